@@ -26,10 +26,11 @@ setup: $(BIN)/.installed ## install what the project needs into .venv
 LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --quiet
 
 .PHONY: lock
-lock: ## pin again after a change of pyproject.toml, or of what tests/clients installs
+lock: ## pin again after a change of pyproject.toml, or of what tests install beside it
 	$(LOCK) pyproject.toml --overrides requirements.overrides.txt --all-extras -o requirements.lock
 	for set in tests/clients/requirements/*.in; do $(LOCK) "$$set" -o "$${set%.in}.lock" || exit 1; done
-	cd tests/clients/npm && npm install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved
+	for set in tests/clients/npm tests/workflow/npm; do npm install --prefix "$$set" --package-lock-only \
+		--ignore-scripts --omit-lockfile-registry-resolved || exit 1; done
 
 # Deploying (docs/deploy.md). ARGS reach the CDK: make deploy ARGS="-c knowledge_base_pool_size=2"
 # The CLI moves faster than the library; 3.0.0 on npm was published by mistake.
@@ -86,6 +87,10 @@ bench-drops: setup ## what one drop costs by what lies in its catalog: read and 
 .PHONY: bench-ledger
 bench-ledger: setup ## at which rate the items bend that everybody writes; ARGS=--points prints all
 	@$(BIN)/python -m benchmarks.ledger $(ARGS)
+
+.PHONY: bench-registration
+bench-registration: setup ## files registered a second, of 10,000 dropped into one catalog and into 50
+	@$(BIN)/python -m benchmarks.registration $(ARGS)
 
 .PHONY: bench-cells
 bench-cells: setup ## a million users over several accounts, and a tenant's move between two

@@ -26,7 +26,7 @@ from benchmarks.cell_loads import (
 from benchmarks.moving import ROUTE_KEPT, Move, Moving
 from benchmarks.observation import percentile
 from benchmarks.serving import measure, print_machine
-from benchmarks.simulated_time.bill import PRICES
+from benchmarks.simulated_time.bill import LOGGED, METRIC, PRICES
 from benchmarks.simulated_time.queues import IDLE_REQUESTS
 from docs.store_prices import CHUNK, TITAN
 from stackroom.catalogs.sending import FORM_SECONDS
@@ -34,10 +34,17 @@ from stackroom.catalogs.sending import FORM_SECONDS
 _EXPONENTS = (0.8, 1.0)
 _MONTH = 30 * 86_400.0
 # What stands in the templates (`make synth`), and is billed while nobody does anything. CloudWatch:
-# $0.10 an alarm and $3 a dashboard each month, https://aws.amazon.com/cloudwatch/pricing/
-_ALARMS, _ALARM, _DASHBOARD = 14, 0.10, 3.00
-_QUEUES = 2  # that functions poll
-_SWEEPS = _MONTH / 300
+# $0.10 for each metric of an alarm and $3 a dashboard each month,
+# https://aws.amazon.com/cloudwatch/pricing/; a secret $0.40,
+# https://aws.amazon.com/secrets-manager/pricing/ (both November 2026).
+_ALARMS, _ALARM_METRICS, _ALARM, _DASHBOARD, _SECRET = 19, 45, 0.10, 3.00, 0.40
+_QUEUES = 3  # that functions poll
+# Sweeps and rounds of the reconciler, each traced: memory in GB times seconds, assumed.
+_SWEEPS, _OF_SWEEP = _MONTH / 300, 0.5 * 0.2
+_ROUNDS, _OF_ROUND = _MONTH / 900, 0.5 * 2.0
+# That they count whether anything happens or not: RunsFollowed, OldestWaitSeconds, ParkedRuns,
+# Grants, ReconcilerFindings, SearchIndexesNotReady.
+_METRICS = 6
 _BYTES, _TEXT_SHARE = 50_000, 0.2  # of a document; of its bytes that are text (admission/demand.py)
 _BYTES_A_TOKEN = 4
 _TOKENS_A_CHUNK, _NEW_TOKENS = 300, 240  # 20 % were said before
@@ -107,12 +114,15 @@ def _told(found: Spread) -> str:
 
 def show_idle() -> None:
     polling = IDLE_REQUESTS * _QUEUES * _MONTH * PRICES["sqs requests"]
-    sweeps = _SWEEPS * (PRICES["lambda requests"] + PRICES["lambda GB-s"] * 0.5 * 0.2)
-    watching = _ALARMS * _ALARM + _DASHBOARD
+    each = PRICES["lambda requests"] + PRICES["traces"] + PRICES["log bytes"] * LOGGED
+    compute = PRICES["lambda GB-s"] * (_SWEEPS * _OF_SWEEP + _ROUNDS * _OF_ROUND)
+    sweeps = (_SWEEPS + _ROUNDS) * each + compute
+    watching = _ALARM_METRICS * _ALARM + _DASHBOARD + _METRICS * METRIC
     print(
-        f"\n== a cell that nobody uses, a month: ${polling + sweeps + watching:.2f}"
-        f" (polling ${polling:.2f}, sweeps ${sweeps:.2f}, {_ALARMS} alarms and a dashboard"
-        f" ${watching:.2f})"
+        f"\n== a cell that nobody uses, a month: ${polling + sweeps + watching + _SECRET:.2f}"
+        f" (polling ${polling:.2f}, sweeps and rounds ${sweeps:.2f}, {_ALARMS} alarms of"
+        f" {_ALARM_METRICS} metrics, a dashboard and {_METRICS} metrics of ours ${watching:.2f},"
+        f" a secret ${_SECRET:.2f})"
     )
 
 

@@ -9,12 +9,14 @@ from collections.abc import Iterable, Sequence
 from math import ceil
 
 from benchmarks.metering import Metered
+from benchmarks.simulated_time.bill import LOG_LINE
 from stackroom.aws.document_plans import MOST_DOCUMENTS
 from stackroom.counting import Counts, booked, counts_of, uncounted
-from stackroom.model import Document
+from stackroom.model import Document, DocumentStatus
 
 _PLAIN = 0.012  # seconds
 _TRANSACTION, _EACH_ITEM = 0.022, 0.001
+_ENDS = (DocumentStatus.INDEXED, DocumentStatus.FAILED)
 _WRITERS = 10  # plain ones that DynamoDocuments.save_all writes at a time
 
 
@@ -37,6 +39,9 @@ class MeteredDocuments(Metered):
         self._port.remove(document)
 
     def _pay(self, name: str, documents: Sequence[Document], *, removes: bool = False) -> None:
+        # Each is told of when it comes to its end, by a line and by a metric of its own.
+        settled = sum(each.status in _ENDS for each in documents)
+        self._bill.add("log bytes", 2 * LOG_LINE * settled)
         plain, seconds, units = 0, 0.0, 0
         items: Counter[str] = Counter()
         counted: Counter[str] = Counter()

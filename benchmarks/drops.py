@@ -9,9 +9,11 @@ from datetime import datetime
 from typing import Any
 
 from benchmarks.serving import Agent, NotMeasured
+from stackroom.aws.catalogs import DynamoCatalogs
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.keys import catalog_id_of, document_id_of
 from stackroom.model import DocumentStatus
+from stackroom.runs.worklists import shared_worklist
 from stackroom_local.clients import client
 from stackroom_local.state import Instance
 
@@ -78,25 +80,37 @@ def watch(instance: Instance, catalog: str, number: int, began: float) -> Moment
 
 
 def run_of(instance: Instance, catalog: str, began: float) -> Moments:
-    """When the catalog's latest execution entered each state, once it is over."""
+    """When the latest execution of its data source entered each state, once it is over."""
     stepfunctions = client("stepfunctions", instance.aws_endpoint)
     [machine] = stepfunctions.list_state_machines()["stateMachines"]
     arn = machine["stateMachineArn"]
-    prefix = catalog_id_of(USER, catalog)
-    while True:
+    prefix = f"{_worklist_of(instance, catalog)}-"
+    while time.time() - began < _PATIENCE:
         executions = [
             each
             for each in stepfunctions.list_executions(stateMachineArn=arn)["executions"]
             if each["name"].startswith(prefix)
         ]
         if executions and all(each["status"] != "RUNNING" for each in executions):
-            break
+            latest = max(executions, key=lambda each: each["startDate"])
+            events = stepfunctions.get_execution_history(
+                executionArn=latest["executionArn"], maxResults=1000
+            )["events"]
+            return dict(entered(events, began))
         time.sleep(_LOOK_SECONDS)
-    latest = max(executions, key=lambda each: each["startDate"])
-    events = stepfunctions.get_execution_history(
-        executionArn=latest["executionArn"], maxResults=1000
-    )["events"]
-    return dict(entered(events, began))
+    raise NotMeasured(f"no execution of {prefix}* was over within {_PATIENCE:g} s")
+
+
+def _worklist_of(instance: Instance, catalog: str) -> str:
+    """The catalog itself, or, where it has no data source of its own, all that share one."""
+    catalogs = DynamoCatalogs(
+        client=client("dynamodb", instance.aws_endpoint), table=instance.catalog_table
+    )
+    found = catalogs.get(catalog_id_of(USER, catalog))
+    assert found is not None, "a document of it is indexed"
+    assert found.source is not None, "and in an index"
+    is_shared = found.source.is_shared
+    return shared_worklist(found.source.knowledge_base_id) if is_shared else found.catalog_id
 
 
 def entered(events: Iterable[dict[str, Any]], began: float) -> Iterable[tuple[str, float]]:

@@ -1,13 +1,11 @@
 """What became of one design under one load, in figures that can be sent between processes."""
 
-import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Self
 
-from benchmarks.eager import eager
-from benchmarks.least import Least
-from benchmarks.observation import jain, percentile, spread
+from benchmarks.observation import spread
 from benchmarks.stage import Outcome
 
 
@@ -15,56 +13,34 @@ from benchmarks.stage import Outcome
 class Figures:
     """
     Times are seconds. `bounds` are of `settled`: by Bedrock's limits, and with the latencies before
-    them; where work comes one by one, both are of medians.
+    them; where work comes one by one, all three are of medians.
     """
 
-    design: str
-    pool_size: int
     settled: float
     bounds: tuple[float, float]
-    p50: float
-    p99: float
-    longest_to_median: float | None = None  # of the catalogs' last waits, large files aside
-    jain: float | None = None
-    dollars: float | None = None  # per 1,000 uploads
-    transitions: float | None = None  # a run
-    untrue: tuple[int, int, int] | None = None  # lost, failed or set aside without a reason
-    took: float = 0.0  # seconds for real
-
-    @property
-    def ratio(self) -> float:
-        return self.settled / self.bounds[1] if self.bounds[1] else 0.0
+    longest: float  # of the catalogs' last waits, against their median, large files aside
+    dollars: float  # per 1,000 uploads
+    untrue: int  # uploads that were lost, failed or set aside without a reason
 
     @classmethod
-    def of(cls, outcome: Outcome, *, design: str, pool_size: int, by_median: bool) -> Self:
-        seen, waits = outcome.observation, outcome.observation.all_waits()
-        by_catalog = seen.waits.values()
+    def of(cls, outcome: Outcome, *, by_median: bool) -> Self:
+        seen = outcome.observation
         return cls(
-            design=design,
-            pool_size=pool_size,
-            settled=median(waits) if by_median and waits else outcome.settled,
+            settled=median(seen.all_waits()) if by_median else outcome.settled,
             bounds=outcome.least.of_median if by_median else outcome.least.of_all,
-            p50=percentile(waits, 0.5),
-            p99=percentile(waits, 0.99),
-            longest_to_median=spread(max(each) for each in by_catalog),
-            jain=jain(sum(each) / len(each) for each in by_catalog),
+            longest=spread(max(each) for each in seen.waits.values()),
             dollars=1_000 * outcome.bill.total / seen.uploads,
-            transitions=outcome.bill.amounts["transitions"] / outcome.executions,
-            untrue=(outcome.lost, outcome.false_failures, outcome.dead_letters),
-            took=outcome.took,
+            untrue=outcome.lost + outcome.false_failures + outcome.dead_letters,
         )
 
     @classmethod
-    def of_eager(cls, least: Least, *, design: str, by_median: bool) -> Self:
-        began, settled = time.perf_counter(), eager(least.told)
-        waits = sorted(end - at for at, end in settled)
-        whole = max(end for _, end in settled) - min(at for at, _ in settled)
+    def middle(cls, seeds: Sequence[Self]) -> Self:
+        """Of several seeds; what is untrue of any counts."""
+        by_limits, with_latency = zip(*(each.bounds for each in seeds), strict=True)
         return cls(
-            design=design,
-            pool_size=least.pool_size,
-            settled=median(waits) if by_median else whole,
-            bounds=least.of_median if by_median else least.of_all,
-            p50=percentile(waits, 0.5),
-            p99=percentile(waits, 0.99),
-            took=time.perf_counter() - began,
+            settled=median(each.settled for each in seeds),
+            bounds=(median(by_limits), median(with_latency)),
+            longest=median(each.longest for each in seeds),
+            dollars=median(each.dollars for each in seeds),
+            untrue=sum(each.untrue for each in seeds),
         )

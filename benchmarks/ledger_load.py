@@ -22,13 +22,13 @@ from stackroom.admission.limits import Limits
 from stackroom.admission.rates import Did
 from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.errors import RecordChanged, StoreUnavailable
-from stackroom.ingestion.lanes import SPARE
 from stackroom.ports.admission import Grant, Mode, Waiter
 
 # Seconds that a direct call counts among the account's: users' measurements (docs/scaling.md).
 CALL = (4.0, 6.0)
-# Of a run for a worklist, as ingestion/direct_round.py has them: seconds between two looks whether
-# it may have more calls, or is to have fewer; the part of what waits that its calls take together.
+# Of a run for a worklist, about as its polls and starts come (runs/backoff.py): seconds between two
+# looks whether it may have more calls, or is to have fewer; and the part of what waits that its
+# calls take together (ingestion/sending.py).
 _GROWING, _EXTENDING, _EVENLY = 1.0, 5.0, 0.5
 _WAKE = 0.03  # seconds, as in benchmarks.metering
 # What the state machine does after an error of a task (statemachines/states.py): so many more
@@ -224,7 +224,7 @@ class LedgerLoad:
 
     def _waiter(self, worklist: Worklist) -> Waiter:
         self._numbers += 1
-        calls = min(self._limits.direct_calls, worklist.open + SPARE)
+        calls = min(self._limits.direct_calls, worklist.open)
         return Waiter(
             worklist_id=worklist.name,
             epoch=worklist.epoch,
@@ -244,9 +244,9 @@ class LedgerLoad:
 
     def _work(self, worklist: Worklist, held: Grant) -> None:
         """
-        As ingestion/direct_round.py: as many calls at a time as granted, each of its part of what
-        is open, until nothing is. It asks for more once a second, and every five whether it is to
-        have fewer.
+        As ingestion/by_direct_calls.py: as many calls at a time as granted, each of its part of
+        what is open, until nothing is. It asks for more once a second, and every five whether it is
+        to have fewer.
         """
         grant: Grant | None = held
         extended_at = self.hub.time
@@ -265,7 +265,7 @@ class LedgerLoad:
             is_full = len(at_work) >= grant.slots
             if self.hub.time - extended_at >= (_GROWING if is_full else _EXTENDING):
                 extended_at = self.hub.time
-                calls = len(at_work) + worklist.open + SPARE
+                calls = len(at_work) + worklist.open
                 grant = self._task(partial(self.admission.extend, grant, calls=calls))
 
     def _task(self, once: Callable[[], _Answer]) -> _Answer:

@@ -10,13 +10,17 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from math import inf
+from typing import Self
 
 from benchmarks.simulated_time.account import CALL
 from benchmarks.simulated_time.functions import OVERHEAD
 from benchmarks.simulated_time.walk import TRANSITION
+from stackroom_local.simulator.assumptions import Assumptions
 from stackroom_local.simulator.rules import (
     DIRECT_CONCURRENCY,
     DIRECT_DURATION,
+    JOB_AT_A_TIME,
     JOB_STARTING,
     JOBS_PER_ACCOUNT,
     RATES,
@@ -50,6 +54,11 @@ class Limits:
     jobs: int = JOBS_PER_ACCOUNT.limit
     starting: float = JOB_STARTING.value
     between_starts: float = 1 / RATES["StartIngestionJob"]
+    at_a_time: int = JOB_AT_A_TIME.limit  # documents that a job indexes
+
+    @classmethod
+    def of(cls, world: Assumptions) -> Self:
+        return cls(call=world.direct_seconds, at_a_time=world.job_documents)
 
     @property
     def overhead(self) -> float:
@@ -76,8 +85,8 @@ def bound(
 
 
 def alone(work: Work, limits: Limits = LIMITS) -> float:
-    """Seconds from its arrival, by a direct call that nothing else is in the way of."""
-    return work.told - work.at + limits.call + work.seconds
+    """Seconds from its arrival, by a direct call or a job that nothing else is in the way of."""
+    return work.told - work.at + min(limits.call, limits.starting) + work.seconds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,28 +168,34 @@ class _Window:
         self._called = called
         self._limits = limits
         # A job's second instead of all calls' pays for documents that are shorter than this.
-        short = limits.overhead / (limits.calls - 1)
+        more = limits.calls - limits.at_a_time
+        short = limits.at_a_time * limits.overhead / more if more > 0 else inf
         self._short = self._sums[bisect_left(seconds, short)]
 
     def fits(self, until: float) -> bool:
         """Whether it can all be settled in so many seconds, as far as these sums tell."""
-        calls, lanes = self._limits.calls, self._way.lanes
+        calls, at_a_time, lanes = self._limits.calls, self._limits.at_a_time, self._way.lanes
         jobs, most = self._by_jobs(until, lanes), self._by_jobs(until, lanes + self._way.apart)
         called = max(0.0, until - self._called)
         # A job instead of calls takes nothing from them while none can have begun.
-        free = min(max(0.0, self._called - self._listed), most - jobs)
-        # No call indexes anything in its first seconds.
-        indexing = jobs + free + calls * max(0.0, called - self._limits.call)
-        if self._sums[-1] > max(indexing, most):
+        free = min(at_a_time * max(0.0, self._called - self._listed), most - jobs)
+        # No call indexes anything in its first seconds. It is most with as little of a job instead
+        # of calls as there can be, or with as much.
+        indexing = called - self._limits.call
+        instead = indexing - (most - jobs - free) / at_a_time
+        if self._sums[-1] > max(
+            jobs + free + calls * max(0.0, indexing), most + calls * max(0.0, instead)
+        ):
             return False
         # Every ten documents take a call's own time; what a job takes up takes none of it.
         apart = min(max(free, self._short - jobs), most - jobs)
-        return self._in_calls(jobs + apart) <= calls * max(0.0, called - (apart - free))
+        return self._in_calls(jobs + apart) <= calls * max(0.0, called - (apart - free) / at_a_time)
 
     def _by_jobs(self, until: float, lanes: int) -> float:
-        """Seconds of indexing by that many jobs at a time, which list one after another."""
+        """Seconds of documents by that many jobs at a time, which list one after another."""
         gap = self._limits.between_starts
-        return sum(max(0.0, until - self._listed - gap * lane) for lane in range(lanes))
+        seconds = sum(max(0.0, until - self._listed - gap * lane) for lane in range(lanes))
+        return self._limits.at_a_time * seconds
 
     def _in_calls(self, by_jobs: float) -> float:
         """Seconds of calls for what is left when jobs have taken the shortest one by one."""

@@ -79,6 +79,7 @@ BUCKET = {
 LEASES = {
     "get": _GET,
     "ask": _UPDATE_INDEXED,
+    "claim": _UPDATE_INDEXED,  # one less where the lease is held
     "take": _UPDATE_INDEXED,
     "mark_started": _UPDATE_INDEXED,
     "renew": Cost(seconds=0.012, writes=3),  # `until` is the index's sort key
@@ -93,6 +94,8 @@ SLOTS = {
     "holders": _GET,
     "lost": _GET,
     "noted": _GET,
+    "sharing": _GET,
+    "count_sharing": _PUT,
     "survey": _PUT,
     "exhaust": _PUT,
     "free": _PUT,

@@ -9,16 +9,26 @@ of a pool would be of no use to it.
 """
 
 import json
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from itertools import count, islice
 from typing import Any
 
-from benchmarks.one_source import whole_bucket, write_record, write_sidecar
-from benchmarks.simulated_time.account import Account
+from benchmarks.least import Least
+from benchmarks.limits import Limits
+from benchmarks.observation import Observation, unsearchable
+from benchmarks.simulated_time.account import CREATED, DELETED, Account
+from benchmarks.simulated_time.bedrock import Durations
 from benchmarks.simulated_time.functions import Function
-from benchmarks.stores import Bucket
+from benchmarks.simulated_time.hub import Hub
+from benchmarks.stage import Outcome
+from benchmarks.stores import Bucket, HubClock
+from benchmarks.traffic import Upload, put
+from benchmarks.worlds import ASSUMED, WORLDS
+from stackroom_local.simulator.rules import SEARCHABLE_LAG
 
 _POLL = 5  # seconds
 _PAGE, _PAGES_A_SECOND = 1_000, 5  # [API model; rule rate.ListKnowledgeBaseDocuments]
@@ -79,7 +89,7 @@ class Naive:
         self._bucket = bucket
         self._numbers = count(1)
         self._state = _State(pending={})
-        self._ids = whole_bucket(account)
+        self._ids = account.whole_bucket()
         self._agent = account.client("bedrock-agent")
         for name, timeout, handler in (("hear", 60, self._hear), ("sync", 300, self._sync)):
             account.function(Function(name=name, memory=512, timeout=timeout, handler=handler))
@@ -93,14 +103,25 @@ class Naive:
     def _hear(self, event: dict[str, Any]) -> None:
         state, key = self._state, event["key"]
         if key in self._bucket.objects:
-            write_sidecar(self.account, self._bucket, key)
-        write_record(self.account)
+            self._write_sidecar(key)
+        self._write_record()
         state.pending[key] = self.account.hub.now()
         state.is_dirty = True
-        write_record(self.account)  # the lock, on the condition that nobody has it
+        self._write_record()  # the lock, on the condition that nobody has it
         if not state.is_locked:
             state.is_locked = True
             self.workflow.start(f"sync-{next(self._numbers)}", {})
+
+    def _write_sidecar(self, key: str) -> None:
+        """It says whose the document is; its key is its id."""
+        self.account.bill.add("s3 puts", 1)
+        self.account.pace.spend(0.04)
+        attributes = {"user_id": key.partition("/")[0], "document_id": key}
+        self._bucket.write_sidecar(key, json.dumps({"metadataAttributes": attributes}).encode())
+
+    def _write_record(self) -> None:
+        self.account.bill.add("dynamodb writes", 1)
+        self.account.pace.spend(0.012)
 
     def _sync(self, _event: dict[str, Any]) -> dict[str, str]:
         state = self._state
@@ -169,3 +190,78 @@ class Naive:
                 return listed
             asked["nextToken"] = page["nextToken"]
             self.account.pace.spend(1 / _PAGES_A_SECOND)
+
+
+class NaiveStage:
+    """An account with it, and someone who looks on: as `Stage` is for ours."""
+
+    def __init__(self, *, seed: int, world: str = ASSUMED) -> None:
+        self.hub = Hub()
+        self.bucket = Bucket(clock=HubClock(hub=self.hub))
+        self.account = Account(
+            shelves=self.bucket,
+            durations=Durations(seed=seed),
+            seed=seed,
+            hub=self.hub,
+            assumptions=WORLDS[world],
+        )
+        self.limits = Limits.of(WORLDS[world])
+        self.design = Naive(self.account, self.bucket)
+        self.design.watch = self._watch
+        self.observation = Observation(
+            now=lambda: self.hub.time, found_since=self.account.searchable.found_since
+        )
+        self.removed: Callable[[str], None] = lambda _key: None  # told when its record goes
+
+    def upload(self, upload: Upload) -> None:
+        put(self.bucket, upload)
+        self.observation.uploaded(upload)
+        self.design.notify(CREATED, upload.key)
+
+    def delete(self, key: str) -> None:
+        self.bucket.delete(key)
+        self.design.notify(DELETED, key)
+
+    def plan(self, uploads: Iterable[Upload]) -> None:
+        """Each at its moment from now on."""
+        for each in uploads:
+            self.hub.spawn(partial(self.upload, each), after=each.at)
+
+    def keys(self) -> dict[str, str]:
+        """Of all documents, by their ids, which are their keys."""
+        return {key: key for key in self.bucket.objects}
+
+    def settle(self, *, at_most: float | None = None) -> None:
+        """Until nothing is left to do, or for so many seconds."""
+        self.hub.run(until=None if at_most is None else self.hub.time + at_most)
+
+    def _watch(self, key: str, said: str) -> None:
+        if said == "removed":
+            self.removed(key)
+        else:
+            self.observation.said(key, self.bucket.objects[key].etag, said)
+
+
+def naive(planned: Sequence[Upload], *, seed: int, world: str = ASSUMED) -> Outcome:
+    """Each upload at its moment, until nothing is left to do."""
+    began = time.perf_counter()
+    stage = NaiveStage(seed=seed, world=world)
+    stage.plan(planned)
+    stage.settle()
+    # What was indexed a moment ago can be searched a moment later.
+    stage.hub.run(until=stage.hub.time + SEARCHABLE_LAG.value + 1)
+    seen, workflow = stage.observation, stage.design.workflow
+    versions = {each.key: each.etag for each in planned if not each.is_broken}
+    return Outcome(
+        observation=seen,
+        bill=stage.account.bill,
+        settled=seen.last - seen.first,
+        least=Least.of(planned, stage.account.durations, pool_size=1, limits=stage.limits),
+        executions=workflow.started,
+        broken=workflow.at_work,
+        lost=seen.waiting + unsearchable(versions, stage.account.searchable),
+        false_failures=seen.false_failures,
+        dead_letters=0,
+        simulated=stage.hub.time,
+        took=time.perf_counter() - began,
+    )

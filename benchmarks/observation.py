@@ -20,11 +20,13 @@ def _no_waits() -> "array[float]":
 @dataclass
 class Observation:
     """
-    Waits are seconds from an upload until its record says indexed, by catalog; those of files that
-    are larger than a catalog's others are ever drawn stand apart.
+    Waits are seconds from an upload until its record says indexed and a search finds it, by
+    catalog; those of files that are larger than a catalog's others are ever drawn stand apart.
+    `found_since` says of a text when a search began to find it, or will.
     """
 
     now: Callable[[], float]
+    found_since: Callable[[str], float | None]
     waits: dict[str, "array[float]"] = field(default_factory=lambda: defaultdict(_no_waits))
     of_large: "array[float]" = field(default_factory=_no_waits)
     uploads: int = 0
@@ -54,15 +56,21 @@ class Observation:
         upload, at = waiting
         if status == "failed":
             self.failed.add(key)
-        if status == "indexed":
+        found = self.found_since(f"{upload.size} bytes of {etag}")
+        if status == "indexed" and found is not None:
             del self._waiting[key]
             waits = self.of_large if upload.size > LARGEST else self.waits[catalog_of(key)]
-            waits.append(self.now() - at)
-            self.last = self.now()
+            until = max(self.now(), found)
+            waits.append(until - at)
+            self.last = max(self.last, until)
+
+    @property
+    def false_failures(self) -> int:
+        return sum(not self._waiting[key][0].is_broken for key in self.failed)
 
     @property
     def waiting(self) -> int:
-        """Uploads that are neither indexed nor failed."""
+        """Uploads that are neither found nor failed."""
         return len(self._waiting) - len(self.failed)
 
     def all_waits(self) -> list[float]:
@@ -83,13 +91,6 @@ def unsearchable(versions: dict[str, str], searchable: SearchableDocuments) -> i
 def percentile(waits: list[float], share: float) -> float:
     """Of sorted waits; 0 where there are none."""
     return waits[min(len(waits) - 1, int(len(waits) * share))] if waits else 0.0
-
-
-def jain(values: Iterable[float]) -> float:
-    """Jain's fairness index: 1 if all fare the same, 1/n if one has everything."""
-    listed = list(values)
-    squares = sum(value * value for value in listed)
-    return sum(listed) ** 2 / (len(listed) * squares) if squares else 1.0
 
 
 def spread(values: Iterable[float]) -> float:

@@ -3,7 +3,11 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+
+from benchmarks.simulated_time.account import CALL, Account
 from benchmarks.simulated_time.executions import (
     ExecutionAlreadyExists,
     TaskDoesNotExist,
@@ -11,7 +15,11 @@ from benchmarks.simulated_time.executions import (
 )
 from benchmarks.simulated_time.workflow import Workflow
 from benchmarks.stores import Bucket
+from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.filters import AllOf, AnyOf, Filter, Has
 from stackroom.inspection.inspection import File
+from stackroom.ports.retrieval import Passage, Retrieved
+from stackroom_local.simulator.filters import Sought
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,3 +69,52 @@ class StoredFiles:
     def etag_of(self, key: str) -> str | None:
         found = self.bucket.objects.get(key)
         return None if found is None else found.etag
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchedIndex:
+    """The port `KnowledgeBase`, as stackroom.aws.index_presence asks an index of S3 Vectors."""
+
+    account: Account
+    knowledge_base_id: str
+
+    def retrieve(
+        self,
+        query: str,  # noqa: ARG002 - the port's argument
+        filter: Filter | None,  # noqa: A002 - the port's name
+        limit: int,
+        *,
+        deadline: Deadline = NO_DEADLINE,  # noqa: ARG002 - the port's argument
+    ) -> Retrieved:
+        self.account.pace.spend(CALL)
+        self.account.bill.add("vector queries", 1)
+        self.account.bill.accepted["QueryVectors"] += 1
+        assert filter is not None, "only what is named is looked for"
+        hits = self.account.searchable.search(
+            self.knowledge_base_id, np.ones(1, dtype=np.float32), limit, Sought(_rendered(filter))
+        )
+        return Retrieved(
+            passages=tuple(
+                Passage(
+                    text=each.text,
+                    score=each.score,
+                    uri=each.owner[1] if each.owner[1].startswith("s3://") else None,
+                    custom_id=None if each.owner[1].startswith("s3://") else each.owner[1],
+                    attributes=each.attributes,
+                )
+                for each in hits
+            )
+        )
+
+
+def _rendered(condition: Filter) -> dict[str, Any]:
+    """In Bedrock's words, which the simulator's filters are in."""
+    match condition:
+        case Has(key, value):
+            return {"equals": {"key": key, "value": value}}
+        case AnyOf(choices):
+            return {"orAll": [_rendered(each) for each in choices]}
+        case AllOf(conditions):
+            return {"andAll": [_rendered(each) for each in conditions]}
+        case _:
+            raise AssertionError(f"nobody looks for {condition}")

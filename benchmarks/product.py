@@ -11,9 +11,11 @@ from benchmarks.simulated_time.account import Account
 from benchmarks.simulated_time.executions import Execution
 from benchmarks.simulated_time.functions import Function
 from benchmarks.use_cases import Stores, UseCases
-from stackroom.model import PoolMember
+from stackroom.model import CatalogDataSources, PoolMember
 from stackroom.runs.progress import Run
+from stackroom.runs.requests import RunRequests
 from stackroom.uploads.events import object_event
+from stackroom.uploads.reconcile import Uploads
 
 WINDOW = 0.0  # seconds that an upload waits for others (infra/pipeline.py)
 UPLOAD_BATCHES = 10  # at a time, likewise
@@ -34,10 +36,10 @@ class Stackroom:
         definition: str,
         pool_size: int,
         window: float = WINDOW,
-        own_first: bool = False,
+        catalog_data_sources: CatalogDataSources = CatalogDataSources.CUSTOM,
     ) -> None:
         self._account = account
-        self.pool = [self._knowledge_base() for _ in range(pool_size)]
+        self.pool = [self._knowledge_base(catalog_data_sources) for _ in range(pool_size)]
         self.broken: list[Execution] = []
         self._declare_functions()
         account.consumed_queue(
@@ -49,7 +51,8 @@ class Stackroom:
             {"IngestFunctionArn": "ingest", "StatusPollerFunctionArn": "status_poller"},
         )
         self.workflow.ended.append(self._follow)
-        self.use_cases = UseCases(account, stores, self.workflow, self.pool, own_first=own_first)
+        self.use_cases = UseCases.on(account, stores, self.workflow, self.pool)
+        self._inspection = self.use_cases.inspection(account)
 
     def keep_sweeping(self) -> None:
         """For ever: who runs the hub has to know when it is enough."""
@@ -57,39 +60,36 @@ class Stackroom:
             self._account.hub.sleep(_SWEEP)
             self._account.functions.begin("ingest", {"action": "sweep"})
 
-    def _knowledge_base(self) -> PoolMember:
+    def _knowledge_base(self, chosen: CatalogDataSources) -> PoolMember:
         knowledge_base_id, data_source_id = self._account.knowledge_base()
         self._account.hub.run(until=self._account.hub.time + _SETTLING)
-        return PoolMember(knowledge_base_id=knowledge_base_id, data_source_id=data_source_id)
+        return PoolMember(
+            knowledge_base_id=knowledge_base_id,
+            data_source_id=data_source_id,
+            catalog_data_sources=chosen,
+        )
 
     def _declare_functions(self) -> None:
         """With the memory and the timeouts of infra/pipeline_functions.py."""
         for name, memory, timeout, handler in (
-            ("upload_handler", 512, 60.0, self._reconcile),
+            ("upload_handler", 1024, 60.0, self._reconcile),
             ("inspect", 1536, 120.0, self._inspect),
-            ("ingest", 512, 120.0, self._ingest),
-            ("status_poller", 512, 120.0, self._poll),
+            ("ingest", 1024, 120.0, self._ingest),
+            ("status_poller", 1024, 120.0, self._poll),
         ):
             self._account.function(
                 Function(name=name, memory=memory, timeout=timeout, handler=handler)
             )
 
     def _reconcile(self, event: Event) -> Event:
-        wanted, failed = _each(event, lambda key: self.use_cases.uploads.reconcile(key).run_for)
-        waiting: dict[str, list[str]] = {}
-        for message_id, catalog_id in wanted.items():
-            if catalog_id is not None:
-                waiting.setdefault(catalog_id, []).append(message_id)
-        for catalog_id in self.use_cases.requests.ask_all(waiting):
-            failed += waiting[catalog_id]
-        return _response(failed)
+        return registered(event, self.use_cases.uploads, self.use_cases.requests)
 
     def _inspect(self, event: Event) -> Event:
-        _, failed = _each(event, self.use_cases.inspection.inspect)
+        _, failed = _each(event, self._inspection.inspect)
         return _response(failed)
 
     def _ingest(self, event: Event) -> Event:
-        ingestion, broken_runs = self.use_cases.ingestion, self.use_cases.broken_runs
+        tasks, broken_runs = self.use_cases.run_tasks, self.use_cases.broken_runs
         match event["action"]:
             case "sweep":
                 broken_runs.sweep(self.use_cases.runs.expired())
@@ -99,25 +99,22 @@ class Stackroom:
                 broken_runs.record(event["worklist_id"], event["epoch"], error)
                 return {}
             case "admit":
-                ingestion.admit(_run(event), event["token"])
+                tasks.admit(_run(event), event["token"])
                 return {}
+            case "ensure":
+                moved = tasks.ensure(_run(event)).run
             case "start":
-                moved, _ = ingestion.start(_run(event))
-            case "begin":
-                moved, _ = ingestion.begin(_run(event))
+                moved = tasks.start(_run(event)).run
             case "release":
-                moved = ingestion.release(_run(event))
+                moved = tasks.release(_run(event))
             case "hand_over":
-                moved = ingestion.hand_over(_run(event))
+                moved = tasks.hand_over(_run(event))
             case action:
                 raise AssertionError(f"the state machine asks for {action}")
         return moved.model_dump(mode="json")
 
     def _poll(self, event: Event) -> Event:
-        if event["action"] == "poll":
-            return self.use_cases.settlement.poll(_run(event)).model_dump(mode="json")
-        moved, _ = self.use_cases.settlement.settle(_run(event))
-        return moved.model_dump(mode="json")
+        return self.use_cases.polling.poll(_run(event)).run.model_dump(mode="json")
 
     def _follow(self, execution: Execution) -> None:
         """The rule on executions that ended otherwise than well."""
@@ -135,6 +132,21 @@ class Stackroom:
                 "error": error,
             },
         )
+
+
+def registered(event: Event, uploads: Uploads, requests: RunRequests) -> Event:
+    told, failed = _each(event, lambda key: key)
+    outcomes = uploads.reconcile_all(dict.fromkeys(told.values(), "event"))
+    waiting: dict[str, list[str]] = {}
+    for message_id, key in told.items():
+        outcome = outcomes[key]
+        if isinstance(outcome, Exception):
+            failed.append(message_id)
+        elif outcome.run_for is not None:
+            waiting.setdefault(outcome.run_for, []).append(message_id)
+    for catalog_id in requests.ask_all(waiting):
+        failed += waiting[catalog_id]
+    return _response(failed)
 
 
 def _each(event: Event, handle: Callable[[str], Any]) -> tuple[dict[str, Any], list[str]]:

@@ -38,7 +38,6 @@ from stackroom.audits.reconciliation import Reconciliation
 from stackroom.audits.rounds import Rounds
 from stackroom.uploads.reconcile import Uploads
 from tests.fakes.clock import FakeClock
-from tests.fakes.located import FakeLocatedDocuments
 from tests.unit.pipeline import Pipeline
 
 SIZES, FULL = (10_000, 200_000), (10_000, 1_000_000, 5_000_000)
@@ -76,7 +75,6 @@ def reconciliation(
         requests=pipeline.requests,
         worklists=pipeline.worklists,
         succession=pipeline.succession,
-        located=FakeLocatedDocuments(pipeline.bedrock),
         mending=Mending(
             uploads=uploads,
             documents=documents,

@@ -9,10 +9,9 @@ from typing import Any
 
 from benchmarks.answers.layout import Row
 from benchmarks.limits import TELLING, Work, bound
+from benchmarks.naive import NaiveStage
 from benchmarks.observation import percentile
-from benchmarks.rivals import RivalStage
 from benchmarks.serving import verdict
-from benchmarks.shapes import OURS
 from benchmarks.simulated_time.account import DELETED, event_delay
 from benchmarks.stage import Stage
 from benchmarks.traffic import Traffic
@@ -29,8 +28,7 @@ class Removal:
     is the least by either way, and by direct calls alone.
     """
 
-    design: str
-    pool_size: int
+    design: str  # with the size of its pool
     unsearchable: list[float]
     receipted: list[float]
     last: float
@@ -41,13 +39,11 @@ class Removal:
 
 
 def delete_storm(
-    documents: int, catalogs: int, *, seed: int, design: str = OURS, pool_size: int = 1
+    documents: int, catalogs: int, *, seed: int, pool_size: int | None = None
 ) -> Removal:
-    """Index them all, then delete all objects within a minute."""
+    """Index them all, then delete all objects within a minute; without a pool, by the naive one."""
     began = time.perf_counter()
-    stage = (
-        Stage(seed=seed, pool_size=pool_size) if design == OURS else RivalStage(design, seed=seed)
-    )
+    stage = Stage(seed=seed, pool_size=pool_size) if pool_size else NaiveStage(seed=seed)
     planned = Traffic(random.Random(seed)).burst(documents, catalogs, within=WITHIN)
     stage.plan(planned)
     stage.hub.run(until=stage.hub.time + WITHIN)
@@ -80,13 +76,12 @@ def delete_storm(
         for moment, delay in zip(at, delays, strict=True)
     ]
     return Removal(
-        design=design,
-        pool_size=pool_size,
+        design=f"Stackroom, {pool_size}" if pool_size else "naive",
         unsearchable=sorted(moment - asked[key] for key, moment in gone.items()),
         receipted=sorted(moment - asked[key] for key, moment in receipted.items()),
         last=max(gone.values()) - min(asked.values()),
-        bound=bound(works, pool_size=pool_size),
-        bound_of_calls=bound(works, pool_size=pool_size, by_jobs=False),
+        bound=bound(works, pool_size=pool_size or 1),
+        bound_of_calls=bound(works, pool_size=pool_size or 1, by_jobs=False),
         asked=documents,
         took=time.perf_counter() - began,
     )
@@ -118,11 +113,11 @@ def table(removals: Sequence[Removal]) -> list[Row]:
 
 
 def _row(removal: Removal) -> Row:
-    ours, ratio = removal.design == OURS, removal.last / removal.bound
+    ratio = removal.last / removal.bound
     never = removal.asked - min(len(removal.unsearchable), len(removal.receipted))
-    judged = f" {verdict(ratio <= _AIM)}" if ours else ""
+    judged = f" {verdict(ratio <= _AIM)}" if removal.design != "naive" else ""
     return (
-        f"{removal.design}, {removal.pool_size}" if ours else removal.design,
+        removal.design,
         f"{removal.last:,.1f}",
         f"{removal.bound:,.1f}",
         f"{ratio:.2f}{judged}",

@@ -5,7 +5,7 @@ from benchmarks.serving import verdict
 from benchmarks.simulated_time.bill import PRICES
 from benchmarks.stage import Outcome
 
-_DOLLARS = 0.15  # per 1,000 documents that trickle in
+_DOLLARS = 0.12  # per 1,000 documents that trickle in
 _CLASSES = (10, 100, 1_000)  # uploads of a catalog
 
 
@@ -45,7 +45,7 @@ def print_bill(outcome: Outcome, *, has_aim: bool = False) -> None:
     dollars = outcome.bill.total / thousand
     beside = f", {aim(dollars, _DOLLARS)}" if has_aim else ""
     print(f"{'altogether':<28}{'':>12}  {dollars:12.5f}{beside}")
-    print("(no embedding, no logs, no traces; the uploader's own requests are theirs)")
+    print("(no embedding, no metrics by the month; the uploader's own requests are theirs)")
 
 
 def print_classes(outcome: Outcome) -> None:

@@ -10,10 +10,12 @@ from typing import Any
 
 from benchmarks import beside, passage, removals, reports
 from benchmarks.answers.layout import Row, aligned, markdown
+from benchmarks.figures import Figures
 from benchmarks.scenarios import large_documents, parked, trickle
 from benchmarks.shapes import FULL as ALL_SHAPES
-from benchmarks.shapes import OURS, QUICK, Shape, put_under
+from benchmarks.shapes import QUICK, Design, Shape, designs, put_under
 from benchmarks.truth import print_truth
+from benchmarks.worlds import WORLDS
 
 _LONG, _LONG_SECONDS = 3, 600.0
 _MINUTE, _TEN_HOURS = 60.0, 36_000.0
@@ -22,23 +24,32 @@ _MINUTE, _TEN_HOURS = 60.0, 36_000.0
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
     shapes: Sequence[Shape] = QUICK
+    pools: Sequence[int] = (1,)
     days: float = 0.25
     catalogs: int = 1_000
     deletes: tuple[int, int] = (500, 50)
     passages: int = 5
 
 
-FULL = Sizes(shapes=ALL_SHAPES, days=1, catalogs=10_000, deletes=(5_000, 50), passages=20)
+FULL = Sizes(
+    shapes=ALL_SHAPES, pools=(1, 5, 20), days=1, catalogs=10_000, deletes=(5_000, 50), passages=20
+)
 _DAILY = 30_000
 _FILES = 50  # that a catalog of the trickle grows to
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:
-    """What a scenario is begun with: it answers what waits for it and prints it."""
+    """
+    What a scenario is begun with: it answers what waits for it and prints it. Of the shapes, those
+    in whose name `shape` stands, and those `designs`, with `seeds` from the seed on.
+    """
 
     sizes: Sizes
     seed: int
+    seeds: int
+    shape: str
+    designs: Sequence[str]
     as_markdown: bool
     processes: ProcessPoolExecutor
 
@@ -53,29 +64,43 @@ Print = Callable[[], None]
 
 
 def _alone(work: Callable[..., Any], *arguments: object, **named: object) -> Any:
-    gc.disable()  # nothing here makes cycles worth their search
+    gc.disable()  # nothing here makes cycles worth their search while it runs
+    gc.collect()
     return work(*arguments, **named)
 
 
 def shapes(bench: Bench) -> Print:
     begun = {
-        shape: [
-            bench.begin(put_under, shape, design, pool_size, bench.seed)
-            for design, pool_size in (
-                *((OURS, each) for each in shape.pools),
-                *((each, 1) for each in shape.rivals),
-            )
-        ]
+        shape: {
+            design: _in_all_worlds(bench, shape, design)
+            for design in designs(bench.designs, bench.sizes.pools)
+        }
         for shape in bench.sizes.shapes
+        if bench.shape in shape.name
     }
 
     def show() -> None:
         print(beside.NOTES)
-        for shape, futures in begun.items():
+        for shape, of_shape in begun.items():
+            measured = {
+                design: {world: figures() for world, figures in worlds.items()}
+                for design, worlds in of_shape.items()
+            }
             print(f"\n{shape.name}\n")
-            bench.print(beside.table([each.result() for each in futures]))
+            bench.print(beside.table(shape, measured))
 
     return show
+
+
+def _in_all_worlds(bench: Bench, shape: Shape, design: Design) -> dict[str, Callable[[], Figures]]:
+    def begun(world: str) -> Callable[[], Figures]:
+        futures = [
+            bench.begin(put_under, shape, design, world, seed)
+            for seed in range(bench.seed, bench.seed + bench.seeds)
+        ]
+        return lambda: Figures.middle([each.result() for each in futures])
+
+    return {world: begun(world) for world in WORLDS}
 
 
 def passages(bench: Bench) -> Print:
@@ -105,10 +130,9 @@ def deletes(bench: Bench) -> Print:
             documents,
             catalogs,
             seed=bench.seed,
-            design=design,
             pool_size=pool_size,
         )
-        for design, pool_size in ((OURS, 1), (OURS, 5), (OURS, 20), ("naive", 1))
+        for pool_size in (1, 5, 20, None)
     ]
 
     def show() -> None:
@@ -155,7 +179,7 @@ def show_trickle(sizes: Sizes, seed: int) -> None:
         f"catalogs served             {len(seen.waits):12,}, of {len(seen.catalogs):,} with uploads"
     )
     reports.print_truth(outcome)
-    print(f"upload to indexed           {reports.waiting(waits)}, longest {waits[-1]:,.0f} s")
+    print(f"upload to found             {reports.waiting(waits)}, longest {waits[-1]:,.0f} s")
     reports.print_classes(outcome)
     reports.print_work(outcome)
     reports.print_bill(outcome, has_aim=True)

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.least import Least
+from benchmarks.limits import Limits
 from benchmarks.observation import Observation, unsearchable
 from benchmarks.product import WINDOW, Stackroom
 from benchmarks.simulated_time.account import CREATED, DELETED, Account
@@ -18,7 +19,8 @@ from benchmarks.simulated_time.hub import Hub
 from benchmarks.stores import AdmissionBook, Bucket, Catalogs, Documents, HubClock, Leases
 from benchmarks.traffic import Upload, put
 from benchmarks.use_cases import Stores
-from stackroom.model import Document
+from benchmarks.worlds import ASSUMED, WORLDS
+from stackroom.model import CatalogDataSources, Document
 from stackroom.ports.admission import Grant, Mode
 from stackroom_local.simulator.rules import SEARCHABLE_LAG
 from tests.fakes.pipeline import FakeReceipts
@@ -31,8 +33,8 @@ _LOOK = 10.0  # seconds of simulated time between two looks whether all is over
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     """
-    `settled` is in seconds from the first upload until the last document was indexed; `least` is
-    what it could have been.
+    `settled` is in seconds from the first upload until a search finds the last document and its
+    record says indexed; `least` is what it could have been.
     """
 
     observation: Observation
@@ -41,7 +43,7 @@ class Outcome:
     least: Least
     executions: int
     broken: int
-    lost: int  # uploads that no search finds, or whose record never said indexed
+    lost: int  # uploads that no search finds, or whose record never said how they ended
     false_failures: int
     dead_letters: int
     simulated: float
@@ -63,12 +65,10 @@ class Stage:
         durations: Durations | None = None,
         window: float = WINDOW,
         hub: Hub | None = None,
-        own_first: bool = False,
+        catalog_data_sources: str = "custom",
+        world: str = ASSUMED,
     ) -> None:
-        """
-        With the `hub` of another stage, both are at work at the same time. With `own_first`,
-        catalogs have data sources of their own while there are any.
-        """
+        """With the `hub` of another stage, both are at work at the same time."""
         # The use cases draw their jitter from the one generator that all modules share.
         random.seed(seed)
         self.hub = hub or Hub()
@@ -78,7 +78,9 @@ class Stage:
             durations=durations or Durations(seed=seed),
             seed=seed,
             hub=self.hub,
+            assumptions=WORLDS[world],
         )
+        self._limits = Limits.of(WORLDS[world])
         catalogs = Catalogs()
         self.stores = Stores(
             bucket=self.bucket,
@@ -88,14 +90,16 @@ class Stage:
             receipts=FakeReceipts(),
             book=AdmissionBook(),
         )
-        self.observation = Observation(now=lambda: self.hub.time)
+        self.observation = Observation(
+            now=lambda: self.hub.time, found_since=self.account.searchable.found_since
+        )
         self.stackroom = Stackroom(
             self.account,
             self.stores,
             definition=DEFINITION.read_text("utf-8"),
             pool_size=pool_size,
             window=window,
-            own_first=own_first,
+            catalog_data_sources=CatalogDataSources(catalog_data_sources),
         )
         self.removed: Callable[[str], None] = lambda _key: None  # told when its record goes
         self.hub.spawn(self.stackroom.keep_sweeping)
@@ -154,11 +158,11 @@ class Stage:
             observation=seen,
             bill=self.account.bill,
             settled=seen.last - seen.first,
-            least=Least.of(planned, self.account.durations, len(self.stackroom.pool)),
+            least=Least.of(planned, self.account.durations, len(self.stackroom.pool), self._limits),
             executions=workflow.started,
             broken=len(self.stackroom.broken),
             lost=seen.waiting + unsearchable(self._indexed(), self.account.searchable),
-            false_failures=len(seen.failed),
+            false_failures=seen.false_failures,
             dead_letters=sum(len(queue.dead) for queue in self.account.queues),
             simulated=self.hub.time,
             took=time.perf_counter() - began,

@@ -2,10 +2,11 @@
 
 import random
 from bisect import bisect
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
+from benchmarks.simulated_time.bedrock import BROKEN
 from benchmarks.stores import Bucket
 
 # Sizes, assumed: log-normal around 50 KB, at most 10 MB.
@@ -21,6 +22,11 @@ class Upload:
     key: str
     size: int
     etag: str
+
+    @property
+    def is_broken(self) -> bool:
+        """Bedrock fails it whenever it tries, and gives no reason."""
+        return self.etag.startswith(BROKEN)
 
 
 @dataclass
@@ -52,6 +58,13 @@ class Traffic:
         return [
             self.upload(at, catalog, number)
             for at, (catalog, number) in zip(moments, turns, strict=True)
+        ]
+
+    def half_broken(self, uploads: Sequence[Upload]) -> list[Upload]:
+        broken = set(self.chance.sample(range(len(uploads)), len(uploads) // 2))
+        return [
+            replace(each, etag=BROKEN + each.etag) if number in broken else each
+            for number, each in enumerate(uploads)
         ]
 
     def large(self, files: int, size: int, *, within: float) -> list[Upload]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from docs.cli import CLI, cli
 from docs.fidelity import FIDELITY, fidelity
+from docs.state_machine import state_machine
 from stackroom_local.cli.verbs import EXIT_CODES, FAILS_WHEN
 
 ROOT = Path(__file__).parents[1]
@@ -189,6 +190,7 @@ def main(assembly: Path) -> None:
     for name, table in {
         "configuration": configuration(),
         "permissions": permissions(templates),
+        "state-machine": state_machine(),
         "exit-codes": exit_codes(),
     }.items():
         old = text.split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->")[0]

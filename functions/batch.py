@@ -18,8 +18,8 @@ def handle_each(
     handle: Callable[[str], _Outcome],
     *,
     logger: Logger,
-    time_left: Callable[[], int],
-    needed: int,
+    time_left: Callable[[], int] = lambda: 0,
+    needed: int = 0,
 ) -> tuple[dict[str, _Outcome], list[str]]:
     """
     What `handle` answered to each body, by message id, and the ids of the messages that failed.

@@ -1,13 +1,17 @@
 """How functions log and count: one logger and one metrics namespace for all of them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
 
 from stackroom.retrieval.embeddings import CacheTally
 from stackroom.settlement.verdicts import DocumentOutcome, Settled
+
+if TYPE_CHECKING:  # a search need not import what runs are
+    from stackroom.runs.progress import Run
 
 NAMESPACE = "Stackroom"
 
@@ -44,11 +48,30 @@ def report(settled: Iterable[Settled], *, logger: Logger, metrics: Metrics) -> N
             name="DocumentsSettled", unit=MetricUnit.Count, value=1, namespace=NAMESPACE
         ) as metric:
             metric.add_dimension(name="outcome", value=each.outcome)
+        if not each.is_found:
+            # Bedrock says that it is indexed, and no search has found it within a minute.
+            metrics.add_metric(name="IndexedUnfound", unit=MetricUnit.Count, value=1)
         if each.outcome is DocumentOutcome.INDEXED and document.indexed_at is not None:
             waited = (document.indexed_at - document.uploaded_at).total_seconds()
             metrics.add_metric(
                 name="UploadToIndexedSeconds", unit=MetricUnit.Seconds, value=max(waited, 0)
             )
+
+
+def told(run: "Run") -> dict[str, Any]:
+    """Where a run stands, for its log line: counts, and no ids of documents."""
+    progress = run.progress.model_dump(mode="json", exclude={"calls", "alone", "set_aside"})
+    return {**progress, "calls_at_work": run.progress.calls_at_work}
+
+
+def report_set_aside(
+    failures: Mapping[str, Exception], *, logger: Logger, metrics: Metrics
+) -> None:
+    """A log line for each catalog of which something is left to a later run, and a count."""
+    for catalog_id, error in failures.items():
+        logger.error("catalog set aside", catalog_id=catalog_id, error=repr(error))
+    if failures:
+        metrics.add_metric(name="CatalogsSetAside", unit=MetricUnit.Count, value=len(failures))
 
 
 def report_embeddings(tally: CacheTally, *, metrics: Metrics) -> None:

@@ -43,6 +43,18 @@ _PREWARM_MINUTES = range(5, 61)
 _LANGUAGES = ("en", "fr", "es", "pt", "it", "de", "nl", "zh", "ja", "ko", "none")
 
 
+# By direct calls, by ingestion jobs, or none of their own: all catalogs share one.
+CATALOG_DATA_SOURCES = ("custom", "s3", "shared")
+
+
+def _catalog_data_sources(app: cdk.App) -> str:
+    chosen = str(app.node.get_context("catalog_data_sources"))
+    if chosen not in CATALOG_DATA_SOURCES:
+        allowed = ", ".join(map(repr, CATALOG_DATA_SOURCES))
+        raise ValueError(f"context catalog_data_sources {chosen!r} must be one of {allowed}")
+    return chosen
+
+
 @dataclass(frozen=True, kw_only=True)
 class Deployment:
     """
@@ -53,6 +65,9 @@ class Deployment:
     project: str
     pool_size: int
     pool_type: str  # "vector" or "managed" [infra/pool_type.py]
+    catalog_data_sources: (
+        str  # of each catalog's own, while there is room: see CATALOG_DATA_SOURCES
+    )
     admission: Admission
     answer_model: AnswerModel
     guardrail: Guardrail | None
@@ -106,6 +121,7 @@ class Deployment:
             project=project,
             pool_size=pool_size,
             pool_type=pool_type(app),
+            catalog_data_sources=_catalog_data_sources(app),
             admission=Admission.from_context(app),
             answer_model=AnswerModel.from_context(app),
             guardrail=Guardrail.from_context(app),

@@ -68,7 +68,10 @@ class KnowledgeBaseStack(cdk.Stack):
         `KB_POOL`: what the functions know of the pool. Written by hand rather than with
         `to_json_string`, which would nest every reference in a JSON string of its own.
         """
-        return json.dumps([_described(member) for member in self.pool])
+        own = self._deployment.catalog_data_sources
+        # What is so by default is left out: a function's variables have 4 KB together.
+        chosen = {} if own == "custom" else {"catalog_data_sources": own}
+        return json.dumps([{**_described(member), **chosen} for member in self.pool])
 
     @property
     def knowledge_base_arns(self) -> list[str]:
@@ -144,7 +147,7 @@ class KnowledgeBaseStack(cdk.Stack):
             create=KnowledgeBaseCreation(
                 bucket=self._documents,
                 data_source_type="CUSTOM",
-                data_source_name="shared",  # a catalog's own is called `ds-...`
+                data_source_name="shared",  # a catalog's own ends with the catalog's id
                 data_source_description="Documents of catalogs without a data source of their own.",
                 readable_objects=self._deployment.document_arns(self, "*"),
                 **self._deployment.ingestion.arguments,

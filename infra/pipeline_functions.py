@@ -9,6 +9,7 @@ from infra.bundling import CORE, INSPECT, Group
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
 from infra.rights import Rights
+from infra.search_rights import may_look
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +22,8 @@ class PipelineFunctions:
             "UploadHandler",
             "upload_handler",
             seconds=60,
+            # Its messages are beside each other and share its processor, of which this is half.
+            megabytes=1024,
             environment=self._running(),
         )
         handler.allow(
@@ -64,6 +67,7 @@ class PipelineFunctions:
             "Ingest",
             "ingest",
             seconds=120,
+            megabytes=1024,  # and with it processor: what a task takes, calls of Bedrock's wait for
             environment={
                 **self._running(),
                 **self._admitting(),
@@ -86,10 +90,9 @@ class PipelineFunctions:
             "bedrock:ListIngestionJobs",
             "bedrock:IngestKnowledgeBaseDocuments",
             "bedrock:DeleteKnowledgeBaseDocuments",
-            "bedrock:GetKnowledgeBaseDocuments",
-            "bedrock:Retrieve",
             on=self.knowledge_base.knowledge_base_arns,
         )
+        may_look(handler, knowledge_base=self.knowledge_base)
         self.rights.run(handler)
         return handler
 
@@ -98,6 +101,7 @@ class PipelineFunctions:
             "StatusPoller",
             "status_poller",
             seconds=120,
+            megabytes=1024,
             environment=self._admitting(),
         )
         self._let_settle(handler)
@@ -106,9 +110,9 @@ class PipelineFunctions:
             "bedrock:StopIngestionJob",
             "bedrock:ListKnowledgeBaseDocuments",
             "bedrock:GetKnowledgeBaseDocuments",
-            "bedrock:Retrieve",
             on=self.knowledge_base.knowledge_base_arns,
         )
+        may_look(handler, knowledge_base=self.knowledge_base)
         return handler
 
     def reconciler(self) -> HandlerFunction:
@@ -130,11 +134,9 @@ class PipelineFunctions:
             "bedrock:DeleteKnowledgeBaseDocuments",
             "bedrock:GetKnowledgeBaseDocuments",
             "bedrock:ListKnowledgeBaseDocuments",
-            "bedrock:Retrieve",
             on=self.knowledge_base.knowledge_base_arns,
         )
-        if self.knowledge_base.index_arns:
-            handler.allow("s3vectors:GetIndex", on=self.knowledge_base.index_arns)
+        may_look(handler, knowledge_base=self.knowledge_base)
         self.rights.run(handler)
         return handler
 

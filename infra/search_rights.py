@@ -41,6 +41,20 @@ def may_search(
     handler.allow("bedrock:InvokeModel", on=knowledge_base.embedding_model_arn)
 
 
+def may_look(handler: HandlerFunction, *, knowledge_base: KnowledgeBaseStack) -> None:
+    """See whether documents are found: in an index itself, which leaves Retrieve to people."""
+    if not knowledge_base.index_arns:
+        handler.allow("bedrock:Retrieve", on=knowledge_base.knowledge_base_arns)
+        return
+    # GetVectors as below.
+    handler.allow(
+        "s3vectors:QueryVectors",
+        "s3vectors:GetVectors",
+        "s3vectors:GetIndex",
+        on=knowledge_base.index_arns,
+    )
+
+
 def may_rerank(handler: HandlerFunction, *, deployment: Deployment) -> None:
     """Nothing, if the deployment has no model for it."""
     if not deployment.rerank_model:

@@ -12,31 +12,24 @@ from statemachines.states import (
 )
 
 STATES: dict[str, State] = {
-    "BeginRun": task(
+    "EnsureDataSource": task(
         INGEST,
-        "begin",
-        "At a shared data source: is admitted if that can be at once, and ingests directly until"
-        " nothing is open, for as long as a function may. A catalog with a data source of its own:"
-        " ensures that data source. Safe to retry: calls name their round, the slot is held under"
-        " the catalog's id, the data source found by name.",
-        then="IsRunUnderWay",
+        "ensure",
+        "Creates the catalog's data source with its first document and reuses it ever after; takes"
+        " it down with a catalog that is to go. Safe to retry: it is found by name.",
+        then="IsDataSourceReady",
     ),
-    "IsRunUnderWay": choice(
-        "released: nothing is open any more; more: time was up, or more was asked for; waiting: the"
-        " data source is being created or deleted, Bedrock is busy, or a run that broke is followed"
-        " after a while.",
-        released="WorklistSettled",
-        more="BeginRun",
-        placed="AdmitIngestion",
-        waiting="WaitToBegin",
-        busy="WaitToBegin",
+    "IsDataSourceReady": choice(
+        "waiting: it is being created or deleted, Bedrock is busy, or a run that broke is followed"
+        " after a while. nothing: nothing is open, or the catalog is to share a data source.",
+        ready="StartIngestion",
+        waiting="WaitForDataSource",
         nothing="ReleaseRun",
-        gone="ReleaseRun",
         hand_over="HandOverRun",
     ),
-    "WaitToBegin": wait(
+    "WaitForDataSource": wait(
         "Before the data source is looked at again, or a broken run is followed.",
-        then="BeginRun",
+        then="EnsureDataSource",
     ),
     "AdmitIngestion": waiting_task(
         INGEST,
@@ -49,19 +42,17 @@ STATES: dict[str, State] = {
     "StartIngestion": task(
         INGEST,
         "start",
-        "One job, or direct calls as BeginRun. Safe to retry: client tokens name the round, so a"
-        " second call gets the first one's effect.",
+        "Begins an ingestion job, or sends as many direct calls as are granted. Safe to retry:"
+        " client tokens name the round, so a second call gets the first one's effect.",
         then="IsIngestionStarted",
     ),
     "IsIngestionStarted": choice(
-        "busy is back-pressure, waited out for as long as it takes; placed and turn_over: the"
-        " admission is given back for others to come first, and this run queues up again.",
-        released="WorklistSettled",
-        more="BeginRun",
-        placed="AdmitIngestion",
+        "queued: others are before it at the knowledge base. busy: back-pressure of Bedrock's,"
+        " waited out for as long as it takes. more: the data source is to be looked at again.",
         started="WaitForIngestion",
+        queued="AdmitIngestion",
         busy="WaitForKnowledgeBase",
-        turn_over="AdmitIngestion",
+        more="EnsureDataSource",
         nothing="ReleaseRun",
         hand_over="HandOverRun",
     ),
@@ -70,41 +61,32 @@ STATES: dict[str, State] = {
         then="StartIngestion",
     ),
     "WaitForIngestion": wait(
-        "Bedrock sends no event when a job ends, so we poll: later each time, up to a limit.",
+        "Bedrock sends no event when it is done, so we poll: later each time, up to a limit.",
         then="PollIngestion",
     ),
     "PollIngestion": task(
         STATUS_POLLER,
         "poll",
-        "Is the job over, or are the direct calls? Gives the admission back; stops a job that is"
-        " past its deadline.",
+        "Looks once at the job or the direct calls, writes down what became of each document that"
+        " is decided, and gives back what the run needs no more. Safe to retry: what is settled is"
+        " no longer of the run.",
         then="IsIngestionOver",
     ),
     "IsIngestionOver": choice(
-        "Only running goes round again, so an unknown outcome can't loop.",
+        "more: a call is free, and something waits for it. settled: nothing is at work any more.",
         running="WaitForIngestion",
-        over="SettleDocuments",
-    ),
-    "SettleDocuments": task(
-        STATUS_POLLER,
-        "settle",
-        "Writes down what became of each document of the round. Safe to retry: a settled one is no"
-        " longer part of the round.",
-        then="AreDocumentsSettled",
-    ),
-    "AreDocumentsSettled": choice(
-        "unsettled: Bedrock has not decided on some document yet.",
+        more="StartIngestion",
         settled="ReleaseRun",
-        unsettled="WaitForIngestion",
     ),
     "ReleaseRun": task(
         INGEST,
         "release",
-        "Gives the lease back unless more was asked for since the round began.",
+        "Looks once more whether anything is open, and gives the lease back unless more was asked"
+        " for meanwhile.",
         then="IsWorklistSettled",
     ),
     "IsWorklistSettled": choice(
-        "more: another round.", released="WorklistSettled", more="BeginRun"
+        "more: another round.", released="WorklistSettled", more="EnsureDataSource"
     ),
     "HandOverRun": task(
         INGEST,
@@ -146,12 +128,12 @@ STATES: dict[str, State] = {
 }
 
 INGEST_CATALOG: State = {
-    "Comment": "Make the documents of one worklist searchable, and forget what was removed: of a"
-    " catalog with a data source of its own, or of all catalogs on a shared one. Input:"
+    "Comment": "Make the documents of one data source searchable, and forget what was removed: of"
+    " a catalog that has one of its own, or of all catalogs on a shared one. Input:"
     " {worklist_id, epoch, progress}, made by the runs package; every task takes and answers just"
     " that. Ends in WorklistSettled or RunHandedOver, or fails as RunBroke (after RecordFailure"
     " has seen to a successor) or RunSuperseded.",
-    "StartAt": "BeginRun",
+    "StartAt": "EnsureDataSource",
     "TimeoutSeconds": 15_552_000,  # 180 days
     "States": STATES,
 }

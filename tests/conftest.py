@@ -25,7 +25,17 @@ if TYPE_CHECKING:
 
 _TESTS = Path(__file__).parent
 # Fixtures that start a server or a process: whoever asks for one is marked.
-_SERVERS = frozenset({"assembly", "browser", "gateway", "instance", "s3_endpoint", "simulated"})
+_SERVERS = frozenset(
+    {
+        "assembly",
+        "chromium",
+        "gateway",
+        "instance",
+        "s3_endpoint",
+        "simulated",
+        "stepfunctions_local",
+    }
+)
 # In process, and slow all the same: what waits by the real clock, and what draws many examples.
 _SLOW = frozenset({"chaos", "workflow"})
 _watch = Watch()

@@ -14,12 +14,13 @@ from benchmarks.simulated_time.bedrock import Durations, Shelves, bedrock
 from benchmarks.simulated_time.bill import Bill
 from benchmarks.simulated_time.client import Client
 from benchmarks.simulated_time.definition import definition_of
-from benchmarks.simulated_time.functions import Function, Functions, Pace
+from benchmarks.simulated_time.functions import Function, FunctionEnded, Functions, Pace
 from benchmarks.simulated_time.hub import Hub, Signal, Task
 from benchmarks.simulated_time.queues import IDLE_REQUESTS, Queue
 from benchmarks.simulated_time.queues import Mapping as SourceMapping
 from benchmarks.simulated_time.searching import SearchableDocuments
 from benchmarks.simulated_time.workflow import Workflow
+from stackroom_local.simulator.assumptions import Assumptions
 from stackroom_local.simulator.faults import Faults
 from stackroom_local.simulator.store import Store
 
@@ -45,6 +46,7 @@ class Account:
         seed: int,
         hub: Hub,
         faults: Faults | None = None,
+        assumptions: Assumptions | None = None,
     ) -> None:
         self.hub = hub
         self.bill = Bill()
@@ -62,6 +64,7 @@ class Account:
             self.searchable,
             store=Store(Path(":memory:")),
             faults=faults,
+            assumptions=assumptions,
         )
         self._services = self._bedrock()
         self._events = count(1)
@@ -111,6 +114,23 @@ class Account:
         )
         return knowledge_base_id, source["dataSource"]["dataSourceId"]
 
+    def whole_bucket(self) -> dict[str, str]:
+        """A new one with an S3 data source over the whole bucket: the ids that calls take."""
+        knowledge_base_id, _ = self.knowledge_base()
+        self.hub.run(until=self.hub.time + 5)
+        made = self.client("bedrock-agent", unpaced=True).create_data_source(
+            knowledgeBaseId=knowledge_base_id,
+            name="everything",
+            dataSourceConfiguration={
+                "type": "S3",
+                "s3Configuration": {"bucketArn": "arn:aws:s3:::docs"},
+            },
+        )
+        return {
+            "knowledgeBaseId": knowledge_base_id,
+            "dataSourceId": made["dataSource"]["dataSourceId"],
+        }
+
     def function(self, function: Function) -> None:
         self.functions.add(function)
 
@@ -144,23 +164,30 @@ class Account:
         return queue
 
     def beside(self, actions: Sequence[Callable[[], T]]) -> list[T]:
-        """As `stackroom.beside.in_threads`, in tasks that share the function's time."""
+        """
+        As `stackroom.beside.in_threads`, in tasks of one function. They take as long as the slowest
+        of them, also if that has only read and owes its time.
+        """
         if len(actions) < 2:
             return [action() for action in actions]
         answers: dict[int, T] = {}
-        errors: dict[int, Exception] = {}
+        errors: dict[int, BaseException] = {}
         over = Signal(self.hub)
+        self.pace.settle()
+        caller = self.hub.current().context
 
         def begin(number: int) -> None:
             try:
-                answers[number] = actions[number]()
-            except Exception as error:  # it is the caller's
+                answer = actions[number]()
+                self.pace.settle()
+                answers[number] = answer
+            except (Exception, FunctionEnded) as error:  # it is the caller's
                 errors[number] = error
             if len(answers) + len(errors) == len(actions):
                 over.set()
 
         for number in range(len(actions)):
-            self.hub.spawn(partial(begin, number)).context = self.hub.current().context
+            self.hub.spawn(partial(begin, number)).context = caller and caller.strand()
         over.wait()
         for number in sorted(errors):
             raise errors[number]

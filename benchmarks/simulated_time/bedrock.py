@@ -19,15 +19,19 @@ from benchmarks.simulated_time.clock import VirtualClock
 from benchmarks.simulated_time.hub import Hub
 from benchmarks.simulated_time.searching import SearchableDocuments
 from stackroom_local.simulator.assembly import Services
+from stackroom_local.simulator.assumptions import Assumptions
 from stackroom_local.simulator.components import Components
 from stackroom_local.simulator.embedding import Vector
+from stackroom_local.simulator.errors import Unindexable
 from stackroom_local.simulator.faults import Faults
 from stackroom_local.simulator.identifiers import Arns
 from stackroom_local.simulator.objects import ObjectMissing, S3Object
+from stackroom_local.simulator.rules import FILE_UNREADABLE
 from stackroom_local.simulator.sidecars import SUFFIX
 from stackroom_local.simulator.store import Store
 
 ACCOUNT, REGION = "123456789012", "us-east-1"
+BROKEN = "broken-"  # how the ETag of a document begins that can't be read
 _STAND_IN = re.compile(r"(\d+) bytes of (.+)")
 _ANY_VECTOR: Vector = np.ones(1, dtype=np.float32)
 
@@ -97,10 +101,13 @@ class StandIns:
 
 
 class NothingToParse:
-    """The simulator's `Parser`: a stand-in reads as it is."""
+    """The simulator's `Parser`: a stand-in reads as it is, or not at all."""
 
     def text(self, body: bytes, filename: str) -> str:  # noqa: ARG002 - the port's arguments
-        return body.decode()
+        text = body.decode()
+        if f" of {BROKEN}" in text:
+            raise Unindexable(FILE_UNREADABLE.message)
+        return text
 
     def seen(self, body: bytes, filename: str) -> tuple[str, ...]:
         return (self.text(body, filename),)
@@ -135,6 +142,7 @@ def bedrock(
     *,
     store: Store,
     faults: Faults | None = None,
+    assumptions: Assumptions | None = None,
 ) -> Services:
     """Over a store that another one left, it goes on as after a restart."""
     return Services(
@@ -147,5 +155,7 @@ def bedrock(
             embedder=WaitInsteadOfEmbedding(hub=hub, durations=durations),
             vectors=lambda _memory: searchable,
             faults=faults,
-        )
+            assumptions=assumptions,
+        ),
+        instead={"s3vectors.QueryVectors": searchable.query_vectors},
     )

@@ -23,6 +23,7 @@ _ATTEMPTS = 4
 # Seconds between attempts: random(0, 1) times a doubling, capped [botocore's standard mode].
 _LONGEST_BACKOFF = 20.0
 _THROTTLED = 429
+_UNMODELLED = 503  # as the simulator's server has it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,5 +121,5 @@ def _operations(service: str) -> dict[str, Any]:
 
 def _status(operation: Any, code: str) -> int:
     shape = operation.service_model.shape_for_error_code(code)
-    status: int = shape.metadata["error"]["httpStatusCode"] if shape is not None else 400
+    status: int = shape.metadata["error"]["httpStatusCode"] if shape is not None else _UNMODELLED
     return status

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from benchmarks.simulated_time.bill import Bill
+from benchmarks.simulated_time.bill import LOG_LINE, Bill
 from benchmarks.simulated_time.functions import FunctionFailed, Functions
 from benchmarks.simulated_time.hub import Hub, Signal
 
@@ -109,11 +109,12 @@ class Mapping:
         self._full = Signal(hub)
         self._gathering = False
         self._at_work = 0
-        self._allowed = float(_FIRST_BATCHES)
-        self._allowed_at = 0.0
+        self._busy_since = 0.0
         queue.arrived = self._arrived
 
     def _arrived(self) -> None:
+        if not self._at_work and not self._gathering:
+            self._busy_since = self._hub.time
         if len(self._queue.waiting) >= self._batch_size:
             self._full.set()
         if not self._gathering and self._at_work < self._most():
@@ -139,6 +140,8 @@ class Mapping:
 
     def _hand_over(self, batch: list[Message]) -> None:
         records = [{"messageId": each.message_id, "body": each.body} for each in batch]
+        self._queue.bill.trace(self._function, self._hub.time)
+        self._queue.bill.add("log bytes", LOG_LINE * len(batch))
         invocation = self._functions.begin(self._function, {"Records": records})
         try:
             answer = invocation.result()
@@ -149,9 +152,6 @@ class Mapping:
         self._queue.show_again([each for each in batch if each.message_id in failed])
 
     def _most(self) -> float:
-        """Batches at a time; it grows while they are needed and starts over after a quiet hour."""
-        now = self._hub.time
-        if self._at_work < _FIRST_BATCHES:
-            self._allowed, self._allowed_at = float(_FIRST_BATCHES), now
-        grown = self._allowed + _GROWTH * (now - self._allowed_at)
+        """Batches at a time; it grows for as long as there are any."""
+        grown = _FIRST_BATCHES + _GROWTH * (self._hub.time - self._busy_since)
         return min(grown, self._batches)

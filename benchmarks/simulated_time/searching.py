@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.simulated_time.hub import Hub
+from stackroom_local.simulator import vector_filters
 from stackroom_local.simulator.embedding import Vector
 from stackroom_local.simulator.filters import Filter, Sought
 from stackroom_local.simulator.indexes import Index
 from stackroom_local.simulator.memory_index import Owner
+from stackroom_local.simulator.metadata import BEDROCK_TEXT, OF_VECTOR
 from stackroom_local.simulator.rules import SEARCHABLE_LAG
 from stackroom_local.simulator.sidecars import Value
 from stackroom_local.simulator.vectors import Hit, Passage
@@ -53,16 +55,19 @@ class SearchableDocuments:
         self.removed: Callable[[dict[str, Value]], None] = lambda _attributes: None
         self._hub = hub
         self._shelves: dict[str, _Shelf] = {}
+        self._since: dict[str, dict[Owner, float]] = {}  # by text
+        self._homes: dict[str, str] = {}  # knowledge bases, by the ARN of their index
 
     def replace(
         self,
         knowledge_base_id: str,
         owner: Owner,
         *,
-        index: Index,  # noqa: ARG002 - the port's argument
+        index: Index,
         passages: Sequence[Passage],
         attributes: dict[str, Value],
     ) -> None:
+        self._homes[index.arn] = knowledge_base_id
         self.describe(knowledge_base_id, owner, attributes)
         document = self._shelf(knowledge_base_id).documents[owner]
         since = self._hub.time + SEARCHABLE_LAG.value
@@ -72,6 +77,8 @@ class SearchableDocuments:
         document.versions += [
             _Version(key=each.key, text=each.text, since=since) for each in passages
         ]
+        for each in passages:
+            self._since.setdefault(each.text, {}).setdefault(owner, since)
 
     def describe(self, knowledge_base_id: str, owner: Owner, attributes: dict[str, Value]) -> None:
         shelf = self._shelf(knowledge_base_id)
@@ -97,7 +104,13 @@ class SearchableDocuments:
         document = shelf.documents.pop(owner, None)
         if document is not None:
             self._forget_attributes(shelf, owner, document)
+            for version in document.versions:
+                self._since[version.text].pop(owner, None)
             self.removed(document.attributes)
+
+    def found_since(self, text: str) -> float | None:
+        """When a search began to find it, or will; None if it is nowhere in the index."""
+        return min(self._since.get(text, {}).values(), default=None)
 
     def found(self) -> Iterator[tuple[dict[str, Value], str]]:
         """Attributes and text of every document that a search finds now."""
@@ -148,6 +161,21 @@ class SearchableDocuments:
             if len(hits) >= limit:
                 break
         return hits[:limit]
+
+    def query_vectors(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        """As S3 Vectors answers; only by a filter, for nothing is nearer than anything else."""
+        lets_through = vector_filters.compiled(parameters["filter"])
+        home, now = self._homes.get(parameters["indexArn"]), self._hub.time
+        vectors = [
+            {"key": version.key, "metadata": {**metadata, BEDROCK_TEXT: version.text}}
+            for owner, document in (self._shelf(home).documents.items() if home else ())
+            for version in document.versions
+            if version.since <= now < version.until
+            and lets_through(
+                metadata := {**document.attributes, **OF_VECTOR.of_vector(owner, version.key)}
+            )
+        ]
+        return {"vectors": vectors[: parameters["topK"]], "distanceMetric": "cosine"}
 
     def _shelf(self, knowledge_base_id: str) -> _Shelf:
         return self._shelves.setdefault(knowledge_base_id, _Shelf())

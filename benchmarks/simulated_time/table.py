@@ -31,7 +31,8 @@ from benchmarks.simulated_time.hub import Hub
 WRITE_UNITS, READ_UNITS = 1_000.0, 3_000.0  # a second, of a partition
 LARGEST = 400 * 1024  # bytes of an item [DynamoDB quotas]
 # Seconds, assumed, as in benchmarks.metering: what a 512 MB function sees of a call.
-_CALL, QUERY, _TRANSACTION = 0.012, 0.015, 0.025
+_CALL, QUERY = 0.012, 0.015
+_TRANSACTION, _EACH_ACTION = 0.022, 0.001
 # Of which an item of a transaction is kept from all others, from its preparation until it is
 # committed: assumed, for AWS documents nothing.
 HELD = 0.010
@@ -50,10 +51,10 @@ class Partition:
     left: float
     at: float = 0.0
 
-    def take(self, units: float, now: float) -> bool:
+    def take(self, units: float, now: float, *, in_arrears: bool = False) -> bool:
         self.left = min(self.rate, self.left + (now - self.at) * self.rate)
         self.at = now
-        if self.left <= 0:
+        if self.left <= 0 and not in_arrears:
             return False
         self.left -= units
         return True
@@ -63,13 +64,15 @@ class Partition:
 class Table:
     """
     `keys` are the names of its partition and sort key; `index` those of an index with all
-    attributes. `calls` counts requests by operation and outcome; `used` units by partition.
+    attributes. `calls` counts requests by operation and outcome; `used` units by partition. The
+    caller spends by `spend` what comes before the effect of a call, its own part in it.
     """
 
     hub: Hub
     chance: random.Random
     keys: tuple[str, str] = ("pk", "sk")
     index: tuple[str, str] | None = None
+    spend: Callable[[float], None] | None = None
     query_seconds: float = QUERY
     items: dict[_Key, Item] = field(default_factory=dict)
     calls: Counter[str] = field(default_factory=Counter)
@@ -127,24 +130,27 @@ class Table:
     def transact_write_items(self, *, TransactItems: list[Item], **_more: Any) -> Item:  # noqa: N803
         """
         Two phases, a write unit in each for a KB of every item. Whoever comes to one of its items
-        in between is refused, and so is a transaction that comes to an item of another's.
+        in between is refused, and so is a transaction that comes to an item of another's: that
+        ends it in the first phase.
         https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html
         """
         operation = "TransactWriteItems"
         changes = [self._change_of(*action) for each in TransactItems for action in each.items()]
-        keys = {key for key, _, _ in changes}
-        self.hub.sleep((_TRANSACTION - HELD) / 2)
+        keys = [key for key, _, _ in changes]
+        self._spend((_TRANSACTION - HELD) / 2 + len(changes) * _EACH_ACTION)
         self.calls[operation] += 1
         try:
             reasons = [self._reason_against(*each) for each in changes]
             if any(reasons):
                 self.calls[f"{operation} {next(each for each in reasons if each)}"] += 1
-                raise _cancellation(operation, reasons)
-            self._held |= keys
+                raise _cancellation(operation, reasons, [self.items.get(each) for each in keys])
+            self._held.update(keys)
             self.hub.sleep(HELD)
-            self._held -= keys
+            self._held.difference_update(keys)
             for key, change, _ in changes:
-                self._keep(key, change(self.items.get(key)))
+                there = self.items.get(key)
+                self._keep(key, new := change(there))
+                self._take("write", key[0], max(units_of(there), units_of(new)), in_arrears=True)
         finally:
             self.hub.sleep((_TRANSACTION - HELD) / 2)
         return {}
@@ -167,7 +173,7 @@ class Table:
         if not _meets(there, request):
             return "ConditionalCheckFailed"
         try:
-            self._pay(key[0], 2 * max(units_of(there), units_of(change(there))))
+            self._pay(key[0], max(units_of(there), units_of(change(there))))
         except ClientError:
             return "ProvisionedThroughputExceeded"
         return None
@@ -198,7 +204,7 @@ class Table:
     def _call(self, operation: str, seconds: float, effect: Callable[[], Item]) -> Item:
         """The effect comes halfway; a throttle is retried with pauses, as boto3 does."""
         for attempt in range(_ATTEMPTS):
-            self.hub.sleep(seconds / 2)
+            self._spend(seconds / 2)
             self.calls[operation] += 1
             try:
                 answer = effect()
@@ -213,6 +219,9 @@ class Table:
                 self.hub.sleep(seconds / 2)
                 return answer
         raise AssertionError("the last attempt has returned or raised")
+
+    def _spend(self, seconds: float) -> None:
+        (self.spend or self.hub.sleep)(seconds)
 
     def _read(self, partition: str, size: int) -> None:
         self._take("read", partition, max(1, math.ceil(size / 4096)))
@@ -236,10 +245,10 @@ class Table:
         if after:
             self._take("index", after[0], units_of(new))
 
-    def _take(self, what: str, partition: str, units: float) -> None:
+    def _take(self, what: str, partition: str, units: float, *, in_arrears: bool = False) -> None:
         rate = READ_UNITS if what == "read" else WRITE_UNITS
         mine = self._partitions.setdefault((what, partition), Partition(rate=rate, left=rate))
-        if not mine.take(units, self.hub.time):
+        if not mine.take(units, self.hub.time, in_arrears=in_arrears):
             raise _refusal(_THROTTLE, what, None)
         self.used[f"{what} {partition}"] += units  # type: ignore[assignment]  # as in Bill.add
 
@@ -301,6 +310,8 @@ def _size(value: Mapping[str, Any]) -> int:
             return math.ceil(len(held.strip("-").replace(".", "")) / 2) + 1
         case "M":
             return 3 + size_of(held) + len(held)
+        case "SS":
+            return sum(len(each.encode()) for each in held)
         case "L":
             return 3 + sum(_size(each) + 1 for each in held)
     return 1  # a truth value, or null
@@ -313,23 +324,46 @@ def _text(value: Mapping[str, Any]) -> str:
 
 def _meets(there: Item | None, request: Mapping[str, Any]) -> bool:
     condition = request.get("ConditionExpression")
-    if not condition:
-        return True
-    return any(
-        all(_is_true(each.strip(), there or {}, request) for each in part.split(" AND "))
-        for part in condition.split(" OR ")
-    )
+    return not condition or _holds(condition, there or {}, request)
+
+
+def _holds(condition: str, there: Item, request: Mapping[str, Any]) -> bool:
+    for word, decide in ((" OR ", any), (" AND ", all)):
+        parts = _parted(condition, word)
+        if len(parts) > 1:
+            return decide(_holds(each, there, request) for each in parts)
+    if condition.startswith("("):
+        return _holds(condition[1:-1], there, request)
+    return _is_true(condition, there, request)
+
+
+def _parted(condition: str, word: str) -> list[str]:
+    """At the words that stand in no parentheses."""
+    parts = [""]
+    for each in condition.split(word):
+        is_open = parts[-1].count("(") > parts[-1].count(")")
+        parts = [*parts[:-1], parts[-1] + word + each] if is_open else [*parts, each]
+    return parts[1:]
 
 
 def _is_true(term: str, there: Item, request: Mapping[str, Any]) -> bool:
     names = request.get("ExpressionAttributeNames", {})
     if match := re.fullmatch(r"attribute_not_exists\((\S+)\)", term):
         return names.get(match[1], match[1]) not in there
-    match = re.fullmatch(r"(\S+) (=|<>) (:\S+)", term)
+    if match := re.fullmatch(r"attribute_exists\((\S+)\)", term):
+        return names.get(match[1], match[1]) in there
+    match = re.fullmatch(r"(\S+) (=|<>|<|>=) (:\S+)", term)
     assert match, f"a condition that this table does not know: {term}"
     held = there.get(names.get(match[1], match[1]))
-    equal = held == request["ExpressionAttributeValues"][match[3]]
-    return equal if match[2] == "=" else not equal
+    value = request["ExpressionAttributeValues"][match[3]]
+    match match[2]:
+        case "=":
+            return bool(held == value)
+        case "<>":
+            return bool(held != value)
+        case "<":
+            return held is not None and int(held["N"]) < int(value["N"])
+    return held is not None and int(held["N"]) >= int(value["N"])
 
 
 def _updated(there: Item, request: Mapping[str, Any]) -> Item:
@@ -348,9 +382,14 @@ def _updated(there: Item, request: Mapping[str, Any]) -> Item:
             elif clause == "SET":
                 new[name] = values[operand[0]]
             else:
-                before = int(new.get(name, {"N": "0"})["N"])
-                new[name] = {"N": str(before + int(values[operand[0]]["N"]))}
+                new[name] = _added(new.get(name), values[operand[0]])
     return new
+
+
+def _added(there: Item | None, value: Item) -> Item:
+    if "SS" in value:
+        return {"SS": sorted({*(there or {"SS": ()})["SS"], *value["SS"]})}
+    return {"N": str(int((there or {"N": "0"})["N"]) + int(value["N"]))}
 
 
 def _refusal(code: str, operation: str, there: Item | None) -> ClientError:
@@ -363,7 +402,14 @@ def _refusal(code: str, operation: str, there: Item | None) -> ClientError:
     return exception(code)(response, operation)
 
 
-def _cancellation(operation: str, reasons: list[str | None]) -> ClientError:
+def _cancellation(
+    operation: str, reasons: list[str | None], there: list[Item | None]
+) -> ClientError:
+    """With what stands there, which our transactions ask for."""
     error = _refusal("TransactionCanceledException", operation, None)
-    error.response["CancellationReasons"] = [{"Code": each or "None"} for each in reasons]
+    told: list[Any] = [{"Code": each or "None"} for each in reasons]
+    for each, item in zip(told, there, strict=True):
+        if item is not None:
+            each["Item"] = item
+    error.response["CancellationReasons"] = told
     return error

@@ -40,6 +40,7 @@ class Workflow:
         self.at_work = 0
         self.executions: dict[str, Execution] = {}
         self._hub = hub
+        self._bill = bill
         self._timeout = definition.timeout
         self._over: deque[tuple[float, str]] = deque()
         self._walk = Walk(
@@ -63,6 +64,7 @@ class Workflow:
         self.executions[name] = execution
         self.started += 1
         self.at_work += 1
+        self._bill.trace("state machine", self._hub.time)
         execution.life = self._hub.spawn(lambda: self._live(execution))
         return execution
 

@@ -32,7 +32,8 @@ class Sweep(BaseModel):
     The schedule: look for runs that ended without a word.
 
     Whoever starts a whole account, as only the local mode does, has it look at every lease
-    (`thorough`): none has expired then, and no execution is alive.
+    (`thorough`): none has expired then, and no execution is alive. They were stopped, and have not
+    broken.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -66,10 +67,11 @@ def recover(ending: Ending) -> dict[str, Any]:
 
 def sweep(asked: Sweep) -> dict[str, Any]:
     runs = use_cases().runs
-    swept = use_cases().broken_runs.sweep(runs.held() if asked.thorough else runs.expired())
+    leases = runs.held() if asked.thorough else runs.expired()
+    swept = use_cases().broken_runs.sweep(leases, were_stopped=asked.thorough)
     report(swept.settled, logger=logger, metrics=metrics)
     try:
-        use_cases().run_tasks.placements.survey()  # that new catalogs need not wait for it
+        use_cases().placements.survey()  # that new catalogs need not wait for it
     except Unavailable as unavailable:
         swept.failures["data sources, to be looked through"] = unavailable
     for name, error in swept.failures.items():

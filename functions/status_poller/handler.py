@@ -1,4 +1,4 @@
-"""Step Functions tasks: is the job over, and what became of each document of the round?"""
+"""Step Functions: one look at what a run has at work, and the verdicts of what is decided."""
 
 from functools import cache
 from typing import Any, Literal
@@ -6,12 +6,12 @@ from typing import Any, Literal
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions.observability import logger_for, metrics_for, report
+from functions.observability import logger_for, metrics_for, report, report_set_aside, told
 from stackroom.aws.session import client
 from stackroom.aws.settings import AdmissionSettings
 from stackroom.aws.use_cases import UseCases
+from stackroom.ingestion.polling import Polling
 from stackroom.runs.progress import Run
-from stackroom.settlement.settlement import Settlement
 
 logger = logger_for("status_poller")
 metrics = metrics_for("status_poller")
@@ -21,15 +21,17 @@ class PollerSettings(AdmissionSettings):
     kb_catalog_table: str
     kb_control_table: str
     kb_docs_bucket: str
+    # How much faster than AWS's a simulated Bedrock is: what is indexed is found sooner.
+    ingest_speed: float = 1.0
 
 
 class Step(Run):
-    action: Literal["poll", "settle"]
+    action: Literal["poll"]
 
 
 @cache
-def settlement() -> Settlement:
-    return UseCases.of(PollerSettings.from_env(), client).settlement
+def polling() -> Polling:
+    return UseCases.of(PollerSettings.from_env(), client).polling
 
 
 @logger.inject_lambda_context(clear_state=True)
@@ -39,17 +41,13 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     logger.append_keys(worklist_id=step.worklist_id, epoch=step.epoch)
     run = Run.model_validate(step.model_dump(exclude={"action"}))
 
-    if step.action == "poll":
-        moved = settlement().poll(run)
-        metrics.add_metric(name="Polls", unit=MetricUnit.Count, value=1)
-    else:
-        moved, settling = settlement().settle(run)
-        report(settling.settled, logger=logger, metrics=metrics)
-        if settling.unexplained:
-            logger.warning("failures without a name", count=settling.unexplained)
-        metrics.add_metric(
-            name="UnexplainedFailures", unit=MetricUnit.Count, value=settling.unexplained
-        )
+    polled = polling().poll(run)
 
-    logger.info("run moved on", action=step.action, **moved.progress.model_dump(mode="json"))
-    return moved.model_dump(mode="json")
+    report(polled.settled, logger=logger, metrics=metrics)
+    report_set_aside(polled.failures, logger=logger, metrics=metrics)
+    if polled.unexplained:
+        logger.warning("failures without a name", count=polled.unexplained)
+    metrics.add_metric(name="Polls", unit=MetricUnit.Count, value=1)
+    metrics.add_metric(name="UnexplainedFailures", unit=MetricUnit.Count, value=polled.unexplained)
+    logger.info("run moved on", action=step.action, **told(polled.run))
+    return polled.run.model_dump(mode="json")

@@ -1,5 +1,6 @@
 """SQS: something happened to an object; bring its document's record in step and ask for a run."""
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -12,16 +13,12 @@ from stackroom.aws.session import client
 from stackroom.aws.settings import Pool, Settings
 from stackroom.aws.use_cases import UseCases
 from stackroom.runs.requests import RunRequests
-from stackroom.uploads.events import object_event
+from stackroom.uploads.events import ObjectEvent, object_event
 from stackroom.uploads.reconcile import Uploads
-from stackroom.uploads.steps import UploadOutcome
+from stackroom.uploads.steps import Plan, UploadOutcome
 
 logger = logger_for("upload_handler")
 metrics = metrics_for("upload_handler")
-
-
-# What one message and the asking after it may take, in milliseconds, while AWS is slow.
-_ONE_MESSAGE = 20_000
 
 
 class UploadSettings(Settings):
@@ -47,19 +44,21 @@ def requests() -> RunRequests:
 
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
-def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Answers which messages failed."""
-    wanted, failed = handle_each(
-        event,
-        reconcile,
-        logger=logger,
-        time_left=context.get_remaining_time_in_millis,
-        needed=_ONE_MESSAGE,
-    )
+    told, failed = handle_each(event, object_event, logger=logger)
+    outcomes = reconciled(told.values())
     waiting: dict[str, list[str]] = {}  # messages by the catalog that they ask a run for
-    for message_id, catalog_id in wanted.items():
-        if catalog_id is not None:
-            waiting.setdefault(catalog_id, []).append(message_id)
+    for message_id, found in told.items():
+        outcome = outcomes[found.key]
+        with logger.append_context_keys(message_id=message_id, correlation_id=found.correlation_id):
+            if isinstance(outcome, Exception):
+                logger.error("message failed", exc_info=outcome)
+                failed.append(message_id)
+                continue
+            report(found, outcome)
+        if outcome.run_for is not None:
+            waiting.setdefault(outcome.run_for, []).append(message_id)
     # Where every message failed, so might this, and nobody would be told which messages.
     failures = requests().ask_all(waiting) if waiting else {}
     for catalog_id, error in failures.items():
@@ -68,11 +67,19 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     return response(failed)
 
 
-def reconcile(body: str) -> str | None:
-    """The catalog that needs a run for what this message tells of, if any."""
-    found = object_event(body)
-    logger.append_keys(correlation_id=found.correlation_id)
-    plan = uploads().reconcile(found.key, correlation_id=found.correlation_id)
+def reconciled(told: Iterable[ObjectEvent]) -> dict[str, Plan | Exception]:
+    """What became of each key: once, however often it is told of, for the object says all."""
+    correlation_ids: dict[str, str] = {}
+    for each in told:
+        correlation_ids.setdefault(each.key, each.correlation_id)
+    try:
+        return uploads().reconcile_all(correlation_ids)
+    except Exception as error:  # as a setting that is missing: it is named for every message
+        return dict.fromkeys(correlation_ids, error)
+
+
+def report(found: ObjectEvent, plan: Plan) -> None:
+    """One after another: Powertools keeps one set of keys and of metrics for all threads."""
     logger.info(
         "upload reconciled",
         event_type=found.detail_type,
@@ -85,4 +92,3 @@ def reconcile(body: str) -> str | None:
     if plan.outcome is UploadOutcome.REJECTED:
         metrics.add_metric(name="RejectedUploads", unit=MetricUnit.Count, value=1)
     metrics.add_metric(name="UploadEvents", unit=MetricUnit.Count, value=1)
-    return plan.run_for

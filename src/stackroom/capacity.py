@@ -14,9 +14,9 @@ Of MANAGED knowledge bases AWS leaves two things open, and these are our assumpt
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from stackroom.model import PoolMember
+from stackroom.model import CatalogDataSources, PoolMember
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,4 +43,8 @@ INDEX_QUERIES = 100.0
 
 
 def capacity_of(member: PoolMember) -> Capacity:
-    return CAPACITIES[member.type]
+    """With no place for catalogs' own data sources where all are to share one."""
+    capacity = CAPACITIES[member.type]
+    if member.catalog_data_sources is CatalogDataSources.SHARED:
+        return replace(capacity, own_sources=0)
+    return capacity

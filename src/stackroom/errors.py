@@ -22,12 +22,10 @@ StackroomError
 │   ├── ConfirmationRequired    a deletion that its caller has yet to confirm
 │   ├── DataSourceLimit         the knowledge base has no room for another data source
 │   ├── DataSourceBroken        a data source that will never take an ingestion job
-│   ├── DataSourceNotSynced     one that takes no direct call before its first ingestion job
 │   ├── RunSuperseded           this execution no longer holds the catalog's lease
 │   ├── Unreadable              no text can be had from the file, and why
 │   ├── ObjectRefused           S3 keeps this one object from us, and why
 │   ├── DocumentsRefused        a knowledge base takes none of these documents, and why
-│   ├── JobNeeded               no direct call brings these documents, but a job may, and why
 │   ├── MissingIdentity         no verified user in the call
 │   ├── TokenRefused            no valid access token of a user, and why
 │   ├── ValidationError         an argument of a tool call is wrong
@@ -208,18 +206,6 @@ class DocumentsRefused(Rejected):
     def __init__(self, why: str) -> None:
         super().__init__(f"refused by the knowledge base: {why}")
         self.why = why
-
-
-class JobNeeded(Rejected):
-    def __init__(self, data_source_id: str, why: str) -> None:
-        super().__init__(f"data source {data_source_id!r} takes no direct call of these: {why}")
-
-
-class DataSourceNotSynced(Rejected):
-    def __init__(self, data_source_id: str) -> None:
-        super().__init__(
-            f"data source {data_source_id!r} takes no direct call before its first job"
-        )
 
 
 class MissingIdentity(Rejected):

@@ -4,7 +4,7 @@ What Stackroom knows: catalogs, their documents, and the knowledge bases they li
 Over 200 lines: the few records that nearly everything reads.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Generic, Self, TypeVar
 
@@ -29,22 +29,30 @@ class CatalogStatus(StrEnum):
 class DataSourceType(StrEnum):
     """Of what kind a knowledge base's data source is, in Bedrock's words."""
 
-    S3 = "S3"  # a catalog's own: ingestion jobs crawl its prefix
-    CUSTOM = "CUSTOM"  # shared by catalogs: documents are ingested directly
+    S3 = "S3"  # ingestion jobs crawl a prefix
+    CUSTOM = "CUSTOM"  # documents are ingested by direct calls
+
+
+class CatalogDataSources(StrEnum):
+    """What new catalogs get while there is room: a data source of their own, or none."""
+
+    CUSTOM = "custom"
+    S3 = "s3"
+    SHARED = "shared"
 
 
 @dataclass(frozen=True, kw_only=True)
 class DataSource:
-    """Where in the pool a catalog's documents are ingested."""
+    """
+    Where in the pool a catalog's documents are ingested. One that `is_shared` came with its
+    knowledge base; any other was made for one catalog, and goes with it.
+    """
 
     knowledge_base_id: str
     data_source_id: str
     type: DataSourceType = DataSourceType.S3
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether it came with its knowledge base; else it was made for one catalog, and goes."""
-        return self.type is DataSourceType.CUSTOM
+    # Of what Bedrock lists nobody can tell it: two that are equal are the same data source.
+    is_shared: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,11 +63,11 @@ class PerSourceType(Generic[T]):
     A new type is a field here, and mypy then names every place that has to offer something for it.
     """
 
-    own: T  # S3
-    shared: T  # CUSTOM
+    s3: T
+    custom: T
 
     def of(self, source: DataSource) -> T:
-        return {DataSourceType.S3: self.own, DataSourceType.CUSTOM: self.shared}[source.type]
+        return {DataSourceType.S3: self.s3, DataSourceType.CUSTOM: self.custom}[source.type]
 
 
 class Catalog(Record):
@@ -81,6 +89,7 @@ class Catalog(Record):
     knowledge_base_id: str | None = None
     data_source_id: str | None = None
     data_source_type: DataSourceType = DataSourceType.S3  # of that data source
+    data_source_shared: bool | None = None  # None in older records, where only CUSTOM ones were
     created_at: AwareDatetime
     updated_at: AwareDatetime
     deleting_since: AwareDatetime | None = None
@@ -94,6 +103,11 @@ class Catalog(Record):
             knowledge_base_id=self.knowledge_base_id,
             data_source_id=self.data_source_id,
             type=self.data_source_type,
+            is_shared=(
+                self.data_source_type is DataSourceType.CUSTOM
+                if self.data_source_shared is None
+                else self.data_source_shared
+            ),
         )
 
 
@@ -258,6 +272,22 @@ class PoolMember(Record):
     data_source_id: str  # the shared CUSTOM data source
     type: str = "BEDROCK"  # in Bedrock's words, VECTOR
     index: str | None = None  # the ARN of its index in S3 Vectors, if it has one
+    catalog_data_sources: CatalogDataSources = CatalogDataSources.CUSTOM
+
+    @property
+    def shared_source(self) -> DataSource:
+        return DataSource(
+            knowledge_base_id=self.knowledge_base_id,
+            data_source_id=self.data_source_id,
+            type=DataSourceType.CUSTOM,
+            is_shared=True,
+        )
+
+    @property
+    def own_source_type(self) -> DataSourceType:
+        """Of catalogs' own data sources; a MANAGED knowledge base has them by its S3 connector."""
+        is_custom = self.catalog_data_sources is CatalogDataSources.CUSTOM
+        return DataSourceType.CUSTOM if is_custom and not self.is_managed else DataSourceType.S3
 
     @property
     def is_managed(self) -> bool:

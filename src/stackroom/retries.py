@@ -27,6 +27,10 @@ def random_pauses(first: float, longest: float) -> Callable[[int], None]:
     return pause
 
 
+# About two seconds in all, among those who write one item at the same moment.
+among_writers = random_pauses(0.02, 0.4)
+
+
 def retried(
     once: Callable[[], _Answer],
     *,

@@ -9,15 +9,16 @@ Over 200 lines: whatever decides who may see what is in this file.
 """
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol, Self
 
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.filters import Conditions, Filter, Has, Lists, all_of, any_of
 from stackroom.identity import Caller, is_user_id
-from stackroom.model import Catalog
-from stackroom.origins import Origin, key_of, origin_of
+from stackroom.model import Catalog, Document
+from stackroom.origins import Origin, is_ingested_into, key_of, origin_of
 from stackroom.ports.retrieval import Passage
 
 logger = logging.getLogger(__name__)
@@ -34,7 +35,7 @@ REJECTED = "!rejected"
 
 _MAX_GROUPS = 5  # filters in a group [Bedrock user guide: kb-test-config]
 
-OwnerOf = Callable[[str], str | None]  # the user of a catalog's id, None if there is no such one
+CatalogOf = Callable[[str], Catalog | None]  # by its id, None if there is no such one
 
 
 class View(Protocol):
@@ -44,7 +45,7 @@ class View(Protocol):
         """Lets through what of this part has what was asked for, too; None lets all through."""
         ...
 
-    def proven(self, passages: Iterable[Passage], *, owner_of: OwnerOf) -> tuple[Passage, ...]:
+    def proven(self, passages: Iterable[Passage], *, catalog_of: CatalogOf) -> tuple[Passage, ...]:
         """
         Those whose source is what their attributes say it is; of others a line is logged.
 
@@ -75,22 +76,16 @@ class Tenant:
     def filter(self, asked: Conditions = ()) -> Filter:
         return all_of((*(Has(key, value) for key, value in self._attributes()), *asked))
 
-    def proven(self, passages: Iterable[Passage], *, owner_of: OwnerOf) -> tuple[Passage, ...]:
+    def proven(self, passages: Iterable[Passage], *, catalog_of: CatalogOf) -> tuple[Passage, ...]:
         return _proven(
             passages,
             self.user_id,
             is_inside=self._is_inside,
-            is_from_owner=lambda passage: self._is_source_of(passage, owner_of),
+            is_from_owner=partial(_is_from, _Home(catalog_of, self.prefix), self.user_id),
         )
 
     def _is_inside(self, passage: Passage) -> bool:
         return all(passage.attributes.get(key) == value for key, value in self._attributes())
-
-    def _is_source_of(self, passage: Passage, owner_of: OwnerOf) -> bool:
-        if passage.custom_id is not None and self.catalog_id is not None:
-            origin = origin_of(passage)
-            return origin is not None and origin.catalog_id == self.catalog_id
-        return _is_from(self.user_id, passage, owner_of, prefix=self.prefix)
 
     def _attributes(self) -> tuple[tuple[str, str], ...]:
         own = ((USER, self.user_id),)
@@ -117,13 +112,14 @@ class Member:
     def filter(self, asked: Conditions = ()) -> Filter:
         return all_of((any_of(Lists(SHARED, group) for group in self.groups), *asked))
 
-    def proven(self, passages: Iterable[Passage], *, owner_of: OwnerOf) -> tuple[Passage, ...]:
+    def proven(self, passages: Iterable[Passage], *, catalog_of: CatalogOf) -> tuple[Passage, ...]:
         """The owner is whoever the attributes name, if the source says so too."""
+        home = _Home(catalog_of)
         return _proven(
             passages,
             self.user_id,
             is_inside=self._is_inside,
-            is_from_owner=lambda passage: _is_from(passage.attributes.get(USER), passage, owner_of),
+            is_from_owner=lambda passage: _is_from(home, passage.attributes.get(USER), passage),
         )
 
     def _is_inside(self, passage: Passage) -> bool:
@@ -142,8 +138,8 @@ class Everyone:
     def filter(self, asked: Conditions = ()) -> Filter | None:
         return all_of(asked) if asked else None
 
-    # ARG002: `owner_of` is the protocol's; here nothing is owned
-    def proven(self, passages: Iterable[Passage], *, owner_of: OwnerOf) -> tuple[Passage, ...]:  # noqa: ARG002
+    # ARG002: `catalog_of` is the protocol's; here nothing is owned
+    def proven(self, passages: Iterable[Passage], *, catalog_of: CatalogOf) -> tuple[Passage, ...]:  # noqa: ARG002
         return _ownerless(passages)
 
 
@@ -167,8 +163,8 @@ class Readers:
     def filter(self, asked: Conditions = ()) -> Filter:
         return all_of((any_of(Lists(self.listed_in, group) for group in self.groups), *asked))
 
-    # ARG002: `owner_of` is the protocol's; here nothing is owned
-    def proven(self, passages: Iterable[Passage], *, owner_of: OwnerOf) -> tuple[Passage, ...]:  # noqa: ARG002
+    # ARG002: `catalog_of` is the protocol's; here nothing is owned
+    def proven(self, passages: Iterable[Passage], *, catalog_of: CatalogOf) -> tuple[Passage, ...]:  # noqa: ARG002
         passages = tuple(passages)
         if not all(_is_shared(each, self.listed_in, self.groups) for each in passages):
             raise KnowledgeBaseUnavailable("Retrieve", "passages outside the filter")
@@ -193,7 +189,7 @@ class Owned:
         others = () if self.readers is None else (self.readers.filter(),)
         return all_of((Has(self.owner_in, self.user_id), *others, *asked))
 
-    def proven(self, passages: Iterable[Passage], *, owner_of: OwnerOf) -> tuple[Passage, ...]:
+    def proven(self, passages: Iterable[Passage], *, catalog_of: CatalogOf) -> tuple[Passage, ...]:
         """The attribute is believed: whoever fills the knowledge base writes it, and no user."""
         passages = tuple(passages)
         if not all(_is_shared(each, self.owner_in, (self.user_id,)) for each in passages):
@@ -203,7 +199,7 @@ class Owned:
         if len(own) < len(passages):
             logger.warning("passages kept back: %r of theirs is a list", self.owner_in)
         if self.readers is not None:
-            return self.readers.proven(own, owner_of=owner_of)
+            return self.readers.proven(own, catalog_of=catalog_of)
         # In one of ours, linked by mistake, that attribute alone isn't the uploader's to choose.
         return own if self.owner_in == USER else _ownerless(own)
 
@@ -250,18 +246,59 @@ class Leftovers:
     def filter(self, asked: Conditions = ()) -> Filter:
         return all_of((Has(CATALOG, self.catalog_id), *asked))
 
-    # ARG002: `owner_of` is the protocol's; here nobody's owner counts
-    def proven(self, passages: Iterable[Passage], *, owner_of: OwnerOf) -> tuple[Passage, ...]:  # noqa: ARG002
+    def proven(self, passages: Iterable[Passage], *, catalog_of: CatalogOf) -> tuple[Passage, ...]:
         passages = tuple(passages)
         if any(each.attributes.get(CATALOG) != self.catalog_id for each in passages):
             raise KnowledgeBaseUnavailable("Retrieve", "passages outside the filter")
-        return tuple(each for each in passages if self._is_source_of(each))
+        home = _Home(catalog_of, self.prefix)
+        catalog = catalog_of(self.catalog_id)
+        # A data source that is off the record proves nothing; then what agrees is looked for again.
+        is_off_record = catalog is not None and catalog.data_source_id is None
+        return tuple(
+            each
+            for each in passages
+            if home.holds(each) or (is_off_record and origin_of(each) is not None)
+        )
 
-    def _is_source_of(self, passage: Passage) -> bool:
-        if passage.custom_id is None:
-            return passage.uri is not None and key_of(passage.uri).startswith(self.prefix)
-        origin = origin_of(passage)
-        return origin is not None and origin.catalog_id == self.catalog_id
+
+@dataclass(frozen=True)
+class Owners:
+    """
+    Certain documents of whatever owners, each as its owner finds it: for the operator, to see
+    whether they are found, never to answer a person.
+    """
+
+    catalogs: Mapping[str, Catalog]
+    document_ids: tuple[str, ...]
+
+    @classmethod
+    def of(cls, documents: Iterable[tuple[Catalog, Document]]) -> Self:
+        documents = tuple(documents)
+        return cls(
+            {catalog.catalog_id: catalog for catalog, _ in documents},
+            tuple(document.document_id for _, document in documents),
+        )
+
+    def filter(self) -> Filter:
+        return any_of(Has(DOCUMENT, each) for each in self.document_ids)
+
+    def proven(self, passages: Iterable[Passage]) -> list[tuple[str, Passage]]:
+        """With the id of the catalog that each is of; others are nobody's here."""
+        passages = tuple(passages)
+        if any(each.attributes.get(DOCUMENT) not in self.document_ids for each in passages):
+            raise KnowledgeBaseUnavailable("Retrieve", "passages outside the filter")
+        found: dict[str, list[Passage]] = {}
+        for each in passages:
+            catalog = self.catalogs.get(str(each.attributes.get(CATALOG)))
+            if catalog is not None and each.attributes.get(USER) == catalog.user_id:
+                found.setdefault(catalog.catalog_id, []).append(each)
+        return [
+            (catalog_id, passage)
+            for catalog_id, own in found.items()
+            for passage in Tenant.of(self.catalogs[catalog_id]).proven(
+                own, catalog_of=self.catalogs.get
+            )
+        ]
 
 
 @dataclass(frozen=True)
@@ -322,19 +359,41 @@ def _proven(
         if is_from_owner(each):
             proven.append(each)
         else:
-            foreign.add(each.custom_id or each.uri or "an unknown source")
+            foreign.add(each.custom_id or each.uri or each.data_source_id or "an unknown source")
     if foreign:
         logger.warning("passages kept from %r: they are from %r", reader, sorted(foreign))
     return tuple(proven)
 
 
-def _is_from(
-    owner: object, passage: Passage, owner_of: OwnerOf, *, prefix: str | None = None
-) -> bool:
+def _is_from(home: "_Home", owner: object, passage: Passage) -> bool:
     """Whether the source is a document of this user's; `owner` may be what an attribute says."""
-    if not isinstance(owner, str) or not is_user_id(owner):
-        return False
-    if passage.custom_id is None:
-        return passage.uri is not None and key_of(passage.uri).startswith(prefix or f"{owner}/")
-    origin = origin_of(passage)
-    return origin is not None and owner_of(origin.catalog_id) == owner
+    return isinstance(owner, str) and is_user_id(owner) and home.holds(passage, owner)
+
+
+@dataclass(frozen=True)
+class _Home:
+    """
+    Where a passage must be from: anywhere of its owner's, or from under a catalog's `prefix`. Which
+    catalog its attributes name has been looked at.
+    """
+
+    catalog_of: CatalogOf
+    prefix: str | None = None
+
+    def holds(self, passage: Passage, owner: str | None = None) -> bool:
+        """By all that the store tells of its source, none of which may contradict; not by less."""
+        if passage.uri is not None:
+            prefix = self.prefix or f"{owner}/"
+            if not key_of(passage.uri).startswith(prefix):
+                return False
+            if passage.custom_id is None:
+                return True
+        return self._has_ingested(passage, owner)
+
+    def _has_ingested(self, passage: Passage, owner: str | None) -> bool:
+        """Directly, and so under an id of ours."""
+        origin = origin_of(passage)
+        catalog = None if origin is None else self.catalog_of(origin.catalog_id)
+        if catalog is None or owner not in (None, catalog.user_id):
+            return False
+        return is_ingested_into(catalog, passage)

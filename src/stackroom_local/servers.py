@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from stackroom_local.endpoints import endpoint_variables
 from stackroom_local.ports import Ports
@@ -34,6 +34,7 @@ class Servers:
     ports: Ports
     speed: float
     allowed_origins: tuple[str, ...] = ()  # of pages that may call the gateway and the issuer
+    assumed: tuple[str, ...] = ()  # options of the simulator, of what AWS leaves open
 
     @property
     def aws(self) -> str:
@@ -87,7 +88,8 @@ class Servers:
             "--region": REGION,
             "--account": ACCOUNT,
         }
-        return _server("stackroom_local.simulator", options, {}, health=f"{self.bedrock}/health")
+        made = _server("stackroom_local.simulator", options, {}, health=f"{self.bedrock}/health")
+        return replace(made, command=[*made.command, *self.assumed])
 
     def gateway(self) -> Server:
         """The AgentCore Gateway's stand-in, with the tool functions and the local issuer."""

@@ -47,6 +47,7 @@ class LocalMode:
     faults: str = ""  # SEED[:RATE]
     context: Mapping[str, str] = field(default_factory=dict)  # of CDK, over cdk.json's
     allowed_origins: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()  # options of the simulator
     fresh: bool = False  # forget what was kept, once it is clear that we can start
     left_behind: Instance | None = None  # by a killed supervisor: its servers take a moment to end
     _children: dict[str, Child] = field(default_factory=dict)
@@ -77,7 +78,7 @@ class LocalMode:
 
     @cached_property
     def _servers(self) -> Servers:
-        return Servers(self.state, self.ports, self.speed, self.allowed_origins)
+        return Servers(self.state, self.ports, self.speed, self.allowed_origins, self.assumed)
 
     def _start(self) -> Instance:
         started_at = utc_now()
@@ -86,15 +87,13 @@ class LocalMode:
             self.state.forget()
         resume(self.state / "ministack", self.ports.aws)
         (self.state / "tmp").mkdir(exist_ok=True)
-        self._spawn(self._servers.ministack())
-        self._spawn(self._servers.simulator())
+        self._spawn(self._servers.ministack(), self._servers.simulator())
         if not synthesis.is_cached(self.context):
             self.announce("synthesising the templates (once per change of infra/)")
         deployed = self._deploy(synthesis.assembly(self.context))
         (self.state / "gateway.json").write_text(deployed.gateway.model_dump_json(indent=2))
         callers = [self._servers.gateway(), *self._console(deployed)]
-        for each in callers:
-            self._spawn(each)
+        self._spawn(*callers)
         self._catch_up(deployed, since=started_at)
         for each in callers:
             self._wait_for(each)
@@ -109,13 +108,14 @@ class LocalMode:
         function = deployed.functions.get(_CONSOLE)
         return [] if function is None else [self._servers.console(function)]
 
-    def _spawn(self, server: Server) -> None:
-        self._children[server.name] = spawn(
-            server.name,
-            server.command,
-            log=self.state / "logs" / f"{server.name}.log",
-            environment=server.environment,
-        )
+    def _spawn(self, *servers: Server) -> None:
+        for server in servers:
+            self._children[server.name] = spawn(
+                server.name,
+                server.command,
+                log=self.state / "logs" / f"{server.name}.log",
+                environment=server.environment,
+            )
 
     def _wait_for(self, server: Server) -> None:
         self._children[server.name].wait_until_healthy(server.health)

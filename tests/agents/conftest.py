@@ -13,7 +13,13 @@ from tests.agents.batch_world import World, listening_to
 from tests.agents.twins import Twins
 
 # F401: fixtures are found by their names here.
-from tests.functions.conftest import clients, environment, pipeline, printed  # noqa: F401
+from tests.functions.conftest import (  # noqa: F401
+    clients,
+    data_sources,
+    environment,
+    pipeline,
+    printed,
+)
 from tests.functions.pipeline import Pipeline
 from tests.functions.tools import Tools
 from tests.workflow.functions import forget_clients

@@ -11,7 +11,6 @@ import pytest
 from strands.types.tools import AgentTool
 
 from stackroom.errors import AgentMisconfigured, ObjectRefused
-from stackroom_agents.batch import archives
 from stackroom_agents.batch.settings import ToolAsset, ToolModule
 from stackroom_agents.batch.toolbox import load_tools
 from tests.agents.batch_world import zipped
@@ -239,14 +238,17 @@ def test_a_link_in_a_zip_is_refused(objects: FakeObjects) -> None:
         load_tools([archive("a.zip")], objects)
 
 
-def test_what_is_no_zip_or_unpacks_to_too_much_is_refused(
-    objects: FakeObjects, monkeypatch: pytest.MonkeyPatch
+def test_what_is_no_zip_or_says_that_it_unpacks_to_too_much_is_refused(
+    objects: FakeObjects,
 ) -> None:
-    monkeypatch.setattr(archives, "MAX_BYTES", 1000)
     objects["a.zip"] = b"no zip"
-    objects["b.zip"] = zipped({"big.py": "#" * 1001})
+    body = io.BytesIO()
+    with zipfile.ZipFile(body, "w") as made:
+        made.writestr("big.py", "#")
+        made.filelist[0].file_size = 256 * 1024**2 + 1  # as the directory at its end has it
+    objects["b.zip"] = body.getvalue()
 
     with pytest.raises(AgentMisconfigured, match="no zip that can be read"):
         load_tools([archive("a.zip")], objects)
-    with pytest.raises(AgentMisconfigured, match="more than 1,000 bytes"):
+    with pytest.raises(AgentMisconfigured, match="more than 268,435,456 bytes"):
         load_tools([archive("b.zip")], objects)

@@ -34,15 +34,18 @@ def main() -> int:
     parser.add_argument("--only", default="", help="attempts with this in their line")
     parser.add_argument("--calls", type=int, default=60, help="of each id, to be timed")
     parser.add_argument("--via", choices=["s3vectors", "bedrock"], default="s3vectors")
+    parser.add_argument("--omit-source-uri", action="store_true", help="as `stackroom up` has it")
     parser.add_argument("--state-dir", type=Path, help="of a local mode that is up already")
     options = parser.parse_args()
     logging.getLogger("botocore").setLevel(logging.ERROR)
     print(f"seed {options.seed}", flush=True)
     if options.state_dir:
         return attack(StateDirectory(options.state_dir).instance(), options)
+    chosen = ["--sharing", "--retrieve-via", options.via]
+    chosen += ["--omit-source-uri"] * options.omit_source_uri
     with (
         tempfile.TemporaryDirectory(prefix="stackroom-attack-") as folder,
-        local_mode(Path(folder) / "state", "--sharing", "--retrieve-via", options.via) as instance,
+        local_mode(Path(folder) / "state", *chosen) as instance,
     ):
         found = attack(instance, options)
     with tempfile.TemporaryDirectory(prefix="stackroom-attack-") as folder:

@@ -1,6 +1,10 @@
 """The tables and the bucket as `infra/data.py` has them, made in whatever answers the clients."""
 
+from functools import cache
+from threading import RLock
 from typing import Any
+
+from moto.dynamodb.responses import DynamoHandler
 
 CATALOG_TABLE = "stackroom-kb-catalog"
 CONTROL_TABLE = "stackroom-kb-control"
@@ -18,6 +22,7 @@ ENVIRONMENT = {
 
 
 def create_tables(dynamodb: Any) -> None:
+    _take_one_call_at_a_time()
     dynamodb.create_table(
         TableName=CATALOG_TABLE,
         BillingMode="PAY_PER_REQUEST",
@@ -49,6 +54,18 @@ def create_tables(dynamodb: Any) -> None:
 def create_bucket(s3: Any) -> None:
     s3.create_bucket(Bucket=BUCKET)
     s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
+
+
+@cache
+def _take_one_call_at_a_time() -> None:
+    """A transaction of moto's copies the whole table, and fails if another thread writes to it."""
+    answer, lock = DynamoHandler.call_action, RLock()
+
+    def answer_alone(handler: DynamoHandler) -> Any:
+        with lock:
+            return answer(handler)
+
+    DynamoHandler.call_action = answer_alone  # type: ignore[method-assign]  # what it is for
 
 
 def _strings(*names: str) -> list[dict[str, str]]:

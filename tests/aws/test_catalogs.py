@@ -9,7 +9,7 @@ from botocore.stub import Stubber
 
 from stackroom.aws.catalog_register import MAX_CATALOGS, DynamoCatalogRegister
 from stackroom.aws.catalogs import DynamoCatalogs
-from stackroom.errors import CatalogLimitReached, RecordChanged, StoreUnavailable
+from stackroom.errors import CatalogLimitReached, RecordChanged
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.records import NOW, a_catalog
 
@@ -89,17 +89,6 @@ def cancel(stub: Stubber, *reasons: str) -> None:
     )
     if "ValidationError" in reasons:
         stub.add_response("get_item", {})
-
-
-@pytest.mark.parametrize("reason", ["ThrottlingError", "ProvisionedThroughputExceeded"])
-def test_an_opening_that_is_throttled_is_to_be_tried_again(
-    catalogs: DynamoCatalogRegister, dynamodb: Any, reason: str
-) -> None:
-    with Stubber(dynamodb) as stub:
-        cancel(stub, "None", reason)
-
-        with pytest.raises(StoreUnavailable):
-            catalogs.open(a_catalog())
 
 
 def test_an_opening_that_others_of_the_same_user_were_in_the_way_of_is_tried_again_at_once(
@@ -193,7 +182,3 @@ def test_a_closing_that_others_were_in_the_way_of_is_tried_again(
         stub.add_response("transact_write_items", {})
         catalogs.close(catalog)
         stub.assert_no_pending_responses()
-    with Stubber(dynamodb) as stub:
-        cancel(stub, "None", "ThrottlingError")
-        with pytest.raises(StoreUnavailable):
-            catalogs.close(catalog)

@@ -16,9 +16,10 @@ from stackroom.aws.data_sources import (
 )
 from stackroom.aws.vector_ingestion import VectorIngestion
 from stackroom.errors import DataSourceLimit, KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+from stackroom.model import DataSource, DataSourceType
 
 KB = "KB12345678"
-NAME = "ds-0123456789abcdef"
+NAME = "Research-1-cat-0123456789abcdef01234567"
 BOTH_IDS = {"knowledgeBaseId": KB, "dataSourceId": "DS12345678"}
 TOKEN = "t" * 64
 NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
@@ -26,7 +27,7 @@ CREATION = {
     "knowledgeBaseId": KB,
     "name": NAME,
     "clientToken": TOKEN,
-    "description": "a catalog of Stackroom",
+    "description": "Stackroom's documents under alice/Research 1/",
     "dataDeletionPolicy": "DELETE",
     "dataSourceConfiguration": {
         "type": "S3",
@@ -50,22 +51,30 @@ def managed(bedrock_agent: Any) -> BedrockDataSources:
     )
 
 
-def create(data_sources: BedrockDataSources) -> str:
-    return data_sources.create(KB, NAME, prefix="alice/Research 1/", token=TOKEN)
+def create(
+    data_sources: BedrockDataSources, source_type: DataSourceType = DataSourceType.S3
+) -> DataSource:
+    return data_sources.create(
+        KB, NAME, source_type=source_type, prefix="alice/Research 1/", token=TOKEN
+    )
 
 
-def a_source(status: str = "AVAILABLE") -> dict[str, Any]:
+def a_source(status: str = "AVAILABLE", kind: str = "S3") -> dict[str, Any]:
     return {
         "dataSource": {
             "knowledgeBaseId": KB,
             "dataSourceId": "DS12345678",
             "name": NAME,
             "status": status,
-            "dataSourceConfiguration": {"type": "S3"},
+            "dataSourceConfiguration": {"type": kind},
             "createdAt": NOW,
             "updatedAt": NOW,
         }
     }
+
+
+def of_type(source_type: DataSourceType) -> DataSource:
+    return DataSource(knowledge_base_id=KB, data_source_id="DS12345678", type=source_type)
 
 
 def a_summary(name: str, data_source_id: str) -> dict[str, Any]:
@@ -97,7 +106,7 @@ def test_a_data_source_is_read_and_cut_as_the_deployment_says(
         ingestion=VectorIngestion.model_validate(ingestion),
     )
 
-    assert create(told) == "DS12345678"
+    assert create(told) == of_type(DataSourceType.S3)
     bedrock.assert_no_pending_responses()
 
 
@@ -106,7 +115,16 @@ def test_a_data_source_is_created_over_the_catalogs_prefix_alone(
 ) -> None:
     bedrock.add_response("create_data_source", a_source("CREATING"), CREATION)
 
-    assert create(data_sources) == "DS12345678"
+    assert create(data_sources) == of_type(DataSourceType.S3)
+
+
+def test_one_for_direct_calls_reads_no_prefix(
+    data_sources: BedrockDataSources, bedrock: Stubber
+) -> None:
+    asked = {**CREATION, "dataSourceConfiguration": {"type": "CUSTOM"}}
+    bedrock.add_response("create_data_source", a_source(kind="CUSTOM"), asked)
+
+    assert create(data_sources, DataSourceType.CUSTOM) == of_type(DataSourceType.CUSTOM)
 
 
 def test_on_a_managed_knowledge_base_it_is_a_connector_that_holds_no_deletion_back(
@@ -131,7 +149,7 @@ def test_on_a_managed_knowledge_base_it_is_a_connector_that_holds_no_deletion_ba
     asked = {**CREATION, "dataSourceConfiguration": described}
     bedrock.add_response("create_data_source", a_source("CREATING"), asked)
 
-    assert create(managed) == "DS12345678"
+    assert create(managed) == of_type(DataSourceType.S3)
 
 
 def test_only_that_of_a_managed_knowledge_base_is_a_connector(
@@ -142,7 +160,7 @@ def test_only_that_of_a_managed_knowledge_base_is_a_connector(
     )
     bedrock.add_response("create_data_source", a_source(), CREATION)
 
-    assert create(mixed) == "DS12345678"
+    assert create(mixed) == of_type(DataSourceType.S3)
 
 
 def test_a_managed_one_that_could_not_be_deleted_is_deleted_again_and_retains_nothing(
@@ -167,11 +185,12 @@ def test_a_full_knowledge_base_is_told_apart(
 def test_a_data_source_whose_creation_we_never_heard_of_is_adopted_by_name(
     data_sources: BedrockDataSources, bedrock: Stubber
 ) -> None:
-    listed = {"dataSourceSummaries": [a_summary("other", "DS0"), a_summary(NAME, "DS1")]}
+    listed = {"dataSourceSummaries": [a_summary("other", "DS0"), a_summary(NAME, "DS12345678")]}
     bedrock.add_client_error("create_data_source", "ConflictException", "exists", 409)
     bedrock.add_response("list_data_sources", listed)
+    bedrock.add_response("get_data_source", a_source(kind="CUSTOM"), BOTH_IDS)
 
-    assert create(data_sources) == "DS1"
+    assert create(data_sources) == of_type(DataSourceType.CUSTOM)
 
 
 def test_a_conflict_with_one_that_is_being_deleted_is_waited_out(
@@ -188,13 +207,14 @@ def test_a_data_source_is_found_by_name_on_any_page(
     data_sources: BedrockDataSources, bedrock: Stubber
 ) -> None:
     first = {"dataSourceSummaries": [a_summary("other", "DS0")], "nextToken": "more"}
-    second = {"dataSourceSummaries": [a_summary(NAME, "DS1")]}
+    second = {"dataSourceSummaries": [a_summary(NAME, "DS12345678")]}
     asked = {"knowledgeBaseId": KB}
     bedrock.add_response("list_data_sources", first, asked)
     bedrock.add_response("list_data_sources", second, {**asked, "nextToken": "more"})
+    bedrock.add_response("get_data_source", a_source(), BOTH_IDS)
     bedrock.add_response("list_data_sources", {"dataSourceSummaries": []}, asked)
 
-    assert data_sources.find(KB, NAME) == "DS1"
+    assert data_sources.find(KB, NAME) == of_type(DataSourceType.S3)
     assert data_sources.find(KB, NAME) is None
 
 

@@ -1,7 +1,6 @@
 """Direct ingestion, against botocore's own model of bedrock-agent."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,13 +8,8 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
-from stackroom.aws.direct_documents import BedrockDirectDocuments, BedrockLocatedDocuments
-from stackroom.errors import (
-    DataSourceNotSynced,
-    DocumentsRefused,
-    KnowledgeBaseThrottled,
-    KnowledgeBaseUnavailable,
-)
+from stackroom.aws.direct_documents import BedrockDirectDocuments
+from stackroom.errors import DocumentsRefused, KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.model import DataSource, DataSourceType
 from stackroom.ports.ingestion import Busy, DocumentDetail, Submission
 from tests.aws.refusals import BUSY, NOT_BUSY
@@ -23,7 +17,6 @@ from tests.aws.refusals import BUSY, NOT_BUSY
 SOURCE = DataSource(
     knowledge_base_id="KB12345678", data_source_id="DS12345678", type=DataSourceType.CUSTOM
 )
-OWN = DataSource(knowledge_base_id="KB12345678", data_source_id="DS12345678")
 IDS = {"knowledgeBaseId": "KB12345678", "dataSourceId": "DS12345678"}
 TOKEN = "t" * 64
 NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
@@ -41,22 +34,16 @@ def direct(bedrock_agent: Any) -> BedrockDirectDocuments:
     return BedrockDirectDocuments(client=bedrock_agent)
 
 
-def call(
-    direct: BedrockDirectDocuments, operation: str, source: DataSource = SOURCE
-) -> dict[str, DocumentDetail] | Busy:
+def call(direct: BedrockDirectDocuments, operation: str) -> dict[str, DocumentDetail] | Busy:
     calls: dict[str, Callable[[], dict[str, DocumentDetail] | Busy]] = {
-        "ingest_knowledge_base_documents": lambda: direct.ingest(source, [SUBMISSION], token=TOKEN),
-        "delete_knowledge_base_documents": lambda: direct.delete(source, ["doc-1"], token=TOKEN),
+        "ingest_knowledge_base_documents": lambda: direct.ingest(SOURCE, [SUBMISSION], token=TOKEN),
+        "delete_knowledge_base_documents": lambda: direct.delete(SOURCE, ["doc-1"], token=TOKEN),
     }
     return calls[operation]()
 
 
 def named(document_id: str) -> dict[str, Any]:
     return {"dataSourceType": "CUSTOM", "custom": {"id": document_id}}
-
-
-def located_at(uri: str) -> dict[str, Any]:
-    return {"dataSourceType": "S3", "s3": {"uri": uri}}
 
 
 def a_detail(document_id: str, status: str, **members: Any) -> dict[str, Any]:
@@ -101,54 +88,6 @@ def test_a_document_is_named_by_its_id_and_carries_its_attributes(
     answer = direct.ingest(SOURCE, [SUBMISSION], token=TOKEN)
 
     assert answer == {"doc-1": DocumentDetail(status="STARTING", updated_at=NOW)}
-
-
-def test_a_document_of_an_s3_data_source_is_named_by_its_uri_and_described_by_its_sidecar(
-    bedrock_agent: Any, bedrock: Stubber
-) -> None:
-    uri = "s3://docs/alice/é.pdf"
-    located = BedrockLocatedDocuments(client=bedrock_agent).at({"doc-1": uri})
-    detail = {**a_detail("doc-1", "STARTING"), "identifier": located_at(uri)}
-    document = {
-        "content": {"dataSourceType": "S3", "s3": {"s3Location": {"uri": uri}}},
-        "metadata": {"type": "S3_LOCATION", "s3Location": {"uri": f"{uri}.metadata.json"}},
-    }
-    expected = {**IDS, "clientToken": TOKEN}
-    for operation, member in (
-        ("ingest_knowledge_base_documents", {"documents": [document]}),
-        ("delete_knowledge_base_documents", {"documentIdentifiers": [located_at(uri)]}),
-    ):
-        bedrock.add_response(operation, {"documentDetails": [detail]}, {**expected, **member})
-    bedrock.add_response(
-        "get_knowledge_base_documents",
-        {"documentDetails": [detail]},
-        {**IDS, "documentIdentifiers": [located_at(uri)]},
-    )
-
-    ingested = located.ingest(OWN, [replace(SUBMISSION, uri=uri)], token=TOKEN)
-    deleted = located.delete(OWN, ["doc-1"], token=TOKEN)
-    read = located.details(OWN, ["doc-1"])
-
-    assert (
-        ingested == deleted == read == {"doc-1": DocumentDetail(status="STARTING", updated_at=NOW)}
-    )
-
-
-@pytest.mark.parametrize("operation", OPERATIONS)
-def test_an_s3_data_source_that_was_never_synced_says_so_and_a_custom_one_never(
-    bedrock_agent: Any, bedrock: Stubber, operation: str
-) -> None:
-    located = BedrockLocatedDocuments(client=bedrock_agent).at({"doc-1": "s3://docs/a.pdf"})
-    refusal = ("ValidationException", "Sync the data source first", 400)
-    asynchronous = ("ValidationException", "the asynchronous parser takes no such file", 400)
-    for each in (refusal, asynchronous, refusal):
-        bedrock.add_client_error(operation, *each)
-
-    with pytest.raises(DataSourceNotSynced, match="'DS12345678'"):
-        call(located, operation, OWN)
-    for other, source in ((located, OWN), (BedrockDirectDocuments(client=bedrock_agent), SOURCE)):
-        with pytest.raises((DocumentsRefused, ClientError)):
-            call(other, operation, source)
 
 
 def test_documents_are_deleted_by_their_ids(

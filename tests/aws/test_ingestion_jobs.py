@@ -227,17 +227,6 @@ def test_verdicts_are_listed_where_an_identifier_would_be_too_long(
     assert set(jobs.details(SOURCE, uris)) == set(uris)
 
 
-def test_a_data_source_is_synced_once_a_job_was_complete_and_is_then_asked_no_more(
-    jobs: BedrockIngestionJobs, bedrock: Stubber
-) -> None:
-    complete = {"attribute": "STATUS", "operator": "EQ", "values": ["COMPLETE"]}
-    asked = {**IDS, "filters": [complete], "maxResults": 1}
-    for found in ([], [a_job("COMPLETE")]):
-        bedrock.add_response("list_ingestion_jobs", {"ingestionJobSummaries": found}, asked)
-
-    assert [jobs.is_synced(SOURCE) for _ in range(3)] == [False, True, True]
-
-
 def test_throttled_reads_are_tried_again_later(
     jobs: BedrockIngestionJobs, bedrock: Stubber
 ) -> None:

@@ -7,7 +7,9 @@ import pytest
 
 from stackroom.aws.leases import DynamoLeases
 from stackroom.ports.runs import Lease
+from stackroom.runs.leases import Runs
 from tests.aws.stores import CONTROL_TABLE
+from tests.fakes.pipeline import FakeExecutions
 
 NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 
@@ -49,3 +51,18 @@ def test_expired_leases_are_found_without_reading_the_table(
 
     assert found == expired
     assert asked == [("Query", "live-index")]
+
+
+def test_a_run_of_an_idle_worklist_takes_two_writes_of_its_lease(
+    leases: DynamoLeases, dynamodb: Any
+) -> None:
+    asked: list[str] = []
+    dynamodb.meta.events.register(
+        "before-parameter-build.dynamodb", lambda model, **_: asked.append(model.name)
+    )
+    runs = Runs(leases=leases, executions=FakeExecutions(), now=lambda: NOW)
+
+    runs.ask("cat-1")
+    runs.renew("cat-1", 1)
+
+    assert asked == ["UpdateItem"] * 2

@@ -387,7 +387,7 @@ def test_attributes_in_objects_are_named_as_filters_name_them(collection: Collec
 
     listed = knowledge_base.retrieve("a question", Lists("owner.groups", "law"), 5)
     found = knowledge_base.retrieve("a question", view.filter(), 5)
-    proven = view.proven(found.passages, owner_of=lambda _: None)
+    proven = view.proven(found.passages, catalog_of=lambda _: None)
 
     assert [each.text for each in listed.passages] == ["Of alice."]
     assert [each.text for each in proven] == ["Of alice."]

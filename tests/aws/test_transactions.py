@@ -39,14 +39,16 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return paused
 
 
+def cancel(stub: Stubber, *reasons: str) -> None:
+    canceled = {"CancellationReasons": [{"Code": each} for each in reasons]}
+    stub.add_client_error(
+        "transact_write_items", "TransactionCanceledException", modeled_fields=canceled
+    )
+
+
 def conflict(stub: Stubber, operation: str) -> None:
     if operation == "transact_write_items":
-        reasons = [{"Code": "None"}, {"Code": "TransactionConflict"}]
-        stub.add_client_error(
-            operation,
-            "TransactionCanceledException",
-            modeled_fields={"CancellationReasons": reasons},
-        )
+        cancel(stub, "None", "TransactionConflict")
     else:
         stub.add_client_error(operation, "TransactionConflictException")
 
@@ -80,14 +82,30 @@ def test_where_others_never_stop_writing_it_is_for_the_workflow_to_try_again(
     assert len(pauses) == 11
 
 
-def test_a_condition_that_is_not_met_is_no_conflict(dynamodb: Any, pauses: list[int]) -> None:
-    reasons = [{"Code": "ConditionalCheckFailed"}, {"Code": "TransactionConflict"}]
+@pytest.mark.parametrize("reason", ["ThrottlingError", "ProvisionedThroughputExceeded"])
+def test_a_transaction_that_came_to_a_busy_partition_is_tried_again_later(
+    dynamodb: Any, monkeypatch: pytest.MonkeyPatch, reason: str
+) -> None:
+    """boto3 repeats throttled calls, but no canceled ones."""
+    waited: list[int] = []
+    monkeypatch.setattr("stackroom.aws.transactions._while_busy", waited.append)
+
     with Stubber(dynamodb) as stub:
-        stub.add_client_error(
-            "transact_write_items",
-            "TransactionCanceledException",
-            modeled_fields={"CancellationReasons": reasons},
-        )
+        cancel(stub, "None", reason)
+        stub.add_response("transact_write_items", {})
+        transact(dynamodb, PUT, PUT)
+        for _ in range(12):
+            cancel(stub, "None", reason)
+        with pytest.raises(StoreUnavailable, match=reason):
+            transact(dynamodb, PUT, PUT)
+        stub.assert_no_pending_responses()
+
+    assert waited == [0, *range(11)]
+
+
+def test_a_condition_that_is_not_met_is_no_conflict(dynamodb: Any, pauses: list[int]) -> None:
+    with Stubber(dynamodb) as stub:
+        cancel(stub, "ConditionalCheckFailed", "TransactionConflict")
 
         with pytest.raises(dynamodb.exceptions.TransactionCanceledException):
             transact(dynamodb, PUT, PUT)

@@ -19,6 +19,7 @@ from functions.status_poller.handler import PollerSettings
 from functions.upload_handler.handler import UploadSettings
 from stackroom.aws import knowledge_bases
 from stackroom.aws.guardrail import Guardrail
+from stackroom.aws.index_presence import AT_ONCE, IndexPresence
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.aws.knowledge_bases import TYPES, answers_of_pool
 from stackroom.aws.reconciliation import reconciliation_of
@@ -37,7 +38,6 @@ from stackroom.capacity import CAPACITIES
 from stackroom.model import PoolMember
 from stackroom.retrieval.answers import Answering
 from stackroom.retrieval.coalescing import Coalesced
-from stackroom.retrieval.located import Located
 from stackroom.retrieval.pacing import Paced, TurnTaking
 from stackroom.retrieval.reranking import Reranked
 from stackroom.retrieval.store_answers import StoreAnswering
@@ -79,7 +79,7 @@ def _reconciliation(made: UseCases) -> object:
         (UploadSettings, lambda made: (made.uploads, made.runs, made.deletions, made.retrying)),
         (InspectSettings, lambda made: made.inspection),
         (IngestSettings, lambda made: (made.run_tasks, made.broken_runs, made.estimates)),
-        (PollerSettings, lambda made: made.settlement),
+        (PollerSettings, lambda made: made.polling),
         (
             ReconcilerSettings,
             lambda made: reconciliation_of(
@@ -111,7 +111,7 @@ def test_a_use_case_is_made_once() -> None:
         (InspectSettings, lambda made: made.runs, "STATE_MACHINE_ARN"),
         (ReconcilerSettings, lambda made: made.admission, "ADMISSION_JOBS"),
         (PollerSettings, lambda made: made.retrieval, "RETRIEVE_LEAST_SCORE"),
-        (UploadSettings, lambda made: made.settlement, "ADMISSION_JOBS"),
+        (UploadSettings, lambda made: made.polling, "ADMISSION_JOBS"),
         (RetrieveSettings, lambda made: made.answering, "ANSWER_VIA"),
     ],
 )
@@ -182,23 +182,32 @@ def test_a_member_may_be_told_with_more_than_is_read_of_it() -> None:
 
     read = RetrieveSettings.from_env({**VARIABLES, "KB_POOL": pool}).kb_pool
 
-    assert read == (PoolMember(**MEMBER, type="BEDROCK"),)
+    assert read == (PoolMember.model_validate({**MEMBER, "type": "BEDROCK"}),)
 
 
 def found_in(knowledge_base: object) -> object:
     """The store itself, behind those that share, order and pace its answers."""
-    while isinstance(knowledge_base, Coalesced | Located | Paced | Reranked):
+    while isinstance(knowledge_base, Coalesced | Paced | Reranked):
         knowledge_base = knowledge_base.knowledge_base
     return knowledge_base
 
 
+def over_one(settings: type[Settings], member: dict[str, str], **variables: str) -> UseCases:
+    """Over a pool of that one member."""
+    given = {**VARIABLES, "KB_POOL": json.dumps([{**MEMBER, **member}]), **variables}
+    return UseCases.of(settings.from_env(given), client=lambda service: service)
+
+
 def searched_by(settings: type[Settings], via: str | None, **member: str) -> object:
     """What a function searches with that reads these settings."""
-    variables = {**VARIABLES, "KB_POOL": json.dumps([{**MEMBER, **member}])}
-    if via is not None:
-        variables["RETRIEVE_VIA"] = via
-    made = UseCases.of(settings.from_env(variables), client=lambda service: service)
+    variables = {} if via is None else {"RETRIEVE_VIA": via}
+    made = over_one(settings, member, **variables)
     return found_in(made.deployment.knowledge_base("KB00000001"))
+
+
+def at_once(settings: type[Settings], **member: str) -> int:
+    """Documents that one question names, of a function that only looks what is there."""
+    return over_one(settings, member).deployment.documents_at_once("KB00000001")
 
 
 @pytest.mark.parametrize("settings", [RetrieveSettings, CatalogToolsSettings, PrewarmSettings])
@@ -217,8 +226,25 @@ def test_who_searches_for_somebody_does_it_as_is_configured(
     assert isinstance(found_in(vars(directly)["_fallback"]), BedrockKnowledgeBase)
 
 
-def test_who_looks_whether_something_is_found_asks_bedrock_as_it_is() -> None:
-    assert isinstance(searched_by(PollerSettings, "s3vectors", index=INDEX), BedrockKnowledgeBase)
+@pytest.mark.parametrize("settings", [IngestSettings, PollerSettings, ReconcilerSettings])
+def test_who_looks_whether_something_is_found_asks_the_index_itself(
+    settings: type[Settings],
+) -> None:
+    found = searched_by(settings, None, index=INDEX)
+
+    assert isinstance(found, IndexPresence)
+    assert found.index_arn == INDEX
+    assert at_once(settings, index=INDEX) == AT_ONCE
+
+
+@pytest.mark.parametrize("member", [{}, {"type": "MANAGED"}, {"type": "MANAGED", "index": INDEX}])
+def test_where_it_has_no_index_of_ours_bedrock_is_asked_about_fewer_at_once(
+    member: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(VARIABLES, "KB_DOCS_OWNER", "123456789012")
+
+    assert isinstance(searched_by(PollerSettings, None, **member), BedrockKnowledgeBase)
+    assert at_once(PollerSettings, **member) == 5
 
 
 def test_a_member_without_an_index_is_searched_through_retrieve_and_the_operator_told(
@@ -363,7 +389,7 @@ def test_who_only_looks_at_the_stores_lists_what_lies_there_without_a_pool() -> 
 def layers_of(knowledge_base: object) -> list[str]:
     """What stands before the store, outermost first."""
     layers: list[str] = []
-    while isinstance(knowledge_base, Coalesced | Located | Paced | Reranked):
+    while isinstance(knowledge_base, Coalesced | Paced | Reranked):
         layers.append(type(knowledge_base).__name__)
         knowledge_base = knowledge_base.knowledge_base
     return layers

@@ -26,6 +26,8 @@ from tests.fakes.knowledge_base import FakeKnowledgeBase
 
 ALICE = Has("user_id", "alice")
 VECTOR = (1.0, 0.0)
+DATA_SOURCE = "x-amz-bedrock-kb-data-source-id"
+OF_NOBODY = {"x-amz-bedrock-kb-source-uri": None}
 BY_MEANING = {"queryVector": {"float32": [1.0, 0.0]}}
 CREDENTIALS: dict[str, Any] = {
     "region_name": "us-east-1",
@@ -115,7 +117,12 @@ def a_vector(key: str = "1", metadata: dict[str, Any] | None = None, **members: 
         "AMAZON_BEDROCK_METADATA": "{}",
         "x-amz-bedrock-kb-source-uri": "s3://docs/alice/cat-1/a.pdf",
     }
-    return {"key": key, "metadata": {**of_bedrock, **(metadata or {})}, **members}
+    told = {**of_bedrock, **(metadata or {})}
+    return {
+        "key": key,
+        "metadata": {key: value for key, value in told.items() if value is not None},
+        **members,
+    }
 
 
 def answer(*vectors: Any, **members: Any) -> dict[str, Any]:
@@ -200,10 +207,57 @@ def test_a_document_without_an_object_is_known_by_its_id(made: Made, s3vectors: 
     assert (passage.uri, passage.custom_id) == (None, "doc-1")
 
 
+def test_a_document_without_an_id_either_is_of_its_data_source(
+    made: Made, s3vectors: Stubber
+) -> None:
+    found = answer(a_vector(metadata={**OF_NOBODY, DATA_SOURCE: "DS12345678"}))
+    s3vectors.add_response("query_vectors", found)
+
+    retrieved = made().retrieve("annual leave", ALICE, 5)
+
+    [passage] = retrieved.passages
+    assert (passage.uri, passage.custom_id) == (None, None)
+    assert passage.data_source_id == "DS12345678"
+    assert retrieved.notice is None
+
+
+@pytest.mark.parametrize("told", [{}, {DATA_SOURCE: ""}, {DATA_SOURCE: ["DS12345678"]}])
+def test_where_any_source_is_not_told_retrieve_is_asked_and_the_answer_and_the_log_say_why(
+    made: Made, s3vectors: Stubber, told: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    found = answer(a_vector(), a_vector("2", metadata={**OF_NOBODY, **told}))
+    for _ in range(2):
+        s3vectors.add_response("query_vectors", found)
+
+    knowledge_base = made()
+    answers = [knowledge_base.retrieve(each, ALICE, 5) for each in ("annual leave", "leave")]
+
+    why = "its vectors don't tell where they are from"
+    assert [each.notice for each in answers] == [f"searched through Retrieve: {why}"] * 2
+    for each in answers:
+        assert [passage.text for passage in each.passages] == ["annual leave, as Retrieve finds it"]
+    # Once in a while; and GetIndex is asked once, for the index is as fit as it was.
+    assert caplog.text.count(why) == 1
+
+
+def test_in_an_index_of_anybodys_a_passage_may_be_from_nowhere(
+    made: Made, s3vectors: Stubber
+) -> None:
+    odd = a_vector(metadata={"text": "so", DATA_SOURCE: "DS12345678"})
+    s3vectors.add_response("query_vectors", answer(odd))
+
+    reading = VectorReading(text_key="text", source_key="source")
+    retrieved = made(reading=reading).retrieve("annual leave", ALICE, 5)
+
+    [passage] = retrieved.passages
+    assert (passage.text, passage.uri, passage.data_source_id) == ("so", None, None)
+    assert retrieved.notice is None
+
+
 def test_a_vector_without_a_text_is_none_and_made_up_for(made: Made, s3vectors: Stubber) -> None:
     bare = {"key": "1"}
     odd = {"key": "2", "metadata": {"AMAZON_BEDROCK_TEXT": 5}}
-    sourceless = {"key": "3", "metadata": {"AMAZON_BEDROCK_TEXT": "so", "user_id": "alice"}}
+    sourceless = {"key": "3", "metadata": {"AMAZON_BEDROCK_TEXT": "so", DATA_SOURCE: "DS"}}
     asked = expected(**BY_MEANING, **by_words("annual leave"))
     s3vectors.add_response("query_vectors", answer(bare, odd, sourceless, bare, bare), asked)
     s3vectors.add_response("query_vectors", answer(sourceless, a_vector()), {**asked, "topK": 100})

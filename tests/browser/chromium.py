@@ -31,7 +31,7 @@ class ChromiumMissing(Exception):
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
+def started() -> Iterator[Browser]:
     """
     While it is open, asyncio works in no other code of this thread: Playwright's loop runs there.
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, expect
 
 from stackroom_local.state import Instance
 from tests.browser.attempts import Attempts
-from tests.browser.chromium import chromium
+from tests.browser.chromium import started
 from tests.browser.looks import Looks
 from tests.browser.stage import Stage
 from tests.browser.visitors import PATIENCE, Visitor, arrive, sign_in
@@ -23,19 +23,19 @@ NewAttempts = Callable[[str], Attempts]
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def chromium() -> Iterator[Browser]:
     expect.set_options(timeout=PATIENCE)
-    with chromium() as running:
+    with started() as running:
         yield running
 
 
 @pytest.fixture
-def signed_in(browser: Browser, instance: Instance) -> Iterator[SignedIn]:
+def signed_in(chromium: Browser, instance: Instance) -> Iterator[SignedIn]:
     """`signed_in("alice", "operators")`: each in a browser of their own, closed with the test."""
     visitors: list[Visitor] = []
 
     def one(name: str, *groups: str) -> Visitor:
-        visitor = arrive(browser, instance, name)
+        visitor = arrive(chromium, instance, name)
         visitors.append(visitor)
         sign_in(visitor, groups=groups)
         return visitor
@@ -46,9 +46,9 @@ def signed_in(browser: Browser, instance: Instance) -> Iterator[SignedIn]:
 
 
 @pytest.fixture
-def stranger(browser: Browser, instance: Instance) -> Iterator[Visitor]:
+def stranger(chromium: Browser, instance: Instance) -> Iterator[Visitor]:
     """Somebody who hasn't signed in."""
-    visitor = arrive(browser, instance, "nobody")
+    visitor = arrive(chromium, instance, "nobody")
     yield visitor
     visitor.page.context.close()
 

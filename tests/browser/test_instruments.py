@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser import chromium
+from tests.browser.chromium import ChromiumMissing, started
 from tests.browser.looks import Looks
 
 PAGE = """<!doctype html><html lang="en"><head><title>A page</title>
@@ -32,9 +32,9 @@ PAGE = """<!doctype html><html lang="en"><head><title>A page</title>
     ],
 )
 def test_what_is_wrong_with_a_page_is_found(
-    browser: Browser, tmp_path: Path, content: str, found: str
+    chromium: Browser, tmp_path: Path, content: str, found: str
 ) -> None:
-    page = browser.new_page()
+    page = chromium.new_page()
     page.set_content(PAGE.format(content))
 
     with pytest.raises(AssertionError, match=found):
@@ -43,8 +43,8 @@ def test_what_is_wrong_with_a_page_is_found(
     page.close()
 
 
-def test_of_what_is_behind_a_dialog_nothing_is_said(browser: Browser, tmp_path: Path) -> None:
-    page = browser.new_page()
+def test_of_what_is_behind_a_dialog_nothing_is_said(chromium: Browser, tmp_path: Path) -> None:
+    page = chromium.new_page()
     page.set_content(
         PAGE.format(
             '<p>below</p><p style="margin-top: -34px">above</p>'
@@ -58,8 +58,8 @@ def test_of_what_is_behind_a_dialog_nothing_is_said(browser: Browser, tmp_path: 
     page.close()
 
 
-def test_a_page_is_looked_at_in_each_way_and_kept(browser: Browser, tmp_path: Path) -> None:
-    page = browser.new_page()
+def test_a_page_is_looked_at_in_each_way_and_kept(chromium: Browser, tmp_path: Path) -> None:
+    page = chromium.new_page()
     page.set_content(PAGE.format('<p style="overflow-x: auto"><b>all is well</b></p>'))
 
     Looks(tmp_path).check(page, "right")
@@ -73,7 +73,7 @@ def test_a_page_is_looked_at_in_each_way_and_kept(browser: Browser, tmp_path: Pa
 def test_without_a_browser_it_is_said_what_to_install(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(chromium, "_PATH", tmp_path / "chromium")
+    monkeypatch.setattr("tests.browser.chromium._PATH", tmp_path / "chromium")
 
-    with pytest.raises(chromium.ChromiumMissing, match="make browser"), chromium.chromium():
+    with pytest.raises(ChromiumMissing, match="make browser"), started():
         pass

@@ -16,8 +16,8 @@ TIDES = "Tide tables"
 
 
 @pytest.fixture(scope="module")
-def inhabitant(browser: Browser, instance: Instance) -> Iterator[Visitor]:
-    visitor = arrive(browser, instance, "marta")
+def inhabitant(chromium: Browser, instance: Instance) -> Iterator[Visitor]:
+    visitor = arrive(chromium, instance, "marta")
     sign_in(visitor)
     yield visitor
     visitor.page.context.close()

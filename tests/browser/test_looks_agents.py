@@ -35,10 +35,10 @@ EXPORTED = {
 
 @pytest.fixture(scope="module")
 def inhabitant(
-    browser: Browser, instance: Instance, tmp_path_factory: pytest.TempPathFactory
+    chromium: Browser, instance: Instance, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Visitor]:
     """With a catalog in which there is something to be found."""
-    visitor = arrive(browser, instance, "otto")
+    visitor = arrive(chromium, instance, "otto")
     sign_in(visitor)
     folder = tmp_path_factory.mktemp("ferries")
     (folder / "Dover.md").write_text("# Dover\nThe ferry to Dover leaves at nine.")

@@ -27,18 +27,18 @@ HARMLESS = {"what folds to brackets", "a template's expression"}
 
 
 @pytest.mark.parametrize("policy", ["", content_security_policy("http://uploads.test")])
-def test_each_attack_is_heard_where_it_is_let_in(browser: Browser, policy: str) -> None:
+def test_each_attack_is_heard_where_it_is_let_in(chromium: Browser, policy: str) -> None:
     script = (STATIC / "vendor/htmx.min.js").read_text()
 
-    heard = {each for each in PAYLOADS if is_heard(browser, PAYLOADS[each], policy, script)}
+    heard = {each for each in PAYLOADS if is_heard(chromium, PAYLOADS[each], policy, script)}
 
     assert set(PAYLOADS) - heard == HARMLESS
 
 
 def test_a_template_that_was_run_is_seen_and_a_page_that_is_well_is_silent(
-    browser: Browser,
+    chromium: Browser,
 ) -> None:
-    page = browser.new_page()
+    page = chromium.new_page()
     alarm, shown = alarm_at(page), [""]
     answer(page, shown, "", "")
 
@@ -52,8 +52,8 @@ def test_a_template_that_was_run_is_seen_and_a_page_that_is_well_is_silent(
     assert found == [["9359"], []]
 
 
-def is_heard(browser: Browser, payload: str, policy: str, script: str) -> bool:
-    page = browser.new_page()
+def is_heard(chromium: Browser, payload: str, policy: str, script: str) -> bool:
+    page = chromium.new_page()
     alarm, shown = alarm_at(page), [""]
     answer(page, shown, policy, script)
     try:

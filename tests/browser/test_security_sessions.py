@@ -70,14 +70,14 @@ def user_of(visitor: Visitor) -> str | None:
 
 
 def test_a_cookie_that_was_there_before_is_no_session_after(
-    signed_in: SignedIn, browser: Browser, instance: Instance, attempts: NewAttempts
+    signed_in: SignedIn, chromium: Browser, instance: Instance, attempts: NewAttempts
 ) -> None:
     tried, mallory = attempts("session fixation"), signed_in("mallory-of-sessions")
     planted = session_of(mallory.page, mallory.url)
     sealed = planted["value"]
 
     for number, value in enumerate((sealed, sealed[:-4], "chosen", f'"{sealed}"')):
-        victim = arrive(browser, instance, f"vic-{number}")
+        victim = arrive(chromium, instance, f"vic-{number}")
         plant(victim.page, {**planted, "value": value})
         victim.open("/sign-in/begin")
         answer_issuer(victim)
@@ -94,12 +94,12 @@ def test_a_cookie_that_was_there_before_is_no_session_after(
 
 
 def test_a_changed_cookie_is_none(
-    signed_in: SignedIn, browser: Browser, instance: Instance, attempts: NewAttempts
+    signed_in: SignedIn, chromium: Browser, instance: Instance, attempts: NewAttempts
 ) -> None:
     tried, tom = attempts("forged cookies"), signed_in("tom-of-sessions")
     cookie = session_of(tom.page, tom.url)
     sealed = cookie["value"]
-    stranger = arrive(browser, instance, "nobody")
+    stranger = arrive(chromium, instance, "nobody")
     stranger.open("/sign-in/begin?return_to=/catalogs")
     begun = [
         each["value"]
@@ -141,9 +141,9 @@ def test_one_users_cookie_and_anothers_token_change_nothing(
 
 
 def test_an_answer_of_the_issuer_is_for_one_sign_in_of_one_browser(
-    browser: Browser, instance: Instance, attempts: NewAttempts
+    chromium: Browser, instance: Instance, attempts: NewAttempts
 ) -> None:
-    tried, victim = attempts("sign-ins of others, and again"), arrive(browser, instance, "victim")
+    tried, victim = attempts("sign-ins of others, and again"), arrive(chromium, instance, "victim")
     back = unused_answer(victim.url, "mallory")
     given = {name: value for name, [value] in parse_qs(urlsplit(back).query).items()}
     called: list[str] = []
@@ -181,10 +181,10 @@ def test_an_answer_of_the_issuer_is_for_one_sign_in_of_one_browser(
 
 
 def test_signing_out_everywhere_ends_other_browsers_and_copies_of_their_cookies(
-    signed_in: SignedIn, browser: Browser, instance: Instance, attempts: NewAttempts
+    signed_in: SignedIn, chromium: Browser, instance: Instance, attempts: NewAttempts
 ) -> None:
     tried, here, there = attempts("sessions signed out"), signed_in("uma"), signed_in("uma")
-    thief, other = arrive(browser, instance, "thief"), signed_in("ann-of-sessions")
+    thief, other = arrive(chromium, instance, "thief"), signed_in("ann-of-sessions")
     plant(thief.page, session_of(there.page, there.url))
     assert user_of(thief) == "uma"
     stolen, left = token(thief.page), token(there.page)
@@ -206,9 +206,9 @@ def test_signing_out_everywhere_ends_other_browsers_and_copies_of_their_cookies(
 
 
 def test_a_sign_in_leads_to_the_console_and_nowhere_else(
-    browser: Browser, instance: Instance, attempts: NewAttempts
+    chromium: Browser, instance: Instance, attempts: NewAttempts
 ) -> None:
-    tried, visitor = attempts("open redirects"), arrive(browser, instance, "una")
+    tried, visitor = attempts("open redirects"), arrive(chromium, instance, "una")
     page, asked = visitor.page, list[str]()
 
     def hear(request: Request) -> None:

@@ -225,8 +225,10 @@ def documents(page: Page, name: str = "") -> Locator:
 
 def drop(page: Page, *paths: Path) -> None:
     """As from the desktop: Playwright drops no folders, Chromium's own protocol does."""
-    box = page.locator(".drop").bounding_box()
-    assert box is not None, "the field is shown"
+    field = page.locator(".drop")
+    expect(field).to_be_visible()  # once it can take anything
+    box = field.bounding_box()
+    assert box is not None
     browser = page.context.new_cdp_session(page)
     data = {"items": [], "files": [str(each) for each in paths], "dragOperationsMask": 1}
     for kind in ("dragEnter", "dragOver", "drop"):

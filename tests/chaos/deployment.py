@@ -18,7 +18,7 @@ from benchmarks.simulated_time.functions import Function, FunctionFailed
 from benchmarks.simulated_time.hub import Hub
 from stackroom.aws.slots import DynamoSlots
 from stackroom.capacity import CAPACITIES
-from stackroom.model import PoolMember
+from stackroom.model import CatalogDataSources, PoolMember
 from stackroom_local.simulator.faults import Faults
 from tests.aws.stores import CONTROL_TABLE, ENVIRONMENT, create_bucket, create_tables
 from tests.chaos import commands
@@ -49,7 +49,7 @@ class Terms:
 
     seed: int = 0
     own_slots: int = 4  # data sources of catalogs' own; 0: everyone shares
-    by_jobs: bool = False  # these never take documents directly
+    by_jobs: bool = False  # these take ingestion jobs instead of direct calls
     deliveries: int = 1  # of each event of the story
     shuffle: float = 0.0  # seconds by which events are late, at most
 
@@ -141,7 +141,14 @@ class Deployment:
         create_bucket(self.s3)
         knowledge_base_id, data_source_id = self.account.knowledge_base()
         self.pool.append(
-            PoolMember(knowledge_base_id=knowledge_base_id, data_source_id=data_source_id)
+            PoolMember(
+                knowledge_base_id=knowledge_base_id,
+                data_source_id=data_source_id,
+                index=self._index_of(knowledge_base_id),
+                catalog_data_sources=(
+                    CatalogDataSources.S3 if self.terms.by_jobs else CatalogDataSources.CUSTOM
+                ),
+            )
         )
         self._let_strangers_in(knowledge_base_id, _OWN_SLOTS - self.terms.own_slots)
         self.hub.run(until=self.hub.time + 5)
@@ -158,6 +165,11 @@ class Deployment:
         )
         self.workflow.ended.append(self._follow)
         self.hub.spawn(self._keep_sweeping)
+
+    def _index_of(self, knowledge_base_id: str) -> str:
+        agent = self.account.client("bedrock-agent", unpaced=True)
+        made = agent.get_knowledge_base(knowledgeBaseId=knowledge_base_id)["knowledgeBase"]
+        return str(made["storageConfiguration"]["s3VectorsConfiguration"]["indexArn"])
 
     def _let_strangers_in(self, knowledge_base_id: str, number: int) -> None:
         """Data sources of other people's, whose slots Stackroom has found to be lost."""

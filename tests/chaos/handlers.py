@@ -8,7 +8,7 @@ become loops: whoever dies in the middle leaves some of the work done and some u
 import inspect
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from types import ModuleType, SimpleNamespace
@@ -25,7 +25,6 @@ import stackroom.audits.attempts
 import stackroom.audits.pace
 import stackroom.aws.bucket
 import stackroom.aws.catalog_register
-import stackroom.aws.documents
 import stackroom.beside
 import stackroom.clock
 import stackroom.deletions.emptying
@@ -34,8 +33,6 @@ from benchmarks.simulated_time.functions import Invocation, Pace
 from functions.ingest import deployed, recovery, tasks
 from functions.reconciler import search_indexes
 from stackroom.aws import session
-from stackroom.ingestion.by_job import JobRounds
-from stackroom.ingestion.direct_round import DirectPorts
 from tests.chaos.wire import Wire
 
 HANDLERS: dict[str, ModuleType] = {
@@ -106,12 +103,9 @@ def simulated(
         awake = SimpleNamespace(sleep=pace.spend, monotonic=lambda: now().timestamp())
         patch.setattr(stackroom.audits.pace, "time", awake)
         patch.setattr("botocore.endpoint.time", asleep)  # between attempts
-        for use in (JobRounds, DirectPorts):
-            patch.setitem(_defaults(use), "pause", pace.spend)
         for module in (
             stackroom.aws.bucket,
             stackroom.aws.catalog_register,
-            stackroom.aws.documents,
             stackroom.audits.attempts,
             stackroom.beside,
             stackroom.deletions.emptying,
@@ -133,17 +127,14 @@ def handle(name: str, event: Event, pace: Pace) -> Any:
     return inspect.unwrap(HANDLERS[name].handler)(event, _Context(pace))
 
 
-def _defaults(use: type) -> dict[str, Any]:
-    # That of a dataclass is a plain function.
-    return use.__init__.__kwdefaults__  # type: ignore[misc, no-any-return]
-
-
 def _quieten(module: ModuleType, patch: pytest.MonkeyPatch) -> None:
     module.logger.setLevel("CRITICAL")
     patch.setattr(module, "metrics", _Silence())
     for name in ("report", "count"):
         if hasattr(module, name):
             patch.setattr(module, name, lambda *_, **__: None)
+    if hasattr(module, "single_metric"):
+        patch.setattr(module, "single_metric", lambda **_: nullcontext(_Silence()))
 
 
 def _forget() -> None:

@@ -24,11 +24,10 @@ from tests.chaos.world import World, world
 KEYS = ("alice/one/a.txt", "alice/one/b.txt", "alice/two/a.txt", "bob/three/a.txt")
 _STEPS = (
     "upload_handler",
-    "begin",
+    "ensure",
     "admit",
     "start",
     "poll",
-    "settle",
     "release",
     "record_failure",
     "recover",
@@ -73,10 +72,14 @@ class Interleaving(RuleBasedStateMachine):
         self._stack = ExitStack()
         self.world: World
 
-    @initialize(slots=st.sampled_from((0, 1, 4)), deliveries=st.sampled_from((1, 2)))
-    def open(self, slots: int, deliveries: int) -> None:
+    @initialize(
+        slots=st.sampled_from((0, 1, 4)),
+        by_jobs=st.booleans(),
+        deliveries=st.sampled_from((1, 2)),
+    )
+    def open(self, slots: int, by_jobs: bool, deliveries: int) -> None:
         state = random.getstate()
-        terms = Terms(own_slots=slots, deliveries=deliveries, shuffle=20.0)
+        terms = Terms(own_slots=slots, by_jobs=by_jobs, deliveries=deliveries, shuffle=20.0)
         self.world = self._stack.enter_context(world(self.wire, terms))
         self.world.deliveries = deliveries
         self._stack.callback(random.setstate, state)

@@ -139,17 +139,12 @@ def _forget(world: World, key: str) -> None:
 def _everywhere(
     name: str, story: Callable[[World], None], before: Callable[[World], None] = lambda _: None
 ) -> tuple[Scenario, ...]:
-    return tuple(
-        Scenario(name=f"{name}, {where}", story=story, before=before, own_slots=slots)
-        for where, slots in (("own source", 4), ("shared source", 0))
+    anywhere = Scenario(name=name, story=story, before=before)
+    return (
+        replace(anywhere, name=f"{name}, own source"),
+        replace(anywhere, name=f"{name}, shared source", own_slots=0),
+        replace(anywhere, name=f"{name}, by jobs", by_jobs=True),
     )
-
-
-def _by_jobs(
-    name: str, story: Callable[[World], None], before: Callable[[World], None] = lambda _: None
-) -> Scenario:
-    """What is few goes directly even at a data source of its own; here it waits for jobs."""
-    return Scenario(name=f"{name}, by jobs", story=story, before=before, by_jobs=True)
 
 
 SCENARIOS = {
@@ -164,10 +159,6 @@ SCENARIOS = {
         *_everywhere("catalog kept", _keep_catalog, _drop(A, B)),
         *_everywhere("rejected after a good one", _reject, _drop(A, B)),
         *_everywhere("rejected, and taken by Bedrock", _reject_what_bedrock_takes, _drop(A)),
-        _by_jobs("re-drop", _redrop, _drop(A, B)),
-        _by_jobs("delete", _delete, _drop(A, B, C)),
-        _by_jobs("catalog kept", _keep_catalog, _drop(A, B)),
-        _by_jobs("rejected, and taken by Bedrock", _reject_what_bedrock_takes, _drop(A)),
         Scenario("two compete", _compete, own_slots=1),
         Scenario("malformed among good ones", _garble),
         *(

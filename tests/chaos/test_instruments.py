@@ -41,13 +41,14 @@ def document_of(made: World) -> tuple[DynamoDocuments, Document]:
 
 @pytest.mark.parametrize("late", [False, True])
 def test_a_worker_dies_before_or_after_the_call_has_its_effect(wire: Wire, late: bool) -> None:
-    with world(wire, Terms()) as plain:
+    terms = Terms(by_jobs=True)
+    with world(wire, terms) as plain:
         plain.drop(KEY, "a text")
         plain.settle()
-        call = plain.kills.names["start", 0].index(START)
-    kill = Kill("start", 0, call, late)
+        call = plain.kills.names["start", 1].index(START)  # before that, it queues up
+    kill = Kill("start", 1, call, late)
 
-    with world(wire, Terms(), kills=Kills.of([kill])) as made:
+    with world(wire, terms, kills=Kills.of([kill])) as made:
         made.drop(KEY, "a text")
         made.settle()
         started = made.account.bill.calls["StartIngestionJob"]
@@ -165,7 +166,7 @@ def kill_a_message(made: World) -> None:
 @pytest.mark.parametrize(
     ("tamper", "seen"),
     [
-        (fail_the_record, {"false failure", "search", "status"}),
+        (fail_the_record, {"catalog", "false failure", "search", "status"}),
         (lose_the_record, {"ghost", "lost", "orphan", "totals"}),
         (change_the_object, {"stale"}),
         (remove_the_object, {"left over"}),

@@ -19,7 +19,7 @@ def test_a_reconciliation_that_was_cut_short_is_followed_by_a_whole_one(wire: Wi
     """Found by `make chaos`: the first pass has gone by where the file then came to lie."""
     Interleaving.wire = wire
     story = Interleaving()
-    story.open(slots=0, deliveries=1)
+    story.open(slots=0, by_jobs=False, deliveries=1)
     story.reconcile()
     story.drop_unheard("alice/one/a.txt")
     story.fail(("ListKnowledgeBaseDocuments", Kind.LOST), 4)

@@ -6,6 +6,7 @@ It looks with its own eyes, through the adapters' plain readings, and never thro
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import cached_property
 
 from stackroom.audits.sources import known_sources
 from stackroom.aws.admission import DynamoAdmissionBook
@@ -18,7 +19,7 @@ from stackroom.counting import Counts, counts_in
 from stackroom.keys import locate
 from stackroom.model import CatalogStatus, DataSourceType, Document, DocumentStatus
 from stackroom.ports.admission import Mode
-from stackroom.runs.placing import data_source_name
+from stackroom.runs.placement import catalog_named_in
 from stackroom.runs.worklists import shared_worklist
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.chaos.readings import Readings
@@ -96,7 +97,7 @@ class Truth(Readings):
             if is_indexed != (status == "INDEXED") and document.s3_key not in self.world.may_fail:
                 yield f"status: {document.s3_key} is {document.status}, Bedrock says {status}"
         for name, listed in self.listed.items():
-            if name not in wanted:
+            if name not in wanted and listed.identifier not in self.quarantined:
                 yield f"orphan: {listed.identifier} in {name[0]} is {listed.detail.status}"
         known = {each.document_id for each in self.documents.values()}
         for document_id in self.passages.keys() - known:
@@ -104,7 +105,17 @@ class Truth(Readings):
 
     def of_quarantine(self) -> Iterator[str]:
         for source in self.nobodys:
-            yield f"quarantine: {source} is in an index, and nobody's"
+            if source not in self.quarantined:
+                yield f"quarantine: {source} is in an index, and nobody's"
+
+    @cached_property
+    def quarantined(self) -> set[str]:
+        """What ingestion jobs crawl, whoever's it is, and no search of anybody's finds."""
+        return {
+            f"s3://{BUCKET}/{key}"
+            for key in self.objects
+            if key in self.world.must_fail and self.world.terms.by_jobs
+        }
 
     def _of_passages(self, document: Document, is_indexed: bool) -> Iterator[str]:
         texts = [each.text for each in self.passages.get(document.document_id, [])]
@@ -120,9 +131,10 @@ class Truth(Readings):
             shelf = [
                 each for each in self.documents.values() if each.catalog_id == catalog.catalog_id
             ]
-            if catalog.status is not CatalogStatus.READY:
-                yield f"catalog: {catalog.s3_prefix} is {catalog.status}"
             failed = sum(each.status is DocumentStatus.FAILED for each in shelf)
+            is_lost = 0 < failed == len(shelf)
+            if catalog.status is not (CatalogStatus.FAILED if is_lost else CatalogStatus.READY):
+                yield f"catalog: {catalog.s3_prefix} is {catalog.status}"
             counted = Counts(
                 documents=len(shelf), size=sum(each.size for each in shelf), failed=failed
             )
@@ -132,15 +144,17 @@ class Truth(Readings):
         yield from self._of_places()
 
     def _of_places(self) -> Iterator[str]:
-        named = {data_source_name(each): each for each in self.catalogs}
         slots = DynamoSlots(client=self.dynamodb, table=CONTROL_TABLE)
         for member in self.world.pool:
-            names = Counter(
-                each.name for each in known_sources(self.inventory, member.knowledge_base_id)
+            named = Counter(
+                catalog_named_in(each.name)
+                for each in known_sources(self.inventory, member.knowledge_base_id)
             )
-            for name in names:
-                if name.startswith("ds-") and name not in named:
-                    yield f"data source: {name} is nobody's"
+            for catalog_id in named.keys() - self.catalogs.keys() - {None}:
+                yield f"data source: that of {catalog_id} is nobody's"
+            for catalog_id, count in named.items():
+                if catalog_id is not None and count > 1:
+                    yield f"data source: {catalog_id} has {count}"
             for holder in slots.holders(member.knowledge_base_id):
                 if holder not in self.catalogs:
                     yield f"slot: {holder} holds one, and is gone"

@@ -45,7 +45,7 @@ from tests.chaos.disruptions import Disruptions
 from tests.chaos.kills import Kills
 
 Answer = dict[str, Any]
-_SIMULATED = ("bedrock-agent", "bedrock-agent-runtime")
+_SIMULATED = ("bedrock-agent", "bedrock-agent-runtime", "s3vectors")
 _STORE_CALL = 0.008  # seconds, of DynamoDB, S3 and Step Functions
 
 

@@ -3,10 +3,9 @@
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
-from unittest.mock import patch
 
 from benchmarks.simulated_time.account import Account
 from benchmarks.simulated_time.bedrock import Durations
@@ -14,9 +13,7 @@ from benchmarks.simulated_time.functions import FunctionFailed
 from benchmarks.simulated_time.hub import Hub
 from stackroom.aws.bookmark import DynamoBookmark
 from stackroom.aws.documents import DynamoDocuments
-from stackroom.ingestion.ways import ByJobsAlone, Sooner
 from stackroom.model import Document, DocumentStatus
-from stackroom.runs.placing import OwnFirst, SharedFirst
 from stackroom_local.simulator.faults import Faults
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.chaos.commands import Command
@@ -180,20 +177,5 @@ def world(
         happened=made.happened,
     )
     made.set_up()
-    simulation = simulated(wire, now=hub.now, pace=account.pace, environment=made.environment)
-    with _placing(terms), _ingesting(terms), simulation:
+    with simulated(wire, now=hub.now, pace=account.pace, environment=made.environment):
         yield made
-
-
-def _placing(terms: Terms) -> AbstractContextManager[object]:
-    """Whoever comes gets a data source of its own where a story is about those."""
-    if not terms.own_slots:
-        return nullcontext()
-    return patch.object(SharedFirst, "choose", OwnFirst.choose)
-
-
-def _ingesting(terms: Terms) -> AbstractContextManager[object]:
-    """By jobs alone where a story is about those: what is dropped in it would go directly."""
-    if not terms.by_jobs:
-        return nullcontext()
-    return patch.object(Sooner, "of", ByJobsAlone.of)

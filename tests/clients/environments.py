@@ -27,8 +27,13 @@ def installed(name: str) -> Path:
     Raises `CalledProcessError`, with what was printed, where something can't be installed.
     """
     if name == NPM.name:
-        return _kept(name, NPM / "package-lock.json", _install_npm)
+        return installed_npm(name, NPM)
     return _kept(name, REQUIREMENTS / f"{name}.lock", _install_python)
+
+
+def installed_npm(name: str, pinned: Path) -> Path:
+    """The same of what the package.json and package-lock.json of this folder name."""
+    return _kept(name, pinned / "package-lock.json", _install_npm)
 
 
 def _kept(name: str, lock_file: Path, install: Callable[[Path, Path], None]) -> Path:
@@ -56,7 +61,7 @@ def _install_npm(folder: Path, lock_file: Path) -> None:
     folder.mkdir()
     for path in (lock_file, lock_file.with_name("package.json")):
         shutil.copy(path, folder)
-    # Neither needs a built binary, so no package's script is run.
+    # None needs a built binary, so no package's script is run.
     _run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder)
 
 

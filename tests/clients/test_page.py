@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.clients import CLIENTS, NPM, REQUIREMENTS, Client
+from tests.clients.clients import CLIENTS, NPM, REQUIREMENTS, ROOT, Client
 from tests.clients.page import BEFORE, blocks, sections, table
 
 
@@ -53,8 +53,8 @@ def test_what_is_installed_is_what_the_page_says(pinned: Client) -> None:
 
 @pytest.mark.parametrize(
     "lock",
-    [*sorted(REQUIREMENTS.glob("*.lock")), NPM / "package-lock.json"],
-    ids=lambda path: path.name,
+    [*sorted(REQUIREMENTS.glob("*.lock")), *sorted(ROOT.glob("tests/*/npm/package-lock.json"))],
+    ids=lambda path: f"{path.parent.parent.name}-{path.name}",
 )
 def test_no_lock_says_where_its_packages_come_from(lock: Path) -> None:
     text = lock.read_text("utf-8")

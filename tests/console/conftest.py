@@ -1,9 +1,12 @@
 """The console over the real use cases, with the stores and the knowledge base in the process."""
 
 from collections.abc import Callable, Iterator
+from threading import Lock
+from typing import Any
 
 import pytest
 from cryptography.fernet import Fernet
+from moto.dynamodb.responses import DynamoHandler
 from starlette.testclient import TestClient
 
 from stackroom.aws import session
@@ -19,11 +22,11 @@ from stackroom_console.sealing import Seal
 from tests.aws.stores import CONTROL_TABLE
 from tests.console.browser import URL, Browser
 from tests.console.provider import CLIENT, ISSUER, Provider
-from tests.functions.conftest import clients, environment, pipeline, printed
+from tests.functions.conftest import clients, data_sources, environment, pipeline, printed
 from tests.functions.pipeline import Pipeline
 from tests.functions.test_catalog_tools import MODEL
 
-__all__ = ["clients", "environment", "pipeline", "printed"]
+__all__ = ["clients", "data_sources", "environment", "pipeline", "printed"]
 
 NewBrowser = Callable[[], Browser]
 
@@ -40,8 +43,24 @@ def accesses() -> list[Access]:
 
 
 @pytest.fixture
+def one_write_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    DynamoDB checks a condition and writes in one step. moto takes two, without a lock, so that two
+    threads may both meet a condition that the first one's write has made false.
+    """
+    lock, call = Lock(), DynamoHandler.call_action
+
+    def in_turn(handler: DynamoHandler) -> Any:
+        with lock:
+            return call(handler)
+
+    monkeypatch.setattr(DynamoHandler, "call_action", in_turn)
+
+
+@pytest.fixture
 def console(
     pipeline: Pipeline,
+    one_write_at_a_time: None,
     provider: Provider,
     accesses: list[Access],
     monkeypatch: pytest.MonkeyPatch,

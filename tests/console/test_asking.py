@@ -137,6 +137,15 @@ def test_of_a_catalog_with_nothing_indexed_that_is_told(alice: Browser, pipeline
     assert "Nothing in the catalog is indexed yet" in answer.text
 
 
+def test_a_catalog_that_is_being_deleted_is_not_asked(alice: Browser, catalog: str) -> None:
+    alice.post(f"/catalogs/{catalog}/delete")
+
+    answer = alice.post("/ask", query=QUESTION, catalog=catalog)
+
+    assert answer.status_code == 409
+    assert "is being deleted" in answer.text
+
+
 NUMBER = "Passages at most: Allowed: a whole number from 1 to 20"
 
 

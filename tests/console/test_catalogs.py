@@ -7,10 +7,9 @@ import httpx2
 import pytest
 
 from stackroom.aws import session
-from stackroom.catalogs import listing, progress
+from stackroom.catalogs import listing
 from stackroom.deletions import emptying
 from stackroom.formats import MAX_FILE_BYTES
-from stackroom.ingestion import estimates
 from stackroom.model import DocumentStatus
 from stackroom_console.console import Console
 from stackroom_console.pages import catalogs
@@ -142,10 +141,7 @@ def delete_step(browser: Browser, catalog_id: str) -> httpx2.Response:
     return browser.send(f"/catalogs/{catalog_id}/delete", form, **{"HX-Request": "true"})
 
 
-def test_documents_are_listed_with_how_far_each_is(
-    alice: Browser, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(progress, "_UNTIL_FOUND", LONG)
+def test_documents_are_listed_with_how_far_each_is(alice: Browser, pipeline: Pipeline) -> None:
     catalog = new_catalog(alice)
     indexed(pipeline, "alice", catalog, "done.txt", "thirty days")
     dropped(pipeline, "alice", catalog, "waits.txt")
@@ -157,37 +153,9 @@ def test_documents_are_listed_with_how_far_each_is(
     assert "failed File type &#39;.exe&#39; not supported." in bad
     assert "mend the file, and upload it again" in bad
     assert "Retry" not in bad
-    assert "done.txt 11 B indexing about to be found" in done
+    assert "done.txt 11 B indexed searchable" in done
     assert re.search("waits.txt 11 B pending about to begin, about [0-9]+[sm] to go", waits)
-    assert "0 indexed 1 indexing 1 pending 1 failed" in heading(text)
-
-
-def test_what_is_indexed_counts_as_such_once_it_is_found(
-    alice: Browser, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(progress, "_UNTIL_FOUND", 0.0)
-    catalog = new_catalog(alice)
-    indexed(pipeline, "alice", catalog, "done.txt", "thirty days")
-
-    text = alice.get(f"/catalogs/{catalog}").text
-
-    assert "done.txt 11 B indexed searchable" in rows(text)[0]
-    assert heading(text).endswith("1 indexed")
-
-
-@pytest.mark.parametrize("page", [listing.DOCUMENTS, 1])
-def test_heading_and_row_of_what_is_about_to_be_found_agree_however_large_the_catalog(
-    alice: Browser, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch, page: int
-) -> None:
-    monkeypatch.setattr(progress, "_UNTIL_FOUND", LONG)
-    monkeypatch.setattr(estimates, "PAGE", page)
-    catalog = new_catalog(alice)
-    indexed(pipeline, "alice", catalog, "done.txt", "thirty days")
-
-    text = alice.get(f"/catalogs/{catalog}").text
-
-    assert "done.txt 11 B indexing about to be found" in rows(text)[0]
-    assert "0 indexed 1 indexing" in heading(text)
+    assert "1 indexed 1 pending 1 failed" in heading(text)
 
 
 def test_what_waits_for_its_upload_is_counted(alice: Browser, pipeline: Pipeline) -> None:
@@ -361,7 +329,7 @@ def test_a_document_goes_with_a_receipt_that_its_owner_alone_can_read(
     asked = alice.part(f"/catalogs/{catalog}/documents/{document}/delete").text
     receipt = alice.post(f"/catalogs/{catalog}/documents/{document}/delete").headers["location"]
     open_ = alice.get(receipt).text
-    pipeline.ingest("begin", pipeline.live_run(key))
+    pipeline.settle(key)
     closed = alice.get(receipt).text
 
     assert "a.txt" in asked

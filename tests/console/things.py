@@ -101,9 +101,5 @@ def indexed(pipeline: Pipeline, user: str, catalog_id: str, filename: str, text:
     """The same, and a run of its catalog through."""
     document_id = dropped(pipeline, user, catalog_id, filename, text)
     key = f"{user}/{catalog_id}/{filename}"
-    run = pipeline.ingest("begin", pipeline.live_run(key))
-    if run["progress"]["outcome"] == "nothing":  # it has placed the catalog with others
-        pipeline.ingest("release", run)
-        run = pipeline.ingest("begin", pipeline.live_run(key))
-    assert run["progress"]["outcome"] == "released"
+    pipeline.settle(key)
     return document_id

@@ -15,13 +15,15 @@ from stackroom.aws.guardrail import Guardrail
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.errors import KnowledgeBaseUnavailable, NoResults
 from stackroom.filters import Has
-from stackroom.model import Catalog
+from stackroom.keys import document_id_of
+from stackroom.model import Catalog, DataSourceType
 from stackroom.ports.retrieval import KnowledgeBase, Search
 from stackroom.retrieval.answers import Answering
 from stackroom.retrieval.cited import CatalogAnswers
 from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.store_answers import StoreAnswering
 from stackroom.tenancy import Tenant
+from stackroom_local.simulator.assumptions import Assumptions
 from tests.contract.stores.bedrock import Stocked, simulated
 from tests.contract.stores.shelves import DOCS
 from tests.fakes.pipeline import FakeCatalogs
@@ -81,21 +83,37 @@ class World:
         return BedrockAnswers(client, home, model_arn=MODEL, guardrail=guardrail)
 
     def catalog(self, catalog_id: str, user_id: str = "alice") -> Catalog:
+        is_crawled = self.stocked.is_crawled
         return Catalog(
             catalog_id=catalog_id,
             user_id=user_id,
             name=catalog_id,
             s3_prefix=f"{user_id}/{catalog_id}/",
             knowledge_base_id=self.stocked.knowledge_base_id,
+            data_source_id=self.stocked.data_source_id,
+            data_source_type=DataSourceType.S3 if is_crawled else DataSourceType.CUSTOM,
             created_at=NOW,
             updated_at=NOW,
         )
 
+    def document_ids(self, catalog_id: str, *filenames: str) -> set[str]:
+        if self.stocked.is_crawled:
+            return {f"doc-{each}" for each in filenames}
+        return {document_id_of(catalog_id, each) for each in filenames}
 
-@pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    with simulated(tmp_path_factory.mktemp("simulator")) as made:
-        yield World(made.stocked(DOCS))
+
+# How the documents came in, and whether Bedrock tells those of a CUSTOM data source by their ids.
+CRAWLED, DIRECT, WITHOUT_IDS = "crawled", "ingested directly", "ingested directly, ids left out"
+
+
+@pytest.fixture(scope="module", params=[CRAWLED, DIRECT, WITHOUT_IDS])
+def shelf(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[World]:
+    assumptions = Assumptions(custom_documents_tell_source=request.param != WITHOUT_IDS)
+    with simulated(tmp_path_factory.mktemp("simulator"), assumptions) as made:
+        is_crawled = request.param == CRAWLED
+        yield World(made.stocked(DOCS) if is_crawled else made.stocked_directly(DOCS))
 
 
 @pytest.fixture(params=WAYS)
@@ -122,10 +140,9 @@ def test_an_answer_cites_the_catalogs_own_files_with_the_scores_of_a_search(worl
     scores = world.scores("annual leave in rome.txt", catalog)
     assert "no language model runs here" in answer.text
     assert [each.source.filename for each in answer.sources] == ["rome.txt", "berlin.txt"]
-    assert {each.source.document_id for each in answer.sources} == {
-        "doc-berlin.txt",
-        "doc-rome.txt",
-    }
+    assert {each.source.document_id for each in answer.sources} == world.document_ids(
+        "cat-1", "berlin.txt", "rome.txt"
+    )
     assert [each.relevance_score for each in answer.sources] == [
         scores[each.chunk_text] for each in answer.sources
     ]

@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import grimp
-import pytest
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "architecture.md").read_text("utf-8")
@@ -45,9 +44,11 @@ def test_every_arrow_is_an_import() -> None:
     assert within <= imports_between_packages()
 
 
-@pytest.mark.parametrize(("above", "below"), sorted(imports_between_packages()))
-def test_every_import_goes_along_the_arrows(above: str, below: str) -> None:
-    assert below in reachable_from(above)
+def test_every_import_goes_along_the_arrows() -> None:
+    found = imports_between_packages()
+
+    assert found
+    assert {pair for pair in found if pair[1] not in reachable_from(pair[0])} == set()
 
 
 def test_every_file_that_it_names_is_there() -> None:
@@ -59,10 +60,3 @@ def test_every_file_that_it_names_is_there() -> None:
 
     assert named
     assert not lost
-
-
-def test_the_glossary_has_at_most_25_words() -> None:
-    table = TEXT.split("## Words")[1].split("##")[0]
-    words = re.findall(r"^\| (?!word |---)([^|]+?) \|", table, re.MULTILINE)
-
-    assert 0 < sum(len(each.split(",")) for each in words) <= 25

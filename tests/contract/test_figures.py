@@ -27,6 +27,7 @@ UNSEEN = {
     "AgentRunTokens",  # Bedrock's own figures have them by model; here they are of each run
     "BrokenRuns",  # Step Functions' own figures know of the runs that died without a word too
     "DefectiveFiles",  # their documents show as failed
+    "IndexedUnfound",  # its documents count as indexed, on Bedrock's word
     "InspectionsFailed",  # what lasts shows among the dead letters
     "RunsFollowed",  # what it follows shows as broken
     "UndecidedFiles",  # harm none: Bedrock's word decides

@@ -2,13 +2,13 @@
 
 import re
 import sys
-from pathlib import Path
 
 import pytest
 
 from docs.cli import CLI, cli
 from docs.fidelity import FIDELITY, fidelity
 from docs.generate import README, ROOT, configuration, exit_codes, section
+from docs.state_machine import state_machine
 from stackroom_local.cli import app
 from stackroom_local.cli.answers import ANSWERS
 from stackroom_local.cli.verbs import FAILS_WHEN, VERBS
@@ -21,6 +21,10 @@ def test_the_table_of_variables_is_that_of_the_functions(monkeypatch: pytest.Mon
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
 
     assert section(TEXT, "configuration") == configuration(), "run: make docs"
+
+
+def test_the_picture_of_the_state_machine_is_that_of_its_definition() -> None:
+    assert section(TEXT, "state-machine") == state_machine(), "run: make docs"
 
 
 def test_the_table_of_exit_codes_has_every_verb() -> None:
@@ -50,33 +54,44 @@ def test_the_page_of_rules_is_that_of_the_simulator() -> None:
     assert FIDELITY.read_text("utf-8") == fidelity(), "run: make docs"
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_every_make_target_that_is_named_exists(document: Path) -> None:
+def test_every_make_target_that_is_named_exists() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
     targets = set(re.findall(r"^([a-z][a-z-]*):", makefile, re.MULTILINE))
 
-    named = set(re.findall(r"(?:`|\$ )make ([a-z][a-z-]*)", document.read_text("utf-8")))
+    named = named_in_documents(r"(?:`|\$ )make ([a-z][a-z-]*)")
 
-    assert named <= targets
+    assert named
+    assert {name: where for name, where in named.items() if name not in targets} == {}
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_every_verb_of_the_command_line_that_is_named_exists(
-    document: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    named = set(re.findall(r"(?:`|bin/)stackroom ([a-z]+)", document.read_text("utf-8")))
+    named = named_in_documents(r"(?:`|bin/)stackroom ([a-z]+)")
 
-    for verb in named:
+    assert named
+    for verb, where in named.items():
         monkeypatch.setattr(sys, "argv", ["stackroom", verb, "--help"])
         with pytest.raises(SystemExit) as ended:
             app()
-        assert ended.value.code == 0, verb
+        assert ended.value.code == 0, (verb, where)
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_every_link_to_a_file_leads_somewhere(document: Path) -> None:
-    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text("utf-8"))
+def test_every_link_to_a_file_leads_somewhere() -> None:
+    links = [
+        (document, link)
+        for document in DOCUMENTS
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text("utf-8"))
+    ]
 
-    broken = [link for link in links if not (document.parent / link).exists()]
+    assert links
+    assert [each for each in links if not (each[0].parent / each[1]).exists()] == []
 
-    assert not broken
+
+def named_in_documents(pattern: str) -> dict[str, str]:
+    """What the pattern finds, with a document that has it."""
+    return {
+        name: document.name
+        for document in DOCUMENTS
+        for name in re.findall(pattern, document.read_text("utf-8"))
+    }

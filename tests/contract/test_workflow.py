@@ -10,7 +10,6 @@ from functions.ingest import recovery, tasks
 from functions.status_poller import handler as status_poller
 from stackroom import errors
 from stackroom.errors import StackroomError, Unavailable
-from stackroom.runs.placement import Placement
 from stackroom.runs.progress import RunOutcome
 from statemachines.generate import DEFINITION, definition
 
@@ -25,28 +24,21 @@ ENDS = {name for name, state in STATES.items() if state["Type"] in ("Succeed", "
 
 # What each action may answer.
 ANSWERS = {
-    "begin": {
-        RunOutcome.RELEASED,
-        RunOutcome.MORE,
-        RunOutcome.PLACED,
+    "ensure": {
+        RunOutcome.READY,
         RunOutcome.WAITING,
-        RunOutcome.BUSY,
         RunOutcome.NOTHING,
-        RunOutcome.GONE,
         RunOutcome.HAND_OVER,
     },
     "start": {
-        RunOutcome.RELEASED,
-        RunOutcome.MORE,
-        RunOutcome.PLACED,
         RunOutcome.STARTED,
+        RunOutcome.QUEUED,
         RunOutcome.BUSY,
-        RunOutcome.GRANT_OVER,
+        RunOutcome.MORE,
         RunOutcome.NOTHING,
         RunOutcome.HAND_OVER,
     },
-    "poll": {RunOutcome.RUNNING, RunOutcome.OVER},
-    "settle": {RunOutcome.SETTLED, RunOutcome.UNSETTLED},
+    "poll": {RunOutcome.RUNNING, RunOutcome.MORE, RunOutcome.SETTLED},
     "release": {RunOutcome.RELEASED, RunOutcome.MORE},
     "hand_over": {RunOutcome.HANDED_OVER},
 }
@@ -167,13 +159,6 @@ def test_the_choice_after_a_task_names_all_that_the_task_may_answer(name: str) -
     choice = CHOICES[task["Next"]]
 
     assert _named(choice) == ANSWERS[_action(task)]
-
-
-def test_every_placement_is_an_answer_of_beginning_a_run() -> None:
-    answers = {RunOutcome(placement.value) for placement in Placement}
-
-    assert answers == {RunOutcome.PLACED, RunOutcome.WAITING}
-    assert answers <= ANSWERS["begin"]
 
 
 def test_every_outcome_is_some_tasks_answer() -> None:

@@ -10,21 +10,15 @@ from typing import Any
 
 import pytest
 
-from stackroom_local.clients import client
 from stackroom_local.state import Instance
 from tests.e2e.people import Person
+from tests.e2e.traffic import aws_of
 
 
 @pytest.fixture(scope="session")
 def aws(instance: Instance) -> Callable[[str], Any]:
     """`aws("s3")` is the boto3 client of that service, with the root-like keys."""
-    environment = instance.environment()
-
-    def of(service: str) -> Any:
-        specific = "AWS_ENDPOINT_URL_" + service.replace("-", "_").upper()
-        return client(service, environment.get(specific, instance.aws_endpoint))
-
-    return of
+    return aws_of(instance)
 
 
 @pytest.fixture(scope="session")

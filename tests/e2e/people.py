@@ -9,9 +9,8 @@ from typing import Any, TypeVar
 
 from stackroom.clock import utc_now
 from stackroom.keys import Location, catalog_id_of, locate
-from stackroom.model import Catalog, Document, DocumentStatus
-from stackroom.runs.placement import Placement, Placements
-from stackroom.runs.placing import OwnFirst
+from stackroom.model import Catalog, CatalogDataSources, Document, DocumentStatus
+from stackroom.runs.placement import Placements, SharedSources
 from stackroom_local.cli.asking import TOOL, issuer_of
 from stackroom_local.clients import client
 from stackroom_local.dropping import Dropped
@@ -122,8 +121,8 @@ class Person:
 
     def place(self, name: str) -> None:
         """
-        Opens a catalog with a data source of its own, from its first file on. A new one gets such
-        by itself only where everybody's is busy for long, or in a MANAGED knowledge base.
+        Opens a catalog with a data source of its own that ingestion jobs fill, as new ones have it
+        only where a deployment has chosen so.
         """
         place = locate(f"{self.name}/{name}/a.txt")
         assert isinstance(place, Location), place
@@ -138,26 +137,27 @@ class Person:
                 updated_at=now,
             )
         )
+        by_jobs = {"catalog_data_sources": CatalogDataSources.S3}
+        pool = [each.model_copy(update=by_jobs) for each in there.pool]
         placements = Placements(
             catalogs=there.register,
             slots=there.slots,
             data_sources=there.data_sources,
-            pool=there.pool,
-            placing=OwnFirst(),
+            pool=pool,
+            shared=SharedSources(catalogs=there.register, slots=there.slots, pool=pool),
         )
-        eventually(
-            lambda: placements.ensure(opened)[0] is Placement.PLACED, f"{name} has its data source"
-        )
+        source, _ = placements.ensure(opened)
+        assert not source.is_shared, f"there is no room for a data source of {name}"
 
     def jobs(self, catalog: str) -> list[str]:
-        """The ids of all ingestion jobs that the catalog's data source ever had."""
+        """How all ingestion jobs stand that the catalog's data source ever had, newest first."""
         placed = self.catalog(catalog)
         answer = self._bedrock.list_ingestion_jobs(
             knowledgeBaseId=placed.knowledge_base_id,
             dataSourceId=placed.data_source_id,
             maxResults=1000,
         )
-        return [each["ingestionJobId"] for each in answer["ingestionJobSummaries"]]
+        return [each["status"] for each in answer["ingestionJobSummaries"]]
 
     def ingestions(self, catalog: str) -> list[tuple[str, datetime]]:
         """
@@ -185,6 +185,22 @@ class Person:
     @property
     def _s3(self) -> Any:
         return client("s3", self.instance.aws_endpoint)
+
+
+class Agent:
+    """One session of one user, with the catalog tools."""
+
+    def __init__(self, instance: Instance, user: str) -> None:
+        self._url = instance.mcp_url
+        self._token = issuer_of(instance).mint(user)
+
+    def __call__(self, tool: str, **arguments: object) -> dict[str, Any]:
+        answer = call_tool(self._url, self._token, f"catalogs___{tool}", arguments)
+        assert isinstance(answer, dict), "a catalog tool answers with an object"
+        return answer
+
+    def text(self, tool: str, **arguments: object) -> str:
+        return str(self(tool, **arguments)["content"][0]["text"])
 
 
 def put(

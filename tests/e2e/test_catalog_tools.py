@@ -3,36 +3,16 @@
 import base64
 import re
 from pathlib import Path
-from typing import Any
 
 import httpx2
 import pytest
 
 from stackroom.keys import catalog_id_of
-from stackroom_local.cli.asking import issuer_of
-from stackroom_local.gateway.client import call_tool
 from stackroom_local.state import Instance
-from tests.e2e.people import Person, eventually
+from tests.e2e.people import Agent, Person, eventually
 from tests.local.running import stackroom
 
 CATALOG = catalog_id_of("alice", "research")
-Answer = dict[str, Any]
-
-
-class Agent:
-    """One session of one user."""
-
-    def __init__(self, instance: Instance, user: str) -> None:
-        self._url = instance.mcp_url
-        self._token = issuer_of(instance).mint(user)
-
-    def __call__(self, tool: str, **arguments: object) -> Answer:
-        answer = call_tool(self._url, self._token, f"catalogs___{tool}", arguments)
-        assert isinstance(answer, dict), "a catalog tool answers with an object"
-        return answer
-
-    def text(self, tool: str, **arguments: object) -> str:
-        return str(self(tool, **arguments)["content"][0]["text"])
 
 
 @pytest.fixture(scope="module")

@@ -22,14 +22,13 @@ from stackroom_local import synthesis
 from stackroom_local.clients import client
 from stackroom_local.state import ACCESS_KEY, REGION, Instance
 from stackroom_local.user_keys import UserKeys
-from tests.e2e.people import Person, eventually
+from tests.e2e.people import Person
 from tests.infra.assembly import Assembly
 from tests.local.running import stackroom
 from tests.permissions.needs import needs
 from tests.permissions.recorded import calls_of, lines_in, names_of
 from tests.permissions.roles import roles
 
-KEY = "una/harbour/pilot.txt"
 SIDECAR = "frank/papers/a.exe.metadata.json"
 ANYTHING = {"Effect": "Allow", "Action": "*", "Resource": "*"}
 
@@ -183,36 +182,6 @@ def test_keys_are_made_anew_when_they_were_lost_on_either_side(
     assert len({first, second, third}) == 3
     s3 = clients_of(instance, third.access_key_id, third.secret_access_key)("s3")
     assert s3.list_objects_v2(Bucket=instance.bucket, Prefix="lost@example.org/")["KeyCount"] == 0
-
-
-def test_a_sidecar_that_an_operator_forged_shows_nobody_anothers_document(
-    instance: Instance,
-) -> None:
-    una, kim = Person(instance, "una"), Person(instance, "kim")
-    una.place("harbour")  # of a data source of its own, whose jobs read sidecars
-    una.settle([una.put("harbour/pilot.txt", "The pilot of the quince harbour is called Ottokar")])
-    sidecar = f"{KEY}.metadata.json"
-    s3 = client("s3", instance.aws_endpoint)
-    ours = json.loads(s3.get_object(Bucket=instance.bucket, Key=sidecar)["Body"].read())
-    forged = {"metadataAttributes": {**ours["metadataAttributes"], "user_id": "kim"}}
-
-    s3.put_object(Bucket=instance.bucket, Key=sidecar, Body=json.dumps(forged).encode())
-    catalog = una.catalog("harbour")
-    client("bedrock-agent", instance.simulator_endpoint).start_ingestion_job(
-        knowledgeBaseId=catalog.knowledge_base_id, dataSourceId=catalog.data_source_id
-    )
-    answer = eventually(lambda: _withheld(kim), "kim's search meets the forged passage")
-
-    assert "Ottokar" not in json.dumps(answer)
-    log = instance.state_dir / "gateway" / "logs" / "stackroom-retrieve.log"
-    assert KEY in log.read_text()
-    una.remove("harbour/pilot.txt")
-    una.await_absence("harbour/pilot.txt")
-
-
-def _withheld(person: Person) -> dict[str, Any] | None:
-    answer = person.call(query="the pilot of the quince harbour", top_k=20)
-    return answer if answer["metadata"].get("withheld_results") else None
 
 
 @pytest.mark.parametrize("who", ["administrator", "uploader"])

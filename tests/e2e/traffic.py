@@ -6,12 +6,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from stackroom_local.clients import client
 from stackroom_local.state import Instance
 from tests.e2e.people import eventually
 
 Aws = Callable[[str], Any]
 _BATCH = 10  # SendMessageBatch takes ten
 _EMPTY = {"ApproximateNumberOfMessages": "0", "ApproximateNumberOfMessagesNotVisible": "0"}
+
+
+def aws_of(instance: Instance) -> Aws:
+    """`aws("s3")` is the boto3 client of that service, with the root-like keys."""
+    environment = instance.environment()
+
+    def of(service: str) -> Any:
+        specific = "AWS_ENDPOINT_URL_" + service.replace("-", "_").upper()
+        return client(service, environment.get(specific, instance.aws_endpoint))
+
+    return of
 
 
 @dataclass(frozen=True)
@@ -138,12 +150,49 @@ def await_rest(aws: Aws) -> None:
 
 def handled(aws: Aws, *, since: int) -> list[dict[str, Any]]:
     """What the upload handler logged of events since then (milliseconds)."""
-    found = aws("logs").filter_log_events(
-        logGroupName=_log_group(aws, "upload-handler"), startTime=since
+    return logged(aws, "upload-handler", "upload reconciled", since=since)
+
+
+def logged(aws: Aws, function: str, message: str, *, since: int = 0) -> list[dict[str, Any]]:
+    """What a function logged with that message since then (milliseconds)."""
+    pages = (
+        aws("logs")
+        .get_paginator("filter_log_events")
+        .paginate(logGroupName=_log_group(aws, function), startTime=since)
     )
-    lines = [each["message"].strip() for each in found["events"]]
+    lines = [each["message"].strip() for page in pages for each in page["events"]]
     told = [json.loads(line) for line in lines if line.startswith("{")]
-    return [each for each in told if each.get("message") == "upload reconciled"]
+    return [each for each in told if each.get("message") == message]
+
+
+def states_of(aws: Aws, worklist_id: str) -> list[list[str]]:
+    """The states that each execution of a worklist has gone through, oldest first."""
+    steps = aws("stepfunctions")
+    (machine,) = steps.list_state_machines()["stateMachines"]
+    pages = steps.get_paginator("list_executions").paginate(
+        stateMachineArn=machine["stateMachineArn"]
+    )
+    mine = [
+        each
+        for page in pages
+        for each in page["executions"]
+        if each["name"].startswith(f"{worklist_id}-")
+    ]
+    mine.sort(key=lambda each: each["startDate"])
+    return [_entered(steps, each["executionArn"]) for each in mine]
+
+
+def data_sources(aws: Aws, knowledge_base_id: str) -> dict[str, str]:
+    """The id of each data source in Bedrock, by its name."""
+    answer = aws("bedrock-agent").list_data_sources(knowledgeBaseId=knowledge_base_id)
+    return {each["name"]: each["dataSourceId"] for each in answer["dataSourceSummaries"]}
+
+
+def _entered(steps: Any, arn: str) -> list[str]:
+    pages = steps.get_paginator("get_execution_history").paginate(executionArn=arn)
+    events = [event for page in pages for event in page["events"]]
+    found = (event.get("stateEnteredEventDetails") for event in events)
+    return [each["name"] for each in found if each]
 
 
 def _log_group(aws: Aws, function: str) -> str:

@@ -1,6 +1,6 @@
 """Bedrock with state, in memory: data sources, ingestion jobs and direct ingestion."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -26,6 +26,8 @@ class FakeBedrock(FakeDirectDocuments):
 
     source_limit: int = 5
     sources: dict[tuple[str, str], str] = field(default_factory=dict)  # (kb, name) -> id
+    types: dict[str, DataSourceType] = field(default_factory=dict)  # by id
+    prefixes: dict[str, str] = field(default_factory=dict)  # of those of type S3, by id
     available: bool = True
     deletion_seconds: float = 0.0
     deleting: dict[str, datetime] = field(default_factory=dict)  # by id, since when
@@ -39,12 +41,26 @@ class FakeBedrock(FakeDirectDocuments):
     says: dict[str, DocumentDetail] = field(default_factory=dict)
     _made: int = 0
 
-    def find(self, knowledge_base_id: str, name: str) -> str | None:
+    def find(self, knowledge_base_id: str, name: str) -> DataSource | None:
         self._finish_deletions()
         found = self.sources.get((knowledge_base_id, name))
-        return None if found in self.deleting else found
+        if found is None or found in self.deleting:
+            return None
+        return DataSource(
+            knowledge_base_id=knowledge_base_id,
+            data_source_id=found,
+            type=self.types.get(found, DataSourceType.CUSTOM),
+        )
 
-    def create(self, knowledge_base_id: str, name: str, *, prefix: str, token: str) -> str:
+    def create(
+        self,
+        knowledge_base_id: str,
+        name: str,
+        *,
+        source_type: DataSourceType,
+        prefix: str,
+        token: str,
+    ) -> DataSource:
         made = self.find(knowledge_base_id, name)
         if made is not None:
             return made
@@ -53,8 +69,14 @@ class FakeBedrock(FakeDirectDocuments):
         if len(self.all(knowledge_base_id)) >= self.source_limit:
             raise DataSourceLimit(knowledge_base_id)
         self._made += 1
-        self.sources[(knowledge_base_id, name)] = f"DS{self._made}"
-        return self.sources[(knowledge_base_id, name)]
+        data_source_id = f"DS{self._made}"
+        self.sources[(knowledge_base_id, name)] = data_source_id
+        self.types[data_source_id] = source_type
+        if source_type is DataSourceType.S3:
+            self.prefixes[data_source_id] = prefix
+        return DataSource(
+            knowledge_base_id=knowledge_base_id, data_source_id=data_source_id, type=source_type
+        )
 
     def is_available(self, knowledge_base_id: str, data_source_id: str) -> bool:
         if data_source_id in self.deleting:
@@ -105,20 +127,7 @@ class FakeBedrock(FakeDirectDocuments):
         """A job's documents go by their URIs, those ingested directly by their ids."""
         if source.type is DataSourceType.CUSTOM:
             return super().details(source, document_ids)
-        uris = list(document_ids)
-        directly = super().details(source, [each for each in uris if each in self._ids])
-        return directly | {uri: self.says[uri] for uri in uris if uri in self.says}
-
-    def is_synced(self, source: DataSource) -> bool:
-        complete = (job_id for job_id, job in self.jobs.items() if job.state is JobState.COMPLETE)
-        return any(self.started[job_id][0] == source for job_id in complete)
-
-    def name(self, source: DataSource, uris: Mapping[str, str]) -> None:
-        """From now on direct calls may be about these documents; what a job said of them holds."""
-        for document_id, uri in uris.items():
-            self._ids[uri] = document_id
-            if said := self.says.pop(uri, None):
-                self.held[(source.data_source_id, uri)] = said
+        return {uri: self.says[uri] for uri in document_ids if uri in self.says}
 
     def finish(
         self, job_id: str, state: JobState = JobState.COMPLETE, *reasons: str, failed: int = 0
@@ -166,8 +175,17 @@ class FakeBedrock(FakeDirectDocuments):
             stays = data_source_id in self.undeletable and data_source_id not in self.retained
             if self._is_due(data_source_id) and not stays:
                 del self.deleting[data_source_id]
+                self._forget_all(data_source_id)
                 kept = {key: made for key, made in self.sources.items() if made != data_source_id}
                 self.sources = kept
+
+    def _forget_all(self, data_source_id: str) -> None:
+        self.held = {key: each for key, each in self.held.items() if key[0] != data_source_id}
+        if prefix := self.prefixes.pop(data_source_id, ""):
+            crawled = f"s3://{BUCKET}/{prefix}"
+            self.says = {
+                uri: each for uri, each in self.says.items() if not uri.startswith(crawled)
+            }
 
     def _is_due(self, data_source_id: str) -> bool:
         took = self.clock() - self.deleting[data_source_id]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from stackroom.errors import DocumentsRefused, Unavailable
-from stackroom.model import DataSource
+from stackroom.model import DataSource, DataSourceType
 from stackroom.ports.ingestion import Busy, DocumentDetail, Submission
 from tests.fakes.clock import FakeClock
 from tests.fakes.disturbed import Disturbed
@@ -57,7 +57,6 @@ class FakeDirectDocuments(Disturbed):
     _at_work: list[DirectCall] = field(default_factory=list)
     _stale: dict[str, list[DocumentDetail]] = field(default_factory=dict)
     _newest: dict[Key, DirectCall] = field(default_factory=dict)
-    _ids: dict[str, str] = field(default_factory=dict)  # by what an S3 data source calls them
 
     def becomes(self, document_id: str, status: str, reason: str | None = None) -> None:
         """What comes of the document when it is ingested; a status under way lasts for ever."""
@@ -109,10 +108,6 @@ class FakeDirectDocuments(Disturbed):
             each: self._shown(each, is_) for each, is_ in self._read(source, document_ids).items()
         }
 
-    def id_of(self, name: str) -> str:
-        """Our own of the document that a data source calls that."""
-        return self._ids.get(name, name)
-
     def _shown(self, document_id: str, detail: DocumentDetail) -> DocumentDetail:
         """To whoever looks, which need not be how it is."""
         if stale := self._stale.get(document_id):
@@ -123,8 +118,7 @@ class FakeDirectDocuments(Disturbed):
     def _accept(
         self, source: DataSource, document_ids: Sequence[str], *, token: str, deletes: bool
     ) -> Busy | None:
-        is_named = all((each in self._ids) is not source.is_shared for each in document_ids)
-        assert is_named, "a data source knows documents by ids if it is CUSTOM, else by URIs"
+        assert source.type is DataSourceType.CUSTOM, "no direct calls at S3 data sources"
         assert 1 <= len(document_ids) <= PER_CALL, "a call takes one to ten documents"
         self._work()
         if token in self.direct_tokens:
@@ -180,8 +174,7 @@ class FakeDirectDocuments(Disturbed):
         return held is not None and held.status in UNDER_WAY and self._newest[key] is call
 
     def _settle(self, key: Key, call: DirectCall) -> None:
-        _, name = key
-        document_id = self.id_of(name)
+        _, document_id = key
         if not call.deletes:
             status, reason = self.fates.get(document_id, ("INDEXED", None))
             if status != self.held[key].status:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from stackroom.keys import SIDECAR_SUFFIX
 from stackroom.model import Catalog, DataSource, DataSourceType, Document, PoolMember
 from stackroom.ports.inventory import KnownSource, ListedDocument, ListedObject, Page
-from stackroom.runs.placing import data_source_name
 from tests.fakes.bedrock import BUCKET, FakeBedrock
 from tests.fakes.disturbed import Disturbed
 from tests.fakes.pipeline import FakeBucket, FakeCatalogs, FakeDocuments
@@ -91,16 +90,16 @@ class FakeInventory(Disturbed):
         return next((each for each in found if each.source.data_source_id == data_source_id), None)
 
     def _sources(self, knowledge_base_id: str) -> list[KnownSource]:
-        of_catalogs = {
-            data_source_name(each.catalog_id): each.s3_prefix
-            for each in self.catalogs.kept.values()
-        }
         own = [
             KnownSource(
-                source=DataSource(knowledge_base_id=knowledge_base_id, data_source_id=made),
+                source=DataSource(
+                    knowledge_base_id=knowledge_base_id,
+                    data_source_id=made,
+                    type=self.bedrock.types[made],
+                ),
                 name=name,
                 status=self._status(made),
-                prefix=self.prefixes.get(made) or of_catalogs.get(name, ""),
+                prefix=self.prefixes.get(made) or self.bedrock.prefixes.get(made, ""),
                 reasons=self.reasons.get(made, ()),
             )
             for name, made in self.bedrock.all(knowledge_base_id).items()

@@ -47,19 +47,23 @@ class FakeKnowledgeBase(Disturbed):
         attributes: Mapping[str, object] | None = None,
         key: str | None = None,
         custom_id: str | None = None,
+        data_source_id: str | None = None,
+        tells_source: bool = True,
     ) -> Passage:
         """
         Ingest one passage; without a `score` it is scored by the words it shares.
 
-        It comes from the object under `key`, or was ingested directly under `custom_id`.
+        It comes from the object under `key`, or was ingested directly under `custom_id`. Unless it
+        `tells_source`, neither is told.
         """
         key = key or f"{user_id}/{catalog_id}/{filename}"
         passage = Passage(
             text=text,
             score=-1.0 if score is None else score,
             similarity=similarity,
-            uri=f"s3://docs/{key}" if custom_id is None else None,
+            uri=f"s3://docs/{key}" if custom_id is None and tells_source else None,
             custom_id=custom_id,
+            data_source_id=data_source_id,
             page=page,
             attributes={
                 "user_id": user_id,

@@ -85,6 +85,7 @@ class FakeCatalogs(Disturbed):
             knowledge_base_id=source.knowledge_base_id,
             data_source_id=source.data_source_id,
             data_source_type=source.type,
+            data_source_shared=source.is_shared,
         )
 
     def clear_data_source(self, catalog_id: str) -> None:
@@ -95,6 +96,7 @@ class FakeCatalogs(Disturbed):
             knowledge_base_id=None,
             data_source_id=None,
             data_source_type=DataSourceType.S3,
+            data_source_shared=None,
         )
 
     def settle_status(self, catalog_id: str, *, at: datetime) -> None:
@@ -230,6 +232,8 @@ class FakeDocuments(Disturbed):
         there = self.kept.get(key)
         is_counted = document.catalog_id in self.catalogs.kept
         since = there.opened_at if there else None
+        if since is not None and document.opened_at is not None:
+            since = max(since, document.opened_at)  # it queues up anew
         self.kept[key] = booked(document, since) if is_counted else uncounted(document)
         before = counts_of(there) if there else Counts()
         self._count(document.catalog_id, counts_of(self.kept[key]) - before, self.kept[key])
@@ -353,6 +357,12 @@ class FakeLeases(Disturbed):
         lease = self.kept.get(catalog_id, nothing)
         return self._keep(replace(lease, requested=lease.requested + 1))
 
+    def claim(self, worklist_id: str, *, until: datetime) -> Lease | None:
+        there = self.kept.get(worklist_id)
+        if there is not None and there.held:
+            return None
+        return self.take(self.ask(worklist_id), until=until, failures=0)
+
     def take(
         self, seen: Lease, *, until: datetime, failures: int, epoch: int | None = None
     ) -> Lease | None:
@@ -373,8 +383,12 @@ class FakeLeases(Disturbed):
         if now and now.held and now.epoch == lease.epoch:
             self._keep(replace(now, started=True))
 
-    def renew(self, catalog_id: str, epoch: int, *, until: datetime) -> Lease:
-        return self._keep(replace(self._mine(catalog_id, epoch), until=until, started=True))
+    def renew(
+        self, catalog_id: str, epoch: int, *, until: datetime, is_well: bool = False
+    ) -> Lease:
+        mine = self._mine(catalog_id, epoch)
+        failures = 0 if is_well else mine.failures
+        return self._keep(replace(mine, until=until, started=True, failures=failures))
 
     def release(self, catalog_id: str, epoch: int, *, served: int) -> bool:
         now = self.kept.get(catalog_id)
@@ -422,6 +436,7 @@ class FakeExecutions(Disturbed):
 @dataclass
 class FakeSlots(Disturbed):
     kept: dict[str, set[str]] = field(default_factory=dict)
+    sharers: dict[str, int] = field(default_factory=dict)
     surveyed: set[str] = field(default_factory=set)
 
     def take(self, knowledge_base_id: str, catalog_id: str, *, limit: int) -> bool:
@@ -454,6 +469,12 @@ class FakeSlots(Disturbed):
     def noted(self, knowledge_base_id: str) -> frozenset[str] | None:
         kept = frozenset(self.kept.get(knowledge_base_id, ()))
         return kept if knowledge_base_id in self.surveyed else None
+
+    def sharing(self, knowledge_base_id: str) -> int:
+        return self.sharers.get(knowledge_base_id, 0)
+
+    def count_sharing(self, knowledge_base_id: str) -> None:
+        self.sharers[knowledge_base_id] = self.sharing(knowledge_base_id) + 1
 
     def exhaust(self, knowledge_base_id: str, catalog_id: str) -> None:
         self.kept[knowledge_base_id].add(f"!lost-{catalog_id}")

@@ -9,7 +9,7 @@ from moto import mock_aws
 import functions.catalog_tools.handler as catalog_tools
 from stackroom.aws import session
 from stackroom.aws.task_tokens import StepFunctionsTaskTokens
-from stackroom.runs.placing import OwnFirst, SharedFirst
+from stackroom.deletions import deletions
 from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables
 from tests.functions.pipeline import FUNCTIONS, Pipeline
 from tests.functions.printed import Printed, listening
@@ -34,6 +34,8 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     # Direct calls are looked at after seconds, by the clock of AWS; here that clock is faster.
     for name, value in {**ENVIRONMENT, "INGEST_SPEED": "1000"}.items():
         monkeypatch.setenv(name, value)
+    # Here no run takes a deleted catalog down while its owner waits.
+    monkeypatch.setattr(deletions, "_PATIENCE", 0.0)
 
 
 @pytest.fixture
@@ -44,8 +46,14 @@ def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 
 
 @pytest.fixture
+def data_sources() -> str:
+    """What catalogs get: one each for direct calls, one each for jobs, or none of their own."""
+    return "custom"
+
+
+@pytest.fixture
 def pipeline(
-    environment: None, printed: Printed, monkeypatch: pytest.MonkeyPatch
+    environment: None, printed: Printed, data_sources: str, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Pipeline]:
     forget()
     with mock_aws(config=MOTO):
@@ -58,7 +66,8 @@ def pipeline(
         monkeypatch.setenv("STATE_MACHINE_ARN", machine["stateMachineArn"])
         bedrock = Bedrock(s3, BUCKET)
         bedrock.provision()
-        monkeypatch.setenv("KB_POOL", pool(bedrock.shared))
+        described = pool(bedrock.shared, catalog_data_sources=data_sources)
+        monkeypatch.setenv("KB_POOL", described)
         # No task waits with any token here; a grant is found all the same.
         monkeypatch.setattr(StepFunctionsTaskTokens, "wake", lambda _self, _token: True)
         services = ("bedrock-agent", "bedrock-agent-runtime", "searches")
@@ -67,9 +76,3 @@ def pipeline(
             yield Pipeline(bedrock=bedrock, monkeypatch=monkeypatch)
         bedrock.close()
     forget()
-
-
-@pytest.fixture
-def own_source(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever comes gets a data source of its own, while there are any."""
-    monkeypatch.setattr(SharedFirst, "choose", OwnFirst.choose)

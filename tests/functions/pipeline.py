@@ -93,32 +93,44 @@ class Pipeline:
     def ingest(self, action: str, run: Event) -> Event:
         return self.call("ingest", {**run, "action": action})
 
-    def poll(self, action: str, run: Event) -> Event:
-        return self.call("status_poller", {**run, "action": action})
+    def poll(self, run: Event) -> Event:
+        return self.call("status_poller", {**run, "action": "poll"})
 
-    def started(self) -> Event:
-        """The live run with its job accepted."""
-        return self.ingest("start", self.admitted())
-
-    def admitted(self) -> Event:
-        """The live run, admitted."""
-        run = self.begun()
-        self.call("ingest", {**run, "action": "admit", "token": "token of a task"})
+    def polled(self, run: Event) -> Event:
+        """The run with nothing at work any more."""
+        while run["progress"]["outcome"] in ("started", "running"):
+            run = self.poll(run)
         return run
 
-    def begun(self, key: str = KEY) -> Event:
-        """The live run, when its data source is there, or all is done already."""
-        run = self.ingest("begin", self.live_run(key))
+    def ensured(self, key: str = KEY) -> Event:
+        """The live run, once the catalog's data source is there or it has nothing to do."""
+        run = self.ingest("ensure", self.live_run(key))
         while run["progress"]["outcome"] == "waiting":
-            run = self.ingest("begin", run)
+            run = self.ingest("ensure", run)
         return run
 
-    def over(self) -> Event:
-        """The live run with its job at its end."""
-        run = self.started()
-        while run["progress"]["outcome"] != "over":
-            run = self.poll("poll", run)
-        return run
+    def started(self, key: str = KEY) -> Event:
+        """The live run with something at work."""
+        return self._start(self.ensured(key))
+
+    def settle(self, key: str = KEY) -> None:
+        """The live run, to its end."""
+        run = self.ensured(key)
+        if run["progress"]["outcome"] == "ready":
+            run = self._start(run)
+        released = self.ingest("release", self.polled(run))
+        assert released["progress"]["outcome"] == "released"
+
+    def _start(self, run: Event) -> Event:
+        """Queued up first, where that is its way in."""
+        started = self.ingest("start", run)
+        if started["progress"]["outcome"] != "queued":
+            return started
+        self.admit(started)
+        return self.ingest("start", started)
+
+    def admit(self, run: Event) -> Event:
+        return self.call("ingest", {**run, "action": "admit", "token": "token of a task"})
 
     def executions(self) -> list[str]:
         arn = session.client("stepfunctions").list_state_machines()["stateMachines"][0]

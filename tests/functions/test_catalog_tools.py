@@ -11,6 +11,7 @@ import pytest
 
 import functions.catalog_tools.handler as function
 from stackroom.aws import session
+from stackroom_local.simulator.assumptions import Assumptions
 from stackroom_local.simulator.disturbances import Kind
 from tests.aws.stores import BUCKET
 from tests.functions.pipeline import Pipeline
@@ -172,7 +173,15 @@ def test_listing_documents_shows_the_reason_of_a_failure(tools: Tools) -> None:
     }
 
 
-def test_asking_and_all_that_follows_from_an_indexed_document(tools: Tools) -> None:
+@pytest.mark.parametrize(
+    "assumptions",
+    [Assumptions(), Assumptions(custom_documents_tell_source=False)],
+    ids=["with source keys", "without"],
+)
+def test_asking_and_all_that_follows_from_an_indexed_document(
+    assumptions: Assumptions,  # the pipeline's
+    tools: Tools,
+) -> None:
     catalog_id = tools.create()
     document_id = tools.index(catalog_id, "leave.txt", "Annual leave is thirty days for everyone.")
 
@@ -577,19 +586,6 @@ def test_what_is_to_come_by_a_link_holds_nobody_up(tools: Tools) -> None:
     assert status["metadata"]["eta_seconds"] == 0
 
 
-def test_what_was_indexed_this_moment_may_not_be_found_yet(
-    tools: Tools, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("stackroom.catalogs.progress._UNTIL_FOUND", 1e9)
-    catalog_id = tools.create()
-    tools.index(catalog_id, "a.txt")
-
-    status = tools.call("get_indexing_status", catalog_id=catalog_id)
-
-    assert status["metadata"]["overall_status"] == "indexing"
-    assert "indexed, and about to be found" in text_of(status)
-
-
 def test_an_empty_catalog_says_what_to_do_next(tools: Tools) -> None:
     catalog_id = tools.create()
 
@@ -735,9 +731,9 @@ def test_a_status_takes_two_round_trips_whatever_the_number_of_documents(tools: 
     with asked_of_dynamodb() as operations:
         tools.call("get_indexing_status", catalog_id=catalog_id)
 
-    # The catalog, and then at once: documents, both queues, worklist, ledger, lease.
+    # The catalog, and then at once: documents, both queues, ledger, lease.
     assert operations[0] == "GetItem"
-    assert sorted(operations[1:]) == ["GetItem", "GetItem", *["Query"] * 4]
+    assert sorted(operations[1:]) == ["GetItem", "GetItem", *["Query"] * 3]
 
 
 def test_a_list_of_documents_goes_on_where_the_page_before_ended(

@@ -1,11 +1,13 @@
 """The ingest function as the state machine, EventBridge and the schedule call it."""
 
+import json
 import os
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from pydantic import ValidationError
 
+import functions.upload_handler.handler as upload_handler
 from stackroom.aws import session
 from stackroom.runs.leases import MAX_FAILURES
 from stackroom_local.simulator.disturbances import Kind
@@ -29,40 +31,55 @@ def breakdown(run: Event) -> Event:
     return {"worklist_id": run["worklist_id"], "epoch": run["epoch"], "error": ERROR}
 
 
-@pytest.mark.usefixtures("own_source")
 def test_a_step_is_logged_with_its_run_and_where_that_went(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.drop()
 
-    moved = pipeline.ingest("begin", pipeline.live_run())
+    moved = pipeline.ingest("ensure", pipeline.live_run())
 
     line = printed.line("run moved on")
-    assert (line["service"], line["action"]) == ("ingest", "begin")
+    assert (line["service"], line["action"], line["outcome"]) == ("ingest", "ensure", "ready")
     assert (line["worklist_id"], line["epoch"]) == (CATALOG, 1)
-    assert {name: line.get(name) for name in moved["progress"]} == moved["progress"]
-    assert line["outcome"] == "placed"
+    told = {name: line.get(name) for name in moved["progress"]}
+    assert told == {**moved["progress"], "calls": None, "alone": None, "set_aside": None}
 
 
-@pytest.mark.usefixtures("own_source")
-def test_an_accepted_job_is_counted(pipeline: Pipeline, printed: Printed) -> None:
+def test_an_accepted_call_is_counted_and_its_documents_are_not_in_the_log(
+    pipeline: Pipeline, printed: Printed
+) -> None:
     pipeline.drop()
 
     moved = pipeline.started()
 
+    line = printed.lines("run moved on")[-1]
     assert moved["progress"]["outcome"] == "started"
-    assert (
-        printed.lines("run moved on")[-1]["job_id"] == pipeline.bedrock.jobs()[0]["ingestionJobId"]
-    )
+    assert line["calls_at_work"] == 1
+    assert place_of().document_id not in json.dumps(line)
+    assert printed.figures("IngestionJobs", "BusyAnswers") == []
+    assert printed.figures("DirectCalls") == [figure("DirectCalls", 1)]
+
+
+@pytest.mark.parametrize("data_sources", ["s3"])
+def test_an_accepted_job_is_counted(pipeline: Pipeline, printed: Printed) -> None:
+    pipeline.drop()
+
+    pipeline.started()
+
+    [job] = pipeline.bedrock.jobs()
+    assert printed.lines("run moved on")[-1]["job_id"] == job["ingestionJobId"]
     assert printed.figures("IngestionJobs", "BusyAnswers") == [figure("IngestionJobs", 1)]
 
 
-@pytest.mark.usefixtures("own_source")
+@pytest.mark.parametrize(
+    ("data_sources", "operation"),
+    [("custom", "IngestKnowledgeBaseDocuments"), ("s3", "StartIngestionJob")],
+)
 def test_a_busy_knowledge_base_is_counted_and_no_failure(
-    pipeline: Pipeline, printed: Printed
+    pipeline: Pipeline, printed: Printed, operation: str
 ) -> None:
     pipeline.drop()
-    pipeline.bedrock.fail("StartIngestionJob", Kind.CONFLICT)
+    pipeline.bedrock.fail(operation, Kind.BUSY)
 
     moved = pipeline.started()
 
@@ -71,24 +88,14 @@ def test_a_busy_knowledge_base_is_counted_and_no_failure(
     assert printed.figures("IngestionJobs", "BusyAnswers") == [figure("BusyAnswers", 1)]
 
 
-@pytest.mark.usefixtures("own_source")
-def test_a_round_with_nothing_to_do_counts_no_job(pipeline: Pipeline, printed: Printed) -> None:
-    pipeline.drop()
-    pipeline.poll("settle", pipeline.over())
-
-    moved = pipeline.ingest("start", pipeline.live_run())
-
-    assert moved["progress"]["outcome"] == "nothing"
-    assert printed.figures("IngestionJobs") == [figure("IngestionJobs", 1)]
-
-
-@pytest.mark.usefixtures("own_source")
+@pytest.mark.parametrize("data_sources", ["s3"])
 def test_queueing_up_is_logged_and_grants_the_grant_that_is_free(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.drop()
+    run = pipeline.ingest("start", pipeline.ensured())
 
-    run = pipeline.admitted()
+    pipeline.admit(run)
 
     line = printed.line("run queued up")
     assert line["worklist_id"] == CATALOG
@@ -96,16 +103,17 @@ def test_queueing_up_is_logged_and_grants_the_grant_that_is_free(
     assert pipeline.ingest("start", run)["progress"]["outcome"] == "started"
 
 
-def test_what_direct_calls_settle_is_reported_at_once(pipeline: Pipeline, printed: Printed) -> None:
-    pipeline.call("ingest", {"action": "sweep"})
-    event_id = pipeline.drop()
+def test_what_goes_with_a_data_source_is_reported(pipeline: Pipeline, printed: Printed) -> None:
+    pipeline.drop()
+    pipeline.settle()
+    asked = upload_handler.use_cases().deletions.delete_catalog("alice", CATALOG)
 
-    moved = pipeline.ingest("begin", pipeline.live_run())
+    moved = pipeline.ensured()
 
-    line = printed.line("document settled")
-    assert moved["progress"]["outcome"] == "released"
-    assert (line["outcome"], line["correlation_id"]) == ("indexed", event_id)
-    assert printed.figures("DocumentsSettled") == [figure("DocumentsSettled", 1, outcome="indexed")]
+    assert asked.is_asked_for
+    assert moved["progress"]["documents"]["removed"] == 1
+    gone = figure("DocumentsSettled", 1, outcome="gone")
+    assert printed.figures("DocumentsSettled")[-1] == gone
 
 
 def test_the_sweep_tells_how_long_the_oldest_has_waited(
@@ -119,7 +127,8 @@ def test_the_sweep_tells_how_long_the_oldest_has_waited(
     assert (waited.values, waited.unit) == ((0.0,), "Seconds")
 
 
-def test_after_the_first_sweep_a_catalog_is_placed_with_its_first_upload(
+@pytest.mark.parametrize("data_sources", ["shared"])
+def test_after_the_first_sweep_it_is_known_at_the_first_upload_that_there_is_no_room(
     pipeline: Pipeline,
 ) -> None:
     pipeline.call("ingest", {"action": "sweep"})
@@ -210,7 +219,7 @@ def test_a_sweep_counts_the_runs_that_it_has_followed(pipeline: Pipeline, printe
     assert printed.figures("RunsFollowed") == [figure("RunsFollowed", 1), figure("RunsFollowed", 0)]
 
 
-def test_a_thorough_sweep_looks_at_leases_that_have_not_expired(
+def test_a_thorough_sweep_follows_at_once_what_was_stopped_with_everything_else(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.drop()
@@ -223,6 +232,9 @@ def test_a_thorough_sweep_looks_at_leases_that_have_not_expired(
     thorough = pipeline.ingest("sweep", {"thorough": True})
 
     assert (by_expiry, thorough) == ({"followed": []}, {"followed": [running]})
+    [successor] = set(pipeline.executions()) - {running}
+    told = stepfunctions.describe_execution(executionArn=f"{machine}:{successor}")["input"]
+    assert json.loads(told)["progress"] == {"delay": 0}
 
 
 @pytest.mark.parametrize(
@@ -251,7 +263,7 @@ def test_keys_of_a_run_do_not_leak_into_the_next_invocation(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.drop(KEY)
-    pipeline.ingest("begin", pipeline.live_run())
+    pipeline.ingest("ensure", pipeline.live_run())
 
     pipeline.ingest("sweep", {})
 

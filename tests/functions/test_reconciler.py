@@ -17,7 +17,7 @@ from stackroom.aws.documents import DynamoDocuments
 from stackroom.clock import utc_now
 from stackroom.keys import Location, locate
 from stackroom.model import Document, DocumentStatus
-from stackroom.runs.placing import OwnFirst, SharedFirst
+from stackroom.runs.placement import SharedSources
 from stackroom_local.simulator.errors import ServiceError
 from tests.aws.stores import (
     BUCKET,
@@ -55,7 +55,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "reconciler")
     # A pool of none has no shared data source either.
-    monkeypatch.setattr(SharedFirst, "choose", OwnFirst.choose)
+    monkeypatch.setattr(SharedSources, "join_if_full", lambda *_: None)
     _forget()
     with mock_aws(config=MOTO):
         create_tables(session.client("dynamodb"))

@@ -8,14 +8,13 @@ from botocore.stub import Stubber
 from stackroom.aws import session
 from stackroom.errors import RunSuperseded
 from stackroom_local.simulator.disturbances import Kind
-from stackroom_local.simulator.rules import JOB_SHORTEST
+from stackroom_local.simulator.rules import DIRECT_DURATION, JOB_SHORTEST
 from tests.functions.pipeline import KEY, Pipeline, body, place_of
 from tests.functions.printed import Figure, Printed
 
 CATALOG = place_of().catalog_id
 NAME = "report.txt"
-# It follows jobs, which there are at data sources of catalogs' own.
-pytestmark = pytest.mark.usefixtures("own_source")
+by_jobs = pytest.mark.parametrize("data_sources", ["s3"])
 
 
 def figure(name: str, *values: float, unit: str = "Count", **dimensions: str) -> Figure:
@@ -32,16 +31,30 @@ def test_polls_are_counted_and_logged_with_where_the_run_went(
 ) -> None:
     pipeline.drop()
     run = pipeline.started()
+    pipeline.bedrock.look_every(DIRECT_DURATION.value / 2)
 
-    pipeline.bedrock.look_every(JOB_SHORTEST.value / 1.5)
-    over = pipeline.poll("poll", pipeline.poll("poll", run))
+    over = pipeline.polled(run)
 
     lines = [line for line in printed.lines("run moved on") if line["action"] == "poll"]
-    assert over["progress"]["outcome"] == "over"
-    assert [line["outcome"] for line in lines] == ["running", "over"]
+    assert over["progress"]["outcome"] == "settled"
+    assert [lines[0]["outcome"], lines[-1]["outcome"]] == ["running", "settled"]
     assert {(line["worklist_id"], line["epoch"]) for line in lines} == {(CATALOG, 1)}
     assert {line["service"] for line in lines} == {"status_poller"}
-    assert printed.figures("Polls") == [figure("Polls", 1)] * 2
+    assert printed.figures("Polls") == [figure("Polls", 1)] * len(lines)
+
+
+def test_what_counts_as_indexed_though_no_search_finds_it_is_counted(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    pipeline.drop()
+    run = pipeline.started()
+    pipeline.bedrock.look_every(0)  # before it is searchable
+    pipeline.bedrock.pass_time(DIRECT_DURATION.value)
+
+    pipeline.polled(run)
+
+    assert settled(printed) == [figure("DocumentsSettled", 1, outcome="indexed")]
+    assert printed.figures("IndexedUnfound") == [figure("IndexedUnfound", 1)]
 
 
 def test_an_indexed_document_is_logged_and_counted_with_its_waiting_time(
@@ -49,7 +62,7 @@ def test_an_indexed_document_is_logged_and_counted_with_its_waiting_time(
 ) -> None:
     event_id = pipeline.drop()
 
-    moved = pipeline.poll("settle", pipeline.over())
+    moved = pipeline.polled(pipeline.started())
 
     document = pipeline.document()
     line = printed.line("document settled")
@@ -61,6 +74,7 @@ def test_an_indexed_document_is_logged_and_counted_with_its_waiting_time(
     assert (line["version"], line["correlation_id"]) == (document.version, event_id)
     assert (line["worklist_id"], line["epoch"]) == (CATALOG, 1)
     assert settled(printed) == [figure("DocumentsSettled", 1, outcome="indexed")]
+    assert printed.figures("IndexedUnfound") == []
     assert waited == figure(
         "UploadToIndexedSeconds",
         (document.indexed_at - document.uploaded_at).total_seconds(),
@@ -68,13 +82,14 @@ def test_an_indexed_document_is_logged_and_counted_with_its_waiting_time(
     )
 
 
+@by_jobs
 def test_a_failed_document_is_logged_with_its_reason_and_has_no_waiting_time(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.drop()
     pipeline.bedrock.fail("StartIngestionJob", Kind.FAILED, where=NAME)
 
-    pipeline.poll("settle", pipeline.over())
+    pipeline.polled(pipeline.started())
 
     document = pipeline.document()
     line = printed.line("document settled")
@@ -90,7 +105,7 @@ def test_a_removed_document_is_settled_as_gone(pipeline: Pipeline, printed: Prin
     pipeline.remove()
     pipeline.deliver(body(kind="Object Deleted"))
 
-    pipeline.poll("settle", pipeline.over())
+    pipeline.polled(pipeline.started())
 
     assert printed.line("document settled")["outcome"] == "gone"
     assert settled(printed) == [figure("DocumentsSettled", 1, outcome="gone")]
@@ -101,11 +116,11 @@ def test_a_document_that_goes_into_another_round_is_not_settled_yet(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.drop()
-    run = pipeline.over()
-    pipeline.bedrock.forget(KEY)
+    pipeline.bedrock.fail("IngestKnowledgeBaseDocuments", Kind.FAILED)
 
-    pipeline.poll("settle", run)
+    moved = pipeline.polled(pipeline.started())
 
+    assert moved["progress"]["outcome"] == "more"
     assert printed.lines("document settled") == []
     assert settled(printed) == []
 
@@ -114,16 +129,17 @@ def test_a_settlement_that_is_retried_reports_nothing_twice(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.drop()
-    run = pipeline.over()
+    run = pipeline.started()
 
-    pipeline.poll("settle", run)
-    pipeline.poll("settle", run)
+    pipeline.polled(run)
+    pipeline.polled(run)
 
     assert len(printed.lines("document settled")) == 1
     assert len(settled(printed)) == 1
     assert len(printed.figures("UploadToIndexedSeconds")) == 1
 
 
+@by_jobs
 def test_documents_of_one_round_are_counted_by_outcome(
     pipeline: Pipeline, printed: Printed
 ) -> None:
@@ -131,25 +147,27 @@ def test_documents_of_one_round_are_counted_by_outcome(
     pipeline.drop()
     pipeline.bedrock.fail("StartIngestionJob", Kind.FAILED, where=NAME)
 
-    pipeline.poll("settle", pipeline.over())
+    pipeline.polled(pipeline.started())
 
     outcomes = sorted(each.dimensions["outcome"] for each in settled(printed))
     assert outcomes == ["failed", "indexed"]
     assert {line["outcome"] for line in printed.lines("document settled")} == set(outcomes)
 
 
+@by_jobs
 def test_failures_that_nothing_but_statistics_tells_of_are_counted_and_warned_of(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.drop()
-    run = pipeline.over()
+    run = pipeline.started()
+    pipeline.bedrock.pass_time(JOB_SHORTEST.value * 2)
     [job], details = pipeline.bedrock.jobs(), pipeline.bedrock.documents()
     told: Any = {**job, "statistics": {"numberOfDocumentsFailed": 3}}
 
     with Stubber(session.client("bedrock-agent")) as stub:
         stub.add_response("get_ingestion_job", {"ingestionJob": told})
         stub.add_response("get_knowledge_base_documents", cast("Any", {"documentDetails": details}))
-        pipeline.poll("settle", run)
+        pipeline.polled(run)
 
     line = printed.line("failures without a name")
     assert (line["level"], line["count"]) == ("WARNING", 3)
@@ -158,10 +176,10 @@ def test_failures_that_nothing_but_statistics_tells_of_are_counted_and_warned_of
 
 def test_a_run_of_the_past_reports_nothing(pipeline: Pipeline, printed: Printed) -> None:
     pipeline.drop()
-    run = pipeline.over()
+    run = pipeline.started()
 
     with pytest.raises(RunSuperseded):
-        pipeline.poll("settle", {**run, "epoch": 0})
+        pipeline.poll({**run, "epoch": 0})
 
     assert printed.lines("document settled") == []
     assert settled(printed) == []
@@ -173,7 +191,7 @@ def test_one_correlation_id_leads_from_the_event_to_the_settled_document(
     event_id = pipeline.drop()
     other = pipeline.drop("alice/research/notes.txt")
 
-    pipeline.poll("settle", pipeline.over())
+    pipeline.polled(pipeline.started())
 
     document = pipeline.document(KEY)
     trail = [line["message"] for line in printed.lines() if line.get("correlation_id") == event_id]

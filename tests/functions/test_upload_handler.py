@@ -7,6 +7,8 @@ import pytest
 from botocore.stub import Stubber
 
 from stackroom.aws import session
+from stackroom.aws.bucket import S3DocumentBucket
+from stackroom.errors import StoreUnavailable
 from tests.aws.stores import CATALOG_TABLE
 from tests.functions.pipeline import KEY, Pipeline, body, place_of
 from tests.functions.printed import Figure, Printed
@@ -86,6 +88,47 @@ def test_a_batch_asks_for_one_run_a_catalog_and_counts_every_event(
     assert printed.figures() == [figure("UploadEvents", 1, 1, 1)]
 
 
+def test_a_key_that_a_batch_tells_of_twice_is_looked_at_once(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    pipeline.put()
+    first, second = body(), body()
+
+    failed = pipeline.deliver(first, second, body("alice/research/b.txt", kind="Object Deleted"))
+
+    lines = printed.lines("upload reconciled")
+    document = pipeline.document()
+    assert failed == []
+    assert [line["outcome"] for line in lines] == ["registered", "registered", "ignored"]
+    assert [line["correlation_id"] for line in lines[:2]] == [event_id(first), event_id(second)]
+    assert document is not None
+    assert document.correlation_id == event_id(first)
+
+
+def test_what_goes_wrong_with_one_key_fails_its_messages_and_no_others(
+    pipeline: Pipeline, printed: Printed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of them are at work beside each other."""
+    keys = [f"alice/research/{number}.txt" for number in range(9)]
+    for key in keys:
+        pipeline.put(key)
+    head = S3DocumentBucket.head
+
+    def fail(bucket: S3DocumentBucket, key: str) -> Any:
+        if key == keys[3]:
+            raise StoreUnavailable("HeadObject", "SlowDown")
+        return head(bucket, key)
+
+    monkeypatch.setattr(S3DocumentBucket, "head", fail)
+    failed = pipeline.deliver(*map(body, keys), body(keys[3]))
+
+    lines = printed.lines("message failed")
+    assert failed == ["m3", "m9"]
+    assert [line["message_id"] for line in lines] == failed
+    assert [pipeline.document(key) is None for key in keys] == [key == keys[3] for key in keys]
+    assert printed.figures() == [figure("UploadEvents", *[1] * 8)]
+
+
 def test_malformed_messages_fail_alone(pipeline: Pipeline, printed: Printed) -> None:
     pipeline.put()
 
@@ -109,8 +152,8 @@ def test_a_malformed_message_does_not_inherit_its_neighbours_correlation_id(
 
     told = [(line["message"], line.get("correlation_id")) for line in printed.lines()]
     assert told == [
-        ("upload reconciled", event_id(first)),
         ("message failed", None),
+        ("upload reconciled", event_id(first)),
         ("upload reconciled", event_id(last)),
     ]
 

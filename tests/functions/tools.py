@@ -95,8 +95,4 @@ class Tools:
     def run(self, catalog_id: str, filename: str) -> None:
         """The live run for the catalog, which something in it has asked for, to its end."""
         key = f"{self.user}/{catalog_id}/{filename}"
-        run = self.pipeline.ingest("begin", self.pipeline.live_run(key))
-        if run["progress"]["outcome"] == "nothing":  # it has placed the catalog with others
-            self.pipeline.ingest("release", run)
-            run = self.pipeline.ingest("begin", self.pipeline.live_run(key))
-        assert run["progress"]["outcome"] == "released"
+        self.pipeline.settle(key)

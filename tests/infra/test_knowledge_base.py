@@ -1,7 +1,9 @@
+import json
 import re
 from pathlib import Path
 
 from infra.app import build_app
+from stackroom.model import CatalogDataSources, PoolMember
 from tests.infra.assembly import Assembly
 
 
@@ -82,6 +84,19 @@ def test_only_bedrock_on_behalf_of_this_account_takes_the_role(assembly: Assembl
         "StringEquals": {"aws:SourceAccount": "{account}"},
         "ArnLike": {"aws:SourceArn": "arn:aws:bedrock:{region}:{account}:knowledge-base/*"},
     }
+
+
+def test_the_pool_says_what_catalogs_get_there_where_that_is_no_default(tmp_path: Path) -> None:
+    build_app(str(tmp_path), {"catalog_data_sources": "s3"}).synth()
+    [ingest] = [
+        each.properties["Environment"]["Variables"]
+        for each in Assembly(tmp_path).all("pipeline", "AWS::Lambda::Function")
+        if each.properties["FunctionName"] == "stackroom-ingest"
+    ]
+
+    [member] = [PoolMember.model_validate(each) for each in json.loads(ingest["KB_POOL"])]
+
+    assert member.catalog_data_sources is CatalogDataSources.S3
 
 
 def test_retained_resources_keep_the_ids_that_deployed_stacks_know(tmp_path: Path) -> None:

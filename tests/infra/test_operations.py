@@ -106,6 +106,15 @@ def test_every_alarm_reaches_the_topic_and_silence_is_no_alarm(assembly: Assembl
     assert all(len(alarm.get("Metrics", [])) <= 11 for alarm in alarms)
 
 
+def test_an_alarm_goes_off_with_the_first_period_unless_it_is_of_what_may_take_hours(
+    assembly: Assembly,
+) -> None:
+    alarms = [each.properties for each in assembly.all("operations", "AWS::CloudWatch::Alarm")]
+
+    patient = [each["AlarmName"] for each in alarms if each["EvaluationPeriods"] != 1]
+    assert patient == ["stackroom-SearchIndexesNotReady"]
+
+
 def test_an_index_may_take_hours_until_its_words_are_read(assembly: Assembly) -> None:
     alarm = assembly.one("operations", "AWS::CloudWatch::Alarm", "SearchIndexes").properties
 

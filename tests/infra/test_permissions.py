@@ -25,6 +25,7 @@ ANY = "*"  # for actions that know no resources
 # By function, by resource (the ARN after account and region): the actions and nothing else.
 INDEX = "index/Index1"
 EMBEDDING = "foundation-model/amazon.titan-embed-text-v2:0"
+LOOKING = "s3vectors: QueryVectors GetVectors GetIndex"
 RIGHTS = {
     ("knowledge-base", "search-index"): {
         INDEX: "s3vectors: GetIndex UpdateIndexMode UpdateMetadataConfiguration",
@@ -54,7 +55,8 @@ RIGHTS = {
         f"{DOCUMENTS}/*.metadata.json": "s3: GetObject",
         KNOWLEDGE_BASE: "bedrock: CreateDataSource ListDataSources GetDataSource UpdateDataSource"
         " DeleteDataSource StartIngestionJob ListIngestionJobs IngestKnowledgeBaseDocuments"
-        " DeleteKnowledgeBaseDocuments GetKnowledgeBaseDocuments Retrieve",
+        " DeleteKnowledgeBaseDocuments",
+        INDEX: LOOKING,
         MACHINE: "states: StartExecution",
         EXECUTIONS: "states: DescribeExecution",
         ANY: "states: SendTaskSuccess",
@@ -63,7 +65,8 @@ RIGHTS = {
         CATALOGS: "dynamodb: GetItem BatchGetItem PutItem UpdateItem DeleteItem Query",
         CONTROL: "dynamodb: GetItem BatchGetItem PutItem UpdateItem DeleteItem Query",
         KNOWLEDGE_BASE: "bedrock: GetIngestionJob StopIngestionJob ListKnowledgeBaseDocuments"
-        " GetKnowledgeBaseDocuments Retrieve",
+        " GetKnowledgeBaseDocuments",
+        INDEX: LOOKING,
         ANY: "states: SendTaskSuccess",
     },
     ("pipeline", "reconciler"): {
@@ -76,8 +79,8 @@ RIGHTS = {
         f"{DOCUMENTS}/*": "s3: GetObject",
         f"{DOCUMENTS}/*.metadata.json": "s3: PutObject DeleteObject",
         KNOWLEDGE_BASE: "bedrock: ListDataSources GetDataSource DeleteKnowledgeBaseDocuments"
-        " GetKnowledgeBaseDocuments ListKnowledgeBaseDocuments Retrieve",
-        INDEX: "s3vectors: GetIndex",
+        " GetKnowledgeBaseDocuments ListKnowledgeBaseDocuments",
+        INDEX: LOOKING,
         MACHINE: "states: StartExecution",
         EXECUTIONS: "states: DescribeExecution",
     },
@@ -88,7 +91,7 @@ RIGHTS = {
         DOCUMENTS: "s3: ListBucket",
         f"{DOCUMENTS}/_pagemaps/*": "s3: GetObject",
         KNOWLEDGE_BASE: "bedrock: Retrieve",
-        INDEX: "s3vectors: QueryVectors GetVectors GetIndex",
+        INDEX: LOOKING,
         EMBEDDING: "bedrock: InvokeModel",
     },
     ("gateway", "catalog-tools"): {
@@ -98,7 +101,7 @@ RIGHTS = {
         DOCUMENTS: "s3: ListBucket ListBucketVersions",
         f"{DOCUMENTS}/*": "s3: GetObject PutObject DeleteObject DeleteObjectVersion",
         KNOWLEDGE_BASE: "bedrock: Retrieve",
-        INDEX: "s3vectors: QueryVectors GetVectors GetIndex",
+        INDEX: LOOKING,
         EMBEDDING: "bedrock: InvokeModel",
         MODEL: "bedrock: InvokeModel",
         f"inference-profile/global.{MODEL_ID}": "bedrock: InvokeModel GetInferenceProfile",
@@ -114,7 +117,7 @@ RIGHTS = {
         DOCUMENTS: "s3: ListBucket ListBucketVersions",
         f"{DOCUMENTS}/*": "s3: GetObject PutObject DeleteObject DeleteObjectVersion",
         KNOWLEDGE_BASE: "bedrock: Retrieve",
-        INDEX: "s3vectors: QueryVectors GetVectors GetIndex",
+        INDEX: LOOKING,
         EMBEDDING: "bedrock: InvokeModel",
         MODEL: "bedrock: InvokeModel",
         f"inference-profile/global.{MODEL_ID}": "bedrock: InvokeModel GetInferenceProfile",
@@ -132,7 +135,7 @@ RIGHTS = {
         DOCUMENTS: "s3: ListBucket",
         f"{DOCUMENTS}/_pagemaps/*": "s3: GetObject",
         KNOWLEDGE_BASE: "bedrock: Retrieve",
-        INDEX: "s3vectors: QueryVectors GetVectors GetIndex",
+        INDEX: LOOKING,
         EMBEDDING: "bedrock: InvokeModel",
         MODEL: "bedrock: InvokeModel",
         f"inference-profile/global.{MODEL_ID}": "bedrock: InvokeModel GetInferenceProfile",

@@ -68,10 +68,10 @@ ENVIRONMENT = {
 }
 # Seconds and megabytes.
 SIZES = {
-    "upload_handler": (60, 512),
+    "upload_handler": (60, 1024),
     "inspect": (120, 1536),
-    "ingest": (120, 512),
-    "status_poller": (120, 512),
+    "ingest": (120, 1024),
+    "status_poller": (120, 1024),
     "reconciler": (900, 512),
     "retrieve": (30, 1024),
     "catalog_tools": (300, 1024),

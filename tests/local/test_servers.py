@@ -25,6 +25,15 @@ def test_the_key_of_a_model_reaches_the_simulator_alone(servers: Servers) -> Non
     assert key not in servers.simulator().environment
 
 
+def test_what_is_assumed_of_aws_is_an_option_of_the_simulator_alone(tmp_path: Path) -> None:
+    assuming = Servers(
+        StateDirectory(tmp_path), Ports(aws=4566), 10.0, assumed=("--omit-source-uri",)
+    )
+
+    assert assuming.simulator().command[-1] == "--omit-source-uri"
+    assert "--omit-source-uri" not in assuming.gateway().command
+
+
 def test_guardrails_are_made_and_applied_in_the_simulator() -> None:
     endpoints = endpoint_variables("http://aws", "http://simulator")
 

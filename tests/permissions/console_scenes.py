@@ -1,6 +1,7 @@
 """What a person does in the console, in the recorded run; and an agent of theirs, by its runner."""
 
 import re
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from html import unescape
@@ -75,6 +76,7 @@ def use_the_console(person: Person) -> None:
         pages.get(f"{path}/delete")
         pages.post(f"{path}/delete")
         pages.post("/sign-out/everywhere")
+    time.sleep(1)  # tokens tell whole seconds, and those of this one are void
 
 
 def look_at_operations(person: Person) -> None:

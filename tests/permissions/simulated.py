@@ -28,11 +28,10 @@ from tests.chaos.world import world
 from tests.permissions.needs import Line, Names
 from tests.permissions.stories import STORIES
 
-_FIRST_DROP = "first drop, own source"
 TRIALS = (
     # The answer to our own call is lost: the job in the way is found by its description.
     Trial(
-        _FIRST_DROP,
+        "first drop, by jobs",
         faults=(Fault(operation="StartIngestionJob", kind=Kind.DROPPED, times=ATTEMPTS),),
     ),
     # Every execution is gone, as after a power cut: the sweep follows them.
@@ -68,6 +67,8 @@ def run(tell: Callable[[str], object]) -> tuple[list[Line], Names]:
     ids = {each["parameters"].get("knowledgeBaseId") for each in lines}
     machine = {"ingest": "stackroom-ingest-catalog"}
     others = machine | dict.fromkeys((each for each in ids if each), "KnowledgeBase1")
+    indexes = {each["parameters"].get("indexArn", "") for each in lines}
+    others |= {each.rpartition(":")[2]: "index/Index1" for each in indexes if each}
     return lines, Names(account=ACCOUNT, region=REGION, others=others)
 
 

@@ -18,7 +18,7 @@ from tests.chaos.world import World
 A, B = ("alice/research/a.txt", "alice/research/b.txt")
 BAD = "alice/research/setup.exe"
 _QUIET = 180.0  # seconds; what is younger, a reconciliation lets be
-_OWN, _SHARED = Terms(own_slots=4), Terms(own_slots=0)
+_OWN, _BY_JOBS, _SHARED = Terms(), Terms(by_jobs=True), Terms(own_slots=0)
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def a_document_that_only_the_index_knows(world: World) -> None:
 
 def a_run_that_is_silent_when_the_reconciler_looks(world: World) -> None:
     world.drop(A, "a text")
-    world.pass_time(12)
+    world.pass_time(4)
     troubles.expire(world)
     answer: Any = world.do(
         lambda: world.account.functions.begin("reconciler", {"action": "reconcile"}).result()
@@ -167,8 +167,8 @@ def _place(key: str) -> Location:
 
 
 STORIES = (
-    Story(a_name_too_long_to_be_asked_for),
-    Story(a_job_that_never_ends),
+    Story(a_name_too_long_to_be_asked_for, _BY_JOBS),
+    Story(a_job_that_never_ends, _BY_JOBS),
     Story(an_object_without_a_catalog),
     Story(a_document_dropped_into_a_catalog_that_is_going),
     Story(a_deletion_that_died_on_the_way),

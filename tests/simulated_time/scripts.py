@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic, sleep
-from typing import Any, cast
+from typing import Any
 
 from benchmarks.simulated_time.bill import Bill
 from benchmarks.simulated_time.definition import definition_of
@@ -19,7 +19,6 @@ from benchmarks.simulated_time.functions import Function, Functions
 from benchmarks.simulated_time.hub import Hub
 from benchmarks.simulated_time.workflow import Workflow
 from tests.workflow import engine
-from tests.workflow.functions import Functions as PlayedFunctions
 from tests.workflow.functions import Reply
 from tests.workflow.machine import definition
 
@@ -113,7 +112,7 @@ def walked(script: Script) -> tuple[Played, int]:
 def interpreted(script: Script, client: Any, role: str) -> Played:
     """By moto's interpreter; call it under `mock_aws`."""
     functions = _Scripted(script, client)
-    with engine.calling(cast(PlayedFunctions, functions)):
+    with engine.calling(functions):
         machine = client.create_state_machine(
             name=f"scripted-{random.getrandbits(32):x}", definition=definition(), roleArn=role
         )

@@ -1,13 +1,14 @@
 """Lambda, SQS and the knowledge base as an account under simulated time has them."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
 from benchmarks.simulated_time.account import Account
 from benchmarks.simulated_time.bedrock import Durations
-from benchmarks.simulated_time.functions import COLD_START, Crash, Function
+from benchmarks.simulated_time.functions import COLD_START, OVERHEAD, Crash, Function
 from benchmarks.simulated_time.hub import Hub
 from benchmarks.stores import Bucket, HubClock
 
@@ -145,3 +146,73 @@ def inline(document_id: str, catalog: str) -> dict[str, Any]:
             "inlineAttributes": [{"key": "catalog_id", "value": value}],
         },
     }
+
+
+def test_reads_beside_each_other_take_as_long_as_the_slowest(account: Account) -> None:
+    def read(_event: Any) -> float:
+        account.pace.owe(0.5)
+        account.beside([partial(account.pace.owe, each) for each in (1.0, 3.0, 2.0)])
+        return account.hub.time
+
+    assert invoked(account, read) == pytest.approx(COLD_START + OVERHEAD + 0.5 + 3.0, abs=0.05)
+
+
+def test_what_one_owes_is_paid_by_none_who_is_beside_it(account: Account) -> None:
+    def read() -> None:
+        account.pace.owe(1.0)
+        account.hub.sleep(0.1)
+        account.pace.owe(1.0)
+
+    def read_all(_event: Any) -> float:
+        account.beside([read] * 3)
+        return account.hub.time
+
+    assert invoked(account, read_all) == pytest.approx(COLD_START + OVERHEAD + 2.1, abs=0.05)
+
+
+def test_reads_after_each_other_are_all_waited_for(account: Account) -> None:
+    def read(_event: Any) -> float:
+        for seconds in (1.0, 3.0, 2.0):
+            account.pace.owe(seconds)
+        account.pace.spend(0.5)
+        return account.hub.time
+
+    assert invoked(account, read) == pytest.approx(COLD_START + OVERHEAD + 6.5)
+
+
+def test_calls_beside_each_other_share_the_one_processor_that_a_function_has(
+    account: Account,
+) -> None:
+    def call(_event: Any) -> float:
+        account.beside([lambda: account.pace.spend(0.1, own=0.02)] * 10)
+        return account.hub.time
+
+    assert invoked(account, call) == pytest.approx(COLD_START + OVERHEAD + 9 * 0.02 + 0.1)
+
+
+def test_of_calls_beside_each_other_none_outlasts_the_function(account: Account) -> None:
+    def call(_event: Any) -> None:
+        account.beside([partial(account.pace.spend, each) for each in (1.0, 60.0)])
+
+    assert invoked(account, call) == "Sandbox.Timedout"
+
+
+def test_a_mapping_has_more_batches_at_work_for_as_long_as_there_are_messages(
+    account: Account,
+) -> None:
+    at_work: list[int] = [0]
+
+    def consume(_event: Any) -> dict[str, Any]:
+        at_work.append(at_work[-1] + 1)
+        account.pace.spend(1.0)
+        at_work.append(at_work[-1] - 1)
+        return {"batchItemFailures": []}
+
+    account.function(Function(name="consumer", memory=512, timeout=10, handler=consume))
+    queue = account.consumed_queue("queue", "consumer", batch_size=1, window=0, batches=8)
+    for _ in range(40):
+        queue.send("{}")
+    account.hub.run()
+
+    assert max(at_work[:6]) == 5
+    assert max(at_work) == 8

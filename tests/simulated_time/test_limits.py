@@ -1,17 +1,24 @@
 """The bound of docs/scaling.md: what is worked out by hand, and that no schedule is below it."""
 
 import random
-from dataclasses import dataclass, field
-from heapq import heappop, heappush
+from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush, heapreplace
 
 import pytest
 
-from benchmarks.eager import eager
 from benchmarks.limits import LIMITS, Limits, Work, alone, bound
+from benchmarks.worlds import WORLDS
 from stackroom_local.simulator.rules import RATES
 
 # So few that a handful of documents meets all of them.
 NARROW = Limits(calls=2, per_call=2, call=4.0, jobs=2, starting=4.0, between_starts=10.0)
+ALL_LIMITS = {
+    **{f"Bedrock's, {name}": Limits.of(world) for name, world in WORLDS.items()},
+    "narrow ones": NARROW,
+    "narrow ones, jobs 2": replace(NARROW, at_a_time=2),
+    "narrow ones, jobs 3": replace(NARROW, at_a_time=3),
+    "narrow ones, calls 60 s": replace(NARROW, call=60.0),
+}
 
 
 def at_once(count: int, seconds: float) -> list[Work]:
@@ -68,6 +75,38 @@ def test_jobs_begin_one_by_one() -> None:
     )
 
 
+def test_a_job_may_index_several_at_a_time() -> None:
+    works = at_once(1_000, 1.0)
+
+    eight, sixteen = (
+        bound(works, pool_size=1, limits=replace(LIMITS, at_a_time=each)) for each in (8, 16)
+    )
+
+    # In a second calls index 7.1 documents: jobs of 8 instead of them are sooner.
+    assert eight == pytest.approx(4 + 1_000 / 8, abs=0.01)
+    assert sixteen == pytest.approx(4 + 1_000 / 16, abs=0.01)
+
+
+def test_jobs_that_index_several_take_more_than_direct_calls_beside_them() -> None:
+    count, limits = 100_000, replace(LIMITS, at_a_time=8)
+
+    of_two, of_six = (bound(at_once(count, 1.0), pool_size=each, limits=limits) for each in (2, 6))
+
+    # Of two knowledge bases both have jobs; of six, one has direct calls.
+    assert of_two == pytest.approx(count / 16, rel=0.01)
+    assert of_six == pytest.approx(count / (10 / 1.4 + 5 * 8), rel=0.01)
+
+
+def test_where_calls_take_a_minute_a_few_documents_are_sooner_by_a_job() -> None:
+    limits = replace(LIMITS, call=60.0)
+
+    few, many = (bound(at_once(each, 1.0), pool_size=1, limits=limits) for each in (10, 1_000))
+
+    assert few == pytest.approx(4 + 10, abs=0.01)
+    assert many == pytest.approx((1_000 + 100 * 60) / 10, abs=0.01)
+    assert alone(at(0.0, 1.0), limits) == 4 + 1
+
+
 def test_a_long_document_is_never_cut() -> None:
     works = [*at_once(10, 1.0), at(3.0, 100.0)]
 
@@ -95,21 +134,34 @@ def test_the_rate_of_direct_calls_is_no_bound() -> None:
     assert LIMITS.calls / LIMITS.call <= RATES["IngestKnowledgeBaseDocuments"]
 
 
-def test_eager_calls_take_what_waits_and_share_it_among_those_that_are_free() -> None:
-    first, *others = [at(0.0, 1.0), *[at(2.0, 1.0)] * 18, at(2.5, 1.0)]
+def test_a_job_for_the_short_is_followed_by_calls_for_the_long() -> None:
+    limits = Limits(calls=4, per_call=1, call=4.0, at_a_time=2)
+    works = [*at_once(400, 0.1), *at_once(4, 100.0)]
 
-    ends = [end for _, end in eager([first, *others])]
-
-    assert ends[0] == 5
-    assert ends[1:19] == [7, 8] * 9
-    assert ends[19] == 5 + 4 + 1
-    assert max(ends) >= bound([first, *others], pool_size=1, by_jobs=False)
+    # The job lists after 4 s and takes 20; then all calls begin at once.
+    assert bound(works, pool_size=1, limits=limits) == pytest.approx(4 + 20 + 104, abs=0.01)
 
 
-@pytest.mark.parametrize("limits", [LIMITS, NARROW], ids=["Bedrock's limits", "narrow ones"])
-@pytest.mark.parametrize("pool_size", [1, 2, 3, 6])
+def test_a_job_takes_up_what_nobody_could_have_told_bedrock_of() -> None:
+    limits = Limits(per_call=1, at_a_time=2)
+    works = [at(0.0, 0.0), *[at(10.0, 1.0, latency=3.0)] * 6, *[at(10.0, 100.0, latency=3.0)] * 10]
+
+    # It was started for the first and lists at 10; calls begin at 13, when it has done the short.
+    assert bound(works, pool_size=1, limits=limits) == pytest.approx(13 + 104, abs=0.01)
+
+
+def test_calls_are_at_work_until_the_next_job_may_begin() -> None:
+    limits = Limits(at_a_time=16)
+    works = [*at_once(16, 20.0), *at_once(10, 6.0), *at_once(16, 10.0)]
+
+    # One job until 24; ten calls until 10, and a job in their place until 24.
+    assert 20 < bound(works, pool_size=2, limits=limits) <= 24
+
+
+@pytest.mark.parametrize("limits", ALL_LIMITS.values(), ids=ALL_LIMITS)
+@pytest.mark.parametrize("pool_size", [1, 2, 6])
 def test_no_schedule_is_faster(pool_size: int, limits: Limits) -> None:
-    for seed in range(150):
+    for seed in range(60):
         chance = random.Random(seed)
         works = [
             at(
@@ -172,17 +224,18 @@ class Schedule:
         there = [each for each in self._waiting if each.told <= self._now]
         if there and not self._jobs[base] and sum(self._calls) < self.limits.calls:
             self.chance.shuffle(there)
-            end = self._now + self.limits.call
-            end = self._work(there[: self.chance.randint(1, self.limits.per_call)], end)
+            taken = there[: self.chance.randint(1, self.limits.per_call)]
+            end = self._work(taken, self._now + self.limits.call, at_a_time=1)
             self._calls[base] += 1
             self._enter(end, "call", base)
 
-    def _work(self, taken: list[Work], began: float) -> float:
+    def _work(self, taken: list[Work], began: float, *, at_a_time: int) -> float:
+        free = [began] * at_a_time  # since when each is that indexes one at a time
         for each in taken:
             self._waiting.remove(each)
-            began += each.seconds
-            self.settled = max(self.settled, began - self._first)
-        return began
+            end = heapreplace(free, free[0] + each.seconds) + each.seconds
+            self.settled = max(self.settled, end - self._first)
+        return max(free)
 
     def _enter(self, at: float, what: str, base: int) -> None:
         self._entered += 1
@@ -195,7 +248,8 @@ class Schedule:
             if what == "list":
                 there = [each for each in self._waiting if each.at <= self._now]
                 taken = there[: self.chance.randint(0, len(there))]
-                self._enter(max(self._work(taken, self._now), self._now + 8), "job", base)
+                end = self._work(taken, self._now, at_a_time=self.limits.at_a_time)
+                self._enter(max(end, self._now + 8), "job", base)
             elif what == "job":
                 self._jobs[base] = False
             else:

@@ -15,55 +15,48 @@ from tests.workflow.conftest import MOTO, ROLE
 pytestmark = pytest.mark.slow  # the strict interpreter waits by the real clock
 
 PLAIN: Answers = {
-    "begin": ["placed"],
-    "admit": [Told()],
+    "ensure": ["ready"],
     "start": ["started"],
-    "poll": ["over"],
-    "settle": ["settled"],
+    "poll": ["settled"],
     "release": ["released"],
 }
+QUEUED: Answers = {**PLAIN, "start": ["queued", "started"], "admit": [Told()]}
 SCENARIOS = {
     "one round": Script(PLAIN),
     "every wait": Script(
         {
             **PLAIN,
-            "begin": ["waiting", "placed"],
+            "ensure": ["waiting", "ready"],
             "start": ["busy", "started"],
-            "poll": ["running", "over", "over"],
-            "settle": ["unsettled", "settled"],
+            "poll": ["running", "settled"],
         },
         wait=1,
     ),
     "two rounds": Script(
         {action: list(answers) * 2 for action, answers in PLAIN.items()}
-        | {
-            "release": ["more", "released"],
-        }
+        | {"release": ["more", "released"]}
     ),
-    "a turn that is over": Script(
-        {**PLAIN, "admit": [Told()] * 2, "start": ["turn_over", "nothing"]}
+    "more to send": Script({**PLAIN, "start": ["started"] * 2, "poll": ["more", "settled"]}),
+    "queued": Script(QUEUED),
+    "sent back to its data source": Script(
+        {**PLAIN, "ensure": ["ready"] * 2, "start": ["more", "started"]}
     ),
-    "all in its beginning": Script({"begin": ["released"]}),
-    "busy in its beginning": Script({"begin": ["busy", "more", "released"]}, wait=1),
-    "released by its start": Script(
-        {**PLAIN, "begin": ["placed"] * 2, "admit": [Told()] * 2, "start": ["more", "released"]}
-    ),
-    "handed over by its beginning": Script({"begin": ["hand_over"], "hand_over": ["handed_over"]}),
-    "nothing to do": Script({"begin": ["nothing"], "release": ["released"]}),
+    "nothing to do": Script({"ensure": ["nothing"], "release": ["released"]}),
+    "nothing to send": Script({**PLAIN, "start": ["nothing"]}),
     "handed over": Script({**PLAIN, "start": ["hand_over"], "hand_over": ["handed_over"]}),
     "retries": Script(
         {
             **PLAIN,
-            "begin": [Fails("RecordChanged"), Fails("Sandbox.Timedout"), "placed"],
+            "ensure": [Fails("RecordChanged"), Fails("Sandbox.Timedout"), "ready"],
             "start": [Fails("StoreUnavailable"), "started"],
-            "poll": [Fails("KnowledgeBaseThrottled")] * 3 + ["over"],
+            "poll": [Fails("KnowledgeBaseThrottled")] * 3 + ["settled"],
         }
     ),
     "retries that run out": Script(
         {**PLAIN, "start": [Fails("StoreUnavailable")] * 7, "record_failure": ["recorded"]}
     ),
     "an error that none retries": Script(
-        {**PLAIN, "settle": [Fails("AssertionError")], "record_failure": ["recorded"]}
+        {**PLAIN, "poll": [Fails("AssertionError")], "record_failure": ["recorded"]}
     ),
     "a superseded run": Script({**PLAIN, "poll": [Fails("RunSuperseded")]}),
     "an unknown outcome": Script(
@@ -77,10 +70,10 @@ SCENARIOS = {
         }
     ),
     "a turn that fails": Script(
-        {**PLAIN, "admit": [Told("StoreUnavailable"), Told("Odd")], "record_failure": ["recorded"]}
+        {**QUEUED, "admit": [Told("StoreUnavailable"), Told("Odd")], "record_failure": ["recorded"]}
     ),
     "a queue that can't be entered": Script(
-        {**PLAIN, "admit": [Fails("StoreUnavailable"), Fails("RunSuperseded")]}
+        {**QUEUED, "admit": [Fails("StoreUnavailable"), Fails("RunSuperseded")]}
     ),
 }
 

@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from stackroom_local.simulator.assumptions import Assumptions
 from stackroom_local.simulator.server import Configuration, Simulator
 from tests.simulator.holding import holds
 from tests.simulator.world import CUSTOM, World, eventually, inline, refused, text_search
 
 TEXT = "AMAZON_BEDROCK_TEXT"
+SOURCE = "x-amz-bedrock-kb-source-uri"
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,7 @@ def base(world: World, policy: str = "DELETE") -> Base:
     return Base(world, index, knowledge_base, source)
 
 
+@holds("vector.source-uri")
 def test_a_passage_is_found_by_its_words_with_all_its_metadata(world: World) -> None:
     here = base(world)
     here.ingest("otters", "Otters hold hands while they sleep.", owner="alice")
@@ -80,6 +83,42 @@ def test_a_passage_is_found_by_its_words_with_all_its_metadata(world: World) -> 
         "x-amz-bedrock-kb-source-uri": "otters",
         "x-amz-bedrock-kb-data-source-id": here.source,
     }
+
+
+@holds("vector.source-uri")
+def test_a_custom_document_has_no_source_uri_where_the_simulator_is_told_so(
+    tmp_path: Path, s3_endpoint: str
+) -> None:
+    configuration = Configuration(
+        data_dir=tmp_path,
+        s3_endpoint=s3_endpoint,
+        speed=100,
+        assumptions=Assumptions(custom_documents_tell_source=False),
+    )
+    with Simulator(configuration) as simulator:
+        here = base(World(simulator.endpoint, s3_endpoint, patient=True))
+        world = here.world
+        here.ingest("otters", "Otters hold hands while they sleep.", owner="alice")
+        [found] = eventually(
+            lambda: world.query(here.index, texts={TEXT: "otter hands"}, returnMetadata=True)
+        )
+        listed = world.s3vectors.list_vectors(indexArn=here.index, returnMetadata=True)
+        [retrieved] = world.search(here.knowledge_base, "otters")
+        by_key = {"equals": {"key": SOURCE, "value": "otters"}}
+        sought = world.search(here.knowledge_base, "otters", by_key)
+        queried = world.query(here.index, texts={TEXT: "otters"}, filter={SOURCE: "otters"})
+        uri = world.put("weasels.txt", "Weasels sleep alone.")
+        world.sync(here.knowledge_base, world.data_source(here.knowledge_base))
+        crawled = eventually(
+            lambda: world.query(here.index, texts={TEXT: "weasels"}, returnMetadata=True)
+        )
+
+    shown = [found["metadata"], listed["vectors"][0]["metadata"], retrieved["metadata"]]
+    assert [SOURCE in each for each in shown] == [False] * 3
+    assert [each["x-amz-bedrock-kb-data-source-id"] for each in shown] == [here.source] * 3
+    assert retrieved["location"]["customDocumentLocation"] == {"id": "otters"}
+    assert (sought, queried) == ([], [])
+    assert [each["metadata"][SOURCE] for each in crawled] == [uri]
 
 
 def test_a_question_that_is_embedded_finds_what_retrieve_finds(world: World) -> None:

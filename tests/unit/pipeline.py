@@ -1,46 +1,36 @@
 """The use cases wired to fakes, and short ways to say what happens."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any, cast
 
 from stackroom.admission.admission import Admission
-from stackroom.admission.limits import Limits
-from stackroom.capacity import capacity_of
-from stackroom.clock import RealTime
-from stackroom.ingestion.by_job import JobRounds
-from stackroom.ingestion.direct_calls import DirectCalls
-from stackroom.ingestion.direct_round import DirectPorts
-from stackroom.ingestion.endings import Endings
-from stackroom.ingestion.own_runs import OneCatalog, OwnRuns
-from stackroom.ingestion.rounds import DirectWork
-from stackroom.ingestion.run_tasks import RunTasks
-from stackroom.ingestion.shared_runs import SharedRuns
-from stackroom.ingestion.ways import ByJobsAlone, Sooner
+from stackroom.admission.demand import BATCH
+from stackroom.aws.run_use_cases import RunUseCases
+from stackroom.aws.settings import AdmissionSettings
+from stackroom.ingestion.polling import Polled
 from stackroom.keys import Location, locate
-from stackroom.model import DataSourceType, Document, PoolMember
-from stackroom.runs.leases import Runs
-from stackroom.runs.placement import Placements
-from stackroom.runs.placing import OwnFirst, SharedFirst
+from stackroom.model import (
+    Catalog,
+    CatalogDataSources,
+    DataSource,
+    DataSourceType,
+    Document,
+    PoolMember,
+)
 from stackroom.runs.progress import Run, RunOutcome
-from stackroom.runs.requests import RunRequests
-from stackroom.runs.teardown import Teardown
-from stackroom.runs.worklists import shared_worklist
-from stackroom.settlement.broken_runs import BrokenRuns
-from stackroom.settlement.eviction import Eviction
-from stackroom.settlement.evidence import Investigation
-from stackroom.settlement.own_source import OwnSource
+from stackroom.runs.worklists import shared_worklist, worklist_of
 from stackroom.settlement.search_check import SearchCheck
-from stackroom.settlement.settlement import Settlement
-from stackroom.settlement.shared_source import SharedSource
-from stackroom.settlement.succession import Succession
-from stackroom.settlement.verdict_writer import VerdictWriter
 from stackroom.settlement.verdicts import Settled
 from stackroom.uploads.reconcile import Uploads
 from stackroom.uploads.steps import Plan
+from statemachines.ingest_catalog import STATES
 from tests.fakes.admission import FakeAdmissionBook, FakeTaskTokens
 from tests.fakes.bedrock import FakeBedrock
 from tests.fakes.clock import FakeClock
 from tests.fakes.knowledge_base import FakeKnowledgeBase
-from tests.fakes.located import FakeLocatedDocuments
 from tests.fakes.pipeline import (
     FakeBucket,
     FakeCatalogs,
@@ -54,6 +44,7 @@ from tests.fakes.pipeline import (
 from tests.fakes.worklists import FakeWorklists
 
 KEY = "alice/research/report.pdf"
+PARKED = "AdmitIngestion"  # where an execution stays that others are before
 
 
 def place_of(key: str) -> Location:
@@ -66,27 +57,57 @@ CATALOG = place_of(KEY).catalog_id
 SHARED_WORKLIST = shared_worklist("KB1")
 
 
+class Settings(AdmissionSettings):
+    ingest_speed: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundAtOnce(SearchCheck):
+    """What is indexed is found by its owner, without being put into the fake of a search."""
+
+    def found(self, documents: Iterable[tuple[Catalog, Document]]) -> set[str]:
+        return {document.document_id for _, document in documents}
+
+
+class PipelineUseCases(RunUseCases):
+    finds_at_once: bool
+
+    @cached_property
+    def _investigation(self) -> Any:
+        made = RunUseCases._investigation.func(self)  # type: ignore[attr-defined]
+        if not self.deployment.finds_at_once:  # type: ignore[attr-defined]
+            return made
+        check = made.search_check
+        return replace(
+            made,
+            search_check=FoundAtOnce(knowledge_base=check.knowledge_base, at_once=check.at_once),
+        )
+
+
 @dataclass
 class Pipeline:
+    """`by_jobs` gives catalogs data sources of type S3, and `shared` none of their own."""
+
     clock: FakeClock = field(default_factory=FakeClock)
     pool: tuple[PoolMember, ...] = (PoolMember(knowledge_base_id="KB1", data_source_id="SHARED1"),)
-    shared_first: bool = False  # else a catalog has a data source of its own while there are any
-    by_calls: bool = False  # at data sources of catalogs' own, too, where they are sooner
-
-    def pause(self, seconds: float) -> None:
-        """Looked up at each call, for a test may disturb it by then."""
-        self.clock.sleep(seconds)
+    by_jobs: bool = False
+    shared: bool = False
+    finds_at_once: bool = True
 
     def __post_init__(self) -> None:
+        wanted = CatalogDataSources.S3 if self.by_jobs else None
+        wanted = CatalogDataSources.SHARED if self.shared else wanted
+        if wanted is not None:
+            changes = {"catalog_data_sources": wanted}
+            self.pool = tuple(each.model_copy(update=changes) for each in self.pool)
         self.catalogs = FakeCatalogs()
         self.documents = FakeDocuments(self.catalogs)
         self.bucket = FakeBucket(self.clock)
         self.leases = FakeLeases()
         self.executions = FakeExecutions()
         self.slots = FakeSlots()
-        if self.shared_first:
-            for member in self.pool:  # where nobody is at home
-                self.slots.survey(member.knowledge_base_id, [])
+        for member in self.pool:  # as five minutes after a deployment
+            self.slots.survey(member.knowledge_base_id, [])
         self.worklists = FakeWorklists()
         self.bedrock = FakeBedrock(self.clock)
         self.findings = FakeInspectionResults()
@@ -94,6 +115,9 @@ class Pipeline:
         self.book = FakeAdmissionBook()
         self.task_tokens = FakeTaskTokens()
         self.knowledge_base = FakeKnowledgeBase()
+        self.visited: list[str] = []  # states, of all executions
+        self.settled: list[Settled] = []
+        self.failures: dict[str, Exception] = {}  # of all tasks, by catalog
         self.uploads = Uploads(
             catalogs=self.catalogs,
             documents=self.documents,
@@ -102,150 +126,43 @@ class Pipeline:
             now=self.clock,
             pause=lambda _: None,
         )
-        self.runs = Runs(leases=self.leases, executions=self.executions, now=self.clock)
-        self.placements = Placements(
-            catalogs=self.catalogs,
-            slots=self.slots,
-            data_sources=self.bedrock,
+        use_cases = PipelineUseCases(
+            deployment=cast("Any", self._deployment()),
+            now=self.clock,
+            pause_among_writers=lambda _: None,
+        )
+        self.use_cases = use_cases
+        self.runs = use_cases.runs
+        self.admission: Admission = use_cases.admission
+        self.placements = use_cases.placements
+        self.requests = use_cases.requests
+        self.ingestion = use_cases.run_tasks
+        self.polling = use_cases.polling
+        self.succession = use_cases.succession
+        self.broken_runs = use_cases.broken_runs
+
+    def _deployment(self) -> SimpleNamespace:
+        return SimpleNamespace(
+            settings=Settings(kb_pool=self.pool),
             pool=self.pool,
-        )
-        self.admission = Admission(
-            book=self.book,
-            task_tokens=self.task_tokens,
-            pool=[member.knowledge_base_id for member in self.pool],
-            limits=Limits(
-                jobs_in_one={each.knowledge_base_id: capacity_of(each).jobs for each in self.pool}
-            ),
-            now=self.clock,
-            pause=lambda _: None,
-        )
-        investigation = Investigation(
-            inspections=self.findings,
-            search_check=SearchCheck(knowledge_base=lambda _: self.knowledge_base),
-        )
-        eviction = Eviction(located=FakeLocatedDocuments(self.bedrock), bucket=self.bucket)
-        own_source = OwnSource(
-            jobs=self.bedrock,
-            bucket=self.bucket,
-            investigation=investigation,
-            eviction=eviction,
-            now=self.clock,
-        )
-        shared_source = SharedSource(
-            investigation=investigation,
-            now=self.clock,
-        )
-        verdict_writer = VerdictWriter(
+            catalogs=self.catalogs,
+            register=self.catalogs,
             documents=self.documents,
+            bucket=self.bucket,
+            leases=self.leases,
+            executions=self.executions,
+            slots=self.slots,
+            worklists=self.worklists,
+            data_sources=self.bedrock,
+            jobs=self.bedrock,
+            direct_documents=self.bedrock,
             inspections=self.findings,
             receipts=self.receipts,
-            now=self.clock,
-        )
-        endings = Endings(
-            catalogs=self.catalogs,
-            admission=self.admission,
-            now=self.clock,
-        )
-        jobs = JobRounds(
-            documents=self.documents,
-            jobs=self.bedrock,
-            eviction=eviction,
-            admission=self.admission,
-            now=self.clock,
-            pause=self.pause,
-        )
-        self.direct = DirectPorts(
-            calls=DirectCalls(
-                documents=self.documents,
-                bucket=self.bucket,
-                direct=self.bedrock,
-                now=self.clock,
-            ),
-            admission=self.admission,
-            settlement=shared_source,
-            verdict_writer=verdict_writer,
-            now=self.clock,
-            pause=self.pause,
-        )
-        self.teardown = Teardown(
-            catalogs=self.catalogs,
-            slots=self.slots,
-            data_sources=self.bedrock,
-            pool=self.pool,
-        )
-        self.requests = RunRequests(
-            catalogs=self.catalogs,
-            placing=(
-                SharedFirst(catalogs=self.catalogs, slots=self.slots, pool=self.pool)
-                if self.shared_first
-                else OwnFirst()
-            ),
-            worklists=self.worklists,
-            runs=self.runs,
-            pool=self.pool,
-        )
-        located = FakeLocatedDocuments(self.bedrock)
-        self.ways = Sooner(
-            documents=self.documents,
-            bucket=self.bucket,
-            jobs=self.bedrock,
-            located=located,
-            admission=self.admission,
-            pace=RealTime(),
-        )
-        self.ingestion = RunTasks(
-            catalogs=self.catalogs,
-            documents=self.documents,
-            placements=self.placements,
-            admission=self.admission,
-            jobs=jobs,
-            shared_runs=SharedRuns(
-                catalogs=self.catalogs,
-                documents=self.documents,
-                worklists=self.worklists,
-                admission=self.admission,
-                runs=self.runs,
-                ports=self.direct,
-                teardown=self.teardown,
-                pool=self.pool,
-                now=self.clock,
-            ),
-            own_runs=OwnRuns(
-                catalogs=self.catalogs,
-                documents=self.documents,
-                worklists=OneCatalog(),
-                admission=self.admission,
-                runs=self.runs,
-                ports=self.direct,
-                teardown=self.teardown,
-                pool=self.pool,
-                located=located,
-                now=self.clock,
-            ),
-            ways=self.ways if self.by_calls else ByJobsAlone(),
-            endings=endings,
-            teardown=self.teardown,
-            runs=self.runs,
-            requests=self.requests,
-            now=self.clock,
-        )
-        self.settlement = Settlement(
-            catalogs=self.catalogs,
-            documents=self.documents,
-            own_source=own_source,
-            verdict_writer=verdict_writer,
-            leases=self.leases,
-            admission=self.admission,
-            now=self.clock,
-        )
-        self.succession = Succession(
-            catalogs=self.catalogs, documents=self.documents, runs=self.runs, now=self.clock
-        )
-        self.broken_runs = BrokenRuns(
-            admission=self.admission,
-            runs=self.runs,
-            succession=self.succession,
-            requests=self.requests,
+            admission_book=self.book,
+            task_tokens=self.task_tokens,
+            knowledge_base=lambda _: self.knowledge_base,
+            documents_at_once=lambda _: BATCH,
+            finds_at_once=self.finds_at_once,
         )
 
     def drop(self, key: str = KEY, body: str = "text", **attributes: str) -> Plan:
@@ -269,7 +186,7 @@ class Pipeline:
         """From now on a search of its owner finds the document."""
         place = place_of(key)
         catalog = self.catalogs.kept.get(place.catalog_id)
-        is_shared = catalog is not None and catalog.data_source_type is DataSourceType.CUSTOM
+        by_id = catalog is not None and catalog.data_source_type is DataSourceType.CUSTOM
         self.knowledge_base.put(
             "text",
             user_id=place.user_id,
@@ -278,7 +195,7 @@ class Pipeline:
             score=1.0,
             attributes={"document_id": place.document_id},
             key=key,
-            custom_id=place.document_id if is_shared else None,
+            custom_id=place.document_id if by_id else None,
         )
 
     def document(self, key: str = KEY) -> Document:
@@ -287,53 +204,125 @@ class Pipeline:
         assert document is not None
         return document
 
-    def live_run(self, catalog_id: str = CATALOG) -> Run:
-        return Run(worklist_id=catalog_id, epoch=self.leases.kept[catalog_id].epoch)
+    def source_of(self, key: str = KEY) -> DataSource:
+        """Of the key's catalog, which was placed."""
+        source = self.catalogs.kept[place_of(key).catalog_id].source
+        assert source is not None
+        return source
 
-    def admitted(self, catalog_id: str = CATALOG) -> Run:
-        """The live run, admitted."""
-        run, _ = self.ingestion.begin(self.live_run(catalog_id))
-        assert run.progress.outcome is RunOutcome.PLACED
+    def worklist_of(self, key: str = KEY) -> str:
+        catalog_id = place_of(key).catalog_id
+        catalog = self.catalogs.kept.get(catalog_id)
+        return worklist_of(catalog_id, None if catalog is None else catalog.source)
+
+    def live_run(self, worklist_id: str | None = None) -> Run:
+        """Of the worklist that KEY's catalog is in, if none is named."""
+        worklist_id = worklist_id or self.worklist_of()
+        return Run(worklist_id=worklist_id, epoch=self.leases.kept[worklist_id].epoch)
+
+    def execute(
+        self,
+        worklist_id: str | None = None,
+        *,
+        run: Run | None = None,
+        state: str = "EnsureDataSource",
+        until: str | None = None,
+        at_most: int = 500,
+    ) -> Run:
+        """
+        The live execution, by the state machine itself: until it succeeds or waits for its grant,
+        or is about to enter the state `until`. Waits let time pass.
+        """
+        run = run or self.live_run(worklist_id)
+        for _ in range(at_most):
+            if state == until:
+                return run
+            self.visited.append(state)
+            definition = STATES[state]
+            match definition["Type"]:
+                case "Succeed":
+                    return run
+                case "Wait":
+                    self.clock.pass_by(run.progress.wait_seconds)
+                    state = definition["Next"]
+                case "Choice":
+                    state = _chosen(definition, run)
+                case _:
+                    run = self._task(state, run)
+                    if state == PARKED and not self._is_woken(run):
+                        return run
+                    state = definition["Next"]
+        raise AssertionError(f"after {at_most} states in {state}")
+
+    def work(self, worklist_id: str | None = None) -> Run:
+        """The live execution until it is about to wait for what it has begun."""
+        return self.execute(worklist_id, until="WaitForIngestion")
+
+    def go_on(self, run: Run, **options: Any) -> Run:
+        """An execution that stands before a wait for what it has begun."""
+        self.clock.pass_by(run.progress.wait_seconds)
+        return self.execute(run=run, state="PollIngestion", **options)
+
+    def poll(self, run: Run) -> Polled:
         self.clock.pass_by(1)
-        token = f"token {len(self.task_tokens.woken)}"  # each task has one of its own
-        self.ingestion.admit(run, token)
-        assert token in self.task_tokens.woken
-        return run
+        return self._polled(run)
 
-    def work(self, catalog_id: str = CATALOG) -> Run:
-        """What the live run comes to once it is admitted."""
-        run, _ = self.ingestion.start(self.admitted(catalog_id))
-        return run
-
-    def work_shared(self) -> tuple[Run, DirectWork]:
-        """What one task of the shared data source's live run comes to."""
-        return self.ingestion.begin(self.live_run(SHARED_WORKLIST))
-
-    def work_shared_off(self) -> Run:
-        """As many tasks as the shared data source's live run takes."""
-        run = self.live_run(SHARED_WORKLIST)
-        while run.progress.outcome in (None, RunOutcome.MORE):
-            run, _ = self.ingestion.begin(run)
-        return run
-
-    def started(self, catalog_id: str = CATALOG) -> Run:
-        """The live run, with a job accepted."""
-        run = self.work(catalog_id)
-        assert run.progress.outcome is RunOutcome.STARTED
-        return run
-
-    def settle(self, run: Run) -> tuple[RunOutcome | None, list[Settled]]:
-        self.clock.pass_by(1)
-        after, settling = self.settlement.settle(run)
-        return after.progress.outcome, settling.settled
-
-    def index(self, *keys: str) -> None:
-        """A whole good round for these documents, up to the released lease."""
-        run = self.started()
+    def finish_job(self, run: Run, *keys: str, status: str = "INDEXED") -> None:
+        """The run's job is over, with that status for each of those documents."""
         self.clock.pass_by(1)
         for key in keys or (KEY,):
-            self.bedrock.say(key, "INDEXED")
+            self.bedrock.say(key, status)
         assert run.progress.job_id is not None
         self.bedrock.finish(run.progress.job_id)
-        run, _ = self.settlement.settle(self.settlement.poll(run))
-        self.ingestion.release(run)
+
+    def index(self, *keys: str) -> None:
+        """All that is open becomes indexed, up to the released lease."""
+        run = self.work(self.worklist_of((keys or (KEY,))[0]))
+        if run.progress.job_id is not None:
+            self.finish_job(run, *keys)
+        self.go_on(run)
+
+    def _task(self, state: str, run: Run) -> Run:
+        self.clock.pass_by(0.1)
+        action = STATES[state]["Parameters"]["Payload"]["action"]
+        match action:
+            case "ensure":
+                ensured = self.ingestion.ensure(run)
+                self.settled += ensured.settled
+                return ensured.run
+            case "admit":
+                self.ingestion.admit(run, self._token(run))
+                return run
+            case "start":
+                started = self.ingestion.start(run)
+                self.settled += started.settled
+                self.failures |= started.failures
+                return started.run
+            case "poll":
+                return self._polled(run).run
+            case "release":
+                return self.ingestion.release(run)
+            case _:
+                return self.ingestion.hand_over(run)
+
+    def _polled(self, run: Run) -> Polled:
+        polled = self.polling.poll(run)
+        self.settled += polled.settled
+        self.failures |= polled.failures
+        return polled
+
+    def _token(self, run: Run) -> str:
+        return f"token of {run.worklist_id} {run.epoch} {run.progress.steps}"
+
+    def _is_woken(self, run: Run) -> bool:
+        return self._token(run) in self.task_tokens.woken
+
+
+def _chosen(definition: dict[str, Any], run: Run) -> str:
+    for each in definition["Choices"]:
+        if each["StringEquals"] == run.progress.outcome:
+            return str(each["Next"])
+    raise AssertionError(f"{run.progress.outcome} is no answer to choose by")
+
+
+__all__ = ["CATALOG", "KEY", "PARKED", "SHARED_WORKLIST", "Pipeline", "RunOutcome", "place_of"]

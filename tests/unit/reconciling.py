@@ -11,15 +11,14 @@ from stackroom.audits.pace import Pace
 from stackroom.audits.patience import Patience
 from stackroom.audits.reconciliation import Reconciliation
 from stackroom.audits.rounds import Rounds
-from stackroom.model import CatalogStatus, DataSource, DataSourceType, Document
+from stackroom.model import CatalogStatus, DataSource, DataSourceType, Document, PoolMember
 from stackroom.retries import at_once
 from tests.fakes.books import FakeBooks
 from tests.fakes.inventory import FakeBookmark, FakeInventory
-from tests.fakes.located import FakeLocatedDocuments
 from tests.unit.pipeline import Pipeline, place_of
 
 LONG = 600.0  # seconds: nothing is under way any more
-SHARED = DataSource(knowledge_base_id="KB1", data_source_id="SHARED1", type=DataSourceType.CUSTOM)
+SHARED = PoolMember(knowledge_base_id="KB1", data_source_id="SHARED1").shared_source
 
 
 @dataclass
@@ -69,7 +68,6 @@ class Reconciled(Pipeline):
             data_sources=self.bedrock,
             jobs=self.bedrock,
             direct=self.bedrock,
-            located=FakeLocatedDocuments(self.bedrock),
             knowledge_base=lambda _: self.knowledge_base,
             pool=self.pool,
             pace=Pace(
@@ -103,19 +101,28 @@ class Reconciled(Pipeline):
         """All of one catalog, and searchable."""
         for key in keys:
             self.drop(key)
-        run = self.started(place_of(keys[0]).catalog_id)
-        self.clock.pass_by(1)
+        self.index(*keys)
         for key in keys:
-            self.bedrock.say(key, "INDEXED")
             self.is_searchable(key)
-        self.end(run)
-
-    def end(self, run: Any) -> None:
-        """The job of a run that waits for it, and the run after it."""
-        self.bedrock.finish(run.progress.job_id)
-        run, _ = self.settlement.settle(self.settlement.poll(run))
-        self.ingestion.release(run)
+        run = self.live_run(self.worklist_of(keys[0]))
         self.executions.ended.add(f"{run.worklist_id}-{run.epoch}")
+
+    def loses(self, *keys: str) -> None:
+        """The index has these no more, and nobody has deleted them."""
+        for key in keys:
+            source = self.source_of(key)
+            if source.type is DataSourceType.S3:
+                self.bedrock.forget(key)
+            else:
+                self.bedrock.lose(source, place_of(key).document_id)
+
+    def says(self, key: str, status: str) -> None:
+        """From now on, and as of now, the knowledge base says this of the document."""
+        source = self.source_of(key)
+        if source.type is DataSourceType.S3:
+            self.bedrock.say(key, status)
+        else:
+            self.bedrock.put(source, place_of(key).document_id, status)
 
     def lives_on(self, source: DataSource, key: str) -> None:
         """The key's catalog is opened there, with this first document."""
@@ -159,6 +166,6 @@ class Reconciled(Pipeline):
                 self.bedrock.held,
                 self.bedrock.says,
                 self.bedrock.jobs,
-                self.bedrock.direct_calls,
+                [each.keys for each in self.bedrock.direct_calls],
             )
         )

@@ -180,7 +180,7 @@ def test_a_grant_that_is_kept_does_not_expire(desk: Desk) -> None:
 
     for _ in range(20):
         desk.clock.pass_by(GRANT.total_seconds() * 0.6)
-        assert desk.admission.keep("slow", 1) is not None
+        desk.admission.keep("slow", 1)
         desk.admission.dispatch()
 
     assert desk.holders() == ["slow"]
@@ -247,7 +247,7 @@ def test_one_that_nobody_is_before_enters_at_once_and_needs_no_waking(desk: Desk
 
     assert mine is not None
     assert (mine.slots, mine.claimed) == (4, True)
-    assert desk.admission.mode_of("first", 1) is Mode.SHARED
+    assert mine.mode is Mode.SHARED
     assert desk.queue(Mode.SHARED) == []
     assert desk.task_tokens.woken == []
 
@@ -298,13 +298,12 @@ def test_while_a_large_document_is_at_work_calls_go_on_though_a_job_waits(desk: 
     desk.enter("job")
 
     meanwhile = desk.admission.extend(at_a_large, calls=4)
-    done = desk.admission.end_large(at_a_large)
-    assert done is not None
+    desk.admission.end_large("calls", 1)
+    (done,) = desk.book.read().grants
     afterwards = desk.admission.extend(done, calls=4)
 
-    assert at_a_large.is_large
+    assert (at_a_large.is_large, done.is_large) == (True, False)
     assert meanwhile is not None
-    assert not done.is_large
     assert afterwards is None
 
 
@@ -317,7 +316,8 @@ def test_a_large_document_is_begun_before_jobs_that_came_much_later(
     assert mine is not None
     desk.clock.pass_by(waited)
     desk.enter("job")
-    mine = desk.admission.keep("calls", 1)
+    desk.admission.keep("calls", 1)
+    mine = desk.admission.grant_of("calls", 1)
     assert mine is not None
 
     assert (desk.admission.begin_large(mine, since=since) is not None) is begins
@@ -331,5 +331,65 @@ def test_a_grant_that_is_over_takes_no_large_document(desk: Desk) -> None:
     desk.admission.leave("calls", 1)
 
     assert desk.admission.begin_large(mine, since=desk.clock()) is None
-    assert desk.admission.end_large(mine) is None
+    desk.admission.end_large("calls", 1)
     assert desk.holders() == []
+
+
+def test_who_acquires_is_let_in_at_once_and_then_keeps_what_it_has(desk: Desk) -> None:
+    waiter = desk.waiter("calls", Mode.SHARED, calls=4)
+
+    first = desk.admission.acquire(waiter)
+    desk.clock.pass_by(600)
+    again = desk.admission.acquire(replace(waiter, calls=6))
+
+    assert first is not None
+    assert again is not None
+    assert (first.slots, again.slots) == (4, 6)
+    assert again.until > first.until
+    assert again.granted_at == first.granted_at
+
+
+def test_who_acquires_claims_what_it_was_woken_for_and_leaves_others_what_it_can_not_use(
+    desk: Desk,
+) -> None:
+    waiter = desk.enter("calls", Mode.SHARED, calls=10)
+
+    mine = desk.admission.acquire(replace(waiter, calls=2))
+
+    assert mine is not None
+    assert (mine.claimed, mine.slots) == (True, 2)
+
+
+def test_who_acquires_while_a_job_is_due_is_to_let_it_come_first(desk: Desk) -> None:
+    waiter = desk.waiter("calls", Mode.SHARED, calls=4)
+    desk.admission.acquire(waiter)
+    desk.enter("job")
+
+    assert desk.admission.acquire(waiter) is None
+    assert desk.holders() == ["calls"]  # its calls at work are yet to end
+    desk.admission.leave("calls", 1)
+    assert desk.admission.acquire(waiter) is None
+    assert desk.holders() == ["job"]
+
+
+def test_who_acquires_after_its_grant_was_lost_is_let_in_anew(desk: Desk) -> None:
+    waiter = desk.waiter("calls", Mode.SHARED, calls=4)
+    desk.admission.acquire(waiter)
+    desk.clock.pass_by(GRANT.total_seconds() + 1)
+
+    mine = desk.admission.acquire(waiter)
+
+    assert mine is not None
+    assert mine.granted_at == desk.clock()
+
+
+def test_what_a_run_keeps_no_more_goes_to_who_waits(desk: Desk) -> None:
+    desk.admission.acquire(desk.waiter("many", Mode.SHARED, calls=10))
+    desk.enter("few", Mode.SHARED, knowledge_base_id="KB2", calls=3)
+    before = desk.holders()
+
+    desk.admission.keep("many", 1, calls=2)
+
+    slots = {each.worklist_id: each.slots for each in desk.book.read().grants}
+    assert before == ["many"]
+    assert slots == {"many": 2, "few": 3}

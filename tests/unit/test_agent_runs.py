@@ -175,7 +175,9 @@ def test_a_run_is_kept_step_by_step_and_ends_with_an_answer(office: Office) -> N
         seen = office.runs.of_agent("alice", office.agent_id)[0]
         states.append((seen.state, len(seen.steps)))
 
+    begun = time.perf_counter()
     run = office.carried_out(watched)
+    seconds = time.perf_counter() - begun
 
     assert states == [("running", 3)]
     [brief] = office.talk.briefs
@@ -192,6 +194,7 @@ def test_a_run_is_kept_step_by_step_and_ends_with_an_answer(office: Office) -> N
     assert (first.text, first.input_tokens, first.seconds) == ("I look it up.", 10, 0.5)
     assert (found.query, found.tool_name, found.is_success) == ("leave", "search_plans", True)
     assert found.told == "Found 1 relevant chunks (0 omitted due to size)"
+    assert found.seconds < seconds, "a search is a part of its run"
     assert found.notices == ("topK was 99; allowed: 1 to 20; 20 was used",)
     assert [(each.content, each.source["page"]) for each in found.passages] == [("30 days", 4)]
     assert (run.state, run.answer) == (RunState.SUCCEEDED, "By the plans: 30 days")

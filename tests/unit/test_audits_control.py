@@ -3,9 +3,8 @@
 import pytest
 
 from stackroom.audits.discrepancies import Kind, Outcome
-from stackroom.model import DocumentStatus
+from stackroom.model import DataSource, DataSourceType, DocumentStatus
 from stackroom.runs.leases import MAX_FAILURES
-from stackroom.runs.placing import data_source_name
 from tests.unit.pipeline import CATALOG, KEY
 from tests.unit.reconciling import Reconciled
 
@@ -15,6 +14,12 @@ HOURS = 48 * 3600.0
 @pytest.fixture
 def world() -> Reconciled:
     return Reconciled()
+
+
+def make(world: Reconciled, name: str) -> DataSource:
+    return world.bedrock.create(
+        "KB1", name, source_type=DataSourceType.CUSTOM, prefix="alice/research/", token="t"
+    )
 
 
 def test_a_run_that_ended_without_a_word_is_followed(world: Reconciled) -> None:
@@ -62,27 +67,28 @@ def test_a_long_run_is_left_alone(world: Reconciled) -> None:
 
 def test_the_grant_of_a_dead_run_is_given_back(world: Reconciled) -> None:
     world.drop()
-    world.admitted()
+    world.work()
     world.executions.ended.add(f"{CATALOG}-1")
 
-    assert (Kind.DEAD_GRANT, f"KB1 exclusive: {CATALOG}-1") in world.found()
+    assert (Kind.DEAD_GRANT, f"KB1 shared: {CATALOG}-1") in world.found()
     assert world.book.ledger.grants == ()
 
 
 def test_the_grant_of_a_live_run_is_kept(world: Reconciled) -> None:
     world.drop()
-    world.admitted()
+    world.work()
 
     assert world.found() == []
     assert len(world.book.ledger.grants) == 1
 
 
-def test_the_position_of_a_dead_run_in_the_queue_is_given_up(world: Reconciled) -> None:
+def test_the_position_of_a_dead_run_in_the_queue_is_given_up() -> None:
+    world = Reconciled(by_jobs=True)
     world.drop()
-    world.admitted()
+    world.work()
     other = world.drop("bob/notes/file.txt").run_for
     assert other is not None
-    world.ingestion.admit(world.ingestion.begin(world.live_run(other))[0], "token")
+    world.execute(other)
     world.executions.ended.add(f"{other}-1")
 
     assert (Kind.DEAD_WAITER, f"KB1 exclusive: {other}-1") in world.found()
@@ -98,12 +104,12 @@ def test_a_slot_held_for_a_catalog_that_is_gone_is_freed(world: Reconciled) -> N
 
 
 def test_a_lost_slot_is_free_again_once_there_is_room_for_a_data_source(world: Reconciled) -> None:
-    handbooks = world.bedrock.create("KB1", "handbooks", prefix="", token="t")
+    handbooks = make(world, "handbooks")
     world.slots.take("KB1", "cat-refused", limit=4)
     world.slots.exhaust("KB1", "cat-refused")
 
     while_they_are_there = world.found()
-    world.bedrock.remove("KB1", handbooks)
+    world.bedrock.remove("KB1", handbooks.data_source_id)
 
     assert while_they_are_there == []
     assert world.found() == [(Kind.LOST_SLOT, "KB1: !lost-cat-refused")]
@@ -111,10 +117,10 @@ def test_a_lost_slot_is_free_again_once_there_is_room_for_a_data_source(world: R
     assert world.found() == []
 
 
-def test_a_slot_whose_data_source_is_still_there_is_kept(world: Reconciled) -> None:
+@pytest.mark.parametrize("name", [f"research-{CATALOG}", CATALOG])
+def test_a_slot_whose_data_source_is_still_there_is_kept(world: Reconciled, name: str) -> None:
     world.slots.take("KB1", CATALOG, limit=4)
-    made = world.bedrock.create("KB1", data_source_name(CATALOG), prefix="", token="t")
-    world.inventory.prefixes[made] = "alice/research/"
+    make(world, name)
 
     assert [kind for kind, _ in world.found()] == [Kind.ORPHAN_DATA_SOURCE]
     assert world.slots.holders("KB1") == {CATALOG}
@@ -127,18 +133,22 @@ def test_a_slot_about_to_be_used_is_kept(world: Reconciled) -> None:
     assert world.found() == []
 
 
-def test_a_data_source_of_no_catalog_is_reported_and_kept(world: Reconciled) -> None:
-    made = world.bedrock.create("KB1", "ds-abc", prefix="", token="t")
+@pytest.mark.parametrize("name", [f"notes-{CATALOG}", f"ds-{'0' * 32}"])
+def test_a_data_source_of_no_catalog_is_reported_and_kept(world: Reconciled, name: str) -> None:
+    made = make(world, name).data_source_id
 
     found = world.found()
 
-    assert found == [(Kind.ORPHAN_DATA_SOURCE, f"KB1/{made} (ds-abc)")]
-    assert world.bedrock.all("KB1") == {"ds-abc": made}
+    assert found == [(Kind.ORPHAN_DATA_SOURCE, f"KB1/{made} ({name})")]
+    assert world.bedrock.all("KB1") == {name: made}
     assert f"--knowledge-base-id KB1 --data-source-id {made}" in world.reconcile()[0].remedy
 
 
-def test_a_data_source_of_other_people_is_none_of_our_business(world: Reconciled) -> None:
-    world.bedrock.create("KB1", "handbooks", prefix="", token="t")
+@pytest.mark.parametrize("name", ["handbooks", "ds-abc", "research-cat-1"])
+def test_a_data_source_of_other_people_is_none_of_our_business(
+    world: Reconciled, name: str
+) -> None:
+    make(world, name)
 
     assert world.found() == []
 

@@ -7,10 +7,9 @@ import pytest
 from stackroom.audits.discrepancies import Kind, Outcome
 from stackroom.audits.patience import TRIES
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
-from stackroom.model import DataSource, DataSourceType, DocumentStatus
+from stackroom.model import DataSource, DocumentStatus
 from stackroom.ports.ingestion import Busy
 from stackroom.ports.inventory import ListingExpired
-from stackroom.runs.progress import RunOutcome
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, place_of
 from tests.unit.reconciling import LONG, SHARED, Reconciled
 
@@ -18,9 +17,10 @@ KEYS = [f"alice/research/{number}.txt" for number in range(9)]
 ORPHAN = f"doc-{'0' * 24}"
 
 
-@pytest.fixture
-def world() -> Reconciled:
-    return Reconciled()
+@pytest.fixture(params=["calls", "jobs"])
+def world(request: pytest.FixtureRequest) -> Reconciled:
+    """Where catalogs have data sources of their own, that take direct calls or jobs."""
+    return Reconciled(by_jobs=request.param == "jobs")
 
 
 @pytest.fixture
@@ -28,26 +28,15 @@ def crowded() -> Reconciled:
     """Every place of the knowledge base is taken: a catalog lives on the shared data source."""
     world = Reconciled()
     for number in range(4):
-        key = f"bob/{number}/file.txt"
-        world.dropped_and_indexed(key)
-    for key in KEYS:
-        world.drop(key)
-    unplaced, _ = world.ingestion.begin(world.live_run())
-    world.ingestion.release(unplaced)
-    world.executions.ended.add(world.leases.kept[CATALOG].execution_name)
-    world.work_shared()
-    assert world.catalogs.kept[CATALOG].data_source_type is DataSourceType.CUSTOM
-    for key in KEYS:
-        world.is_searchable(key)
-        assert world.document(key).status is DocumentStatus.INDEXED
-    assert not world.leases.kept[SHARED_WORKLIST].held
-    world.executions.ended.add(world.leases.kept[SHARED_WORKLIST].execution_name)
+        world.dropped_and_indexed(f"bob/{number}/file.txt")
+    world.dropped_and_indexed(*KEYS)
+    assert world.source_of(KEYS[0]).is_shared
     return world
 
 
 def test_an_indexed_document_that_the_index_lost_is_pending_again(world: Reconciled) -> None:
     world.dropped_and_indexed(*KEYS)
-    world.bedrock.forget(KEYS[3])
+    world.loses(KEYS[3])
 
     assert world.found() == [(Kind.MISSING_FROM_INDEX, KEYS[3])]
     assert world.document(KEYS[3]).status is DocumentStatus.PENDING
@@ -59,14 +48,14 @@ def test_an_indexed_document_of_which_the_index_says_otherwise_is_pending_again(
     world: Reconciled, status: str
 ) -> None:
     world.dropped_and_indexed(KEY)
-    world.bedrock.say(KEY, status)
+    world.says(KEY, status)
 
     assert world.found() == [(Kind.MISSING_FROM_INDEX, KEY)]
 
 
 def test_a_document_that_is_being_ingested_again_is_left_alone(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
-    world.bedrock.say(KEY, "IN_PROGRESS")
+    world.says(KEY, "IN_PROGRESS")
 
     assert world.found() == []
 
@@ -75,7 +64,7 @@ def test_a_failed_document_that_was_indexed_since_is_looked_at_again(world: Reco
     world.dropped_and_indexed(KEY)
     world.change(KEY, status=DocumentStatus.FAILED, status_reason="Bedrock said so")
     world.clock.pass_by(1)
-    world.bedrock.say(KEY, "INDEXED")
+    world.says(KEY, "INDEXED")
 
     assert world.found() == [(Kind.INDEXED_AFTER_ALL, KEY)]
     assert world.document().status is DocumentStatus.PENDING
@@ -85,7 +74,7 @@ def test_a_failed_document_that_no_search_finds_stays_failed(world: Reconciled) 
     world.dropped_and_indexed(KEY)
     world.change(KEY, status=DocumentStatus.FAILED, status_reason="Bedrock said so")
     world.clock.pass_by(1)
-    world.bedrock.say(KEY, "INDEXED")
+    world.says(KEY, "INDEXED")
     world.knowledge_base.forget()
 
     assert world.found() == []
@@ -116,7 +105,7 @@ def test_an_indexed_document_without_object_and_record_gets_a_record_to_be_delet
 
 def test_a_data_source_that_was_never_synced_lists_nothing(world: Reconciled) -> None:
     world.drop()
-    world.admitted()
+    world.execute(until="StartIngestion")
 
     assert world.found() == []
 
@@ -150,7 +139,7 @@ def test_a_knowledge_base_that_fails_for_a_while_is_asked_again(
 
 def test_what_a_data_source_of_its_own_says_of_a_document_is_asked_again(world: Reconciled) -> None:
     world.dropped_and_indexed(*KEYS)
-    world.bedrock.forget(KEYS[3])
+    world.loses(KEYS[3])
     world.bedrock.fails("details", KnowledgeBaseUnavailable("any", "any"), times=TRIES - 1)
 
     assert world.found() == [(Kind.MISSING_FROM_INDEX, KEYS[3])]
@@ -268,8 +257,7 @@ def test_nothing_is_deleted_directly_while_a_run_has_its_grant(crowded: Reconcil
     crowded.clock.pass_by(LONG)
     crowded.drop(KEY)
     crowded.bedrock.direct_seconds = LONG
-    run, _ = crowded.work_shared()
-    assert run.progress.outcome is RunOutcome.MORE
+    crowded.work(SHARED_WORKLIST)
     assert crowded.book.read().grants
 
     (found,) = crowded.reconcile()
@@ -289,14 +277,29 @@ def test_a_refused_deletion_is_told_as_not_done(crowded: Reconciled) -> None:
     assert found.outcome is Outcome.LEFT
 
 
-def test_what_somebody_else_put_there_is_reported_and_kept(crowded: Reconciled) -> None:
-    crowded.bedrock.put(SHARED, "a handbook of theirs")
+@pytest.mark.parametrize("key", [KEYS[0], "bob/0/file.txt"])  # shared, and a catalog's own
+def test_what_somebody_else_put_there_is_reported_and_kept(crowded: Reconciled, key: str) -> None:
+    theirs, source = "a handbook of theirs", crowded.source_of(key)
+    crowded.bedrock.put(source, theirs)
     crowded.clock.pass_by(LONG)
 
     (found,) = crowded.reconcile()
 
-    assert found.outcome is Outcome.LEFT
-    assert crowded.bedrock.details(SHARED, ["a handbook of theirs"])
+    assert (found.outcome, found.kind) == (Outcome.LEFT, Kind.INDEXED_WITHOUT_RECORD)
+    assert crowded.bedrock.details(source, [theirs])[theirs].status == "INDEXED"
+
+
+def test_what_no_search_tells_of_is_deleted_from_a_catalogs_own_data_source(
+    crowded: Reconciled,
+) -> None:
+    source = crowded.source_of("bob/0/file.txt")
+    crowded.bedrock.put(source, ORPHAN)
+
+    found = crowded.found()
+    crowded.clock.pass_by(LONG)
+
+    assert found == [(Kind.INDEXED_WITHOUT_RECORD, f"KB1/{source.data_source_id}: {ORPHAN}")]
+    assert crowded.bedrock.details(source, [ORPHAN])[ORPHAN].status == "NOT_FOUND"
 
 
 def test_what_was_put_there_a_moment_ago_is_left_for_the_next_time(crowded: Reconciled) -> None:
@@ -325,7 +328,7 @@ def test_all_that_differs_is_found_whatever_the_number_of_steps(crowded: Reconci
 @pytest.mark.usefixtures("pages")
 def test_a_catalogs_own_data_source_is_read_once_more_for_what_differs(world: Reconciled) -> None:
     world.dropped_and_indexed(*KEYS)
-    world.bedrock.forget(KEYS[3])
+    world.loses(KEYS[3])
     world.forget(KEYS[5])
     world.bucket.delete(KEYS[5])
     world.bucket.remove_sidecar(KEYS[5])
@@ -352,7 +355,7 @@ def test_more_differences_than_a_reading_can_tell_take_more_readings(world: Reco
     world.differences = 1
     world.inventory.page = 1000
     world.dropped_and_indexed(*keys)
-    world.bedrock.forget(*keys[:100])
+    world.loses(*keys[:100])
 
     assert sorted(world.found()) == sorted((Kind.MISSING_FROM_INDEX, key) for key in keys[:100])
 
@@ -371,7 +374,7 @@ def test_a_listing_that_never_lasts_is_told_and_the_next_one_read(crowded: Recon
             raise ListingExpired(source.data_source_id)
 
     crowded.inventory.before("indexed", expire)
-    crowded.bedrock.forget("bob/3/file.txt")
+    crowded.loses("bob/3/file.txt")
 
     assert sorted(crowded.found()) == [
         (Kind.MISSING_FROM_INDEX, "bob/3/file.txt"),

@@ -2,11 +2,11 @@
 
 import pytest
 
-from stackroom.audits.discrepancies import Kind, Outcome
+from stackroom.audits.discrepancies import Kind
 from stackroom.model import DocumentStatus
 from tests.fakes.clock import FakeClock
 from tests.unit.pipeline import CATALOG, place_of
-from tests.unit.reconciling import LONG, Reconciled
+from tests.unit.reconciling import Reconciled
 
 GOOD = "alice/research/report.txt"
 REJECTED = "alice/research/report.doc"
@@ -58,20 +58,16 @@ def test_a_dry_run_tells_of_it_and_leaves_it(world: Reconciled) -> None:
     assert world.everything() == before
 
 
-def test_one_that_nobody_can_tell_bedrock_of_is_left_to_a_person(world: Reconciled) -> None:
-    world.dropped_and_indexed(GOOD)  # at a data source of its own
-    key = f"alice/research/{'x' * 128}.doc"
-    world.drop(key)
-    world.change(key, lingering=False)
-    world.clock.pass_by(LONG)
-    indexed_as_nobodys(world, key)
+def test_one_that_jobs_crawl_stays_as_nobodys() -> None:
+    world = Reconciled(by_jobs=True)
+    world.dropped_and_indexed(GOOD)
+    world.drop(REJECTED)
+    world.change(REJECTED, lingering=False)  # its run is over
+    indexed_as_nobodys(world, REJECTED)
+    world.says(REJECTED, "INDEXED")
 
-    [told] = world.reconcile()
-
-    assert (told.kind, told.what) == (Kind.REJECTED_IN_INDEX, key)
-    assert told.outcome is Outcome.LEFT
-    assert "too long" in told.remedy
-    assert not world.document(key).lingering
+    assert world.found() == []
+    assert not world.document(REJECTED).lingering
 
 
 def test_one_that_a_data_source_lists_is_taken_out_though_no_search_finds_it(
@@ -79,8 +75,7 @@ def test_one_that_a_data_source_lists_is_taken_out_though_no_search_finds_it(
 ) -> None:
     world.dropped_and_indexed(GOOD)
     world.drop(REJECTED)
-    world.change(REJECTED, lingering=False)
-    world.bedrock.say(REJECTED, "INDEXED")
+    world.says(REJECTED, "INDEXED")
 
     found = world.found()
 

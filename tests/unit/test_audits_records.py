@@ -78,7 +78,7 @@ def test_an_emptied_catalog_that_no_run_takes_down_gets_one(world: Reconciled) -
     world.dropped_and_indexed(KEY)
     world.forget(KEY)
     world.bucket.empty()
-    world.bedrock.forget()
+    world.loses(KEY)
     world.catalogs.mark_deleting(CATALOG, at=world.clock())
 
     assert world.found() == [(Kind.STALLED_CATALOG, CATALOG)]
@@ -109,7 +109,7 @@ def test_a_catalog_whose_objects_are_all_gone_is_emptied(world: Reconciled) -> N
 def test_a_record_without_catalog_and_object_is_forgotten(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     world.bucket.empty()
-    world.bedrock.forget()
+    world.loses(KEY)
     world.catalogs.lose()
 
     found = world.found()

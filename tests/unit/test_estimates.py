@@ -5,12 +5,18 @@ import pytest
 from stackroom.admission.limits import Limits
 from stackroom.ingestion.estimates import CatalogEstimate, DocumentStage, Estimates
 from stackroom.ingestion.standing import QueuePosition
-from stackroom.model import CatalogStatus, DataSource, DataSourceType, DocumentStatus
+from stackroom.model import CatalogStatus, DataSource, DataSourceType, DocumentStatus, PoolMember
 from stackroom.ports.admission import Mode, Rate, Waiter
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline
 
-SHARED = DataSource(knowledge_base_id="KB1", data_source_id="SHARED1", type=DataSourceType.CUSTOM)
+SHARED = PoolMember(knowledge_base_id="KB1", data_source_id="SHARED1").shared_source
 OWN = DataSource(knowledge_base_id="KB1", data_source_id="DS1")
+
+
+@pytest.fixture
+def pipeline() -> Pipeline:
+    """Where catalogs have data sources of their own that take jobs."""
+    return Pipeline(by_jobs=True)
 
 
 @pytest.fixture
@@ -68,7 +74,23 @@ def test_a_document_of_a_catalog_that_is_not_placed_is_about_to_begin(
     (document,) = seen.documents
     assert (document.stage, document.attempt) == (DocumentStage.BEGINNING, 1)
     assert seen.queue_position is None
-    assert seen.eta_seconds == document.eta_seconds == 23  # 3 s until it begins, and 20 s
+    assert seen.eta_seconds == document.eta_seconds == 9  # 3 s until it begins, and a call's 6 s
+
+
+def test_a_catalog_that_takes_calls_waits_behind_those_that_came_before_it(
+    pipeline: Pipeline, estimate: Estimates
+) -> None:
+    pipeline.drop()
+    pipeline.catalogs.place(CATALOG, replace(OWN, type=DataSourceType.CUSTOM))
+    for catalog_id, mode in (("job", Mode.EXCLUSIVE), ("cat-1", Mode.SHARED)):
+        queue_up(pipeline, catalog_id, mode)
+    queue_up(pipeline, CATALOG, Mode.SHARED)
+
+    seen = of(estimate, pipeline)
+
+    assert seen.queue_position == QueuePosition(position=2, length=2)
+    assert seen.eta_seconds is not None
+    assert 20 + 6 <= seen.eta_seconds <= 20 + 2 * 6
 
 
 def test_a_catalog_waits_behind_those_that_came_before_it(
@@ -137,7 +159,7 @@ def test_what_is_being_ingested_says_so_with_its_attempt_and_what_is_left(
     pipeline: Pipeline, estimate: Estimates
 ) -> None:
     pipeline.drop()
-    pipeline.started()
+    pipeline.work()
     pipeline.clock.pass_by(15)
 
     seen = of(estimate, pipeline)
@@ -152,7 +174,7 @@ def test_of_a_job_that_takes_longer_it_is_told_how_long_and_not_when_it_ends(
     pipeline: Pipeline, estimate: Estimates
 ) -> None:
     pipeline.drop()
-    pipeline.started()
+    pipeline.work()
     pipeline.clock.pass_by(10_000)
 
     seen = of(estimate, pipeline)
@@ -282,6 +304,7 @@ def test_what_is_much_larger_than_all_that_was_measured_has_no_time(
     pipeline: Pipeline, estimate: Estimates
 ) -> None:
     pipeline.drop("alice/research/a.csv", "x" * 1_000_000)
+    pipeline.catalogs.place(CATALOG, OWN)
 
     before = of(estimate, pipeline)
     measure(pipeline, Mode.EXCLUSIVE, size=500_000, seconds=100)
@@ -295,7 +318,7 @@ def test_a_document_deleted_while_it_is_ingested_says_what_holds_it_up(
     pipeline: Pipeline, estimate: Estimates
 ) -> None:
     pipeline.drop()
-    pipeline.started()
+    pipeline.work()
     pipeline.delete()
 
     (document,) = of(estimate, pipeline).documents
@@ -310,7 +333,7 @@ def test_a_document_deleted_after_it_was_ingested_is_held_up_by_nothing(
     pipeline.drop()
     pipeline.index()
     pipeline.drop("alice/research/b.txt")
-    pipeline.started()
+    pipeline.work()
     pipeline.delete()
 
     by_name = {each.document.filename: each for each in of(estimate, pipeline).documents}
@@ -323,12 +346,11 @@ def test_finished_work_tells_how_long_the_next_takes(
     pipeline: Pipeline, estimate: Estimates
 ) -> None:
     pipeline.drop()
-    run = pipeline.started()
+    run = pipeline.work()
     pipeline.clock.pass_by(300)
     pipeline.bedrock.finish(run.progress.job_id or "")
-    pipeline.settlement.poll(run)
+    pipeline.go_on(run, until="StartIngestion")
     rate = pipeline.book.read().rates[Mode.EXCLUSIVE]
-    pipeline.settle(run)
     pipeline.drop("alice/research/b.txt")
 
     assert rate.base_ms is not None

@@ -1,3 +1,5 @@
+"""The tasks of a run, whatever its data source takes; and runs that break or end without a word."""
+
 import pytest
 
 from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled, RunSuperseded
@@ -5,108 +7,102 @@ from stackroom.model import CatalogStatus, DocumentStatus
 from stackroom.ports.ingestion import Busy
 from stackroom.ports.runs import Lease
 from stackroom.runs.leases import LEASE, MAX_FAILURES
-from stackroom.runs.progress import LONGEST_WAIT, MAX_STEPS, RunOutcome, waiting_time
+from stackroom.runs.progress import MAX_STEPS, RunOutcome
 from stackroom.settlement.broken_runs import SweepResult
-from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
+from tests.unit.pipeline import CATALOG, KEY, PARKED, Pipeline, place_of
 
 OTHER = "alice/research/other.pdf"
 
 
-def test_one_job_takes_up_everything_that_waits(pipeline: Pipeline) -> None:
-    for number in range(20):
-        pipeline.drop(f"alice/research/{number}.txt")
-
-    run = pipeline.started()
-
-    assert list(pipeline.bedrock.jobs) == ["JOB1"]
-    statuses = {each.status for each in pipeline.documents.kept.values()}
-    jobs = {each.ingestion_job_id for each in pipeline.documents.kept.values()}
-    assert (statuses, jobs) == ({DocumentStatus.INDEXING}, {run.progress.job_id})
+@pytest.fixture
+def jobs() -> Pipeline:
+    """Where catalogs have data sources of their own that take jobs."""
+    return Pipeline(by_jobs=True)
 
 
-def test_starting_twice_gets_the_same_job(pipeline: Pipeline) -> None:
+# The data source
+
+
+@pytest.mark.parametrize("by_jobs", [False, True])
+def test_the_first_run_makes_the_data_source_and_all_others_use_it(*, by_jobs: bool) -> None:
+    pipeline = Pipeline(by_jobs=by_jobs)
+    for key in (KEY, OTHER):
+        pipeline.drop(key)
+        pipeline.index(key)
+
+    assert len(pipeline.bedrock.sources) == 1
+    assert {each.status for each in pipeline.documents.kept.values()} == {DocumentStatus.INDEXED}
+    assert pipeline.visited.count("WorklistSettled") == 2
+
+
+def test_three_catalogs_get_three_data_sources_and_a_fifth_joins_the_shared_one(
+    pipeline: Pipeline,
+) -> None:
+    for number in range(5):
+        key = f"alice/shelf {number}/a.txt"
+        pipeline.drop(key)
+        pipeline.index(key)
+
+    names = [name for _, name in pipeline.bedrock.sources]
+    assert [name.split("-cat-")[0] for name in names] == [f"shelf-{number}" for number in range(4)]
+    assert pipeline.source_of("alice/shelf 4/a.txt").is_shared
+    assert {each.status for each in pipeline.documents.kept.values()} == {DocumentStatus.INDEXED}
+
+
+def test_a_catalog_that_finds_no_room_is_left_to_the_run_of_the_shared_data_source(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.bedrock.source_limit = 0  # strangers have taken all
     pipeline.drop()
-    run = pipeline.admitted()
 
-    first, _ = pipeline.ingestion.start(run)
-    again, _ = pipeline.ingestion.start(run)
+    run = pipeline.execute(CATALOG)
+    pipeline.execute()
 
-    assert first.progress.job_id == again.progress.job_id
-    assert len(pipeline.bedrock.jobs) == 1
-    assert pipeline.document().attempts == 1
+    assert run.progress.outcome is RunOutcome.RELEASED
+    assert pipeline.source_of().is_shared
+    assert pipeline.document().status is DocumentStatus.INDEXED
 
 
-def test_busy_is_an_outcome_with_a_growing_wait_and_touches_no_document(
+def test_throttled_while_placing_is_waited_out(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    throttled = pipeline.bedrock.fails("create", KnowledgeBaseThrottled("Create"), times=3)
+
+    pipeline.index()
+
+    assert throttled.left == 0
+    assert pipeline.visited.count("WaitForDataSource") == 3
+
+
+def test_a_data_source_that_never_comes_is_waited_for_longer_each_time_and_then_breaks_the_run(
     pipeline: Pipeline,
 ) -> None:
     pipeline.drop()
-    pipeline.bedrock.busy = Busy(why="ConflictException")
-    run = pipeline.admitted()
+    pipeline.bedrock.available = False
+    run = pipeline.live_run()
 
     waits = []
-    for _ in range(8):
-        run, _ = pipeline.ingestion.start(run)
-        assert run.progress.outcome is RunOutcome.BUSY
+    for _ in range(5):
+        run = pipeline.ingestion.ensure(run).run
         waits.append(run.progress.wait_seconds)
 
-    assert waits[0] < waits[-1] <= LONGEST_WAIT * 1.5
-    assert pipeline.document().status is DocumentStatus.PENDING
+    assert waits == sorted({*waits})
+    with pytest.raises(DataSourceBroken):
+        pipeline.ingestion.ensure(run.having(steps=MAX_STEPS))
 
 
-def test_throttled_while_placing_is_waited_out(
-    pipeline: Pipeline,
-) -> None:
+def test_a_delayed_run_waits_before_it_does_anything(pipeline: Pipeline) -> None:
     pipeline.drop()
-    pipeline.bedrock.fails("is_available", KnowledgeBaseThrottled("GetDataSource"))
+    late = pipeline.live_run().having(delay=60)
 
-    run = pipeline.ingestion.begin(pipeline.live_run())[0]
+    waiting = pipeline.execute(run=late, until="WaitForDataSource")
+    made = dict(pipeline.bedrock.sources)
+    done = pipeline.execute(run=waiting, state="WaitForDataSource")
 
-    assert run.progress.outcome is RunOutcome.WAITING
-
-
-def test_a_job_whose_answer_got_lost_is_adopted_when_bedrock_says_busy(
-    pipeline: Pipeline,
-) -> None:
-    pipeline.drop()
-    run = pipeline.admitted()
-    lost, _ = pipeline.ingestion.start(run)
-    pipeline.documents.kept = {
-        key: each.model_copy(update={"status": DocumentStatus.PENDING, "ingestion_job_id": None})
-        for key, each in pipeline.documents.kept.items()
-    }
-    pipeline.bedrock.tokens.clear()  # tokens expire
-    pipeline.bedrock.busy = Busy(why="ConflictException")
-
-    adopted, _ = pipeline.ingestion.start(run)
-
-    assert adopted.progress.outcome is RunOutcome.STARTED
-    assert adopted.progress.job_id == lost.progress.job_id
+    assert (waiting.progress.wait_seconds, made) == (60, {})
+    assert done.progress.outcome is RunOutcome.RELEASED
 
 
-def test_documents_that_a_broken_run_left_indexing_are_settled_first(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    broken = pipeline.started()
-    pipeline.drop(OTHER)
-    pipeline.broken_runs.record(CATALOG, broken.epoch, "broken")
-
-    run = pipeline.started()
-
-    assert run.progress.job_id == broken.progress.job_id
-    assert run.progress.served == 0  # so that the run lists again before it ends
-    assert pipeline.document(OTHER).status is DocumentStatus.PENDING
-
-
-def test_a_document_changed_while_the_job_was_being_started_waits_for_the_next_round(
-    pipeline: Pipeline,
-) -> None:
-    pipeline.drop()
-
-    pipeline.documents.before("save", lambda _: pipeline.drop(KEY, "newer"), times=1)
-    run = pipeline.started()
-    released = pipeline.ingestion.release(run)
-
-    assert pipeline.document().status is DocumentStatus.PENDING
-    assert released.progress.outcome is RunOutcome.MORE
+# The end
 
 
 def test_with_nothing_left_the_run_ends(pipeline: Pipeline) -> None:
@@ -114,100 +110,32 @@ def test_with_nothing_left_the_run_ends(pipeline: Pipeline) -> None:
     pipeline.index()
     pipeline.runs.ask(CATALOG)
 
-    run = pipeline.ingestion.begin(pipeline.live_run())[0]
-    outcome = run.progress.outcome
-    run = pipeline.ingestion.release(run)
+    run = pipeline.execute()
 
-    assert (outcome, run.progress.outcome) == (RunOutcome.NOTHING, RunOutcome.RELEASED)
+    assert pipeline.visited[-3:] == ["ReleaseRun", "IsWorklistSettled", "WorklistSettled"]
+    assert run.progress.outcome is RunOutcome.RELEASED
     assert not pipeline.leases.kept[CATALOG].held
 
 
-def test_a_lingering_version_is_work_though_nothing_is_pending(pipeline: Pipeline) -> None:
+def test_a_release_whose_answer_was_lost_is_the_same_release(pipeline: Pipeline) -> None:
     pipeline.drop()
-    pipeline.index()
-    pipeline.drop(KEY, "")
+    run = pipeline.execute(until="ReleaseRun")
+    pipeline.ingestion.release(run)
 
-    run = pipeline.started()
+    again = pipeline.ingestion.release(run)
 
-    assert pipeline.document().ingestion_job_id == run.progress.job_id
-    assert pipeline.document().status is DocumentStatus.FAILED
+    assert again.progress.outcome is RunOutcome.RELEASED
+    assert [*pipeline.executions.started] == [f"{CATALOG}-1"]
 
 
-def test_a_grant_that_was_lost_is_queued_up_for_again_at_the_same_position(
-    pipeline: Pipeline,
-) -> None:
+def test_what_is_dropped_at_the_last_moment_keeps_the_run_going(pipeline: Pipeline) -> None:
     pipeline.drop()
-    run = pipeline.admitted()
-    pipeline.admission.leave(CATALOG, run.epoch)
+    pipeline.leases.before("release", lambda *_, **__: pipeline.drop(OTHER), times=1)
 
-    again, _ = pipeline.ingestion.start(run)
+    pipeline.execute()
 
-    assert again.progress.outcome is RunOutcome.GRANT_OVER
-    assert again.progress.waiting_since == run.progress.waiting_since
-    assert not pipeline.bedrock.jobs
-
-
-def test_the_grant_is_given_back_when_the_job_is_over(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    run = pipeline.started()
-    assert run.progress.job_id is not None
-    pipeline.bedrock.finish(run.progress.job_id)
-
-    run = pipeline.settlement.poll(run)
-
-    assert run.progress.outcome is RunOutcome.OVER
-    assert pipeline.book.read().grants == ()
-
-
-def test_the_grant_of_a_run_that_broke_is_handed_on_at_once(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    run = pipeline.started()
-
-    pipeline.broken_runs.record(CATALOG, run.epoch, "broken")
-
-    assert pipeline.book.read().grants == ()
-
-
-def test_a_job_is_not_started_before_its_time(pipeline: Pipeline) -> None:
-    pipeline.drop("alice/first/a.txt")
-    first = pipeline.started(place_of("alice/first/a.txt").catalog_id)
-    pipeline.bedrock.finish(str(first.progress.job_id))
-    pipeline.settlement.poll(first)
-    pipeline.drop()
-
-    run = pipeline.started()
-
-    begun = [job.started_at for job in pipeline.bedrock.jobs.values()]
-    assert run.progress.job_id == "JOB2"
-    assert (begun[1] - begun[0]).total_seconds() >= 10
-
-
-def test_a_run_hands_over_before_its_history_is_full(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    run = pipeline.live_run()
-    tired = run.model_copy(
-        update={"progress": run.progress.model_copy(update={"steps": MAX_STEPS})}
-    )
-
-    run, _ = pipeline.ingestion.start(tired)
-    pipeline.ingestion.hand_over(run)
-
-    assert run.progress.outcome is RunOutcome.HAND_OVER
-    assert f"{CATALOG}-2" in pipeline.executions.started
-    with pytest.raises(RunSuperseded):
-        pipeline.ingestion.start(pipeline.live_run().model_copy(update={"epoch": 1}))
-
-
-def test_a_delayed_run_waits_before_it_does_anything(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    run = pipeline.live_run()
-    late = run.model_copy(update={"progress": run.progress.model_copy(update={"delay": 60})})
-
-    waiting = pipeline.ingestion.begin(late)[0]
-    then = pipeline.ingestion.begin(waiting)[0]
-
-    assert (waiting.progress.outcome, waiting.progress.wait_seconds) == (RunOutcome.WAITING, 60)
-    assert then.progress.outcome is RunOutcome.PLACED
+    assert [*pipeline.executions.started] == [f"{CATALOG}-1"]
+    assert pipeline.document(OTHER).status is DocumentStatus.INDEXED
 
 
 def test_a_superseded_run_touches_nothing(pipeline: Pipeline) -> None:
@@ -215,12 +143,188 @@ def test_a_superseded_run_touches_nothing(pipeline: Pipeline) -> None:
     old = pipeline.live_run()
     pipeline.broken_runs.record(CATALOG, old.epoch, "broken")
 
-    for task in (pipeline.ingestion.begin, pipeline.ingestion.start):
+    for task in (
+        pipeline.ingestion.ensure,
+        pipeline.ingestion.start,
+        pipeline.ingestion.release,
+        pipeline.polling.poll,
+    ):
         with pytest.raises(RunSuperseded):
             task(old)
 
-    assert not pipeline.bedrock.jobs
-    assert not pipeline.bedrock.sources
+    assert (pipeline.bedrock.sources, pipeline.bedrock.direct_calls) == ({}, [])
+
+
+def test_a_run_that_was_handed_over_is_superseded(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    run = pipeline.live_run()
+
+    pipeline.execute(run=run.having(steps=MAX_STEPS))
+
+    assert pipeline.visited[-1] == "RunHandedOver"
+    assert f"{CATALOG}-2" in pipeline.executions.started
+    with pytest.raises(RunSuperseded):
+        pipeline.ingestion.start(run)
+
+
+# Starting a job
+
+
+def test_one_job_takes_up_everything_that_waits(jobs: Pipeline) -> None:
+    for number in range(20):
+        jobs.drop(f"alice/research/{number}.txt")
+
+    run = jobs.work()
+
+    assert [*jobs.bedrock.jobs] == ["JOB1"]
+    statuses = {each.status for each in jobs.documents.kept.values()}
+    bound = {each.ingestion_job_id for each in jobs.documents.kept.values()}
+    assert (statuses, bound) == ({DocumentStatus.INDEXING}, {run.progress.job_id})
+    assert run.progress.documents.sent == 20
+    assert jobs.bedrock.direct_calls == []
+
+
+def test_starting_twice_gets_the_same_job(jobs: Pipeline) -> None:
+    jobs.drop()
+    run = jobs.execute(until="StartIngestion")
+    queued = jobs.execute(run=run, state="StartIngestion", until=PARKED)
+    woken = jobs.execute(run=queued, state=PARKED, until="StartIngestion")
+
+    first = jobs.ingestion.start(woken).run
+    again = jobs.ingestion.start(woken).run
+
+    assert first.progress.job_id == again.progress.job_id == "JOB1"
+    assert len(jobs.bedrock.jobs) == 1
+    assert jobs.document().attempts == 1
+
+
+def test_busy_is_an_outcome_with_a_growing_wait_and_touches_no_document(jobs: Pipeline) -> None:
+    jobs.drop()
+    jobs.bedrock.busy = Busy(why="ConflictException")
+    run = jobs.execute(until="WaitForKnowledgeBase")
+
+    waits = []
+    for _ in range(12):
+        run = jobs.ingestion.start(run).run
+        waits.append(run.progress.wait_seconds)
+
+    assert waits[0] < waits[-1] <= 90
+    assert run.progress.outcome is RunOutcome.BUSY
+    assert jobs.document().status is DocumentStatus.PENDING
+
+
+def test_a_job_whose_answer_got_lost_is_adopted_when_bedrock_says_busy(jobs: Pipeline) -> None:
+    jobs.drop()
+    died = jobs.documents.fails("save", ConnectionError(), times=1)
+    with pytest.raises(ConnectionError):
+        jobs.work()
+    jobs.bedrock.tokens.clear()  # tokens expire
+    jobs.bedrock.busy = Busy(why="ConflictException")
+
+    adopted = jobs.ingestion.start(jobs.live_run()).run
+
+    assert died.left == 0
+    assert (adopted.progress.outcome, adopted.progress.job_id) == (RunOutcome.STARTED, "JOB1")
+
+
+def test_documents_that_a_broken_run_left_to_their_job_are_settled_first(jobs: Pipeline) -> None:
+    jobs.drop()
+    broken = jobs.work()
+    jobs.drop(OTHER)
+    jobs.broken_runs.record(CATALOG, broken.epoch, "broken")
+
+    run = jobs.work()
+
+    assert run.progress.job_id == broken.progress.job_id
+    assert jobs.document(OTHER).status is DocumentStatus.PENDING
+    jobs.finish_job(run)
+    assert jobs.go_on(run, until="WaitForIngestion").progress.job_id == "JOB2"
+    assert jobs.document(OTHER).status is DocumentStatus.INDEXING
+
+
+def test_a_document_changed_while_the_job_was_being_started_waits_for_the_next_round(
+    jobs: Pipeline,
+) -> None:
+    jobs.drop()
+    jobs.documents.before("save", lambda _: jobs.drop(KEY, "newer"), times=1)
+
+    run = jobs.work()
+    status = jobs.document().status
+    jobs.finish_job(run)
+    run = jobs.go_on(run, until="WaitForIngestion")
+
+    assert status is DocumentStatus.PENDING
+    assert (jobs.document().status, run.progress.job_id) == (DocumentStatus.INDEXING, "JOB2")
+
+
+def test_what_comes_while_the_job_is_being_started_may_have_missed_it(jobs: Pipeline) -> None:
+    jobs.drop()
+    jobs.bedrock.before("start", lambda *_, **__: jobs.drop(OTHER), times=1)
+
+    jobs.work()
+
+    assert jobs.document().status is DocumentStatus.INDEXING
+    assert jobs.document(OTHER).status is DocumentStatus.PENDING
+
+
+def test_a_lingering_version_is_work_though_nothing_is_pending(jobs: Pipeline) -> None:
+    jobs.drop()
+    jobs.index()
+    jobs.drop(KEY, "")
+
+    run = jobs.work()
+
+    assert jobs.document().ingestion_job_id == run.progress.job_id
+    assert jobs.document().status is DocumentStatus.FAILED
+
+
+def test_a_grant_that_was_lost_is_queued_up_for_again_at_the_same_position(jobs: Pipeline) -> None:
+    jobs.drop()
+    jobs.bedrock.busy = Busy(why="ConflictException")
+    run = jobs.execute(until="WaitForKnowledgeBase")
+    jobs.admission.leave(CATALOG, run.epoch)
+
+    again = jobs.ingestion.start(run).run
+
+    assert again.progress.outcome is RunOutcome.QUEUED
+    assert again.progress.waiting_since == run.progress.waiting_since is not None
+    assert not jobs.bedrock.jobs
+
+
+def test_the_grant_is_given_back_when_the_job_is_over(jobs: Pipeline) -> None:
+    jobs.drop()
+    run = jobs.work()
+    jobs.finish_job(run)
+
+    run = jobs.poll(run).run
+
+    assert run.progress.outcome is RunOutcome.SETTLED
+    assert jobs.book.read().grants == ()
+
+
+def test_a_job_is_not_started_before_its_time(jobs: Pipeline) -> None:
+    first = "alice/first/a.txt"
+    jobs.drop(first)
+    jobs.index(first)
+    jobs.drop()
+
+    run = jobs.work()
+
+    begun = [job.started_at for job in jobs.bedrock.jobs.values()]
+    assert run.progress.job_id == "JOB2"
+    assert (begun[1] - begun[0]).total_seconds() >= 10
+
+
+# Runs that break
+
+
+def test_the_grant_of_a_run_that_broke_is_handed_on_at_once(jobs: Pipeline) -> None:
+    jobs.drop()
+    run = jobs.work()
+
+    jobs.broken_runs.record(CATALOG, run.epoch, "broken")
+
+    assert jobs.book.read().grants == ()
 
 
 def test_a_broken_run_leaves_its_documents_waiting_for_the_next(pipeline: Pipeline) -> None:
@@ -276,7 +380,7 @@ def test_the_sweep_follows_a_run_that_ended_without_a_word(pipeline: Pipeline) -
     assert f"{CATALOG}-2" in pipeline.executions.started
 
 
-def test_a_sweep_of_all_that_is_held_follows_a_run_whose_lease_has_not_expired(
+def test_a_run_that_was_stopped_with_everything_else_is_followed_at_once_and_has_not_broken(
     pipeline: Pipeline,
 ) -> None:
     pipeline.drop()
@@ -284,9 +388,11 @@ def test_a_sweep_of_all_that_is_held_follows_a_run_whose_lease_has_not_expired(
     pipeline.executions.ended.add(f"{CATALOG}-1")
 
     by_expiry = pipeline.broken_runs.sweep(pipeline.runs.expired())
-    by_lease = pipeline.broken_runs.sweep(pipeline.runs.held())
+    by_lease = pipeline.broken_runs.sweep(pipeline.runs.held(), were_stopped=True)
 
     assert (by_expiry.followed, by_lease.followed) == ([], [f"{CATALOG}-1"])
+    assert pipeline.executions.started[f"{CATALOG}-2"]["progress"] == {"delay": 0}
+    assert pipeline.leases.kept[CATALOG].failures == 0
 
 
 def test_what_goes_wrong_with_one_run_keeps_no_other_from_being_looked_after(
@@ -310,42 +416,3 @@ def test_what_goes_wrong_with_one_run_keeps_no_other_from_being_looked_after(
 
     assert swept.followed == [f"{other}-1"]
     assert list(swept.failures) == [f"{CATALOG}-1"]
-
-
-def test_a_run_that_waits_for_a_data_source_to_go_hands_over_too(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.index()
-    pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
-    pipeline.documents.lose()
-    pipeline.bedrock.deletion_seconds = 10_000_000.0
-    pipeline.runs.ask(CATALOG)
-    run = pipeline.live_run()
-
-    while run.progress.outcome is not RunOutcome.HAND_OVER:
-        run = pipeline.ingestion.begin(run)[0]
-
-    assert run.progress.steps == MAX_STEPS + 1
-
-
-def test_a_data_source_that_never_comes_is_waited_for_longer_each_time_and_then_breaks_the_run(
-    pipeline: Pipeline,
-) -> None:
-    pipeline.drop()
-    pipeline.bedrock.available = False
-    run = pipeline.live_run()
-
-    waits = []
-    for _ in range(5):
-        run = pipeline.ingestion.begin(run)[0]
-        waits.append(run.progress.wait_seconds)
-    tired = run.progress.model_copy(update={"steps": MAX_STEPS})
-
-    assert waits == sorted(set(waits))
-    with pytest.raises(DataSourceBroken):
-        pipeline.ingestion.begin(run.model_copy(update={"progress": tired}))[0]
-
-
-def test_waits_are_whole_seconds_that_grow_to_a_minute() -> None:
-    waits = [waiting_time(polls) for polls in range(10)]
-
-    assert waits == [5, 8, 11, 17, 25, 38, 57, 60, 60, 60]

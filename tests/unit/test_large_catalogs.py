@@ -52,7 +52,7 @@ def progress_of(pipeline: Pipeline, catalog_id: str = CATALOG) -> CatalogProgres
         limits=Limits(),
         now=pipeline.clock,
     )
-    progress = Progress(catalogs=pipeline.catalogs, estimates=estimates, now=pipeline.clock)
+    progress = Progress(catalogs=pipeline.catalogs, estimates=estimates)
     return progress.of("alice", catalog_id)
 
 
@@ -82,17 +82,6 @@ def test_one_in_which_nothing_waits_is_ready(pipeline: Pipeline) -> None:
 
     assert (progress.overall, progress.indexed) == (CatalogStatus.READY, MANY)
     assert (progress.unready, progress.eta_seconds) == ((), 0)
-
-
-def test_what_was_indexed_a_moment_ago_may_not_be_found_yet(pipeline: Pipeline) -> None:
-    pipeline.documents.save(indexed(pipeline, 901))
-
-    at_once = progress_of(pipeline)
-    pipeline.clock.pass_by(6)
-    later = progress_of(pipeline)
-
-    assert (at_once.overall, at_once.indexing) == (CatalogStatus.INDEXING, 1)
-    assert (later.overall, later.indexing, later.indexed) == (CatalogStatus.READY, 0, MANY + 1)
 
 
 def test_of_more_than_are_looked_at_the_rest_is_counted(pipeline: Pipeline) -> None:

@@ -1,16 +1,26 @@
+"""Where a catalog is placed: at a data source of its own if there is room, or at a shared one."""
+
+import hashlib
+import re
 from dataclasses import replace
 
 import pytest
 
 from stackroom.errors import KnowledgeBaseThrottled, RecordChanged
-from stackroom.model import DataSource, DataSourceType, PoolMember
-from stackroom.runs.placement import Placement, Placements
-from stackroom.runs.placing import SharedFirst, data_source_name
+from stackroom.model import CatalogDataSources, DataSource, DataSourceType, PoolMember
+from stackroom.runs.placement import (
+    catalog_named_in,
+    data_source_name,
+    is_named_after,
+    is_of_a_catalog,
+)
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
+
+MANAGED = PoolMember(knowledge_base_id="KB9", data_source_id="SHARED9", type="MANAGED")
+OLD_NAME = "ds-da69be4d3c6dd2d0a31fa4f4e9e95b3c"
 
 
 def a_pool(size: int) -> Pipeline:
-    """The first of them has the data source that catalogs share."""
     return Pipeline(
         pool=tuple(
             PoolMember(knowledge_base_id=f"KB{each}", data_source_id=f"SHARED{each}")
@@ -19,268 +29,201 @@ def a_pool(size: int) -> Pipeline:
     )
 
 
-MANAGED = PoolMember(knowledge_base_id="KB9", data_source_id="SHARED9", type="MANAGED")
-
-
-def place(pipeline: Pipeline, key: str = KEY) -> Placement:
+def place(pipeline: Pipeline, key: str = KEY) -> DataSource:
     pipeline.drop(key)
-    placement, _ = pipeline.placements.ensure(pipeline.catalogs.kept[place_of(key).catalog_id])
-    return placement
+    source, _ = pipeline.placements.ensure(pipeline.catalogs.kept[place_of(key).catalog_id])
+    return source
+
+
+def place_many(pipeline: Pipeline, count: int) -> list[DataSource]:
+    return [place(pipeline, f"user-{number}/shelf/a.txt") for number in range(count)]
+
+
+def make(pipeline: Pipeline, name: str, knowledge_base_id: str = "KB1") -> DataSource:
+    return pipeline.bedrock.create(
+        knowledge_base_id, name, source_type=DataSourceType.CUSTOM, prefix="", token="t"
+    )
 
 
 def homes(pipeline: Pipeline) -> list[str | None]:
     return [each.knowledge_base_id for each in pipeline.catalogs.kept.values()]
 
 
-def test_a_catalog_gets_one_data_source_of_its_own_and_keeps_it(pipeline: Pipeline) -> None:
-    first = place(pipeline)
-    second, _ = pipeline.placements.ensure(pipeline.catalogs.kept[CATALOG])
-
-    assert (first, second) == (Placement.PLACED, Placement.PLACED)
-    assert list(pipeline.bedrock.sources) == [("KB1", data_source_name(CATALOG))]
-    assert pipeline.catalogs.kept[CATALOG].data_source_id == "DS1"
+# On data sources of their own
 
 
-def test_four_catalogs_have_sources_of_their_own_and_all_others_share_one(
+def test_each_catalog_has_a_data_source_named_after_it_and_keeps_it(pipeline: Pipeline) -> None:
+    keys = ["alice/Budget 2026/a.txt", "alice/Verträge/b.txt", "bob/研究/c.txt"]
+    ids = [place_of(key).catalog_id for key in keys]
+
+    placed = [place(pipeline, key) for key in keys]
+    again = [place(pipeline, key) for key in keys]
+
+    assert [name for _, name in pipeline.bedrock.sources] == [
+        f"Budget-2026-{ids[0]}",
+        f"Vertrage-{ids[1]}",
+        ids[2],
+    ]
+    assert placed == again
+    assert {(each.type, each.is_shared) for each in placed} == {(DataSourceType.CUSTOM, False)}
+
+
+def test_four_catalogs_of_a_vector_knowledge_base_have_their_own_and_the_fifth_joins_the_shared(
     pipeline: Pipeline,
 ) -> None:
-    placed = [place(pipeline, f"alice/shelf {number}/a.txt") for number in range(50)]
+    placed = place_many(pipeline, 8)
 
-    assert placed == [Placement.PLACED] * 50
+    assert [each.is_shared for each in placed] == [False] * 4 + [True] * 4
+    assert {each.data_source_id for each in placed[4:]} == {"SHARED1"}
     assert len(pipeline.bedrock.sources) == 4
-    types = [each.data_source_type for each in pipeline.catalogs.kept.values()]
-    assert types == [DataSourceType.S3] * 4 + [DataSourceType.CUSTOM] * 46
 
 
-def test_catalogs_without_slots_share_one_data_source_and_stay_when_the_pool_grows() -> None:
+def test_of_a_pool_the_knowledge_base_with_the_most_room_is_next() -> None:
+    pipeline = a_pool(3)
+
+    own = place_many(pipeline, 12)
+    shared = [place(pipeline, f"bob/shelf {number}/a.txt") for number in range(6)]
+
+    assert [each.knowledge_base_id for each in own] == ["KB1", "KB2", "KB3"] * 4
+    assert not any(each.is_shared for each in own)
+    assert [each.data_source_id for each in shared] == ["SHARED1", "SHARED2", "SHARED3"] * 2
+
+
+@pytest.mark.parametrize(
+    ("wanted", "type_", "is_shared"),
+    [
+        (CatalogDataSources.CUSTOM, DataSourceType.CUSTOM, False),
+        (CatalogDataSources.S3, DataSourceType.S3, False),
+        (CatalogDataSources.SHARED, DataSourceType.CUSTOM, True),
+    ],
+)
+def test_an_operator_says_what_new_catalogs_get(
+    *, wanted: CatalogDataSources, type_: DataSourceType, is_shared: bool
+) -> None:
+    member = PoolMember(
+        knowledge_base_id="KB1", data_source_id="SHARED1", catalog_data_sources=wanted
+    )
+
+    source = place(Pipeline(pool=(member,)))
+
+    assert (source.type, source.is_shared) == (type_, is_shared)
+
+
+def test_where_a_catalog_is_placed_it_stays_when_the_pool_grows() -> None:
     pipeline = a_pool(2)
-    for number in range(40):
-        place(pipeline, f"alice/shelf {number}/a.txt")
+    place_many(pipeline, 12)
     before = homes(pipeline)
 
     pool = (*pipeline.pool, PoolMember(knowledge_base_id="KB3", data_source_id="SHARED3"))
-    placements = replace(pipeline.placements, pool=pool)
+    grown = replace(pipeline.placements, pool=pool)
     for catalog in list(pipeline.catalogs.kept.values()):
-        placements.ensure(catalog)
-    pipeline.drop("alice/a new one/a.txt")
-    newest = pipeline.catalogs.kept[place_of("alice/a new one/a.txt").catalog_id]
-    _, given = placements.ensure(newest)
+        grown.ensure(catalog)
+    pipeline.bucket.upload(KEY)
+    pipeline.uploads.reconcile(KEY, correlation_id="event-1")
+    newest, _ = grown.ensure(pipeline.catalogs.kept[CATALOG])
 
-    assert set(before[8:]) == {"KB1"}
     assert homes(pipeline)[:-1] == before
-    assert given.knowledge_base_id == "KB3"
+    assert newest.knowledge_base_id == "KB3"
 
 
-def test_catalogs_go_to_the_emptiest_knowledge_base_and_last_to_the_shared_ones() -> None:
-    pipeline = a_pool(3)
-
-    for number in range(4):
-        place(pipeline, f"alice/shelf {number}/a.txt")
-
-    assert homes(pipeline) == ["KB2", "KB3", "KB2", "KB3"]
-
-
-def test_a_managed_knowledge_base_has_sources_of_their_own_for_199_catalogs() -> None:
+def test_a_managed_knowledge_base_has_s3_sources_of_their_own_for_199_catalogs() -> None:
     pipeline = Pipeline(pool=(MANAGED,))
     pipeline.bedrock.source_limit = 199  # the 200th is the shared one
 
-    for number in range(201):
-        place(pipeline, f"user-{number}/shelf/a.txt")
+    placed = place_many(pipeline, 201)
 
-    types = [each.data_source_type for each in pipeline.catalogs.kept.values()]
-    assert types == [DataSourceType.S3] * 199 + [DataSourceType.CUSTOM] * 2
+    types = [(each.type, each.is_shared) for each in placed]
+    assert types == [(DataSourceType.S3, False)] * 199 + [(DataSourceType.CUSTOM, True)] * 2
 
 
 def test_in_a_mixed_pool_the_emptiest_has_the_least_share_of_its_slots_taken() -> None:
-    pipeline = Pipeline(pool=(*a_pool(2).pool, MANAGED))
+    pipeline = Pipeline(pool=(*a_pool(1).pool, MANAGED))
     pipeline.bedrock.source_limit = 199
-    for number in range(52):
-        place(pipeline, f"user-{number}/shelf/a.txt")
+
+    place_many(pipeline, 52)
 
     # One of the one's 4 slots is a larger share than 49 of the other's 199, and less than 50.
-    assert homes(pipeline) == ["KB2", *["KB9"] * 50, "KB2"]
+    assert homes(pipeline) == ["KB1", *["KB9"] * 50, "KB1"]
+
+
+def test_a_data_source_that_is_still_being_made_is_waited_for(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.bedrock.available = False
+
+    _, is_available = pipeline.placements.ensure(pipeline.catalogs.kept[CATALOG])
+
+    assert not is_available
+
+
+# After a crash, or with the tables lost
 
 
 def test_a_data_source_whose_id_a_crash_lost_is_adopted_by_name(pipeline: Pipeline) -> None:
-    pipeline.slots.take("KB1", CATALOG, limit=4)
-    pipeline.bedrock.create("KB1", data_source_name(CATALOG), prefix="alice/research/", token="t")
+    pipeline.drop()
+    pipeline.catalogs.fails("place", ConnectionError(), times=1)
+    with pytest.raises(ConnectionError):
+        pipeline.placements.ensure(pipeline.catalogs.kept[CATALOG])
 
-    placed = place(pipeline)
+    source = place(pipeline)
 
-    assert placed is Placement.PLACED
-    assert pipeline.catalogs.kept[CATALOG].data_source_id == "DS1"
-    assert len(pipeline.bedrock.sources) == 1
+    assert list(pipeline.bedrock.sources.values()) == [source.data_source_id]
+    assert pipeline.slots.holders("KB1") == {CATALOG}
 
 
+def test_a_slot_held_before_a_crash_is_used_though_another_knowledge_base_is_emptier() -> None:
+    pipeline = a_pool(2)
+    pipeline.slots.take("KB2", CATALOG, limit=4)
+
+    assert place(pipeline).knowledge_base_id == "KB2"
+
+
+@pytest.mark.parametrize("is_old", [False, True])
 def test_whatever_comes_back_first_after_the_tables_were_lost_all_data_sources_are_adopted(
-    pipeline: Pipeline,
+    pipeline: Pipeline, *, is_old: bool
 ) -> None:
     keys = [f"alice/shelf {number}/a.txt" for number in range(7)]
+    made = {}
     for key in keys[:4]:
-        catalog_id = place_of(key).catalog_id
-        pipeline.bedrock.create("KB1", data_source_name(catalog_id), prefix="", token="t")
-    made = dict(pipeline.bedrock.sources)
-    pipeline.bedrock.source_limit = 4
-
-    for key in reversed(keys):
-        place(pipeline, key)
-
-    assert pipeline.bedrock.sources == made
-    for key in keys[:4]:
-        catalog_id = place_of(key).catalog_id
-        source = pipeline.catalogs.kept[catalog_id].data_source_id
-        assert source == made["KB1", data_source_name(catalog_id)]
-    assert (pipeline.slots.taken("KB1"), pipeline.slots.lost("KB1")) == (4, frozenset())
-
-
-def shared_first(pipeline: Pipeline, *, busy: frozenset[str] = frozenset()) -> Placements:
-    """`busy` are the knowledge bases where direct calls would wait for long."""
-    placing = SharedFirst(
-        catalogs=pipeline.catalogs,
-        slots=pipeline.slots,
-        pool=pipeline.pool,
-        is_sooner=lambda each: each in busy,
-    )
-    return replace(pipeline.placements, placing=placing)
-
-
-def chosen(pipeline: Pipeline, placements: Placements, key: str = KEY) -> DataSource | None:
-    pipeline.drop(key)
-    return placements.placing.choose(pipeline.catalogs.kept[place_of(key).catalog_id])
-
-
-def test_a_new_catalog_is_placed_on_the_shared_data_source_and_bedrock_is_not_asked(
-    pipeline: Pipeline,
-) -> None:
-    placements = shared_first(pipeline)
-    pipeline.slots.survey("KB1", [])
-    asked: list[object] = []
-    for operation in ("find", "create", "all", "is_available"):
-        pipeline.bedrock.before(operation, lambda *given: asked.append(given))
-
-    first = chosen(pipeline, placements)
-    again = placements.placing.choose(pipeline.catalogs.kept[CATALOG])
-
-    assert first == again == pipeline.catalogs.kept[CATALOG].source
-    assert first is not None
-    assert first.is_shared
-    assert asked == []
-
-
-def test_what_chooses_and_what_ensures_come_to_the_same_shared_data_source() -> None:
-    pipeline = a_pool(2)
-    placements = shared_first(pipeline)
-    keys = [f"alice/shelf {number}/a.txt" for number in range(10)]
-    for key in keys:
         pipeline.drop(key)
-    catalogs = list(pipeline.catalogs.kept.values())
+        catalog = pipeline.catalogs.kept[place_of(key).catalog_id]
+        name = old_name(catalog.catalog_id) if is_old else data_source_name(catalog)
+        made[key] = make(pipeline, name)
+    pipeline.slots.surveyed.clear()
 
-    ensured = [placements.ensure(each) for each in catalogs]
-    bare = [each.model_copy(update={"data_source_id": None}) for each in catalogs]
-    chosen_later = [placements.placing.choose(each) for each in bare]
+    placed = {key: place(pipeline, key) for key in reversed(keys)}
 
-    assert [source for _, source in ensured] == chosen_later
-    assert {source.data_source_id for _, source in ensured} == {"SHARED1"}
+    assert {key: placed[key] for key in keys[:4]} == made
+    assert all(placed[key].is_shared for key in keys[4:])
+    assert (pipeline.slots.taken("KB1"), pipeline.slots.lost("KB1")) == (4, frozenset())
 
 
 def test_before_the_data_sources_were_looked_through_a_run_has_to_find_out(
     pipeline: Pipeline,
 ) -> None:
-    placements = shared_first(pipeline)
-
-    before = chosen(pipeline, placements)
-    _, found = placements.ensure(pipeline.catalogs.kept[CATALOG])
-    after = chosen(pipeline, placements, "alice/another/a.txt")
-
-    assert before is None
-    assert found.is_shared
-    assert after == found
-    assert pipeline.bedrock.sources == {}
-
-
-def test_a_survey_is_made_once_and_lets_catalogs_be_placed_at_once(pipeline: Pipeline) -> None:
-    placements = shared_first(pipeline)
-    pipeline.bedrock.create("KB1", "ds-of somebody", prefix="", token="t")
-
-    placements.survey()
-    noted = pipeline.slots.noted("KB1")
-    pipeline.bedrock.create("KB1", "ds-of another", prefix="", token="u")
-    placements.survey()
-
-    assert noted == pipeline.slots.noted("KB1") == frozenset({"!lost-ds-of somebody"})
-    assert chosen(pipeline, placements) is not None
-
-
-def test_a_catalog_whose_data_source_is_there_yet_comes_back_to_it_though_new_ones_share(
-    pipeline: Pipeline,
-) -> None:
-    placements = shared_first(pipeline)
-    made = pipeline.bedrock.create("KB1", data_source_name(CATALOG), prefix="", token="t")
-    other = chosen(pipeline, placements, "alice/another/a.txt")
-    _, of_other = placements.ensure(
-        pipeline.catalogs.kept[place_of("alice/another/a.txt").catalog_id]
-    )
-
-    unplaced = chosen(pipeline, placements)
-    _, adopted = placements.ensure(pipeline.catalogs.kept[CATALOG])
-
-    assert (other, of_other.is_shared) == (None, True)
-    assert unplaced is None
-    assert adopted.data_source_id == made
-    assert pipeline.slots.noted("KB1") == frozenset({CATALOG})
-
-
-def test_a_catalog_that_holds_a_slot_is_not_placed_elsewhere(pipeline: Pipeline) -> None:
-    pipeline.slots.survey("KB1", [])
-    pipeline.slots.take("KB1", CATALOG, limit=4)
-
-    assert chosen(pipeline, shared_first(pipeline)) is None
-    assert pipeline.catalogs.kept[CATALOG].source is None
-
-
-def test_where_direct_calls_are_busy_a_catalog_gets_its_own_while_there_is_room(
-    pipeline: Pipeline,
-) -> None:
-    placements = shared_first(pipeline, busy=frozenset({"KB1"}))
-    pipeline.slots.survey("KB1", [])
-    kinds = []
-    for number in range(6):
-        key = f"alice/shelf {number}/a.txt"
-        if chosen(pipeline, placements, key) is None:
-            placements.ensure(pipeline.catalogs.kept[place_of(key).catalog_id])
-        kinds.append(pipeline.catalogs.kept[place_of(key).catalog_id].data_source_type)
-
-    assert kinds == [DataSourceType.S3] * 4 + [DataSourceType.CUSTOM] * 2
-
-
-def test_a_managed_knowledge_base_is_for_catalogs_of_their_own_first() -> None:
-    pipeline = Pipeline(pool=(MANAGED,))
-    placements = shared_first(pipeline)
-
-    assert chosen(pipeline, placements) is None
-    _, source = placements.ensure(pipeline.catalogs.kept[CATALOG])
-    assert not source.is_shared
-
-
-def test_who_places_a_catalog_elsewhere_meanwhile_is_not_overruled(pipeline: Pipeline) -> None:
-    pipeline.slots.survey("KB1", [])
+    pipeline.slots.surveyed.clear()
     pipeline.drop()
-    read_before = pipeline.catalogs.kept[CATALOG]
-    own = DataSource(knowledge_base_id="KB1", data_source_id="DS9")
-    pipeline.catalogs.place(CATALOG, own)
+    catalog = pipeline.catalogs.kept[CATALOG]
 
-    with pytest.raises(RecordChanged):
-        shared_first(pipeline).placing.choose(read_before)
+    assert pipeline.placements.shared.join_if_full(catalog) is None
 
-    assert pipeline.catalogs.kept[CATALOG].source == own
+
+def test_a_survey_is_made_once(pipeline: Pipeline) -> None:
+    pipeline.slots.surveyed.clear()
+    make(pipeline, OLD_NAME)
+
+    pipeline.placements.survey()
+    noted = pipeline.slots.noted("KB1")
+    make(pipeline, f"another-cat-{'0' * 24}")
+    pipeline.placements.survey()
+
+    assert pipeline.slots.noted("KB1") == noted == frozenset({f"!lost-{OLD_NAME}"})
 
 
 def test_a_data_source_that_is_being_deleted_is_waited_for_and_costs_no_slot(
     pipeline: Pipeline,
 ) -> None:
-    pipeline.drop()
-    name = data_source_name(CATALOG)  # of the catalog before it was deleted, and that came back
-    made = pipeline.bedrock.create("KB1", name, prefix="alice/research/", token="t")
+    pipeline.drop()  # the catalog was deleted, and came back
+    made = make(pipeline, data_source_name(pipeline.catalogs.kept[CATALOG])).data_source_id
     pipeline.bedrock.deletion_seconds = 100
     pipeline.bedrock.remove("KB1", made)
     removed: list[tuple[str, ...]] = []
@@ -294,36 +237,118 @@ def test_a_data_source_that_is_being_deleted_is_waited_for_and_costs_no_slot(
     assert pipeline.catalogs.kept[CATALOG].data_source_id is None
 
 
-def test_a_slot_held_before_a_crash_is_used_though_another_knowledge_base_is_emptier() -> None:
-    pipeline = a_pool(2)
-    pipeline.slots.take("KB2", CATALOG, limit=4)
-
-    place(pipeline)
-
-    assert homes(pipeline) == ["KB2"]
+# Where there is no room
 
 
 def test_strangers_data_sources_count_as_taken_and_the_next_knowledge_base_is_used() -> None:
     pipeline = a_pool(2)
     for number in range(5):
-        pipeline.bedrock.create("KB2", f"stranger-{number}", prefix="", token="t")
+        make(pipeline, f"stranger-{number}")
 
     placed = place(pipeline)
 
-    assert placed is Placement.PLACED
-    assert homes(pipeline) == ["KB1"]
-    assert pipeline.slots.taken("KB2") == 1
+    assert (placed.knowledge_base_id, placed.is_shared) == ("KB2", False)
+    assert len(pipeline.slots.lost("KB1")) == 1
+    assert pipeline.slots.holders("KB1") == frozenset()
 
 
-def test_a_data_source_that_is_still_being_created_is_waited_for(pipeline: Pipeline) -> None:
-    pipeline.bedrock.available = False
+def test_where_all_is_taken_catalogs_join_without_a_run_and_bedrock_is_not_asked(
+    pipeline: Pipeline,
+) -> None:
+    place_many(pipeline, 4)
+    asked: list[object] = []
+    for operation in ("find", "create", "all", "is_available"):
+        pipeline.bedrock.before(operation, lambda *given: asked.append(given))
 
-    assert place(pipeline) is Placement.WAITING
+    pipeline.drop()
+
+    assert pipeline.source_of().is_shared
+    assert CATALOG not in pipeline.leases.kept
+    assert asked == []
 
 
-def test_data_source_names_fit_bedrocks_pattern_whatever_the_catalog() -> None:
-    name = data_source_name(place_of("alice/Ünï cödé/a.txt").catalog_id)
+def test_a_catalog_that_holds_a_slot_joins_no_other(pipeline: Pipeline) -> None:
+    place_many(pipeline, 3)
+    pipeline.slots.take("KB1", CATALOG, limit=4)
 
-    assert name.isascii()
-    assert name.replace("-", "").isalnum()
-    assert len(name) <= 100
+    pipeline.drop()
+
+    assert pipeline.catalogs.kept[CATALOG].source is None
+    assert not place(pipeline).is_shared
+
+
+def test_who_places_a_catalog_elsewhere_meanwhile_is_not_overruled() -> None:
+    pipeline = Pipeline(shared=True)
+    pipeline.bucket.upload(KEY)
+    pipeline.uploads.reconcile(KEY, correlation_id="event-1")
+    read_before = pipeline.catalogs.kept[CATALOG]
+    own = DataSource(knowledge_base_id="KB1", data_source_id="DS9")
+    pipeline.catalogs.place(CATALOG, own)
+
+    with pytest.raises(RecordChanged):
+        pipeline.placements.shared.join_if_full(read_before)
+
+    assert pipeline.catalogs.kept[CATALOG].source == own
+
+
+@pytest.mark.parametrize("becomes", ["closed", "shared"])
+def test_a_data_source_that_its_catalog_no_longer_wants_when_it_is_made_goes_again(
+    pipeline: Pipeline, becomes: str
+) -> None:
+    pipeline.drop()
+    catalog = pipeline.catalogs.kept[CATALOG]
+
+    def meanwhile(*_: object, **__: object) -> None:
+        if becomes == "shared":
+            pipeline.catalogs.place(CATALOG, pipeline.pool[0].shared_source)
+        else:
+            del pipeline.catalogs.kept[CATALOG]
+
+    pipeline.bedrock.after("create", meanwhile, times=1)
+    with pytest.raises(RecordChanged):
+        pipeline.placements.ensure(catalog)
+    pipeline.clock.pass_by(pipeline.bedrock.deletion_seconds)
+
+    assert pipeline.bedrock.all("KB1") == {}
+    assert pipeline.slots.taken("KB1") == 0
+
+
+def test_a_data_source_stays_for_a_catalog_that_was_closed_and_opened_again(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    catalog = pipeline.catalogs.kept[CATALOG]
+    pipeline.catalogs.fails("place", RecordChanged(CATALOG), times=1)
+
+    with pytest.raises(RecordChanged):
+        pipeline.placements.ensure(catalog)
+
+    assert pipeline.placements.ensure(catalog)[0].data_source_id == "DS1"
+
+
+# Names
+
+
+def old_name(catalog_id: str) -> str:
+    return "ds-" + hashlib.sha256(catalog_id.encode()).hexdigest()[:32]
+
+
+@pytest.mark.parametrize("folder", ["Ünï cödé", "a" * 80, "x - y", "研究", "Q3 draft"])
+def test_data_source_names_fit_bedrocks_pattern_whatever_the_catalog(
+    pipeline: Pipeline, folder: str
+) -> None:
+    key = f"alice/{folder}/a.txt"
+    place(pipeline, key)
+
+    [(_, name)] = pipeline.bedrock.sources
+
+    assert re.fullmatch(r"([0-9a-zA-Z][_-]?){1,100}", name)  # [API model bedrock-agent: Name]
+    assert is_named_after(name, place_of(key).catalog_id)
+    assert catalog_named_in(name) == place_of(key).catalog_id
+
+
+def test_names_of_before_are_recognised_and_strangers_are_not() -> None:
+    assert is_of_a_catalog(old_name(CATALOG))
+    assert is_named_after(old_name(CATALOG), CATALOG)
+    assert not is_named_after(old_name(CATALOG), place_of("bob/notes/a.txt").catalog_id)
+    assert not any(map(is_of_a_catalog, ["handbooks", "ds-1", "shared", f"my{CATALOG}"]))

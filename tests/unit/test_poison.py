@@ -5,7 +5,8 @@ An audit tells of it by name, does all the rest, and comes to its end. What no i
 ends the piece instead, told once.
 """
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -13,12 +14,23 @@ import pytest
 
 from stackroom.audits.discrepancies import Kind, Outcome
 from stackroom.deletions.deletions import Deletions
-from stackroom.errors import RecordChanged, ServiceRefused, StoreUnavailable
+from stackroom.errors import (
+    DocumentsRefused,
+    KnowledgeBaseUnavailable,
+    RecordChanged,
+    ServiceRefused,
+    StoreUnavailable,
+)
 from stackroom.ingestion.retry import Retrying
+from stackroom.ingestion.sending import batches
+from stackroom.ingestion.work_queue import OpenWork
 from stackroom.keys import unplaced_partition
 from stackroom.model import Document, DocumentStatus
 from stackroom.ports.admission import Grant, Mode, Waiter
-from tests.unit.pipeline import CATALOG, place_of
+from stackroom.ports.ingestion import Submission
+from stackroom.runs.progress import RunOutcome
+from stackroom.settlement.verdicts import MAX_ATTEMPTS
+from tests.unit.pipeline import CATALOG, SHARED_WORKLIST, Pipeline, place_of
 from tests.unit.reconciling import Reconciled
 
 POISON = "alice/poison/a.txt"
@@ -44,12 +56,12 @@ class Loop:
     kind: Kind = Kind.NOT_COMPARED
 
 
-def fails_for(fake: object, method: str, name: str) -> None:
+def fails_for(fake: object, method: str, name: str, error: Exception | None = None) -> None:
     """The fake's method, called for anything of that name."""
 
     def fail(*given: object, **_: object) -> None:
         if any(name in str(each) for each in given):
-            raise Poisoned(name)
+            raise error or Poisoned(name)
 
     fake.before(method, fail)  # type: ignore[attr-defined]
 
@@ -134,7 +146,7 @@ def indexed_by_mistake(world: Reconciled) -> None:
     """Documents of three catalogs, each with a data source of its own, are gone from the index."""
     for key in ALL:
         world.dropped_and_indexed(key)
-        world.bedrock.forget(key)
+        world.loses(key)
 
 
 def taken_up_again(world: Reconciled) -> bool:
@@ -356,21 +368,6 @@ def test_a_key_that_can_not_be_removed_leaves_the_rest_of_its_catalog_removed() 
     assert world.leases.kept[CATALOG].requested > asked_before
 
 
-@pytest.mark.parametrize("body", [b"", b"no JSON", b"[]", b'{"other": 1}'])
-def test_a_sidecar_that_is_none_of_ours_leaves_its_document_out_and_no_other(body: bytes) -> None:
-    world = Reconciled(shared_first=True)
-    keys = [f"alice/research/{number}.txt" for number in range(3)]
-    for key in keys:
-        world.drop(key)
-    world.bucket.write_sidecar(keys[1], body)
-
-    world.work_shared()
-
-    assert world.document(keys[0]).status is DocumentStatus.INDEXED
-    assert world.document(keys[2]).status is DocumentStatus.INDEXED
-    assert world.document(keys[1]).status is DocumentStatus.PENDING
-
-
 def test_a_record_that_is_none_is_told_and_the_others_are_compared() -> None:
     world = Reconciled()
     indexed_and_gone(world)
@@ -381,3 +378,189 @@ def test_a_record_that_is_none_is_told_and_the_others_are_compared() -> None:
 
     assert (Kind.MALFORMED_RECORD, world.inventory.malformed[0], Outcome.LEFT) in told
     assert all(world.document(key).status is DocumentStatus.DELETING for key in ALL)
+
+
+# In a run of documents of many catalogs, ten a call
+
+
+def dropped(*, count: int = 12) -> tuple[Pipeline, list[str]]:
+    """POISON and so many others, each of a catalog of its own on a shared data source."""
+    shared = Pipeline(shared=True)
+    others = [f"user-{number:02}/shelf/a.txt" for number in range(count)]
+    for key in (*others, POISON):
+        shared.drop(key)
+    return shared, others
+
+
+def statuses(pipeline: Pipeline, keys: list[str]) -> set[str]:
+    return {pipeline.document(key).status for key in keys}
+
+
+def left(pipeline: Pipeline) -> set[str]:
+    """Catalogs that the worklist still has, for a later run."""
+    return set(pipeline.worklists.kept[SHARED_WORKLIST])
+
+
+def ingesting_fails(pipeline: Pipeline, error: Exception) -> list[int]:
+    """Over POISON: how many documents each such call had, as they come."""
+    sizes = list[int]()
+
+    def fail(_: object, documents: Sequence[Submission], **__: object) -> None:
+        if place_of(POISON).document_id in {each.document_id for each in documents}:
+            sizes.append(len(documents))
+            raise error
+
+    pipeline.bedrock.before("ingest", fail)
+    return sizes
+
+
+def test_a_document_that_bedrock_refuses_fails_alone_and_the_others_of_its_call_are_indexed() -> (
+    None
+):
+    shared, others = dropped()
+    sizes = ingesting_fails(shared, DocumentsRefused("a member must satisfy a pattern"))
+
+    run = shared.execute(SHARED_WORKLIST)
+
+    assert (sizes[0] > 1, sizes[1:]) == (True, [1])
+    assert statuses(shared, others) == {DocumentStatus.INDEXED}
+    refused = shared.document(POISON)
+    assert refused.status is DocumentStatus.FAILED
+    assert "must satisfy a pattern" in str(refused.status_reason)
+    assert (run.progress.documents.failed, left(shared)) == (1, set())
+
+
+def test_what_goes_alone_takes_one_call_behind_what_has_not_been_tried() -> None:
+    shared, others = dropped(count=80)
+    documents = [shared.document(key) for key in others]
+    work = OpenWork(small=deque(documents[:50]), alone=deque(documents[50:]))
+
+    found = batches(work, 4, share=1, at_work=0)
+
+    assert [len(each) for each in found] == [10, 10, 10, 1]
+    assert work.is_more
+
+
+def test_a_refusal_that_may_be_everybodys_fails_no_document_until_it_came_every_time() -> None:
+    shared, others = dropped(count=3)
+    refusal = DocumentsRefused("the role may not")
+    shared.bedrock.fails("ingest", refusal)
+    began = shared.clock()
+
+    run = shared.execute(SHARED_WORKLIST, until="WaitForKnowledgeBase")
+    at_first = statuses(shared, [*others, POISON])
+    run = shared.execute(run=run, state="WaitForKnowledgeBase")
+
+    assert at_first == {DocumentStatus.PENDING}
+    assert statuses(shared, [*others, POISON]) == {DocumentStatus.FAILED}
+    assert run.progress.outcome is RunOutcome.RELEASED
+    assert {each.attempts for each in shared.documents.kept.values()} == {MAX_ATTEMPTS}
+    assert (shared.clock() - began).total_seconds() > 60
+
+
+@pytest.mark.parametrize(
+    "error", [KnowledgeBaseUnavailable("IngestKnowledgeBaseDocuments", "500"), Poisoned()]
+)
+def test_a_document_that_every_call_fails_over_keeps_nobody_else_waiting(
+    error: Exception,
+) -> None:
+    shared, others = dropped()
+    sizes = ingesting_fails(shared, error)
+
+    run = shared.execute(SHARED_WORKLIST)
+
+    assert (sizes[0] > 1, sizes[-1]) == (True, 1)
+    assert run.progress.outcome is RunOutcome.RELEASED
+    assert statuses(shared, others) == {DocumentStatus.INDEXED}
+    assert shared.document(POISON).status is DocumentStatus.PENDING
+    assert {*shared.failures} == left(shared) == {POISON_CATALOG}
+
+
+def test_a_catalog_that_can_not_be_read_keeps_nobody_else_waiting() -> None:
+    shared, others = dropped()
+    fails_for(shared.documents, "open_in", POISON_CATALOG)
+
+    run = shared.execute(SHARED_WORKLIST)
+
+    assert run.progress.outcome is RunOutcome.RELEASED
+    assert statuses(shared, others) == {DocumentStatus.INDEXED}
+    assert {key: type(error) for key, error in shared.failures.items()} == {
+        POISON_CATALOG: Poisoned
+    }
+    assert left(shared) == {POISON_CATALOG}
+
+
+def test_a_call_that_can_not_be_looked_at_is_left_to_a_later_run_with_its_documents() -> None:
+    shared, _ = dropped(count=0)
+    looking = shared.bedrock.fails("details", Poisoned())
+    run = shared.execute(SHARED_WORKLIST)
+    released, kept = run.progress.outcome, left(shared)
+
+    looking.end()
+    shared.broken_runs.sweep(shared.runs.expired())
+    shared.execute(SHARED_WORKLIST)
+
+    assert (released, kept) == (RunOutcome.RELEASED, {POISON_CATALOG})
+    assert shared.document(POISON).status is DocumentStatus.INDEXED
+
+
+@pytest.mark.parametrize(
+    ("port", "method"), [("catalogs", "settle_status"), ("findings", "reasons_for")]
+)
+@pytest.mark.parametrize("error", [KnowledgeBaseUnavailable("any", "500"), Poisoned()])
+def test_a_catalog_that_can_not_be_settled_keeps_nobody_else_waiting(
+    port: str, method: str, error: Exception
+) -> None:
+    shared, others = dropped(count=3)
+    run = shared.work(SHARED_WORKLIST)
+    fails_for(getattr(shared, port), method, POISON_CATALOG, error)
+
+    shared.go_on(run, until="WorklistSettled")
+
+    assert statuses(shared, others) == {DocumentStatus.INDEXED}
+    assert POISON_CATALOG in shared.failures
+    assert shared.book.read().grants == ()
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"null", b"[]", b"{}", b"no JSON", b'{"metadataAttributes": {"a": 1}}']
+)
+def test_a_sidecar_that_is_none_of_ours_leaves_its_document_out_and_no_other(body: bytes) -> None:
+    shared, others = dropped(count=3)
+    shared.bucket.write_sidecar(POISON, body)
+
+    run = shared.execute(SHARED_WORKLIST)
+
+    assert run.progress.outcome is RunOutcome.RELEASED
+    assert statuses(shared, others) == {DocumentStatus.INDEXED}
+    assert shared.document(POISON).status is DocumentStatus.PENDING
+    assert left(shared) == {POISON_CATALOG}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [StoreUnavailable("Query", "ThrottlingException"), ServiceRefused("Query", "ExpiredToken")],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_nobody_can_do_without_ends_the_task(error: Exception) -> None:
+    shared, others = dropped(count=3)
+    shared.documents.fails("open_in", error)
+
+    with pytest.raises(type(error)):
+        shared.execute(SHARED_WORKLIST)
+
+    assert len(left(shared)) == len(others) + 1
+    assert shared.leases.kept[SHARED_WORKLIST].held
+
+
+def test_the_sweep_asks_for_what_was_set_aside() -> None:
+    shared, _ = dropped(count=1)
+    poison = shared.documents.fails("open_in", Poisoned())
+    shared.execute(SHARED_WORKLIST)
+    poison.end()
+
+    swept = shared.broken_runs.sweep(shared.runs.expired())
+    shared.execute(SHARED_WORKLIST)
+
+    assert swept.failures == {}
+    assert shared.document(POISON).status is DocumentStatus.INDEXED

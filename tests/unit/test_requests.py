@@ -13,7 +13,7 @@ BOBS = place_of(OTHER).catalog_id
 
 @pytest.fixture
 def shared() -> Pipeline:
-    pipeline = Pipeline(shared_first=True)
+    pipeline = Pipeline(shared=True)
     for key in (KEY, OTHER):
         upload(pipeline, key)
     return pipeline
@@ -119,7 +119,7 @@ def test_each_knowledge_base_of_the_pool_has_its_worklist_looked_at() -> None:
     members = [
         PoolMember(knowledge_base_id=f"KB{each}", data_source_id=f"SHARED{each}") for each in (1, 2)
     ]
-    pipeline = Pipeline(pool=tuple(members), shared_first=True)
+    pipeline = Pipeline(pool=tuple(members), shared=True)
     second = shared_worklist("KB2")
     pipeline.worklists.add(second, CATALOG)
 

@@ -19,7 +19,7 @@ from stackroom.errors import (
 from stackroom.filters import Filter
 from stackroom.identity import Caller
 from stackroom.keys import document_id_of
-from stackroom.model import Catalog
+from stackroom.model import Catalog, DataSourceType
 from stackroom.ports.retrieval import Place, Retrieved
 from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom.retrieval.budget import Budget, Priority
@@ -40,13 +40,23 @@ class CatalogShelf(FakeCatalogs):
     reads: int = 0
     failure: Exception | None = None
 
-    def put(self, catalog_id: str, home: str | None, user_id: str = "alice") -> None:
+    def put(
+        self,
+        catalog_id: str,
+        home: str | None,
+        user_id: str = "alice",
+        *,
+        source: str | None = None,
+    ) -> None:
+        """With a `source`, its documents are ingested directly, into that data source."""
         self.kept[catalog_id] = Catalog(
             catalog_id=catalog_id,
             user_id=user_id,
             name=catalog_id,
             s3_prefix=f"{user_id}/{catalog_id}/",
             knowledge_base_id=home,
+            data_source_id=source,
+            data_source_type=DataSourceType.CUSTOM if source else DataSourceType.S3,
             created_at=NOW,
             updated_at=NOW,
         )
@@ -225,6 +235,56 @@ def test_what_was_ingested_directly_is_no_other_document_whatever_its_attributes
     answer = search(retrieval, ALICE, **narrowed)
 
     assert (answer.results, answer.withheld) == ((), 1)
+
+
+def test_what_tells_its_data_source_alone_is_found_with_its_object(
+    retrieval: Retrieval, pool: dict[str, FakeKnowledgeBase], catalogs: CatalogShelf
+) -> None:
+    catalogs.put("cat-1", "KB1", source="DS1")
+    for name in ("a.txt", "b.txt"):
+        attributes = {"document_id": document_id_of("cat-1", name)}
+        pool["KB1"].put(
+            "annual leave",
+            filename=name,
+            attributes=attributes,
+            data_source_id="DS1",
+            tells_source=False,
+        )
+    locating = replace(retrieval, uri_of=lambda key: f"s3://docs/{key}")
+
+    answers = [search(locating), search(locating, catalog_id="cat-1"), search(retrieval)]
+
+    told = ["s3://docs/alice/cat-1/a.txt", "s3://docs/alice/cat-1/b.txt"]
+    assert [_uris(each) for each in answers] == [told, told, [None, None]]
+    assert [each.withheld for each in answers] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("narrowed", [{}, {"catalog_id": "cat-1"}])
+def test_what_tells_no_source_is_not_made_hers_by_being_located(
+    retrieval: Retrieval,
+    pool: dict[str, FakeKnowledgeBase],
+    catalogs: CatalogShelf,
+    narrowed: dict[str, str],
+) -> None:
+    catalogs.put("cat-1", "KB1", source="DS1")
+    attributes = {"document_id": document_id_of("cat-1", "handbook.txt")}
+    for source in (None, "DS2"):
+        pool["KB1"].put(
+            f"annual leave of {source}",
+            attributes=attributes,
+            data_source_id=source,
+            tells_source=False,
+        )
+
+    answer = search(replace(retrieval, uri_of=lambda key: f"s3://docs/{key}"), ALICE, **narrowed)
+
+    assert (answer.results, answer.withheld) == ((), 2)
+
+
+def _uris(answer: Answer) -> list[str | None]:
+    return [
+        source.uri for result in answer.results for source in (result.source, *result.other_sources)
+    ]
 
 
 def test_catalogs_that_can_not_be_read_withhold_nothing_silently(

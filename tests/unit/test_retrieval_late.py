@@ -48,7 +48,7 @@ def stuck() -> Iterator[Stuck]:
 
 def ask(knowledge_base: Stuck, seconds: float) -> Replies:
     return ask_all(
-        Scope(queries=(Query(target="kb", view=Everyone()),), owner_of=lambda _: None),
+        Scope(queries=(Query(target="kb", view=Everyone()),), catalog_of=lambda _: None),
         "is there leave?",
         pool={"kb": knowledge_base},
         conditions=(),

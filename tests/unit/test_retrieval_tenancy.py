@@ -151,7 +151,7 @@ def test_a_member_is_shown_what_names_a_group_of_theirs_to_the_character(
     [member] = Member.of(Caller("bob", ("finance", "staff")))
 
     def look() -> tuple[Passage, ...]:
-        return member.proven([passage], owner_of=lambda _: None)
+        return member.proven([passage], catalog_of=lambda _: None)
 
     if seen:
         assert look() == (passage,)
@@ -180,7 +180,7 @@ def test_what_says_it_is_shared_by_somebody_whose_it_is_not_is_kept_from_a_membe
     passage = Passage(text="", score=1, uri=f"s3://docs/{key}", attributes=attributes)
     [member] = Member.of(Caller("bob", ("finance",)))
 
-    assert member.proven([passage], owner_of=lambda _: None) == ()
+    assert member.proven([passage], catalog_of=lambda _: None) == ()
     assert f"passages kept from 'bob': they are from ['s3://docs/{key}']" in caplog.text
 
 

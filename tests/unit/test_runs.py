@@ -52,7 +52,58 @@ def test_whoever_finds_a_lease_without_execution_starts_it(pipeline: Pipeline) -
     pipeline.runs.ask(CATALOG)
 
     assert names(pipeline) == [f"{CATALOG}-1"]
+    assert pipeline.leases.kept[CATALOG].requested == 2
+
+
+def test_a_run_is_known_to_have_started_by_its_first_task(pipeline: Pipeline) -> None:
+    starts: list[str] = []
+    pipeline.executions.before("start", lambda name, _: starts.append(name))
+
+    pipeline.runs.ask(CATALOG)
+    pipeline.runs.ask(CATALOG)
+    pipeline.runs.renew(CATALOG, 1)
+    pipeline.runs.ask(CATALOG)
+
+    assert starts == [f"{CATALOG}-1"] * 2
+
+
+def test_a_run_that_broke_before_its_first_task_is_followed_by_those_who_count_that(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.runs.ask(CATALOG)
+    pipeline.executions.ended.add(f"{CATALOG}-1")
+    pipeline.runs.ask(CATALOG)
+    asked = names(pipeline)
+    pipeline.clock.pass_by(3600)
+
+    pipeline.broken_runs.sweep(pipeline.runs.expired())
+
+    assert asked == [f"{CATALOG}-1"]
+    assert names(pipeline) == [f"{CATALOG}-1", f"{CATALOG}-2"]
+    assert pipeline.leases.kept[CATALOG].failures == 1
+
+
+def test_a_follower_that_waits_for_its_time_is_not_started_by_everybody(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.runs.ask(CATALOG)
+    break_down(pipeline, 1)
+    starts: list[str] = []
+    pipeline.executions.before("start", lambda name, _: starts.append(name))
+
+    pipeline.runs.ask(CATALOG)
+
+    assert starts == []
     assert pipeline.leases.kept[CATALOG].started
+
+
+def test_a_lease_that_was_given_back_while_somebody_asked_is_taken(pipeline: Pipeline) -> None:
+    pipeline.runs.ask(CATALOG)
+    pipeline.leases.before("ask", lambda _: pipeline.runs.release(CATALOG, 1, served=1), times=1)
+
+    pipeline.runs.ask(CATALOG)
+
+    assert names(pipeline) == [f"{CATALOG}-1", f"{CATALOG}-2"]
 
 
 def test_a_dead_run_is_left_to_those_who_count_how_often_runs_broke(pipeline: Pipeline) -> None:
@@ -150,7 +201,7 @@ def test_epochs_that_were_used_before_the_control_table_was_lost_are_not_used_ag
 
     lease = pipeline.leases.get(CATALOG)
     assert lease is not None
-    assert lease.started
+    assert lease.epoch > 3
     assert pipeline.executions.is_running(lease.execution_name)
 
 

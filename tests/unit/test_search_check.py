@@ -1,6 +1,5 @@
 """Whether a document is found: only what comes from the document itself counts."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -34,7 +33,7 @@ def put(knowledge_base: FakeKnowledgeBase, user_id: str = PLACE.user_id, **sourc
 
 
 def found(knowledge_base: FakeKnowledgeBase) -> set[str]:
-    return SearchCheck(knowledge_base=lambda _: knowledge_base).found(_catalog(), [_document()])
+    return SearchCheck(knowledge_base=lambda _: knowledge_base).found([(_catalog(), _document())])
 
 
 def left(knowledge_base: FakeKnowledgeBase) -> set[str]:
@@ -103,12 +102,67 @@ def test_a_rejected_files_passage_is_left_though_its_owner_finds_none(
     assert left(knowledge_base) == {DOCUMENT_ID}
 
 
-@pytest.mark.parametrize("look", [found, left])
-def test_a_store_that_ignores_the_filter_proves_nothing(
-    knowledge_base: FakeKnowledgeBase, look: Callable[[FakeKnowledgeBase], set[str]]
-) -> None:
+def test_a_store_that_ignores_the_filter_proves_nothing(knowledge_base: FakeKnowledgeBase) -> None:
     knowledge_base.ignores_filters = True
     knowledge_base.put("report", user_id="bob")
 
-    with pytest.raises(KnowledgeBaseUnavailable, match="outside the filter"):
-        look(knowledge_base)
+    for ask in (found, left):
+        with pytest.raises(KnowledgeBaseUnavailable, match="outside the filter"):
+            ask(knowledge_base)
+
+
+def of_many(knowledge_base: FakeKnowledgeBase, count: int) -> list[tuple[Catalog, Document]]:
+    """Documents of as many users, each with a passage."""
+    documents = []
+    for number in range(count):
+        place = place_of(f"user-{number}/shelf/a.txt")
+        catalog = _catalog().model_copy(
+            update={
+                "catalog_id": place.catalog_id,
+                "user_id": place.user_id,
+                "s3_prefix": place.prefix,
+            }
+        )
+        document = _document().model_copy(
+            update={"catalog_id": place.catalog_id, "document_id": place.document_id}
+        )
+        knowledge_base.put(
+            "text",
+            user_id=place.user_id,
+            catalog_id=place.catalog_id,
+            filename=place.filename,
+            attributes={"document_id": place.document_id},
+            custom_id=place.document_id,
+        )
+        documents.append((catalog, document))
+    return documents
+
+
+def test_documents_of_many_owners_are_asked_for_in_one_question(
+    knowledge_base: FakeKnowledgeBase,
+) -> None:
+    documents = of_many(knowledge_base, 12)
+    check = SearchCheck(knowledge_base=lambda _: knowledge_base, at_once=lambda _: 10)
+
+    found = check.found(documents)
+
+    assert found == {document.document_id for _, document in documents}
+    assert len(knowledge_base.filters) == 2
+
+
+def test_one_whose_passages_leave_no_room_hides_no_other(knowledge_base: FakeKnowledgeBase) -> None:
+    documents = of_many(knowledge_base, 2)
+    loud = place_of("user-0/shelf/a.txt")
+    for _ in range(100):
+        knowledge_base.put(
+            "document",
+            user_id=loud.user_id,
+            catalog_id=loud.catalog_id,
+            filename=loud.filename,
+            attributes={"document_id": loud.document_id},
+            custom_id=loud.document_id,
+        )
+
+    found = SearchCheck(knowledge_base=lambda _: knowledge_base).found(documents)
+
+    assert found == {document.document_id for _, document in documents}

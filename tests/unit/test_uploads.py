@@ -205,10 +205,8 @@ def test_a_failed_file_dropped_again_is_tried_again_but_not_on_the_same_event(
     pipeline: Pipeline,
 ) -> None:
     pipeline.drop()
-    run = pipeline.started()
-    pipeline.bedrock.say(KEY, "FAILED")
-    pipeline.bedrock.finish(str(run.progress.job_id))
-    pipeline.settle(run)
+    pipeline.bedrock.becomes(pipeline.document().document_id, "FAILED", "no text")
+    pipeline.execute()
 
     same_event = pipeline.deliver()
     status_after_event = pipeline.document().status
@@ -464,8 +462,9 @@ def test_a_file_that_was_shown_in_no_catalog_for_its_path_is_shown_in_its_own(
     assert pipeline.document(key).status is DocumentStatus.FAILED
 
 
-def test_what_is_rejected_where_jobs_crawl_may_be_in_the_index(pipeline: Pipeline) -> None:
+def test_what_is_rejected_where_jobs_crawl_may_be_in_the_index() -> None:
     """One may have gone over it before its sidecar lay there."""
+    pipeline = Pipeline(by_jobs=True)
     pipeline.drop()
     pipeline.index()
 
@@ -475,7 +474,18 @@ def test_what_is_rejected_where_jobs_crawl_may_be_in_the_index(pipeline: Pipelin
     assert rejected.run_for == CATALOG
 
 
-def test_what_was_rejected_where_jobs_crawl_is_not_just_forgotten(pipeline: Pipeline) -> None:
+def test_what_is_rejected_where_nothing_crawls_was_never_indexed(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.index()
+
+    rejected = pipeline.drop("alice/research/a.exe")
+
+    assert not pipeline.document("alice/research/a.exe").lingering
+    assert rejected.run_for is None
+
+
+def test_what_was_rejected_where_jobs_crawl_is_not_just_forgotten() -> None:
+    pipeline = Pipeline(by_jobs=True)
     pipeline.drop()
     pipeline.index()
     pipeline.drop("alice/research/a.exe")

@@ -1,6 +1,7 @@
 """The rules alone: what holds whatever the type of the data source."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,7 +11,7 @@ from stackroom.model import Catalog, Document, DocumentStatus
 from stackroom.ports.ingestion import DocumentDetail
 from stackroom.settlement.evidence import Evidence, Investigation, Standing
 from stackroom.settlement.search_check import SearchCheck
-from stackroom.settlement.shared_source import DEADLINE, SharedSource
+from stackroom.settlement.standings import after_call, after_data_source
 from stackroom.settlement.verdicts import MAX_ATTEMPTS, DocumentOutcome, verdict
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.pipeline import FakeInspectionResults
@@ -71,7 +72,7 @@ def test_a_status_that_nobody_knows_is_no_proof_of_a_removal() -> None:
     assert verdict(tired, said).outcome is DocumentOutcome.LEFT
 
 
-def test_one_task_proves_five_hundred_removals_and_leaves_the_others_to_the_next() -> None:
+def test_one_task_proves_five_hundred_by_searches_and_leaves_the_others_to_the_next() -> None:
     investigation = Investigation(
         inspections=FakeInspectionResults(),
         search_check=SearchCheck(knowledge_base=lambda _: FakeKnowledgeBase()),
@@ -80,10 +81,11 @@ def test_one_task_proves_five_hundred_removals_and_leaves_the_others_to_the_next
     removed = [(a_document(DocumentStatus.DELETING), standing)] * 502
     ingested = (a_document(), evidence("INDEXED").standing)
 
-    known = investigation.complete(A_CATALOG, [*removed, ingested])
+    known = investigation.complete([(A_CATALOG, *each) for each in [*removed, ingested]])
 
-    assert [each is None for _, each in known].count(True) == 2
-    assert (a_document(), None) not in known  # what needs no search waits for none
+    later = [document for _, document, each in known if each is None]
+    assert len(known) == 503
+    assert len(later) == 3  # two removals, and what is to be found
 
 
 @pytest.mark.parametrize("status", ["INDEXED", "FAILED", "IGNORED"])
@@ -119,25 +121,100 @@ def test_a_failure_nobody_explains_is_tried_again_where_bedrock_does_not(
     assert told.outcome == outcome
 
 
-def test_calls_that_are_overdue_never_let_an_earlier_version_count() -> None:
-    catalog = Catalog(
-        catalog_id="cat",
-        user_id="alice",
-        name="research",
-        s3_prefix="alice/research/",
-        created_at=NOW,
-        updated_at=NOW,
-    )
-    nobody = FakeKnowledgeBase()
-    shared = SharedSource(
-        investigation=Investigation(
-            inspections=FakeInspectionResults(),
-            search_check=SearchCheck(knowledge_base=lambda _: nobody),
-        ),
-        now=lambda: NOW + timedelta(seconds=DEADLINE + 1),
-    )
-    earlier = {"doc": DocumentDetail(status="INDEXED", updated_at=NOW - timedelta(seconds=1))}
+def test_what_is_indexed_is_what_a_search_finds() -> None:
+    found = verdict(a_document(), evidence("INDEXED", is_found=lambda: True))
+    early = verdict(a_document(), replace(evidence("INDEXED"), is_due=False))
+    late = verdict(a_document(), evidence("INDEXED"))
 
-    [(_, told)] = shared.decide_on(catalog, [a_document()], earlier, accepted_at=NOW)
+    assert (found.outcome, found.is_found) == (DocumentOutcome.INDEXED, True)
+    assert early.outcome is DocumentOutcome.WAIT
+    assert (late.outcome, late.is_found) == (DocumentOutcome.INDEXED, False)
 
-    assert told.outcome is DocumentOutcome.FAILED
+
+@pytest.mark.parametrize(
+    ("reason", "seconds", "is_due"),
+    [(None, 59, False), (None, 60, True), ("no text", 9, False), ("no text", 10, True)],
+)
+def test_a_document_should_be_found_a_minute_after_bedrocks_word_and_one_in_doubt_sooner(
+    *, reason: str | None, seconds: float, is_due: bool
+) -> None:
+    document = a_document().model_copy(update={"etag": "e"})
+    investigation = Investigation(
+        inspections=FakeInspectionResults(reasons={"e": reason} if reason else {}),
+        search_check=SearchCheck(knowledge_base=lambda _: FakeKnowledgeBase()),
+        now=lambda: NOW + timedelta(seconds=seconds),
+    )
+
+    [(_, _, known)] = investigation.complete([(A_CATALOG, document, evidence("INDEXED").standing)])
+
+    assert known is not None
+    assert known.is_due is is_due
+
+
+def after(document: Document, status: str, *, said: float | None, at: float) -> DocumentOutcome:
+    """Of a call that was accepted at NOW, in seconds after that; no search finds anything."""
+    said_at = None if said is None else NOW + timedelta(seconds=said)
+    detail = DocumentDetail(status=status, updated_at=said_at)
+    standing = after_call(document, detail, accepted_at=NOW, at=NOW + timedelta(seconds=at))
+    return verdict(document, Evidence(standing=standing, is_found=lambda: False)).outcome
+
+
+WAIT, AGAIN = DocumentOutcome.WAIT, DocumentOutcome.AGAIN
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "at", "outcome"),
+    [
+        ("INDEXED", 5, 5, DocumentOutcome.INDEXED),
+        ("INDEXED", -1, 5, WAIT),  # of the version before
+        ("INDEXED", -1, 7201, DocumentOutcome.FAILED),  # it never took the new one up
+        ("STARTING", 0, 7200, WAIT),
+        ("STARTING", 0, 7201, DocumentOutcome.FAILED),
+        ("NOT_FOUND", None, 120, WAIT),  # it may not be shown yet
+        ("NOT_FOUND", None, 121, AGAIN),
+        ("FAILED", 5, 5, AGAIN),
+        ("IGNORED", 5, 5, DocumentOutcome.FAILED),
+    ],
+)
+def test_what_bedrock_says_after_a_call_that_ingests(
+    status: str, said: float | None, at: float, outcome: DocumentOutcome
+) -> None:
+    assert after(a_document(), status, said=said, at=at) is outcome
+
+
+@pytest.mark.parametrize(
+    ("status", "at", "attempts", "outcome"),
+    [
+        ("NOT_FOUND", 5, 1, DocumentOutcome.GONE),
+        ("NOT_FOUND", 5, 0, WAIT),  # of a call that ingests it, and doesn't show it yet
+        ("INDEXED", 5, 0, AGAIN),  # that call is over: now it can be removed
+        ("DELETING", 600, 1, WAIT),
+        ("DELETING", 601, 1, AGAIN),
+        ("DELETING", 601, MAX_ATTEMPTS, DocumentOutcome.LEFT),
+    ],
+)
+def test_what_bedrock_says_after_a_call_that_removes(
+    status: str, at: float, attempts: int, outcome: DocumentOutcome
+) -> None:
+    document = a_document(DocumentStatus.DELETING, attempts=attempts)
+
+    assert after(document, status, said=0, at=at) is outcome
+
+
+@pytest.mark.parametrize(
+    ("found", "seconds", "outcome"),
+    [
+        (False, 1, DocumentOutcome.GONE),
+        (True, 600, DocumentOutcome.WAIT),
+        (True, 601, DocumentOutcome.AGAIN),
+    ],
+)
+def test_what_went_with_its_data_source_is_gone_once_no_search_finds_it(
+    *, found: bool, seconds: float, outcome: DocumentOutcome
+) -> None:
+    document = a_document(DocumentStatus.DELETING)
+    standing = after_data_source(document, at=NOW + timedelta(seconds=seconds))
+
+    told = verdict(document, Evidence(standing=standing, is_found=lambda: found))
+
+    assert told.outcome is outcome

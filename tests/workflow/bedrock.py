@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from stackroom_local.simulator.assumptions import Assumptions
 from stackroom_local.simulator.disturbances import Kind
 from stackroom_local.simulator.errors import ConnectionDropped, ServiceError
 from stackroom_local.simulator.faults import Fault
@@ -14,7 +15,7 @@ from stackroom_local.simulator.rules import (
     DIRECT_DURATION,
     MANAGED_SOURCE_CREATION,
 )
-from tests.simulator.world import data_source_request
+from tests.simulator.world import CUSTOM, data_source_request
 from tests.workflow.answering import Members, answered
 from tests.workflow.simulator import Simulator
 
@@ -37,12 +38,12 @@ class Bedrock:
     is over by the next look at it. A test's own looks and doings take no time.
     """
 
-    def __init__(self, s3: Any, bucket: str) -> None:
+    def __init__(self, s3: Any, bucket: str, assumptions: Assumptions | None = None) -> None:
         self._pace = _SOON_ENOUGH
         self.calls: list[Call] = []
         self.shared: dict[str, str] = {}  # CUSTOM data sources, by knowledge base
         self._bucket = bucket
-        self._simulator = Simulator(s3)
+        self._simulator = Simulator(s3, assumptions)
         self.pass_time = self._simulator.pass_time
         self.close = self._simulator.close
 
@@ -57,7 +58,7 @@ class Bedrock:
     def provision(self) -> str:
         """A knowledge base with its shared data source, as infra/ makes them."""
         home = self._simulator.knowledge_base(f"passages-{len(self.shared)}")
-        shared: Members = {"name": "shared", "dataSourceConfiguration": {"type": "CUSTOM"}}
+        shared: Members = {"name": "shared", "dataSourceConfiguration": CUSTOM}
         made = self._simulator.ask("CreateDataSource", knowledgeBaseId=home, **shared)
         self.shared[home] = str(made["dataSource"]["dataSourceId"])
         return home
@@ -143,6 +144,7 @@ class Bedrock:
         found = [
             job
             for each in self.sources()
+            if each["dataSourceConfiguration"] != CUSTOM
             for job in self._listed("ListIngestionJobs", **_ids(each))
         ]
         return sorted(found, key=lambda each: str(each["startedAt"]))
@@ -156,12 +158,17 @@ class Bedrock:
         return [prefixes[each["dataSourceId"]]["inclusionPrefixes"][0] for each in self.jobs()]
 
     def documents(self) -> list[Members]:
-        """Of shared data sources, and of catalogs' own that had a job."""
-        places = {each["dataSourceId"]: _ids(each) for each in self.jobs()}
+        """Of data sources that were ever used: one for jobs lists nothing before its first."""
+        synced = {each["dataSourceId"] for each in self.jobs()}
+        own = [
+            _ids(each)
+            for each in self.sources()
+            if each["dataSourceId"] in synced or each["dataSourceConfiguration"] == CUSTOM
+        ]
         shared = [_ids({"dataSourceId": each}, home) for home, each in self.shared.items()]
         return [
             detail
-            for place in (*places.values(), *shared)
+            for place in (*own, *shared)
             for detail in self._listed("ListKnowledgeBaseDocuments", **place)
         ]
 

@@ -8,16 +8,15 @@ from uuid import uuid4
 import pytest
 from moto import mock_aws
 
+import stackroom.runs.backoff
 import stackroom.runs.leases
-import stackroom.runs.placing
-import stackroom.runs.progress
 from stackroom.aws import session
 from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.aws.catalogs import DynamoCatalogs
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.slots import DynamoSlots
-from stackroom.runs.placing import OwnFirst
+from stackroom.ports.admission import Mode
 from tests.aws.stores import (
     BUCKET,
     CATALOG_TABLE,
@@ -26,8 +25,8 @@ from tests.aws.stores import (
     create_bucket,
     create_tables,
 )
-from tests.workflow import engine
 from tests.workflow.bedrock import Bedrock, pool
+from tests.workflow.engine import NAMED, Engine
 from tests.workflow.functions import Functions, forget, forget_clients
 from tests.workflow.machine import Machine, definition
 from tests.workflow.world import World
@@ -46,13 +45,21 @@ def clients() -> Iterator[None]:
 
 
 @pytest.fixture
-def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def step_functions() -> Engine:
+    """What the state machine runs on."""
+    return NAMED
+
+
+@pytest.fixture
+def environment(step_functions: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     pace = {"INGEST_SPEED": "1000", "ADMISSION_SECONDS_BETWEEN_STARTS": "0"}
     for name, value in {**ENVIRONMENT, **pace}.items():
         monkeypatch.setenv(name, value)
-    if engine.ENDPOINT:
-        monkeypatch.setenv("AWS_ENDPOINT_URL_SFN", engine.ENDPOINT)
-    monkeypatch.setattr(stackroom.runs.progress, "FIRST_WAIT", 0)
+    if step_functions.endpoint:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_SFN", step_functions.endpoint)
+    for name in ("_FIRST", "_LEAST"):
+        monkeypatch.setattr(stackroom.runs.backoff, name, dict.fromkeys(Mode, 0))
+    monkeypatch.setattr(stackroom.runs.backoff, "_FIRST_WAIT", 0)
     logging.getLogger("moto.stepfunctions").setLevel(logging.CRITICAL)  # tells of every Fail
 
 
@@ -77,9 +84,15 @@ def one_knowledge_base(bedrock: Bedrock, monkeypatch: pytest.MonkeyPatch) -> str
 
 
 @pytest.fixture
-def own_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """New catalogs get data sources of their own while there are any."""
-    monkeypatch.setattr(stackroom.runs.placing, "SharedFirst", lambda **_: OwnFirst())
+def by_jobs(one_knowledge_base: str, bedrock: Bedrock, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Its catalogs have data sources that take jobs."""
+    return _chosen("s3", one_knowledge_base, bedrock, monkeypatch)
+
+
+@pytest.fixture
+def all_shared(one_knowledge_base: str, bedrock: Bedrock, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Its catalogs have no data sources of their own."""
+    return _chosen("shared", one_knowledge_base, bedrock, monkeypatch)
 
 
 @pytest.fixture
@@ -96,15 +109,18 @@ def no_delay(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def world(
-    bedrock: Bedrock, monkeypatch: pytest.MonkeyPatch, longest_wait: int | None
+    bedrock: Bedrock,
+    step_functions: Engine,
+    monkeypatch: pytest.MonkeyPatch,
+    longest_wait: int | None,
 ) -> Iterator[World]:
     forget()
     functions = Functions()
-    with mock_aws(config=MOTO), engine.calling(functions):
+    with mock_aws(config=MOTO), step_functions.calling(functions):
         s3, dynamodb = session.client("s3"), session.client("dynamodb")
         create_tables(dynamodb)
         create_bucket(s3)
-        machine = _machine(monkeypatch, longest_wait)
+        machine = _machine(step_functions.adapted(definition(longest_wait)), monkeypatch)
         yield World(
             s3=s3,
             functions=functions,
@@ -119,11 +135,18 @@ def world(
         machine.stop()
 
 
-def _machine(monkeypatch: pytest.MonkeyPatch, longest_wait: int | None) -> Machine:
+def _machine(asl: str, monkeypatch: pytest.MonkeyPatch) -> Machine:
     client = session.client("stepfunctions")
     created = client.create_state_machine(
-        name=f"{NAME}-{uuid4().hex[:8]}", definition=definition(longest_wait), roleArn=ROLE
+        name=f"{NAME}-{uuid4().hex[:8]}", definition=asl, roleArn=ROLE
     )
     arn = created["stateMachineArn"]
     monkeypatch.setenv("STATE_MACHINE_ARN", arn)
     return Machine(client=client, arn=arn)
+
+
+def _chosen(data_sources: str, home: str, bedrock: Bedrock, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The pool's only member, whose catalogs get such data sources."""
+    described = pool({home: bedrock.shared[home]}, catalog_data_sources=data_sources)
+    monkeypatch.setenv("KB_POOL", described)
+    return home

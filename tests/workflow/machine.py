@@ -121,7 +121,7 @@ class Machine:
     def _rests(self, arn: str) -> bool:
         """Whether it is a successor with a delay, which no test waits for."""
         given = json.loads(self.client.describe_execution(executionArn=arn)["input"])
-        return given["progress"]["delay"] > 0 and self.states(arn)[-1:] == ["WaitToBegin"]
+        return given["progress"]["delay"] > 0 and self.states(arn)[-1:] == ["WaitForDataSource"]
 
     def _read(self, found: dict[str, Any]) -> Execution:
         return Execution(

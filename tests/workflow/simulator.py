@@ -14,6 +14,7 @@ import botocore.session
 from benchmarks.simulated_time.bedrock import Durations, NothingToParse, WaitInsteadOfEmbedding
 from benchmarks.simulated_time.searching import SearchableDocuments
 from stackroom_local.simulator.assembly import Services
+from stackroom_local.simulator.assumptions import Assumptions
 from stackroom_local.simulator.components import Components
 from stackroom_local.simulator.errors import ServiceError
 from stackroom_local.simulator.faults import Faults
@@ -31,8 +32,9 @@ _ARNS = Arns(account="123456789012", region="us-east-1")
 class Simulator:
     """Time passes as it is told to, and not otherwise. Safe to use from several threads."""
 
-    def __init__(self, s3: Any) -> None:
+    def __init__(self, s3: Any, assumptions: Assumptions | None = None) -> None:
         self.faults = Faults()
+        self._assumptions = assumptions
         self._timeline = Timeline()
         clock = StampingClock(self._timeline.hub)
         self._bucket = TroubledBucket(lambda: s3, clock)
@@ -110,6 +112,7 @@ class Simulator:
                 embedder=WaitInsteadOfEmbedding(hub=hub, durations=Durations()),
                 vectors=lambda _memory: SearchableDocuments(hub),
                 faults=self.faults,
+                assumptions=self._assumptions,
             )
         )
 

@@ -4,24 +4,22 @@ from typing import Any
 
 import pytest
 
-import stackroom.ingestion.run_tasks
 from stackroom.aws.task_tokens import StepFunctionsTaskTokens
 from stackroom.errors import StoreUnavailable
-from stackroom_local.simulator.disturbances import Kind
+from stackroom.model import DataSourceType
+from stackroom.runs.worklists import shared_worklist
 from tests.workflow.world import World
-
-pytestmark = pytest.mark.usefixtures("own_first")
 
 KEY = "alice/research/report.txt"
 OTHER = "bob/letters/first.txt"
-PLACED = ["BeginRun", "IsRunUnderWay"]
+ENSURED = ["EnsureDataSource", "IsDataSourceReady"]
 STARTED = ["StartIngestion", "IsIngestionStarted"]
 
 
 @pytest.fixture(autouse=True)
-def only(one_knowledge_base: str) -> str:
-    """The knowledge base where catalogs meet."""
-    return one_knowledge_base
+def only(by_jobs: str) -> str:
+    """The knowledge base where catalogs meet, one job at a time."""
+    return by_jobs
 
 
 def drop_and_begin(world: World, key: str) -> None:
@@ -38,55 +36,30 @@ def drop_and_park(world: World, key: str) -> str:
     return name
 
 
-def test_a_catalog_waits_for_anothers_job_and_is_woken_when_that_is_over(world: World) -> None:
+def test_a_catalog_waits_for_anothers_job_in_one_state_and_is_woken_by_the_poll_that_ends_it(
+    world: World,
+) -> None:
     world.bedrock.hold(KEY)
     drop_and_begin(world, KEY)
     parked = drop_and_park(world, OTHER)
-    while_parked = world.grants()
+    events, while_parked = world.machine.count_events(parked), world.grants()
+    world.machine.await_events(world.lease(KEY).execution_name, "TaskSucceeded", times=12)
+    events_later = world.machine.count_events(parked)
+    at_release: list[str] = []
+    releasing = world.functions.before["release"]
+    releasing.append(lambda: at_release.extend(world.grants()))
 
     world.bedrock.let_go(KEY)
 
     first, second = world.executions()
+    assert events_later == events
     assert while_parked == [world.catalog(KEY).catalog_id]
+    assert at_release == [world.catalog(OTHER).catalog_id]
     assert (first.status, second.name, second.status) == ("SUCCEEDED", parked, "SUCCEEDED")
+    assert second.states[:7] == [*ENSURED, *STARTED, "AdmitIngestion", *STARTED]
     assert [world.status(KEY), world.status(OTHER)] == ["indexed", "indexed"]
     assert world.bedrock.refusals == []
     assert world.grants() == []
-
-
-def test_the_poll_that_finds_a_job_over_hands_the_grant_on(world: World) -> None:
-    world.bedrock.hold(KEY, OTHER)
-    drop_and_begin(world, KEY)
-    drop_and_park(world, OTHER)
-    after_poll: list[str] = []
-
-    def note() -> None:
-        after_poll.extend(world.grants())
-
-    world.functions.before["settle"].append(note)
-    world.bedrock.let_go(KEY)
-    world.machine.await_events(world.lease(OTHER).execution_name, "WaitStateEntered", times=1)
-    world.bedrock.let_go(OTHER)
-
-    world.executions()
-    assert after_poll == [world.catalog(OTHER).catalog_id]
-
-
-def test_a_parked_run_costs_one_state_however_long_it_waits(world: World) -> None:
-    world.bedrock.hold(KEY)
-    drop_and_begin(world, KEY)
-    parked = drop_and_park(world, OTHER)
-    events = world.machine.count_events(parked)
-
-    world.machine.await_events(world.lease(KEY).execution_name, "TaskSucceeded", times=20)
-    events_later = world.machine.count_events(parked)
-    world.bedrock.let_go(KEY)
-
-    _, second = world.executions()
-    assert events_later == events
-    assert second.states[:5] == [*PLACED, "AdmitIngestion", *STARTED]
-    assert second.states.count("AdmitIngestion") == 1
-    assert len(world.functions.calls_of("admit")) == 2
 
 
 def test_runs_are_served_in_the_order_in_which_they_came(world: World, only: str) -> None:
@@ -103,16 +76,49 @@ def test_runs_are_served_in_the_order_in_which_they_came(world: World, only: str
     assert world.bedrock.refusals == []
 
 
-def test_a_run_that_lost_its_grant_queues_up_again(world: World) -> None:
-    def lose() -> None:
-        world.drop_grant(world.catalog(KEY).catalog_id)
+def test_direct_calls_wait_for_a_job_to_end(only: str, world: World) -> None:
+    world.bedrock.hold(KEY)
+    drop_and_begin(world, KEY)
+    world.fill(only)
+    world.drop(OTHER)
+    shared = f"{shared_worklist(only)}-1"
+    world.machine.await_parked(shared)
 
-    world.functions.before["start"].append(lose)
+    world.bedrock.let_go(KEY)
+
+    [common] = [each for each in world.executions() if each.name == shared]
+    assert common.states[:7] == [*ENSURED, *STARTED, "AdmitIngestion", *STARTED]
+    assert [world.status(KEY), world.status(OTHER)] == ["indexed", "indexed"]
+    assert world.bedrock.refusals == []
+    assert world.grants() == []
+
+
+def test_a_job_waits_for_direct_calls_to_be_settled(only: str, world: World) -> None:
+    world.fill(only)
+    world.bedrock.hold(KEY)
+    world.drop(KEY)
+    world.machine.await_end(world.lease(KEY).execution_name)
+    shared = f"{shared_worklist(only)}-1"
+    world.machine.await_events(shared, "WaitStateEntered", times=2)
+    world.slots.free(only, "cat-0")
+    drop_and_park(world, OTHER)
+
+    world.bedrock.let_go(KEY)
+
+    world.executions()
+    assert world.catalog(OTHER).data_source_type is DataSourceType.S3
+    assert [world.status(KEY), world.status(OTHER)] == ["indexed", "indexed"]
+    assert world.bedrock.refusals == []
+    assert world.grants() == []
+
+
+def test_a_run_that_lost_its_grant_queues_up_again(world: World) -> None:
+    world.at("start", 2, lambda: world.drop_grant(world.catalog(KEY).catalog_id))
 
     world.drop(KEY)
 
     [execution] = world.executions()
-    assert execution.states[2:8] == ["AdmitIngestion", *STARTED] * 2
+    assert execution.states.count("AdmitIngestion") == 2
     assert world.status(KEY) == "indexed"
     assert world.grants() == []
 
@@ -131,17 +137,6 @@ def test_a_repeated_request_replaces_the_token_and_is_woken_by_it(
 
     [execution] = world.executions()
     assert len(set(tokens)) == 2
-    assert execution.states.count("AdmitIngestion") == 1
-    assert world.status(KEY) == "indexed"
-
-
-def test_a_repeated_request_whose_grant_was_granted_already_is_woken_at_once(world: World) -> None:
-    world.functions.interrupt("admit", "StoreUnavailable", late=True)
-
-    world.drop(KEY)
-
-    [execution] = world.executions()
-    assert len(world.functions.calls_of("admit")) == 2
     assert execution.states.count("AdmitIngestion") == 1
     assert world.status(KEY) == "indexed"
 
@@ -183,9 +178,9 @@ def test_the_sweep_wakes_whom_a_dispatcher_died_over(
     forgotten = world.grants()
     world.sweep()
 
+    _, second = world.executions()
     assert forgotten == [world.catalog(OTHER).catalog_id]
-    assert world.executions()[1].name == parked
-    assert world.executions()[1].states.count("AdmitIngestion") == 1
+    assert (second.name, second.states.count("AdmitIngestion")) == (parked, 1)
     assert [world.status(KEY), world.status(OTHER)] == ["indexed", "indexed"]
 
 
@@ -231,19 +226,3 @@ def test_a_broken_run_gives_its_grant_back(world: World) -> None:
     broken, _ = world.executions()
     assert broken.states[-2:] == ["RecordFailure", "RunBroke"]
     assert world.grants() == []
-
-
-def test_handing_over_gives_the_grant_back(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stackroom.ingestion.run_tasks, "MAX_STEPS", 4)
-    world.bedrock.fail("StartIngestionJob", Kind.CONFLICT, times=4)
-    held: list[list[str]] = []
-    for _ in range(2):
-        world.functions.before["hand_over"].append(lambda: held.append(world.grants()))
-
-    world.drop(KEY)
-
-    first, second = world.executions()
-    assert held == [[]]
-    assert first.states[-3:] == ["HandOverRun", "IsRunHandedOver", "RunHandedOver"]
-    assert second.states[:5] == [*PLACED, "AdmitIngestion", *STARTED]
-    assert world.status(KEY) == "indexed"

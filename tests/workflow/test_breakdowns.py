@@ -5,17 +5,16 @@ from typing import Any
 import pytest
 
 from stackroom.aws.documents import DynamoDocuments
-from stackroom.aws.leases import DynamoLeases
 from stackroom.clock import utc_now
 from stackroom.errors import StoreUnavailable
 from stackroom.runs.leases import MAX_FAILURES
 from tests.workflow.world import World
 
-pytestmark = pytest.mark.usefixtures("own_first")
+pytestmark = pytest.mark.usefixtures("by_jobs")  # by way of all tasks
 
 KEY = "alice/research/report.txt"
 OTHER = "alice/research/notes.txt"
-TASKS = ["begin", "admit", "start", "poll", "settle", "release"]
+TASKS = ["ensure", "admit", "start", "poll", "release"]
 
 
 @pytest.mark.parametrize("action", TASKS)
@@ -64,34 +63,16 @@ def test_documents_that_a_cut_short_start_left_behind_are_not_forgotten(
         save_all(documents, list(given)[:1])
         raise StoreUnavailable("PutItem", "ThrottlingException")
 
-    monkeypatch.setattr(DynamoDocuments, "save_all", save_one)
-    world.functions.before["begin"].append(lambda: world.drop(OTHER))
+    patched = (DynamoDocuments, "save_all", save_one)
+    world.at("start", 2, lambda: monkeypatch.setattr(*patched))
+    world.at("ensure", 1, lambda: world.drop(OTHER))
 
     world.drop(KEY)
 
     [execution] = world.executions()
     assert execution.status == "SUCCEEDED"
+    assert len(saving) > 1
     assert [world.status(KEY), world.status(OTHER)] == ["indexed", "indexed"]
-
-
-def test_a_document_for_another_round_is_not_forgotten_when_asking_for_it_fails(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    world.functions.before["settle"].append(lambda: world.bedrock.forget(KEY))
-    ask = DynamoLeases.ask
-    asked: list[str] = []
-
-    def ask_and_fail_once(leases: DynamoLeases, catalog_id: str) -> Any:
-        asked.append(catalog_id)
-        if len(asked) == 2:  # the first was the upload's
-            raise StoreUnavailable("UpdateItem", "ThrottlingException")
-        return ask(leases, catalog_id)
-
-    monkeypatch.setattr(DynamoLeases, "ask", ask_and_fail_once)
-    world.drop(KEY)
-
-    assert {each.status for each in world.executions()} == {"SUCCEEDED"}
-    assert world.status(KEY) == "indexed"
 
 
 @pytest.mark.parametrize("action", TASKS)
@@ -121,7 +102,7 @@ def test_a_run_notices_that_another_has_taken_its_lease(world: World, action: st
     assert world.lease(KEY).epoch == 2
 
 
-@pytest.mark.parametrize("action", ["begin", "start", "poll", "settle"])
+@pytest.mark.parametrize("action", ["ensure", "start", "poll"])
 @pytest.mark.parametrize("outcome", ["recorded", "a word of tomorrow"])
 def test_an_outcome_that_no_choice_names_breaks_the_run(
     world: World, action: str, outcome: str
@@ -149,7 +130,7 @@ def test_an_unknown_outcome_of_a_release_that_was_done_has_no_successor(world: W
 
 
 def test_the_delay_grows_with_every_run_that_breaks(world: World) -> None:
-    world.functions.interrupt("begin", "KeyError")
+    world.functions.interrupt("ensure", "KeyError")
     world.drop(KEY)
 
     for _ in range(2):

@@ -9,10 +9,10 @@ from stackroom.errors import Unavailable
 from stackroom_local.simulator.disturbances import Kind
 from tests.workflow.world import World
 
-pytestmark = pytest.mark.usefixtures("own_first")
+pytestmark = pytest.mark.usefixtures("by_jobs")  # by way of all tasks
 
 KEY = "alice/research/report.txt"
-TASKS = ["begin", "admit", "start", "poll", "settle", "release"]
+TASKS = ["ensure", "admit", "start", "poll", "release"]
 OURS = [error.__name__ for error in Unavailable.__subclasses__()]
 LAMBDAS = [
     "Lambda.ClientExecutionTimeoutException",
@@ -44,25 +44,34 @@ def test_errors_that_pass_are_retried_by_every_task_of_a_round(
     assert len(world.bedrock.jobs()) == 1
 
 
-@pytest.mark.parametrize("action", TASKS)
-def test_a_task_whose_answer_got_lost_is_safe_to_repeat(world: World, action: str) -> None:
-    world.functions.interrupt(action, "Sandbox.Timedout", late=True)
+@pytest.mark.parametrize(
+    ("action", "time"), [*((each, 1) for each in TASKS), ("start", 2)], ids=str
+)
+def test_a_task_whose_answer_got_lost_is_safe_to_repeat(
+    world: World, action: str, time: int
+) -> None:
+    def lose() -> None:
+        world.functions.interrupt(action, "Sandbox.Timedout", late=True)
+
+    world.at(action, time, lose)
 
     world.drop(KEY)
 
     [execution] = world.executions()
     assert execution.status == "SUCCEEDED"
+    assert not any(world.functions.interruptions.values())
     assert world.status(KEY) == "indexed"
     assert not world.lease(KEY).held
     assert len(world.bedrock.jobs()) == 1
     assert len(world.bedrock.sources()) == 1
+    assert world.grants() == []
 
 
 @pytest.mark.parametrize("errors", TOGETHER)
 def test_handing_over_is_retried(
     world: World, monkeypatch: pytest.MonkeyPatch, errors: list[str]
 ) -> None:
-    monkeypatch.setattr(stackroom.ingestion.run_tasks, "MAX_STEPS", 2)
+    monkeypatch.setattr(stackroom.ingestion.run_tasks, "MAX_STEPS", 3)
     world.bedrock.fail("StartIngestionJob", Kind.CONFLICT)
     for error in errors:
         world.functions.interrupt("hand_over", error)
@@ -102,22 +111,8 @@ def test_retries_that_run_out_are_recorded_and_followed_after_a_minute(
     assert (broken.status, broken.error) == ("FAILED", "RunBroke")
     assert broken.states[-2:] == ["RecordFailure", "RunBroke"]
     assert not world.functions.interruptions[action]
-    assert successor.states == ["BeginRun", "IsRunUnderWay", "WaitToBegin"]
+    assert successor.states == ["EnsureDataSource", "IsDataSourceReady", "WaitForDataSource"]
     assert successor.input == {**broken.input, "epoch": 2, "progress": {"delay": 60}}
-
-
-@pytest.mark.parametrize("action", TASKS)
-def test_an_error_that_no_retry_names_is_recorded_at_once(world: World, action: str) -> None:
-    world.functions.interrupt(action, "KeyError")
-
-    world.drop(KEY)
-
-    broken, _ = world.executions()
-    actions = world.functions.actions()
-    assert broken.error == "RunBroke"
-    assert actions[actions.index("record_failure") - 1] == action
-    # Before its release a run has settled everything.
-    assert world.catalog(KEY).status == ("ready" if action == "release" else "indexing")
 
 
 def test_a_start_whose_answer_got_lost_finds_its_own_job(world: World) -> None:

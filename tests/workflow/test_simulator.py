@@ -25,26 +25,34 @@ S3 = "https://s3.us-east-1.amazonaws.com"
 
 
 @pytest.fixture
+def data_sources() -> str:
+    """What catalogs get: one each for direct calls, one each for jobs, or none of their own."""
+    return "custom"
+
+
+@pytest.fixture
 def bedrock(
-    environment: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[dict[str, str]]:
-    """Its one knowledge base with the shared data source; every boto3 client calls it."""
+    environment: None, tmp_path: Path, data_sources: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """The id of its one knowledge base; every boto3 client calls it."""
     # Its S3 is the tests' own: moto answers every boto3 client of this process.
     configuration = Configuration(data_dir=tmp_path, s3_endpoint=S3, speed=SPEED)
     with Simulator(configuration) as simulator:
         for service in ("BEDROCK_AGENT", "BEDROCK_AGENT_RUNTIME", "S3VECTORS"):
             monkeypatch.setenv(f"AWS_ENDPOINT_URL_{service}", simulator.endpoint)
         forget_clients()
-        shared = provisioned(session.client("s3vectors"), session.client("bedrock-agent"))
-        monkeypatch.setenv("KB_POOL", pool(shared))
+        index = indexed(session.client("s3vectors"))
+        home, shared = provisioned(session.client("bedrock-agent"), index)
+        described = pool({home: shared}, index=index, catalog_data_sources=data_sources)
+        monkeypatch.setenv("KB_POOL", described)
         monkeypatch.setenv("INGEST_SPEED", str(SPEED))
-        yield shared
+        yield home
     forget_clients()
 
 
-def provisioned(vectors: Any, agent: Any) -> dict[str, str]:
+def indexed(vectors: Any) -> str:
     vectors.create_vector_bucket(vectorBucketName="vectors")
-    index = vectors.create_index(
+    made = vectors.create_index(
         vectorBucketName="vectors",
         indexName="passages",
         dataType="float32",
@@ -52,7 +60,12 @@ def provisioned(vectors: Any, agent: Any) -> dict[str, str]:
         distanceMetric="cosine",
         metadataConfiguration={"nonFilterableMetadataKeys": NON_FILTERABLE},
     )
-    made = agent.create_knowledge_base(**knowledge_base_request(index["indexArn"]))
+    return str(made["indexArn"])
+
+
+def provisioned(agent: Any, index: str) -> tuple[str, str]:
+    """The ids of a knowledge base over that index, and of its shared data source."""
+    made = agent.create_knowledge_base(**knowledge_base_request(index))
     home = made["knowledgeBase"]["knowledgeBaseId"]
     # As it is deployed: the shared data source reads and cuts as the catalogs' own do.
     ingestion = json.loads(os.environ.get("VECTOR_INGESTION", "{}"))
@@ -62,11 +75,10 @@ def provisioned(vectors: Any, agent: Any) -> dict[str, str]:
         dataSourceConfiguration=CUSTOM,
         vectorIngestionConfiguration=ingestion,
     )
-    return {home: shared["dataSource"]["dataSourceId"]}
+    return home, shared["dataSource"]["dataSourceId"]
 
 
-def passages(bedrock: dict[str, str], user_id: str) -> list[str]:
-    [knowledge_base_id] = bedrock
+def passages(knowledge_base_id: str, user_id: str) -> list[str]:
     tenant = {"equals": {"key": "user_id", "value": user_id}}
     found = session.client("bedrock-agent-runtime").retrieve(
         knowledgeBaseId=knowledge_base_id,
@@ -76,52 +88,26 @@ def passages(bedrock: dict[str, str], user_id: str) -> list[str]:
     return [each["content"]["text"] for each in found["retrievalResults"]]
 
 
-def test_two_users_share_a_knowledge_base_and_its_one_job(
-    world: World, bedrock: dict[str, str]
+@pytest.mark.parametrize("data_sources", ["custom", "s3", "shared"])
+def test_a_file_is_found_by_its_owner_alone_and_replaced_and_removed(
+    world: World, bedrock: str
 ) -> None:
     world.drop(KEY, b"Annual leave is thirty days.")
     world.drop(OTHERS, b"Annual leave is twenty days.")
-
-    executions = world.executions()
-
-    assert {each.states[-1] for each in executions} == {"WorklistSettled"}
-    assert [world.status(KEY), world.status(OTHERS)] == ["indexed", "indexed"]
-    assert passages(bedrock, "alice") == ["Annual leave is thirty days."]
-    assert passages(bedrock, "bob") == ["Annual leave is twenty days."]
-
-
-def test_a_file_is_replaced_and_then_removed(world: World, bedrock: dict[str, str]) -> None:
-    world.drop(KEY, b"Annual leave is thirty days.")
     world.executions()
+    first = [passages(bedrock, user) for user in ("alice", "bob", "carol")]
     world.drop(KEY, b"Annual leave is forty days.")
     world.executions()
     replaced = passages(bedrock, "alice")
 
     world.remove(KEY)
 
-    assert {each.status for each in world.executions()} == {"SUCCEEDED"}
+    assert {each.states[-1] for each in world.executions()} == {"WorklistSettled"}
+    assert first == [["Annual leave is thirty days."], ["Annual leave is twenty days."], []]
     assert replaced == ["Annual leave is forty days."]
     assert world.document(KEY) is None
     assert passages(bedrock, "alice") == []
-
-
-def test_a_catalog_on_the_shared_data_source_is_ingested_and_deleted_directly(
-    world: World, bedrock: dict[str, str]
-) -> None:
-    [knowledge_base_id] = bedrock
-    world.fill(knowledge_base_id)
-    world.drop(KEY, b"Annual leave is thirty days.")
-    world.drop(OTHERS, b"Annual leave is twenty days.")
-    world.executions()
-    before = [passages(bedrock, user) for user in ("alice", "bob")]
-
-    world.remove(KEY)
-
-    assert {each.states[-1] for each in world.executions()} == {"WorklistSettled"}
-    assert before == [["Annual leave is thirty days."], ["Annual leave is twenty days."]]
-    assert passages(bedrock, "alice") == []
     assert passages(bedrock, "bob") == ["Annual leave is twenty days."]
-    assert world.document(KEY) is None
 
 
 @pytest.fixture
@@ -142,7 +128,7 @@ def seeing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_scanned_pdf_is_found_where_catalogs_are_read_by_a_parser_that_sees(
-    seeing: None, world: World, bedrock: dict[str, str]
+    seeing: None, world: World, bedrock: str
 ) -> None:
     report = [f"Paragraph {number} is about the seals of the valves." for number in range(9)]
     pages = ("\n".join(report), "Annual leave is thirty days.")
@@ -155,7 +141,7 @@ def test_a_scanned_pdf_is_found_where_catalogs_are_read_by_a_parser_that_sees(
     assert passages(bedrock, "alice") == [pages[1], pages[0]]
 
 
-def test_a_scanned_pdf_fails_where_nothing_sees_it(world: World, bedrock: dict[str, str]) -> None:
+def test_a_scanned_pdf_fails_where_nothing_sees_it(world: World, bedrock: str) -> None:
     world.drop("alice/research/scan.pdf", files.scanned_pdf("Annual leave is thirty days."))
 
     world.executions()

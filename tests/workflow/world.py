@@ -45,6 +45,10 @@ class World:
         self.s3.put_object(Bucket=BUCKET, Key=key, Body=body)
         self.notify("Object Created", key)
 
+    def drop_all(self, *keys: str) -> None:
+        for key in keys:
+            self.drop(key)
+
     def remove(self, key: str) -> None:
         self.s3.delete_object(Bucket=BUCKET, Key=key)
         self.notify("Object Deleted", key)

@@ -19,17 +19,13 @@ from datetime import datetime, timedelta
 from stackroom.admission.dispatch import GRANT, TRIES, Dispatch, grant_of
 from stackroom.admission.limits import PATIENCE, Limits, fair_share
 from stackroom.admission.rates import Did, whole
-from stackroom.admission.traffic import Traffic
 from stackroom.beside import Beside, in_threads
-from stackroom.clock import Pace, utc_now
+from stackroom.clock import utc_now
 from stackroom.ports.admission import AdmissionBook, Grant, Ledger, Mode, TaskTokens, Waiter
-from stackroom.retries import random_pauses, retried
+from stackroom.retries import among_writers, retried
 
 # A grant for direct calls ends after so long if others wait.
 LONGEST_WHILE_OTHERS_WAIT = timedelta(minutes=1)
-# About two seconds in all, among those who write the ledger at the same moment.
-_among_writers = random_pauses(0.02, 0.4)
-_LOOKED_AT = 20  # of each queue, to see how long it takes
 _EVERYBODY = 100_000  # more than the catalogs that one account is made for
 
 
@@ -51,7 +47,7 @@ class Admission:
     pool: Sequence[str]
     limits: Limits = field(default_factory=Limits)
     now: Callable[[], datetime] = utc_now
-    pause: Callable[[int], None] = _among_writers
+    pause: Callable[[int], None] = among_writers
     beside: Beside = in_threads
 
     def enter(self, waiter: Waiter) -> None:
@@ -89,11 +85,13 @@ class Admission:
         schedule = self._dispatch.schedule(self.book.read())
         if schedule.is_before_large(grant.knowledge_base_id, since + PATIENCE):
             return None
-        return self._of_large(grant, is_large=True)
+        return self._change_own(
+            grant.worklist_id, grant.epoch, lambda mine, _: replace(mine, is_large=True)
+        )
 
-    def end_large(self, grant: Grant) -> Grant | None:
-        """The grant once its large documents are done; None if it is over."""
-        return self._of_large(grant, is_large=False)
+    def end_large(self, worklist_id: str, epoch: int) -> None:
+        """Its large documents are done."""
+        self._change_own(worklist_id, epoch, lambda mine, _: replace(mine, is_large=False))
 
     def claim(self, worklist_id: str, epoch: int, *, calls: int = 1) -> Grant | None:
         """
@@ -112,9 +110,50 @@ class Admission:
             self.dispatch()
         return mine
 
-    def keep(self, worklist_id: str, epoch: int) -> Grant | None:
-        """The run's grant for some time yet, whoever waits: what it has begun must be finished."""
-        return self._change_own(worklist_id, epoch, lambda mine, _: mine)
+    def acquire(self, waiter: Waiter) -> Grant | None:
+        """
+        The run's grant for direct calls, for as many as it could use now: kept, or given at once
+        if none is before it. None if it must queue up, or is to let others come first.
+        """
+        mine = self.grant_of(waiter.worklist_id, waiter.epoch)
+        if mine is None or mine.until < self.now():
+            return self.enter_at_once(waiter)
+        if not mine.claimed:
+            return self.claim(waiter.worklist_id, waiter.epoch, calls=waiter.calls)
+        return self.extend(mine, calls=waiter.calls)
+
+    def keep(self, worklist_id: str, epoch: int, *, calls: int | None = None) -> None:
+        """
+        The run's grant for some time yet, whoever waits: what it has begun must be finished. Of
+        direct calls those go to others that it can't use, if it says how many it can.
+        """
+        before: list[int] = []
+
+        def kept(mine: Grant, _: Ledger) -> Grant:
+            before.append(mine.slots)
+            return mine if calls is None else replace(mine, slots=min(mine.slots, max(1, calls)))
+
+        mine = self._change_own(worklist_id, epoch, kept)
+        if mine is not None and mine.slots < before[-1]:
+            self.dispatch()
+
+    def share_of(self, worklist_id: str) -> int:
+        """Direct calls for each of those that use some, that worklist's run among them."""
+        ledger = self.book.read()
+        others = [
+            each
+            for each in ledger.grants
+            if each.mode is Mode.SHARED and each.worklist_id != worklist_id
+        ]
+        return max(1, self.limits.direct_calls // (len(others) + 1))
+
+    def could_grow(self, worklist_id: str, epoch: int) -> bool:
+        """Whether direct calls are free that the run could have beside its own."""
+        ledger = self.book.read()
+        if grant_of(ledger, worklist_id, epoch) is None or self._free(ledger) <= 0:
+            return False
+        waiting = self._dispatch.waiting(limit=1)
+        return not any(each.mode is Mode.SHARED for each in waiting)
 
     def extend(self, grant: Grant, *, calls: int) -> Grant | None:
         """
@@ -158,33 +197,16 @@ class Admission:
         """Hand out what is free, and wake whom it falls to."""
         self._dispatch.hand_out()
 
-    def mode_of(self, worklist_id: str, epoch: int) -> Mode | None:
-        """How the run may use its knowledge base; None if it has no grant (any more)."""
-        grant = grant_of(self.book.read(), worklist_id, epoch)
-        return None if grant is None else grant.mode
+    def grant_of(self, worklist_id: str, epoch: int) -> Grant | None:
+        """The run's, if it has one."""
+        return grant_of(self.book.read(), worklist_id, epoch)
 
-    def traffic(self, knowledge_base_id: str, pace: Pace, *, without: str) -> Traffic:
-        """
-        How busy the account is with others' work than that worklist's. Who waits elsewhere counts
-        for as long as all direct calls are taken, and is read only then.
-        """
-        ledger = self.book.read()
-        taken = sum(each.slots for each in ledger.grants if each.mode is Mode.SHARED)
-        is_full = taken >= self.limits.direct_calls
-        pool = self.pool if is_full else [knowledge_base_id]
-        waiters = replace(self._dispatch, pool=pool).waiting(limit=_LOOKED_AT)
-        others = tuple(each for each in ledger.grants if each.worklist_id != without)
-        return Traffic(
-            ledger=replace(ledger, grants=others),
-            waiters=[each for each in waiters if each.worklist_id != without],
-            limits=self.limits,
-            pace=pace,
-            at=self.now(),
-        )
-
-    def is_wanted(self, knowledge_base_id: str) -> bool:
-        """Whether anybody waits for this knowledge base."""
-        return any(self.book.waiting(knowledge_base_id, mode, limit=1) for mode in Mode)
+    def is_wanted(self, worklist_id: str, epoch: int) -> bool:
+        """Whether anybody waits for the knowledge base that the run has."""
+        mine = self.grant_of(worklist_id, epoch)
+        if mine is None:
+            return False
+        return any(self.book.waiting(mine.knowledge_base_id, mode, limit=1) for mode in Mode)
 
     def state(self) -> State:
         """For people to watch; reads the whole queue."""
@@ -209,16 +231,16 @@ class Admission:
             beside=self.beside,
         )
 
-    def _of_large(self, grant: Grant, *, is_large: bool) -> Grant | None:
-        return self._change_own(
-            grant.worklist_id, grant.epoch, lambda mine, _: replace(mine, is_large=is_large)
-        )
-
     def _slots(self, mine: Grant, ledger: Ledger, calls: int, waiting: int) -> int:
         holders = [each for each in ledger.grants if each.mode is Mode.SHARED]
-        free = self.limits.direct_calls - sum(each.slots for each in holders)
-        share = fair_share(self.limits.direct_calls, len(holders) + waiting)
-        return max(1, min(calls, share, mine.slots + free))
+        share = self.limits.direct_calls
+        if waiting:
+            share = fair_share(share, len(holders) + waiting)
+        return max(1, min(calls, share, mine.slots + self._free(ledger)))
+
+    def _free(self, ledger: Ledger) -> int:
+        holders = (each for each in ledger.grants if each.mode is Mode.SHARED)
+        return self.limits.direct_calls - sum(each.slots for each in holders)
 
     def _change_own(
         self, worklist_id: str, epoch: int, changed: Callable[[Grant, Ledger], Grant]

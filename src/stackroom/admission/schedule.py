@@ -103,7 +103,9 @@ class Schedule:
             return None
         holders = [each for each in self.ledger.grants if each.mode is Mode.SHARED]
         free = self.limits.direct_calls - sum(each.slots for each in holders)
-        share = fair_share(self.limits.direct_calls, len(holders) + len(self.shared))
+        share = self.limits.direct_calls
+        if len(self.shared) > 1:  # it is not alone in waiting
+            share = fair_share(share, len(holders) + len(self.shared))
         wanted = min(self._calls_of(waiter), share)
         slots = min(wanted, free)
         if slots < min(wanted, ENOUGH) or self._saving:

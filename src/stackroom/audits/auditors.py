@@ -35,14 +35,13 @@ from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.data_sources import DataSources, Slots
 from stackroom.ports.documents import Documents
-from stackroom.ports.ingestion import DirectDocuments, IngestionJobs, LocatedDocuments
+from stackroom.ports.ingestion import DirectDocuments, IngestionJobs
 from stackroom.ports.inventory import Inventory
 from stackroom.ports.retrieval import KnowledgeBase
 from stackroom.ports.runs import Executions, Leases
 from stackroom.ports.worklists import Worklists
 from stackroom.runs.requests import RunRequests
 from stackroom.settlement.details import details_by
-from stackroom.settlement.eviction import Eviction
 from stackroom.settlement.search_check import SearchCheck
 from stackroom.settlement.succession import Succession
 
@@ -70,7 +69,6 @@ class Auditors:
     data_sources: DataSources
     jobs: IngestionJobs
     direct: DirectDocuments
-    located: LocatedDocuments
     knowledge_base: Callable[[str], KnowledgeBase]
     pool: Sequence[PoolMember]
     tally: Tally = field(default_factory=Tally)
@@ -168,8 +166,7 @@ class Auditors:
         return Attended(leases=self.leases, worklists=self.worklists)
 
     def _evictions(self) -> Evictions:
-        eviction = Eviction(located=self.located, bucket=self.bucket)
-        return Evictions(catalogs=self.catalogs, eviction=eviction, mending=self.mending)
+        return Evictions(catalogs=self.catalogs, mending=self.mending)
 
     def _index(self) -> IndexAudit:
         details = details_by(jobs=self.jobs, direct=self.direct, bucket=self.bucket)

@@ -1,9 +1,9 @@
 """
 Documents that a knowledge base has and no record tells of: what was deleted may still be found.
 
-Where the catalog is known, a record that says `deleting` is made, so that a run removes the
-document and verifies it as it does all others. A CUSTOM data source knows no catalogs; a search
-tells the document's, if it is found at all. What isn't found, or has no catalog any more, is
+Where the file is known, a record that says `deleting` is made, so that a run removes the document
+and verifies it as it does all others. A CUSTOM data source knows no files; a search tells the
+document's, if it is found at all. What isn't found, or has no catalog any more, is
 deleted directly, but only while no run has a grant for the knowledge base: one that came in between
 is told "busy" by Bedrock and waits, and so are we.
 """
@@ -17,7 +17,7 @@ from functools import partial
 from stackroom.audits.discrepancies import Discrepancy, Kind
 from stackroom.audits.mending import LeftForLater, Mending
 from stackroom.keys import document_id_of
-from stackroom.model import Catalog, DataSource, Document, DocumentStatus
+from stackroom.model import Catalog, DataSource, DataSourceType, Document, DocumentStatus
 from stackroom.origins import Origin
 from stackroom.ports.admission import AdmissionBook
 from stackroom.ports.bucket import DocumentBucket
@@ -54,7 +54,7 @@ class Orphans:
         """`catalog` is the one that has the data source to itself, if it is of that kind."""
         if self._is_passing(listed):
             return
-        if catalog is not None:
+        if catalog is not None and source.type is DataSourceType.S3:
             yield from self._of_catalog(catalog, key_of(self.bucket, listed.identifier))
         elif not is_of_our_form(listed.identifier):
             yield self.mending.left(

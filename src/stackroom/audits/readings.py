@@ -14,7 +14,7 @@ from stackroom.audits.orphans import Orphans, is_of_our_form, is_passing
 from stackroom.audits.places import Place, Reading
 from stackroom.audits.sketch import Sketch
 from stackroom.audits.window import Window
-from stackroom.model import Document, DocumentStatus, PerSourceType
+from stackroom.model import DataSourceType, Document, DocumentStatus, PerSourceType
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import DocumentPages
 from stackroom.ports.inventory import Inventory, ListedDocument
@@ -98,7 +98,7 @@ class Readings:
     def _foreign(
         self, at: Place, there: Inhabited, listed: Iterable[ListedDocument]
     ) -> Iterator[Discrepancy]:
-        """What somebody else put into a data source that is shared; told once a reading."""
+        """What somebody else put into a CUSTOM data source; told once a reading."""
         for each in listed:
             if at.share == 0 and not _is_ours(there, each):
                 found = self.orphans.follow(there.source, None, each)
@@ -186,7 +186,7 @@ class TooManyDiffer(Exception):
 
 
 def _is_ours(there: Inhabited, listed: ListedDocument) -> bool:
-    return there.catalog is not None or is_of_our_form(listed.identifier)
+    return there.source.type is DataSourceType.S3 or is_of_our_form(listed.identifier)
 
 
 def _drawn(document_id: str, at: Place) -> str:

@@ -11,12 +11,11 @@ from stackroom.model import PoolMember
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.data_sources import DataSources, Slots
 from stackroom.ports.inventory import Inventory, KnownSource
-from stackroom.runs.placing import data_source_name
+from stackroom.runs.placement import catalog_named_in, is_named_after, is_of_a_catalog
 
 # DataSourceStatus [API model bedrock-agent]
 _BROKEN = ("DELETE_UNSUCCESSFUL", "FAILED")
 _DELETING = "DELETING"
-_OWN = "ds-"  # as `stackroom.runs.placement` names them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,13 +39,13 @@ class SourceAudit:
         known = [
             each
             for each in known_sources(self.inventory, knowledge_base_id)
-            if each.name.startswith(_OWN) and each.status != _DELETING
+            if is_of_a_catalog(each.name) and each.status != _DELETING
         ]
         for each in known:
             yield from self.mending.apart(_where(each), self._of_source(each))
         names = {each.name for each in known}
         for catalog_id in sorted(holders):
-            if data_source_name(catalog_id) not in names:
+            if not any(is_named_after(each, catalog_id) for each in names):
                 what = f"{knowledge_base_id}: {catalog_id}"
                 found = self._of_holder(knowledge_base_id, catalog_id, what)
                 yield from self.mending.apart(what, found)
@@ -74,7 +73,7 @@ class SourceAudit:
             return False
         catalog = self.catalogs.get(catalog_id)
         if catalog is None:  # where objects lie, one is about to be opened
-            return bool(self.inventory.objects(prefix=known.prefix).items)
+            return bool(known.prefix and self.inventory.objects(prefix=known.prefix).items)
         # One without a data source adopts it with its next run.
         return catalog.data_source_id in (None, known.source.data_source_id)
 
@@ -100,11 +99,11 @@ class SourceAudit:
         if not lost:
             return
         there = self.data_sources.all(knowledge_base_id)
-        ours = {data_source_name(each) for each in holders}
         strangers = [
             name
             for name, data_source_id in there.items()
-            if name not in ours and data_source_id != member.data_source_id
+            if data_source_id != member.data_source_id
+            and not any(is_named_after(name, holder) for holder in holders)
         ]
         for each in lost[len(strangers) :]:
             yield from self.mending.mended(
@@ -130,7 +129,9 @@ def _where(known: KnownSource) -> str:
 
 def owner_of(known: KnownSource) -> str | None:
     """The catalog that a data source of its own was made for, whether or not there still is one."""
+    if (named := catalog_named_in(known.name)) is not None:
+        return named
     location = locate(f"{known.prefix}any")
     if not isinstance(location, Location) or location.prefix != known.prefix:
         return None
-    return location.catalog_id if known.name == data_source_name(location.catalog_id) else None
+    return location.catalog_id if is_named_after(known.name, location.catalog_id) else None

@@ -172,7 +172,7 @@ class Suspects:
         kind = _suspicion(document, said)
         if kind is None or not self.mending.is_settled(document.updated_at, by=by):
             return
-        if kind is Kind.INDEXED_AFTER_ALL and not self.search_check.found(home, [document]):
+        if kind is Kind.INDEXED_AFTER_ALL and not self.search_check.found([(home, document)]):
             return
         if kind is Kind.REJECTED_IN_INDEX:
             yield from self.evictions.of(document)

@@ -65,10 +65,12 @@ class DynamoCatalogs:
             ":kb": source.knowledge_base_id,
             ":source": source.data_source_id,
             ":type": str(source.type),
+            ":shared": source.is_shared,
         }
         placed = self._update(
             catalog_id,
-            "SET knowledge_base_id = :kb, data_source_id = :source, data_source_type = :type",
+            "SET knowledge_base_id = :kb, data_source_id = :source, data_source_type = :type,"
+            " data_source_shared = :shared",
             values,
             condition="(attribute_not_exists(data_source_id) OR data_source_id = :source)",
         )
@@ -78,7 +80,7 @@ class DynamoCatalogs:
     def clear_data_source(self, catalog_id: str) -> None:
         cleared = self._update(
             catalog_id,
-            "REMOVE knowledge_base_id, data_source_id, data_source_type",
+            "REMOVE knowledge_base_id, data_source_id, data_source_type, data_source_shared",
             {":deleting": _DELETING},
             condition="#status = :deleting",
         )

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.back_pressure import means_work_under_way
-from stackroom.aws.source_configurations import managed_over_prefix, over_prefix
+from stackroom.aws.source_configurations import managed_over_prefix, over_prefix, type_in
 from stackroom.aws.translation import knowledge_base_errors
 from stackroom.aws.vector_ingestion import VectorIngestion
 from stackroom.errors import DataSourceBroken, DataSourceLimit, KnowledgeBaseThrottled
+from stackroom.model import DataSource, DataSourceType
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_agent.client import AgentsforBedrockClient
@@ -19,6 +20,7 @@ _AVAILABLE = "AVAILABLE"
 _ON_ITS_WAY = ("CREATING", "UPDATING")
 _DELETING = "DELETING"
 _STUCK = "DELETE_UNSUCCESSFUL"
+_LONGEST_DESCRIPTION = 200  # characters [API model bedrock-agent: Description]
 # UpdateDataSource replaces the whole; what can't be changed must be sent as it is [API reference].
 _KEPT = (
     "name",
@@ -43,18 +45,24 @@ class BedrockDataSources:
     managed: Container[str] = frozenset()
     bucket_owner: str | None = None
 
-    def find(self, knowledge_base_id: str, name: str) -> str | None:
-        """One that is being deleted is none: it takes no job, and its name is free again soon."""
-        return next(
-            (
-                str(each["dataSourceId"])
-                for each in self._summaries(knowledge_base_id)
-                if each["name"] == name and each["status"] not in (_DELETING, _STUCK)
-            ),
-            None,
-        )
+    def find(self, knowledge_base_id: str, name: str) -> DataSource | None:
+        """Of the type that it was made with, whatever new ones get."""
+        for each in self._summaries(knowledge_base_id):
+            if each["name"] == name and each["status"] not in (_DELETING, _STUCK):
+                with knowledge_base_errors():
+                    found = self._get(knowledge_base_id, each["dataSourceId"])
+                return _to_source(found)
+        return None
 
-    def create(self, knowledge_base_id: str, name: str, *, prefix: str, token: str) -> str:
+    def create(
+        self,
+        knowledge_base_id: str,
+        name: str,
+        *,
+        source_type: DataSourceType,
+        prefix: str,
+        token: str,
+    ) -> DataSource:
         # A member that is left out and one that is null are not the same to AWS.
         ingestion: dict[str, Any] = {}
         if self.ingestion is not None:
@@ -65,9 +73,9 @@ class BedrockDataSources:
                     knowledgeBaseId=knowledge_base_id,
                     name=name,
                     clientToken=token,
-                    description="a catalog of Stackroom",
+                    description=f"Stackroom's documents under {prefix}"[:_LONGEST_DESCRIPTION],
                     dataDeletionPolicy="DELETE",
-                    **self._described(knowledge_base_id, prefix),
+                    **self._described(knowledge_base_id, source_type, prefix),
                     **ingestion,
                 )
         except self.client.exceptions.ServiceQuotaExceededException as error:
@@ -78,7 +86,7 @@ class BedrockDataSources:
             if adopted is None:  # one of that name is being deleted
                 raise KnowledgeBaseThrottled("CreateDataSource") from error
             return adopted
-        return str(answer["dataSource"]["dataSourceId"])
+        return _to_source(answer["dataSource"])
 
     def is_available(self, knowledge_base_id: str, data_source_id: str) -> bool:
         with knowledge_base_errors():
@@ -115,7 +123,11 @@ class BedrockDataSources:
         found = self._summaries(knowledge_base_id)
         return {str(each["name"]): str(each["dataSourceId"]) for each in found}
 
-    def _described(self, knowledge_base_id: str, prefix: str) -> dict[str, Any]:
+    def _described(
+        self, knowledge_base_id: str, source_type: DataSourceType, prefix: str
+    ) -> dict[str, Any]:
+        if source_type is DataSourceType.CUSTOM:
+            return {"dataSourceConfiguration": {"type": "CUSTOM"}}
         if knowledge_base_id not in self.managed:
             return {"dataSourceConfiguration": over_prefix(self.bucket, prefix)}
         assert self.bucket_owner is not None, "known where a pool has a MANAGED knowledge base"
@@ -145,3 +157,13 @@ class BedrockDataSources:
         with knowledge_base_errors():
             for page in pages:
                 yield from page["dataSourceSummaries"]
+
+
+def _to_source(found: "DataSourceTypeDef") -> DataSource:
+    source_type = type_in(found["dataSourceConfiguration"])
+    assert source_type is not None, "a data source of a catalog's is of a type that we make"
+    return DataSource(
+        knowledge_base_id=found["knowledgeBaseId"],
+        data_source_id=found["dataSourceId"],
+        type=source_type,
+    )

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from stackroom.aws.catalog_register import DynamoCatalogRegister
     from stackroom.aws.catalogs import DynamoCatalogs
     from stackroom.aws.data_sources import BedrockDataSources
-    from stackroom.aws.direct_documents import BedrockDirectDocuments, BedrockLocatedDocuments
+    from stackroom.aws.direct_documents import BedrockDirectDocuments
     from stackroom.aws.documents import DynamoDocuments
     from stackroom.aws.executions import StepFunctionsExecutions
     from stackroom.aws.files import S3Files
@@ -300,12 +300,6 @@ class Deployment:
 
         return BedrockDirectDocuments(client=self.client("bedrock-agent"))
 
-    @cached_property
-    def located_documents(self) -> BedrockLocatedDocuments:
-        from stackroom.aws.direct_documents import BedrockLocatedDocuments
-
-        return BedrockLocatedDocuments(client=self.client("bedrock-agent"))
-
     @property
     def pool(self) -> tuple[PoolMember, ...]:
         return tuple(self.settings.need("kb_pool"))
@@ -315,6 +309,13 @@ class Deployment:
         from stackroom.aws.knowledge_bases import of_pool
 
         return of_pool(self, knowledge_base_id)
+
+    def documents_at_once(self, knowledge_base_id: str) -> int:
+        """How many documents one question of whoever looks what is there can name."""
+        from stackroom.aws.knowledge_bases import documents_at_once
+
+        found = (each for each in self.pool if each.knowledge_base_id == knowledge_base_id)
+        return documents_at_once(next(found, None))
 
     @property
     def _managed(self) -> frozenset[str]:

@@ -1,39 +1,38 @@
 """Documents of data sources, ingested and deleted without a job."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from stackroom.aws.back_pressure import BUSY_CODES, back_pressure, means_work_under_way
+from stackroom.aws.back_pressure import BUSY_CODES, back_pressure
 from stackroom.aws.document_details import MOST_IDENTIFIERS, ids, to_detail
-from stackroom.aws.document_names import NAMEABLE, CustomIds, Names, ObjectUris
 from stackroom.aws.translation import code_of, knowledge_base_errors, message_of
-from stackroom.errors import DataSourceNotSynced, DocumentsRefused
+from stackroom.errors import DocumentsRefused
 from stackroom.model import DataSource
 from stackroom.ports.ingestion import NOT_FOUND, Busy, DocumentDetail, Submission
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_agent.client import AgentsforBedrockClient
+    from types_boto3_bedrock_agent.type_defs import (
+        DocumentIdentifierTypeDef,
+        KnowledgeBaseDocumentTypeDef,
+        MetadataAttributeValueTypeDef,
+    )
 
 # Too many at a time is a ValidationException ("can't exceed (10)"); under load, users also see
 # ServiceUnavailableException, which the API model doesn't name [HatmanStack/RAGStack-Lambda
 # lib/ragstack_common/ingestion.py].
 _BUSY_CODES = BUSY_CODES | {"ServiceUnavailableException"}
-# "You must sync your data source" before the first direct call [Bedrock user guide:
-# kb-direct-ingestion]. In which words Bedrock refuses one nobody has told; these are assumed.
-_NOT_SYNCED = re.compile(r"\bsync", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
 class BedrockDirectDocuments:
-    """Of a CUSTOM data source, unless it is given the names of an S3 one's documents."""
+    """Of CUSTOM data sources, which know documents by our ids."""
 
     client: "AgentsforBedrockClient"
-    names: Names = field(default_factory=CustomIds)
 
     def ingest(
         self, source: DataSource, documents: Sequence[Submission], *, token: str
@@ -44,12 +43,12 @@ class BedrockDirectDocuments:
                 answer = self.client.ingest_knowledge_base_documents(
                     **ids(source),
                     clientToken=token,
-                    documents=list(map(self.names.document, documents)),
+                    documents=list(map(_to_document, documents)),
                 )
         except Exception as error:
-            with _refusals(), _first_sync(source):
+            with _refusals():
                 return back_pressure(error, _BUSY_CODES)
-        return self._details(answer, [each.document_id for each in documents])
+        return _details(answer)
 
     def delete(
         self, source: DataSource, document_ids: Sequence[str], *, token: str
@@ -60,12 +59,11 @@ class BedrockDirectDocuments:
                 answer = self.client.delete_knowledge_base_documents(
                     **ids(source),
                     clientToken=token,
-                    documentIdentifiers=list(map(self.names.identifier, document_ids)),
+                    documentIdentifiers=list(map(_identifier, document_ids)),
                 )
         except Exception as error:
-            with _first_sync(source):
-                return back_pressure(error, _BUSY_CODES)
-        return self._details(answer, document_ids)
+            return back_pressure(error, _BUSY_CODES)
+        return _details(answer)
 
     def details(self, source: DataSource, document_ids: Iterable[str]) -> dict[str, DocumentDetail]:
         # Never by listing: catalogs without number share a CUSTOM data source.
@@ -73,34 +71,49 @@ class BedrockDirectDocuments:
         found: dict[str, DocumentDetail] = {}
         for start in range(0, len(ordered), MOST_IDENTIFIERS):
             asked = ordered[start : start + MOST_IDENTIFIERS]
-            with _first_sync(source), knowledge_base_errors():
+            with knowledge_base_errors():
                 answer = self.client.get_knowledge_base_documents(
-                    **ids(source), documentIdentifiers=list(map(self.names.identifier, asked))
+                    **ids(source), documentIdentifiers=list(map(_identifier, asked))
                 )
-            found |= dict.fromkeys(asked, NOT_FOUND) | self._details(answer, asked)
+            found |= dict.fromkeys(asked, NOT_FOUND) | _details(answer)
         return found
 
-    def _details(
-        self, answer: Mapping[str, Any], asked: Iterable[str]
-    ) -> dict[str, DocumentDetail]:
-        ids = {self.names.name(each): each for each in asked}
-        return {
-            ids[self.names.name_in(each["identifier"])]: to_detail(each)
-            for each in answer.get("documentDetails", [])
-        }
+
+def _details(answer: Mapping[str, Any]) -> dict[str, DocumentDetail]:
+    return {
+        str(each["identifier"]["custom"]["id"]): to_detail(each)
+        for each in answer.get("documentDetails", [])
+    }
 
 
-@dataclass(frozen=True, kw_only=True)
-class BedrockLocatedDocuments:
-    """Of S3 data sources."""
+def _to_document(submission: Submission) -> "KnowledgeBaseDocumentTypeDef":
+    return {
+        "content": {
+            "dataSourceType": "CUSTOM",
+            "custom": {
+                "customDocumentIdentifier": {"id": submission.document_id},
+                "sourceType": "S3_LOCATION",
+                "s3Location": {"uri": submission.uri},
+            },
+        },
+        "metadata": {
+            "type": "IN_LINE_ATTRIBUTE",
+            "inlineAttributes": [
+                {"key": key, "value": _to_value(value)}
+                for key, value in submission.attributes.items()
+            ],
+        },
+    }
 
-    client: "AgentsforBedrockClient"
 
-    def takes(self, uri: str) -> bool:
-        return NAMEABLE.fullmatch(uri) is not None
+def _to_value(value: str | list[str]) -> "MetadataAttributeValueTypeDef":
+    if isinstance(value, str):
+        return {"type": "STRING", "stringValue": value}
+    return {"type": "STRING_LIST", "stringListValue": value}
 
-    def at(self, uris: Mapping[str, str]) -> BedrockDirectDocuments:
-        return BedrockDirectDocuments(client=self.client, names=ObjectUris(uris))
+
+def _identifier(document_id: str) -> "DocumentIdentifierTypeDef":
+    return {"dataSourceType": "CUSTOM", "custom": {"id": document_id}}
 
 
 @contextmanager
@@ -112,18 +125,6 @@ def _refusals() -> Iterator[None]:
         if code_of(error) != "ValidationException":
             raise
         raise DocumentsRefused(message_of(error)) from error
-
-
-@contextmanager
-def _first_sync(source: DataSource) -> Iterator[None]:
-    """Raises DataSourceNotSynced for what an S3 data source refuses before its first job."""
-    try:
-        yield
-    except ClientError as error:
-        is_refusal = code_of(error) == "ValidationException" and not means_work_under_way(error)
-        if source.is_shared or not is_refusal or not _NOT_SYNCED.search(message_of(error)):
-            raise
-        raise DataSourceNotSynced(source.data_source_id) from error
 
 
 def _check(documents: Sequence[object]) -> None:

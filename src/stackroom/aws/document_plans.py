@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from stackroom.aws.document_items import MOST_ACTIONS, Books, DocumentWrite
 from stackroom.counting import Counts, booked, uncounted
@@ -41,9 +42,15 @@ def planned(
         return DocumentWrite(books=books, kept=None)
     version = document.version + 1 if document.version else _first_version(document)
     saved = document.model_copy(update={"version": version})
-    since = books.document.opened_at
+    since = _opened_at(document, books)
     kept = booked(saved, since) if shelf.is_there else uncounted(saved)
     return DocumentWrite(books=books, kept=kept)
+
+
+def _opened_at(document: Document, books: Books) -> datetime | None:
+    """As it stands in the books; later if it is to queue up anew."""
+    there, wanted = books.document.opened_at, document.opened_at
+    return wanted if there is not None and wanted is not None and wanted > there else there
 
 
 def _first_version(document: Document) -> int:

@@ -17,7 +17,6 @@ How they are written, with what their catalog counts of them: aws/document_write
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
@@ -27,6 +26,7 @@ from stackroom.aws.document_items import DOCUMENT, FAILED, OPEN, document_key, t
 from stackroom.aws.document_writes import DocumentWrites
 from stackroom.aws.items import from_item, get_all, query, to_item
 from stackroom.aws.translation import store_errors
+from stackroom.beside import Beside, in_threads
 from stackroom.errors import RecordChanged
 from stackroom.model import Document, DocumentStatus
 from stackroom.ports.documents import DocumentPage
@@ -34,8 +34,6 @@ from stackroom.ports.documents import DocumentPage
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
 
-# boto3's connection pool has ten connections; more threads would only wait for one.
-_WRITERS = 10
 _LOOKED_UP = 100  # at a time [DynamoDB API reference: BatchGetItem]
 
 
@@ -45,6 +43,7 @@ class DynamoDocuments:
 
     client: "DynamoDBClient"
     table: str
+    beside: Beside = in_threads
 
     def get(self, catalog_id: str, document_id: str) -> Document | None:
         # Consistent, because a decision to write follows.
@@ -72,8 +71,7 @@ class DynamoDocuments:
                 counted[each.catalog_id].append(each)
         tasks = [partial(self._keep_plain, each) for each in plain]
         tasks += [partial(self._keep_counted, each) for each in counted.values()]
-        with ThreadPoolExecutor(_WRITERS) as writers:
-            kept = dict(pair for pairs in writers.map(lambda task: task(), tasks) for pair in pairs)
+        kept = dict(pair for pairs in self.beside(tasks) for pair in pairs)
         return [kept[key] for key in map(_key, wanted) if key in kept]
 
     def remove(self, document: Document) -> None:

@@ -83,6 +83,11 @@ class IndexWatch:
             self._known_until = -1.0
             self._warn(reason)
 
+    def fell_short(self, reason: str) -> None:
+        """An answer was of no use, and the index is as fit as it was."""
+        with self._lock:
+            self._warn(reason)
+
     def _warn(self, reason: str) -> None:
         if self._now() >= self._warned.get(reason, -1.0):
             self._warned[reason] = self._now() + _WARNED_FOR

@@ -1,13 +1,13 @@
 """Ingestion jobs of Bedrock knowledge bases, and what they say of documents."""
 
 import json
+import re
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from stackroom.aws.back_pressure import back_pressure
 from stackroom.aws.document_details import MOST_IDENTIFIERS, ids, most_listed, to_detail
-from stackroom.aws.document_names import NAMEABLE
 from stackroom.aws.translation import knowledge_base_errors
 from stackroom.model import DataSource
 from stackroom.ports.ingestion import Busy, DocumentDetail, Job, JobState
@@ -29,6 +29,9 @@ _STATES = {
     "FAILED": JobState.FAILED,
     "STOPPED": JobState.STOPPED,
 }
+# S3BucketUri [API model bedrock-agent]: documents of S3 data sources are asked for by URIs that
+# short, bucket name included. A listing names any.
+_NAMEABLE = re.compile(r"s3://.{1,128}")
 # Both calls share 5 requests/s; past so many documents, one listing is the cheaper way.
 _LIST_ABOVE = 50
 
@@ -39,7 +42,6 @@ class BedrockIngestionJobs:
 
     client: "AgentsforBedrockClient"
     managed: Container[str] = frozenset()
-    _synced: set[str] = field(default_factory=set)  # data sources; what was synced stays so
 
     def start(self, source: DataSource, *, token: str, description: str) -> Job | Busy:
         try:
@@ -89,20 +91,6 @@ class BedrockIngestionJobs:
                 if each["identifier"].get("s3", {}).get("uri") in wanted
             }
 
-    def is_synced(self, source: DataSource) -> bool:
-        if source.data_source_id not in self._synced and self._has_complete_job(source):
-            self._synced.add(source.data_source_id)
-        return source.data_source_id in self._synced
-
-    def _has_complete_job(self, source: DataSource) -> bool:
-        with knowledge_base_errors():
-            answer = self.client.list_ingestion_jobs(
-                **ids(source),
-                filters=[{"attribute": "STATUS", "operator": "EQ", "values": ["COMPLETE"]}],
-                maxResults=1,
-            )
-        return bool(answer["ingestionJobSummaries"])
-
     def _get(
         self, source: DataSource, uris: set[str]
     ) -> "Iterator[KnowledgeBaseDocumentDetailTypeDef]":
@@ -129,7 +117,7 @@ class BedrockIngestionJobs:
 
 def _can_get(uris: set[str]) -> bool:
     # One longer key must not cost its catalog all verdicts.
-    return len(uris) <= _LIST_ABOVE and all(map(NAMEABLE.fullmatch, uris))
+    return len(uris) <= _LIST_ABOVE and all(map(_NAMEABLE.fullmatch, uris))
 
 
 def _to_job(job: "IngestionJobTypeDef") -> Job:

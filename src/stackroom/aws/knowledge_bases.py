@@ -5,6 +5,8 @@ Another store is an adapter for `ports.retrieval.KnowledgeBase`, a function here
 member and what the deployment has, and a line in the table; in ANSWERS too, if it has a model
 answer by itself. An adapter is imported when its first knowledge base is made, for a pool rarely
 has more than one kind.
+
+Over 200 lines: each call of one API, a few lines for each.
 """
 
 from __future__ import annotations
@@ -26,13 +28,19 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_MOST_CHOICES = 5  # filters in a group of Retrieve [Bedrock user guide: kb-test-config]
+
 
 def _bedrock(deployment: Deployment, member: PoolMember) -> KnowledgeBase:
     """
     For who searches for somebody, as the deployment says. Whoever only looks whether something is
-    found asks Bedrock's Retrieve: what it finds is what it has.
+    found asks the index itself, or Bedrock's Retrieve where no index is known.
     """
     via = getattr(deployment.settings, "retrieve_via", None)
+    if via is None and member.index is not None:
+        from stackroom.aws.index_presence import IndexPresence
+
+        return IndexPresence(deployment.client("s3vectors"), member.index)
     if via is None:
         return _retrieve(deployment, member)
     found = _retrieve_paced(deployment, member)
@@ -155,6 +163,14 @@ ANSWERS: Mapping[str, Callable[[Deployment, PoolMember], Answers]] = {"BEDROCK":
 _BY_THEMSELVES: Mapping[str, Callable[[Deployment, PoolMember], KnowledgeBase]] = {
     "BEDROCK": _retrieve_paced
 }
+
+
+def documents_at_once(member: PoolMember | None) -> int:
+    """How many documents one question can name, of whoever only looks what is there."""
+    from stackroom.aws.index_presence import AT_ONCE
+
+    has_index = member is not None and member.index is not None and not member.is_managed
+    return AT_ONCE if has_index else _MOST_CHOICES
 
 
 def of_pool(deployment: Deployment, knowledge_base_id: str) -> KnowledgeBase:

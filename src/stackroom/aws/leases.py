@@ -5,7 +5,7 @@ Leases of live runs in the control table: one item per catalog.
     requested   how often a run was asked for
     epoch       of the latest lease; names the execution, fences its writes
     live        "RUN" while a run is live; the attribute is absent otherwise
-    started     1 once StartExecution has answered
+    started     1 once the run's first task has come, or StartExecution has answered for it
     until       ISO 8601, UTC, of one width; when the lease expires unless renewed
     failures    runs in a row that broke
 
@@ -48,6 +48,15 @@ class DynamoLeases:
         assert asked is not None, "nothing is asked of the item"
         return asked
 
+    def claim(self, worklist_id: str, *, until: datetime) -> Lease | None:
+        return self._update(
+            worklist_id,
+            "ADD requested :one, epoch :one SET live = :live, #until = :until"
+            " REMOVE started, failures",
+            {":one": 1, ":live": _LIVE, ":until": instant(until)},
+            condition="attribute_not_exists(live)",
+        )
+
     def take(
         self, seen: Lease, *, until: datetime, failures: int, epoch: int | None = None
     ) -> Lease | None:
@@ -79,10 +88,12 @@ class DynamoLeases:
             condition=_MINE,
         )
 
-    def renew(self, worklist_id: str, epoch: int, *, until: datetime) -> Lease:
+    def renew(
+        self, worklist_id: str, epoch: int, *, until: datetime, is_well: bool = False
+    ) -> Lease:
         renewed = self._update(
             worklist_id,
-            "SET #until = :until, started = :one",
+            f"SET #until = :until, started = :one{' REMOVE failures' if is_well else ''}",
             {":one": 1, ":live": _LIVE, ":epoch": epoch, ":until": instant(until)},
             condition=_MINE,
         )

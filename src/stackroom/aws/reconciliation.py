@@ -54,7 +54,6 @@ def reconciliation_of(
         data_sources=deployment.data_sources,
         jobs=deployment.jobs,
         direct=deployment.direct_documents,
-        located=deployment.located_documents,
         knowledge_base=deployment.knowledge_base,
         pool=deployment.pool,
         pace=Pace(a_second=a_second),

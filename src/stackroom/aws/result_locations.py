@@ -24,12 +24,13 @@ _ELSEWHERE = {
 class OwnKeys:
     """
     What Bedrock itself notes with a passage, which nobody's sidecar can: all that begins with
-    `prefix`, among them the document's `uri` and its `page`, None where none is told. A key of
-    another kind of knowledge base anybody may have written.
+    `prefix`, among them the document's `uri`, its `data_source` and its `page`, None where none is
+    told. A key of another kind of knowledge base anybody may have written.
     """
 
     prefix: str
     uri: str
+    data_source: str
     page: str | None
 
 
@@ -37,10 +38,11 @@ class OwnKeys:
 OF_VECTOR = OwnKeys(
     prefix="x-amz-bedrock",
     uri="x-amz-bedrock-kb-source-uri",
+    data_source="x-amz-bedrock-kb-data-source-id",
     page="x-amz-bedrock-kb-document-page-number",
 )
 # Of pages in MANAGED knowledge bases AWS says nothing.
-OF_MANAGED = OwnKeys(prefix="_", uri="_source_uri", page=None)
+OF_MANAGED = OwnKeys(prefix="_", uri="_source_uri", data_source="_data_source_id", page=None)
 
 
 def uri_of(
@@ -64,6 +66,12 @@ def custom_id_of(location: "RetrievalResultLocationTypeDef | None") -> str | Non
     if location is None or "customDocumentLocation" not in location:
         return None
     return location["customDocumentLocation"].get("id")
+
+
+def data_source_id_of(attributes: Mapping[str, object], own: OwnKeys = OF_VECTOR) -> str | None:
+    """The data source that the passage's document is of, as Bedrock notes it."""
+    noted = attributes.get(own.data_source)
+    return noted if isinstance(noted, str) and noted else None
 
 
 def _address(location: Mapping[str, Mapping[str, str]]) -> str | None:

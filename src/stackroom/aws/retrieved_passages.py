@@ -3,7 +3,13 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
-from stackroom.aws.result_locations import OF_VECTOR, OwnKeys, custom_id_of, uri_of
+from stackroom.aws.result_locations import (
+    OF_VECTOR,
+    OwnKeys,
+    custom_id_of,
+    data_source_id_of,
+    uri_of,
+)
 from stackroom.ports.retrieval import Passage
 
 if TYPE_CHECKING:
@@ -27,6 +33,7 @@ def passage_of(found: "Found", *, first_page: int, own: OwnKeys = OF_VECTOR) -> 
         similarity=score,
         uri=uri_of(found.get("location"), attributes, own),
         custom_id=custom_id_of(found.get("location")),
+        data_source_id=data_source_id_of(attributes, own),
         page=page_of(attributes, first_page, own),
         attributes=attributes if own is OF_VECTOR else _documents_own(attributes, own),
     )

@@ -1,6 +1,8 @@
 """
 The use cases that the tasks of a run call, and those that follow one that broke.
 
+Each use case is composed in one place, in a few lines.
+
 Over 200 lines: each use case is composed in one place, in a few lines.
 """
 
@@ -8,43 +10,51 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.settings import LimitSettings, SettingMissing
+from stackroom.beside import Beside, in_threads
+from stackroom.clock import utc_now
+from stackroom.model import PerSourceType
+from stackroom.retries import among_writers
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
     from stackroom.admission.admission import Admission
     from stackroom.admission.limits import Limits
     from stackroom.aws.deployment import Deployment
     from stackroom.clock import Pace
-    from stackroom.ingestion.direct_round import DirectPorts
-    from stackroom.ingestion.endings import Endings
-    from stackroom.ingestion.own_runs import OwnRuns
+    from stackroom.ingestion.polling import Polling
     from stackroom.ingestion.run_tasks import RunTasks
-    from stackroom.ingestion.shared_runs import SharedRuns
-    from stackroom.ingestion.ways import Ways
+    from stackroom.ingestion.strategy import Strategy
+    from stackroom.ingestion.work_queue import WorkQueue
     from stackroom.runs.leases import Runs
-    from stackroom.runs.placing import SharedFirst
+    from stackroom.runs.placement import Placements, SharedSources
     from stackroom.runs.requests import RunRequests
-    from stackroom.runs.teardown import Teardown
     from stackroom.settlement.broken_runs import BrokenRuns
-    from stackroom.settlement.eviction import Eviction
     from stackroom.settlement.evidence import Investigation
-    from stackroom.settlement.settlement import Settlement
-    from stackroom.settlement.shared_source import SharedSource
     from stackroom.settlement.succession import Succession
     from stackroom.settlement.verdict_writer import VerdictWriter
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunUseCases:
+    """`now` and `beside` are the clock and the threads of whoever has others than these."""
+
     deployment: Deployment
+    now: Callable[[], datetime] = utc_now
+    beside: Beside = in_threads
+    pause_among_writers: Callable[[int], None] = among_writers
 
     @cached_property
     def runs(self) -> Runs:
         from stackroom.runs.leases import Runs
 
-        return Runs(leases=self.deployment.leases, executions=self.deployment.executions)
+        return Runs(
+            leases=self.deployment.leases, executions=self.deployment.executions, now=self.now
+        )
 
     @cached_property
     def admission(self) -> Admission:
@@ -55,40 +65,9 @@ class RunUseCases:
             task_tokens=self.deployment.task_tokens,
             pool=[member.knowledge_base_id for member in self.deployment.pool],
             limits=self.limits,
-        )
-
-    @cached_property
-    def run_tasks(self) -> RunTasks:
-        from stackroom.ingestion.by_job import JobRounds
-        from stackroom.ingestion.run_tasks import RunTasks
-        from stackroom.runs.placement import Placements
-
-        there = self.deployment
-        catalogs, slots, sources = there.register, there.slots, there.data_sources
-        return RunTasks(
-            catalogs=catalogs,
-            documents=there.documents,
-            placements=Placements(
-                catalogs=catalogs,
-                slots=slots,
-                data_sources=sources,
-                pool=there.pool,
-                placing=self._placing,
-            ),
-            admission=self.admission,
-            jobs=JobRounds(
-                documents=there.documents,
-                jobs=there.jobs,
-                eviction=self._eviction,
-                admission=self.admission,
-            ),
-            shared_runs=self._shared_runs,
-            own_runs=self._own_runs,
-            ways=self._ways,
-            endings=self._endings,
-            teardown=self._teardown,
-            runs=self.runs,
-            requests=self.requests,
+            now=self.now,
+            pause=self.pause_among_writers,
+            beside=self.beside,
         )
 
     @cached_property
@@ -98,37 +77,70 @@ class RunUseCases:
         there = self.deployment
         return RunRequests(
             catalogs=there.catalogs,
-            placing=self._placing,
+            shared=self._shared_sources,
             worklists=there.worklists,
             runs=self.runs,
             pool=there.pool,
         )
 
     @cached_property
-    def _placing(self) -> SharedFirst:
-        from stackroom.runs.placing import SharedFirst
+    def placements(self) -> Placements:
+        from stackroom.runs.placement import Placements
 
         there = self.deployment
-        return SharedFirst(catalogs=there.catalogs, slots=there.slots, pool=there.pool)
+        return Placements(
+            catalogs=there.catalogs,
+            slots=there.slots,
+            data_sources=there.data_sources,
+            pool=there.pool,
+            shared=self._shared_sources,
+        )
 
     @cached_property
-    def settlement(self) -> Settlement:
-        from stackroom.settlement.own_source import OwnSource
-        from stackroom.settlement.settlement import Settlement
+    def run_tasks(self) -> RunTasks:
+        from stackroom.ingestion.run_tasks import RunTasks
+        from stackroom.settlement.takedown import Takedown
 
-        own = OwnSource(
-            jobs=self.deployment.jobs,
-            bucket=self.deployment.bucket,
-            investigation=self._investigation,
-            eviction=self._eviction,
-        )
-        return Settlement(
-            catalogs=self.deployment.catalogs,
-            documents=self.deployment.documents,
-            own_source=own,
-            verdict_writer=self._verdict_writer,
-            leases=self.deployment.leases,
+        there = self.deployment
+        return RunTasks(
+            catalogs=there.catalogs,
+            documents=there.documents,
+            pool=there.pool,
+            placements=self.placements,
+            strategies=self._strategies,
+            queue=self._queue,
             admission=self.admission,
+            takedown=Takedown(
+                catalogs=there.register,
+                documents=there.documents,
+                slots=there.slots,
+                data_sources=there.data_sources,
+                investigation=self._investigation,
+                verdict_writer=self._verdict_writer,
+                pool=there.pool,
+                now=self.now,
+            ),
+            verdict_writer=self._verdict_writer,
+            runs=self.runs,
+            requests=self.requests,
+            now=self.now,
+        )
+
+    @cached_property
+    def polling(self) -> Polling:
+        from stackroom.ingestion.polling import Polling
+
+        there = self.deployment
+        return Polling(
+            catalogs=there.catalogs,
+            pool=there.pool,
+            strategies=self._strategies,
+            investigation=self._investigation,
+            verdict_writer=self._verdict_writer,
+            leases=there.leases,
+            admission=self.admission,
+            beside=self.beside,
+            now=self.now,
         )
 
     @cached_property
@@ -147,117 +159,81 @@ class RunUseCases:
         from stackroom.settlement.succession import Succession
 
         return Succession(
-            catalogs=self.deployment.catalogs, documents=self.deployment.documents, runs=self.runs
-        )
-
-    @cached_property
-    def _shared_runs(self) -> SharedRuns:
-        from stackroom.ingestion.shared_runs import SharedRuns
-
-        there = self.deployment
-        return SharedRuns(
-            catalogs=there.register,
-            documents=there.documents,
-            worklists=there.worklists,
-            admission=self.admission,
+            catalogs=self.deployment.catalogs,
+            documents=self.deployment.documents,
             runs=self.runs,
-            ports=self._direct_ports,
-            teardown=self._teardown,
-            pool=there.pool,
+            now=self.now,
         )
 
     @cached_property
-    def _own_runs(self) -> OwnRuns:
-        from stackroom.ingestion.own_runs import OneCatalog, OwnRuns
+    def _shared_sources(self) -> SharedSources:
+        from stackroom.runs.placement import SharedSources
 
         there = self.deployment
-        return OwnRuns(
-            catalogs=there.register,
-            documents=there.documents,
-            worklists=OneCatalog(),
-            admission=self.admission,
-            runs=self.runs,
-            ports=self._direct_ports,
-            teardown=self._teardown,
-            pool=there.pool,
-            located=there.located_documents,
-        )
+        return SharedSources(catalogs=there.catalogs, slots=there.slots, pool=there.pool)
 
     @cached_property
-    def _ways(self) -> Ways:
-        from stackroom.ingestion.ways import Sooner
+    def _strategies(self) -> PerSourceType[Strategy[Any]]:
+        from stackroom.ingestion.by_direct_calls import ByDirectCalls
+        from stackroom.ingestion.by_job import ByJobs
+        from stackroom.ingestion.direct_calls import DirectCalls
 
         there = self.deployment
-        return Sooner(
+        calls = DirectCalls(
             documents=there.documents,
             bucket=there.bucket,
-            jobs=there.jobs,
-            located=there.located_documents,
-            admission=self.admission,
-            pace=self._pace,
+            direct=there.direct_documents,
+            now=self.now,
+        )
+        return PerSourceType(
+            s3=ByJobs(
+                catalogs=there.catalogs,
+                documents=there.documents,
+                bucket=there.bucket,
+                jobs=there.jobs,
+                admission=self.admission,
+                now=self.now,
+            ),
+            custom=ByDirectCalls(
+                calls=calls,
+                direct=there.direct_documents,
+                queue=self._queue,
+                catalogs=there.catalogs,
+                documents=there.documents,
+                admission=self.admission,
+                now=self.now,
+                beside=self.beside,
+            ),
         )
 
     @cached_property
-    def _teardown(self) -> Teardown:
-        from stackroom.runs.teardown import Teardown
+    def _queue(self) -> WorkQueue:
+        from stackroom.ingestion.work_queue import WorkQueue
 
         there = self.deployment
-        return Teardown(
+        return WorkQueue(
+            worklists=there.worklists,
             catalogs=there.register,
-            slots=there.slots,
-            data_sources=there.data_sources,
-            pool=there.pool,
+            documents=there.documents,
+            now=self.now,
+            beside=self.beside,
         )
-
-    @cached_property
-    def _direct_ports(self) -> DirectPorts:
-        from stackroom.ingestion.direct_calls import DirectCalls
-        from stackroom.ingestion.direct_round import DirectPorts
-
-        calls = DirectCalls(
-            documents=self.deployment.documents,
-            bucket=self.deployment.bucket,
-            direct=self.deployment.direct_documents,
-        )
-        return DirectPorts(
-            calls=calls,
-            admission=self.admission,
-            settlement=self._shared_source,
-            verdict_writer=self._verdict_writer,
-            pace=self._pace,
-        )
-
-    @cached_property
-    def _endings(self) -> Endings:
-        from stackroom.ingestion.endings import Endings
-
-        return Endings(
-            catalogs=self.deployment.register,
-            admission=self.admission,
-        )
-
-    @cached_property
-    def _shared_source(self) -> SharedSource:
-        from stackroom.settlement.shared_source import SharedSource
-
-        return SharedSource(
-            investigation=self._investigation,
-        )
-
-    @cached_property
-    def _eviction(self) -> Eviction:
-        from stackroom.settlement.eviction import Eviction
-
-        return Eviction(located=self.deployment.located_documents, bucket=self.deployment.bucket)
 
     @cached_property
     def _investigation(self) -> Investigation:
         from stackroom.settlement.evidence import Investigation
         from stackroom.settlement.search_check import SearchCheck
 
+        there = self.deployment
         return Investigation(
-            inspections=self.deployment.inspections,
-            search_check=SearchCheck(knowledge_base=self.deployment.knowledge_base),
+            inspections=there.inspections,
+            search_check=SearchCheck(
+                knowledge_base=there.knowledge_base,
+                at_once=there.documents_at_once,
+                beside=self.beside,
+            ),
+            pace=self._pace,
+            now=self.now,
         )
 
     @cached_property
@@ -268,6 +244,7 @@ class RunUseCases:
             documents=self.deployment.documents,
             inspections=self.deployment.inspections,
             receipts=self.deployment.receipts,
+            now=self.now,
         )
 
     @property

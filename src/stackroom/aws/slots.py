@@ -4,6 +4,7 @@ Slots for catalogs' own data sources, counted in the control table: one item per
     pk SLOTS#<knowledge_base_id>, sk SLOTS
     catalogs    string set of the catalogs that hold one; also of what stands for a lost slot
     surveyed    true once its data sources were looked through
+    sharing     number of catalogs that joined its shared data source; nobody counts those that left
 """
 
 from collections.abc import Collection, Iterable
@@ -28,6 +29,8 @@ class DynamoSlots:
     def take(self, knowledge_base_id: str, catalog_id: str, *, limit: int) -> bool:
         if catalog_id in self._holders(knowledge_base_id):
             return True
+        if limit < 1:  # where nobody has one yet, the condition doesn't ask for it
+            return False
         taken = self._update(
             knowledge_base_id,
             "ADD catalogs :catalog",
@@ -72,6 +75,12 @@ class DynamoSlots:
     def noted(self, knowledge_base_id: str) -> frozenset[str] | None:
         item = self._item(knowledge_base_id)
         return frozenset(item.get("catalogs", ())) if item.get("surveyed") else None
+
+    def sharing(self, knowledge_base_id: str) -> int:
+        return int(self._item(knowledge_base_id).get("sharing", 0))
+
+    def count_sharing(self, knowledge_base_id: str) -> None:
+        self._update(knowledge_base_id, "ADD sharing :one", {":one": 1})
 
     def _holders(self, knowledge_base_id: str) -> frozenset[str]:
         return frozenset(self._item(knowledge_base_id).get("catalogs", ()))

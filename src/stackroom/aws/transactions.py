@@ -2,7 +2,8 @@
 Several items of DynamoDB written together or not at all, and what is written beside them.
 
 Whoever writes an item that a transaction is writing is refused at once, with a conflict. That says
-nothing of what stands there: it is tried again after a while of random length.
+nothing of what stands there: it is tried again after a while of random length. So is a transaction
+that comes to a busy partition, for boto3 repeats throttled calls, but no canceled ones.
 """
 
 from collections.abc import Callable
@@ -19,14 +20,18 @@ _Answer = TypeVar("_Answer")
 # Cancellation reasons [DynamoDB API reference: TransactWriteItems]
 CONDITION_FAILED = "ConditionalCheckFailed"
 _CONFLICT = "TransactionConflict"
-_THROTTLED = frozenset({"ProvisionedThroughputExceeded", "ThrottlingError"})
+_PASSING = frozenset({_CONFLICT, "ProvisionedThroughputExceeded", "ThrottlingError"})
 # Of a single write [DynamoDB API reference: PutItem, UpdateItem, DeleteItem]
 _CONFLICTED = "TransactionConflictException"
 
-# Some three seconds in all. A transaction holds its items for some ten milliseconds, but whoever
-# registers or settles a document of a catalog writes that catalog's counters.
+# Some three seconds in all, or five. A transaction holds its items for some ten milliseconds, but
+# whoever registers or settles documents of a catalog writes that catalog's counters, and its
+# partition takes about two hundred and forty documents a second.
 _TRIES = 12
 _among_writers = random_pauses(0.02, 0.8)
+# A busy partition stays so for as long as others want more than it takes, and each try that comes
+# too soon takes units of theirs: `benchmarks.registration` tells what shorter pauses come to.
+_while_busy = random_pauses(0.8, 0.8)
 
 
 def transact(client: Any, *items: dict[str, Any]) -> None:
@@ -39,26 +44,20 @@ def transact(client: Any, *items: dict[str, Any]) -> None:
         with store_errors():
             client.transact_write_items(TransactItems=list(items))
 
-    try:
-        outlasting_conflicts(write)
-    except client.exceptions.TransactionCanceledException as error:
-        reasons = reasons_of(error)
-        if CONDITION_FAILED not in reasons and not _THROTTLED.isdisjoint(reasons):
-            raise StoreUnavailable("TransactWriteItems", "ThrottlingError") from error
-        raise
+    outlasting_conflicts(write)
 
 
 def outlasting_conflicts(write: Callable[[], _Answer]) -> _Answer:
-    """What `write` answers. Raises StoreUnavailable if others keep writing the same item."""
+    """What `write` answers. Raises StoreUnavailable if others keep it from its items."""
     for attempt in range(_TRIES):
         try:
             return write()
         except ClientError as error:
-            if not _is_conflict(error):
+            if (obstacle := _obstacle(error)) is None:
                 raise
             if attempt == _TRIES - 1:
-                raise StoreUnavailable(error.operation_name, _CONFLICT) from error
-            _among_writers(attempt)
+                raise StoreUnavailable(error.operation_name, obstacle) from error
+            (_among_writers if obstacle == _CONFLICT else _while_busy)(attempt)
     raise AssertionError("the last try answers or raises")
 
 
@@ -67,8 +66,11 @@ def reasons_of(error: ClientError) -> list[str | None]:
     return [each.get("Code") for each in error.response.get("CancellationReasons", [])]
 
 
-def _is_conflict(error: ClientError) -> bool:
-    """And no condition says already that another try would be in vain."""
+def _obstacle(error: ClientError) -> str | None:
+    """What will pass by itself; no condition says already that another try would be in vain."""
+    if code_of(error) == _CONFLICTED:
+        return _CONFLICT
     reasons = reasons_of(error)
-    met_another = _CONFLICT in reasons and CONDITION_FAILED not in reasons
-    return met_another or code_of(error) == _CONFLICTED
+    if CONDITION_FAILED in reasons:
+        return None
+    return next((each for each in reasons if each in _PASSING), None)

@@ -91,7 +91,6 @@ class UseCases(RunUseCases):
     def retrieval(self) -> Retrieval:
         from stackroom.retrieval.budget import Budget
         from stackroom.retrieval.calibrations import CALIBRATIONS, Calibration
-        from stackroom.retrieval.located import Located, Prefixes
         from stackroom.retrieval.place_cache import PlaceMapCache
         from stackroom.retrieval.search import Retrieval
 
@@ -100,15 +99,10 @@ class UseCases(RunUseCases):
         budget = Budget(
             max_tokens=need("retrieve_max_tokens"), prioritize_by=need("retrieve_prioritize_by")
         )
-        prefixes = Prefixes(self.deployment.catalogs)
-        uri_of = self.deployment.bucket.uri_of
         measured = CALIBRATIONS[need("retrieve_calibration")]
         ids = [member.knowledge_base_id for member in self.deployment.pool]
         return Retrieval(
-            pool={
-                each: Located(self.deployment.knowledge_base(each), prefixes, uri_of)
-                for each in ids
-            },
+            pool={each: self.deployment.knowledge_base(each) for each in ids},
             # The control table is for opening catalogs; a search only reads them.
             catalogs=self.deployment.catalogs,
             place_maps=PlaceMapCache(self.deployment.place_maps),
@@ -117,6 +111,7 @@ class UseCases(RunUseCases):
             # Who asks one catalog of the caller's has no use for the setting.
             sharing=getattr(self.deployment.settings, "retrieve_sharing", "off") == "on",
             calibration=measured if least is None else Calibration.of(least),
+            uri_of=self.deployment.bucket.uri_of,
         )
 
     @cached_property

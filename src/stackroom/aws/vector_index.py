@@ -17,6 +17,7 @@ from stackroom.aws.vector_passages import VectorReading
 from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
 from stackroom.filters import Filter
+from stackroom.origins import is_told
 from stackroom.ports.embeddings import Embeddings
 from stackroom.ports.retrieval import KnowledgeBase, Passage, Retrieved, Search
 
@@ -33,9 +34,10 @@ class S3VectorsKnowledgeBase:
     A `KnowledgeBase` over QueryVectors; `reading` says how its vectors are read.
 
     While the index is not ready for `search`, or S3 Vectors refuses, `fallback` answers, and a
-    notice says why. Without a fallback it is searched by meaning alone if that is what it is ready
-    for, and a notice says why; else KnowledgeBaseUnavailable is raised. A CLASSIC index may then
-    find less behind a filter than there is.
+    notice says why. So it does where Bedrock's vectors don't tell what they are from, for nobody
+    may be shown such a passage. Without a fallback it is searched by meaning alone if that is what
+    it is ready for, and a notice says why; else KnowledgeBaseUnavailable is raised. A CLASSIC index
+    may then find less behind a filter than there is.
 
     `lets_through` is what a guardrail says to the question; as for Retrieve, passages are not shown
     to it.
@@ -80,10 +82,15 @@ class S3VectorsKnowledgeBase:
         reason = self._watch.why_not()
         if reason is None:
             try:
-                return self._retrieved(query, filter, limit, deadline, self._search)
+                found = self._retrieved(query, filter, limit, deadline, self._search)
             except SearchRefused as error:
                 reason = str(error)
                 self._watch.refused(reason)
+            else:
+                reason = self._untold(found)
+                if reason is None:
+                    return found
+                self._watch.fell_short(reason)
         found = self._fallback.retrieve(query, filter, limit, deadline=deadline)
         return replace(found, notice=f"searched through Retrieve: {reason}")
 
@@ -107,6 +114,12 @@ class S3VectorsKnowledgeBase:
                 return found
             return replace(found, notice=f"searched by meaning alone: {fitness.lacks}")
         raise KnowledgeBaseUnavailable("S3 Vectors", f"nothing: {fitness.lacks}")
+
+    def _untold(self, found: Retrieved) -> str | None:
+        """Why the source of what was found is not known; None if it is."""
+        if not self._reading.is_bedrocks or all(map(is_told, found.passages)):
+            return None
+        return "its vectors don't tell where they are from"
 
     def _retrieved(
         self,

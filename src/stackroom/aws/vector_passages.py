@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from stackroom.aws.result_locations import OF_VECTOR, data_source_id_of
 from stackroom.aws.retrieved_passages import page_of
 from stackroom.aws.translation import understood
 from stackroom.ports.retrieval import Passage
@@ -12,7 +13,7 @@ from stackroom.ports.retrieval import Passage
 # What Bedrock calls the text of a passage and where it is from, in any index that it fills.
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-bedrock-kb.html
 TEXT = "AMAZON_BEDROCK_TEXT"
-SOURCE = "x-amz-bedrock-kb-source-uri"
+SOURCE = OF_VECTOR.uri
 
 # Bedrock's own notes; Retrieve doesn't show them either.
 _NOTES = "AMAZON_BEDROCK_METADATA"
@@ -26,13 +27,19 @@ class VectorReading:
     first page.
 
     By Bedrock's own key the source is the URI of an object, or the id that a document of a CUSTOM
-    data source was ingested under. By another's key it is whatever they write there: an address, a
-    path. That is shown as the passage's URI, and proves nothing.
+    data source was ingested under; of the latter Bedrock was seen to leave it out of what Retrieve
+    shows, and tells their data source all the same. By another's key it is whatever they write
+    there: an address, a path. That is shown as the passage's URI, and proves nothing.
     """
 
     text_key: str = TEXT
     source_key: str = SOURCE
     first_page: int = 1
+
+    @property
+    def is_bedrocks(self) -> bool:
+        """Whether Bedrock fills the index, by whose word a passage's source is proven."""
+        return self.source_key == SOURCE
 
     def passages(self, answer: Any) -> Sequence[Passage]:
         """
@@ -56,13 +63,14 @@ class VectorReading:
         distance = _number(scores.get("vectorDistance", found.get("distance")))
         similarity = _similarity(distance) if is_cosine else None
         source = _text_of(metadata, self.source_key) or None
-        is_id = self.source_key == SOURCE and source is not None and not source.startswith("s3://")
+        is_id = self.is_bedrocks and source is not None and not source.startswith("s3://")
         hidden = (self.text_key, _NOTES)
         return Passage(
             text=text,
             score=_score(similarity, distance, scores),
             uri=None if is_id else source,
             custom_id=source if is_id else None,
+            data_source_id=data_source_id_of(metadata) if self.is_bedrocks else None,
             page=page_of(metadata, self.first_page),
             attributes={key: value for key, value in metadata.items() if key not in hidden},
             similarity=similarity,

@@ -28,6 +28,16 @@ class Removal:
     is_gone: bool
     is_asked_for: bool
 
+    @property
+    def shares(self) -> bool:
+        """Whether its data source is that of other catalogs, too, and stays."""
+        source = self.catalog.source
+        return source is not None and source.is_shared
+
+    @property
+    def what(self) -> str:
+        return "Vectors" if self.shares else "Data source and vectors"
+
 
 def _delete_document(services: Services, asked: OfDocument, caller: Caller) -> Receipt:
     in_use(services.deletions.catalogs, caller.user_id, asked.catalog_id)
@@ -74,13 +84,12 @@ def _delete_catalog(services: Services, asked: DeleteCatalog, caller: Caller) ->
         )
     catalog = owned(catalogs, caller.user_id, asked.catalog_id)
     deletion = services.deletions.delete_catalog(caller.user_id, asked.catalog_id)
-    is_gone = catalogs.get(asked.catalog_id) is None
     return Removal(
         catalog=catalog,
         documents=deletion.documents,
         size=deletion.size,
         receipts=len(deletion.receipt_ids),
-        is_gone=is_gone,
+        is_gone=deletion.is_asked_for and services.deletions.is_gone(asked.catalog_id),
         is_asked_for=deletion.is_asked_for,
     )
 
@@ -93,11 +102,11 @@ def _catalog_deleted(removal: Removal) -> Rendered:
             " goes on."
         )
     elif removal.is_gone:
-        rest = "Data source and vectors removed."
+        rest = f"{removal.what} removed."
     else:
         rest = (
-            "Data source and vectors are still being removed; list_catalogs shows the catalog until"
-            " they are gone."
+            f"{removal.what} are still being removed; list_catalogs shows the catalog until they"
+            " are gone."
         )
     return Rendered(
         f"Deleted catalog '{shown(removal.catalog.name)}' and all {documents}. {rest}",
@@ -105,7 +114,7 @@ def _catalog_deleted(removal: Removal) -> Rendered:
             "catalog_id": removal.catalog.catalog_id,
             "documents_deleted": removal.documents,
             "storage_freed_mb": megabytes(removal.size),
-            "data_source_deleted": removal.is_gone,
+            "data_source_deleted": removal.is_gone and not removal.shares,
             "vectors_cleanup_initiated": True,
             "receipt_ids_count": removal.receipts,
         },

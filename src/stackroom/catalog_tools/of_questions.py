@@ -150,8 +150,6 @@ def _line(estimate: DocumentEstimate) -> str:
     told = [str(document.shown_status)]
     if document.is_to_come and document.upload_until is not None:
         told = [f"waits for its upload until {minute(document.upload_until)}"]
-    elif document.status is DocumentStatus.INDEXED:
-        told = ["indexed, and about to be found"]
     elif document.status_reason:
         told = [f"failed: {shown(document.status_reason)}"]
     elif left := estimate.remaining(speed=1):

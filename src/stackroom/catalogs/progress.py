@@ -1,28 +1,21 @@
 """How far a catalog's documents are, and how long the rest will take."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 
 from stackroom.catalogs.read_ahead import read_ahead
-from stackroom.clock import utc_now
 from stackroom.counting import Counts, counts_in, settled_status
 from stackroom.ingestion.estimates import CatalogEstimate, DocumentEstimate, Estimates, in_words
 from stackroom.ingestion.standing import QueuePosition
-from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
+from stackroom.model import Catalog, CatalogStatus, DocumentStatus
 from stackroom.ownership import owned
 from stackroom.ports.catalogs import Catalogs
-
-# Seconds on AWS from INDEXED until a search finds the passages: 3.4 were observed
-# (docs/fidelity.md, job.searchable-lag).
-_UNTIL_FOUND = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class CatalogProgress:
     """
-    Of the documents that count; one that was indexed a moment ago, after `fresh_since`, may not be
-    found yet, and is still `indexing`. `unready` are all but the indexed ones, with those that are
+    Of the documents that count. `unready` are all but the indexed ones, with those that are
     to come by a link, which `uploading` counts; of a large catalog the first of them, with none
     that are to come, and `more` counts the rest.
     `eta_seconds` is None where nobody knows, 0 if all is settled; `queue_position` is None unless
@@ -36,7 +29,6 @@ class CatalogProgress:
     pending: int
     failed: int
     unready: tuple[DocumentEstimate, ...]
-    fresh_since: datetime
     eta_seconds: int | None
     more: int = 0
     uploading: int = 0
@@ -45,10 +37,6 @@ class CatalogProgress:
     @property
     def total(self) -> int:
         return self.indexed + self.indexing + self.pending + self.failed
-
-    def status_of(self, document: Document) -> DocumentStatus:
-        """As it is counted here, for its owner."""
-        return _status(document, self.fresh_since)
 
     def remaining(self, speed: float) -> str:
         """In words, where AWS's time passes at `speed`; empty where there is nothing to tell."""
@@ -61,7 +49,6 @@ class CatalogProgress:
 class Progress:
     catalogs: Catalogs
     estimates: Estimates
-    now: Callable[[], datetime] = utc_now
 
     def of(self, user_id: str, catalog_id: str) -> CatalogProgress:
         """
@@ -72,37 +59,33 @@ class Progress:
         catalog = owned(self.catalogs, user_id, catalog_id)
         with read_ahead(self.estimates, catalog) as estimates:
             estimate = estimates.of(catalog)
-        fresh_since = self.now() - timedelta(seconds=self.estimates.pace.here(_UNTIL_FOUND))
-        tell = _told if estimate.is_whole else _counted
-        return tell(estimate, fresh_since)
+        return _told(estimate) if estimate.is_whole else _counted(estimate)
 
 
-def _counted(estimate: CatalogEstimate, fresh_since: datetime) -> CatalogProgress:
-    """By what the catalog counts; at least one that was indexed a moment ago is `indexing`."""
+def _counted(estimate: CatalogEstimate) -> CatalogProgress:
+    """By what the catalog counts."""
     catalog = estimate.catalog
     statuses = [each.document.status for each in estimate.documents]
-    fresh = int(_is_fresh(catalog.indexed_at, fresh_since))
     indexing = min(statuses.count(DocumentStatus.INDEXING), catalog.waiting_count)
-    unready = _unready(estimate, fresh_since)
+    unready = _unready(estimate)
     settled = catalog.document_count - catalog.failed_count - catalog.waiting_count
     return CatalogProgress(
         catalog=catalog,
-        overall=_overall_of(catalog, is_indexing=bool(catalog.waiting_count or fresh)),
-        indexed=max(0, settled - fresh),
-        indexing=indexing + fresh,
+        overall=_overall_of(catalog, is_indexing=bool(catalog.waiting_count)),
+        indexed=max(0, settled),
+        indexing=indexing,
         pending=catalog.waiting_count - indexing,
         failed=catalog.failed_count,
         unready=unready,
-        fresh_since=fresh_since,
         eta_seconds=estimate.eta_seconds,
         queue_position=estimate.queue_position,
         more=max(0, catalog.waiting_count + catalog.failed_count - len(unready)),
     )
 
 
-def _told(estimate: CatalogEstimate, fresh_since: datetime) -> CatalogProgress:
+def _told(estimate: CatalogEstimate) -> CatalogProgress:
     documents = [each.document for each in estimate.documents]
-    statuses = [_status(each, fresh_since) for each in documents if each.is_counted]
+    statuses = [each.shown_status for each in documents if each.is_counted]
     return CatalogProgress(
         catalog=estimate.catalog,
         overall=_overall(estimate.catalog, statuses),
@@ -110,31 +93,16 @@ def _told(estimate: CatalogEstimate, fresh_since: datetime) -> CatalogProgress:
         indexing=statuses.count(DocumentStatus.INDEXING),
         pending=statuses.count(DocumentStatus.PENDING),
         failed=statuses.count(DocumentStatus.FAILED),
-        unready=_unready(estimate, fresh_since),
-        fresh_since=fresh_since,
+        unready=_unready(estimate),
         eta_seconds=estimate.eta_seconds,
         uploading=sum(each.is_to_come for each in documents),
         queue_position=estimate.queue_position,
     )
 
 
-def _unready(estimate: CatalogEstimate, fresh_since: datetime) -> tuple[DocumentEstimate, ...]:
+def _unready(estimate: CatalogEstimate) -> tuple[DocumentEstimate, ...]:
     ready = (DocumentStatus.INDEXED, DocumentStatus.DELETING)
-    return tuple(
-        each for each in estimate.documents if _status(each.document, fresh_since) not in ready
-    )
-
-
-def _status(document: Document, fresh_since: datetime) -> DocumentStatus:
-    """As far as its owner is concerned."""
-    is_indexed = document.status is DocumentStatus.INDEXED
-    if is_indexed and _is_fresh(document.indexed_at, fresh_since):
-        return DocumentStatus.INDEXING
-    return document.shown_status
-
-
-def _is_fresh(indexed_at: datetime | None, fresh_since: datetime) -> bool:
-    return indexed_at is not None and indexed_at > fresh_since
+    return tuple(each for each in estimate.documents if each.document.shown_status not in ready)
 
 
 def _overall_of(catalog: Catalog, *, is_indexing: bool) -> CatalogStatus:

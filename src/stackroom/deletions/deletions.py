@@ -6,6 +6,7 @@ removed only when no search finds it any more: its receipt says when (`Receipt.u
 and until then the answer is that it was asked for.
 """
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -24,6 +25,9 @@ from stackroom.runs.requests import RunRequests
 from stackroom.uploads.reconcile import Uploads
 from stackroom.uploads.removal import receipt_id_of, receipt_of
 from stackroom.uploads.steps import Plan
+
+# Seconds that whoever deletes a catalog waits for its data source to go, and between two looks.
+_PATIENCE, _LOOK = 20.0, 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +57,7 @@ class Deletions:
     requests: RunRequests
     now: Callable[[], datetime] = utc_now
     seconds: float = 240.0  # of a catalog's deletion: what a function of five minutes has for it
+    pause: Callable[[float], None] = time.sleep
 
     def delete_document(self, user_id: str, catalog_id: str, document_id: str) -> Receipt:
         """
@@ -112,6 +117,15 @@ class Deletions:
             receipt_ids=tuple(sorted(receipt_ids | emptying.receipt_ids)),
             is_asked_for=is_asked_for,
         )
+
+    def is_gone(self, catalog_id: str) -> bool:
+        """Whether a deleted catalog goes, with what it has in an index, while somebody waits."""
+        until = self.now() + timedelta(seconds=_PATIENCE)
+        while self.catalogs.get(catalog_id) is not None:
+            if self.now() >= until:
+                return False
+            self.pause(_LOOK)
+        return True
 
     def _called_off(self, document: Document, user_id: str, asked_at: datetime) -> Receipt:
         """It was announced, and nobody has uploaded it. Raises RecordChanged if it comes now."""

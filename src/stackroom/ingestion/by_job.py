@@ -1,71 +1,171 @@
 """
-Rounds at a catalog's own data source: one ingestion job takes up all there is.
+By ingestion jobs: what a data source of type S3 takes, and those of MANAGED knowledge bases.
 
-A round binds what is pending, being deleted or lingering in the index to its job's id; settlement
-asks later what became of exactly those. Rejected files come first, in a round without a job.
+A job takes up all there is under the prefix, tries again what failed before, and gives its failure
+reasons for all files together. What is open is bound to its id, and settled by it. A rejected file
+stays in the index as nobody's: a job that came after its sidecar has made it so.
+
+Over 200 lines: what a job is begun with is what it is looked at by.
 """
 
 import hashlib
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from itertools import islice
 
 from stackroom.admission.admission import Admission
+from stackroom.admission.demand import demand_of_job
+from stackroom.admission.limits import PATIENCE
+from stackroom.admission.rates import Did
 from stackroom.clock import utc_now
 from stackroom.ingestion.direct_calls import is_of_calls
-from stackroom.ingestion.open_work import is_work
-from stackroom.ingestion.rounds import busy, started
-from stackroom.model import DataSource, Document, DocumentStatus
-from stackroom.ports.admission import Grant
+from stackroom.ingestion.strategy import Look, Started
+from stackroom.model import Catalog, DataSource, Document, DocumentStatus
+from stackroom.ports.admission import Mode, Waiter
+from stackroom.ports.bucket import DocumentBucket
+from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
-from stackroom.ports.ingestion import Busy, IngestionJobs, Job
-from stackroom.runs.progress import Run
-from stackroom.settlement.eviction import Eviction
-from stackroom.settlement.rounds import eviction_id
+from stackroom.ports.ingestion import NOT_FOUND, Busy, DocumentDetail, IngestionJobs, Job, JobState
+from stackroom.runs.backoff import until_first_look, until_next_try
+from stackroom.runs.progress import Run, RunOutcome
+from stackroom.settlement.evidence import Standings
+from stackroom.settlement.failure_reasons import reasons_by_uri
+from stackroom.settlement.standings import JOB_DEADLINE, after_job, is_overdue
+from stackroom.settlement.statuses import INDEXED
 
 _AT_ONCE = 500  # documents that are kept in memory
+_STOPPING = 3600.0  # seconds of grace for StopIngestionJob, which takes about half a minute
 
 
 @dataclass(frozen=True, kw_only=True)
-class JobRounds:
-    """Safe to retry: the client token names the round, and a second call gets the first's job."""
+class JobLook(Look):
+    job: Job | None = None
 
+
+@dataclass(frozen=True, kw_only=True)
+class ByJobs:
+    """The worklist of a data source that takes jobs is one catalog's, and named like it."""
+
+    catalogs: Catalogs
     documents: Documents
+    bucket: DocumentBucket
     jobs: IngestionJobs
-    eviction: Eviction
     admission: Admission
     now: Callable[[], datetime] = utc_now
-    pause: Callable[[float], None] = time.sleep
 
-    def begin(self, run: Run, source: DataSource, grant: Grant, *, served: int) -> Run:
-        if left := self._left_behind(run):
-            # A job that a broken run or a cut short task left: settle that first. It has served no
-            # request, so that the run can't end before it has listed again.
-            return started(run, left, served=0)
-        if evicted := self._to_evict(run, source):
-            return self._evict(run, source, evicted)
-        if grant.start_at is not None:
-            # At most one interval between two starts, which a waiting state would not make cheaper.
-            self.pause(max(0.0, (grant.start_at - self.now()).total_seconds()))
+    mode = Mode.EXCLUSIVE
+
+    def waiter(self, run: Run, source: DataSource, token: str) -> Waiter:
+        demand = demand_of_job(self.documents.open_in(run.worklist_id))
+        since = run.progress.waiting_since
+        assert since is not None, "set when it was queued"
+        return Waiter(
+            worklist_id=run.worklist_id,
+            epoch=run.epoch,
+            knowledge_base_id=source.knowledge_base_id,
+            mode=self.mode,
+            since=since + (PATIENCE if demand.is_large else timedelta()),
+            calls=1,
+            token=token,
+            size=demand.size,
+        )
+
+    def start(self, run: Run, source: DataSource) -> Started:
+        """The client token names the round, so that a second try gets the first one's job."""
+        if (left := self._left_behind(run)) is not None:
+            # Of a run that broke, or a task that was cut short: settle that job first.
+            return Started(run=self._began(run, left))
+        if next(self.documents.open_in(run.worklist_id, limit=1), None) is None:
+            self.admission.leave(run.worklist_id, run.epoch)
+            return Started(run=run.went(RunOutcome.NOTHING))
+        grant = self.admission.claim(run.worklist_id, run.epoch)
+        if grant is None:
+            since = run.progress.waiting_since or self.now()
+            return Started(run=run.went(RunOutcome.QUEUED, waiting_since=since))
         asked_at = self.now()
+        if grant.start_at is not None and grant.start_at > asked_at:
+            seconds = math.ceil((grant.start_at - asked_at).total_seconds())
+            return Started(run=run.went(RunOutcome.BUSY, wait_seconds=seconds))
         job = self._start(run, source)
         if isinstance(job, Busy):
-            return busy(run)
+            waits = run.progress.waits
+            seconds = until_next_try(waits, jitter=True)
+            busy = run.went(RunOutcome.BUSY, wait_seconds=seconds, waits=waits + 1)
+            return Started(run=busy)
         # What has come since may have missed this job; it has another.
         work = (
             each
             for each in self.documents.open_in(run.worklist_id)
-            if (is_work(each) or is_of_calls(each)) and each.updated_at <= asked_at
+            if _is_to_be_taken_up(each) and each.updated_at <= asked_at
         )
+        sent = 0
         while batch := list(islice(work, _AT_ONCE)):
-            self.documents.save_all(self._taken_up(each, job) for each in batch)
+            sent += len(self.documents.save_all(self._taken_up(each, job) for each in batch))
         self.admission.dispatch()  # the next start can be reserved now
-        return started(run, job.job_id, served=served)
+        return Started(run=self._began(run, job.job_id).counted(sent=sent))
+
+    def look(self, run: Run, source: DataSource) -> JobLook:
+        """Stops a job that is past its deadline."""
+        assert run.progress.job_id is not None, "a run that waits has a job"
+        job = self.jobs.get(source, run.progress.job_id)
+        at_work = 0
+        if job is not None and job.state is JobState.RUNNING:
+            is_given_up = is_overdue(job.started_at, self.now(), JOB_DEADLINE + _STOPPING)
+            if is_overdue(job.started_at, self.now(), JOB_DEADLINE) and not is_given_up:
+                self.jobs.stop(source, job.job_id)
+            at_work = 0 if is_given_up else 1
+        return JobLook(
+            run=run,
+            at_work=at_work,
+            began_at=job.started_at if job is not None else None,
+            did=self._did(run, job) if job is not None and not at_work else None,
+            failed_documents=job.failed_documents if job is not None else 0,
+            job=job,
+        )
+
+    def evidence(self, look: JobLook, source: DataSource) -> tuple[JobLook, Standings]:
+        """
+        And of those that failed before and that the job has indexed after all; else answers would
+        show what reads `failed`.
+        """
+        if look.at_work:
+            return look, []
+        catalog = self.catalogs.get(look.run.worklist_id)
+        assert catalog is not None, "a catalog outlives its runs"
+        documents = self._open_or_failed(catalog)
+        taken = [each for each in documents if _is_of(look.run, each)]
+        failed = [each for each in documents if _is_tried_again(each)]
+        details = self._details(source, taken + failed)
+        indexed_after_all = [each for each in failed if details[each.document_id].status in INDEXED]
+        # The job's own count has those again that failed once more.
+        failed_anew = look.failed_documents - (len(failed) - len(indexed_after_all))
+        # A failure reason may name any file of the catalog.
+        reasons = self._failure_reasons(documents, look.job)
+        at = self.now()
+        return replace(look, failed_documents=max(0, failed_anew)), [
+            (
+                catalog,
+                each,
+                after_job(
+                    each,
+                    details[each.document_id],
+                    look.job,
+                    failure_reason=reasons.get(each.document_id),
+                    at=at,
+                ),
+            )
+            for each in taken + indexed_after_all
+        ]
+
+    def _open_or_failed(self, catalog: Catalog) -> list[Document]:
+        listed = list(self.documents.open_in(catalog.catalog_id))
+        failed = self.documents.failed_in(catalog.catalog_id)
+        return listed + [each for each in failed if not each.is_open]
 
     def _left_behind(self, run: Run) -> str | None:
-        """The job of documents that a broken run left `indexing`."""
+        """The job of documents that are `indexing` though nobody waits for it."""
         return next(
             (
                 each.ingestion_job_id
@@ -75,27 +175,16 @@ class JobRounds:
             None,
         )
 
-    def _to_evict(self, run: Run, source: DataSource) -> list[Document]:
-        """Rejected files, which a job would leave there; a first job may have yet to come."""
-        found = (each for each in self.documents.open_in(run.worklist_id) if each.is_to_evict)
-        named = list(islice(filter(self.eviction.can_name, found), _AT_ONCE))
-        return named if named and self.jobs.is_synced(source) else []
-
-    def _evict(self, run: Run, source: DataSource, wanted: list[Document]) -> Run:
-        """Bound first, as for a job; what else there is to do, another round does."""
-        round_id = eviction_id(run.epoch, run.progress.round)
-        bound = [each for each in wanted if each.ingestion_job_id == round_id]
-        others = [each for each in wanted if each.ingestion_job_id != round_id]
-        bound += self.documents.save_all(self._evicted(each, round_id) for each in others)
-        if self.eviction.ask(source, bound) is not None:
-            return busy(run)
-        return started(run, round_id, served=0)
-
-    def _evicted(self, document: Document, round_id: str) -> Document:
-        """As of now, for it must be out by a deadline."""
-        attempts = document.attempts + 1
-        changes = {"ingestion_job_id": round_id, "attempts": attempts, "updated_at": self.now()}
-        return document.model_copy(update=changes)
+    def _began(self, run: Run, job_id: str) -> Run:
+        return run.went(
+            RunOutcome.STARTED,
+            job_id=job_id,
+            is_more=False,
+            round=run.progress.round + 1,
+            wait_seconds=until_first_look(self.mode),
+            waits=0,
+            waiting_since=None,
+        )
 
     def _start(self, run: Run, source: DataSource) -> Job | Busy:
         description = f"{run.worklist_id} run {run.epoch} round {run.progress.round}"
@@ -112,6 +201,46 @@ class JobRounds:
         return taken.model_copy(
             update={"ingestion_job_id": job.job_id, "attempts": document.attempts + 1}
         )
+
+    def _details(
+        self, source: DataSource, documents: Sequence[Document]
+    ) -> dict[str, DocumentDetail]:
+        uris = {each.document_id: self.bucket.uri_of(each.s3_key) for each in documents}
+        said = self.jobs.details(source, uris.values()) if uris else {}
+        return {document_id: said.get(uri, NOT_FOUND) for document_id, uri in uris.items()}
+
+    def _failure_reasons(self, documents: Sequence[Document], job: Job | None) -> dict[str, str]:
+        """By document id."""
+        uris = {each.document_id: self.bucket.uri_of(each.s3_key) for each in documents}
+        named = reasons_by_uri(uris.values(), job.failure_reasons if job else ())
+        return {each: named[uri] for each, uri in uris.items() if uri in named}
+
+    def _did(self, run: Run, job: Job) -> Did | None:
+        """Of its grant's size, which admission knows: by Bedrock's clock, not by our looks."""
+        grant = self.admission.grant_of(run.worklist_id, run.epoch)
+        if grant is None:
+            return None
+        seconds = (job.updated_at - job.started_at).total_seconds()
+        return Did(mode=self.mode, size=grant.size, seconds=max(0.0, seconds))
+
+
+def _is_to_be_taken_up(document: Document) -> bool:
+    waits = document.status in (DocumentStatus.PENDING, DocumentStatus.DELETING)
+    return waits or document.lingering or is_of_calls(document)
+
+
+def _is_of(run: Run, document: Document) -> bool:
+    """Whether the run's job has taken the document up, and it is not settled."""
+    is_bound = document.ingestion_job_id == run.progress.job_id
+    if document.status is DocumentStatus.FAILED:
+        return is_bound and document.lingering
+    return is_bound and document.status in (DocumentStatus.INDEXING, DocumentStatus.DELETING)
+
+
+def _is_tried_again(document: Document) -> bool:
+    """Whether every job tries the failed document again, as Bedrock does with what lies there."""
+    failed = document.status is DocumentStatus.FAILED and not document.lingering
+    return failed and not document.is_rejected
 
 
 def _token(description: str) -> str:

@@ -1,4 +1,4 @@
-"""One direct call: documents are bound to the round, then sent, ten at most."""
+"""One direct call: documents are bound to it, then sent, ten at most."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
@@ -10,9 +10,8 @@ from stackroom.keys import locate
 from stackroom.model import DataSource, Document, DocumentStatus
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.documents import Documents
-from stackroom.ports.ingestion import Busy, DirectDocuments, DocumentDetail, Submission
+from stackroom.ports.ingestion import Busy, DirectDocuments, Submission
 from stackroom.runs.progress import Run
-from stackroom.settlement.statuses import UNDER_WAY
 from stackroom.tenancy import REJECTED
 from stackroom.uploads import sidecars
 
@@ -38,50 +37,6 @@ class Bound:
 
     documents: dict[str, Document]
     submissions: Mapping[str, Submission] | None
-
-
-@dataclass(eq=False)
-class Call:
-    """
-    A direct call, and what it has yet to settle. Once it is over, what was removed may be found
-    for some seconds yet; that takes none of the account's calls.
-    """
-
-    documents: dict[str, Document]
-    accepted_at: datetime
-    began: datetime
-    look_at: datetime
-    looked_at: datetime  # as a whole
-    size: int  # documents that it began with
-    is_large: bool = False  # of one large document
-    is_over: bool = False
-    failures: int = 0  # looks in a row that failed
-
-    def done_by(self, details: Mapping[str, DocumentDetail]) -> list[Document]:
-        """Those that Bedrock works on no more; `details` by document id, as everywhere here."""
-        return [
-            document
-            for document_id, document in self.documents.items()
-            if details[document_id].status not in UNDER_WAY
-        ]
-
-    def is_done(self, details: Mapping[str, DocumentDetail]) -> bool:
-        """Whether Bedrock has decided on all of it since it accepted the call."""
-        return all(
-            (now := details[document_id]).status not in UNDER_WAY
-            and (
-                each.status is not DocumentStatus.INDEXING
-                or (now.updated_at is not None and now.updated_at >= self.accepted_at)
-            )
-            for document_id, each in self.documents.items()
-        )
-
-    def is_at_work(self, details: Mapping[str, DocumentDetail]) -> bool:
-        """What is to be ingested and not decided on is, though Bedrock may not show it yet."""
-        return any(
-            each.status is DocumentStatus.INDEXING or details[document_id].status in UNDER_WAY
-            for document_id, each in self.documents.items()
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,24 +71,15 @@ class DirectCalls:
         }
         return Bound(documents=documents, submissions=submissions)
 
-    def changed(self, bound: Bound) -> list[Document]:
-        """Those that somebody has changed since they were bound."""
-        return [
-            each
-            for each in bound.documents.values()
-            if (now := self.documents.get(each.catalog_id, each.document_id)) is None
-            or now.version != each.version
-        ]
-
-    def unbind(self, bound: Bound) -> list[Document]:
-        """As it was before a call that was never sent; answers what is left to be taken up."""
+    def unbind(self, bound: Bound, *, has_tried: bool = False) -> list[Document]:
+        """As before a call that Bedrock didn't take; if it `has_tried` them, that counts."""
         before = [
             each.model_copy(
                 update={
                     "status": DocumentStatus.PENDING
                     if each.status is DocumentStatus.INDEXING
                     else each.status,
-                    "attempts": max(0, each.attempts - 1),
+                    "attempts": each.attempts if has_tried else max(0, each.attempts - 1),
                     "ingestion_job_id": None,
                 }
             )

@@ -1,40 +1,43 @@
 """
-The tasks of the state machine that move a run on, until nothing is left to do.
+The tasks of the state machine that move a run on, but for polling (stackroom.ingestion.polling).
 
-A run of a shared data source does all its work in `begin`, or in `start` if it had to wait for its
-turn (shared_runs). One of a catalog with a data source of its own is placed in `begin`; then direct
-calls do its work in the same way, if they are sooner (ways, own_runs). Else it goes round after
-round: admit queues up, start begins a job (by_job), the poller follows it (stackroom.settlement),
-and release ends the run unless more was asked for.
-
-Over 200 lines: every task of the state machine, one after another.
+EnsureDataSource makes or reuses the data source of the worklist; AdmitIngestion queues up until the
+run is granted its turn; StartIngestion begins a job, or sends direct calls; ReleaseRun ends the run
+unless more is open. Each does one short thing and ends: the state machine waits.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
 
 from stackroom.admission.admission import Admission
-from stackroom.admission.demand import demand_of_job
-from stackroom.admission.limits import PATIENCE
 from stackroom.clock import utc_now
-from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled
-from stackroom.ingestion.by_job import JobRounds
-from stackroom.ingestion.endings import Endings
-from stackroom.ingestion.own_runs import OwnRuns
-from stackroom.ingestion.rounds import DirectWork
-from stackroom.ingestion.shared_runs import SharedRuns
-from stackroom.ingestion.ways import Ways
-from stackroom.model import Catalog, CatalogStatus
-from stackroom.ports.admission import Mode, Waiter
+from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+from stackroom.ingestion.strategy import Started, Strategy
+from stackroom.ingestion.work_queue import WorkQueue, name_of
+from stackroom.model import Catalog, CatalogStatus, PerSourceType, PoolMember
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
+from stackroom.runs.backoff import until_next_try
 from stackroom.runs.leases import Runs
-from stackroom.runs.placement import Placement, Placements
-from stackroom.runs.progress import MAX_STEPS, Run, RunOutcome, waiting_time
+from stackroom.runs.placement import Placements
+from stackroom.runs.progress import MAX_STEPS, Run, RunOutcome
 from stackroom.runs.requests import RunRequests
-from stackroom.runs.teardown import Teardown
-from stackroom.runs.worklists import is_shared
+from stackroom.runs.worklists import home_of, is_shared, source_of
+from stackroom.settlement.takedown import Stage, Takedown
+from stackroom.settlement.verdict_writer import VerdictWriter
+from stackroom.settlement.verdicts import Settled
+
+_AT_ONCE = 100  # documents that are named in a run's progress
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ensured:
+    """`settled` are documents that went with their catalog's data source."""
+
+    run: Run
+    settled: Sequence[Settled] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,166 +46,139 @@ class RunTasks:
 
     catalogs: Catalogs
     documents: Documents
+    pool: Sequence[PoolMember]
     placements: Placements
+    strategies: PerSourceType[Strategy[Any]]
+    queue: WorkQueue
     admission: Admission
-    jobs: JobRounds
-    shared_runs: SharedRuns
-    own_runs: OwnRuns
-    ways: Ways
-    endings: Endings
-    teardown: Teardown
+    takedown: Takedown
+    verdict_writer: VerdictWriter
     runs: Runs
     requests: RunRequests
     now: Callable[[], datetime] = utc_now
 
-    def begin(self, run: Run) -> tuple[Run, DirectWork]:
-        """Safe to retry."""
+    def ensure(self, run: Run) -> Ensured:
+        """
+        Make or reuse the catalog's data source, or take it down with a catalog that is to go.
+        Safe to retry: it is found by name.
+        """
         if run.progress.delay:
-            waiting = run.went(RunOutcome.WAITING, wait_seconds=run.progress.delay, delay=0)
-            return waiting, DirectWork()
+            delay = run.progress.delay
+            return Ensured(run=run.went(RunOutcome.WAITING, wait_seconds=delay, delay=0))
+        self.runs.renew(run.worklist_id, run.epoch)
         if is_shared(run.worklist_id):
-            return self.shared_runs.go_on(run)
-        if run.progress.calls_at_work:
-            return self.own_runs.go_on(run)
-        begun = self._begin_own(run)
-        if begun.progress.outcome is RunOutcome.PLACED and self._mode_of(begun) is Mode.SHARED:
-            return self.own_runs.go_on(begun)
-        return begun, DirectWork()
+            return Ensured(run=run.went(RunOutcome.READY))
+        catalog = self.catalogs.get(run.worklist_id)
+        try:
+            if catalog is not None and _is_to_go(catalog):
+                return self._take_down(run, catalog)
+            return Ensured(run=self._ensure(run, catalog))
+        except (KnowledgeBaseThrottled, KnowledgeBaseUnavailable):
+            return Ensured(run=_wait(run))  # back-pressure is waited out, never a failure
 
     def admit(self, run: Run, token: str) -> None:
         """Queue up; whoever grants admission wakes the run with the token. Safe to repeat."""
         self.runs.renew(run.worklist_id, run.epoch, parked=True)
-        if is_shared(run.worklist_id):
-            self.shared_runs.admit(run, token)
-            return
-        catalog = self.catalogs.get(run.worklist_id)
-        assert catalog is not None, "a catalog outlives its runs"
-        source = catalog.source
-        assert source is not None, "a run queues up where its catalog is placed"
-        assert run.progress.waiting_since is not None, "set when the catalog was placed"
-        if self._mode_of(run) is Mode.SHARED:
-            self.own_runs.admit(run, token)
-            return
-        demand = demand_of_job(self.documents.open_in(run.worklist_id))
-        self.admission.enter(
-            Waiter(
-                worklist_id=run.worklist_id,
-                epoch=run.epoch,
-                knowledge_base_id=source.knowledge_base_id,
-                mode=Mode.EXCLUSIVE,
-                since=run.progress.waiting_since + (PATIENCE if demand.is_large else timedelta()),
-                calls=1,
-                token=token,
-                size=demand.size,
-            )
-        )
+        source = source_of(run.worklist_id, self.catalogs, self.pool)
+        assert source is not None, "a run queues up where its data source is"
+        self.admission.enter(self.strategies.of(source).waiter(run, source, token))
 
-    def start(self, run: Run) -> tuple[Run, DirectWork]:
-        """
-        Take up what there is to do, and what came of it if that shows already. Safe to retry.
-        """
-        if is_shared(run.worklist_id):
-            return self.shared_runs.go_on(run)
+    def start(self, run: Run) -> Started:
+        """Begin what the run is granted. Safe to retry: calls and jobs name their round."""
+        # The counter before the list: what is asked for later keeps the run from ending.
+        served = self.runs.renew(run.worklist_id, run.epoch).requested
+        run = run.having(served=served)
         if run.progress.steps >= MAX_STEPS:
+            # What is at work is this run's alone to know.
+            return Started(run=self._winds_up(run, RunOutcome.HAND_OVER, len(run.progress.calls)))
+        source = source_of(run.worklist_id, self.catalogs, self.pool)
+        if source is None:
             self.admission.leave(run.worklist_id, run.epoch)
-            return run.went(RunOutcome.HAND_OVER), DirectWork()
-        if self.admission.mode_of(run.worklist_id, run.epoch) is Mode.SHARED:
-            return self.own_runs.go_on(run)
-        return self._start_job(run), DirectWork()
+            return Started(run=run.went(RunOutcome.NOTHING, calls=()))
+        if self._is_to_go(run):
+            return Started(run=self._winds_up(run, RunOutcome.MORE, run.progress.calls_at_work))
+        started = self.strategies.of(source).start(run, source)
+        started.settled = [
+            settled
+            for catalog, document, verdict in started.refused
+            for settled in self.verdict_writer.write(catalog, [(document, verdict)])
+        ]
+        run = started.run.counted(failed=len(started.settled))
+        return replace(started, run=run)
 
     def release(self, run: Run) -> Run:
-        released = self.runs.release(run.worklist_id, run.epoch, served=run.progress.served)
-        return run.went(
-            RunOutcome.RELEASED if released else RunOutcome.MORE,
-            polls=0,
-            job_id=None,
-            waiting_since=None,
-        )
+        """
+        Look once more, and end the run if nothing is open and nobody has asked meanwhile: the
+        counter is read first, and the lease goes back only if it still stands there. Safe to retry.
+        """
+        if self.runs.has_ended(run.worklist_id, run.epoch):
+            return run.went(RunOutcome.RELEASED)  # the answer of an earlier try got lost
+        served = self.runs.renew(run.worklist_id, run.epoch).requested
+        self.admission.leave(run.worklist_id, run.epoch)
+        if self._has_home(run) and self.queue.has_work(run):
+            return run.went(RunOutcome.MORE, waits=0)
+        is_over = self.runs.release(run.worklist_id, run.epoch, served=served)
+        return run.went(RunOutcome.RELEASED if is_over else RunOutcome.MORE, waits=0)
 
     def hand_over(self, run: Run) -> Run:
         self.runs.hand_over(run.worklist_id, run.epoch)
         return run.went(RunOutcome.HANDED_OVER)
 
-    def _begin_own(self, run: Run) -> Run:
-        # The counter before the list: what is asked for later makes the release fail.
-        served = self.runs.renew(run.worklist_id, run.epoch).requested
-        catalog = self.catalogs.get(run.worklist_id)
+    def _ensure(self, run: Run, catalog: Catalog | None) -> Run:
         if catalog is None:
-            return run.went(RunOutcome.GONE, served=served)
-        if catalog.source is not None and catalog.source.is_shared:
-            return self._left_to_shared(run, served)
+            return run.went(RunOutcome.NOTHING)
         if next(self.documents.open_in(run.worklist_id, limit=1), None) is None:
-            return self._finish(run, catalog, served)
-        return self._place(run, catalog, served)
-
-    def _start_job(self, run: Run) -> Run:
-        served = self.runs.renew(run.worklist_id, run.epoch).requested
-        catalog = self.catalogs.get(run.worklist_id)
-        if catalog is None or (source := catalog.source) is None:
-            return self.endings.nothing(run, served)
+            return run.went(RunOutcome.NOTHING)
+        source, is_available = self.placements.ensure(catalog)
         if source.is_shared:
-            self.admission.leave(run.worklist_id, run.epoch)
-            return self._left_to_shared(run, served)
-        if next(self.documents.open_in(run.worklist_id, limit=1), None) is None:
-            # An earlier try of this task has done it all.
-            self.admission.leave(run.worklist_id, run.epoch)
-            return self.endings.done(run, served)
-        grant = self.admission.claim(run.worklist_id, run.epoch)
-        if grant is None or grant.knowledge_base_id != source.knowledge_base_id:
-            # It came too late for its grant. Its position in the queue is as good as it was.
-            return run.went(RunOutcome.GRANT_OVER)
-        return self.jobs.begin(run, source, grant, served=served)
+            self.requests.ask(run.worklist_id)  # the run of that data source sees to it
+            return run.went(RunOutcome.NOTHING)
+        if is_available:
+            return run.went(RunOutcome.READY, waits=0)
+        if run.progress.steps >= MAX_STEPS:
+            raise DataSourceBroken(source.data_source_id, "not available after half a day")
+        return _wait(run)
 
-    def _mode_of(self, run: Run) -> Mode:
-        """How what is open in a catalog with a data source of its own is to be seen to."""
+    def _winds_up(self, run: Run, outcome: RunOutcome, calls: int) -> Run:
+        """Nothing more is sent; that outcome follows once so many calls have come to their end."""
+        if calls:
+            seconds = until_next_try(run.progress.waits)
+            return run.went(RunOutcome.STARTED, wait_seconds=seconds, is_more=True)
+        self.admission.leave(run.worklist_id, run.epoch)
+        return run.went(outcome, calls=())
+
+    def _has_home(self, run: Run) -> bool:
+        """Else it waits for its knowledge base to come back to the pool."""
+        return not is_shared(run.worklist_id) or home_of(run.worklist_id, self.pool) is not None
+
+    def _is_to_go(self, run: Run) -> bool:
+        """Whether the worklist is that of a catalog that goes with its data source."""
+        if is_shared(run.worklist_id):
+            return False
         catalog = self.catalogs.get(run.worklist_id)
-        if run.progress.by_job or catalog is None or catalog.source is None:
-            return Mode.EXCLUSIVE
-        try:
-            return self.ways.of(run.worklist_id, catalog.source)
-        except KnowledgeBaseThrottled:  # a job is never wrong
-            return Mode.EXCLUSIVE
+        return catalog is not None and _is_to_go(catalog)
 
-    def _left_to_shared(self, run: Run, served: int) -> Run:
-        """The catalog lives on a shared data source, whose run sees to it."""
-        self.requests.ask(run.worklist_id)
-        return run.went(RunOutcome.NOTHING, served=served, waiting_since=None, polls=0)
+    def _take_down(self, run: Run, catalog: Catalog) -> Ensured:
+        taken = self.takedown.step(catalog)
+        moved = run.counted(removed=len(taken.settled))
+        if taken.stage is Stage.GOING:
+            moved = _wait(moved)
+        elif taken.stage is Stage.STUCK:  # the reconciler asks for another run
+            left = self.documents.open_in(catalog.catalog_id, limit=_AT_ONCE)
+            moved = moved.went(RunOutcome.NOTHING, set_aside=tuple(map(name_of, left)))
+        else:
+            moved = moved.went(RunOutcome.NOTHING)
+        return Ensured(run=moved, settled=taken.settled)
 
-    def _place(self, run: Run, catalog: Catalog, served: int) -> Run:
-        try:
-            placement, source = self.placements.ensure(catalog)
-        except KnowledgeBaseThrottled:
-            return _wait(run)  # back-pressure is waited out, never a failure
-        if source.is_shared:
-            return self._left_to_shared(run, served)
-        if placement is Placement.WAITING:
-            if run.progress.steps >= MAX_STEPS:
-                raise DataSourceBroken(source.data_source_id, "not available after half a day")
-            return _wait(run)
-        return run.went(
-            RunOutcome.PLACED,
-            polls=0,
-            by_job=False,
-            # Its position in the queue, however often the next task is repeated.
-            waiting_since=run.progress.waiting_since or self.now(),
-        )
 
-    def _finish(self, run: Run, catalog: Catalog, served: int) -> Run:
-        """Nothing to do, unless it is to go and is empty now."""
-        if catalog.status is not CatalogStatus.DELETING:
-            self.catalogs.settle_status(catalog.catalog_id, at=self.now())
-            return self.endings.nothing(run, served)
-        if self.documents.page(catalog.catalog_id, after=None, limit=1).documents:
-            return self.endings.nothing(run, served)  # it can't be removed; its owner may retry
-        try:
-            gone = self.teardown.step(catalog)
-        except KnowledgeBaseThrottled:
-            gone = False
-        return run.went(RunOutcome.GONE, served=served) if gone else _wait(run)
+def _is_to_go(catalog: Catalog) -> bool:
+    """All that it counted is to go, and so does its data source, with all that it has indexed."""
+    shares = catalog.source is not None and catalog.source.is_shared
+    return catalog.status is CatalogStatus.DELETING and not catalog.document_count and not shares
 
 
 def _wait(run: Run) -> Run:
     if run.progress.steps >= MAX_STEPS:
         return run.went(RunOutcome.HAND_OVER)
-    polls = run.progress.polls
-    return run.went(RunOutcome.WAITING, wait_seconds=waiting_time(polls), polls=polls + 1)
+    waits = run.progress.waits
+    return run.went(RunOutcome.WAITING, wait_seconds=until_next_try(waits), waits=waits + 1)

@@ -9,7 +9,7 @@ from stackroom.admission.limits import Limits
 from stackroom.clock import Pace
 from stackroom.ingestion.durations import Durations, total
 from stackroom.ingestion.remaining import Remaining
-from stackroom.model import Catalog, DataSource, Document
+from stackroom.model import Catalog, DataSource, DataSourceType, Document
 from stackroom.ports.admission import AdmissionReader, Ledger, Mode, Waiter
 from stackroom.ports.runs import LeaseReader
 from stackroom.ports.worklists import Worklists
@@ -57,7 +57,7 @@ class Standings:
             return self._shared(catalog.source, remaining)
         if remaining.grant is not None or (source := catalog.source) is None:
             return self._following(catalog.catalog_id, remaining)
-        position, ahead = self._queue(catalog, source)
+        position, ahead = self._queue(catalog, source, remaining.mode)
         seconds = remaining.durations.until_turn(remaining.mode, source.knowledge_base_id, ahead)
         standing = Standing(queue_position=position, remaining=replace(remaining, ahead=seconds))
         if position is not None:
@@ -65,13 +65,13 @@ class Standings:
         return self._following(catalog.catalog_id, standing.remaining)
 
     def _remaining(self, catalog: Catalog, ledger: Ledger, unsettled: list[Document]) -> Remaining:
-        # One that has yet to be placed is told the time of a data source of its own.
-        is_shared = catalog.source is not None and catalog.source.is_shared
+        source = catalog.source
+        by_job = source is not None and source.type is DataSourceType.S3
         worklist_id = worklist_of(catalog.catalog_id, catalog.source)
         mine = (each for each in ledger.grants if each.worklist_id == worklist_id)
         return Remaining(
             durations=Durations(ledger=ledger, limits=self.limits, pace=self.pace, at=self.now()),
-            mode=Mode.SHARED if is_shared else Mode.EXCLUSIVE,
+            mode=Mode.EXCLUSIVE if by_job else Mode.SHARED,
             documents=unsettled,
             grant=next(mine, None),
         )
@@ -108,14 +108,14 @@ class Standings:
         return Standing(remaining=replace(remaining, ahead=seconds), follows=True)
 
     def _queue(
-        self, catalog: Catalog, source: DataSource
+        self, catalog: Catalog, source: DataSource, wanted: Mode
     ) -> tuple[QueuePosition | None, list[Waiter]]:
         """Its position among those that want the same, and who comes before it in either queue."""
         queues = {
             mode: self.book.waiting(source.knowledge_base_id, mode, limit=LOOKED_AT)
             for mode in Mode
         }
-        queue = queues[Mode.EXCLUSIVE]
+        queue = queues[wanted]
         everybody = sorted((each for all_ in queues.values() for each in all_), key=_since)
         for number, waiter in enumerate(queue, start=1):
             if waiter.worklist_id == catalog.catalog_id:

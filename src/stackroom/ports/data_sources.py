@@ -3,6 +3,8 @@
 from collections.abc import Collection, Iterable
 from typing import Protocol
 
+from stackroom.model import DataSource, DataSourceType
+
 
 class SlotReader(Protocol):
     def taken(self, knowledge_base_id: str) -> int:
@@ -53,12 +55,30 @@ class Slots(Protocol):
         """The catalogs that hold one."""
         ...
 
+    def sharing(self, knowledge_base_id: str) -> int:
+        """About how many catalogs joined its shared data source: enough to spread new ones."""
+        ...
+
+    def count_sharing(self, knowledge_base_id: str) -> None:
+        """One more has joined."""
+        ...
+
 
 class DataSources(Protocol):
-    def find(self, knowledge_base_id: str, name: str) -> str | None: ...
+    def find(self, knowledge_base_id: str, name: str) -> DataSource | None:
+        """One that is being deleted is none."""
+        ...
 
-    def create(self, knowledge_base_id: str, name: str, *, prefix: str, token: str) -> str:
-        """A new S3 data source over the prefix. Raises DataSourceLimit."""
+    def create(
+        self,
+        knowledge_base_id: str,
+        name: str,
+        *,
+        source_type: DataSourceType,
+        prefix: str,
+        token: str,
+    ) -> DataSource:
+        """A new one; of type S3 over the prefix. Raises DataSourceLimit."""
         ...
 
     def is_available(self, knowledge_base_id: str, data_source_id: str) -> bool:
@@ -67,10 +87,9 @@ class DataSources(Protocol):
 
     def remove(self, knowledge_base_id: str, data_source_id: str) -> bool:
         """
-        Delete the data source, and say whether it is gone by now. Safe to repeat.
-
-        Its documents must be out of the index: one whose vectors can't be deleted is told to
-        retain them, and deleted all the same.
+        Delete the data source with all that it has in the index, and say whether it is gone by
+        now. Safe to repeat. One whose vectors can't be deleted is told to retain them, and deleted
+        all the same: whether a search still finds them is for the caller to see.
         """
         ...
 

@@ -61,10 +61,6 @@ class IngestionJobs(Protocol):
         """By URI; one that the knowledge base doesn't know reads NOT_FOUND, or is left out."""
         ...
 
-    def is_synced(self, source: DataSource) -> bool:
-        """Whether a job of it was ever complete. Raises KnowledgeBaseThrottled."""
-        ...
-
 
 @dataclass(frozen=True, kw_only=True)
 class Submission:
@@ -77,11 +73,10 @@ class Submission:
 
 class DirectDocuments(Protocol):
     """
-    Documents of a data source, ingested and deleted directly, ten a call at most.
+    Documents of a CUSTOM data source, ingested and deleted directly, ten a call at most.
 
     A call answers what the knowledge base says of each document at that moment, by document id, and
-    works on: until the documents are settled it counts among the account's concurrent calls. At an
-    S3 data source each raises DataSourceNotSynced before the source's first job is complete.
+    works on: until the documents are settled it counts among the account's concurrent calls.
     """
 
     def ingest(
@@ -96,21 +91,4 @@ class DirectDocuments(Protocol):
 
     def details(self, source: DataSource, document_ids: Iterable[str]) -> dict[str, DocumentDetail]:
         """One that it doesn't know reads NOT_FOUND. Raises KnowledgeBaseThrottled."""
-        ...
-
-
-class LocatedDocuments(Protocol):
-    """
-    Documents of S3 data sources, which know a document by where its object lies and no other way.
-
-    Such a data source takes the attributes of the sidecar that lies beside the object, as a job of
-    it does, and not those of a Submission.
-    """
-
-    def takes(self, uri: str) -> bool:
-        """Whether a direct call can name it: long URIs are left to jobs."""
-        ...
-
-    def at(self, uris: Mapping[str, str]) -> DirectDocuments:
-        """Direct calls for these documents, by id; each has a URI that a call takes."""
         ...

@@ -22,13 +22,16 @@ class Passage:
     None if none was asked.
 
     Where it came from is the store's own word: `custom_id` is the id that a document of a CUSTOM
-    data source was ingested under, `uri` the object of any other.
+    data source was ingested under, `uri` the object of any other, `data_source_id` the data source
+    of either. None is what the store doesn't tell: a passage of a CUSTOM one may have no more than
+    the last.
     """
 
     text: str
     score: float
     uri: str | None = None
     custom_id: str | None = None
+    data_source_id: str | None = None
     page: int | None = None
     attributes: Mapping[str, object] = field(default_factory=dict)
     similarity: float | None = None

@@ -16,7 +16,7 @@ class Lease:
     held: bool
     started: bool
     until: datetime | None = None
-    failures: int = 0  # runs in a row that broke
+    failures: int = 0  # runs in a row that broke, of which none has settled a document
 
     @property
     def execution_name(self) -> str:
@@ -32,6 +32,13 @@ class Leases(LeaseReader, Protocol):
         """Count one more request for a run."""
         ...
 
+    def claim(self, worklist_id: str, *, until: datetime) -> Lease | None:
+        """
+        Count one more request and take the lease under the next epoch, in one write; None if
+        anybody holds it: then nothing was counted.
+        """
+        ...
+
     def take(
         self, seen: Lease, *, until: datetime, failures: int, epoch: int | None = None
     ) -> Lease | None:
@@ -41,10 +48,17 @@ class Leases(LeaseReader, Protocol):
         """
         ...
 
-    def mark_started(self, lease: Lease) -> None: ...
+    def mark_started(self, lease: Lease) -> None:
+        """As `renew` does, before the run's first task comes to that."""
+        ...
 
-    def renew(self, worklist_id: str, epoch: int, *, until: datetime) -> Lease:
-        """Keep the lease and read the counter. Raises RunSuperseded."""
+    def renew(
+        self, worklist_id: str, epoch: int, *, until: datetime, is_well: bool = False
+    ) -> Lease:
+        """
+        Keep the lease and read the counter; runs that broke before one that is well count no more.
+        Raises RunSuperseded.
+        """
         ...
 
     def release(self, worklist_id: str, epoch: int, *, served: int) -> bool:

@@ -116,7 +116,7 @@ def ask_all(
                 found = knowledge_base.retrieve(
                     question, query.view.filter(conditions), limits[query.target], deadline=deadline
                 )
-            proven = query.view.proven(found.passages, owner_of=scope.owner_of)
+            proven = query.view.proven(found.passages, catalog_of=scope.catalog_of)
         except (SearchRefused, Unavailable) as error:
             return error
         except Exception as error:

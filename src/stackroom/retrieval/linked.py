@@ -113,7 +113,7 @@ def _scope(chosen: Iterable[LinkedKnowledgeBase], caller: Caller | None) -> Scop
         for view in _views(each, caller)
     ]
     asker = caller.user_id if caller is not None and is_user_id(caller.user_id) else None
-    return Scope(queries=tuple(queries), owner_of=lambda _: None, asker=asker)
+    return Scope(queries=tuple(queries), catalog_of=lambda _: None, asker=asker)
 
 
 def _views(linked: LinkedKnowledgeBase, caller: Caller | None) -> Sequence[View]:

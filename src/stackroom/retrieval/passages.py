@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable
 
+from stackroom.origins import document_id_in
 from stackroom.ports.retrieval import Passage
 
 CHARACTERS_A_TOKEN = 4
@@ -10,7 +11,7 @@ CHARACTERS_A_TOKEN = 4
 
 def identity(passage: Passage) -> object:
     """What two findings of the same passage have in common: its source, and its text."""
-    return (passage.custom_id or passage.uri, passage.text)
+    return (document_id_in(passage) or passage.uri, passage.text)
 
 
 def distinct(found: Iterable[Passage], *, min_score: float) -> tuple[Passage, ...]:

@@ -9,7 +9,7 @@ from stackroom.identity import Caller
 from stackroom.model import Catalog
 from stackroom.ports.catalogs import Catalogs
 from stackroom.retrieval.arguments import RetrieveArguments
-from stackroom.tenancy import Member, OwnerOf, Tenant, View
+from stackroom.tenancy import CatalogOf, Member, Tenant, View
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,13 +23,13 @@ class Query:
 @dataclass(frozen=True, kw_only=True)
 class Scope:
     """
-    What to ask, the caller's own documents first, and who owns a catalog.
+    What to ask, the caller's own documents first, and what is known of catalogs.
 
     `asker` is the user id of whoever asks; None where nobody says so.
     """
 
     queries: tuple[Query, ...]
-    owner_of: OwnerOf
+    catalog_of: CatalogOf
     asker: str | None = None
 
     @property
@@ -72,7 +72,7 @@ def scope_of(
         queries += [Query(target=each, view=view) for each in pool for view in views]
     return Scope(
         queries=tuple(_within(asked.knowledge_base_id, queries, pool)),
-        owner_of=_owners(read, catalogs),
+        catalog_of=_reading(read, catalogs),
         asker=caller.user_id,
     )
 
@@ -81,8 +81,8 @@ def scope_of_catalog(catalog: Catalog) -> Scope:
     """Where one catalog is, for its owner; nowhere if nothing of it was ever ingested."""
     home = catalog.knowledge_base_id
     queries = (Query(target=home, view=Tenant.of(catalog)),) if home is not None else ()
-    owners = {catalog.catalog_id: catalog.user_id}
-    return Scope(queries=queries, owner_of=owners.get, asker=catalog.user_id)
+    known = {catalog.catalog_id: catalog}
+    return Scope(queries=queries, catalog_of=known.get, asker=catalog.user_id)
 
 
 def _own(catalog_id: str, caller: Caller, catalogs: Catalogs) -> Catalog:
@@ -101,15 +101,12 @@ def _within(named: str | None, queries: Iterable[Query], pool: Collection[str]) 
     return (query for query in queries if query.target == named)
 
 
-def _owners(read: Iterable[Catalog], catalogs: Catalogs) -> OwnerOf:
-    """Of the catalogs that have been read already, and of others by reading them, each once."""
-    known = {catalog.catalog_id: catalog.user_id for catalog in read}
+def _reading(read: Iterable[Catalog], catalogs: Catalogs) -> CatalogOf:
+    """The catalogs that have been read already, and others by reading them, each once."""
+    known = {catalog.catalog_id: catalog for catalog in read}
 
     @cache
-    def owner_of(catalog_id: str) -> str | None:
-        if catalog_id in known:
-            return known[catalog_id]
-        catalog = catalogs.get(catalog_id)
-        return catalog.user_id if catalog is not None else None
+    def catalog_of(catalog_id: str) -> Catalog | None:
+        return known.get(catalog_id) or catalogs.get(catalog_id)
 
-    return owner_of
+    return catalog_of

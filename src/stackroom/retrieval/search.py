@@ -6,7 +6,7 @@ Searching a caller's documents: in which knowledge bases, in parallel, merged in
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from stackroom.deadlines import NO_DEADLINE, Deadline
@@ -19,6 +19,7 @@ from stackroom.retrieval.arguments import RetrieveArguments, SearchArguments
 from stackroom.retrieval.asking import Replies, ask_all
 from stackroom.retrieval.budget import DEFAULT_BUDGET, Budget
 from stackroom.retrieval.calibrations import UNCALIBRATED, Calibration
+from stackroom.retrieval.located import located
 from stackroom.retrieval.passages import distinct
 from stackroom.retrieval.results import Answer, Chosen, answer_of
 from stackroom.retrieval.scope import Scope, scope_of, scope_of_catalog
@@ -37,6 +38,7 @@ class Retrieval:
 
     With `sharing`, a caller finds what others share with one of their groups, too; without it,
     their own documents alone. `calibration` is that of the knowledge bases' embedding model.
+    `uri_of` makes a URI of an object's key; without it, what was ingested directly has none.
     """
 
     pool: Mapping[str, KnowledgeBase]
@@ -46,6 +48,7 @@ class Retrieval:
     min_score: float = 0.0
     budget: Budget = DEFAULT_BUDGET
     calibration: Calibration = UNCALIBRATED
+    uri_of: Callable[[str], str] | None = None
 
     def search(
         self, asked: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
@@ -96,8 +99,11 @@ class Retrieval:
         found = weighed(asked.query, replies.given, limit=limit)
         is_far = _is_far(found, replies, self.calibration)
         min_score = self.min_score if asked.min_score is None else asked.min_score
+        passages = () if is_far else distinct(found.passages, min_score=min_score)
+        if self.uri_of is not None:
+            passages = located(passages, catalog_of=scope.catalog_of, uri_of=self.uri_of)
         chosen = Chosen(
-            passages=() if is_far else distinct(found.passages, min_score=min_score),
+            passages=passages,
             searches=found.searches,
             best_score_below=found.best if is_far else None,
         )

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from stackroom.errors import KnowledgeBaseUnavailable, NoResults, Unavailable
 from stackroom.model import Catalog
+from stackroom.origins import document_id_in
 from stackroom.ports.answers import Answers, Generated
 from stackroom.ports.retrieval import KnowledgeBase, Passage, PlaceMaps, Retrieved
 from stackroom.retrieval import cited
@@ -97,7 +98,7 @@ def _refuse_foreign(generated: Generated, found: Retrieved | None, catalog: Cata
     """The whole answer, for nobody can tell which of its words a passage of somebody else's has."""
     shown = [passage for each in generated.citations for passage in each.passages]
     shown += found.passages if found is not None else ()
-    own = Tenant.of(catalog).proven(shown, owner_of={catalog.catalog_id: catalog.user_id}.get)
+    own = Tenant.of(catalog).proven(shown, catalog_of={catalog.catalog_id: catalog}.get)
     if len(own) < len(shown):
         logger.warning("an answer kept from %r: it may tell what is not theirs", catalog.user_id)
         raise KnowledgeBaseUnavailable("RetrieveAndGenerate", "passages from outside the catalog")
@@ -128,4 +129,4 @@ def _scores(found: Retrieved | None) -> dict[_Key, float]:
 
 
 def _key(passage: Passage) -> _Key:
-    return (passage.custom_id or passage.uri, passage.text)
+    return (document_id_in(passage) or passage.uri, passage.text)

@@ -1,10 +1,13 @@
 """
 At most one live run per worklist, and no wake-up lost.
 
-Every request raises the worklist's counter; whoever finds no lease takes it under the next epoch
-and starts the execution of that name. A run reads the counter before it lists what to do, and
-gives the lease back only if the counter still stands there. So a request is either seen by the
-run that lists after it, or keeps that run from ending.
+Every request raises the worklist's counter; whoever finds no lease takes it under the next epoch,
+by the same write, and starts the execution of that name. A run reads the counter before it lists
+what to do, and gives the lease back only if the counter still stands there. So a request is either
+seen by the run that lists after it, or keeps that run from ending.
+
+That an execution was started is known once its first task has renewed the lease. Until then whoever
+finds it starts it again, which its name makes one start.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,7 +28,8 @@ _PARKED = timedelta(hours=1)
 # From the lease to its execution's first task, which renews it.
 _UNSTARTED = timedelta(minutes=2)
 # A run that broke is followed by another after 1, 2, 4 ... at most 60 minutes. After these many in
-# a row (about four hours) its documents fail, with the error, rather than wait for ever.
+# a row (about four hours), of which none has settled a document, those that wait fail with the
+# error, rather than wait for ever.
 MAX_FAILURES = 10
 _FIRST_DELAY = 60
 LONGEST_DELAY = 3600
@@ -46,7 +50,11 @@ class Runs:
         A dead run is left to those who look for such, at most five minutes after it expired: they
         alone count how often runs broke (stackroom.settlement.succession).
         """
-        self._enliven(self.leases.ask(worklist_id))
+        claimed = self.leases.claim(worklist_id, until=self.now() + _UNSTARTED)
+        if claimed is not None:
+            self._start(claimed, delay=0)
+        else:
+            self._enliven(self.leases.ask(worklist_id))
 
     def requested(self, worklist_id: str) -> int:
         """The counter of requests; whoever reads it before listing misses none."""
@@ -94,6 +102,10 @@ class Runs:
         delay = min(_FIRST_DELAY * 2 ** (failures - 1), longest)
         self._succeed(lease, failures=failures, delay=delay)
 
+    def go_on(self, lease: Lease) -> None:
+        """Follow a run that did not break and was stopped all the same, at once."""
+        self._succeed(lease, failures=lease.failures, delay=0)
+
     def expired(self) -> Iterator[Lease]:
         """The leases of runs that have been silent for too long; read when they are asked for."""
         yield from self.leases.expired(self.now())
@@ -105,9 +117,7 @@ class Runs:
     def is_silent(self, lease: Lease) -> bool:
         """Whether its run has ended without a word; one that was never started is started now."""
         if not lease.started:
-            # Whoever took the lease may have died before it said so; the name makes it one start.
-            self._start(lease, delay=0)
-            return False
+            return not self._start_again(lease)
         if not self.executions.is_running(lease.execution_name):
             return True
         with suppress(RunSuperseded):  # should it end in this very moment
@@ -118,7 +128,14 @@ class Runs:
         if not lease.held:
             self._succeed(lease, failures=lease.failures, delay=0)
         elif not lease.started:
-            self._start(lease, delay=0)
+            self._start_again(lease)
+
+    def _start_again(self, lease: Lease) -> bool:
+        """
+        Whoever took the lease may have died before its run began. False if that run has ended: it
+        broke before its first task, and is left to those who look for such.
+        """
+        return self.executions.start(lease.execution_name, _payload(lease, delay=0))
 
     def _succeed(
         self, lease: Lease, *, failures: int, delay: int, epoch: int | None = None
@@ -130,15 +147,20 @@ class Runs:
             self._start(taken, delay=delay)
 
     def _start(self, lease: Lease, *, delay: int) -> None:
-        payload = {
-            "worklist_id": lease.worklist_id,
-            "epoch": lease.epoch,
-            "progress": {"delay": delay},
-        }
-        if self.executions.start(lease.execution_name, payload):
-            self.leases.mark_started(lease)
+        """Of a lease that was taken a moment ago."""
+        if self.executions.start(lease.execution_name, _payload(lease, delay=delay)):
+            if delay:  # until its first task, everybody would start it again
+                self.leases.mark_started(lease)
             return
         # The name was used up before the control table was lost, or set back: so is every epoch
         # until now, for there never was one a second.
         unused = max(lease.epoch + 1, int(self.now().timestamp()))
         self._succeed(lease, failures=lease.failures, delay=delay, epoch=unused)
+
+
+def _payload(lease: Lease, *, delay: int) -> dict[str, object]:
+    return {
+        "worklist_id": lease.worklist_id,
+        "epoch": lease.epoch,
+        "progress": {"delay": delay},
+    }

@@ -1,36 +1,66 @@
 """
-Placing a catalog: on a data source that it shares with others, or on one of its own.
+Placing a catalog: on a data source of its own, or on one that it shares with others.
 
 How many data sources a knowledge base has goes by its type (stackroom.capacity). All but one are
-for catalogs; the last is the shared CUSTOM data source. Which of the two a new catalog gets is
-chosen (stackroom.runs.placing); whether there is room for one of its own, the slots say. Where a
-catalog was placed it stays, whatever becomes of the pool.
+for catalogs; the last is the shared CUSTOM data source. A new catalog gets one of its own on the
+knowledge base with the most room, and where none is left, it joins the shared data source that has
+the fewest catalogs. Where a catalog was placed it stays, whatever becomes of the pool.
+
+Over 200 lines: own and shared data sources are chosen by the same counts.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
+import hashlib
+import re
+import unicodedata
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from stackroom.capacity import capacity_of
-from stackroom.errors import DataSourceLimit, KnowledgeBaseThrottled
+from stackroom.errors import DataSourceLimit, KnowledgeBaseThrottled, RecordChanged
 from stackroom.model import Catalog, DataSource, PoolMember
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.data_sources import DataSources, Slots
-from stackroom.runs.placing import (
-    OWN,
-    OwnFirst,
-    Placing,
-    data_source_name,
-    digest,
-    is_at_home,
-    shared_source_of,
-    standing_for,
-)
+
+# Catalogs' own data sources: the id stands behind what a person can read; once it was a hash.
+_OF_A_CATALOG = re.compile(r"(?:.+-)?(cat-[0-9a-f]{24})|ds-[0-9a-f]{32}")
+_LONGEST_TITLE = 60  # of the 100 that a name may have [API model bedrock-agent: Name]
 
 
-class Placement(StrEnum):
-    PLACED = "placed"
-    WAITING = "waiting"
+@dataclass(frozen=True, kw_only=True)
+class SharedSources:
+    """The data sources that catalogs share, one of each knowledge base."""
+
+    catalogs: Catalogs
+    slots: Slots
+    pool: Sequence[PoolMember]
+
+    def join_if_full(self, catalog: Catalog) -> DataSource | None:
+        """
+        Place a catalog that has no data source yet, if the pool has no room for one of its own;
+        None if there may be some, for the catalog's own run to find out. Raises RecordChanged if
+        somebody has just placed it elsewhere.
+        """
+        for member in self.pool:
+            noted = self.slots.noted(member.knowledge_base_id)
+            may_be_home = noted is None or is_at_home(noted, catalog)
+            if may_be_home or len(noted or ()) < capacity_of(member).own_sources:
+                return None
+        return self.join(catalog)
+
+    def join(self, catalog: Catalog) -> DataSource:
+        """Raises RecordChanged."""
+        source = self._emptiest().shared_source
+        self.catalogs.place(catalog.catalog_id, source)
+        self.slots.count_sharing(source.knowledge_base_id)
+        return source
+
+    def _emptiest(self) -> PoolMember:
+        """By the catalogs that joined. A MANAGED one comes last: there is room of their own."""
+
+        def order(member: PoolMember) -> tuple[bool, int]:
+            return member.is_managed, self.slots.sharing(member.knowledge_base_id)
+
+        return min(self.pool, key=order)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,18 +69,18 @@ class Placements:
     slots: Slots
     data_sources: DataSources
     pool: Sequence[PoolMember]
-    placing: Placing = field(default_factory=OwnFirst)
+    shared: SharedSources
 
-    def ensure(self, catalog: Catalog) -> tuple[Placement, DataSource]:
+    def ensure(self, catalog: Catalog) -> tuple[DataSource, bool]:
         """
-        The catalog's data source, given to it if it has none, and whether it can be used yet.
-        Raises RecordChanged.
+        The catalog's data source, made or found if it has none, and whether it can be used yet.
+        Raises RecordChanged, KnowledgeBaseThrottled or DataSourceBroken.
         """
         source = catalog.source or self._place(catalog)
         if source.is_shared:
-            return Placement.PLACED, source  # made with its knowledge base
-        available = self.data_sources.is_available(source.knowledge_base_id, source.data_source_id)
-        return (Placement.PLACED if available else Placement.WAITING), source
+            return source, True  # made with its knowledge base
+        is_there = self.data_sources.is_available(source.knowledge_base_id, source.data_source_id)
+        return source, is_there
 
     def survey(self) -> None:
         """
@@ -63,75 +93,132 @@ class Placements:
 
     def _place(self, catalog: Catalog) -> DataSource:
         self.survey()
-        if (chosen := self.placing.choose(catalog)) is not None:
-            return chosen
-        source = self._own(catalog) or shared_source_of(self.pool)
-        self.catalogs.place(catalog.catalog_id, source)
+        source = self._own(catalog)
+        if source is None:
+            return self.shared.join(catalog)
+        try:
+            self.catalogs.place(catalog.catalog_id, source)
+        except RecordChanged:
+            self._take_back(catalog.catalog_id, source)
+            raise
         return source
 
+    def _take_back(self, catalog_id: str, source: DataSource) -> None:
+        """Where its catalog has gone or joined others meanwhile: nobody else would."""
+        now = self.catalogs.get(catalog_id)
+        if now is None or now.source not in (None, source):
+            self.data_sources.remove(source.knowledge_base_id, source.data_source_id)
+            self.slots.free(source.knowledge_base_id, catalog_id)
+
     def _survey(self, knowledge_base_id: str) -> None:
-        """
-        Where the tables were lost, catalogs' data sources are there yet: a catalog that comes back
-        must find its own, though new ones would be placed elsewhere.
-        """
+        """Where the tables were lost, a catalog that comes back must find its data source again."""
         there = self.data_sources.all(knowledge_base_id)
         # After them: whoever takes a slot makes the data source after it.
         holders = self.slots.holders(knowledge_base_id)
-        known = {data_source_name(each) for each in holders}
-        found = {each for each in there if each.startswith(OWN) and each not in known}
+        found = {
+            each
+            for each in there
+            if is_of_a_catalog(each) and not any(is_named_after(each, holder) for holder in holders)
+        }
         self.slots.survey(knowledge_base_id, found)
 
     def _own(self, catalog: Catalog) -> DataSource | None:
         for member in self._candidates(catalog):
             if not self._takes_slot(member, catalog):
                 continue
-            knowledge_base_id = member.knowledge_base_id
             try:
-                return self._adopt_or_create(knowledge_base_id, catalog)
+                return self._adopt_or_create(member, catalog)
             except DataSourceLimit:
                 # Someone else's data sources are there: what we counted as free is not.
-                self.slots.exhaust(knowledge_base_id, catalog.catalog_id)
+                self.slots.exhaust(member.knowledge_base_id, catalog.catalog_id)
         return None
 
     def _takes_slot(self, member: PoolMember, catalog: Catalog) -> bool:
         """The one of its own data source, if a survey has found that, needs no room."""
         knowledge_base_id, limit = member.knowledge_base_id, capacity_of(member).own_sources
-        mine = standing_for(self.slots.lost(knowledge_base_id), catalog)
+        mine = standing_for(self.slots.lost(knowledge_base_id), catalog.catalog_id)
         taken = self.slots.take(knowledge_base_id, catalog.catalog_id, limit=limit + len(mine))
         for each in mine:
             self.slots.free(knowledge_base_id, each)
         return taken
 
     def _candidates(self, catalog: Catalog) -> list[PoolMember]:
-        """Where its slot or its data source was left, then the emptiest first."""
+        """Where its slot or its data source was left, then the one with the most room first."""
 
-        def order(member: PoolMember) -> tuple[bool, bool, float]:
+        def order(member: PoolMember) -> tuple[bool, float]:
             noted = self.slots.noted(member.knowledge_base_id) or frozenset()
-            # The share of its slots: in a mixed pool some have fifty times as many. Jobs would keep
-            # out the direct calls of everybody who shares a data source.
-            fullness = len(noted) / capacity_of(member).own_sources
-            is_shared = member.knowledge_base_id == shared_source_of(self.pool).knowledge_base_id
-            return not is_at_home(noted, catalog), is_shared, fullness
+            # The share of its slots: in a mixed pool some have fifty times as many.
+            fullness = len(noted) / max(1, capacity_of(member).own_sources)
+            return not is_at_home(noted, catalog), fullness
 
         return sorted(self.pool, key=order)
 
-    def _adopt_or_create(self, knowledge_base_id: str, catalog: Catalog) -> DataSource:
-        name = data_source_name(catalog.catalog_id)
-        data_source_id = self.data_sources.find(knowledge_base_id, name)
-        if data_source_id is None:
-            if going := self.data_sources.all(knowledge_base_id).get(name):
+    def _adopt_or_create(self, member: PoolMember, catalog: Catalog) -> DataSource:
+        knowledge_base_id = member.knowledge_base_id
+        there = self.data_sources.all(knowledge_base_id)
+        name = next((each for each in there if is_named_after(each, catalog.catalog_id)), None)
+        if name is not None:
+            found = self.data_sources.find(knowledge_base_id, name)
+            if found is None:
                 # That of a catalog that was to go and came back. It counts against the limit yet,
                 # so that asking now would look as if strangers had filled the knowledge base. One
                 # whose deletion failed is deleted again; nothing of it is in the index.
-                self.data_sources.remove(knowledge_base_id, going)
+                self.data_sources.remove(knowledge_base_id, there[name])
                 raise KnowledgeBaseThrottled("CreateDataSource")
-            data_source_id = self.data_sources.create(
-                knowledge_base_id,
-                name,
-                prefix=catalog.s3_prefix,
-                # Not the name alone: after a deletion, Bedrock answers a token that it has seen
-                # with what is gone. The catalog is written when it is opened, marked deleting or
-                # unmarked.
-                token=digest(knowledge_base_id, name, catalog.updated_at.isoformat()),
-            )
-        return DataSource(knowledge_base_id=knowledge_base_id, data_source_id=data_source_id)
+            return found
+        name = data_source_name(catalog)
+        return self.data_sources.create(
+            knowledge_base_id,
+            name,
+            source_type=member.own_source_type,
+            prefix=catalog.s3_prefix,
+            # Not the name alone: after a deletion, Bedrock answers a token that it has seen with
+            # what is gone. The catalog is written when it is opened, marked deleting or unmarked.
+            token=digest(knowledge_base_id, name, catalog.updated_at.isoformat()),
+        )
+
+
+def is_at_home(noted: Collection[str], catalog: Catalog) -> bool:
+    """Whether one of a knowledge base's slots is the catalog's, or stands for its data source."""
+    return catalog.catalog_id in noted or bool(standing_for(noted, catalog.catalog_id))
+
+
+def standing_for(noted: Collection[str], catalog_id: str) -> list[str]:
+    """What a survey has noted of the catalog's data source, which ends with its name."""
+    names = (catalog_id, _name_of_before(catalog_id))
+    return [each for each in noted if each != catalog_id and each.endswith(names)]
+
+
+def data_source_name(catalog: Catalog) -> str:
+    """
+    For people to recognise in Bedrock's console: the catalog's name, as far as ASCII has it, and
+    its id. Names take ASCII letters and digits with single `-` and `_` between [API model].
+    """
+    plain = unicodedata.normalize("NFKD", catalog.name).encode("ascii", "ignore").decode()
+    title = "-".join(re.findall(r"[0-9A-Za-z]+", plain))[:_LONGEST_TITLE].strip("-")
+    return f"{title}-{catalog.catalog_id}" if title else catalog.catalog_id
+
+
+def is_named_after(name: str, catalog_id: str) -> bool:
+    """Whether a data source of that name is the catalog's own."""
+    ours = name == catalog_id or name.endswith(f"-{catalog_id}")
+    return ours or name == _name_of_before(catalog_id)
+
+
+def is_of_a_catalog(name: str) -> bool:
+    """Whether a data source of that name is any catalog's own."""
+    return _OF_A_CATALOG.fullmatch(name) is not None
+
+
+def catalog_named_in(name: str) -> str | None:
+    """The catalog that a data source of that name is the own of, where the name tells its id."""
+    found = _OF_A_CATALOG.fullmatch(name)
+    return found[1] if found is not None else None
+
+
+def _name_of_before(catalog_id: str) -> str:
+    return "ds-" + hashlib.sha256(catalog_id.encode()).hexdigest()[:32]
+
+
+def digest(*parts: str) -> str:
+    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()

@@ -1,76 +1,99 @@
 """Where a run stands: what travels through the state machine, and what its choices go by."""
 
-import random
 from enum import StrEnum
+from typing import Self
 
-from pydantic import AliasChoices, AwareDatetime, ConfigDict, Field, NonNegativeInt
+from pydantic import AwareDatetime, NonNegativeInt
 
 from stackroom.model import Record
 
-# Seconds, whole ones: a Wait state's SecondsPath takes no fractions [Step Functions guide: Wait].
-FIRST_WAIT = 5
-LONGEST_WAIT = 60
-_GROWTH = 1.5
-# A history ends at 25,000 events [Step Functions quotas]. A step is a wait, a task and a choice,
-# about a dozen events; with a job's own polls until its deadline (750 more), below 21,000.
+# A history ends at 25,000 events [Step Functions quotas]. A step is a task, a choice and a wait,
+# nine events, and some more where a task is tried again.
 MAX_STEPS = 1_000
 
 
 class RunOutcome(StrEnum):
     """What the state machine chooses by; tests/contract holds it and the ASL together."""
 
-    PLACED = "placed"
-    WAITING = "waiting"
-    GONE = "gone"
-    GRANT_OVER = "turn_over"  # the state machine's word: executions under way go on by it
+    READY = "ready"  # the data source can be used
+    WAITING = "waiting"  # the data source can't be used yet
+    QUEUED = "queued"  # others are before it at the knowledge base
     STARTED = "started"
-    BUSY = "busy"
+    BUSY = "busy"  # Bedrock is, and nothing is at work
+    RUNNING = "running"
+    MORE = "more"
+    SETTLED = "settled"  # nothing is at work, and nothing known that could be
     NOTHING = "nothing"
     HAND_OVER = "hand_over"
     HANDED_OVER = "handed_over"
-    RUNNING = "running"
-    OVER = "over"
-    SETTLED = "settled"
-    UNSETTLED = "unsettled"
     RELEASED = "released"
-    MORE = "more"
 
 
-class CallAtWork(Record):
+class DocumentName(Record):
+    """A document by its ids; as it was in that `version`, where that matters."""
+
+    catalog_id: str
+    document_id: str
+    version: int | None = None
+
+
+class DirectCall(Record):
     """
-    A direct call that a task has left to the next: when Bedrock accepted it, by Bedrock's clock,
-    and what it has yet to settle, by catalog and document.
+    A direct call that Bedrock has accepted, `accepted_at` by its clock and `began_at` by ours, and
+    what of it is not settled yet. One that is over takes none of the account's calls any more.
+    `said_at` is set once Bedrock has said of all that is left that it is indexed, or gone: then a
+    search has yet to find it, or to find it no more.
     """
 
     accepted_at: AwareDatetime
-    began: AwareDatetime
-    documents: tuple[tuple[str, str], ...]
-    is_large: bool = False
+    began_at: AwareDatetime
+    documents: tuple[DocumentName, ...]
+    size: NonNegativeInt = 0  # bytes of text, about
+    is_large: bool = False  # of one large document
+    is_removal: bool = False
+    is_over: bool = False
+    said_at: AwareDatetime | None = None
+    failures: NonNegativeInt = 0  # looks in a row that failed
+
+
+class DocumentCounts(Record):
+    """What a run has come to so far, for people who look at an execution, too."""
+
+    sent: NonNegativeInt = 0
+    at_work: NonNegativeInt = 0
+    indexed: NonNegativeInt = 0
+    failed: NonNegativeInt = 0
+    removed: NonNegativeInt = 0
+    again: NonNegativeInt = 0  # to be tried once more
+
+    @property
+    def settled(self) -> int:
+        return self.indexed + self.failed + self.removed
 
 
 class Progress(Record):
     """Where a run stands; travels through the state machine."""
 
-    model_config = ConfigDict(serialize_by_alias=True)
-
     outcome: RunOutcome | None = None
-    delay: NonNegativeInt = 0  # seconds to wait before the first state does anything
+    documents: DocumentCounts = DocumentCounts()
     wait_seconds: NonNegativeInt = 0
-    round: NonNegativeInt = 0
-    # Tasks of this execution so far. It travels as `turn`: functions are deployed one by one, and
-    # one of before knows no other name. Either is read, so that `steps` can be written one day.
-    steps: NonNegativeInt = Field(
-        default=0, validation_alias=AliasChoices("steps", "turn"), serialization_alias="turn"
-    )
-    polls: NonNegativeInt = 0  # of the present job, or busy answers in a row
-    served: NonNegativeInt = 0  # the counter as the present round found it
-    job_id: str | None = None  # of a job, or what stands for a round of direct calls
+    delay: NonNegativeInt = 0  # seconds to wait before the first state does anything
+    round: NonNegativeInt = 0  # of StartIngestion
+    steps: NonNegativeInt = 0  # tasks of this execution so far
+    waits: NonNegativeInt = 0  # in a row for the same thing
+    served: NonNegativeInt = 0  # the counter of requests before the worklist was looked at
     waiting_since: AwareDatetime | None = None  # its position in the queue goes by this
-    calls_at_work: tuple[CallAtWork, ...] = ()
-    by_job: bool = False  # the next round must be: direct calls could not do it
-    # In executions of before, whose functions told it; read by nobody.
-    calls: NonNegativeInt = 1
-    accepted_at: AwareDatetime | None = None
+    job_id: str | None = None
+    calls: tuple[DirectCall, ...] = ()
+    accepted_calls: NonNegativeInt = 0
+    is_more: bool = False  # something waits that could be sent if a call were free
+    after: str | None = None  # the catalog of the worklist whose turn it was last
+    alone: tuple[DocumentName, ...] = ()  # each to be sent in a call of its own
+    set_aside: tuple[DocumentName, ...] = ()  # not this run's to do
+
+    @property
+    def calls_at_work(self) -> int:
+        return sum(not each.is_over for each in self.calls)
 
 
 class Run(Record):
@@ -80,23 +103,15 @@ class Run(Record):
     epoch: NonNegativeInt
     progress: Progress = Progress()
 
-    def went(self, outcome: RunOutcome, **changes: object) -> "Run":
-        progress = self.progress.model_copy(
-            update={"outcome": outcome, "steps": self.progress.steps + 1, **changes}
-        )
-        return self.model_copy(update={"progress": progress})
+    def went(self, outcome: RunOutcome, **changes: object) -> Self:
+        steps = self.progress.steps + 1
+        return self.having(outcome=outcome, steps=steps, **changes)
 
+    def having(self, **changes: object) -> Self:
+        return self.model_copy(update={"progress": self.progress.model_copy(update=changes)})
 
-def until_next_look(seconds: float, *, wanted: bool) -> int:
-    """
-    Seconds before asking again whether what has run for so long is over: in proportion, so that
-    the answer is late in proportion, too. `wanted` is whether others wait for it.
-    """
-    return round(min(max(FIRST_WAIT, seconds * (0.1 if wanted else 0.2)), LONGEST_WAIT))
-
-
-def waiting_time(polls: int, *, jitter: bool = False) -> int:
-    """Seconds before asking again: growing, capped, and apart from others' if `jitter`."""
-    wait = min(FIRST_WAIT * _GROWTH ** min(polls, 20), LONGEST_WAIT)
-    # Not security: it only keeps waiting runs from asking in step.
-    return round(wait * random.uniform(1, 1.5)) if jitter else round(wait)  # noqa: S311
+    def counted(self, **more: int) -> Self:
+        """With so many documents more of each."""
+        now = self.progress.documents
+        added = {name: getattr(now, name) + count for name, count in more.items()}
+        return self.having(documents=now.model_copy(update=added))

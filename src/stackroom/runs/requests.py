@@ -12,14 +12,14 @@ from stackroom.model import PoolMember
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.worklists import Worklists
 from stackroom.runs.leases import Runs
-from stackroom.runs.placing import Placing
+from stackroom.runs.placement import SharedSources
 from stackroom.runs.worklists import is_shared, shared_worklist, worklist_of
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunRequests:
     catalogs: Catalogs
-    placing: Placing
+    shared: SharedSources
     worklists: Worklists
     runs: Runs
     pool: Sequence[PoolMember]
@@ -66,7 +66,7 @@ class RunRequests:
         catalog = self.catalogs.get(catalog_id)
         if catalog is None:
             return None
-        source = catalog.source or self.placing.choose(catalog)
+        source = catalog.source or self.shared.join_if_full(catalog)
         worklist_id = worklist_of(catalog_id, source)
         if is_shared(worklist_id):
             self.worklists.add(worklist_id, catalog_id)

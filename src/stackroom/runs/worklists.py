@@ -1,14 +1,15 @@
 """
 Worklists: what a run works off.
 
-A catalog with a data source of its own has a worklist of its own, named like the catalog. All
-catalogs on the shared data source of a knowledge base have one in common, so that one run ingests
-for all of them: Bedrock takes ten documents a call, whosever they are.
+A worklist is what is open at one data source. That of a catalog with a data source of its own is
+named like the catalog. All catalogs on the shared data source of a knowledge base have one in
+common, so that one run ingests for all of them: Bedrock takes ten documents a call, whosever.
 """
 
 from collections.abc import Sequence
 
 from stackroom.model import DataSource, PoolMember
+from stackroom.ports.catalogs import Catalogs
 
 _SHARED = "shared-"  # no catalog id begins so: they begin with `cat-`
 
@@ -26,6 +27,21 @@ def shared_worklist(knowledge_base_id: str) -> str:
 
 def is_shared(worklist_id: str) -> bool:
     return worklist_id.startswith(_SHARED)
+
+
+def source_of(
+    worklist_id: str, catalogs: Catalogs, pool: Sequence[PoolMember]
+) -> DataSource | None:
+    """
+    The worklist's data source; None if its catalog is gone, or its knowledge base in the pool no
+    more, and for a catalog that was placed on a shared one meanwhile.
+    """
+    if is_shared(worklist_id):
+        home = home_of(worklist_id, pool)
+        return None if home is None else home.shared_source
+    catalog = catalogs.get(worklist_id)
+    source = None if catalog is None else catalog.source
+    return None if source is None or source.is_shared else source
 
 
 def home_of(worklist_id: str, pool: Sequence[PoolMember]) -> PoolMember | None:

@@ -35,12 +35,14 @@ class BrokenRuns:
         self.admission.leave(worklist_id, epoch)
         return self.succession.follow(lease, error)
 
-    def sweep(self, leases: Iterable[Lease]) -> SweepResult:
+    def sweep(self, leases: Iterable[Lease], *, were_stopped: bool = False) -> SweepResult:
         """
         Follow every run that ended without a word, and hand out what a crash has forgotten.
 
-        `leases` are of runs that may have ended so (`Runs.expired`). What goes wrong with one of
-        them is told with the rest, and keeps no other from being looked after.
+        `leases` are of runs that may have ended so (`Runs.expired`). They have not broken if they
+        `were_stopped` with everything else: then they are followed at once, and nothing is counted.
+        What goes wrong with one of them is told with the rest, and keeps no other from being looked
+        after.
         """
         swept = SweepResult()
         try:
@@ -49,9 +51,14 @@ class BrokenRuns:
             swept.failures["what is free, to be handed out"] = error
         for lease in list(leases):
             try:
-                if self.runs.is_silent(lease):
+                if not self.runs.is_silent(lease):
+                    continue
+                if were_stopped:
+                    self.admission.leave(lease.worklist_id, lease.epoch)
+                    self.runs.go_on(lease)
+                else:
                     swept.settled += self.record(lease.worklist_id, lease.epoch, SILENT)
-                    swept.followed.append(lease.execution_name)
+                swept.followed.append(lease.execution_name)
             except Exception as error:  # whatever it is, it is this run's
                 swept.failures[lease.execution_name] = error
         try:

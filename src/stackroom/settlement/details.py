@@ -25,7 +25,7 @@ class Details(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OwnDetails:
+class DetailsByUri:
     jobs: IngestionJobs
     bucket: DocumentBucket
 
@@ -41,7 +41,7 @@ class OwnDetails:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SharedDetails:
+class DetailsById:
     direct: DirectDocuments
 
     def of(self, source: DataSource, documents: Iterable[Document]) -> dict[str, DocumentDetail]:
@@ -61,5 +61,5 @@ def details_by(
     *, jobs: IngestionJobs, direct: DirectDocuments, bucket: DocumentBucket
 ) -> PerSourceType[Details]:
     return PerSourceType(
-        own=OwnDetails(jobs=jobs, bucket=bucket), shared=SharedDetails(direct=direct)
+        s3=DetailsByUri(jobs=jobs, bucket=bucket), custom=DetailsById(direct=direct)
     )

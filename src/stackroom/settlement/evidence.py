@@ -1,35 +1,40 @@
 """
-What is known of each document of a round, gathered once from everyone who knows something.
+What is known of each document, gathered once from everyone who knows something.
 
-Bedrock's word on the document comes first, and its standing: what the round itself tells of how far
-that word goes, worked out by the type of the source. Our own inspection and searches
-complete it.
+Bedrock's word on the document comes first, and its standing: how far that word goes, worked out by
+the type of the source. Our own inspection and searches complete it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from datetime import datetime, timedelta
+from functools import partial
 
+from stackroom.clock import Pace, RealTime, utc_now
 from stackroom.model import Catalog, Document, DocumentStatus
 from stackroom.ports.ingestion import DocumentDetail
 from stackroom.ports.inspection import InspectionResults
 from stackroom.settlement.search_check import SearchCheck
+from stackroom.settlement.statuses import INDEXED
 
-# Documents that one task proves by searches, five of them each: the account has twenty searches a
-# second, most of them for its users. The others wait for the next task.
+# Documents that one task proves by searches; the others wait for the next task.
 _MOST_PROVED = 500
+# Seconds on AWS from Bedrock's word until a search should find the document: "the passages of a
+# document that is INDEXED were found 3.4 s later" (rule job.searchable-lag), users of S3 Vectors
+# saw longer. Of a file that our inspection has something against, nobody waits as long.
+_FOUND_WITHIN, _DOUBTED = 60.0, 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
     """
-    How what Bedrock says of a document stands to the round that took the document up.
+    How what Bedrock says of a document stands to what the run did with it.
 
-    `is_removal`: the round was to remove it. `is_out`: it is out of the index, if no search finds
-    it. `is_current`: what is said is of this version, and of what the round did with it.
-    `may_change`: ask again later. `is_unproven`: INDEXED may be left from before. `is_final`:
-    Bedrock does not try it again by itself. `is_overdue`: past the deadline of its round.
-    `by_owner`: out is what its owner finds no more, though it stays there as nobody's.
+    `is_removal`: it was to be removed. `is_out`: it is out of the index, if no search finds it.
+    `is_current`: what is said is of this version. `may_change`: ask again later. `is_unproven`:
+    INDEXED may be left from before. `is_final`: Bedrock does not try it again by itself.
+    `is_overdue`: past its deadline. `by_owner`: out is what its owner finds no more, though it
+    stays there as nobody's.
     """
 
     detail: DocumentDetail
@@ -38,7 +43,7 @@ class Standing:
     is_current: bool
     may_change: bool
     is_overdue: bool
-    why_never_taken_up: str  # the reason, should no more rounds follow
+    why_never_taken_up: str  # the reason, should it not be tried again
     is_unproven: bool = False
     is_final: bool = False
     by_owner: bool = False
@@ -49,12 +54,16 @@ class Standing:
 class Evidence:
     """
     `inspection_reason` is what our own inspection has against this version; `is_found` asks the
-    knowledge base whether a search finds the document.
+    knowledge base whether a search finds the document, and `is_due` tells that it should by now.
     """
 
     standing: Standing
     is_found: Callable[[], bool]
+    is_due: bool = True
     inspection_reason: str | None = None
+
+
+Standings = Sequence[tuple[Catalog, Document, Standing]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,72 +72,86 @@ class Investigation:
 
     inspections: InspectionResults
     search_check: SearchCheck
+    pace: Pace = field(default_factory=RealTime)
+    now: Callable[[], datetime] = utc_now
 
-    def complete(
-        self, catalog: Catalog, standings: Sequence[tuple[Document, Standing]]
-    ) -> list[tuple[Document, Evidence | None]]:
-        """None for a document whose searches are left to a later task."""
+    def complete(self, standings: Standings) -> list[tuple[Catalog, Document, Evidence | None]]:
+        """
+        None for a document whose searches are left to a later task. Raises what a search raises.
+        """
         now, later = _share(standings)
-        documents = [document for document, _ in now]
-        reasons = self.inspections.reasons_for(documents)
-        by_owner = frozenset(document.document_id for document, each in now if each.by_owner)
-        searches = _Searches(self.search_check, catalog, documents, by_owner)
-        known: list[tuple[Document, Evidence | None]] = [
-            (
-                document,
-                Evidence(
-                    standing=standing,
-                    is_found=partial(searches.is_found, document),
-                    inspection_reason=reasons.get(document.document_id),
-                ),
+        reasons = self.inspections.reasons_for([document for _, document, _ in now])
+        searches = _Searches(self.search_check, now)
+        known: list[tuple[Catalog, Document, Evidence | None]] = []
+        for catalog, document, standing in now:
+            reason = reasons.get(document.document_id)
+            evidence = Evidence(
+                standing=standing,
+                is_found=partial(searches.is_found, catalog, document),
+                is_due=self._is_due(standing, is_doubted=reason is not None),
+                inspection_reason=reason,
             )
-            for document, standing in now
-        ]
-        return known + [(document, None) for document, _ in later]
+            known.append((catalog, document, evidence))
+        return known + [(catalog, document, None) for catalog, document, _ in later]
+
+    def _is_due(self, standing: Standing, *, is_doubted: bool) -> bool:
+        said_at = standing.detail.updated_at
+        if said_at is None:
+            return True
+        seconds = self.pace.here(_DOUBTED if is_doubted else _FOUND_WITHIN)
+        return self.now() - said_at >= timedelta(seconds=seconds)
 
 
-@dataclass(frozen=True)
 class _Searches:
     """Documents are searched for together when the first of them is asked for."""
 
-    search_check: SearchCheck
-    catalog: Catalog
-    documents: list[Document]
-    by_owner: frozenset[str]
-    _others: dict[str, bool] = field(default_factory=dict)
+    def __init__(self, search_check: SearchCheck, standings: Standings) -> None:
+        self._search_check = search_check
+        self._removed: dict[str, list[Document]] = {}  # by catalog
+        self._indexed: dict[str, tuple[Catalog, Document]] = {}  # these by document
+        for catalog, document, standing in standings:
+            if _is_removed(document) and not standing.by_owner:
+                self._removed.setdefault(catalog.catalog_id, []).append(document)
+            elif standing.detail.status in INDEXED:
+                self._indexed[document.document_id] = (catalog, document)
+        self._left: dict[str, set[str]] = {}
+        self._found: dict[str, bool] = {}
 
-    def is_found(self, document: Document) -> bool:
-        if self._is_removed(document):
-            return document.document_id in self._removed_and_found
-        known = self._others
-        if document.document_id not in known:
-            found = self.search_check.found(self.catalog, [document])
-            known[document.document_id] = document.document_id in found
-        return known[document.document_id]
+    def is_found(self, catalog: Catalog, document: Document) -> bool:
+        """Of what is to be out, whoever's it says it is; else as its owner finds it."""
+        if document in self._removed.get(catalog.catalog_id, ()):
+            return document.document_id in self._left_of(catalog)
+        if document.document_id not in self._found:
+            is_one_of_many = document.document_id in self._indexed
+            self._ask(list(self._indexed.values()) if is_one_of_many else [(catalog, document)])
+        return self._found[document.document_id]
 
-    @cached_property
-    def _removed_and_found(self) -> set[str]:
-        return self.search_check.left(self.catalog, filter(self._is_removed, self.documents))
+    def _ask(self, documents: Sequence[tuple[Catalog, Document]]) -> None:
+        found = self._search_check.found(documents)
+        self._found |= {each.document_id: each.document_id in found for _, each in documents}
 
-    def _is_removed(self, document: Document) -> bool:
-        return _needs_search(document) and document.document_id not in self.by_owner
+    def _left_of(self, catalog: Catalog) -> set[str]:
+        if catalog.catalog_id not in self._left:
+            removed = self._removed[catalog.catalog_id]
+            self._left[catalog.catalog_id] = self._search_check.left(catalog, removed)
+        return self._left[catalog.catalog_id]
 
 
-Standings = list[tuple[Document, Standing]]
-
-
-def _share(standings: Iterable[tuple[Document, Standing]]) -> tuple[Standings, Standings]:
+def _share(
+    standings: Standings,
+) -> tuple[list[tuple[Catalog, Document, Standing]], list[tuple[Catalog, Document, Standing]]]:
     """Those to decide on now, and those to be proved by a later task."""
-    now: Standings = []
-    later: Standings = []
+    now: list[tuple[Catalog, Document, Standing]] = []
+    later: list[tuple[Catalog, Document, Standing]] = []
     proved = 0
-    for document, standing in standings:
-        needs = _needs_search(document) or standing.is_unproven
+    for each in standings:
+        _, document, standing = each
+        needs = _is_removed(document) or standing.detail.status in INDEXED
         proved += needs
-        (later if needs and proved > _MOST_PROVED else now).append((document, standing))
+        (later if needs and proved > _MOST_PROVED else now).append(each)
     return now, later
 
 
-def _needs_search(document: Document) -> bool:
+def _is_removed(document: Document) -> bool:
     """Only a search proves that something is not there any more."""
     return document.status in (DocumentStatus.DELETING, DocumentStatus.FAILED)

@@ -1,87 +1,114 @@
 """
 Searching for documents to see whether they are found: the proof of every other word about them.
 
-Retrieve answers twenty times a second for everybody, so documents are asked for together where that
-can be: a whole catalog first, then five at a time.
+Searches are for people first, so documents are asked for together where that can be: those that
+should be found by their ids, whatever catalogs they are of; of those that should not be, a whole
+catalog first.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
+from typing import TypeVar
 
+from stackroom.beside import Beside, in_threads
 from stackroom.filters import Conditions, Has, any_of
 from stackroom.keys import document_id_of
 from stackroom.model import Catalog, Document
-from stackroom.origins import key_of
+from stackroom.origins import document_id_in, key_of
 from stackroom.ports.retrieval import KnowledgeBase, Passage
-from stackroom.tenancy import Leftovers, Tenant, View
+from stackroom.tenancy import Leftovers, Owners
 
-_LONGEST_QUERY = 1000  # characters [AWS General Reference: Amazon Bedrock quotas, User query size]
+T = TypeVar("T")
+
+_QUERY = "document"  # any: the filter says what is looked for
 _GROUP = 5  # filters in a group [Bedrock user guide: kb-test-config]
 _MOST = 100  # results of one Retrieve [API model: numberOfResults]
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchCheck:
-    """`knowledge_base` answers the searchable one of that id. Raises what a search raises."""
+    """
+    `knowledge_base` answers the searchable one of that id, and `at_once` how many documents one
+    question of it can name. Raises what a search raises.
+    """
 
     knowledge_base: Callable[[str], KnowledgeBase]
+    at_once: Callable[[str], int] = lambda _: _GROUP
+    beside: Beside = in_threads
 
-    def found(self, catalog: Catalog, documents: Iterable[Document]) -> set[str]:
-        """The ids of those documents of the catalog of which its owner finds any passage."""
-        return self._looking(catalog, Tenant.of(catalog)).for_all(documents)
+    def found(self, documents: Iterable[tuple[Catalog, Document]]) -> set[str]:
+        """The ids of those documents of which their owners find any passage."""
+        by_home: dict[str, list[tuple[Catalog, Document]]] = {}
+        for catalog, document in documents:
+            by_home.setdefault(str(catalog.knowledge_base_id), []).append((catalog, document))
+        found: set[str] = set()
+        questions = [
+            partial(self._found_of, home, group)
+            for home, wanted in by_home.items()
+            for group in _groups(wanted, self.at_once(home))
+        ]
+        return found.union(*self.beside(questions))
 
     def left(self, catalog: Catalog, documents: Iterable[Document]) -> set[str]:
         """The ids of those of which anybody would find a passage, whoever's it says it is."""
-        return self._looking(catalog, Leftovers.of(catalog)).for_all(documents)
+        wanted = list(documents)
+        looking = _Leftovers(
+            catalog=catalog, searched=self.knowledge_base(str(catalog.knowledge_base_id))
+        )
+        if not wanted or not looking.any((), limit=1):
+            return set()
+        found: set[str] = set()
+        for group in _groups(wanted, _GROUP):
+            found |= looking.of(group)
+        return found
 
-    def _looking(self, catalog: Catalog, view: View) -> "_Looking":
-        searched = self.knowledge_base(str(catalog.knowledge_base_id))
-        return _Looking(catalog=catalog, view=view, searched=searched)
+    def _found_of(self, home: str, group: Sequence[tuple[Catalog, Document]]) -> set[str]:
+        owners = Owners.of(group)
+        answer = self.knowledge_base(home).retrieve(_QUERY, owners.filter(), _MOST)
+        proven = owners.proven(answer.passages)
+        wanted = {document.document_id for _, document in group}
+        homes = {catalog.catalog_id: catalog for catalog, _ in group}
+        found = wanted.intersection(_document_id(homes[where], each) for where, each in proven)
+        unseen = [each for each in group if each[1].document_id not in found]
+        if len(group) > 1 and found and unseen:
+            # One document's passages may have left no room for the others'.
+            return found.union(*(self._found_of(home, [each]) for each in unseen))
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Looking:
-    """A search for a catalog's documents, as far as the view lets one see."""
+class _Leftovers:
+    """A search for what is left of a catalog's documents."""
 
     catalog: Catalog
-    view: View
     searched: KnowledgeBase
 
-    def for_all(self, documents: Iterable[Document]) -> set[str]:
-        wanted = list(documents)
-        if not wanted or not self.for_any(wanted[0].filename, (), limit=1):
-            return set()
-        found: set[str] = set()
-        for group in _groups(wanted):
-            found |= self.for_group(group)
-        return found
-
-    def for_group(self, group: list[Document]) -> set[str]:
+    def of(self, group: Sequence[Document]) -> set[str]:
         any_of_them = any_of(Has("document_id", each.document_id) for each in group)
-        found = self.for_any(group[0].filename, (any_of_them,), limit=_MOST)
+        found = self.any((any_of_them,), limit=_MOST)
         unseen = [each for each in group if each.document_id not in found]
         if len(group) > 1 and found and unseen:
-            # One document's passages may have left no room for the others'.
-            return found.union(*(self.for_group([each]) for each in unseen))
+            return found.union(*(self.of([each]) for each in unseen))  # as above
         return found
 
-    def for_any(self, query: str, narrowed: Conditions, *, limit: int) -> set[str]:
-        narrow = self.view.filter(narrowed)
-        answer = self.searched.retrieve(query[:_LONGEST_QUERY], narrow, limit)
-        passages = self.view.proven(answer.passages, owner_of=lambda _: self.catalog.user_id)
+    def any(self, narrowed: Conditions, *, limit: int) -> set[str]:
+        view = Leftovers.of(self.catalog)
+        answer = self.searched.retrieve(_QUERY, view.filter(narrowed), limit)
+        passages = view.proven(answer.passages, catalog_of=lambda _: self.catalog)
         return {_document_id(self.catalog, each) for each in passages}
 
 
 def _document_id(catalog: Catalog, passage: Passage) -> str:
-    """By its source: an attribute is what whoever wrote the sidecar says."""
-    if passage.custom_id is not None:
-        return passage.custom_id
+    """By its source: an attribute is what whoever wrote the sidecar says, unless it is proven."""
+    if (ingested := document_id_in(passage)) is not None:
+        return ingested
     filename = key_of(str(passage.uri)).removeprefix(catalog.s3_prefix)
     return document_id_of(catalog.catalog_id, filename)
 
 
-def _groups(documents: list[Document]) -> Iterator[list[Document]]:
+def _groups(documents: list[T], size: int) -> Iterator[list[T]]:
     remaining = iter(documents)
-    while group := list(islice(remaining, _GROUP)):
+    while group := list(islice(remaining, size)):
         yield group

@@ -27,13 +27,13 @@ class VerdictWriter:
         A document that changed since it was read is left alone. Safe to repeat.
         """
         at = self.now()
-        outcomes = {document.document_id: verdict.outcome for document, verdict in decided}
+        verdicts = {document.document_id: verdict for document, verdict in decided}
         changed = [_after(document, verdict, at) for document, verdict in decided]
         saved = self.documents.save_all(each for each in changed if each is not None)
         settled = [
-            Settled(document=each, outcome=outcomes[each.document_id])
+            _settled(each, verdicts[each.document_id])
             for each in saved
-            if outcomes[each.document_id] is not DocumentOutcome.AGAIN
+            if verdicts[each.document_id].outcome is not DocumentOutcome.AGAIN
         ]
         settled += [
             Settled(document=document, outcome=DocumentOutcome.LEFT)
@@ -96,6 +96,10 @@ class VerdictWriter:
             self.receipts.keep(done)
 
 
+def _settled(document: Document, verdict: Verdict) -> Settled:
+    return Settled(document=document, outcome=verdict.outcome, is_found=verdict.is_found)
+
+
 def _after(document: Document, verdict: Verdict, at: datetime) -> Document | None:
     """The document as the verdict leaves it, or None if it stays (or goes) as it is."""
     match verdict.outcome:
@@ -108,11 +112,14 @@ def _after(document: Document, verdict: Verdict, at: datetime) -> Document | Non
             return document.model_copy(
                 update={"lingering": False, "indexed_at": None, "ingestion_job_id": None}
             )
-        case DocumentOutcome.LINGERS:
-            return document.model_copy(update={"lingering": True, "attempts": 0})
         case DocumentOutcome.AGAIN:
             # Deleting and lingering documents are work as they stand.
             is_ingested = document.status is DocumentStatus.INDEXING
-            return document.moved(DocumentStatus.PENDING, at=at) if is_ingested else None
+            if not is_ingested:
+                return None
+            # It queues up anew: whatever has not been tried yet comes first.
+            return document.moved(DocumentStatus.PENDING, at=at).model_copy(
+                update={"opened_at": at}
+            )
         case DocumentOutcome.WAIT | DocumentOutcome.GONE | DocumentOutcome.LEFT:
             return None

@@ -9,6 +9,7 @@ from before. So Bedrock's word counts only for the version that the round took u
 from dataclasses import dataclass
 from enum import StrEnum
 
+from stackroom.admission.demand import is_large
 from stackroom.model import UNEXPLAINED_FAILURE, Document, DocumentStatus
 from stackroom.settlement.evidence import Evidence
 from stackroom.settlement.statuses import ABSENT, INDEXED, UNDER_WAY, failure_of
@@ -25,10 +26,9 @@ class DocumentOutcome(StrEnum):
     INDEXED = "indexed"
     FAILED = "failed"
     GONE = "gone"  # out of the index: the record can go too
-    EVICTED = "evicted"  # a rejected file is out of the index
-    LINGERS = "lingers"  # a rejected file is in the index: another round takes it out
+    EVICTED = "evicted"  # a rejected file's owner finds it no more
     WAIT = "wait"  # not decided yet: ask again
-    AGAIN = "again"  # this round said nothing of this version: another round
+    AGAIN = "again"  # nothing was said of this version: another try
     LEFT = "left"  # stays as it is, for the next run to try
 
 
@@ -36,6 +36,7 @@ class DocumentOutcome(StrEnum):
 class Verdict:
     outcome: DocumentOutcome
     reason: str | None = None
+    is_found: bool = True  # False of what counts as indexed though no search finds it yet
 
 
 Decided = list[tuple[Document, Verdict]]
@@ -47,6 +48,7 @@ class Settled:
 
     document: Document
     outcome: DocumentOutcome
+    is_found: bool = True
 
 
 def verdict(document: Document, evidence: Evidence | None) -> Verdict:
@@ -92,19 +94,27 @@ def _of_ingested(document: Document, evidence: Evidence) -> Verdict:
 
 
 def _of_indexed(document: Document, evidence: Evidence) -> Verdict:
-    # A file without any text may count as indexed and have not one passage.
-    if evidence.inspection_reason is not None and not evidence.is_found():
+    """Indexed is what a search finds; what Bedrock says comes some seconds earlier."""
+    if evidence.is_found():
+        return Verdict(outcome=DocumentOutcome.INDEXED)
+    if not evidence.is_due:
+        return Verdict(outcome=DocumentOutcome.WAIT)
+    if evidence.inspection_reason is not None:
+        # A file without any text may count as indexed and have not one passage.
         return _failed(document, evidence, UNEXPLAINED_FAILURE)
-    if evidence.standing.is_unproven and not evidence.is_found():
+    if evidence.standing.is_unproven:
         return _failed(document, evidence, NOT_FOUND)
-    return Verdict(outcome=DocumentOutcome.INDEXED)
+    return Verdict(outcome=DocumentOutcome.INDEXED, is_found=False)
 
 
 def _may_be_passing(document: Document, evidence: Evidence) -> bool:
-    """A failure that nobody explains may be Bedrock's; what is final is ours to try again."""
+    """
+    A failure that nobody explains may be Bedrock's; what is final is ours to try again. A large
+    document is tried once: its tries take minutes, in which others wait.
+    """
     detail = evidence.standing.detail
     explained = detail.reason or evidence.inspection_reason
-    tries_left = document.attempts < MAX_ATTEMPTS
+    tries_left = document.attempts < MAX_ATTEMPTS and not is_large(document)
     return evidence.standing.is_final and detail.status == "FAILED" and not explained and tries_left
 
 

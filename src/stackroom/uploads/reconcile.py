@@ -5,14 +5,23 @@ The object is the truth and events are hints: they come late, twice, reordered, 
 versions that are no longer there. So nothing is taken but a key. `_look` reads the record and the
 object as they are now, `plan` works out what that asks for, and `_apply` writes it, each record
 only if it is still what was read; else all begins anew.
+
+A batch of keys goes the same way, beside each other. Only the last record of each plan waits for
+the others', for those of one catalog are saved together: each write of them changes its counters,
+and whoever meets another's there has to wait.
+
+Over 200 lines: one way from what is seen to the record, and its batches.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
+from typing import TypeVar
 
+from stackroom.beside import Beside, in_threads
 from stackroom.clock import utc_now
-from stackroom.errors import CatalogLimitReached, ObjectRefused, RecordChanged
+from stackroom.errors import CatalogLimitReached, ObjectRefused, RecordChanged, Unavailable
 from stackroom.keys import (
     Location,
     Unplaced,
@@ -38,14 +47,26 @@ from stackroom.uploads.steps import (
     RemoveRecord,
     RemoveSidecar,
     SaveRecord,
+    Step,
     UnmarkDeleting,
     UploadOutcome,
     WriteSidecar,
 )
 
+_Answer = TypeVar("_Answer")
+
 _TRIES = 6
 # Up to about a second in all, among those who write the same record.
 _among_writers = random_pauses(0.03, 1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Begun:
+    """A plan that is carried out up to its last record; `save` is to save it, `rest` follows."""
+
+    plan: Plan
+    save: SaveRecord
+    rest: tuple[Step, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +77,7 @@ class Uploads:
     receipts: Receipts
     now: Callable[[], datetime] = utc_now
     pause: Callable[[int], None] = _among_writers
+    beside: Beside = in_threads
 
     def reconcile(self, key: str, *, correlation_id: str | None = None) -> Plan:
         """
@@ -63,9 +85,29 @@ class Uploads:
 
         Raises RecordChanged if others kept writing the same record; deliver again later.
         """
-        if not is_document(key):
-            return Plan(outcome=UploadOutcome.IGNORED)
         return retried(lambda: self._once(key, correlation_id), tries=_TRIES, pause=self.pause)
+
+    def reconcile_all(self, correlation_ids: Mapping[str, str]) -> dict[str, Plan | Exception]:
+        """
+        As `reconcile` does each of these keys, beside each other; by key, and what `reconcile`
+        would raise is answered: it is no other key's.
+        """
+        begun = self._each(
+            correlation_ids, lambda key: self._begin(key, correlation_id=correlation_ids[key])
+        )
+        outcomes: dict[str, Plan | Exception] = {}
+        shelves: dict[str, dict[str, _Begun]] = {}  # by the catalog whose counters they change
+        for key, each in begun.items():
+            if isinstance(each, _Begun):
+                shelves.setdefault(each.save.document.catalog_id, {})[key] = each
+            else:
+                outcomes[key] = each
+        for ended in self.beside([partial(self._end_all, shelf) for shelf in shelves.values()]):
+            outcomes |= ended
+        changed = [key for key, each in outcomes.items() if isinstance(each, RecordChanged)]
+        return outcomes | self._each(
+            changed, lambda key: self.reconcile(key, correlation_id=correlation_ids[key])
+        )
 
     def plan(self, key: str) -> Plan:
         """What `reconcile` would do now, without doing any of it."""
@@ -74,17 +116,64 @@ class Uploads:
         return plan(self._look(key), self.now())
 
     def _once(self, key: str, correlation_id: str | None) -> Plan:
+        begun = self._begin(key, correlation_id)
+        return self._end(begun) if isinstance(begun, _Begun) else begun
+
+    def _begin(self, key: str, correlation_id: str | None) -> Plan | _Begun:
+        """The plan if no record is to be saved: then all of it is done."""
+        if not is_document(key):
+            return Plan(outcome=UploadOutcome.IGNORED)
         seen = self._look(key)
-        planned = plan(seen, self.now(), correlation_id)
         try:
-            self._apply(planned)
+            return self._carry_out(plan(seen, self.now(), correlation_id))
         except CatalogLimitReached as refused:
             # Opening the catalog comes first, so nothing of the plan has been done.
             assert isinstance(seen, Seen), "nothing is opened for an object without a catalog"
-            unplaced = seen.location.unplaced(str(refused))
-            planned = plan(self._look_unplaced(unplaced, seen.record), self.now(), correlation_id)
-            self._apply(planned)
+            unplaced = self._look_unplaced(seen.location.unplaced(str(refused)), seen.record)
+            return self._carry_out(plan(unplaced, self.now(), correlation_id))
+
+    def _carry_out(self, planned: Plan) -> Plan | _Begun:
+        """Raises as `_apply` does."""
+        versions: dict[str, int] = {}
+        for at, step in reversed(list(enumerate(planned.steps))):
+            if isinstance(step, SaveRecord):
+                self._apply(planned.steps[:at], versions)
+                save = replace(step, document=_at_version(step.document, versions))
+                return _Begun(plan=planned, save=save, rest=planned.steps[at + 1 :])
+        self._apply(planned.steps, versions)
         return planned
+
+    def _end(self, begun: _Begun) -> Plan:
+        return self._rest(begun, self.documents.save(_as_of(self.now(), begun.save)))
+
+    def _rest(self, begun: _Begun, saved: Document | None) -> Plan:
+        if saved is None:
+            raise RecordChanged(begun.save.document.document_id)
+        self._apply(begun.rest, {saved.document_id: saved.version})
+        return begun.plan
+
+    def _end_all(self, shelf: Mapping[str, _Begun]) -> dict[str, Plan | Exception]:
+        """Those of one catalog."""
+        now = self.now()
+        try:
+            saved = self.documents.save_all(_as_of(now, each.save) for each in shelf.values())
+        except Unavailable as error:  # it passes, and is all of theirs
+            return dict.fromkeys(shelf, error)
+        except Exception:  # one record may be to blame, and no other shall suffer for it
+            return self._each(shelf, lambda key: self._end(shelf[key]))
+        by_id = {each.document_id: each for each in saved}
+        return self._each(
+            shelf,
+            lambda key: self._rest(shelf[key], by_id.get(shelf[key].save.document.document_id)),
+        )
+
+    def _each(
+        self, keys: Iterable[str], act: Callable[[str], _Answer]
+    ) -> dict[str, _Answer | Exception]:
+        """What it answers for each key, or raises."""
+        listed = list(keys)
+        answers = self.beside([partial(_attempted, partial(act, key)) for key in listed])
+        return dict(zip(listed, answers, strict=True))
 
     def _look(self, key: str) -> Seen | SeenUnplaced:
         location = locate(key)
@@ -128,10 +217,13 @@ class Uploads:
         partition = unplaced_partition(location.user_id)
         return self.documents.get(partition, unplaced_id_of(location.key))
 
-    def _apply(self, planned: Plan) -> None:
-        """Raises RecordChanged, or CatalogLimitReached before anything is written."""
-        versions: dict[str, int] = {}  # of the records that this plan has saved
-        for step in planned.steps:
+    def _apply(self, steps: Iterable[Step], versions: dict[str, int]) -> None:
+        """
+        `versions` are those of the records that the plan has saved.
+
+        Raises RecordChanged, or CatalogLimitReached before anything is written.
+        """
+        for step in steps:
             match step:
                 case OpenCatalog(catalog=catalog):
                     self._open(catalog)
@@ -172,6 +264,13 @@ class Uploads:
             raise RecordChanged(catalog_id)
         if catalog.status is CatalogStatus.DELETING:
             self.catalogs.unmark_deleting(catalog_id, at=self.now())
+
+
+def _attempted(act: Callable[[], _Answer]) -> _Answer | Exception:
+    try:
+        return act()
+    except Exception as error:  # whatever it is, it is this key's
+        return error
 
 
 def _as_of(now: datetime, step: SaveRecord) -> Document:

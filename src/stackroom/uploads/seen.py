@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from stackroom.keys import Location, Unplaced
-from stackroom.model import Catalog, Document, Receipt
+from stackroom.model import Catalog, DataSourceType, Document, Receipt
 from stackroom.ports.bucket import StoredObject, StoredSidecar
 
 
@@ -24,9 +24,9 @@ class Seen:
 
     @property
     def is_crawled(self) -> bool:
-        """Whether jobs go over what lies there: the catalog has a data source of its own."""
+        """Whether ingestion jobs go over what lies there."""
         source = self.catalog.source if self.catalog is not None else None
-        return source is not None and not source.is_shared
+        return source is not None and source.type is DataSourceType.S3
 
 
 @dataclass(frozen=True, kw_only=True)

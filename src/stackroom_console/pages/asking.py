@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from stackroom.errors import CatalogEmpty, CatalogNotFound
 from stackroom.model import Catalog
-from stackroom.ownership import owned
+from stackroom.ownership import in_use
 from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom.retrieval.questions import Found
 from stackroom_console import ids
@@ -81,12 +81,12 @@ def _catalogs(request: Request) -> dict[str, Catalog]:
 
 
 def _named(request: Request, catalog_id: str) -> Catalog | None:
-    """Raises CatalogNotFound for what isn't the caller's."""
+    """Raises CatalogNotFound for what isn't the caller's, or CatalogDeleting."""
     if not catalog_id:
         return None
     if not ids.is_catalog(catalog_id):
         raise CatalogNotFound(catalog_id)
-    return owned(request.services.deletions.catalogs, request.user_id, catalog_id)
+    return in_use(request.services.deletions.catalogs, request.user_id, catalog_id)
 
 
 def _require_any(request: Request, catalog: Catalog) -> None:

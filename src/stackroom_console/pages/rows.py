@@ -35,15 +35,10 @@ def rows_of(
     documents: tuple[Document, ...], progress: CatalogProgress, *, speed: float
 ) -> tuple[Row, ...]:
     estimates = {each.document.document_id: each for each in progress.unready}
-    return tuple(
-        _row(each, progress.status_of(each), estimates.get(each.document_id), speed)
-        for each in documents
-    )
+    return tuple(_row(each, estimates.get(each.document_id), speed) for each in documents)
 
 
-def _row(
-    document: Document, state: DocumentStatus, estimate: DocumentEstimate | None, speed: float
-) -> Row:
+def _row(document: Document, estimate: DocumentEstimate | None, speed: float) -> Row:
     is_failed = document.status is DocumentStatus.FAILED
     is_going = document.status is DocumentStatus.DELETING
     return Row(
@@ -51,8 +46,8 @@ def _row(
         filename=document.filename,
         size=document.size,
         uploaded_at=document.uploaded_at,
-        state=str(state),
-        told=_told(document, state, estimate, speed),
+        state=str(document.shown_status),
+        told=_told(document, estimate, speed),
         advice=(_MENDED if document.is_rejected else _RETRY) if is_failed else "",
         receipt_id=document.receipt_id if is_going else None,
         may_be_retried=is_failed and not document.is_rejected,
@@ -62,9 +57,7 @@ def _row(
     )
 
 
-def _told(
-    document: Document, state: DocumentStatus, estimate: DocumentEstimate | None, speed: float
-) -> str:
+def _told(document: Document, estimate: DocumentEstimate | None, speed: float) -> str:
     match document.status:
         case DocumentStatus.UPLOADING if document.is_to_come and document.upload_until:
             until = minute(document.upload_until)
@@ -72,7 +65,7 @@ def _told(
         case DocumentStatus.FAILED:
             return f"{document.status_reason}." if document.status_reason else ""
         case DocumentStatus.INDEXED:
-            return "searchable" if state is DocumentStatus.INDEXED else "about to be found"
+            return "searchable"
         case DocumentStatus.DELETING:
             return "being removed"
         case DocumentStatus.UPLOADING | DocumentStatus.PENDING | DocumentStatus.INDEXING:

@@ -187,6 +187,7 @@
   for (const name of ["dragenter", "dragover"]) drop.addEventListener(name, () => drop.classList.add("over"));
   for (const name of ["dragleave", "drop"]) drop.addEventListener(name, () => drop.classList.remove("over"));
   drop.addEventListener("drop", async (event) => take(await stackroomFiles.dropped(event.dataTransfer)));
+  drop.hidden = false;  // what is dropped before that would be opened in place of the page
 
   window.addEventListener("beforeunload", (event) => {
     if (counts.active || waiting.length) event.preventDefault();

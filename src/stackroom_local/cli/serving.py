@@ -30,9 +30,13 @@ def up(
     context: Mapping[str, str],
     faults: str,
     allowed_origins: Sequence[str],
+    assumed: Sequence[str],
     told: Output,
 ) -> None:
-    """`context` is CDK context, over that of cdk.json."""
+    """
+    `context` is CDK context, over that of cdk.json; `assumed` are options of the simulator, of what
+    AWS leaves open.
+    """
     out = told.people
     announce = stopwatch(out)
     started = time.monotonic()
@@ -48,6 +52,7 @@ def up(
             context=context,
             faults=faults,
             allowed_origins=tuple(allowed_origins),
+            assumed=tuple(assumed),
         )
         try:
             with mode.running() as instance:

@@ -33,6 +33,7 @@ def main() -> None:
                 managed_jobs_in_account=options.managed_jobs_in_account,
                 managed_starts_rated=not options.unrated_managed_starts,
                 s3_vectors_take_in=not options.refuse_in,
+                custom_documents_tell_source=not options.omit_source_uri,
             ),
         )
     )
@@ -62,6 +63,11 @@ def _options() -> argparse.Namespace:
         "--refuse-in",
         action="store_true",
         help="filters with in and notIn are refused on S3 Vectors, as one user saw it",
+    )
+    parser.add_argument(
+        "--omit-source-uri",
+        action="store_true",
+        help="documents of CUSTOM data sources lack x-amz-bedrock-kb-source-uri, as was measured",
     )
     return parser.parse_args()
 

@@ -11,7 +11,7 @@ from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.components import Components
 from stackroom_local.simulator.direct import Direct
 from stackroom_local.simulator.direct_calls import DirectCalls
-from stackroom_local.simulator.dispatch import Dispatcher
+from stackroom_local.simulator.dispatch import Dispatcher, Handler
 from stackroom_local.simulator.embedding import MiniLM
 from stackroom_local.simulator.faults import Faults
 from stackroom_local.simulator.identifiers import Arns
@@ -57,13 +57,21 @@ class Configuration:
 
 
 class Services:
-    """Every operation, over the same components; `close` ends what is under way."""
+    """
+    Every operation, over the same components; `close` ends what is under way. Those that somebody
+    else answers `instead` are his.
+    """
 
-    def __init__(self, components: Components) -> None:
+    def __init__(
+        self, components: Components, instead: Mapping[str, Handler] | None = None
+    ) -> None:
         calls = DirectCalls()
         self._components = components
         self._runs = JobRuns(
-            store=components.store, clock=components.clock, indexing=components.indexing
+            store=components.store,
+            clock=components.clock,
+            indexing=components.indexing,
+            at_a_time=components.assumptions.job_documents,
         )
         self._direct = _direct(components, calls)
         self.collections = Collections(
@@ -74,6 +82,7 @@ class Services:
         handlers = {
             **handlers_of(components, calls=calls, runs=self._runs, direct=self._direct),
             **self.collections.handlers,
+            **(instead or {}),
         }
         self._runs.resume()
         components.records.resume()
@@ -148,4 +157,5 @@ def _direct(components: Components, calls: DirectCalls) -> Direct:
         tokens=components.tokens,
         calls=calls,
         indexing=components.indexing,
+        duration=components.assumptions.direct_seconds,
     )

@@ -2,14 +2,20 @@
 
 from dataclasses import dataclass
 
+from stackroom_local.simulator.rules import DIRECT_DURATION, JOB_AT_A_TIME
+
 
 @dataclass(frozen=True, kw_only=True)
 class Assumptions:
     """
-    Rules managed.jobs-in-account, managed.starts and filter.in; each can be turned round by an
-    option of `python -m stackroom_local.simulator`.
+    Rules managed.jobs-in-account, managed.starts, filter.in and vector.source-uri; each can be
+    turned round by an option of `python -m stackroom_local.simulator`. So can job.at-a-time and
+    document.duration (AWS seconds) by a benchmark, in whose simulated time tasks take turns.
     """
 
     managed_jobs_in_account: bool = False
     managed_starts_rated: bool = True
     s3_vectors_take_in: bool = True
+    custom_documents_tell_source: bool = True
+    job_documents: int = JOB_AT_A_TIME.limit
+    direct_seconds: float = DIRECT_DURATION.value

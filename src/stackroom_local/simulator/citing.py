@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from stackroom_local.simulator.metadata import OF_VECTOR, OwnKeys
 from stackroom_local.simulator.retrieval import reference
 from stackroom_local.simulator.vectors import Hit
 
@@ -12,17 +13,21 @@ _MARK = re.compile(r"[ \t]*\[(\d{1,3}(?:[ \t]*,[ \t]*\d{1,3})*)\](?!\()")
 _CLOSING = ".,;:!?…)\"'"  # belongs to the part whose mark it follows
 
 
-def citation(text: str, start: int, hits: Sequence[Hit]) -> dict[str, Any]:
+def citation(
+    text: str, start: int, hits: Sequence[Hit], *, own: OwnKeys = OF_VECTOR
+) -> dict[str, Any]:
     """Of `text`, which begins at `start` of the answer."""
     # AWS's spans end with the last character, inclusively.
     span = {"start": start, "end": start + len(text) - 1}
     return {
         "generatedResponsePart": {"textResponsePart": {"text": text, "span": span}},
-        "retrievedReferences": [reference(hit) for hit in hits],
+        "retrievedReferences": [reference(hit, own) for hit in hits],
     }
 
 
-def cited(answer: str, hits: Sequence[Hit]) -> tuple[str, list[dict[str, Any]]]:
+def cited(
+    answer: str, hits: Sequence[Hit], *, own: OwnKeys = OF_VECTOR
+) -> tuple[str, list[dict[str, Any]]]:
     """
     The answer without its marks, and a citation for each part that ends with some, as rule
     generate.citations says.
@@ -33,7 +38,7 @@ def cited(answer: str, hits: Sequence[Hit]) -> tuple[str, list[dict[str, Any]]]:
     citations = []
     for start, end, numbers in _parts(text, marks):
         named = [hits[number - 1] for number in dict.fromkeys(numbers)]
-        citations.append(citation(text[start:end], start, named))
+        citations.append(citation(text[start:end], start, named, own=own))
     return text, citations
 
 

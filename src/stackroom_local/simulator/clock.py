@@ -4,7 +4,9 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
+
+T = TypeVar("T")
 
 
 class Signal(Protocol):
@@ -74,3 +76,32 @@ class Clock:
         for timer in self._timers:
             timer.cancel()
             timer.join()
+
+
+class Begun(Generic[T]):
+    """Work that is being done beside other work."""
+
+    def __init__(self, clock: Clock, work: Callable[[], T]) -> None:
+        self._work = work
+        self._over = clock.signal()
+        self._result: T
+        self._error: Exception | None = None
+        clock.spawn(self._run)
+
+    def wait(self) -> None:
+        self._over.wait()
+
+    def result(self) -> T:
+        """Waits for it; raises what the work raised."""
+        self.wait()
+        if self._error is not None:
+            raise self._error
+        return self._result
+
+    def _run(self) -> None:
+        try:
+            self._result = self._work()
+        except Exception as error:
+            self._error = error
+        finally:
+            self._over.set()

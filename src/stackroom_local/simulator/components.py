@@ -10,6 +10,7 @@ from stackroom_local.simulator.faults import Faults
 from stackroom_local.simulator.identifiers import Arns, ClientTokens
 from stackroom_local.simulator.indexing import Indexing
 from stackroom_local.simulator.memory_indexes import MemoryIndexes
+from stackroom_local.simulator.metadata import of_vector
 from stackroom_local.simulator.model_endpoint import ModelEndpoint
 from stackroom_local.simulator.objects import Objects
 from stackroom_local.simulator.parsing import Parser
@@ -46,12 +47,13 @@ class Components:
         self.embedder = embedder
         self.parser = parser
         self.memory_indexes = MemoryIndexes(store)
-        self.text_searches = TextSearches(store, clock)
+        self.assumptions = assumptions or Assumptions()
+        self.own = of_vector(self.assumptions)
+        self.text_searches = TextSearches(store, clock, self.own)
         self.vectors = vectors(self.memory_indexes)
         self.faults = faults or Faults()
         self.model = model
         self.scripts = scripts or Scripts()
-        self.assumptions = assumptions or Assumptions()
         self.indexing = Indexing(
             store=store,
             records=self.records,
@@ -59,4 +61,5 @@ class Components:
             drafts=Drafts(objects=objects, parser=parser),
             embedder=embedder,
             faults=self.faults,
+            own=self.own,
         )

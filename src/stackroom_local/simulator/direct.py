@@ -28,7 +28,6 @@ from stackroom_local.simulator.managed_ingestion import ingestion_of
 from stackroom_local.simulator.named_sources import refuse_deleted, refuse_unavailable
 from stackroom_local.simulator.realms import Realm
 from stackroom_local.simulator.rules import (
-    DIRECT_DURATION,
     DIRECT_DURING_JOB,
     FILE_UNREADABLE,
     MANAGED_FIRST_INGESTION,
@@ -44,11 +43,14 @@ _BEGUN = {"STARTING": "IN_PROGRESS", "DELETING": "DELETE_IN_PROGRESS"}
 
 @dataclass(frozen=True, kw_only=True)
 class Direct:
+    """A request takes `duration` AWS seconds, and what its documents take: document.duration."""
+
     store: Store
     clock: Clock
     tokens: ClientTokens
     calls: DirectCalls
     indexing: Indexing
+    duration: float
     _numbers: Iterator[int] = field(default_factory=count)
     _lives: dict[int, Work] = field(default_factory=dict)
     _closing: Signal = field(init=False)
@@ -115,7 +117,7 @@ class Direct:
             if realm.running_jobs(self.store):
                 raise DIRECT_DURING_JOB.broken()
             refuse_unsynced(self.store, source)
-            seconds = DIRECT_DURATION.value + self._warming(realm, destination)
+            seconds = self.duration + self._warming(realm, destination)
             self.calls.begin(realm)
             self.tokens.remember(scope, token, source["id"])
             mark(status)

@@ -13,6 +13,7 @@ from stackroom_local.simulator import prompts
 from stackroom_local.simulator.citing import citation
 from stackroom_local.simulator.embedding import Embedder
 from stackroom_local.simulator.found import Passage
+from stackroom_local.simulator.metadata import OF_VECTOR, OwnKeys
 from stackroom_local.simulator.vectors import Hit
 
 NOTICE = "Extracted, not generated (no language model runs here): "
@@ -30,12 +31,13 @@ _SHORTEST = 20  # characters; below that it is a heading or a fragment
 @dataclass(frozen=True, kw_only=True)
 class Extraction:
     embedder: Embedder
+    own: OwnKeys = OF_VECTOR
 
     def answer(self, question: str, hits: list[Hit]) -> tuple[str, list[dict[str, Any]]]:
         """RetrieveAndGenerate's text, and its citations; there must be something found."""
         text, citations = NOTICE, []
         for sentence, place in self._nearest(question, [hit.text for hit in hits]):
-            citations.append(citation(sentence, len(text), [hits[place]]))
+            citations.append(citation(sentence, len(text), [hits[place]], own=self.own))
             text = f"{text}{sentence} "
         return text.rstrip(), citations
 

@@ -97,7 +97,7 @@ class Generation:
             completion = _completed(self.model, prompt, question, inference)
             if not prompts.asks_for_citations(template):
                 return completion.strip(), []  # the marks are the template's own matter
-            text, citations = cited(completion, hits)
+            text, citations = cited(completion, hits, own=self.retrieval.own)
         return text, citations if prompts.asks_for_citations(template) else []
 
     def _check_session(self, session: str | None) -> None:

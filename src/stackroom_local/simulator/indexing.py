@@ -13,7 +13,7 @@ from stackroom_local.simulator.faults import Faults
 from stackroom_local.simulator.indexes import Index, index_of
 from stackroom_local.simulator.long_work import while_wanted
 from stackroom_local.simulator.memory_index import Owner
-from stackroom_local.simulator.metadata import refusal, refuse_excess, refused
+from stackroom_local.simulator.metadata import OwnKeys, refusal, refuse_excess, refused
 from stackroom_local.simulator.objects import is_there
 from stackroom_local.simulator.records import Records
 from stackroom_local.simulator.rules import (
@@ -57,6 +57,7 @@ class Indexing:
     drafts: Drafts
     embedder: Embedder
     faults: Faults
+    own: OwnKeys
 
     def index(self, destination: Destination, draft: Draft, *, stop: Signal) -> Outcome:
         """Write a document with all its passages, or none. Raises Unindexable or Stopped."""
@@ -71,8 +72,9 @@ class Indexing:
         if not keyed:
             raise Unindexable(FILE_UNREADABLE.message)
         refuse_excess(index, values, keyed[0][0])
+        written = partial(self.own.written, owner)
         refusals = {
-            key: refusal(index, owner, key, chunk.text, values, parent=chunk.parent)
+            key: refusal(index, key, written(key, chunk.text, values, parent=chunk.parent))
             for key, chunk in keyed
         }
         if kind is Kind.REFUSED:
@@ -120,8 +122,9 @@ class Indexing:
         texts = self.vectors.texts(owner)
         if texts:
             refuse_excess(index, values, next(iter(texts)))
+        written = partial(self.own.written, owner)
         refusals = {
-            key: refusal(index, owner, key, text, values, parent=parent)
+            key: refusal(index, key, written(key, text, values, parent=parent))
             for key, (text, parent) in texts.items()
         }
         outcome = _outcome(refusals, "METADATA_PARTIALLY_INDEXED")

@@ -24,6 +24,7 @@ class JobRuns:
     store: Store
     clock: Clock
     indexing: Indexing
+    at_a_time: int  # documents that a job indexes: rule job.at-a-time
     _stops: dict[str, Signal] = field(default_factory=dict)
     _lives: dict[str, Work] = field(default_factory=dict)
     _closing: Signal = field(init=False)
@@ -96,6 +97,7 @@ class JobRuns:
             destination=destination,
             source=Source.configured(body["dataSourceConfiguration"]),
             clock=self.clock,
+            at_a_time=self.at_a_time,
             stop=stop,
             report=self._reporter(job),
         ).run()

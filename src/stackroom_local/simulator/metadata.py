@@ -1,8 +1,9 @@
 """The metadata that S3 Vectors and Bedrock allow on a passage."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from stackroom_local.simulator.assumptions import Assumptions
 from stackroom_local.simulator.errors import Unindexable
 from stackroom_local.simulator.indexes import Index
 from stackroom_local.simulator.memory_index import Owner
@@ -30,43 +31,61 @@ OWN_KEYS = frozenset({SOURCE_URI, CHUNK_ID, DATA_SOURCE_ID, BEDROCK_TEXT, BEDROC
 
 @dataclass(frozen=True, kw_only=True)
 class OwnKeys:
-    """The names of the metadata that Bedrock adds to every passage by itself."""
+    """
+    The names of the metadata that Bedrock adds to every passage by itself.
+
+    Unless it `tells_custom`, a document of a CUSTOM data source has no `source_uri`.
+    """
 
     source_uri: str
     data_source_id: str
+    tells_custom: bool = True
 
     def of(self, owner: Owner) -> dict[str, Value]:
-        return {self.source_uri: owner[1], self.data_source_id: owner[0]}
+        is_told = self.tells_custom or owner[1].startswith("s3://")
+        source: dict[str, Value] = {self.source_uri: owner[1]} if is_told else {}
+        return {**source, self.data_source_id: owner[0]}
+
+    def of_vector(self, owner: Owner, key: str) -> dict[str, Value]:
+        """All of a VECTOR knowledge base's."""
+        return {**self.of(owner), CHUNK_ID: key}
+
+    def written(
+        self,
+        owner: Owner,
+        key: str,
+        text: str,
+        attributes: dict[str, Value],
+        *,
+        parent: str | None,
+    ) -> dict[str, Value]:
+        """What Bedrock writes into a vector of a VECTOR knowledge base's."""
+        context = {} if parent is None else {"parentText": parent}  # rule chunk.parent-metadata
+        return {
+            **attributes,
+            **self.of_vector(owner, key),
+            BEDROCK_TEXT: text,
+            BEDROCK_METADATA: dumped({"source": {"sourceLocation": owner[1]}, **context}),
+        }
 
 
 OF_VECTOR = OwnKeys(source_uri=SOURCE_URI, data_source_id=DATA_SOURCE_ID)
+_OF_VECTOR_WITHOUT_CUSTOM = replace(OF_VECTOR, tells_custom=False)
 # Rule managed.filter-keys.
 OF_MANAGED = OwnKeys(source_uri="_source_uri", data_source_id="_data_source_id")
 
 
-def own_keys(owner: Owner, key: str) -> dict[str, Value]:
-    """All of a VECTOR knowledge base's."""
-    return {**OF_VECTOR.of(owner), CHUNK_ID: key}
+def of_vector(assumptions: Assumptions) -> OwnKeys:
+    """Rule vector.source-uri."""
+    return OF_VECTOR if assumptions.custom_documents_tell_source else _OF_VECTOR_WITHOUT_CUSTOM
 
 
 def metadata_of(
-    key: str, owner: Owner, text: str, attributes: str, *, parent: str | None
+    key: str, owner: Owner, text: str, attributes: str, *, parent: str | None, own: OwnKeys
 ) -> dict[str, Any]:
     """All metadata of a stored vector; what PutVectors wrote has no data source."""
     given: dict[str, Any] = loaded(attributes)
-    return _written_by_bedrock(owner, key, text, given, parent) if owner[0] else given
-
-
-def _written_by_bedrock(
-    owner: Owner, key: str, text: str, attributes: dict[str, Value], parent: str | None
-) -> dict[str, Value]:
-    context = {} if parent is None else {"parentText": parent}  # rule chunk.parent-metadata
-    return {
-        **attributes,
-        **own_keys(owner, key),
-        BEDROCK_TEXT: text,
-        BEDROCK_METADATA: dumped({"source": {"sourceLocation": owner[1]}, **context}),
-    }
+    return own.written(owner, key, text, given, parent=parent) if owner[0] else given
 
 
 def refuse_excess(index: Index, attributes: dict[str, Value], key: str) -> None:
@@ -82,19 +101,10 @@ def refuse_excess(index: Index, attributes: dict[str, Value], key: str) -> None:
     raise Unindexable(refused(rule, key), at_store=True)
 
 
-def refusal(
-    index: Index,
-    owner: Owner,
-    key: str,
-    text: str,
-    attributes: dict[str, Value],
-    *,
-    parent: str | None,
-) -> str | None:
-    """Why S3 Vectors would refuse this passage; None when it takes it."""
+def refusal(index: Index, key: str, metadata: dict[str, Value]) -> str | None:
+    """Why S3 Vectors would refuse the passage with this; None when it takes it."""
     if index.is_managed:
         return None
-    metadata = _written_by_bedrock(owner, key, text, attributes, parent)
     filterable = {name: metadata[name] for name in metadata if name not in index.non_filterable}
     for rule, part in ((FILTERABLE_METADATA_SIZE, filterable), (METADATA_SIZE, metadata)):
         if _size(part) > rule.limit:

@@ -93,5 +93,4 @@ OMISSIONS = {
     "refusing files that are encrypted with a customer's key (SSE-C) or a KMS key": "ministack has"
     " neither the block of SSE-C nor its condition key, and holds root's keys to no policy; such a"
     " file is taken, and fails with a reason where it can't be read",
-    "a CUSTOM document's x-amz-bedrock-kb-source-uri": "its id, which is assumed",
 }

@@ -119,8 +119,9 @@ def _runtime_handlers(components: Components) -> Mapping[str, Handler]:
         screening=screening,
         reranking=reranking,
         assumptions=components.assumptions,
+        own=components.own,
     )
-    extraction = Extraction(embedder=components.embedder)
+    extraction = Extraction(embedder=components.embedder, own=components.own)
     generation = Generation(
         store=components.store,
         clock=components.clock,
@@ -167,13 +168,10 @@ def _vector_handlers(components: Components) -> Mapping[str, Handler]:
         searches=searches,
         forget_index=components.vectors.forget_index,
     )
-    items = VectorItems(store=store, clock=clock, indexes=indexes, memory=components.memory_indexes)
+    memory, own = components.memory_indexes, components.own
+    items = VectorItems(store=store, clock=clock, indexes=indexes, memory=memory, own=own)
     queries = VectorQueries(
-        store=store,
-        clock=clock,
-        indexes=indexes,
-        searches=searches,
-        memory=components.memory_indexes,
+        store=store, clock=clock, indexes=indexes, searches=searches, memory=memory, own=own
     )
     return {
         "s3vectors.CreateVectorBucket": buckets.create,

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from stackroom_local.simulator import filters, implicit_filters
@@ -12,7 +13,7 @@ from stackroom_local.simulator.embedding import Embedder, normalised
 from stackroom_local.simulator.indexes import index_of, is_managed
 from stackroom_local.simulator.knowledge_bases import knowledge_base
 from stackroom_local.simulator.managed_search import ManagedSearch
-from stackroom_local.simulator.metadata import OF_MANAGED, own_keys
+from stackroom_local.simulator.metadata import OF_MANAGED, OF_VECTOR, OwnKeys
 from stackroom_local.simulator.page_tokens import start_of, token_for
 from stackroom_local.simulator.reranking import Reranking
 from stackroom_local.simulator.rules import (
@@ -42,6 +43,7 @@ class Retrieval:
     screening: Screening
     reranking: Reranking
     assumptions: Assumptions
+    own: OwnKeys
 
     @property
     def managed(self) -> ManagedSearch:
@@ -65,7 +67,7 @@ class Retrieval:
         start = start_of(parameters, clock=self.clock, rule=RETRIEVE_TOKEN)
         verdict = guard.judged(asked[1], Side.INPUT) if guard else None
         hits = [] if verdict and verdict.blocked else self.hits(*asked)
-        shown = managed_result if is_managed(home) else reference
+        shown = managed_result if is_managed(home) else partial(reference, own=self.own)
         page = _page([{**shown(hit), "score": hit.score} for hit in hits[start:]])
         more, end = {}, start + len(page)
         if end < len(hits):
@@ -109,15 +111,15 @@ class Retrieval:
         limit = search.get("numberOfResults") or DEFAULT_RESULTS.limit
         implicit = search.get("implicitFilterConfiguration")
         implied = implicit_filters.implied(implicit, text) if implicit else None
-        sought = filters.Sought(search.get("filter"), implied)
+        sought = filters.Sought(search.get("filter"), implied, self.own)
         found = self.vectors.search(knowledge_base_id, query, limit, sought)
         reranking = search.get("rerankingConfiguration")
         return self.reranking.reranked(text, found, reranking) if reranking else found
 
 
-def reference(hit: Hit) -> dict[str, Any]:
+def reference(hit: Hit, own: OwnKeys = OF_VECTOR) -> dict[str, Any]:
     """A passage as both Retrieve and RetrieveAndGenerate show it; S3 Vectors has no page key."""
-    return _result(hit, own_keys(hit.owner, hit.key))
+    return _result(hit, own.of_vector(hit.owner, hit.key))
 
 
 def managed_result(hit: Hit) -> dict[str, Any]:

@@ -4,7 +4,7 @@ ingested or deleted directly meanwhile (rule job.equal-to-bucket).
 
 Unchanged documents are left alone, changed ones indexed anew, those whose sidecar alone changed
 described anew, failed ones tried again, vanished ones removed. Reading and parsing the next
-documents (in another process) overlaps with embedding the present one.
+documents (in another process) overlaps with embedding the present ones (rule job.at-a-time).
 """
 
 from collections import deque
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from stackroom_local.simulator.changes import Change, too_many_to_parse
-from stackroom_local.simulator.clock import Clock, Signal
+from stackroom_local.simulator.clock import Begun, Clock, Signal
 from stackroom_local.simulator.drafts import Draft
 from stackroom_local.simulator.errors import Stopped, Unindexable
 from stackroom_local.simulator.indexing import Destination, Indexing
@@ -24,31 +24,7 @@ from stackroom_local.simulator.tally import Tally
 
 _AHEAD = 4  # documents read before the embedder needs them
 
-
-class Reading:
-    """A document that is being read while others are embedded."""
-
-    def __init__(self, clock: Clock, read: Callable[[], Draft | None]) -> None:
-        self._read = read
-        self._over = clock.signal()
-        self._draft: Draft | None = None
-        self._error: Exception | None = None
-        clock.spawn(self._run)
-
-    def result(self) -> Draft | None:
-        """Waits for it; raises what reading raised."""
-        self._over.wait()
-        if self._error is not None:
-            raise self._error
-        return self._draft
-
-    def _run(self) -> None:
-        try:
-            self._draft = self._read()
-        except Exception as error:
-            self._error = error
-        finally:
-            self._over.set()
+Ahead = Iterator[tuple[Change, Begun[Draft | None]]]
 
 
 @dataclass
@@ -59,28 +35,25 @@ class Synchronisation:
     destination: Destination
     source: Source
     clock: Clock
+    at_a_time: int
     stop: Signal
     report: Callable[[Tally], None]
     tally: Tally = field(default_factory=Tally)
     _too_many: frozenset[str] = frozenset()
+    _unsettled: dict[str, Change] = field(default_factory=dict)
 
     def run(self) -> None:
         """Raises Stopped or what S3 raised; documents not yet settled are then as before."""
         changes, vanished = self._planned()
         self.report(self.tally)
-        waiting = deque(changes)
+        self._unsettled = {change.uri: change for change in changes}
         self._mark([change.uri for change in changes], "PENDING")
         try:
             self._remove(vanished)
             self.report(self.tally)
-            for change, reading in self._read_ahead(changes):
-                if self.stop.is_set():
-                    raise Stopped
-                self._settle(change, reading)
-                waiting.popleft()
-                self.report(self.tally)
+            self._settle_all(self._read_ahead(changes))
         finally:
-            for change in waiting:
+            for change in self._unsettled.values():
                 self._put_back(change)
 
     def _planned(self) -> tuple[list[Change], list[str]]:
@@ -116,10 +89,28 @@ class Synchronisation:
             self.indexing.remove(self.destination, uri)
             self.tally.count("numberOfDocumentsDeleted")
 
-    def _read_ahead(self, changes: list[Change]) -> Iterator[tuple[Change, "Reading"]]:
-        begun: deque[tuple[Change, Reading]] = deque()
+    def _settle_all(self, ahead: Ahead) -> None:
+        lanes = [
+            Begun(self.clock, partial(self._settle_each, ahead)) for _ in range(self.at_a_time)
+        ]
+        for lane in lanes:
+            lane.wait()
+        for lane in lanes:
+            lane.result()
+
+    def _settle_each(self, ahead: Ahead) -> None:
+        """Those that no other lane has taken."""
+        for change, reading in ahead:
+            if self.stop.is_set():
+                raise Stopped
+            self._settle(change, reading)
+            del self._unsettled[change.uri]
+            self.report(self.tally)
+
+    def _read_ahead(self, changes: list[Change]) -> Ahead:
+        begun: deque[tuple[Change, Begun[Draft | None]]] = deque()
         for change in changes:
-            begun.append((change, Reading(self.clock, partial(self._read, change))))
+            begun.append((change, Begun(self.clock, partial(self._read, change))))
             if len(begun) > _AHEAD:
                 yield begun.popleft()
         yield from begun
@@ -132,7 +123,7 @@ class Synchronisation:
             raise Unindexable(PARSE_FILES.message)
         return self.indexing.drafts.read(self.destination.ingestion, change.found, change.sidecar)
 
-    def _settle(self, change: Change, reading: "Reading") -> None:
+    def _settle(self, change: Change, reading: Begun[Draft | None]) -> None:
         self._mark([change.uri], "IN_PROGRESS")
         try:
             draft = reading.result()

@@ -7,13 +7,14 @@ for the words too.
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stackroom_local.simulator import text_analysis
 from stackroom_local.simulator.clock import Clock
-from stackroom_local.simulator.metadata import BEDROCK_TEXT, metadata_of
+from stackroom_local.simulator.metadata import BEDROCK_TEXT, OwnKeys, metadata_of
 from stackroom_local.simulator.rules import LONG_TEXT, TEXT_BACKFILL
 from stackroom_local.simulator.store import Row, Store
 
@@ -36,10 +37,10 @@ class TextSearch:
 
 
 class TextSearches:
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Store, clock: Clock, own: OwnKeys) -> None:
         self._store = store
         self._clock = clock
-        store.define(_WORDS, 7, _words)
+        store.define(_WORDS, 7, partial(_words, own))
 
     def of(self, index_arn: str) -> dict[str, TextSearch]:
         """By metadata key."""
@@ -161,12 +162,13 @@ def _words_of(number: int, row: str) -> str:
     return f"{_WORDS}({key}, {language}, {_OF_ROW.format(row)})"
 
 
-def _words(metadata_key: str, language: str | None, *stored: str) -> str | None:
+def _words(own: OwnKeys, metadata_key: str, language: str | None, *stored: str) -> str | None:
     """What of a vector, stored as `_OF_ROW` has it, is searched by this key: text-search.values."""
     key, data_source_id, identifier, text, attributes = stored
     if metadata_key == BEDROCK_TEXT and data_source_id:
         return text_analysis.spaced(text, language)
-    metadata = metadata_of(key, (data_source_id, identifier), text, attributes, parent=None)
+    owner = (data_source_id, identifier)
+    metadata = metadata_of(key, owner, text, attributes, parent=None, own=own)
     value = metadata.get(metadata_key)
     if isinstance(value, list):
         value = "\n".join(each for each in value if isinstance(each, str))

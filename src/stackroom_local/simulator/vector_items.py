@@ -11,7 +11,7 @@ from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.identifiers import position, token_of
 from stackroom_local.simulator.indexes import Index, index_in
 from stackroom_local.simulator.memory_indexes import MemoryIndexes, entry_of, owner_of
-from stackroom_local.simulator.metadata import BEDROCK_TEXT, refuse_metadata
+from stackroom_local.simulator.metadata import BEDROCK_TEXT, OwnKeys, refuse_metadata
 from stackroom_local.simulator.rules import LIST_BYTES, LIST_PAGE, LIST_SEGMENTS
 from stackroom_local.simulator.store import Row, Store, dumped, loaded
 from stackroom_local.simulator.vector_indexes import VectorIndexes
@@ -26,6 +26,7 @@ class VectorItems:
     clock: Clock
     indexes: VectorIndexes
     memory: MemoryIndexes
+    own: OwnKeys
 
     def put(self, parameters: Parameters) -> Parameters:
         """All of them or none; one of a key that is there takes its place."""
@@ -44,7 +45,7 @@ class VectorItems:
         index = index_in(self.indexes.row(parameters))
         found = {row["key"]: row for row in self._present(index, parameters["keys"])}
         keys = [key for key in dict.fromkeys(parameters["keys"]) if key in found]
-        return {"vectors": [_shown(found[key], index, parameters) for key in keys]}
+        return {"vectors": [self._shown(found[key], index, parameters) for key in keys]}
 
     def list(self, parameters: Parameters) -> Parameters:
         """By key; a page ends where it is full or has come over so many bytes."""
@@ -60,9 +61,11 @@ class VectorItems:
                 continue
             if len(vectors) == most or size > LIST_BYTES.limit:
                 return {"vectors": vectors, "nextToken": token_of(last)}
-            vectors.append(_shown(row, index, parameters))
+            vectors.append(self._shown(row, index, parameters))
             last = row["key"]
-            size += len(last) + 4 * index.dimension + len(dumped(metadata_in(row)).encode())
+            size += (
+                len(last) + 4 * index.dimension + len(dumped(metadata_in(row, self.own)).encode())
+            )
         return {"vectors": vectors}
 
     def delete(self, parameters: Parameters) -> Parameters:
@@ -132,11 +135,10 @@ class VectorItems:
                 return
             key = rows[-1]["key"]
 
-
-def _shown(row: Row, index: Index, parameters: Parameters) -> dict[str, Any]:
-    shown: dict[str, Any] = {"key": row["key"]}
-    if parameters.get("returnData"):
-        shown["data"] = vector_data.shown(row["vector"], index)
-    if parameters.get("returnMetadata"):
-        shown["metadata"] = metadata_in(row)
-    return shown
+    def _shown(self, row: Row, index: Index, parameters: Parameters) -> dict[str, Any]:
+        shown: dict[str, Any] = {"key": row["key"]}
+        if parameters.get("returnData"):
+            shown["data"] = vector_data.shown(row["vector"], index)
+        if parameters.get("returnMetadata"):
+            shown["metadata"] = metadata_in(row, self.own)
+        return shown

@@ -9,6 +9,7 @@ from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.dispatch import Parameters
 from stackroom_local.simulator.indexes import Index, index_in
 from stackroom_local.simulator.memory_indexes import MemoryIndexes
+from stackroom_local.simulator.metadata import OwnKeys
 from stackroom_local.simulator.page_tokens import start_of, token_for
 from stackroom_local.simulator.rules import (
     QUERY_CLASSIC,
@@ -40,17 +41,18 @@ class VectorQueries:
     indexes: VectorIndexes
     searches: TextSearches
     memory: MemoryIndexes
+    own: OwnKeys
 
     def query(self, parameters: Parameters) -> Parameters:
         asked = self._asked(parameters)
         start = start_of(parameters, clock=self.clock, rule=QUERY_TOKEN)
-        ranking = Ranking(store=self.store, searches=self.searches)
+        ranking = Ranking(store=self.store, searches=self.searches, own=self.own)
         ranked = ranking.ranked(asked, self.memory.of(asked.index.arn))
         end = start + QUERY_PAGE.limit
         shown = ranked[start:end]
         rows = rows_of(self.store, [found.row for found in shown])
         answers = [
-            _shown(found, rows[found.row], asked, parameters)
+            self._shown(found, rows[found.row], asked, parameters)
             for found in shown
             if found.row in rows  # else it was deleted since
         ]
@@ -99,16 +101,17 @@ class VectorQueries:
                 raise QUERY_TEXT_BUILDING.broken(key=key)
         return [(searches[each["metadataKey"]], each["text"]) for each in texts]
 
-
-def _shown(found: Found, row: Row, asked: Asked, parameters: Parameters) -> dict[str, Any]:
-    shown: dict[str, Any] = {"key": row["key"]}
-    if parameters.get("returnDistance") and found.distance is not None:
-        shown["distance"] = found.distance
-    if parameters.get("returnScores") and asked.texts:
-        shown["scores"] = _scores(found, asked)
-    if parameters.get("returnMetadata"):
-        shown["metadata"] = metadata_in(row)
-    return shown
+    def _shown(
+        self, found: Found, row: Row, asked: Asked, parameters: Parameters
+    ) -> dict[str, Any]:
+        shown: dict[str, Any] = {"key": row["key"]}
+        if parameters.get("returnDistance") and found.distance is not None:
+            shown["distance"] = found.distance
+        if parameters.get("returnScores") and asked.texts:
+            shown["scores"] = _scores(found, asked)
+        if parameters.get("returnMetadata"):
+            shown["metadata"] = metadata_in(row, self.own)
+        return shown
 
 
 def _scores(found: Found, asked: Asked) -> dict[str, Any]:

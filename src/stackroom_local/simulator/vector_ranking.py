@@ -15,8 +15,7 @@ from stackroom_local.simulator.metadata import (
     BEDROCK_METADATA,
     BEDROCK_TEXT,
     CHUNK_ID,
-    DATA_SOURCE_ID,
-    SOURCE_URI,
+    OwnKeys,
     metadata_of,
 )
 from stackroom_local.simulator.rules import CLASSIC_REACH, FUSION, FUSION_DEPTH
@@ -57,6 +56,7 @@ class Found:
 class Ranking:
     store: Store
     searches: TextSearches
+    own: OwnKeys
 
     def ranked(self, asked: Asked, memory: MemoryIndex) -> list[Found]:
         """The topK best, best first."""
@@ -94,15 +94,23 @@ class Ranking:
             return self._accepted(_some(everything, near), accepts)
         if vector_filters.keys_of(asked.condition) & _OF_A_VECTOR:
             return self._accepted(memory.visible(unit, None), accepts)
-        return memory.visible(unit, _of_documents(accepts))
+        return memory.visible(unit, self._of_documents(accepts))
 
     def _accepted(self, candidates: Visible, accepts: Callable[[Any], bool]) -> Visible:
         """By all metadata of each vector."""
         rows = rows_of(self.store, candidates.rows.tolist())
-        kept = {number for number, row in rows.items() if accepts(metadata_in(row))}
+        kept = {number for number, row in rows.items() if accepts(metadata_in(row, self.own))}
         return _some(
             candidates, np.flatnonzero(np.isin(candidates.rows, np.array(sorted(kept), dtype=int)))
         )
+
+    def _of_documents(
+        self, accepts: Callable[[Any], bool]
+    ) -> Callable[[Owner, dict[str, Value]], bool]:
+        def accepted(owner: Owner, attributes: dict[str, Value]) -> bool:
+            return accepts({**attributes, **self.own.of(owner)} if owner[0] else attributes)
+
+        return accepted
 
 
 def rows_of(store: Store, numbers: Sequence[int]) -> dict[int, Row]:
@@ -113,18 +121,11 @@ def rows_of(store: Store, numbers: Sequence[int]) -> dict[int, Row]:
     return {row["id"]: row for row in rows}
 
 
-def metadata_in(row: Row) -> dict[str, Any]:
+def metadata_in(row: Row, own: OwnKeys) -> dict[str, Any]:
     owner = (row["data_source_id"], row["identifier"])
-    return metadata_of(row["key"], owner, row["text"], row["attributes"], parent=row["parent"])
-
-
-def _of_documents(accepts: Callable[[Any], bool]) -> Callable[[Owner, dict[str, Value]], bool]:
-    def accepted(owner: Owner, attributes: dict[str, Value]) -> bool:
-        if not owner[0]:
-            return accepts(attributes)
-        return accepts({**attributes, SOURCE_URI: owner[1], DATA_SOURCE_ID: owner[0]})
-
-    return accepted
+    return metadata_of(
+        row["key"], owner, row["text"], row["attributes"], parent=row["parent"], own=own
+    )
 
 
 def _distances(asked: Asked, candidates: Visible) -> NDArray[np.float32]:

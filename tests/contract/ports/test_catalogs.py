@@ -100,14 +100,24 @@ def test_a_user_sees_the_own_catalogs(catalogs: CatalogRegister) -> None:
     assert list(catalogs.of_user("carol")) == []
 
 
-def test_a_data_source_is_stored_and_storing_it_again_is_safe(catalogs: CatalogRegister) -> None:
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_data_source_is_stored_and_storing_it_again_is_safe(
+    catalogs: CatalogRegister, shared: bool
+) -> None:
+    source = DataSource(
+        knowledge_base_id="KB1",
+        data_source_id="DS1",
+        type=DataSourceType.CUSTOM,
+        is_shared=shared,
+    )
     catalogs.open(a_catalog())
 
-    place(catalogs)
-    place(catalogs)
+    catalogs.place("cat-alice-1", source)
+    catalogs.place("cat-alice-1", source)
 
-    placed = {"knowledge_base_id": "KB1", "data_source_id": "DS1"}
-    assert catalogs.get("cat-alice-1") == a_catalog().model_copy(update=placed)
+    placed = found(catalogs).source
+    assert placed == source
+    assert placed.is_shared is shared
 
 
 def test_a_data_source_once_stored_is_never_changed(catalogs: CatalogRegister) -> None:

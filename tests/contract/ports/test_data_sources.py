@@ -1,6 +1,6 @@
 """What every `DataSources` promises: so many to a knowledge base, each made once."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Protocol
 from uuid import uuid4
@@ -10,8 +10,8 @@ import pytest
 from stackroom.aws.data_sources import BedrockDataSources
 from stackroom.capacity import CAPACITIES
 from stackroom.errors import DataSourceLimit, KnowledgeBaseThrottled
+from stackroom.model import DataSource, DataSourceType
 from stackroom.ports.data_sources import DataSources
-from stackroom.runs.placing import data_source_name
 from tests.fakes.pipeline import FakeBedrock, FakeClock
 from tests.simulator.managed import managed
 from tests.simulator.world import World, eventually
@@ -90,26 +90,28 @@ def pool(request: pytest.FixtureRequest) -> Pool:
     return SimulatedPool(world) if request.param == "bedrock" else ManagedPool(world)
 
 
-def create(pool: Pool, knowledge_base: str, catalog_id: str, token: str = "first") -> str:
+def create(pool: Pool, knowledge_base: str, name: str, token: str = "first") -> DataSource:
     """Once the rate of creations allows it."""
 
-    def made() -> str | None:
+    def made() -> DataSource | None:
         try:
             return pool.port.create(
                 knowledge_base,
-                data_source_name(catalog_id),
-                prefix=f"alice/{catalog_id}/",
-                token=sha256(f"{token} {knowledge_base} {catalog_id}".encode()).hexdigest(),
+                name,
+                source_type=DataSourceType.S3,
+                prefix=f"alice/{name}/",
+                token=sha256(f"{token} {knowledge_base} {name}".encode()).hexdigest(),
             )
         except KnowledgeBaseThrottled:
             return None
 
-    return str(eventually(made))
+    source: DataSource = eventually(made)
+    return source
 
 
-def removed(pool: Pool, knowledge_base: str, data_source: str) -> bool:
+def removed(pool: Pool, source: DataSource) -> bool:
     try:
-        return pool.port.remove(knowledge_base, data_source)
+        return pool.port.remove(source.knowledge_base_id, source.data_source_id)
     except KnowledgeBaseThrottled:  # two deletions a second
         return False
 
@@ -119,9 +121,11 @@ def test_a_data_source_is_found_by_its_name_on_its_knowledge_base(pool: Pool) ->
 
     created = create(pool, here, "cat-1")
 
-    assert pool.port.find(here, data_source_name("cat-1")) == created
-    assert pool.port.find(here, data_source_name("cat-2")) is None
-    assert pool.port.find(elsewhere, data_source_name("cat-1")) is None
+    assert (created.knowledge_base_id, created.type) == (here, DataSourceType.S3)
+    assert not created.is_shared
+    assert pool.port.find(here, "cat-1") == created
+    assert pool.port.find(here, "cat-2") is None
+    assert pool.port.find(elsewhere, "cat-1") is None
 
 
 def test_catalogs_have_data_sources_of_their_own(pool: Pool) -> None:
@@ -154,7 +158,7 @@ def test_a_knowledge_base_has_so_many_data_sources_and_the_next_has_its_own(pool
     with pytest.raises(DataSourceLimit):
         create(pool, here, "cat-999")
 
-    assert pool.port.find(here, data_source_name("cat-999")) is None
+    assert pool.port.find(here, "cat-999") is None
     assert create(pool, elsewhere, "cat-999")
 
 
@@ -171,12 +175,12 @@ def test_a_data_source_becomes_available(pool: Pool) -> None:
     here = pool.knowledge_base()
     created = create(pool, here, "cat-1")
 
-    assert eventually(lambda: pool.port.is_available(here, created))
+    assert eventually(lambda: pool.port.is_available(here, created.data_source_id))
 
 
 def test_all_data_sources_of_a_knowledge_base_are_listed_by_name(pool: Pool) -> None:
     here, elsewhere = pool.knowledge_base(), pool.knowledge_base()
-    made = {data_source_name(each): create(pool, here, each) for each in ("cat-1", "cat-2")}
+    made = {each: create(pool, here, each).data_source_id for each in ("cat-1", "cat-2")}
     create(pool, elsewhere, "cat-3")
 
     assert pool.port.all(here) == made
@@ -187,11 +191,11 @@ def test_a_removed_data_source_is_gone_after_a_while_and_makes_room(pool: Pool) 
     here = pool.knowledge_base()
     made = [create(pool, here, f"cat-{number}") for number in range(pool.limit)]
 
-    at_once = pool.port.remove(here, made[0])
-    eventually(lambda: removed(pool, here, made[0]))
+    at_once = pool.port.remove(here, made[0].data_source_id)
+    eventually(lambda: removed(pool, made[0]))
 
     assert not at_once
-    assert pool.port.find(here, data_source_name("cat-0")) is None
+    assert pool.port.find(here, "cat-0") is None
     assert len(pool.port.all(here)) == pool.limit - 1
     assert create(pool, here, "cat-999") not in made
 
@@ -199,27 +203,27 @@ def test_a_removed_data_source_is_gone_after_a_while_and_makes_room(pool: Pool) 
 def test_removing_what_is_gone_or_never_was_is_safe(pool: Pool) -> None:
     here = pool.knowledge_base()
     created = create(pool, here, "cat-1")
-    eventually(lambda: removed(pool, here, created))
+    eventually(lambda: removed(pool, created))
 
-    assert removed(pool, here, created)
-    assert removed(pool, here, "DS00000000")
+    assert removed(pool, created)
+    assert removed(pool, replace(created, data_source_id="DS00000000"))
 
 
 def test_a_data_source_is_found_no_more_once_it_is_being_removed(pool: Pool) -> None:
     here = pool.knowledge_base()
     created = create(pool, here, "cat-1")
 
-    pool.port.remove(here, created)
+    pool.port.remove(here, created.data_source_id)
 
-    assert pool.port.find(here, data_source_name("cat-1")) is None
+    assert pool.port.find(here, "cat-1") is None
 
 
 def test_a_data_source_is_made_anew_once_the_one_of_its_name_is_gone(pool: Pool) -> None:
     here = pool.knowledge_base()
     first = create(pool, here, "cat-1")
-    pool.port.remove(here, first)
+    pool.port.remove(here, first.data_source_id)
 
     second = create(pool, here, "cat-1", token="second")
 
     assert second != first
-    assert pool.port.all(here) == {data_source_name("cat-1"): second}
+    assert pool.port.all(here) == {"cat-1": second.data_source_id}

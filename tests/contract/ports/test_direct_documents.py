@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from stackroom.aws.direct_documents import BedrockDirectDocuments, BedrockLocatedDocuments
+from stackroom.aws.direct_documents import BedrockDirectDocuments
 from stackroom.aws.ingestion_jobs import BedrockIngestionJobs
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model import DataSource, DataSourceType
@@ -23,7 +23,6 @@ from stackroom.ports.ingestion import (
     JobState,
     Submission,
 )
-from tests.fakes.located import FakeLocatedDocuments
 from tests.fakes.pipeline import FakeBedrock, FakeClock
 from tests.simulator.world import CUSTOM, World, eventually
 
@@ -88,50 +87,18 @@ class SimulatedBase:
         return
 
 
-@pytest.fixture(params=[DataSourceType.CUSTOM, DataSourceType.S3])
-def kind(request: pytest.FixtureRequest) -> DataSourceType:
-    found: DataSourceType = request.param
-    return found
-
-
 @pytest.fixture(params=["fake", pytest.param("bedrock", marks=pytest.mark.processes)])
-def base(request: pytest.FixtureRequest, kind: DataSourceType) -> Base:
-    """An S3 data source has been synced once."""
+def base(request: pytest.FixtureRequest) -> Base:
     if request.param == "fake":
-        return fake_base(kind)
-    return simulated_base(request.getfixturevalue("simulated"), kind)
-
-
-def fake_base(kind: DataSourceType) -> FakeBase:
-    bedrock = FakeBedrock(FakeClock())
-    custom, crawled = sources("KB1", "DSC", "DS1")
-    if kind is DataSourceType.CUSTOM:
-        return FakeBase(bedrock, bedrock, custom, crawled)
-    port = FakeLocatedDocuments(bedrock).at(uris("s3://docs/"))
-    base = FakeBase(port, bedrock, crawled, crawled)
-    start_job(base, "first")
-    base.wait()
-    return base
-
-
-def simulated_base(world: World, kind: DataSourceType) -> SimulatedBase:
-    prefix = f"{uuid4().hex}/"
-    home = world.knowledge_base()
+        bedrock = FakeBedrock(FakeClock())
+        return FakeBase(bedrock, bedrock, *sources("KB1", "DSC", "DS1"))
+    world: World = request.getfixturevalue("simulated")
+    prefix, home = f"{uuid4().hex}/", world.knowledge_base()
     custom = world.data_source(home, dataSourceConfiguration=CUSTOM)
-    shared, crawled = sources(home, custom, world.data_source(home, prefix))
+    port = BedrockDirectDocuments(client=world.agent)
     jobs = BedrockIngestionJobs(client=world.agent)
-    if kind is DataSourceType.CUSTOM:
-        port = BedrockDirectDocuments(client=world.agent)
-        return SimulatedBase(port, jobs, shared, crawled, world, prefix)
-    world.sync(home, crawled.data_source_id)
-    at = BedrockLocatedDocuments(client=world.agent).at(uris(f"s3://{world.bucket}/{prefix}"))
-    return SimulatedBase(at, jobs, crawled, crawled, world, prefix)
-
-
-def uris(start: str) -> dict[str, str]:
-    """Where each document of these tests lies, there or not."""
-    names = [*map(str, range(60)), *(f"unknown-{number}" for number in range(11))]
-    return {f"doc-{name}": f"{start}{name}.txt" for name in names}
+    found = sources(home, custom, world.data_source(home, prefix))
+    return SimulatedBase(port, jobs, *found, world, prefix)
 
 
 def sources(knowledge_base: str, custom: str, crawled: str) -> tuple[DataSource, DataSource]:

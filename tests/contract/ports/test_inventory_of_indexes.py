@@ -13,7 +13,6 @@ from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model import DataSource, DataSourceType, PoolMember
 from stackroom.ports.ingestion import Busy, DirectDocuments, JobState, Submission
 from stackroom.ports.inventory import Inventory, ListedDocument
-from stackroom.runs.placing import data_source_name
 from tests.fakes.bedrock import FakeBedrock
 from tests.fakes.clock import FakeClock
 from tests.fakes.inventory import FakeInventory
@@ -22,7 +21,7 @@ from tests.simulator.managed import described, managed, s3, source_request
 from tests.simulator.world import World, eventually
 
 PREFIX = "alice/research/"
-NAME = data_source_name("cat-1")
+NAME = "research-cat-0123456789abcdef01234567"
 
 
 class Base(Protocol):
@@ -97,18 +96,18 @@ def base(request: pytest.FixtureRequest) -> Base:
 def _fake() -> FakeBase:
     clock = FakeClock()
     bedrock = FakeBedrock(clock)
-    made = bedrock.create("KB1", NAME, prefix=PREFIX, token="t")
+    own = bedrock.create("KB1", NAME, source_type=DataSourceType.S3, prefix=PREFIX, token="t")
     inventory = FakeInventory(
         bucket=FakeBucket(clock),
         catalogs=FakeCatalogs(),
         documents=FakeDocuments(),
         bedrock=bedrock,
         pool=(PoolMember(knowledge_base_id="KB1", data_source_id="SHARED1"),),
-        prefixes={made: PREFIX},
+        prefixes={own.data_source_id: PREFIX},
     )
     return FakeBase(
         port=inventory,
-        own=DataSource(knowledge_base_id="KB1", data_source_id=made),
+        own=own,
         shared=_custom("KB1", "SHARED1"),
         direct=bedrock,
     )

@@ -54,6 +54,37 @@ def test_a_lease_taken_is_of_the_next_epoch_and_not_started(leases: Leases) -> N
     assert lease.execution_name == "cat-1-1"
 
 
+def test_a_free_lease_is_asked_for_and_taken_in_one(leases: Leases) -> None:
+    first = leases.claim("cat-1", until=NOW)
+    leases.release("cat-1", 1, served=1)
+
+    second = leases.claim("cat-1", until=LATER)
+
+    assert first == Lease(
+        worklist_id="cat-1", requested=1, epoch=1, held=True, started=False, until=NOW
+    )
+    assert second == Lease(
+        worklist_id="cat-1", requested=2, epoch=2, held=True, started=False, until=LATER
+    )
+    assert leases.get("cat-1") == second
+
+
+def test_a_lease_that_is_held_is_not_claimed_and_nothing_is_counted(leases: Leases) -> None:
+    held = taken(leases, failures=2)
+
+    assert leases.claim("cat-1", until=LATER) is None
+    assert leases.get("cat-1") == held
+
+
+def test_a_lease_that_was_only_asked_for_is_claimed(leases: Leases) -> None:
+    leases.ask("cat-1")
+
+    claimed = leases.claim("cat-1", until=NOW)
+
+    assert claimed is not None
+    assert (claimed.requested, claimed.epoch) == (2, 1)
+
+
 def test_of_two_who_saw_the_same_lease_one_takes_it(leases: Leases) -> None:
     seen = leases.ask("cat-1")
 
@@ -128,6 +159,15 @@ def test_renewing_moves_the_expiry_and_reads_the_counter(leases: Leases) -> None
     renewed = leases.renew("cat-1", 1, until=LATER)
 
     assert (renewed.until, renewed.requested, renewed.started) == (LATER, 2, True)
+
+
+def test_runs_that_broke_before_one_that_is_well_count_no_more(leases: Leases) -> None:
+    leases.take(taken(leases), until=NOW, failures=3)
+
+    begun = leases.renew("cat-1", 2, until=LATER)
+    going_well = leases.renew("cat-1", 2, until=LATER, is_well=True)
+
+    assert (begun.failures, going_well.failures) == (3, 0)
 
 
 def test_only_the_holder_renews(leases: Leases) -> None:

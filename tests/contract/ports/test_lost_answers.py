@@ -135,7 +135,8 @@ def a_lease_is_taken_kept_and_given_back(stores: Stores) -> object:
     kept = stores.leases.renew("cat-1", lease.epoch, until=LATER)
     early = stores.leases.release("cat-1", lease.epoch, served=kept.requested - 1)
     released = stores.leases.release("cat-1", lease.epoch, served=kept.requested)
-    return lease, kept, early, released, stores.leases.get("cat-1")
+    again = stores.leases.claim("cat-1", until=LATER)
+    return lease, kept, early, released, again, stores.leases.get("cat-1")
 
 
 def a_lease_passes_on(stores: Stores) -> object:

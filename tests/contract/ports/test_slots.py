@@ -23,6 +23,21 @@ def test_slots_are_given_up_to_the_limit(slots: Slots) -> None:
     assert slots.taken("KB2") == 0
 
 
+def test_where_there_are_none_nobody_is_given_one(slots: Slots) -> None:
+    assert not slots.take("KB1", "cat-1", limit=0)
+    assert slots.taken("KB1") == 0
+
+
+def test_catalogs_that_join_a_shared_data_source_are_counted(slots: Slots) -> None:
+    slots.survey("KB1", [])
+    for _ in range(3):
+        slots.count_sharing("KB1")
+
+    assert slots.sharing("KB1") == 3
+    assert slots.sharing("KB2") == 0
+    assert slots.noted("KB1") == frozenset()
+
+
 def test_a_catalog_is_placed_once(slots: Slots) -> None:
     for _ in range(5):
         assert slots.take("KB1", "cat-1", limit=4)

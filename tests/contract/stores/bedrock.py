@@ -22,12 +22,14 @@ from stackroom.aws.retrieve_options import RetrieveOptions
 from stackroom.aws.vector_index import S3VectorsKnowledgeBase
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.filters import Has
+from stackroom.keys import document_id_of
 from stackroom.ports.embeddings import Embeddings
 from stackroom.ports.retrieval import KnowledgeBase, Search
 from stackroom.retrieval.embeddings import CachedEmbeddings, MemoryEmbeddingCache
+from stackroom_local.simulator.assumptions import Assumptions
 from stackroom_local.simulator.server import Configuration, Simulator
 from tests.contract.stores.relay import Relay, Spoil, answering, asking, cut_off, half, instead
-from tests.contract.stores.shelves import QUESTION, Shelf
+from tests.contract.stores.shelves import QUESTION, Document, Shelf
 from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, World, clipped
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.simulator.collection import PRINCIPALS
@@ -81,11 +83,16 @@ def client(service: str, endpoint: str, *, config: Config = _PATIENT) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Stocked:
-    """A knowledge base over the documents of a shelf, as the simulator at `endpoint` has it."""
+    """
+    A knowledge base over the documents of a shelf, as the simulator at `endpoint` has it; unless it
+    `is_crawled`, they were ingested directly.
+    """
 
     endpoint: str
     knowledge_base_id: str
     index_arn: str
+    data_source_id: str = ""
+    is_crawled: bool = True
     config: Config = _PATIENT
 
     def client(self, service: str) -> Any:
@@ -100,8 +107,13 @@ class Stocked:
         return BedrockKnowledgeBase(runtime, self.knowledge_base_id, options=options)
 
     def directly(
-        self, search: Search, *, embeddings: Embeddings | None = None
+        self,
+        search: Search,
+        *,
+        embeddings: Embeddings | None = None,
+        fallback: KnowledgeBase | None = None,
     ) -> S3VectorsKnowledgeBase:
+        """It has no fallback that would answer, unless one is given."""
         vectors = self.client("s3vectors")
         return S3VectorsKnowledgeBase(
             vectors,
@@ -109,7 +121,8 @@ class Stocked:
             watch=IndexWatch(vectors, self.index_arn, search=search, dimensions=1024),
             embeddings=embeddings
             or CachedEmbeddings(embeddings=self.embeddings, cache=MemoryEmbeddingCache()),
-            fallback=FakeKnowledgeBase(failure=KnowledgeBaseUnavailable("nobody", "fell back")),
+            fallback=fallback
+            or FakeKnowledgeBase(failure=KnowledgeBaseUnavailable("nobody", "fell back")),
             search=search,
         )
 
@@ -121,7 +134,10 @@ class Stocked:
 
 @dataclass(frozen=True)
 class Simulated:
-    """A simulator, over buckets in memory; each shelf has a bucket, and is ingested once."""
+    """
+    A simulator, over buckets in memory; each shelf has a bucket, and is ingested once, by a job or
+    directly.
+    """
 
     endpoint: str
     _dropped: set[str] = field(default_factory=set)
@@ -129,8 +145,15 @@ class Simulated:
 
     def stocked(self, shelf: Shelf) -> Stocked:
         if shelf.name not in self._stocked:
-            self._stocked[shelf.name] = _ingested(shelf, self.endpoint, self.bucket_of(shelf))
+            self._stocked[shelf.name] = _crawled(shelf, self.endpoint, self.bucket_of(shelf))
         return self._stocked[shelf.name]
+
+    def stocked_directly(self, shelf: Shelf) -> Stocked:
+        """As our function does it: under our ids, by their objects, with the attributes inline."""
+        name = f"{shelf.name}-direct"
+        if name not in self._stocked:
+            self._stocked[name] = _sent(shelf, self.endpoint, self.bucket_of(shelf), name)
+        return self._stocked[name]
 
     def bucket_of(self, shelf: Shelf) -> str:
         """Its name; the shelf's documents are in it, with their sidecars."""
@@ -141,10 +164,14 @@ class Simulated:
 
 
 @contextmanager
-def simulated(folder: Path) -> Iterator[Simulated]:
+def simulated(folder: Path, assumptions: Assumptions | None = None) -> Iterator[Simulated]:
     endpoint = "https://s3.us-east-1.amazonaws.com"  # in memory, for the simulator's thread too
     configuration = Configuration(
-        data_dir=folder, s3_endpoint=endpoint, speed=100, principals=PRINCIPALS
+        data_dir=folder,
+        s3_endpoint=endpoint,
+        speed=100,
+        principals=PRINCIPALS,
+        assumptions=assumptions or Assumptions(),
     )
     with mock_aws(), Simulator(configuration) as simulator:
         yield Simulated(simulator.endpoint)
@@ -159,12 +186,69 @@ def _drop(shelf: Shelf) -> None:
         s3.put_object(Bucket=shelf.name, Key=f"{each.key}.metadata.json", Body=sidecar)
 
 
-def _ingested(shelf: Shelf, endpoint: str, bucket: str) -> Stocked:
+def _crawled(shelf: Shelf, endpoint: str, bucket: str) -> Stocked:
     """Once its ingestion job is over, and every document is found."""
+    of_bucket = {"type": "S3", "s3Configuration": {"bucketArn": f"arn:aws:s3:::{bucket}"}}
+    stocked = _empty(shelf.name, endpoint, of_bucket)
+    agent = client("bedrock-agent", endpoint)
+    crawl(agent, stocked.knowledge_base_id, stocked.data_source_id, shelf)
+    settle(stocked.by_retrieve, shelf)
+    return stocked
+
+
+def _sent(shelf: Shelf, endpoint: str, bucket: str, name: str) -> Stocked:
+    """Once they are all found."""
+    stocked = replace(_empty(name, endpoint, {"type": "CUSTOM"}), is_crawled=False)
+    submissions = [
+        {
+            "content": {
+                "dataSourceType": "CUSTOM",
+                "custom": {
+                    "customDocumentIdentifier": {"id": document_id_of(each.catalog, each.filename)},
+                    "sourceType": "S3_LOCATION",
+                    "s3Location": {"uri": f"s3://{bucket}/{each.key}"},
+                },
+            },
+            "metadata": {"type": "IN_LINE_ATTRIBUTE", "inlineAttributes": _inline(each)},
+        }
+        for each in shelf.documents
+    ]
+    for start in range(0, len(submissions), 10):  # of one call
+        client("bedrock-agent", endpoint).ingest_knowledge_base_documents(
+            knowledgeBaseId=stocked.knowledge_base_id,
+            dataSourceId=stocked.data_source_id,
+            documents=submissions[start : start + 10],
+        )
+    settle(stocked.by_retrieve, shelf)
+    return stocked
+
+
+def _inline(document: Document) -> list[dict[str, Any]]:
+    ours = {"document_id": document_id_of(document.catalog, document.filename)}
+    return [
+        {"key": key, "value": _typed(value)}
+        for key, value in {**document.attributes, **ours}.items()
+    ]
+
+
+def _typed(value: object) -> dict[str, Any]:
+    match value:
+        case bool():
+            return {"type": "BOOLEAN", "booleanValue": value}
+        case int():
+            return {"type": "NUMBER", "numberValue": value}
+        case list():
+            return {"type": "STRING_LIST", "stringListValue": value}
+        case _:
+            return {"type": "STRING", "stringValue": value}
+
+
+def _empty(name: str, endpoint: str, data_source: dict[str, Any]) -> Stocked:
+    """A knowledge base with this data source, and nothing in it."""
     agent, vectors = client("bedrock-agent", endpoint), client("s3vectors", endpoint)
-    vectors.create_vector_bucket(vectorBucketName=shelf.name)
+    vectors.create_vector_bucket(vectorBucketName=name)
     index = vectors.create_index(
-        vectorBucketName=shelf.name,
+        vectorBucketName=name,
         indexName="index",
         dataType="float32",
         dimension=1024,
@@ -176,7 +260,7 @@ def _ingested(shelf: Shelf, endpoint: str, bucket: str) -> Stocked:
     )
     arn = f"arn:aws:bedrock:us-east-1::foundation-model/{MODEL}"
     knowledge_base = agent.create_knowledge_base(
-        name=shelf.name,
+        name=name,
         roleArn="arn:aws:iam::000000000000:role/kb",
         knowledgeBaseConfiguration={
             "type": "VECTOR",
@@ -190,17 +274,14 @@ def _ingested(shelf: Shelf, endpoint: str, bucket: str) -> Stocked:
     source = agent.create_data_source(
         knowledgeBaseId=knowledge_base,
         name="all",
-        dataSourceConfiguration={
-            "type": "S3",
-            "s3Configuration": {"bucketArn": f"arn:aws:s3:::{bucket}"},
-        },
+        dataSourceConfiguration=data_source,
     )["dataSource"]["dataSourceId"]
-    crawl(agent, knowledge_base, source, shelf)
-    stocked = Stocked(
-        endpoint=endpoint, knowledge_base_id=knowledge_base, index_arn=index["indexArn"]
+    return Stocked(
+        endpoint=endpoint,
+        knowledge_base_id=knowledge_base,
+        data_source_id=source,
+        index_arn=index["indexArn"],
     )
-    settle(stocked.by_retrieve, shelf)
-    return stocked
 
 
 def crawl(agent: Any, knowledge_base: str, source: str, shelf: Shelf) -> None:

@@ -16,7 +16,7 @@ from stackroom.retrieval.scope import Query, Scope
 from stackroom.tenancy import Tenant
 from tests.contract.stores.shelves import QUESTION
 from tests.contract.stores.table import each, each_in
-from tests.contract.stores.test_isolation import OWNERS
+from tests.contract.stores.test_isolation import CATALOGS
 from tests.contract.stores.worlds import Trouble, World
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 
@@ -27,7 +27,7 @@ MORE_THAN_AT_ONCE = 24  # ask_all asks twenty
 
 def scope_of(*targets: str) -> Scope:
     queries = tuple(Query(target=target, view=Tenant("alice")) for target in targets)
-    return Scope(queries=queries, owner_of=OWNERS.get)
+    return Scope(queries=queries, catalog_of=CATALOGS.get)
 
 
 # The fake answers whenever it is asked: tests of who waits want late answers of it.

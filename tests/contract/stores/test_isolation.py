@@ -1,9 +1,12 @@
 """Nobody finds what is another's: by the filter of each view, and by the proof behind it."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.identity import Caller
+from stackroom.model import Catalog
 from stackroom.ports.retrieval import KnowledgeBase, Passage
 from stackroom.tenancy import Everyone, Member, Owned, Readers, Tenant, View
 from tests.contract.stores.shelves import DOCS, QUESTION
@@ -11,13 +14,24 @@ from tests.contract.stores.table import each
 from tests.contract.stores.test_filters import found
 from tests.contract.stores.worlds import Trouble, World
 
-OWNERS = {document.catalog: document.user for document in DOCS.documents}
+NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
+CATALOGS = {
+    each.catalog: Catalog(
+        catalog_id=each.catalog,
+        user_id=each.user,
+        name=each.catalog,
+        s3_prefix=f"{each.user}/{each.catalog}/",
+        created_at=NOW,
+        updated_at=NOW,
+    )
+    for each in DOCS.documents
+}
 FINANCE = ("finance", "財務")
 
 
 def proven(knowledge_base: KnowledgeBase, view: View) -> tuple[Passage, ...]:
     passages = knowledge_base.retrieve(QUESTION, view.filter(), 100).passages
-    return view.proven(passages, owner_of=OWNERS.get)
+    return view.proven(passages, catalog_of=CATALOGS.get)
 
 
 def proven_or_refused(knowledge_base: KnowledgeBase, view: View) -> tuple[Passage, ...]:

@@ -11,7 +11,7 @@ from stackroom.retrieval.scope import Query, Scope
 from stackroom.tenancy import Tenant
 from tests.contract.stores.shelves import DOCS, QUESTION
 from tests.contract.stores.table import each_in
-from tests.contract.stores.test_isolation import OWNERS
+from tests.contract.stores.test_isolation import CATALOGS
 from tests.contract.stores.worlds import Trouble, World
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 
@@ -45,7 +45,7 @@ def test_one_in_trouble_costs_no_answer_of_the_others(
 
     with world.in_trouble(trouble):
         replies = ask_all(
-            Scope(queries=queries, owner_of=OWNERS.get),
+            Scope(queries=queries, catalog_of=CATALOGS.get),
             f"annual leave asked with {trouble}",
             pool={"ill": docs, "well": well},
             conditions=(),

@@ -89,6 +89,13 @@ def up(
             metavar="SEED[:RATE]", callback=_checked, help="Let the services fail, by this seed."
         ),
     ] = "",
+    omit_source_uri: Annotated[
+        bool,
+        typer.Option(
+            "--omit-source-uri",
+            help="Write no source URI with passages of CUSTOM data sources, as was seen of AWS.",
+        ),
+    ] = False,
     allow_origin: Annotated[
         list[str] | None,
         typer.Option(
@@ -126,6 +133,7 @@ def up(
         context=chosen,
         faults=faults,
         allowed_origins=allow_origin or (),
+        assumed=("--omit-source-uri",) if omit_source_uri else (),
         told=output(as_json),
     )
 

@@ -65,7 +65,12 @@ DIRECT_PAYLOAD = rule(
     message="The total payload of the documents must have at most {limit} bytes",
 )
 DIRECT_DURATION = rule(
-    "document.duration", "a direct request takes some seconds", "observed", value=4
+    "document.duration",
+    "a direct request takes some seconds, and then those of its documents; benchmarks have others"
+    " that take a minute",
+    "observed (4-6 s; over a minute under load: strands-agents/harness-sdk, issue 3954); that its"
+    " documents are indexed one after another is assumed",
+    value=4,
 )
 OBJECT_GONE = rule(
     "document.object-gone",

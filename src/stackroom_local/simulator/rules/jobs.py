@@ -49,6 +49,12 @@ JOB_NOT_RUNNING = rule(
 )
 JOB_STARTING = rule("job.starting", "STARTING for a few seconds", "assumed", value=4)
 JOB_SHORTEST = rule("job.shortest", "a job takes at least some seconds", "assumed", value=12)
+JOB_AT_A_TIME = rule(
+    "job.at-a-time",
+    "a job indexes one document at a time; benchmarks have others that index 8 or 16",
+    "assumed: nothing says how many",
+    value=1,
+)
 JOB_STOPPING = rule("job.stopping", "STOPPING takes about 25 s", "observed", value=25)
 JOB_FAILED = rule(
     "job.failed",

@@ -129,6 +129,19 @@ LIST_SEGMENTS = rule(
     "model; text assumed",
     message="segmentIndex and segmentCount must be given together, segmentIndex below segmentCount",
 )
+# "Confirmed live" by the README of ballerinax's ai.aws.bedrock (September 2026), through Retrieve:
+# a self-managed knowledge base has no source URI for documents of a CUSTOM data source, where
+# location.customDocumentLocation.id tells them. AWS's guide lists the key, and no exception.
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-bedrock-kb.html
+SOURCE_KEY = rule(
+    "vector.source-uri",
+    "Bedrock writes x-amz-bedrock-kb-source-uri with each passage of a VECTOR knowledge base: the"
+    " object's URI, or the id of a CUSTOM data source's document; `--omit-source-uri` of the"
+    " simulator, and of `stackroom up`, leaves the latter out, for it is disputed;"
+    " x-amz-bedrock-kb-data-source-id stands with all of them",
+    "guide for the keys; that of a CUSTOM document it is the id is assumed, observed that Retrieve"
+    " has none, that its vectors have none either is inferred from that",
+)
 PUT_VECTORS = rule(
     "retrieve.put",
     "Retrieve finds what PutVectors wrote into a knowledge base's index, where it has the"

@@ -1,0 +1,19 @@
+"""
+What nobody documents of Bedrock's speed, five ways: which design is the sooner hangs on it.
+
+Jobs that index one document at a time, or 8, or 16; direct calls of 4 seconds, or a minute.
+"""
+
+from collections.abc import Mapping
+
+from stackroom_local.simulator.assumptions import Assumptions
+
+ASSUMED = "jobs 1, calls 4 s"  # what the local mode simulates
+PARALLEL_JOBS = ("jobs 8", "jobs 16")
+WORLDS: Mapping[str, Assumptions] = {
+    ASSUMED: Assumptions(),
+    "jobs 8": Assumptions(job_documents=8),
+    "jobs 16": Assumptions(job_documents=16),
+    "calls 60 s": Assumptions(direct_seconds=60),
+    "jobs 8, calls 60 s": Assumptions(job_documents=8, direct_seconds=60),
+}

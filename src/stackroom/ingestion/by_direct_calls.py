@@ -1,0 +1,328 @@
+"""
+By direct calls: what a data source of type CUSTOM takes, ten documents a call.
+
+Bedrock answers a call at once and works on; until it has decided on all its documents the call
+counts among the account's ten. What is at work stands in the run's progress; polling looks at it,
+and the next start sends what free calls can take.
+
+Over 200 lines: what a call is begun with is what it is looked at by.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+
+from stackroom.admission.admission import Admission
+from stackroom.admission.rates import Did
+from stackroom.beside import Beside, in_threads
+from stackroom.clock import utc_now
+from stackroom.errors import KnowledgeBaseThrottled
+from stackroom.ingestion.direct_calls import DirectCalls
+from stackroom.ingestion.sending import Sending, batches
+from stackroom.ingestion.strategy import Look, Started
+from stackroom.ingestion.work_queue import OpenWork, WorkQueue
+from stackroom.isolation import is_everybodys
+from stackroom.model import Catalog, DataSource, Document, DocumentStatus
+from stackroom.ports.admission import Mode, Waiter
+from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.documents import Documents
+from stackroom.ports.ingestion import NOT_FOUND, DirectDocuments, DocumentDetail
+from stackroom.runs.backoff import until_first_look, until_next_look
+from stackroom.runs.progress import DirectCall, Run, RunOutcome
+from stackroom.settlement.evidence import Standings
+from stackroom.settlement.standings import after_call
+from stackroom.settlement.statuses import ABSENT, INDEXED, UNDER_WAY
+
+_TRIES = 5  # looks at a call, in a row, that fail
+# A call is looked at by its last document; from this age on as a whole, each so many steps, for
+# nobody says in which order Bedrock takes them.
+_WHOLE_AFTER, _WHOLE_EACH = 10.0, 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallsLook(Look):
+    """`said` is what Bedrock says of a call's documents, by the call's number and their ids."""
+
+    said: Mapping[int, Mapping[str, DocumentDetail]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByDirectCalls:
+    calls: DirectCalls
+    direct: DirectDocuments
+    queue: WorkQueue
+    catalogs: Catalogs
+    documents: Documents
+    admission: Admission
+    now: Callable[[], datetime] = utc_now
+    beside: Beside = in_threads
+
+    mode = Mode.SHARED
+
+    def waiter(self, run: Run, source: DataSource, token: str) -> Waiter:
+        """How many calls it can use it knows when it is admitted."""
+        return replace(self._waiter(run, source, self._limit), token=token)
+
+    def start(self, run: Run, source: DataSource) -> Started:
+        at_work = run.progress.calls_at_work
+        last_turn = run.progress.after
+        free = max(0, self._limit - at_work)
+        work = self.queue.take(run, calls=free)
+        share = self.admission.share_of(run.worklist_id)
+        found = batches(work, free, share=share, at_work=at_work)
+        run = run.having(after=work.after, is_more=False)
+        if not found and not work.large:
+            return self._nothing_to_send(run, work)
+        wanted = at_work + max(1, len(found) + len(work.large))
+        grant = self.admission.acquire(self._waiter(run, source, wanted))
+        if grant is None and not at_work:
+            self.admission.leave(run.worklist_id, run.epoch)
+            if not run.progress.calls:
+                return Started(run=self._queued(run), failures=work.failures)
+        free = 0 if grant is None else max(0, grant.slots - at_work)
+        if len(found) > free:  # the turns of the others are yet to come
+            last_turn = found[free - 1][-1].catalog_id if free else last_turn
+            run = run.having(after=last_turn)
+        sending = Sending(
+            calls=self.calls,
+            admission=self.admission,
+            run=run,
+            source=source,
+            work=work,
+            now=self.now(),
+            beside=self.beside,
+        )
+        sending.send(found[:free])
+        if grant is not None:
+            sending.send_large(grant)
+        is_more = work.is_more or sending.is_more or len(found) > free
+        return self._started(sending, is_more=is_more)
+
+    def look(self, run: Run, source: DataSource) -> CallsLook:
+        calls = list(run.progress.calls)
+        said: dict[int, Mapping[str, DocumentDetail]] = {}
+        failures: dict[str, Exception] = {}
+        set_aside = list(run.progress.set_aside)
+        did: Did | None = None
+        ended = self._ended(run, source)
+        answers = self.beside([partial(self._answer, source, calls[each]) for each in ended])
+        for number, details in zip(ended, answers, strict=True):
+            call = calls[number]
+            if isinstance(details, Exception):
+                calls[number] = self._unseen(call, details, failures)
+                if not calls[number].documents:
+                    set_aside += call.documents
+                continue
+            calls[number] = call = call.model_copy(update={"failures": 0})
+            if call.is_over or any(_is_undecided(call, each) for each in details.values()):
+                said[number] = details
+                continue
+            calls[number] = _over(call, details, at=self.now())
+            # What has just been indexed is found some seconds later: with the next look.
+            if call.is_removal or any(each.status not in INDEXED for each in details.values()):
+                said[number] = details
+            did = _did(call, calls[number]) or did
+        freed = run.progress.calls_at_work - sum(not each.is_over for each in calls)
+        moved = run.having(calls=tuple(calls), set_aside=tuple(set_aside))
+        if any(each.is_large for each in calls) and not _large_at_work(calls):
+            self.admission.end_large(run.worklist_id, run.epoch)
+        return CallsLook(
+            run=moved,
+            at_work=moved.progress.calls_at_work,
+            began_at=max(map(_since, moved.progress.calls), default=None),
+            is_more=run.progress.is_more and freed > 0,
+            did=did,
+            said=said,
+            failures=failures,
+        )
+
+    def evidence(self, look: CallsLook, source: DataSource) -> tuple[CallsLook, Standings]:  # noqa: ARG002 - the port's
+        calls = list(look.run.progress.calls)
+        at = self.now()
+        found = []
+        there = self._on_record([calls[number] for number in look.said])
+        for number, details in look.said.items():
+            call = calls[number]
+            names = [name for name in call.documents if name.document_id in there]
+            calls[number] = call.model_copy(update={"documents": tuple(names)})
+            for name in names:
+                catalog, document = there[name.document_id]
+                detail = details.get(name.document_id, NOT_FOUND)
+                standing = after_call(document, detail, accepted_at=call.accepted_at, at=at)
+                found.append((catalog, document, standing))
+        return replace(look, run=look.run.having(calls=tuple(calls))), found
+
+    def _on_record(self, calls: Sequence[DirectCall]) -> dict[str, tuple[Catalog, Document]]:
+        """
+        What the calls have yet to settle, by document id. What is pending waits for a call of its
+        own, whatever becomes of this one.
+        """
+        reads = [
+            partial(self.documents.get, each.catalog_id, each.document_id)
+            for call in calls
+            for each in call.documents
+        ]
+        known: dict[str, Catalog | None] = {}
+        there: dict[str, tuple[Catalog, Document]] = {}
+        for document in self.beside(reads):
+            if document is None or not document.is_open:
+                continue
+            if document.status is DocumentStatus.PENDING:
+                continue
+            if document.catalog_id not in known:
+                known[document.catalog_id] = self.catalogs.get(document.catalog_id)
+            catalog = known[document.catalog_id]
+            if catalog is not None:
+                there[document.document_id] = (catalog, document)
+        return there
+
+    def _ended(self, run: Run, source: DataSource) -> list[int]:
+        """
+        Calls that are over, or whose last document is decided on: a reading takes ten, and five a
+        second are the whole account's.
+        """
+        calls = run.progress.calls
+        over = [number for number, each in enumerate(calls) if each.is_over]
+        probed = [number for number, each in enumerate(calls) if not each.is_over]
+        if len(probed) < 2:
+            return over + probed
+        last = {number: calls[number].documents[-1].document_id for number in probed}
+        found = self.direct.details(source, last.values())
+        is_whole_due = run.progress.steps % _WHOLE_EACH == 0
+        return over + [
+            number
+            for number, document_id in last.items()
+            if not _is_undecided(calls[number], found[document_id])
+            or (is_whole_due and self._age(calls[number].began_at) >= _WHOLE_AFTER)
+        ]
+
+    def _answer(
+        self, source: DataSource, call: DirectCall
+    ) -> Mapping[str, DocumentDetail] | Exception:
+        """Told with its call; whose trouble it is, is decided there."""
+        try:
+            return self._details(source, call)
+        except Exception as error:
+            if is_everybodys(error):
+                raise
+            return error
+
+    def _details(self, source: DataSource, call: DirectCall) -> Mapping[str, DocumentDetail]:
+        """What Bedrock has said once of all that is left need not be asked for again."""
+        ids = [each.document_id for each in call.documents]
+        if call.said_at is None:
+            return self.direct.details(source, ids)
+        said = DocumentDetail(status="INDEXED", updated_at=call.said_at)
+        return dict.fromkeys(ids, NOT_FOUND if call.is_removal else said)
+
+    def _unseen(
+        self, call: DirectCall, error: Exception, failures: dict[str, Exception]
+    ) -> DirectCall:
+        """A call that could not be seen to: later, or, if that goes on, left to another run."""
+        if isinstance(error, KnowledgeBaseThrottled):
+            return call
+        seen = call.model_copy(update={"failures": call.failures + 1})
+        if seen.failures < _TRIES:
+            return seen
+        failures |= dict.fromkeys((each.catalog_id for each in call.documents), error)
+        return seen.model_copy(update={"documents": (), "is_over": True})
+
+    def _nothing_to_send(self, run: Run, work: OpenWork) -> Started:
+        if not run.progress.calls:
+            return Started(run=run.went(RunOutcome.NOTHING), failures=work.failures)
+        waiting = self._waiting(run.having(is_more=work.is_more))
+        return Started(run=waiting, failures=work.failures)
+
+    def _started(self, sending: Sending, *, is_more: bool) -> Started:
+        progress = sending.run.progress
+        run = sending.run.having(
+            calls=(*progress.calls, *sending.sent),
+            accepted_calls=progress.accepted_calls + len(sending.sent),
+            alone=tuple(sending.alone),
+            set_aside=tuple(sending.set_aside),
+            is_more=is_more,
+            round=progress.round + 1,
+        ).counted(sent=sum(len(each.documents) for each in sending.sent))
+        return Started(
+            run=self._after(run, sending),
+            calls=len(sending.sent),
+            refused=sending.refused,
+            failures=sending.work.failures,
+        )
+
+    def _after(self, run: Run, sending: Sending) -> Run:
+        if sending.sent:
+            first, at_work = until_first_look(self.mode), run.progress.calls_at_work
+            # Those that were at work before may be over sooner.
+            seconds = first if at_work == len(sending.sent) else until_next_look(self.mode, 0.0)
+            return run.went(RunOutcome.STARTED, wait_seconds=seconds, waits=0, waiting_since=None)
+        if run.progress.calls:
+            return self._waiting(run)
+        # Others may get through meanwhile; it queues up again in its old position.
+        self.admission.leave(run.worklist_id, run.epoch)
+        if sending.retry_after is None:
+            return run.went(RunOutcome.MORE)
+        waits = run.progress.waits + 1
+        return run.went(RunOutcome.BUSY, wait_seconds=sending.retry_after, waits=waits)
+
+    def _waiting(self, run: Run) -> Run:
+        """For what is at work, with nothing sent just now."""
+        age = self._age(max(map(_since, run.progress.calls)))
+        return run.went(RunOutcome.STARTED, wait_seconds=until_next_look(self.mode, age))
+
+    def _queued(self, run: Run) -> Run:
+        since = run.progress.waiting_since or self.now()
+        return run.went(RunOutcome.QUEUED, waiting_since=since)
+
+    def _age(self, began_at: datetime) -> float:
+        return (self.now() - began_at).total_seconds()
+
+    def _waiter(self, run: Run, source: DataSource, calls: int) -> Waiter:
+        return Waiter(
+            worklist_id=run.worklist_id,
+            epoch=run.epoch,
+            knowledge_base_id=source.knowledge_base_id,
+            mode=self.mode,
+            since=run.progress.waiting_since or self.now(),
+            calls=min(self._limit, calls),
+            token="",
+        )
+
+    @property
+    def _limit(self) -> int:
+        return self.admission.limits.direct_calls
+
+
+def _since(call: DirectCall) -> datetime:
+    """When what it waits for now began: for Bedrock, or for a search."""
+    return call.said_at or call.began_at
+
+
+def _is_undecided(call: DirectCall, detail: DocumentDetail) -> bool:
+    """What Bedrock doesn't show of an ingestion, or shows as of before, it may not show yet."""
+    if detail.status in UNDER_WAY:
+        return True
+    is_old = detail.updated_at is None or detail.updated_at < call.accepted_at
+    return not call.is_removal and is_old
+
+
+def _over(call: DirectCall, details: Mapping[str, DocumentDetail], *, at: datetime) -> DirectCall:
+    final = ABSENT if call.is_removal else INDEXED
+    said = [each.updated_at for each in details.values() if each.status in INDEXED]
+    # Whatever is neither is settled with this look, or asked for again.
+    is_all = not call.is_removal or all(each.status in final for each in details.values())
+    said_at = max((each for each in said if each is not None), default=at)
+    return call.model_copy(update={"is_over": True, "said_at": said_at if is_all else None})
+
+
+def _did(call: DirectCall, over: DirectCall) -> Did | None:
+    """How long Bedrock took, by its own clock; a removal tells nothing of an ingestion."""
+    if call.is_removal or call.is_large or over.said_at is None:
+        return None
+    seconds = (over.said_at - call.accepted_at).total_seconds()
+    return Did(mode=Mode.SHARED, size=call.size, seconds=max(0.0, seconds))
+
+
+def _large_at_work(calls: list[DirectCall]) -> bool:
+    return any(each.is_large and not each.is_over for each in calls)

@@ -1,0 +1,265 @@
+"""
+PollIngestion: one look at what a run has at work, and the verdicts of what is decided.
+
+The same for jobs and direct calls: the data source's strategy looks and says how far Bedrock's word
+goes, searches complete the evidence, rules make a verdict of it, and what is not settled is looked
+at again. It gives back what the run needs no more of its knowledge base.
+
+Over 200 lines: one look and all that comes of it, which is read together.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from stackroom.admission.admission import Admission
+from stackroom.beside import Beside, in_threads
+from stackroom.clock import utc_now
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+from stackroom.ingestion.strategy import Look, Strategy
+from stackroom.ingestion.work_queue import name_of
+from stackroom.isolation import is_everybodys
+from stackroom.model import Catalog, Document, PerSourceType, PoolMember
+from stackroom.ports.admission import Mode
+from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.runs import Leases
+from stackroom.runs.backoff import until_next_look, until_next_try
+from stackroom.runs.leases import LEASE
+from stackroom.runs.progress import MAX_STEPS, DirectCall, DocumentName, Run, RunOutcome
+from stackroom.runs.worklists import is_shared, source_of
+from stackroom.settlement.evidence import Investigation, Standings
+from stackroom.settlement.verdict_writer import VerdictWriter
+from stackroom.settlement.verdicts import Decided, DocumentOutcome, Settled, Verdict, verdict
+
+_GROWS_EACH = 3  # polls in a row, after which a run with more to send asks for more calls
+_COUNTED = {
+    DocumentOutcome.INDEXED: "indexed",
+    DocumentOutcome.FAILED: "failed",
+    DocumentOutcome.GONE: "removed",
+    DocumentOutcome.EVICTED: "removed",
+    DocumentOutcome.AGAIN: "again",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Polled:
+    """
+    `unexplained` failures are known from a job's statistics alone; `failures` are of catalogs of
+    which something is left to a later run, by their ids.
+    """
+
+    run: Run
+    settled: Sequence[Settled] = ()
+    unexplained: int = 0
+    failures: dict[str, Exception] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Polling:
+    catalogs: Catalogs
+    pool: Sequence[PoolMember]
+    strategies: PerSourceType[Strategy[Any]]
+    investigation: Investigation
+    verdict_writer: VerdictWriter
+    leases: Leases
+    admission: Admission
+    beside: Beside = in_threads
+    now: Callable[[], datetime] = utc_now
+
+    def poll(self, run: Run) -> Polled:
+        """Safe to retry: what is settled is no longer of the run."""
+        until = self.now() + LEASE
+        is_well = run.progress.documents.settled > 0
+        lease = self.leases.renew(run.worklist_id, run.epoch, until=until, is_well=is_well)
+        source = source_of(run.worklist_id, self.catalogs, self.pool)
+        if source is None:  # its catalog is gone, or its knowledge base is in the pool no more
+            self.admission.leave(run.worklist_id, run.epoch)
+            return Polled(run=run.went(RunOutcome.SETTLED, calls=(), job_id=None))
+        strategy = self.strategies.of(source)
+        try:
+            look, standings = strategy.evidence(strategy.look(run, source), source)
+            settling = _Settling()
+            verdicts = self._decide(run, standings, settling)
+        except (KnowledgeBaseThrottled, KnowledgeBaseUnavailable):
+            return Polled(run=self._look_again_later(run))
+        self._settle(verdicts, settling)
+        is_asked = lease.requested != run.progress.served
+        return Polled(
+            run=self._after(look, settling, strategy.mode, is_asked=is_asked),
+            settled=settling.settled,
+            unexplained=max(0, look.failed_documents - settling.failed),
+            failures={**look.failures, **settling.failures},
+        )
+
+    def _decide(
+        self, run: Run, standings: Standings, settling: "_Settling"
+    ) -> list[tuple[Catalog, Document, Verdict]]:
+        """
+        Together, for one search can find documents of many catalogs; if that fails, each catalog
+        for itself, and what fails over one of them is left to a later run.
+        """
+        try:
+            return self._verdicts(standings)
+        except Exception as error:
+            if not is_shared(run.worklist_id) or _is_of_all(error):
+                raise
+            together = error
+        decided = list[tuple[Catalog, Document, Verdict]]()
+        for catalog_id in {catalog.catalog_id for catalog, _, _ in standings}:
+            own = [each for each in standings if each[0].catalog_id == catalog_id]
+            try:
+                decided += self._verdicts(own)
+            except Exception as error:
+                if _is_of_all(error):
+                    raise
+                settling.fail(catalog_id, [document for _, document, _ in own], error)
+        if not decided and isinstance(together, KnowledgeBaseUnavailable):
+            raise together
+        return decided
+
+    def _verdicts(self, standings: Standings) -> list[tuple[Catalog, Document, Verdict]]:
+        known = self.investigation.complete(standings)
+        verdicts = [
+            (catalog, document, verdict(document, evidence))
+            for catalog, document, evidence in known
+        ]
+        return [each for each in verdicts if _counts(each[1], each[2])]
+
+    def _settle(
+        self, verdicts: Sequence[tuple[Catalog, Document, Verdict]], settling: "_Settling"
+    ) -> None:
+        """Written catalog by catalog: whatever goes wrong with one is nobody else's."""
+        by_catalog: dict[str, Decided] = {}
+        homes = {catalog.catalog_id: catalog for catalog, _, _ in verdicts}
+        for catalog, document, each in verdicts:
+            by_catalog.setdefault(catalog.catalog_id, []).append((document, each))
+        written = self.beside(
+            [partial(self._write, homes[each], decided) for each, decided in by_catalog.items()]
+        )
+        for (catalog_id, decided), settled in zip(by_catalog.items(), written, strict=True):
+            if isinstance(settled, Exception):
+                settling.fail(catalog_id, [document for document, _ in decided], settled)
+            else:
+                settling.settled += settled
+                settling.take_in(decided)
+
+    def _write(self, catalog: Catalog, decided: Decided) -> list[Settled] | Exception:
+        """Told with its catalog; whose trouble it is, is decided here."""
+        if all(each.outcome is DocumentOutcome.WAIT for _, each in decided):
+            return []
+        try:
+            settled = self.verdict_writer.write(catalog, decided)
+            self.catalogs.settle_status(catalog.catalog_id, at=self.now())
+        except Exception as error:
+            if is_everybodys(error):
+                raise
+            return error
+        return settled
+
+    def _after(self, look: Look, settling: "_Settling", mode: Mode, *, is_asked: bool) -> Run:
+        """A job takes up nothing more; direct calls can be sent beside those at work."""
+        is_news = is_asked or settling.is_to_try_again
+        run = settling.pruned(look.run)
+        may_send = mode is Mode.SHARED and self._may_send(run, look, is_news=is_news)
+        run = run.having(is_more=run.progress.is_more or is_news)
+        is_waiting = bool(look.at_work or run.progress.calls or settling.waiting)
+        self._give_back(run, look, may_send=may_send)
+        if may_send or (run.progress.is_more and not is_waiting):
+            return run.went(RunOutcome.MORE, waits=0, job_id=None)
+        if not is_waiting:
+            return run.went(RunOutcome.SETTLED, waits=0, job_id=None)
+        age = 0.0 if look.began_at is None else (self.now() - look.began_at).total_seconds()
+        wanted = mode is Mode.EXCLUSIVE and self.admission.is_wanted(run.worklist_id, run.epoch)
+        seconds = until_next_look(mode, age, wanted=wanted)
+        return run.went(RunOutcome.RUNNING, wait_seconds=seconds, waits=run.progress.waits + 1)
+
+    def _may_send(self, run: Run, look: Look, *, is_news: bool) -> bool:
+        """
+        Where something waits for a call already, more of it waits for one that is free. A run that
+        is about to hand over sends nothing more, so that nothing is at work when it does.
+        """
+        if run.progress.steps >= MAX_STEPS:
+            return False
+        if not run.progress.is_more:
+            return is_news
+        if look.is_more:
+            return True
+        is_due = run.progress.waits % _GROWS_EACH == _GROWS_EACH - 1
+        return is_due and self.admission.could_grow(run.worklist_id, run.epoch)
+
+    def _give_back(self, run: Run, look: Look, *, may_send: bool) -> None:
+        """What it needs no more of its knowledge base."""
+        if look.at_work:
+            calls = None if may_send else look.at_work
+            self.admission.keep(run.worklist_id, run.epoch, calls=calls)
+        elif not may_send:
+            self.admission.finish(run.worklist_id, run.epoch, did=look.did)
+
+    def _look_again_later(self, run: Run) -> Run:
+        waits = run.progress.waits
+        return run.went(RunOutcome.RUNNING, wait_seconds=until_next_try(waits), waits=waits + 1)
+
+
+@dataclass(kw_only=True)
+class _Settling:
+    """What one poll has settled; `over` are documents that no call has to settle any more."""
+
+    settled: list[Settled] = field(default_factory=list)
+    failures: dict[str, Exception] = field(default_factory=dict)
+    set_aside: list[DocumentName] = field(default_factory=list)
+    over: set[str] = field(default_factory=set)
+    counts: dict[str, int] = field(default_factory=dict)
+    waiting: int = 0
+
+    @property
+    def is_to_try_again(self) -> bool:
+        return bool(self.counts.get("again"))
+
+    @property
+    def failed(self) -> int:
+        return self.counts.get("failed", 0) + self.counts.get("again", 0)
+
+    def fail(self, catalog_id: str, documents: Sequence[Document], error: Exception) -> None:
+        """They are left to a later run."""
+        self.failures[catalog_id] = error
+        self.set_aside += map(name_of, documents)
+        self.over.update(document.document_id for document in documents)
+
+    def take_in(self, decided: Decided) -> None:
+        for document, each in decided:
+            if each.outcome is DocumentOutcome.WAIT:
+                self.waiting += 1
+                continue
+            self.over.add(document.document_id)
+            if each.outcome is DocumentOutcome.LEFT:
+                self.set_aside.append(name_of(document))
+            elif (what := _COUNTED.get(each.outcome)) is not None:
+                self.counts[what] = self.counts.get(what, 0) + 1
+
+    def pruned(self, run: Run) -> Run:
+        """The run without what is settled."""
+        calls = [_without(each, self.over) for each in run.progress.calls]
+        left = tuple(each for each in calls if each.documents)
+        moved = run.having(
+            calls=left, set_aside=(*run.progress.set_aside, *self.set_aside)
+        ).counted(**self.counts)
+        at_work = sum(len(each.documents) for each in left if not each.is_over)
+        documents = moved.progress.documents.model_copy(update={"at_work": at_work})
+        return moved.having(documents=documents)
+
+
+def _counts(document: Document, each: Verdict) -> bool:
+    """What failed before stays so, unless it is indexed after all, and a search finds it."""
+    is_found = each.outcome is DocumentOutcome.INDEXED and each.is_found
+    return document.is_open or is_found or each.outcome is DocumentOutcome.WAIT
+
+
+def _is_of_all(error: Exception) -> bool:
+    return is_everybodys(error) or isinstance(error, KnowledgeBaseThrottled)
+
+
+def _without(call: DirectCall, over: set[str]) -> DirectCall:
+    left = tuple(each for each in call.documents if each.document_id not in over)
+    return call.model_copy(update={"documents": left})

@@ -1,0 +1,248 @@
+"""
+What is open in a worklist, in fair turns: what a run sends next.
+
+Each catalog has its turn, with the documents that have been open longest; a run goes on with the
+catalog behind the one whose turn was last, so that nobody's thousand documents come before
+another's first. A document that is tried again has queued up anew (stackroom.settlement). A catalog
+with nothing open leaves the worklist, unless somebody has asked for it meanwhile.
+
+Over 200 lines: one reading of the worklist, by the same turns for all kinds of work.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from itertools import islice, takewhile
+
+from stackroom.admission.demand import BATCH, is_large, is_to_ingest
+from stackroom.beside import Beside, in_threads
+from stackroom.clock import utc_now
+from stackroom.errors import RecordChanged
+from stackroom.isolation import is_everybodys
+from stackroom.model import Catalog, CatalogStatus, Document
+from stackroom.ports.catalogs import CatalogRegister
+from stackroom.ports.documents import Documents
+from stackroom.ports.worklists import Entry, Worklists
+from stackroom.runs.progress import DocumentName, Progress, Run
+from stackroom.runs.worklists import is_shared
+
+_ENTRIES = 100  # of a page of the worklist
+_AT_ONCE = 10  # catalogs that are looked at beside each other
+_LARGE_AT_HAND = 100  # beyond these, no more are looked for
+
+
+@dataclass(kw_only=True)
+class OpenWork:
+    """
+    Documents that wait, in the order of their turns. Of those in `alone` each has a call of its
+    own. `is_more` tells that there are others; `after` is the catalog whose turn was last.
+    `failures` are of catalogs that could not be looked at, by their ids.
+    """
+
+    small: deque[Document] = field(default_factory=deque)
+    removed: deque[Document] = field(default_factory=deque)
+    large: deque[Document] = field(default_factory=deque)
+    alone: deque[Document] = field(default_factory=deque)
+    catalogs: dict[str, Catalog] = field(default_factory=dict)
+    failures: dict[str, Exception] = field(default_factory=dict)
+    after: str | None = None
+    is_more: bool = False
+
+    @property
+    def shared(self) -> int:
+        """Documents that may share a call."""
+        return len(self.small) + len(self.removed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Turn:
+    """One catalog's: what is open in it that is in no call; `has_more` if it was not read whole."""
+
+    catalog_id: str
+    catalog: Catalog | None = None
+    documents: Sequence[Document] = ()
+    has_more: bool = False
+    failure: Exception | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkQueue:
+    worklists: Worklists
+    catalogs: CatalogRegister
+    documents: Documents
+    now: Callable[[], datetime] = utc_now
+    beside: Beside = in_threads
+
+    def take(self, run: Run, *, calls: int) -> OpenWork:
+        """As much as so many calls take, if there is."""
+        work = OpenWork(after=run.progress.after)
+        if not calls:
+            work.is_more = True  # perhaps: nobody has looked
+            return work
+        wanted = calls * BATCH
+        aside = _Aside(run.progress)
+        share = BATCH if is_shared(run.worklist_id) else wanted
+        unread: list[Entry] = []
+        for entries in _by(_AT_ONCE, self._in_turn(run)):
+            turns = self._turns(run, entries, aside, share)
+            for entry, turn in zip(entries, turns, strict=True):
+                self._add(work, turn, turn.documents, aside)
+                work.after = entry.catalog_id
+                if turn.has_more:
+                    unread.append(entry)
+                if work.shared >= wanted or len(work.large) >= _LARGE_AT_HAND:
+                    work.is_more = True  # the turns of those behind are yet to come
+                    return work
+        # Everybody has had a turn: the calls that are left are for those who have more.
+        work.is_more = bool(unread)
+        more = (wanted - work.shared) // max(1, len(unread))
+        if share < wanted and more:
+            work.is_more = False
+            for entries in _by(_AT_ONCE, unread):
+                for turn in self._turns(run, entries, aside, share + more):
+                    self._add(work, turn, turn.documents[share:], aside)
+                    work.is_more |= turn.has_more
+        return work
+
+    def has_work(self, run: Run) -> bool:
+        """Whether anything is open that this run can see to; what has none is settled, and goes."""
+        aside = _Aside(run.progress)
+        return any(
+            any(turn.documents or turn.has_more for turn in self._turns(run, entries, aside, 1))
+            for entries in _by(_AT_ONCE, self._entries(run.worklist_id, None))
+        )
+
+    def _in_turn(self, run: Run) -> Iterator[Entry]:
+        """From the catalog behind the one whose turn was last, round to that one."""
+        last = run.progress.after
+        yield from self._entries(run.worklist_id, last)
+        if last is not None:
+            from_the_top = self._entries(run.worklist_id, None)
+            yield from takewhile(lambda each: each.catalog_id <= last, from_the_top)
+
+    def _entries(self, worklist_id: str, after: str | None) -> Iterator[Entry]:
+        if not is_shared(worklist_id):  # a catalog alone, which the worklist is named like
+            if after is None:
+                yield Entry(catalog_id=worklist_id, stamp="")
+            return
+        while True:
+            page = list(self.worklists.entries(worklist_id, after=after, limit=_ENTRIES))
+            yield from page
+            if len(page) < _ENTRIES:
+                return
+            after = page[-1].catalog_id
+
+    def _turns(
+        self, run: Run, entries: Sequence[Entry], aside: "_Aside", share: int
+    ) -> list[_Turn]:
+        looks = [partial(self._turn, run, each, aside, share) for each in entries]
+        return self.beside(looks)
+
+    def _turn(self, run: Run, entry: Entry, aside: "_Aside", share: int) -> _Turn:
+        """Raises what is everybody's trouble; its own is told."""
+        try:
+            return self._looked(run.worklist_id, entry, aside, share)
+        except Exception as error:
+            if is_everybodys(error):
+                raise
+            return _Turn(catalog_id=entry.catalog_id, failure=error)
+
+    def _looked(self, worklist_id: str, entry: Entry, aside: "_Aside", share: int) -> _Turn:
+        catalog_id = entry.catalog_id
+        catalog = self.catalogs.get(catalog_id)
+        if catalog is None:  # taken down, and whoever opens it again asks again
+            self._drop(worklist_id, entry)
+            return _Turn(catalog_id=catalog_id)
+        if not is_shared(worklist_id) and catalog.source is not None and catalog.source.is_shared:
+            return _Turn(catalog_id=catalog_id)  # the shared data source's run sees to it
+        limit = aside.of(catalog_id) + share
+        listed = list(self.documents.open_in(catalog_id, limit=limit))
+        if not listed:
+            if self._is_finished(catalog, is_alone=not is_shared(worklist_id)):
+                self._drop(worklist_id, entry)
+            return _Turn(catalog_id=catalog_id)
+        return _Turn(
+            catalog_id=catalog_id,
+            catalog=catalog,
+            documents=[each for each in listed if aside.has_not(each)][:share],
+            has_more=len(listed) == limit,
+        )
+
+    def _drop(self, worklist_id: str, entry: Entry) -> None:
+        if is_shared(worklist_id):
+            self.worklists.drop(worklist_id, entry)
+
+    def _is_finished(self, catalog: Catalog, *, is_alone: bool) -> bool:
+        """Nothing is open in it any more; False if there is something to do yet, a while later."""
+        if catalog.status is not CatalogStatus.DELETING:
+            self.catalogs.settle_status(catalog.catalog_id, at=self.now())
+            return True
+        if is_alone:
+            return True  # its data source goes with it: see EnsureDataSource
+        if self.documents.page(catalog.catalog_id, after=None, limit=1).documents:
+            return True  # what is left can't be removed; its owner may retry
+        try:
+            self.catalogs.close(catalog)
+        except RecordChanged:  # it is being deleted no more
+            return False
+        return True
+
+    def _add(
+        self, work: OpenWork, turn: _Turn, documents: Sequence[Document], aside: "_Aside"
+    ) -> None:
+        if turn.failure is not None:
+            work.failures[turn.catalog_id] = turn.failure
+        if turn.catalog is not None:
+            work.catalogs[turn.catalog_id] = turn.catalog
+        for each in documents:
+            if aside.is_to_go_alone(each):
+                work.alone.append(each)
+            elif not is_to_ingest(each):
+                work.removed.append(each)
+            else:
+                (work.large if is_large(each) else work.small).append(each)
+
+
+class _Aside:
+    """What of the open documents is in a call, or not this run's to do."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._in_calls = {_key(each) for call in progress.calls for each in call.documents}
+        self._set_aside = {_key(each): each.version for each in progress.set_aside}
+        self._alone = {_key(each) for each in progress.alone}
+        held = self._in_calls.union(self._set_aside)
+        self._counts: dict[str, int] = {}
+        for catalog_id, _ in held:
+            self._counts[catalog_id] = self._counts.get(catalog_id, 0) + 1
+
+    def of(self, catalog_id: str) -> int:
+        """How many of that catalog."""
+        return self._counts.get(catalog_id, 0)
+
+    def has_not(self, document: Document) -> bool:
+        """What somebody has changed since it was set aside is to be done again."""
+        key = (document.catalog_id, document.document_id)
+        return key not in self._in_calls and self._set_aside.get(key) != document.version
+
+    def is_to_go_alone(self, document: Document) -> bool:
+        return (document.catalog_id, document.document_id) in self._alone
+
+
+def _key(name: DocumentName) -> tuple[str, str]:
+    return (name.catalog_id, name.document_id)
+
+
+def name_of(document: Document) -> DocumentName:
+    return DocumentName(
+        catalog_id=document.catalog_id,
+        document_id=document.document_id,
+        version=document.version,
+    )
+
+
+def _by(size: int, entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+    remaining = iter(entries)
+    while some := list(islice(remaining, size)):
+        yield some

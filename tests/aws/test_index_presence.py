@@ -1,0 +1,208 @@
+"""Looking into an index of S3 Vectors for documents, as a simulated knowledge base fills it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import boto3
+import pytest
+from botocore.stub import Stubber
+from moto import mock_aws
+
+from stackroom.aws.index_presence import AT_ONCE, IndexPresence
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+from stackroom.filters import Has, any_of
+from stackroom.keys import Location, locate
+from stackroom.model import Catalog, Document, DocumentStatus
+from stackroom.settlement.search_check import SearchCheck
+from stackroom.tenancy import Rejected
+from stackroom_local.simulator.server import Configuration, Simulator
+from tests.simulator.world import CUSTOM, World, eventually
+
+ARN = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors/index/passages"
+S3 = "https://s3.us-east-1.amazonaws.com"
+NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
+# Cut into several passages, of which any is as near as any other.
+LONG = "\n\n".join(f"Chapter {number}. " + "The pump is greased. " * 80 for number in range(8))
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A knowledge base, its index, and a CUSTOM data source to fill it by direct calls."""
+
+    world: World
+    knowledge_base_id: str
+    data_source_id: str
+    presence: IndexPresence
+
+    def ingest(self, document_id: str, text: str, **attributes: str) -> None:
+        given = {"document_id": document_id, **attributes}
+        self._call(
+            "ingest_knowledge_base_documents",
+            documents=[
+                {
+                    "content": {
+                        "dataSourceType": "CUSTOM",
+                        "custom": {
+                            "customDocumentIdentifier": {"id": document_id},
+                            "sourceType": "IN_LINE",
+                            "inlineContent": {"type": "TEXT", "textContent": {"data": text}},
+                        },
+                    },
+                    "metadata": {
+                        "type": "IN_LINE_ATTRIBUTE",
+                        "inlineAttributes": [
+                            {"key": key, "value": {"type": "STRING", "stringValue": value}}
+                            for key, value in given.items()
+                        ],
+                    },
+                }
+            ],
+        )
+        eventually(lambda: self.count(document_id))
+
+    def delete(self, document_id: str) -> None:
+        named = {"dataSourceType": "CUSTOM", "custom": {"id": document_id}}
+        self._call("delete_knowledge_base_documents", documentIdentifiers=[named])
+
+    def count(self, document_id: str, limit: int = 100) -> int:
+        found = self.presence.retrieve("anything", Has("document_id", document_id), limit)
+        return len(found.passages)
+
+    def _call(self, operation: str, **members: Any) -> None:
+        ids = {"knowledgeBaseId": self.knowledge_base_id, "dataSourceId": self.data_source_id}
+        getattr(self.world.agent, operation)(**ids, **members)
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    data = tmp_path_factory.mktemp("simulator")
+    configuration = Configuration(data_dir=data, s3_endpoint=S3, speed=100)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("AWS_ACCESS_KEY_ID", "testing")
+        patched.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+        with mock_aws(), Simulator(configuration) as simulator:
+            yield World(simulator.endpoint, S3, patient=True)
+
+
+@pytest.fixture
+def filled(simulated: World) -> Filled:
+    index = simulated.index()
+    home = simulated.knowledge_base(index)
+    source = simulated.data_source(home, dataSourceConfiguration=CUSTOM)
+    return Filled(simulated, home, source, IndexPresence(simulated.s3vectors, index))
+
+
+@pytest.mark.processes
+def test_a_document_is_there_with_all_its_passages_until_it_is_deleted(filled: Filled) -> None:
+    filled.ingest("doc-1", LONG, user_id="alice")
+    filled.ingest("doc-2", "A short text.", user_id="alice")
+
+    before = filled.count("doc-1"), filled.count("doc-2")
+    filled.delete("doc-1")
+    eventually(lambda: not filled.count("doc-1"))
+
+    assert before[0] > before[1] == 1
+    assert filled.count("doc-2") == 1
+
+
+@pytest.mark.processes
+def test_no_more_passages_are_told_than_are_asked_for(filled: Filled) -> None:
+    filled.ingest("doc-1", LONG)
+
+    assert filled.count("doc-1", limit=1) == 1
+
+
+@pytest.mark.processes
+def test_one_question_finds_whose_documents_they_are(filled: Filled) -> None:
+    numbers = range(AT_ONCE)
+    for number in numbers:
+        filled.ingest(f"doc-{number}", "A text.", user_id=f"user-{number}")
+
+    named = any_of(Has("document_id", f"doc-{number}") for number in (*numbers[1:], 99))
+    found = filled.presence.retrieve("anything", named, 100).passages
+
+    assert {each.custom_id: each.attributes["user_id"] for each in found} == {
+        f"doc-{number}": f"user-{number}" for number in numbers[1:]
+    }
+
+
+@pytest.mark.processes
+def test_only_what_its_owner_finds_counts_as_found(filled: Filled) -> None:
+    """Two catalogs' in one question; of the third one's file the sidecar says it is mallory's."""
+    alices, bobs, carols = (owned(filled, user) for user in ("alice", "bob", "carol"))
+    for (catalog, document), user_id in ((alices, "alice"), (bobs, "bob"), (carols, "mallory")):
+        filled.ingest(
+            document.document_id,
+            "A text.",
+            user_id=user_id,
+            catalog_id=catalog.catalog_id,
+            filename=document.filename,
+        )
+    check = SearchCheck(knowledge_base=lambda _: filled.presence, at_once=lambda _: AT_ONCE)
+
+    found = check.found([alices, bobs, carols])
+    left = check.left(carols[0], [carols[1]])
+
+    assert found == {alices[1].document_id, bobs[1].document_id}
+    assert left == {carols[1].document_id}
+
+
+@pytest.mark.processes
+def test_rejected_files_are_found_as_nobodys(filled: Filled) -> None:
+    filled.ingest("doc-1", "A text.", user_id="!rejected")
+    filled.ingest("doc-2", "A text.", user_id="alice")
+
+    everything = filled.presence.retrieve("anything", None, 100).passages
+    nobodys = filled.presence.retrieve("anything", Rejected().filter(), 100).passages
+
+    assert {each.custom_id for each in everything} == {"doc-1", "doc-2"}
+    assert [each.custom_id for each in nobodys] == ["doc-1"]
+
+
+@pytest.fixture
+def client(credentials: None) -> Any:
+    return boto3.client("s3vectors")
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("TooManyRequestsException", KnowledgeBaseThrottled),
+        ("InternalServerException", KnowledgeBaseUnavailable),
+    ],
+)
+def test_an_index_that_does_not_answer_is_looked_into_again_later(
+    client: Any, code: str, error: type[Exception]
+) -> None:
+    presence = IndexPresence(client, ARN)
+    with Stubber(client) as stubber:
+        stubber.add_client_error("get_index", code, "not now", 500)
+
+        with pytest.raises(error):
+            presence.retrieve("anything", None, 5)
+
+
+def owned(filled: Filled, user_id: str) -> tuple[Catalog, Document]:
+    place = locate(f"{user_id}/research/report.txt")
+    assert isinstance(place, Location), "a test's key has its place"
+    catalog = Catalog(
+        catalog_id=place.catalog_id,
+        user_id=user_id,
+        name="research",
+        s3_prefix=f"{user_id}/research/",
+        created_at=NOW,
+        updated_at=NOW,
+        knowledge_base_id=filled.knowledge_base_id,
+    )
+    document = Document(
+        catalog_id=place.catalog_id,
+        document_id=place.document_id,
+        filename=place.filename,
+        s3_key=f"{user_id}/research/report.txt",
+        status=DocumentStatus.INDEXING,
+        uploaded_at=NOW,
+        updated_at=NOW,
+    )
+    return catalog, document

@@ -1,0 +1,209 @@
+"""
+Whose a passage is, by Bedrock as it is simulated here: whether or not it tells documents of CUSTOM
+data sources by their ids, and whatever somebody else's documents say of themselves.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import boto3
+import pytest
+
+from stackroom.filters import Has
+from stackroom.identity import Caller
+from stackroom.keys import document_id_of
+from stackroom.model import Catalog, DataSourceType
+from stackroom.ports.retrieval import KnowledgeBase, Search
+from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
+from stackroom.retrieval.results import Answer
+from stackroom.retrieval.search import Retrieval
+from stackroom.tenancy import SHARED
+from stackroom_local.simulator.assumptions import Assumptions
+from tests.contract.stores.bedrock import CREDENTIALS, Stocked, client, simulated
+from tests.contract.stores.shelves import DOCS, QUESTION
+from tests.fakes.pipeline import FakeCatalogs
+from tests.fakes.place_maps import FakePlaceMaps
+from tests.simulator.world import inline
+
+pytestmark = pytest.mark.processes
+
+NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
+SOURCE = "x-amz-bedrock-kb-source-uri"
+OWN = {each.key for each in DOCS.documents if each.user == "alice"}
+WITH_IDS, WITHOUT_IDS = "with ids", "without ids"
+RETRIEVE, DIRECTLY = "Retrieve", "S3 Vectors"
+FORGERIES = 3
+
+
+@dataclass(frozen=True)
+class World:
+    stocked: Stocked
+    way: str = RETRIEVE
+
+    @property
+    def retrieval(self) -> Retrieval:
+        catalogs = FakeCatalogs()
+        for each in DOCS.documents:
+            catalogs.open(self.catalog(each.catalog, each.user))
+        return Retrieval(
+            pool={self.stocked.knowledge_base_id: self.store},
+            catalogs=catalogs,
+            place_maps=FakePlaceMaps(),
+            sharing=True,
+            uri_of=lambda key: f"s3://docs/{key}",
+        )
+
+    @property
+    def store(self) -> KnowledgeBase:
+        if self.way == RETRIEVE:
+            return self.stocked.by_retrieve
+        return self.stocked.directly(Search.HYBRID, fallback=self.stocked.by_retrieve)
+
+    def catalog(self, catalog_id: str, user_id: str) -> Catalog:
+        return Catalog(
+            catalog_id=catalog_id,
+            user_id=user_id,
+            name=catalog_id,
+            s3_prefix=f"{user_id}/{catalog_id}/",
+            knowledge_base_id=self.stocked.knowledge_base_id,
+            data_source_id=self.stocked.data_source_id,
+            data_source_type=DataSourceType.CUSTOM,
+            created_at=NOW,
+            updated_at=NOW,
+        )
+
+    def search(self, caller: Caller, **more: object) -> Answer:
+        asked = {"query": QUESTION, "top_k": 20, **more}
+        return self.retrieval.search(KNOWLEDGE_BASE_RETRIEVE.parse(asked), caller)
+
+
+@pytest.fixture(scope="module", params=[WITH_IDS, WITHOUT_IDS])
+def home(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Stocked]:
+    assumptions = Assumptions(custom_documents_tell_source=request.param == WITH_IDS)
+    with simulated(tmp_path_factory.mktemp("simulator"), assumptions) as made:
+        stocked = made.stocked_directly(DOCS)
+        _forge(stocked)
+        vectors = _vectors(stocked)
+        ids = [each["metadata"].get(SOURCE) for each in vectors]
+        assert (None in ids) == (request.param == WITHOUT_IDS), "the simulator does as it is told"
+        yield stocked
+
+
+@pytest.fixture(params=[RETRIEVE, DIRECTLY])
+def world(request: pytest.FixtureRequest, home: Stocked) -> World:
+    return World(home, request.param)
+
+
+@pytest.mark.parametrize("narrowed", [{}, {"catalog_id": "cat-1"}])
+def test_a_tenant_finds_all_that_is_theirs_and_nothing_that_only_says_so(
+    world: World, narrowed: dict[str, str]
+) -> None:
+    answer = world.search(Caller("alice"), **narrowed)
+
+    own = {each for each in OWN if each.startswith("alice/cat-1/")} if narrowed else OWN
+    assert _keys(answer) == own
+    assert {each.source.document_id for each in answer.results} == {
+        document_id_of(*key.split("/")[1:]) for key in own
+    }
+    assert (answer.withheld, answer.notices) == (FORGERIES, {})
+
+
+def test_a_member_finds_what_is_shared_by_its_owner_alone(world: World) -> None:
+    answer = world.search(Caller("dora", ("finance",)))
+
+    assert _keys(answer) == {"carol/cat-4/budget.txt"}
+    assert (answer.withheld, answer.notices) == (FORGERIES, {})
+
+
+def test_a_source_that_is_told_by_nothing_is_asked_of_retrieve_and_the_answer_says_so(
+    home: Stocked,
+) -> None:
+    """Those vectors have been taken out and put back without what Bedrock says of them."""
+    before = _vectors(home)
+    bare = [
+        {
+            **{name: each[name] for name in ("key", "data")},
+            "metadata": {
+                key: value
+                for key, value in each["metadata"].items()
+                if not key.startswith("x-amz-bedrock")
+            },
+        }
+        for each in before
+        if each["metadata"]["filename"] == "paris.txt"
+    ]
+    vectors = client("s3vectors", home.endpoint)
+    vectors.put_vectors(indexArn=home.index_arn, vectors=[{**each, "key": "bare"} for each in bare])
+
+    answer = World(home, DIRECTLY).search(Caller("alice"))
+    vectors.delete_vectors(indexArn=home.index_arn, keys=["bare"])
+
+    why = "searched through Retrieve: its vectors don't tell where they are from"
+    assert _keys(answer) == OWN
+    assert answer.notices == {home.knowledge_base_id: why}
+    assert answer.withheld == FORGERIES
+
+
+def _keys(answer: Answer) -> set[str]:
+    return {str(each.source.uri).removeprefix("s3://docs/") for each in answer.results}
+
+
+def _vectors(stocked: Stocked) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = client("s3vectors", stocked.endpoint).list_vectors(
+        indexArn=stocked.index_arn, returnMetadata=True, returnData=True
+    )["vectors"]
+    return found
+
+
+def _forge(stocked: Stocked) -> None:
+    """
+    Three documents of mallory's that say they are alice's: by a sidecar beside an object; and, as
+    if our function had been fooled, in a data source of her own, one of them under alice's id.
+    """
+    agent = client("bedrock-agent", stocked.endpoint)
+    claims = {"user_id": "alice", "catalog_id": "cat-1", "filename": "berlin.txt"}
+    claims["document_id"] = document_id_of("cat-1", "berlin.txt")
+    hers = _source(agent, stocked, "hers", {"type": "CUSTOM"})
+    documents = [
+        inline(identifier, f"{QUESTION} by {identifier}", **claims)
+        for identifier in ("own.txt", claims["document_id"])
+    ]
+    for each in documents:
+        each["metadata"]["inlineAttributes"].append(
+            {"key": SHARED, "value": {"type": "STRING_LIST", "stringListValue": ["finance"]}}
+        )
+    agent.ingest_knowledge_base_documents(**hers, documents=documents)
+    _until_alices_are(stocked, len(OWN) + 2)
+    s3, key = boto3.client("s3", **CREDENTIALS), "mallory/notes/own.txt"
+    sidecar = json.dumps({"metadataAttributes": {**claims, SHARED: ["finance"]}}).encode()
+    s3.create_bucket(Bucket="forgeries")
+    s3.put_object(Bucket="forgeries", Key=key, Body=f"{QUESTION} by a sidecar")
+    s3.put_object(Bucket="forgeries", Key=f"{key}.metadata.json", Body=sidecar)
+    of_bucket = {"type": "S3", "s3Configuration": {"bucketArn": "arn:aws:s3:::forgeries"}}
+    agent.start_ingestion_job(**_source(agent, stocked, "crawled", of_bucket))
+    _until_alices_are(stocked, len(OWN) + FORGERIES)
+
+
+def _until_alices_are(stocked: Stocked, count: int) -> None:
+    deadline = time.monotonic() + 60
+    alices = Has("user_id", "alice")
+    while len(stocked.by_retrieve.retrieve(QUESTION, alices, 100).passages) < count:
+        assert time.monotonic() < deadline, "what was forged was never found"
+        time.sleep(0.05)
+
+
+def _source(
+    agent: Any, stocked: Stocked, name: str, configuration: dict[str, Any]
+) -> dict[str, str]:
+    made = agent.create_data_source(
+        knowledgeBaseId=stocked.knowledge_base_id,
+        name=name,
+        dataSourceConfiguration=configuration,
+    )["dataSource"]
+    return {"knowledgeBaseId": stocked.knowledge_base_id, "dataSourceId": made["dataSourceId"]}

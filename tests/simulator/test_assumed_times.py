@@ -1,0 +1,71 @@
+"""What is assumed of Bedrock's speed, and that a benchmark may assume otherwise: simulated time."""
+
+import pytest
+
+from benchmarks.simulated_time.account import Account
+from benchmarks.simulated_time.bedrock import Durations
+from benchmarks.simulated_time.hub import Hub
+from benchmarks.stores import Bucket, HubClock
+from stackroom_local.simulator.assumptions import Assumptions
+from tests.simulator.holding import holds
+
+TEN_SECONDS = Durations(base=10.0, rate=1e12, spread=0.0)
+
+
+def an_account(documents: int, assumptions: Assumptions) -> Account:
+    hub = Hub()
+    bucket = Bucket(clock=HubClock(hub=hub))
+    for number in range(documents):
+        bucket.put(f"user/shelf/{number}.pdf", size=1, etag=f"{number}")
+    return Account(shelves=bucket, durations=TEN_SECONDS, seed=1, hub=hub, assumptions=assumptions)
+
+
+@holds("job.at-a-time")
+@pytest.mark.parametrize(
+    ("assumptions", "seconds"), [(Assumptions(), 4 + 200), (Assumptions(job_documents=8), 4 + 30)]
+)
+def test_a_job_indexes_one_document_at_a_time_or_as_many_as_it_is_told(
+    assumptions: Assumptions, seconds: float
+) -> None:
+    account = an_account(20, assumptions)
+    source = account.whole_bucket()
+
+    agent = account.client("bedrock-agent", unpaced=True)
+    agent.start_ingestion_job(**source)
+    began = account.hub.time
+    account.hub.run()
+
+    assert account.hub.time - began == pytest.approx(seconds, abs=0.01)
+    [job] = agent.list_ingestion_jobs(**source)["ingestionJobSummaries"]
+    assert job["statistics"]["numberOfNewDocumentsIndexed"] == 20
+
+
+@holds("document.duration")
+@pytest.mark.parametrize(
+    ("assumptions", "seconds"), [(Assumptions(), 4 + 20), (Assumptions(direct_seconds=60), 60 + 20)]
+)
+def test_a_direct_call_takes_its_seconds_and_then_its_documents(
+    assumptions: Assumptions, seconds: float
+) -> None:
+    account = an_account(2, assumptions)
+    knowledge_base_id, data_source_id = account.knowledge_base()
+    account.hub.run(until=10)
+
+    account.client("bedrock-agent", unpaced=True).ingest_knowledge_base_documents(
+        knowledgeBaseId=knowledge_base_id,
+        dataSourceId=data_source_id,
+        documents=[a_document(f"user/shelf/{number}.pdf") for number in range(2)],
+    )
+    account.hub.run()
+
+    assert account.hub.time == pytest.approx(10 + seconds, abs=0.01)
+
+
+def a_document(key: str) -> dict[str, object]:
+    location = {"uri": f"s3://docs/{key}"}
+    custom = {
+        "customDocumentIdentifier": {"id": key},
+        "s3Location": location,
+        "sourceType": "S3_LOCATION",
+    }
+    return {"content": {"dataSourceType": "CUSTOM", "custom": custom}}

@@ -1,0 +1,785 @@
+"""
+Direct calls, from the first one sent to the last document settled: the same at a catalog's own
+data source and at one that catalogs share.
+"""
+
+import json
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+
+from stackroom.admission.demand import BATCH, LARGE
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, StoreUnavailable
+from stackroom.model import UNEXPLAINED_FAILURE, CatalogStatus, DocumentStatus
+from stackroom.ports.admission import Mode
+from stackroom.ports.ingestion import Busy
+from stackroom.runs.progress import MAX_STEPS, Run, RunOutcome
+from stackroom.settlement.verdicts import MAX_ATTEMPTS, DocumentOutcome
+from tests.fakes.direct import DirectCall
+from tests.unit.pipeline import CATALOG, KEY, PARKED, Pipeline, place_of
+from tests.unit.test_schedule import a_job
+
+DOCUMENT = place_of(KEY).document_id
+ALL_BUSY = Busy(why="ValidationException: can't exceed (10)")
+LARGE_KEY = "alice/research/large.csv"
+
+
+@pytest.fixture(params=["own", "shared"])
+def pipeline(request: pytest.FixtureRequest) -> Pipeline:
+    return Pipeline(shared=request.param == "shared")
+
+
+def drop(pipeline: Pipeline, count: int) -> list[str]:
+    keys = [f"alice/research/{number}.txt" for number in range(count)]
+    for key in keys:
+        pipeline.drop(key)
+    return keys
+
+
+def statuses(pipeline: Pipeline) -> set[str]:
+    return {each.status for each in pipeline.documents.kept.values()}
+
+
+def named(call: DirectCall) -> list[str]:
+    return [document_id for _, document_id in call.keys]
+
+
+def calls(pipeline: Pipeline) -> list[tuple[bool, list[str]]]:
+    """Whether each removes, and what it is of."""
+    return [(each.deletes, named(each)) for each in pipeline.bedrock.direct_calls]
+
+
+def polls(pipeline: Pipeline, run: Run) -> Iterator[Run]:
+    """One after another, while something is at work."""
+    while run.progress.outcome is not RunOutcome.SETTLED:
+        pipeline.clock.pass_by(run.progress.wait_seconds)
+        run = pipeline.poll(run).run
+        yield run
+
+
+# What is sent
+
+
+def test_documents_are_ingested_ten_a_call_with_their_sidecars_attributes(
+    pipeline: Pipeline,
+) -> None:
+    drop(pipeline, 60)
+    pipeline.drop(KEY, "text", kb_domain="biology")
+
+    run = pipeline.execute()
+
+    sizes = [len(call.keys) for call in pipeline.bedrock.direct_calls]
+    assert (sum(sizes), max(sizes), sizes[:2]) == (61, BATCH, [BATCH] * 2)
+    assert statuses(pipeline) == {"indexed"}
+    submitted = pipeline.bedrock.submitted[(pipeline.source_of().data_source_id, DOCUMENT)]
+    assert submitted.attributes == pipeline.bucket.sidecar_attributes(KEY)
+    assert submitted.attributes["domain"] == "biology"
+    assert (run.progress.documents.sent, run.progress.documents.indexed) == (61, 61)
+
+
+def test_a_run_ends_with_its_grant_given_back_and_its_catalog_settled(pipeline: Pipeline) -> None:
+    drop(pipeline, 3)
+
+    run = pipeline.execute()
+
+    assert run.progress.outcome is RunOutcome.RELEASED
+    assert not pipeline.leases.kept[run.worklist_id].held
+    assert pipeline.book.read().grants == ()
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
+    assert not any(pipeline.worklists.kept.values())
+    assert not pipeline.bedrock.jobs
+
+
+def test_a_sidecar_that_somebody_else_wrote_makes_a_document_nobody_elses(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop(KEY, "text", kb_domain="biology")
+    ours = pipeline.bucket.sidecar_attributes(KEY)
+    forged = {**ours, "user_id": "mallory", "catalog_id": "cat-m", "document_id": "doc-m"}
+    pipeline.bucket.write_sidecar(KEY, json.dumps({"metadataAttributes": forged}).encode())
+
+    pipeline.execute()
+
+    source = pipeline.source_of()
+    assert pipeline.bedrock.submitted[(source.data_source_id, DOCUMENT)].attributes == ours
+
+
+def test_what_is_removed_and_what_is_ingested_goes_in_calls_of_their_own(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.execute()
+    pipeline.delete()
+    drop(pipeline, 3)
+
+    pipeline.execute()
+
+    assert (True, [DOCUMENT]) in calls(pipeline)[1:]
+    assert all(DOCUMENT not in held for deletes, held in calls(pipeline)[1:] if not deletes)
+
+
+def test_what_has_changed_since_it_was_listed_is_in_no_call(pipeline: Pipeline) -> None:
+    drop(pipeline, 2)
+    pipeline.documents.before(
+        "save_all", lambda _: pipeline.delete("alice/research/0.txt"), times=1
+    )
+
+    pipeline.work()
+
+    assert calls(pipeline)[0] == (False, [place_of("alice/research/1.txt").document_id])
+    assert pipeline.document("alice/research/0.txt").status is DocumentStatus.DELETING
+
+
+def test_large_documents_are_alone_in_their_calls_and_beside_small_ones(
+    pipeline: Pipeline,
+) -> None:
+    large = [f"alice/research/large-{number}.csv" for number in range(2)]
+    for key in large:
+        pipeline.drop(key, "x" * LARGE)
+    drop(pipeline, 12)
+
+    pipeline.work()
+
+    alone = [held for _, held in calls(pipeline) if len(held) == 1]
+    assert all([place_of(key).document_id] in alone for key in large)
+    assert sum(len(held) for _, held in calls(pipeline)) == 14
+
+
+def test_large_documents_take_half_of_the_calls_at_most(pipeline: Pipeline) -> None:
+    for number in range(12):
+        pipeline.drop(f"alice/research/large-{number}.csv", "x" * LARGE)
+    large = {each.document_id for each in pipeline.documents.kept.values()}
+    drop(pipeline, 5)
+    at_work: list[int] = []
+    pipeline.bedrock.after(
+        "ingest",
+        lambda *_, **__: at_work.append(
+            sum(bool(large & {*named(each)}) for each in pipeline.bedrock.at_work())
+        ),
+    )
+
+    pipeline.execute()
+
+    assert max(at_work) == 5
+    assert statuses(pipeline) == {"indexed"}
+
+
+def test_a_grant_says_while_a_large_document_is_at_work(pipeline: Pipeline) -> None:
+    pipeline.drop(LARGE_KEY, "x" * LARGE)
+    drop(pipeline, 1)
+    pipeline.bedrock.becomes(place_of("alice/research/0.txt").document_id, "IN_PROGRESS")
+
+    run = pipeline.work()
+    (begun,) = pipeline.book.read().grants
+    looks = polls(pipeline, run)
+    next(looks)
+    (done,) = pipeline.book.read().grants
+    run = next(looks)  # a search has found it
+
+    assert pipeline.document(LARGE_KEY).status is DocumentStatus.INDEXED
+    assert run.progress.calls_at_work == 1
+    assert (begun.is_large, done.is_large) == (True, False)
+
+
+# How it is looked at
+
+
+def test_more_is_sent_as_soon_as_calls_are_free_beside_those_at_work(pipeline: Pipeline) -> None:
+    keys = drop(pipeline, 150)
+    slow = place_of(keys[0]).document_id
+    pipeline.bedrock.becomes(slow, "IN_PROGRESS")
+
+    run = pipeline.work()
+    while len(pipeline.bedrock.direct_calls) < 15:
+        run = pipeline.go_on(run, until="WaitForIngestion")
+
+    assert slow in named(pipeline.bedrock.at_work()[0])
+    assert pipeline.bedrock.refused == []
+
+
+def test_what_comes_while_all_calls_are_at_work_is_sent_once_one_is_free(
+    pipeline: Pipeline,
+) -> None:
+    keys = drop(pipeline, 100)
+    for key in keys[:10]:
+        pipeline.bedrock.becomes(place_of(key).document_id, "IN_PROGRESS")
+    pipeline.bedrock.direct_seconds = 20.0
+    run = pipeline.work()
+    pipeline.drop()
+
+    for _ in range(25):
+        run = pipeline.go_on(run, until="WaitForIngestion")
+
+    assert pipeline.document(keys[0]).status is DocumentStatus.INDEXING
+    assert pipeline.document().status is DocumentStatus.INDEXED
+
+
+def test_slots_that_a_run_keeps_are_those_of_calls_at_work(pipeline: Pipeline) -> None:
+    keys = drop(pipeline, 30)
+    pipeline.bedrock.becomes(place_of(keys[0]).document_id, "IN_PROGRESS")
+    run = pipeline.work()
+    pipeline.clock.pass_by(10)
+
+    run = pipeline.poll(run).run
+
+    assert run.progress.calls_at_work == len(pipeline.bedrock.at_work()) == 1
+    assert [each.slots for each in pipeline.book.read().grants] == [1]
+
+
+def test_a_call_is_looked_at_by_its_last_document_and_from_time_to_time_as_a_whole(
+    pipeline: Pipeline,
+) -> None:
+    keys = drop(pipeline, 30)
+    run = pipeline.work()
+    last = [call.documents[-1].document_id for call in run.progress.calls]
+    for each in last:
+        pipeline.bedrock.becomes(each, "IN_PROGRESS")
+    asked: list[list[str]] = []
+    pipeline.bedrock.before("details", lambda _, ids: asked.append(list(ids)))
+
+    looks = polls(pipeline, run)
+    next(looks)
+    first, indexed_first = list(asked), statuses(pipeline)
+    for _ in range(10):
+        next(looks)
+
+    assert first == [last]
+    assert indexed_first == {"indexing"}
+    under_way = {each.document_id for each in pipeline.documents.kept.values() if each.is_open}
+    assert under_way == {*last}
+    assert len(keys) > len(last)
+
+
+def test_what_is_read_of_an_earlier_version_does_not_count(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.execute()
+    pipeline.bedrock.answers_late(DOCUMENT, times=3)
+    pipeline.drop(KEY, "newer")
+    pipeline.bedrock.direct_seconds = 30.0
+    began = pipeline.clock()
+
+    pipeline.execute()
+
+    indexed_at = pipeline.document().indexed_at
+    assert indexed_at is not None
+    assert (indexed_at - began).total_seconds() >= 30
+
+
+@pytest.mark.parametrize("count", [1, 40])
+def test_a_document_that_bedrock_does_not_show_yet_has_not_failed(
+    pipeline: Pipeline, count: int
+) -> None:
+    drop(pipeline, count)
+    pipeline.bedrock.direct_seconds = 30.0
+    pipeline.bedrock.hides_beginnings = True
+
+    pipeline.execute()
+
+    assert statuses(pipeline) == {"indexed"}
+    assert sum(len(call.keys) for call in pipeline.bedrock.direct_calls) == count
+
+
+def test_failures_are_told_with_their_reasons_and_the_others_are_indexed(
+    pipeline: Pipeline,
+) -> None:
+    drop(pipeline, 3)
+    broken = place_of("alice/research/1.txt").document_id
+    pipeline.bedrock.becomes(broken, "IGNORED", "not supported")
+
+    run = pipeline.execute()
+
+    told = {each.filename: each.status_reason for each in pipeline.documents.kept.values()}
+    assert told == {"0.txt": None, "1.txt": "not supported", "2.txt": None}
+    assert pipeline.catalogs.kept[CATALOG].failed_count == 1
+    assert (run.progress.documents.failed, run.progress.documents.indexed) == (1, 2)
+
+
+def test_a_failure_that_nobody_explains_is_tried_again_before_it_is_told(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.bedrock.becomes(DOCUMENT, "FAILED")
+
+    run = pipeline.execute()
+
+    document = pipeline.document()
+    assert len(pipeline.bedrock.direct_calls) == MAX_ATTEMPTS
+    assert (document.status_reason, document.attempts) == (UNEXPLAINED_FAILURE, MAX_ATTEMPTS)
+    assert run.progress.documents.again == MAX_ATTEMPTS - 1
+
+
+def test_a_large_document_is_tried_once(pipeline: Pipeline) -> None:
+    pipeline.drop(LARGE_KEY, "x" * LARGE)
+    pipeline.bedrock.becomes(place_of(LARGE_KEY).document_id, "FAILED")
+
+    pipeline.execute()
+
+    assert len(pipeline.bedrock.direct_calls) == 1
+    assert pipeline.document(LARGE_KEY).status is DocumentStatus.FAILED
+
+
+def test_what_is_tried_again_comes_after_what_has_not_been_tried(pipeline: Pipeline) -> None:
+    keys = drop(pipeline, 200)
+    half = [place_of(key).document_id for key in keys[:100]]
+    for each in half:
+        pipeline.bedrock.becomes(each, "FAILED")
+
+    pipeline.execute()
+
+    sent = [each for _, held in calls(pipeline) for each in held]
+    first_tries, last_fresh = dict.fromkeys(sent), place_of(keys[-1]).document_id
+    assert list(first_tries) == [place_of(key).document_id for key in keys]
+    again = sent.index(half[0], sent.index(half[0]) + 1)
+    assert again > sent.index(last_fresh)
+
+
+def test_counts_and_calls_travel_with_the_run_so_that_people_can_see_them(
+    pipeline: Pipeline,
+) -> None:
+    drop(pipeline, 12)
+
+    run = pipeline.work()
+    arrived = Run.model_validate(run.model_dump(mode="json"))
+    done = pipeline.go_on(arrived)
+
+    assert arrived == run
+    assert sum(len(each.documents) for each in arrived.progress.calls) == 12
+    assert (done.progress.documents.sent, done.progress.documents.indexed) == (12, 12)
+    assert (done.progress.documents.at_work, done.progress.calls) == (0, ())
+
+
+# What a search says
+
+
+@pytest.fixture(params=["own", "shared"])
+def searched(request: pytest.FixtureRequest) -> Pipeline:
+    """Where a search finds what it was made to find, and nothing at once."""
+    return Pipeline(shared=request.param == "shared", finds_at_once=False)
+
+
+def test_a_document_that_is_found_late_is_indexing_until_then(searched: Pipeline) -> None:
+    searched.drop()
+    run = searched.work()
+
+    looks = polls(searched, run)
+    for _ in range(3):
+        run = next(looks)
+    before = searched.document().status
+    held = searched.book.read().grants
+    searched.is_searchable()
+    run = next(looks)
+
+    assert before is DocumentStatus.INDEXING
+    assert held == ()  # nothing is at work any more
+    assert run.progress.outcome is RunOutcome.SETTLED
+    assert [(each.outcome, each.is_found) for each in searched.settled] == [
+        (DocumentOutcome.INDEXED, True)
+    ]
+
+
+def test_a_document_that_no_search_finds_for_a_minute_counts_as_indexed_and_that_is_told(
+    searched: Pipeline,
+) -> None:
+    searched.drop()
+    began = searched.clock()
+
+    searched.execute()
+
+    assert [(each.outcome, each.is_found) for each in searched.settled] == [
+        (DocumentOutcome.INDEXED, False)
+    ]
+    assert 60 <= (searched.clock() - began).total_seconds() < 120
+
+
+def test_while_documents_wait_to_be_found_others_are_sent(searched: Pipeline) -> None:
+    searched.drop()
+    run = searched.work()
+    looks = polls(searched, run)
+    for _ in range(3):
+        run = next(looks)
+    searched.drop("alice/research/later.txt")
+
+    searched.go_on(run, until="WaitForIngestion")
+
+    assert searched.document().status is DocumentStatus.INDEXING
+    assert len(searched.bedrock.direct_calls) == 2
+
+
+# Removals
+
+
+def test_a_deleted_document_is_gone_once_it_is_neither_known_nor_found(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.execute()
+    pipeline.delete()
+
+    run = pipeline.execute()
+
+    assert pipeline.settled[-1].outcome is DocumentOutcome.GONE
+    assert run.progress.documents.removed == 1
+    assert not pipeline.documents.kept
+    receipt = next(pipeline.receipts.of_user("alice"))
+    assert receipt.unsearchable_since is not None
+    assert receipt.asked_at < receipt.unsearchable_since
+
+
+def test_a_document_that_is_still_found_is_not_called_removed_and_holds_up_no_job(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.execute()
+    pipeline.delete()
+    pipeline.is_searchable()  # for some time yet
+    run = pipeline.work()
+
+    looks = polls(pipeline, run)
+    run = next(looks)
+    status, receipt = pipeline.document().status, next(pipeline.receipts.of_user("alice"))
+    held = pipeline.book.read().grants
+    pipeline.knowledge_base.forget()
+    pipeline.go_on(run)
+
+    assert status is DocumentStatus.DELETING
+    assert receipt.is_open
+    assert held == ()
+    assert not pipeline.documents.kept
+
+
+def test_what_is_found_for_ever_is_removed_anew_some_times_and_then_left_to_a_later_run(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.execute()
+    pipeline.delete()
+    pipeline.is_searchable()
+
+    run = pipeline.execute()
+
+    assert run.progress.outcome is RunOutcome.RELEASED
+    assert [deletes for deletes, _ in calls(pipeline)] == [False] + [True] * MAX_ATTEMPTS
+    assert pipeline.document().status is DocumentStatus.DELETING
+    assert pipeline.settled[-1].outcome is DocumentOutcome.LEFT
+
+
+def test_a_file_dropped_again_just_before_its_record_goes_is_kept(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.execute()
+    pipeline.delete()
+    pipeline.documents.before("remove", lambda _: pipeline.drop(), times=1)
+
+    pipeline.execute()
+
+    assert pipeline.document().status is DocumentStatus.INDEXED
+    assert [deletes for deletes, _ in calls(pipeline)] == [False, True, False]
+    assert pipeline.failures == {}
+
+
+def test_a_rejected_files_earlier_version_is_evicted(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.execute()
+    pipeline.drop(KEY, "")
+
+    run = pipeline.execute()
+
+    assert run.progress.outcome is RunOutcome.RELEASED
+    assert not pipeline.document().lingering
+    assert pipeline.document().status_reason == "the file is empty"
+    assert not pipeline.bedrock.held
+
+
+@pytest.mark.parametrize("is_hidden", [False, True])
+def test_what_is_deleted_while_its_call_is_at_work_is_removed_once_that_ends(
+    pipeline: Pipeline, *, is_hidden: bool
+) -> None:
+    pipeline.drop()
+    pipeline.bedrock.direct_seconds = 100.0
+    pipeline.bedrock.hides_beginnings = is_hidden
+    run = pipeline.work()
+    pipeline.delete()
+    gone_at: list[bool] = []
+    pipeline.documents.before("remove", lambda _: gone_at.append(bool(pipeline.bedrock.held)))
+
+    pipeline.go_on(run)
+
+    assert calls(pipeline) == [(False, [DOCUMENT]), (True, [DOCUMENT])]
+    assert gone_at == [False]
+    assert not pipeline.documents.kept
+
+
+def test_a_document_dropped_again_while_its_call_is_at_work_is_ingested_again(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.bedrock.direct_seconds = 20.0
+    run = pipeline.work()
+    pipeline.drop(KEY, "newer")
+
+    run = pipeline.go_on(run)
+
+    assert run.progress.outcome is RunOutcome.RELEASED
+    assert [held for _, held in calls(pipeline)] == [[DOCUMENT], [DOCUMENT]]
+    indexed_at = pipeline.document().indexed_at
+    assert indexed_at is not None
+    assert (indexed_at - pipeline.bedrock.direct_calls[1].accepted_at).total_seconds() >= 20
+
+
+def test_a_document_that_waits_for_another_call_is_not_judged_by_the_one_before(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.bedrock.direct_seconds = 100.0
+    run = pipeline.work()
+    pending = pipeline.document().moved(DocumentStatus.PENDING, at=pipeline.clock())
+    changes = {"lingering": True, "attempts": MAX_ATTEMPTS}
+    pipeline.documents.save(pending.model_copy(update=changes))
+    pipeline.clock.pass_by(3600)
+
+    pipeline.go_on(run)
+
+    assert len(pipeline.bedrock.direct_calls) == 2
+    assert pipeline.document().status is DocumentStatus.INDEXED
+
+
+# Back-pressure, and answers that are lost
+
+
+def test_busy_is_waited_out_and_others_may_go_on_meanwhile(pipeline: Pipeline) -> None:
+    drop(pipeline, 5)
+    pipeline.bedrock.direct_busy = ALL_BUSY
+
+    refused = pipeline.execute(until="WaitForKnowledgeBase")
+    held, untouched = pipeline.book.read().grants, statuses(pipeline)
+    pipeline.bedrock.direct_busy = None
+    pipeline.execute(run=refused, state="WaitForKnowledgeBase")
+
+    assert refused.progress.wait_seconds > 0
+    assert (held, untouched) == ((), {"pending"})
+    assert statuses(pipeline) == {"indexed"}
+    assert {each.attempts for each in pipeline.documents.kept.values()} == {1}
+
+
+def test_a_run_that_waited_and_found_bedrock_busy_keeps_its_position(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.admission.enter(a_job("job", 0, since=pipeline.clock()))
+    parked = pipeline.execute()
+    pipeline.clock.pass_by(30)
+    pipeline.bedrock.direct_busy = ALL_BUSY
+
+    pipeline.admission.leave("job", 1)
+    refused = pipeline.execute(run=parked, state="StartIngestion", until="WaitForKnowledgeBase")
+
+    assert pipeline.visited[-2:] == ["StartIngestion", "IsIngestionStarted"]
+    assert refused.progress.waiting_since == parked.progress.waiting_since
+    assert refused.progress.waiting_since is not None
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        KnowledgeBaseThrottled("Get"),
+        KnowledgeBaseUnavailable("Get", "500"),
+        RuntimeError("in words that nobody knows"),
+    ],
+)
+def test_readings_that_fail_are_waited_out(pipeline: Pipeline, error: Exception) -> None:
+    pipeline.drop()
+    run = pipeline.work()
+    failing = pipeline.bedrock.fails("details", error, times=3)
+
+    pipeline.go_on(run)
+
+    assert failing.left == 0
+    assert statuses(pipeline) == {"indexed"}
+    assert len(pipeline.bedrock.direct_calls) == 1
+
+
+def test_throttled_searches_are_waited_out(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.execute()
+    pipeline.delete()
+    throttled = pipeline.knowledge_base.fails(
+        "retrieve", KnowledgeBaseThrottled("Retrieve"), times=2
+    )
+
+    pipeline.execute()
+
+    assert throttled.left == 0
+    assert not pipeline.documents.kept
+
+
+def test_a_start_whose_answer_was_lost_sends_the_same_calls(pipeline: Pipeline) -> None:
+    drop(pipeline, 25)
+    run = pipeline.execute(until="StartIngestion")
+    pipeline.ingestion.start(run)
+    sent = calls(pipeline)
+
+    again = pipeline.ingestion.start(run).run
+    done = pipeline.go_on(again)
+
+    assert calls(pipeline) == sent  # their tokens say that they are the same
+    assert done.progress.outcome is RunOutcome.RELEASED
+    assert statuses(pipeline) == {"indexed"}
+    assert {each.attempts for each in pipeline.documents.kept.values()} == {1}
+
+
+def test_a_start_that_is_repeated_with_more_to_do_loses_nothing(pipeline: Pipeline) -> None:
+    drop(pipeline, 25)
+    run = pipeline.execute(until="StartIngestion")
+    pipeline.ingestion.start(run)
+    pipeline.drop()
+
+    pipeline.execute(run=run, state="StartIngestion")
+
+    assert statuses(pipeline) == {"indexed"}
+
+
+def test_a_start_that_died_half_way_is_gone_on_with(pipeline: Pipeline) -> None:
+    drop(pipeline, 25)
+    run = pipeline.execute(until="StartIngestion")
+    died = StoreUnavailable("UpdateItem", "InternalServerError")
+    pipeline.bedrock.after("ingest", partial(_die, died), times=1)
+    with pytest.raises(StoreUnavailable):
+        pipeline.ingestion.start(run)
+
+    again = pipeline.ingestion.start(run).run
+    pipeline.go_on(again)
+
+    sent = [each for _, held in calls(pipeline) for each in held]
+    assert (len(sent), len({*sent})) == (25, 25)
+    assert statuses(pipeline) == {"indexed"}
+
+
+def test_a_poll_whose_answer_was_lost_settles_the_rest_and_nothing_twice(
+    pipeline: Pipeline,
+) -> None:
+    drop(pipeline, 25)
+    run = pipeline.work()
+    pipeline.clock.pass_by(10)
+    run = pipeline.poll(run).run
+    first = pipeline.poll(run)
+    records = dict(pipeline.documents.kept)
+
+    again = pipeline.poll(run)
+    done = pipeline.execute(run=again.run, state="IsIngestionOver")
+
+    assert (len(first.settled), len(again.settled)) == (25, 0)
+    assert pipeline.documents.kept == records
+    assert again.run.progress.outcome is first.run.progress.outcome is RunOutcome.SETTLED
+    assert done.progress.outcome is RunOutcome.RELEASED
+
+
+def test_what_a_run_that_broke_had_at_work_is_done_by_its_successor(pipeline: Pipeline) -> None:
+    drop(pipeline, 5)
+    broken = pipeline.work()
+
+    pipeline.broken_runs.record(broken.worklist_id, broken.epoch, "broken")
+    held = pipeline.book.read().grants
+    run = pipeline.execute()
+
+    assert held == ()
+    assert (run.epoch, run.progress.outcome) == (broken.epoch + 1, RunOutcome.RELEASED)
+    assert statuses(pipeline) == {"indexed"}
+
+
+def test_runs_that_broke_count_no_more_once_one_has_settled_documents(pipeline: Pipeline) -> None:
+    keys = drop(pipeline, 20)
+    pipeline.bedrock.becomes(place_of(keys[0]).document_id, "IN_PROGRESS")
+    broken = pipeline.work()
+    pipeline.broken_runs.record(broken.worklist_id, broken.epoch, "broken")
+
+    failures = []
+    run = pipeline.execute(until="WaitForIngestion")
+    while not run.progress.documents.settled:
+        failures.append(pipeline.leases.kept[run.worklist_id].failures)
+        run = pipeline.go_on(run, until="WaitForIngestion")
+    run = pipeline.go_on(run, until="WaitForIngestion")
+
+    assert set(failures) == {1}
+    assert pipeline.leases.kept[run.worklist_id].failures == 0
+
+
+def _die(error: Exception, *_: object, **__: object) -> None:
+    raise error
+
+
+# The grant
+
+
+def test_a_run_waits_for_its_turn_behind_a_job_and_then_begins(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.admission.enter(a_job("job", 0, since=pipeline.clock()))
+
+    parked = pipeline.execute()
+    before = list(pipeline.bedrock.direct_calls)
+    pipeline.clock.pass_by(30)
+    pipeline.admission.leave("job", 1)
+    pipeline.execute(run=parked, state="StartIngestion")
+
+    assert (pipeline.visited.count(PARKED), before) == (1, [])
+    assert len(pipeline.task_tokens.woken) == 2
+    assert statuses(pipeline) == {"indexed"}
+
+
+def test_a_grant_that_is_to_be_yielded_goes_back_once_its_last_call_is_over(
+    pipeline: Pipeline,
+) -> None:
+    slow = place_of(drop(pipeline, 300)[0]).document_id
+    pipeline.bedrock.becomes(slow, "IN_PROGRESS")
+    run = pipeline.work()
+    begun = len(pipeline.bedrock.direct_calls)
+    pipeline.admission.enter(a_job("job", 0, since=pipeline.clock()))
+
+    for _ in range(5):
+        run = pipeline.go_on(run, until="WaitForIngestion")
+    woken_too_early = "token of job" in pipeline.task_tokens.woken
+    pipeline.bedrock.becomes(slow, "INDEXED")
+    parked = pipeline.go_on(run)
+
+    assert pipeline.visited[-1] == PARKED
+    assert not woken_too_early
+    assert "token of job" in pipeline.task_tokens.woken
+    assert len(pipeline.bedrock.direct_calls) == begun  # none beside those that were at work
+    assert parked.progress.waiting_since is not None
+    assert statuses(pipeline) == {"indexed", "pending"}
+
+
+def test_a_grant_goes_back_with_the_time_that_a_call_took(pipeline: Pipeline) -> None:
+    pipeline.drop()
+
+    pipeline.execute()
+
+    assert pipeline.book.read().rates[Mode.SHARED].base_ms == pytest.approx(2_000, abs=200)
+
+
+def test_the_time_of_a_refused_call_tells_nothing(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.bedrock.direct_busy = ALL_BUSY
+
+    pipeline.execute(until="WaitForKnowledgeBase")
+
+    assert pipeline.book.read().rates == {}
+
+
+def test_a_run_whose_history_is_filling_sends_no_more_and_hands_over_with_nothing_at_work(
+    pipeline: Pipeline,
+) -> None:
+    slow = place_of(drop(pipeline, 300)[0]).document_id
+    pipeline.bedrock.becomes(slow, "IN_PROGRESS")
+    run = pipeline.work().having(steps=MAX_STEPS)
+    begun = calls(pipeline)
+    at_work: list[int] = []
+    pipeline.leases.before("take", lambda *_, **__: at_work.append(len(pipeline.bedrock.at_work())))
+
+    for _ in range(5):
+        run = pipeline.go_on(run, until="WaitForIngestion")
+    pipeline.bedrock.becomes(slow, "INDEXED")
+    pipeline.go_on(run)
+    handed_over, sent = pipeline.visited[-1], calls(pipeline)
+    done = pipeline.execute()
+
+    assert (handed_over, at_work) == ("RunHandedOver", [0])
+    assert sent == begun
+    assert (done.epoch, statuses(pipeline)) == (2, {"indexed"})
+    names = [each for _, held in calls(pipeline) for each in held]
+    assert len(names) == len({*names})  # nothing twice

@@ -1,0 +1,290 @@
+"""Whose turn it is among the catalogs of a worklist, and that nobody is lost."""
+
+import pytest
+
+from stackroom.admission.demand import BATCH, LARGE
+from stackroom.ingestion.work_queue import OpenWork, WorkQueue, name_of
+from stackroom.model import CatalogStatus, DocumentStatus, PoolMember
+from stackroom.runs.progress import DirectCall, DocumentName, Progress, Run, RunOutcome
+from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline, place_of
+from tests.unit.test_schedule import a_waiter
+
+BOB = "bob/notes/a.txt"
+BOBS = place_of(BOB).catalog_id
+WHALE = "alice/whale"
+
+
+@pytest.fixture
+def shared() -> Pipeline:
+    """Where every catalog goes to the shared data source."""
+    return Pipeline(shared=True)
+
+
+def drop_many(pipeline: Pipeline, count: int, folder: str = WHALE) -> None:
+    for number in range(count):
+        pipeline.drop(f"{folder}/{number}.txt")
+
+
+def queue_of(pipeline: Pipeline) -> WorkQueue:
+    return WorkQueue(
+        worklists=pipeline.worklists,
+        catalogs=pipeline.catalogs,
+        documents=pipeline.documents,
+        now=pipeline.clock,
+    )
+
+
+def a_run(worklist_id: str = SHARED_WORKLIST, **progress: object) -> Run:
+    return Run(worklist_id=worklist_id, epoch=1, progress=Progress.model_validate(progress))
+
+
+def take(pipeline: Pipeline, run: Run | None = None, *, calls: int = 1) -> OpenWork:
+    return queue_of(pipeline).take(run or a_run(), calls=calls)
+
+
+def keys(work: OpenWork) -> list[str]:
+    return [each.s3_key for each in work.small]
+
+
+def names(pipeline: Pipeline, *some: str) -> tuple[DocumentName, ...]:
+    return tuple(name_of(pipeline.document(key)) for key in some)
+
+
+def entries(pipeline: Pipeline) -> set[str]:
+    return set(pipeline.worklists.kept.get(SHARED_WORKLIST, {}))
+
+
+# Fair turns
+
+
+def test_each_catalog_has_a_turn_of_one_call_before_anybody_has_another(shared: Pipeline) -> None:
+    drop_many(shared, 100)
+    small = [f"user-{number:03}/notes/a.txt" for number in range(250)]  # pages of the worklist
+    for key in small:
+        shared.drop(key)
+
+    work = take(shared, calls=30)
+
+    found = keys(work)
+    assert {*small} <= {*found}
+    assert len([each for each in found if each.startswith(WHALE)]) == 300 - len(small)
+    assert work.is_more
+
+
+def test_within_a_turn_what_has_been_open_longest_comes_first(shared: Pipeline) -> None:
+    drop_many(shared, 30)
+
+    work = take(shared)
+
+    assert keys(work) == [f"{WHALE}/{number}.txt" for number in range(BATCH)]
+
+
+def test_a_run_goes_on_behind_the_catalog_whose_turn_was_last(shared: Pipeline) -> None:
+    for user in range(5):
+        drop_many(shared, 3 * BATCH, f"user-{user}/notes")
+
+    run, turns = a_run(), []
+    for _ in range(10):
+        work = take(shared, run)
+        turns.append(work.small[0].catalog_id)
+        run = a_run(after=work.after)
+
+    assert turns[:5] == sorted(shared.catalogs.kept)
+    assert turns[5:] == turns[:5]
+
+
+def test_where_few_calls_are_granted_each_catalog_has_them_in_turn(shared: Pipeline) -> None:
+    for user in range(5):
+        drop_many(shared, 3 * BATCH, f"user-{user}/notes")
+    others = a_waiter("others", 0, knowledge_base_id="KB2", since=shared.clock(), calls=7)
+    shared.admission.enter_at_once(others)
+
+    shared.execute(SHARED_WORKLIST)
+
+    whose = {each.document_id: each.catalog_id for each in shared.documents.kept.values()}
+    turns = [{whose[name] for _, name in call.keys} for call in shared.bedrock.direct_calls]
+    assert turns[:10] == [{each} for each in sorted(shared.catalogs.kept)] * 2
+
+
+def test_who_comes_later_does_not_wait_for_a_whale_to_be_done(shared: Pipeline) -> None:
+    drop_many(shared, 400)
+    run = shared.work(SHARED_WORKLIST)
+    shared.drop(BOB)
+
+    while shared.document(BOB).status is not DocumentStatus.INDEXED:
+        run = shared.go_on(run, until="WaitForIngestion")
+
+    waiting = [each for each in shared.documents.kept.values() if each.is_open]
+    assert len(waiting) > 100
+    assert shared.go_on(run).progress.outcome is RunOutcome.RELEASED
+    assert {each.status for each in shared.documents.kept.values()} == {DocumentStatus.INDEXED}
+
+
+def test_one_run_puts_documents_of_many_catalogs_into_the_same_calls(shared: Pipeline) -> None:
+    for number in range(60):
+        shared.drop(f"user-{number}/notes/a.txt")
+
+    shared.execute(SHARED_WORKLIST)
+
+    assert {*shared.executions.started} == {f"{SHARED_WORKLIST}-1"}
+    assert len(shared.bedrock.direct_calls) < 30
+    assert {each.status for each in shared.documents.kept.values()} == {DocumentStatus.INDEXED}
+    assert {each.status for each in shared.catalogs.kept.values()} == {CatalogStatus.READY}
+    assert entries(shared) == set()
+
+
+def test_a_catalog_alone_is_read_as_far_as_its_calls_go(pipeline: Pipeline) -> None:
+    drop_many(pipeline, 45)
+    alone = a_run(place_of(f"{WHALE}/0.txt").catalog_id)
+
+    some = take(pipeline, alone, calls=3)
+    all_of_it = take(pipeline, alone, calls=5)
+
+    assert (len(some.small), some.is_more) == (30, True)
+    assert (len(all_of_it.small), all_of_it.is_more) == (45, False)
+
+
+# What is left out, and what goes apart
+
+
+def test_what_is_in_a_call_is_in_no_second_one_and_hides_none_behind_it(shared: Pipeline) -> None:
+    drop_many(shared, 30)
+    at_work = names(shared, *(f"{WHALE}/{number}.txt" for number in range(25)))
+    call = DirectCall(accepted_at=shared.clock(), began_at=shared.clock(), documents=at_work)
+
+    work = take(shared, a_run(calls=(call,)), calls=3)
+
+    assert keys(work) == [f"{WHALE}/{number}.txt" for number in range(25, 30)]
+
+
+def test_what_is_set_aside_is_left_until_somebody_has_changed_it(shared: Pipeline) -> None:
+    shared.drop(KEY)
+    shared.drop(BOB)
+    run = a_run(set_aside=names(shared, KEY, BOB))
+
+    before = keys(take(shared, run)), queue_of(shared).has_work(run)
+    shared.drop(KEY, "newer")
+    after = keys(take(shared, run)), queue_of(shared).has_work(run)
+
+    assert before == ([], False)
+    assert after == ([KEY], True)
+    assert entries(shared) == {CATALOG, BOBS}
+
+
+def test_what_is_large_and_what_is_to_be_removed_or_to_go_alone_is_told_apart(
+    shared: Pipeline,
+) -> None:
+    small, large, alone, removed = (f"alice/research/{name}.csv" for name in "abcd")
+    for key in (small, alone, removed):
+        shared.drop(key)
+    shared.drop(large, "x" * LARGE)
+    shared.execute(SHARED_WORKLIST)
+    for key in (small, alone):
+        shared.drop(key, "newer")
+    shared.drop(large, "y" * LARGE)
+    shared.delete(removed)
+
+    work = take(shared, a_run(alone=names(shared, alone)))
+
+    apart = (work.small, work.large, work.alone, work.removed)
+    assert [[each.s3_key for each in some] for some in apart] == [
+        [small],
+        [large],
+        [alone],
+        [removed],
+    ]
+
+
+# What leaves the worklist
+
+
+def test_a_catalog_with_nothing_open_leaves_unless_somebody_asked_meanwhile(
+    shared: Pipeline,
+) -> None:
+    shared.drop(KEY)
+    late = "alice/research/late.txt"
+    shared.worklists.before("drop", lambda *_: shared.drop(late), times=1)
+
+    run = shared.execute(SHARED_WORKLIST)
+
+    assert run.progress.outcome is RunOutcome.RELEASED
+    assert shared.document(late).status is DocumentStatus.INDEXED
+    assert entries(shared) == set()
+
+
+def test_who_asks_before_the_run_is_released_has_it_go_on(shared: Pipeline) -> None:
+    shared.drop(KEY)
+    shared.leases.before("release", lambda *_, **__: shared.drop(BOB), times=1)
+
+    shared.execute(SHARED_WORKLIST)
+
+    assert {*shared.executions.started} == {f"{SHARED_WORKLIST}-1"}
+    assert shared.document(BOB).status is DocumentStatus.INDEXED
+
+
+def test_who_asks_after_the_run_is_released_has_another(shared: Pipeline) -> None:
+    shared.drop(KEY)
+    shared.leases.after("release", lambda *_, **__: shared.drop(BOB), times=1)
+
+    shared.execute(SHARED_WORKLIST)
+
+    assert f"{SHARED_WORKLIST}-2" in shared.executions.started
+    assert entries(shared) == {BOBS}
+
+
+def test_a_catalog_that_is_to_go_is_closed_once_it_is_empty(shared: Pipeline) -> None:
+    shared.drop(KEY)
+    shared.execute(SHARED_WORKLIST)
+    shared.catalogs.mark_deleting(CATALOG, at=shared.clock())
+    shared.delete()
+
+    shared.execute(SHARED_WORKLIST)
+
+    assert shared.catalogs.kept == {}
+    assert entries(shared) == set()
+
+
+def test_an_entry_of_a_catalog_that_is_gone_is_dropped(shared: Pipeline) -> None:
+    shared.drop(KEY)
+    shared.worklists.add(SHARED_WORKLIST, "cat-gone")
+
+    shared.execute(SHARED_WORKLIST)
+
+    assert entries(shared) == set()
+
+
+def test_the_catalogs_of_a_knowledge_base_that_left_the_pool_wait_for_its_return(
+    shared: Pipeline,
+) -> None:
+    elsewhere = PoolMember(knowledge_base_id="KB9", data_source_id="SHARED9").shared_source
+    shared.bucket.upload(KEY)
+    shared.uploads.reconcile(KEY, correlation_id="event-1")
+    shared.catalogs.place(CATALOG, elsewhere)
+    shared.requests.ask(CATALOG)
+
+    run = shared.execute("shared-KB9")
+
+    assert run.progress.outcome is RunOutcome.RELEASED
+    assert shared.worklists.kept["shared-KB9"].keys() == {CATALOG}
+    assert shared.document().status is DocumentStatus.PENDING
+
+
+def test_runs_of_two_knowledge_bases_share_the_calls_of_the_account() -> None:
+    pool = tuple(
+        PoolMember(knowledge_base_id=f"KB{number}", data_source_id=f"SHARED{number}")
+        for number in (1, 2)
+    )
+    shared = Pipeline(pool=pool, shared=True)
+    drop_many(shared, 300)
+    shared.drop(BOB)
+    shared.bedrock.direct_seconds = 30.0
+
+    first = shared.work("shared-KB1")
+    parked = shared.execute("shared-KB2")
+    for _ in range(40):
+        first = shared.go_on(first, until="WaitForIngestion")
+
+    assert parked.progress.outcome is RunOutcome.QUEUED
+    slots = {each.worklist_id: each.slots for each in shared.book.read().grants}
+    assert slots["shared-KB2"] >= 1
+    assert sum(slots.values()) <= 10
