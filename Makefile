@@ -201,9 +201,14 @@ screenshots: setup browser ## take docs/console/*.png anew, of every page at two
 	SCREENSHOTS=docs/console $(PYTEST) tests/browser/test_looks.py tests/browser/test_looks_agents.py \
 		tests/browser/test_operations.py $(ARGS)
 
+# tests/tiers.py says which tests are whose.
 .PHONY: test
-test: setup browser ## run every test; ARGS="-k foo" some
-	$(PYTEST) $(ARGS)
+test: setup browser ## run the tests of every change; ARGS="-k foo" some
+	$(PYTEST) -m "not prove" $(ARGS)
+
+.PHONY: prove
+prove: setup browser ## run all other tests, as before a release: kills, attacks, browsers, other programs
+	$(PYTEST) -m prove $(ARGS)
 
 .PHONY: clients
 clients: setup ## run every block of docs/clients.md, and say how many clients work

@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, settings
 from tests.browser import attempts
 from tests.clients.tally import tally
 from tests.processes import Watch
+from tests.tiers import tier_of
 
 if TYPE_CHECKING:
     from stackroom_local.state import Instance
@@ -78,8 +79,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         fixtures = set(getattr(item, "fixturenames", ()))
         if fixtures & _SERVERS:
             item.add_marker("processes")
-        if item.path.relative_to(_TESTS).parts[0] in _SLOW:
+        file = item.path.relative_to(_TESTS)
+        if file.parts[0] in _SLOW:
             item.add_marker("slow")
+        if tier_of(file.as_posix()) == "prove":
+            item.add_marker("prove")
         if shared := _shared(item, fixtures):
             item.add_marker(pytest.mark.xdist_group(shared))
     # What takes longest first, so that no worker is left with it alone at the end.

@@ -1,0 +1,49 @@
+"""What every change must hold is run with every change."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.tiers import TIERS, tier_of
+
+_TESTS = Path(__file__).parents[1]
+# By promise, where it is proven. A file that moves or is folded into another takes its line along.
+PROMISES = {
+    "nobody finds another's": (
+        "console/test_access.py",
+        "contract/stores/test_isolation.py",
+        "gateway/test_identity_headers.py",
+        "unit/test_retrieval_tenancy.py",
+    ),
+    "a death before or after a write does no harm": (
+        "chaos/test_stories.py",
+        "unit/test_deletions.py",
+        "unit/test_takedown.py",
+    ),
+    "a lost answer of a service does no harm": ("contract/ports/test_lost_answers.py",),
+    "each Catch, Retry and Choice leads where it says": (
+        "contract/test_workflow.py",
+        "workflow/test_breakdowns.py",
+        "workflow/test_retries.py",
+    ),
+    "rights are those of the templates": ("infra/test_permissions.py", "permissions/test_needs.py"),
+    "a dropped file gets its answer": ("e2e/test_asking.py", "e2e/test_dropping.py"),
+}
+
+
+@pytest.mark.parametrize("file", [file for files in PROMISES.values() for file in files])
+def test_what_every_change_must_hold_is_run_with_every_change(file: str) -> None:
+    assert (_TESTS / file).is_file()
+    assert tier_of(file) == "test"
+
+
+def test_each_path_of_the_table_is_there_and_says_something() -> None:
+    for path, tier in TIERS.items():
+        assert (_TESTS / path).exists(), path
+        assert tier_of(str(Path(path).parent)) != tier, f"{path} is {tier} without its line"
+
+
+def test_the_longest_path_decides() -> None:
+    assert tier_of("e2e/test_events.py") == "prove"
+    assert tier_of("e2e/test_dropping.py") == "test"
+    assert tier_of("unit/test_keys.py") == "test"

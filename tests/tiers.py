@@ -1,0 +1,66 @@
+"""
+When a test is run: with every change (`make test`), or before a release too (`make prove`).
+
+What every change must hold is never only in `prove`: nobody finds another's data, a death before or
+after a write and an answer that is lost do no harm, each Catch, Retry and Choice of the state
+machine leads where it says, rights are those of the templates, and a dropped file gets its answer.
+"""
+
+from pathlib import PurePosixPath
+from typing import Literal
+
+Tier = Literal["test", "prove"]
+
+# The longest path that begins a test's file decides; what none begins is of "test".
+TIERS: dict[str, Tier] = {
+    # A local mode of their own, killed, attacked, or driven by other programs.
+    "attack": "prove",
+    "chaos/test_interleavings.py": "prove",
+    "clients/test_clients.py": "prove",
+    "e2e": "prove",
+    "sites": "prove",
+    "soak/test_soak.py": "prove",
+    # A drop to its answer over MCP, what people do at the shared one, and a start after a kill.
+    "e2e/test_asking.py": "test",
+    "e2e/test_catalog_tools.py": "test",
+    "e2e/test_dropping.py": "test",
+    "e2e/test_recovery.py": "test",
+    # In Chromium: a catalog, an upload and a chat.
+    "browser": "prove",
+    "browser/test_chat.py": "test",
+    "browser/test_catalogs.py": "test",
+    # Every start and stop of the local mode, the wheel, and a deployment of each kind.
+    "local/test_deployment.py": "prove",
+    "local/test_lifecycle.py": "prove",
+    "local/test_loading.py": "prove",
+    "local/test_pooling.py": "prove",
+    "local/test_search_index.py": "prove",
+    "local/test_simulated_types.py": "prove",
+    "local/test_wheel.py": "prove",
+    # The ways of the state machine over moto's interpreter; `test` has those of Retry and Catch.
+    "simulated_time": "prove",
+    "workflow": "prove",
+    "workflow/test_breakdowns.py": "test",
+    "workflow/test_retries.py": "test",
+    # Every store in every trouble; `test` has what each finds, and for whom.
+    "contract/stores/test_troubles.py": "prove",
+    # A local mode, a simulator, a gateway or a synthesis for each case.
+    "agents/test_in_the_loop.py": "prove",
+    "constructs/test_bundling.py": "prove",
+    "constructs/test_examples.py": "prove",
+    "constructs/test_packages.py": "prove",
+    "gateway/test_node_clients.py": "prove",
+    "gateway/test_sign_in.py": "prove",
+    "infra/test_bundling.py": "prove",
+    "simulator/test_managed_ingestion.py": "prove",
+    "simulator/test_parsing.py": "prove",
+}
+
+
+def tier_of(file: str) -> Tier:
+    """`file` as under tests/, with slashes: `unit/test_keys.py`."""
+    path = PurePosixPath(file)
+    for each in (path, *path.parents):
+        if (found := TIERS.get(str(each))) is not None:
+            return found
+    return "test"
