@@ -131,6 +131,7 @@ class PipelineFunctions:
         handler.allow(
             "bedrock:ListDataSources",
             "bedrock:GetDataSource",
+            "bedrock:DeleteDataSource",  # one that no catalog has any more
             "bedrock:DeleteKnowledgeBaseDocuments",
             "bedrock:GetKnowledgeBaseDocuments",
             "bedrock:ListKnowledgeBaseDocuments",

@@ -461,10 +461,9 @@ class FakeSlots(Disturbed):
         return frozenset(each for each in kept if each.startswith("!lost-"))
 
     def survey(self, knowledge_base_id: str, names: Collection[str]) -> None:
-        if knowledge_base_id not in self.surveyed:
-            self.surveyed.add(knowledge_base_id)
-            lost = {f"!lost-{each}" for each in names}
-            self.kept[knowledge_base_id] = self.kept.get(knowledge_base_id, set()) | lost
+        self.surveyed.add(knowledge_base_id)
+        lost = {f"!lost-{each}" for each in names}
+        self.kept[knowledge_base_id] = self.kept.get(knowledge_base_id, set()) | lost
 
     def noted(self, knowledge_base_id: str) -> frozenset[str] | None:
         kept = frozenset(self.kept.get(knowledge_base_id, ()))

@@ -88,6 +88,17 @@ def a_document_that_only_the_index_knows(world: World) -> None:
     world.reconcile()
 
 
+def a_data_source_whose_catalog_is_gone(world: World) -> None:
+    """The tables were brought back as of before it was made, and its file is deleted since."""
+    world.drop(A, "a text")
+    assert world.settle()
+    _unheard(world, partial(world.remove, A))
+    _forget(world, f"DOC#{_place(A).document_id}", A)
+    _forget(world, METADATA, A)
+    world.pass_time(_QUIET)
+    world.reconcile()
+
+
 def a_run_that_is_silent_when_the_reconciler_looks(world: World) -> None:
     world.drop(A, "a text")
     world.pass_time(4)
@@ -173,6 +184,7 @@ STORIES = (
     Story(a_document_dropped_into_a_catalog_that_is_going),
     Story(a_deletion_that_died_on_the_way),
     Story(a_document_that_only_the_index_knows, _SHARED),
+    Story(a_data_source_whose_catalog_is_gone),
     Story(a_run_that_is_silent_when_the_reconciler_looks),
     Story(a_run_that_is_silent_when_the_schedule_looks),
     Story(a_run_whose_name_was_used_before),

@@ -106,6 +106,10 @@ class World:
     def s3vectors(self) -> Any:
         return client("s3vectors", self.endpoint, patient=self.patient)
 
+    def _made(self, service: str) -> Any:
+        """What makes things ready for a test, which is not about how often that may be asked."""
+        return client(service, self.endpoint, patient=True)
+
     def put(self, key: str, body: bytes | str, sidecar: object | None = None) -> str:
         """Upload a document, and its sidecar's attributes if given; answers its URI."""
         if sidecar is not None:
@@ -177,17 +181,17 @@ class World:
 
     def knowledge_base(self, index: str | None = None) -> str:
         request = knowledge_base_request(index or self.index())
-        created = self.agent.create_knowledge_base(**request)
+        created = self._made("bedrock-agent").create_knowledge_base(**request)
         return str(created["knowledgeBase"]["knowledgeBaseId"])
 
     def data_source(self, knowledge_base: str, prefix: str = "", **more: Any) -> str:
         request = data_source_request(knowledge_base, self.bucket, prefix)
-        created = self.agent.create_data_source(**{**request, **more})
+        created = self._made("bedrock-agent").create_data_source(**{**request, **more})
         return str(created["dataSource"]["dataSourceId"])
 
     def guardrail(self, **policies: Any) -> str:
         """Made of words, or of topics by name: each with a definition and examples."""
-        created = self.bedrock.create_guardrail(**guardrail_request(**policies))
+        created = self._made("bedrock").create_guardrail(**guardrail_request(**policies))
         return str(created["guardrailId"])
 
     def sync(self, knowledge_base: str, data_source: str) -> dict[str, Any]:

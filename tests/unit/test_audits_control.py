@@ -16,9 +16,11 @@ def world() -> Reconciled:
     return Reconciled()
 
 
-def make(world: Reconciled, name: str) -> DataSource:
+def make(
+    world: Reconciled, name: str, source_type: DataSourceType = DataSourceType.CUSTOM
+) -> DataSource:
     return world.bedrock.create(
-        "KB1", name, source_type=DataSourceType.CUSTOM, prefix="alice/research/", token="t"
+        "KB1", name, source_type=source_type, prefix="alice/research/", token="t"
     )
 
 
@@ -133,8 +135,60 @@ def test_a_slot_about_to_be_used_is_kept(world: Reconciled) -> None:
     assert world.found() == []
 
 
-@pytest.mark.parametrize("name", [f"notes-{CATALOG}", f"ds-{'0' * 32}"])
-def test_a_data_source_of_no_catalog_is_reported_and_kept(world: Reconciled, name: str) -> None:
+def test_a_data_source_whose_catalog_is_gone_is_deleted(world: Reconciled) -> None:
+    name = f"notes-{CATALOG}"
+    made = make(world, name).data_source_id
+
+    told = world.found(dry_run=True)
+    kept = world.bedrock.all("KB1")
+    found = world.found()
+
+    assert told == found == [(Kind.ORPHAN_DATA_SOURCE, f"KB1/{made} ({name})")]
+    assert kept == {name: made}
+    assert world.bedrock.all("KB1") == {}
+    assert world.found() == []
+
+
+def test_a_data_source_whose_catalog_lives_elsewhere_is_deleted(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    lived_in = world.bedrock.all("KB1")
+    made = make(world, CATALOG).data_source_id
+
+    found = world.found()
+
+    assert found == [(Kind.ORPHAN_DATA_SOURCE, f"KB1/{made} ({CATALOG})")]
+    assert world.bedrock.all("KB1") == lived_in
+    assert world.found() == []
+
+
+def test_a_data_source_whose_catalog_is_opened_at_the_last_moment_is_kept(
+    world: Reconciled,
+) -> None:
+    made = make(world, f"notes-{CATALOG}", DataSourceType.S3).data_source_id
+
+    def drop(*_: object, prefix: str = "", **__: object) -> None:
+        if prefix:
+            world.drop()
+
+    world.inventory.after("objects", drop)
+
+    assert world.found() == []
+    assert world.bedrock.all("KB1") == {f"notes-{CATALOG}": made}
+
+
+def test_a_data_source_in_use_is_left_for_the_next_time(world: Reconciled) -> None:
+    name = f"notes-{CATALOG}"
+    made = make(world, name).data_source_id
+    world.bedrock.remove = lambda *_: False  # type: ignore[method-assign] - as while a job runs
+
+    [left] = world.reconcile()
+
+    assert (left.outcome, left.what) == (Outcome.LEFT, f"KB1/{made} ({name})")
+    assert left.remedy == "left for the next time: the knowledge base is in use"
+
+
+def test_a_data_source_whose_name_tells_no_catalog_is_reported_and_kept(world: Reconciled) -> None:
+    name = f"ds-{'0' * 32}"
     made = make(world, name).data_source_id
 
     found = world.found()

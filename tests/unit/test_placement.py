@@ -197,6 +197,26 @@ def test_whatever_comes_back_first_after_the_tables_were_lost_all_data_sources_a
     assert (pipeline.slots.taken("KB1"), pipeline.slots.lost("KB1")) == (4, frozenset())
 
 
+def test_a_catalog_that_was_placed_after_the_copy_that_the_tables_were_brought_back_from(
+    pipeline: Pipeline,
+) -> None:
+    keys = [f"alice/shelf {number}/a.txt" for number in range(5)]
+    made = {}
+    for key in keys[:4]:
+        pipeline.drop(key)
+        catalog = pipeline.catalogs.kept[place_of(key).catalog_id]
+        made[key] = make(pipeline, data_source_name(catalog))
+    make(pipeline, "the shared one")  # the fifth, as in each knowledge base
+    of_the_copy = place_of(keys[0]).catalog_id
+    pipeline.slots.kept["KB1"] = {of_the_copy}  # surveyed before, and of the others it knows nothing
+
+    shared = [place(pipeline, key).is_shared for key in (keys[4], "bob/notes/b.txt")]
+
+    assert shared == [True, True]
+    assert {key: place(pipeline, key) for key in keys[:4]} == made
+    assert (pipeline.slots.taken("KB1"), pipeline.slots.lost("KB1")) == (4, frozenset())
+
+
 def test_before_the_data_sources_were_looked_through_a_run_has_to_find_out(
     pipeline: Pipeline,
 ) -> None:

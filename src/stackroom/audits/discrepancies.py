@@ -67,7 +67,7 @@ REMEDIES = {
     Kind.DEAD_WAITER: "taken out of the queue",
     Kind.UNUSED_SLOT: "freed",
     Kind.LOST_SLOT: "counted as free, for there is room for a data source again",
-    Kind.ORPHAN_DATA_SOURCE: "left alone: no catalog lives there; if it is yours to delete, run",
+    Kind.ORPHAN_DATA_SOURCE: "deleted with all that it indexed, for no catalog lives there",
     Kind.BROKEN_DATA_SOURCE: (
         "left alone: give the knowledge base's role its rights and the index back, or use"
         " UpdateDataSource with all of its configuration and dataDeletionPolicy RETAIN; then"

@@ -1,11 +1,18 @@
-"""Data sources and slots of the pool: whose they are, and which are nobody's any more."""
+"""
+Data sources and slots of the pool: whose they are, and which are nobody's any more.
+
+Where tables were brought back as of yesterday, a data source may stand whose catalog was deleted
+since, or was given another. The bucket was compared before, so that a catalog that has documents
+has its record by now: what no record leads to is deleted, with all that it has in the index.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from stackroom.audits.discrepancies import REMEDIES, Discrepancy, Kind, Step
-from stackroom.audits.mending import Mending
+from stackroom.audits.mending import LeftForLater, Mending
+from stackroom.errors import RecordChanged
 from stackroom.keys import Location, locate
 from stackroom.model import PoolMember
 from stackroom.ports.catalogs import Catalogs
@@ -58,14 +65,34 @@ class SourceAudit:
         if known.status in _BROKEN:
             told = "; ".join((known.status, *known.reasons))
             yield self.mending.left(Kind.BROKEN_DATA_SOURCE, f"{where}: {told}")
-        elif not self._is_lived_in(known):
+        elif owner_of(known) is None:
             there = known.source
             remedy = (
-                f"{REMEDIES[Kind.ORPHAN_DATA_SOURCE]} aws bedrock-agent delete-data-source"
+                "left alone: its name tells no catalog; if it is yours to delete, run"
+                " aws bedrock-agent delete-data-source"
                 f" --knowledge-base-id {there.knowledge_base_id}"
                 f" --data-source-id {there.data_source_id}"
             )
             yield self.mending.left(Kind.ORPHAN_DATA_SOURCE, where, remedy=remedy)
+        elif not self._is_lived_in(known):
+            # A dry run opens no lost catalog again; then it had one.
+            unless = ", unless its catalog is opened again" if self.mending.dry_run else ""
+            yield from self.mending.mended(
+                Kind.ORPHAN_DATA_SOURCE,
+                where,
+                by=partial(self._remove, known),
+                remedy=f"{REMEDIES[Kind.ORPHAN_DATA_SOURCE]}{unless}",
+            )
+
+    def _remove(self, known: KnownSource) -> None:
+        if self._is_lived_in(known):
+            raise RecordChanged(known.name)
+        there = known.source
+        if self.data_sources.remove(there.knowledge_base_id, there.data_source_id):
+            return
+        now = self.inventory.source(there.knowledge_base_id, there.data_source_id)
+        if now is not None and now.status != _DELETING:
+            raise LeftForLater("left for the next time: the knowledge base is in use")
 
     def _is_lived_in(self, known: KnownSource) -> bool:
         catalog_id = owner_of(known)

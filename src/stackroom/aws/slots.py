@@ -70,7 +70,7 @@ class DynamoSlots:
         if names:  # there is no empty set in DynamoDB
             expression += " ADD catalogs :lost"
             values |= {":lost": {f"{_LOST}{each}" for each in names}}
-        self._update(knowledge_base_id, expression, values, "attribute_not_exists(surveyed)")
+        self._update(knowledge_base_id, expression, values)
 
     def noted(self, knowledge_base_id: str) -> frozenset[str] | None:
         item = self._item(knowledge_base_id)

@@ -36,7 +36,7 @@ class Slots(Protocol):
     def survey(self, knowledge_base_id: str, names: Collection[str]) -> None:
         """
         Count a slot lost for each of these data sources, which no catalog that holds one accounts
-        for; from now on `noted` tells. Of two surveys the first counts.
+        for; from now on `noted` tells. Safe to repeat.
         """
         ...
 

@@ -110,8 +110,11 @@ class Placements:
             self.data_sources.remove(source.knowledge_base_id, source.data_source_id)
             self.slots.free(source.knowledge_base_id, catalog_id)
 
-    def _survey(self, knowledge_base_id: str) -> None:
-        """Where the tables were lost, a catalog that comes back must find its data source again."""
+    def _survey(self, knowledge_base_id: str) -> bool:
+        """
+        Whether it found what nobody knew of. Where the tables were lost, or brought back as of
+        yesterday, a catalog that comes back must find its data source again.
+        """
         there = self.data_sources.all(knowledge_base_id)
         # After them: whoever takes a slot makes the data source after it.
         holders = self.slots.holders(knowledge_base_id)
@@ -120,7 +123,9 @@ class Placements:
             for each in there
             if is_of_a_catalog(each) and not any(is_named_after(each, holder) for holder in holders)
         }
+        lost = self.slots.lost(knowledge_base_id)
         self.slots.survey(knowledge_base_id, found)
+        return not all(any(each.endswith(name) for each in lost) for name in found)
 
     def _own(self, catalog: Catalog) -> DataSource | None:
         for member in self._candidates(catalog):
@@ -129,8 +134,11 @@ class Placements:
             try:
                 return self._adopt_or_create(member, catalog)
             except DataSourceLimit:
-                # Someone else's data sources are there: what we counted as free is not.
-                self.slots.exhaust(member.knowledge_base_id, catalog.catalog_id)
+                # What we counted as free is not: slots were lost, or strangers' are there.
+                if self._survey(member.knowledge_base_id):
+                    self.slots.free(member.knowledge_base_id, catalog.catalog_id)
+                else:
+                    self.slots.exhaust(member.knowledge_base_id, catalog.catalog_id)
         return None
 
     def _takes_slot(self, member: PoolMember, catalog: Catalog) -> bool:

@@ -45,8 +45,7 @@ def reconcile(site: Site, *, dry_run: bool, told: Output) -> None:
     out = told.people
     found = _compared(site, out, dry_run=dry_run)
     _sum_up(out, found, dry_run=dry_run)
-    is_orphan = any(each.kind is Kind.ORPHAN_DATA_SOURCE for each in found)
-    if is_orphan and isinstance(site, Instance):
+    if any("aws bedrock-agent" in each.remedy for each in found) and isinstance(site, Instance):
         keys = f"stackroom env --operator --state-dir {shlex.quote(str(site.state_dir))}"
         out.print(f'the AWS CLI, .venv/bin/aws, comes here after: eval "$(.venv/bin/{keys})"')
     told.answer(_answer(found, dry_run=dry_run))

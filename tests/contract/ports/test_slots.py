@@ -160,11 +160,11 @@ def test_before_a_survey_nobody_can_tell_what_is_there(slots: Slots) -> None:
     assert slots.noted("KB2") is None
 
 
-def test_what_the_first_survey_found_takes_slots_and_is_noted_by_name(slots: Slots) -> None:
+def test_what_surveys_found_takes_slots_and_is_noted_by_name(slots: Slots) -> None:
     slots.take("KB1", "cat-1", limit=4)
 
+    slots.survey("KB1", ["ds-b"])
     slots.survey("KB1", ["ds-b", "ds-c"])
-    slots.survey("KB1", ["ds-d"])
 
     noted = slots.noted("KB1") or frozenset()
     lost = slots.lost("KB1")
