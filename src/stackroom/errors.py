@@ -1,8 +1,6 @@
 """
 What can go wrong, sorted by what the caller should do about it.
 
-Over 200 lines: one tree of small classes, where each is found by its branch.
-
 StackroomError
 ├── Rejected                    change the request; never retried
 │   ├── MalformedEvent          not an event that we know; belongs in the dead-letter queue

@@ -1,8 +1,4 @@
-"""
-What Stackroom knows: catalogs, their documents, and the knowledge bases they lie in.
-
-Over 200 lines: the few records that nearly everything reads.
-"""
+"""What Stackroom knows: catalogs, their documents, and the knowledge bases they lie in."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum

@@ -4,8 +4,6 @@ What a caller may see: the one place where the filter of a search is built, and 
 The caller's identity is verified before it gets here; what the caller asked for is only ever added
 to it by AND, so a filter can narrow a search and never widen it. Attributes say what whoever wrote
 the sidecar says, so each passage must come from its owner's own documents, too.
-
-Over 200 lines: whatever decides who may see what is in this file.
 """
 
 import logging

@@ -8,8 +8,6 @@ whoever gives one back, or comes too late for one, hands out what is free.
 
 Nothing here decides what Bedrock allows: a grant that was lost, or given twice, meets Bedrock's own
 refusal, which is waited out.
-
-Over 200 lines: all that a run may ask of the ledger, each a few lines around one write.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,8 +1,4 @@
-"""
-Everybody who looks for discrepancies, and what they look at.
-
-Over 200 lines: every audit is made here, of what all of them share.
-"""
+"""Everybody who looks for discrepancies, and what they look at."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace

@@ -3,8 +3,6 @@ What is deployed, behind the ports: an adapter for each store and service, made 
 
 Each is made when it is first asked for, and its module imported then: a function pays for what it
 uses, in time (`make bench-cold`) as in settings. The use cases over them are in aws/use_cases.py.
-
-Over 200 lines: a property for each adapter, all alike.
 """
 
 from __future__ import annotations

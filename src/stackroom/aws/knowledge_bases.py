@@ -5,8 +5,6 @@ Another store is an adapter for `ports.retrieval.KnowledgeBase`, a function here
 member and what the deployment has, and a line in the table; in ANSWERS too, if it has a model
 answer by itself. An adapter is imported when its first knowledge base is made, for a pool rarely
 has more than one kind.
-
-Over 200 lines: each call of one API, a few lines for each.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 The use cases that the tasks of a run call, and those that follow one that broke.
 
 Each use case is composed in one place, in a few lines.
-
-Over 200 lines: each use case is composed in one place, in a few lines.
 """
 
 from __future__ import annotations

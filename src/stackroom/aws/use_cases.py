@@ -4,8 +4,6 @@ The composition root: from settings to use cases, for the functions, the CLI and
 A use case that is asked for is made once, with the adapters of aws/deployment.py, and its package
 imported then; so a function pays for what it uses. Where a new one belongs: a property here, or in
 aws/run_use_cases.py if a run's tasks call it.
-
-Over 200 lines: each use case is composed in one place, in a few lines.
 """
 
 from __future__ import annotations

@@ -4,8 +4,6 @@ By direct calls: what a data source of type CUSTOM takes, ten documents a call.
 Bedrock answers a call at once and works on; until it has decided on all its documents the call
 counts among the account's ten. What is at work stands in the run's progress; polling looks at it,
 and the next start sends what free calls can take.
-
-Over 200 lines: what a call is begun with is what it is looked at by.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@ By ingestion jobs: what a data source of type S3 takes, and those of MANAGED kno
 A job takes up all there is under the prefix, tries again what failed before, and gives its failure
 reasons for all files together. What is open is bound to its id, and settled by it. A rejected file
 stays in the index as nobody's: a job that came after its sidecar has made it so.
-
-Over 200 lines: what a job is begun with is what it is looked at by.
 """
 
 import hashlib

@@ -3,8 +3,6 @@ What a catalog's owner can expect: how far each document is, who waits before it
 
 The time is an estimate (stackroom.ingestion.remaining) and no promise: a document that waits longer
 goes on waiting, for nothing here or elsewhere ends a wait. What is not known is not told.
-
-Over 200 lines: what is told of a catalog and of a document belongs together.
 """
 
 import math

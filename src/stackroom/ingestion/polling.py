@@ -4,8 +4,6 @@ PollIngestion: one look at what a run has at work, and the verdicts of what is d
 The same for jobs and direct calls: the data source's strategy looks and says how far Bedrock's word
 goes, searches complete the evidence, rules make a verdict of it, and what is not settled is looked
 at again. It gives back what the run needs no more of its knowledge base.
-
-Over 200 lines: one look and all that comes of it, which is read together.
 """
 
 from collections.abc import Callable, Sequence

@@ -3,8 +3,6 @@ The direct calls of one start: which documents share one, and what Bedrock's ans
 
 Bedrock refuses a call as a whole, so that one document would keep nine others waiting for ever.
 Those of a refused call are sent again, each alone; whatever is refused then is at fault itself.
-
-Over 200 lines: calls of all sizes, and what becomes of each that is refused.
 """
 
 import math

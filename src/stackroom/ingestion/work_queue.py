@@ -5,8 +5,6 @@ Each catalog has its turn, with the documents that have been open longest; a run
 catalog behind the one whose turn was last, so that nobody's thousand documents come before
 another's first. A document that is tried again has queued up anew (stackroom.settlement). A catalog
 with nothing open leaves the worklist, unless somebody has asked for it meanwhile.
-
-Over 200 lines: one reading of the worklist, by the same turns for all kinds of work.
 """
 
 from collections import deque

@@ -5,8 +5,6 @@ How many data sources a knowledge base has goes by its type (stackroom.capacity)
 for catalogs; the last is the shared CUSTOM data source. A new catalog gets one of its own on the
 knowledge base with the most room, and where none is left, it joins the shared data source that has
 the fewest catalogs. Where a catalog was placed it stays, whatever becomes of the pool.
-
-Over 200 lines: own and shared data sources are chosen by the same counts.
 """
 
 import hashlib

@@ -9,8 +9,6 @@ only if it is still what was read; else all begins anew.
 A batch of keys goes the same way, beside each other. Only the last record of each plan waits for
 the others', for those of one catalog are saved together: each write of them changes its counters,
 and whoever meets another's there has to wait.
-
-Over 200 lines: one way from what is seen to the record, and its batches.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -3,8 +3,6 @@ What the verbs answer with --json: the keys that programs may count on, held to 
 
 A key is never renamed and never changes its meaning; later versions may add some. Times are ISO
 8601 in UTC, sizes bytes.
-
-Over 200 lines: each answer is a few, and they are read as one list.
 """
 
 from datetime import datetime
