@@ -169,6 +169,12 @@ def section(text: str, name: str) -> str:
     return text.split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->", maxsplit=1)[0].strip()
 
 
+def replaced(text: str, name: str, by: str) -> str:
+    """The text with something else between the marks of this name."""
+    old = text.split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->", maxsplit=1)[0]
+    return text.replace(f"<!-- {name} -->{old}<!-- /", f"<!-- {name} -->\n{by}\n<!-- /")
+
+
 def _actions(resources: Mapping[str, Any], role: str) -> Iterable[str]:
     for resource in resources.values():
         properties = resource.get("Properties", {})
@@ -193,8 +199,7 @@ def main(assembly: Path) -> None:
         "state-machine": state_machine(),
         "exit-codes": exit_codes(),
     }.items():
-        old = text.split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->")[0]
-        text = text.replace(f"<!-- {name} -->{old}<!-- /", f"<!-- {name} -->\n{table}\n<!-- /")
+        text = replaced(text, name, table)
     README.write_text(text, "utf-8")
     FIDELITY.write_text(fidelity(), "utf-8")
     CLI.write_text(cli(), "utf-8")
