@@ -103,20 +103,6 @@ def test_a_dispatcher_that_died_after_it_woke_the_run_does_not_cost_the_run_its_
     assert desk.queue() == []
 
 
-def test_a_grant_that_falls_to_a_dead_run_goes_to_the_next(desk: Desk) -> None:
-    desk.enter("busy")
-    dead, alive = desk.waiter("dead"), desk.waiter("alive")
-    desk.task_tokens.dead.add(dead.token)
-    desk.book.enqueue(dead)
-    desk.book.enqueue(alive)
-
-    desk.clock.pass_by(60)
-    desk.admission.leave("busy", 1)
-
-    assert desk.holders() == ["alive"]
-    assert desk.queue() == []
-
-
 def test_a_grant_of_a_run_that_died_before_it_was_woken_goes_to_the_next(desk: Desk) -> None:
     desk.task_tokens.failure = StoreUnavailable("SendTaskSuccess", "InternalServerError")
     with pytest.raises(StoreUnavailable):

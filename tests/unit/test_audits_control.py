@@ -3,8 +3,7 @@
 import pytest
 
 from stackroom.audits.discrepancies import Kind, Outcome
-from stackroom.model import DataSource, DataSourceType, DocumentStatus
-from stackroom.runs.leases import MAX_FAILURES
+from stackroom.model import DataSource, DataSourceType
 from tests.unit.pipeline import CATALOG, KEY
 from tests.unit.reconciling import Reconciled
 
@@ -32,20 +31,8 @@ def test_a_run_that_ended_without_a_word_is_followed(world: Reconciled) -> None:
     assert world.found() == [(Kind.DEAD_RUN, f"{CATALOG}-1")]
     assert world.leases.kept[CATALOG].epoch == 2
     assert f"{CATALOG}-2" in world.executions.started
+    assert world.leases.kept[CATALOG].failures == 1
     assert world.found() == []
-
-
-def test_who_finds_a_dead_run_follows_it_as_everybody_does(world: Reconciled) -> None:
-    world.drop()
-    for epoch in range(1, MAX_FAILURES + 1):
-        world.executions.ended.add(f"{CATALOG}-{epoch}")
-        world.clock.pass_by(HOURS)
-        world.found()
-
-    delays = [each["progress"]["delay"] for each in world.executions.started.values()]  # type: ignore[index]
-    assert delays == [0, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]
-    assert world.document().status is DocumentStatus.FAILED
-    assert not world.leases.kept[CATALOG].held
 
 
 def test_a_run_that_was_never_started_is_started(world: Reconciled) -> None:
@@ -60,13 +47,6 @@ def test_a_run_that_was_never_started_is_started(world: Reconciled) -> None:
     assert world.found() == []
 
 
-def test_a_long_run_is_left_alone(world: Reconciled) -> None:
-    world.drop()
-    world.clock.pass_by(HOURS)
-
-    assert world.found() == []
-
-
 def test_the_grant_of_a_dead_run_is_given_back(world: Reconciled) -> None:
     world.drop()
     world.work()
@@ -76,11 +56,13 @@ def test_the_grant_of_a_dead_run_is_given_back(world: Reconciled) -> None:
     assert world.book.ledger.grants == ()
 
 
-def test_the_grant_of_a_live_run_is_kept(world: Reconciled) -> None:
+def test_a_long_run_and_its_grant_are_left_alone(world: Reconciled) -> None:
     world.drop()
+    world.clock.pass_by(HOURS)
+    before_its_grant = world.found()
     world.work()
 
-    assert world.found() == []
+    assert before_its_grant == world.found() == []
     assert len(world.book.ledger.grants) == 1
 
 

@@ -5,11 +5,9 @@ import pytest
 from stackroom.audits.discrepancies import Kind
 from stackroom.counting import counts_in
 from stackroom.model import CatalogStatus, DocumentStatus
-from stackroom.ports.worklists import Entry
-from stackroom.runs.worklists import shared_worklist
 from stackroom.settlement.verdicts import MAX_ATTEMPTS
 from tests.unit.pipeline import CATALOG, KEY, place_of
-from tests.unit.reconciling import LONG, SHARED, Reconciled
+from tests.unit.reconciling import LONG, Reconciled
 
 OTHER = "alice/research/other.pdf"
 UNFINISHED = (DocumentStatus.PENDING, DocumentStatus.INDEXING)
@@ -21,12 +19,16 @@ def world() -> Reconciled:
 
 
 @pytest.mark.parametrize("status", UNFINISHED)
-def test_a_document_that_no_run_works_on_gets_one(
+def test_a_document_that_no_run_works_on_gets_one_unless_it_may_be_about_to(
     world: Reconciled, status: DocumentStatus
 ) -> None:
     world.dropped_and_indexed(KEY)
-    world.change(KEY, status=status)
+    world.clock.pass_by(LONG)
+    world.change(KEY, status=status, updated_at=world.clock())
 
+    at_once = world.reconcile()
+
+    assert at_once == []
     assert world.found() == [(Kind.STALLED_DOCUMENT, KEY)]
     assert world.leases.kept[CATALOG].held
     assert world.found() == []
@@ -40,16 +42,6 @@ def test_a_deletion_that_no_run_works_on_gets_one(world: Reconciled) -> None:
 
     assert world.found() == [(Kind.STALLED_DOCUMENT, KEY)]
     assert world.leases.kept[CATALOG].held
-
-
-def test_a_document_that_changed_a_moment_ago_may_be_about_to_get_its_run(
-    world: Reconciled,
-) -> None:
-    world.dropped_and_indexed(KEY)
-    world.clock.pass_by(LONG)
-    world.change(KEY, status=DocumentStatus.PENDING, updated_at=world.clock())
-
-    assert world.reconcile() == []
 
 
 def test_a_rejected_file_that_may_still_be_found_gets_a_run_until_that_was_tried_often_enough(
@@ -67,8 +59,7 @@ def test_a_rejected_file_that_may_still_be_found_gets_a_run_until_that_was_tried
 
 def test_a_catalog_that_no_run_works_on_gets_one(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
-    indexing = {"status": CatalogStatus.INDEXING, "updated_at": world.clock()}
-    world.catalogs.kept[CATALOG] = world.catalogs.kept[CATALOG].model_copy(update=indexing)
+    world.stays_indexing(CATALOG)
 
     assert world.found() == [(Kind.STALLED_CATALOG, CATALOG)]
     assert world.leases.kept[CATALOG].held
@@ -130,22 +121,13 @@ def test_a_catalog_that_the_shared_run_does_not_know_of_is_made_known_to_it(
     world: Reconciled,
 ) -> None:
     others = "alice/letters/one.txt"
-    for key in (KEY, others):
-        world.lives_on(SHARED, key)
-        world.requests.ask(place_of(key).catalog_id)
-    shared = shared_worklist("KB1")
-    forgotten = next(each for each in world.worklists.entries(shared, limit=2) if is_of(each, KEY))
-    world.worklists.drop(shared, forgotten)
+    shared = world.forgets_on_shared(KEY, beside=others)
 
     assert world.found() == [(Kind.STALLED_DOCUMENT, KEY)]
     assert [each.catalog_id for each in world.worklists.entries(shared, limit=9)] == sorted(
         place_of(key).catalog_id for key in (KEY, others)
     )
     assert world.found() == []
-
-
-def is_of(entry: Entry, key: str) -> bool:
-    return entry.catalog_id == place_of(key).catalog_id
 
 
 @pytest.mark.parametrize("status", [DocumentStatus.PENDING, DocumentStatus.INDEXED])

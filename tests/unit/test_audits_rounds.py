@@ -9,9 +9,8 @@ import pytest
 from stackroom.audits.discrepancies import Discrepancy, Kind
 from stackroom.audits.rounds import BETWEEN
 from stackroom.model import DocumentStatus
-from stackroom.runs.worklists import shared_worklist
-from tests.unit.pipeline import CATALOG, KEY, place_of
-from tests.unit.reconciling import LONG, SHARED, Reconciled
+from tests.unit.pipeline import CATALOG, KEY
+from tests.unit.reconciling import LONG, Reconciled
 
 OTHER = "alice/research/other.pdf"
 
@@ -31,11 +30,11 @@ def one_step(world: Reconciled) -> None:
     list(world.reconciliation().go_on(has_time=partial(next, iter([True, False]))))
 
 
-def test_the_first_round_is_due_at_once(world: Reconciled) -> None:
+def test_the_first_round_is_due_at_once_and_after_a_short_one_the_next_in_an_hour(
+    world: Reconciled,
+) -> None:
     assert world.reconciliation().is_due
 
-
-def test_after_a_short_round_the_next_is_due_in_an_hour(world: Reconciled) -> None:
     world.reconcile()
 
     assert not world.reconciliation().is_due
@@ -98,52 +97,37 @@ def test_between_two_rounds_a_document_that_no_run_works_on_gets_one(
     world: Reconciled, status: DocumentStatus
 ) -> None:
     world.dropped_and_indexed(KEY, OTHER)
-    world.change(KEY, status=status)
+    world.clock.pass_by(LONG)
+    world.change(KEY, status=status, updated_at=world.clock())
 
+    at_once = list(world.reconciliation().look_between(has_time=lambda: True))
+
+    assert at_once == []  # it may be about to get its run
     assert looked(world) == [(Kind.STALLED_DOCUMENT, KEY)]
     assert world.leases.kept[CATALOG].held
     assert looked(world) == []
 
 
-def test_between_two_rounds_what_opened_a_moment_ago_is_left_alone(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY)
-    world.clock.pass_by(LONG)
-    world.change(KEY, status=DocumentStatus.PENDING, updated_at=world.clock())
-
-    assert list(world.reconciliation().look_between(has_time=lambda: True)) == []
-
-
 def test_between_two_rounds_a_catalog_that_the_shared_run_does_not_know_of_is_found(
     world: Reconciled,
 ) -> None:
-    others = "alice/letters/one.txt"
-    for key in (KEY, others):
-        world.lives_on(SHARED, key)
-        world.requests.ask(place_of(key).catalog_id)
-    shared = shared_worklist("KB1")
-    for entry in list(world.worklists.entries(shared, limit=2)):
-        if entry.catalog_id == CATALOG:
-            world.worklists.drop(shared, entry)
+    world.forgets_on_shared(KEY, beside="alice/letters/one.txt")
 
     assert looked(world) == [(Kind.STALLED_DOCUMENT, KEY)]
     assert looked(world) == []
 
 
-def test_between_two_rounds_a_catalog_that_stays_indexing_with_nothing_open_gets_a_run(
+def test_between_two_rounds_a_catalog_that_stays_indexing_gets_a_run_and_a_dead_run_another(
     world: Reconciled,
 ) -> None:
     world.dropped_and_indexed(KEY)
     world.stays_indexing(CATALOG)
 
-    assert looked(world) == [(Kind.STALLED_CATALOG, CATALOG)]
-
-
-def test_between_two_rounds_a_run_that_died_is_followed(world: Reconciled) -> None:
-    world.drop()
+    stalled = looked(world)
     run = world.live_run()
     world.executions.ended.add(f"{run.worklist_id}-{run.epoch}")
-    world.clock.pass_by(LONG)
 
+    assert stalled == [(Kind.STALLED_CATALOG, CATALOG)]
     assert [kind for kind, _ in looked(world)] == [Kind.DEAD_RUN]
 
 

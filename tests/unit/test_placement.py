@@ -208,7 +208,9 @@ def test_a_catalog_that_was_placed_after_the_copy_that_the_tables_were_brought_b
         made[key] = make(pipeline, data_source_name(catalog))
     make(pipeline, "the shared one")  # the fifth, as in each knowledge base
     of_the_copy = place_of(keys[0]).catalog_id
-    pipeline.slots.kept["KB1"] = {of_the_copy}  # surveyed before, and of the others it knows nothing
+    pipeline.slots.kept["KB1"] = {
+        of_the_copy
+    }  # surveyed before, and of the others it knows nothing
 
     shared = [place(pipeline, key).is_shared for key in (keys[4], "bob/notes/b.txt")]
 

@@ -13,7 +13,6 @@ from datetime import timedelta
 import pytest
 
 from stackroom.audits.discrepancies import Kind, Outcome
-from stackroom.deletions.deletions import Deletions
 from stackroom.errors import (
     DocumentsRefused,
     KnowledgeBaseUnavailable,
@@ -21,7 +20,6 @@ from stackroom.errors import (
     ServiceRefused,
     StoreUnavailable,
 )
-from stackroom.ingestion.retry import Retrying
 from stackroom.ingestion.sending import batches
 from stackroom.ingestion.work_queue import OpenWork
 from stackroom.keys import unplaced_partition
@@ -333,11 +331,8 @@ def test_a_document_that_others_keep_changing_is_told_and_the_rest_tried_again()
             raise RecordChanged(changed)
 
     world.documents.before("save", refuse)
-    retrying = Retrying(
-        catalogs=world.catalogs, documents=world.documents, requests=world.requests, now=world.clock
-    )
 
-    retried = retrying.retry("alice", CATALOG)
+    retried = world.retrying.retry("alice", CATALOG)
 
     assert [each.s3_key for each in retried.again] == [keys[0], keys[2]]
     assert [(each.s3_key, why) for each, why in retried.refused] == [
@@ -351,18 +346,9 @@ def test_a_key_that_can_not_be_removed_leaves_the_rest_of_its_catalog_removed() 
     world.dropped_and_indexed(*keys)
     fails_for(world.documents, "save", keys[0])
     asked_before = world.leases.kept[CATALOG].requested
-    deletions = Deletions(
-        catalogs=world.catalogs,
-        documents=world.documents,
-        bucket=world.bucket,
-        receipts=world.receipts,
-        uploads=world.uploads,
-        requests=world.requests,
-        now=world.clock,
-    )
 
     with pytest.raises(Poisoned):
-        deletions.delete_catalog("alice", CATALOG)
+        world.deletions.delete_catalog("alice", CATALOG)
 
     assert {world.document(key).status for key in keys[1:]} == {DocumentStatus.DELETING}
     assert world.leases.kept[CATALOG].requested > asked_before
@@ -551,16 +537,3 @@ def test_what_nobody_can_do_without_ends_the_task(error: Exception) -> None:
 
     assert len(left(shared)) == len(others) + 1
     assert shared.leases.kept[SHARED_WORKLIST].held
-
-
-def test_the_sweep_asks_for_what_was_set_aside() -> None:
-    shared, _ = dropped(count=1)
-    poison = shared.documents.fails("open_in", Poisoned())
-    shared.execute(SHARED_WORKLIST)
-    poison.end()
-
-    swept = shared.broken_runs.sweep(shared.runs.expired())
-    shared.execute(SHARED_WORKLIST)
-
-    assert swept.failures == {}
-    assert shared.document(POISON).status is DocumentStatus.INDEXED

@@ -1,4 +1,4 @@
-from stackroom.runs.leases import LEASE, MAX_FAILURES
+from stackroom.runs.leases import MAX_FAILURES
 from tests.unit.pipeline import CATALOG, Pipeline
 
 
@@ -106,20 +106,6 @@ def test_a_lease_that_was_given_back_while_somebody_asked_is_taken(pipeline: Pip
     assert names(pipeline) == [f"{CATALOG}-1", f"{CATALOG}-2"]
 
 
-def test_a_dead_run_is_left_to_those_who_count_how_often_runs_broke(pipeline: Pipeline) -> None:
-    pipeline.runs.ask(CATALOG)
-    pipeline.clock.pass_by(LEASE.total_seconds() + 1)
-    pipeline.executions.ended.add(f"{CATALOG}-1")
-
-    pipeline.runs.ask(CATALOG)
-    asked = names(pipeline)
-    pipeline.broken_runs.sweep(pipeline.runs.expired())
-
-    assert asked == [f"{CATALOG}-1"]
-    assert names(pipeline) == [f"{CATALOG}-1", f"{CATALOG}-2"]
-    assert pipeline.leases.kept[CATALOG].failures == 1
-
-
 def test_a_broken_run_is_followed_once_however_often_it_is_told(pipeline: Pipeline) -> None:
     pipeline.runs.ask(CATALOG)
 
@@ -180,14 +166,6 @@ def test_what_a_crash_left_unstarted_is_started(pipeline: Pipeline) -> None:
 
     assert silent == []
     assert names(pipeline) == [f"{CATALOG}-1"]
-
-
-def test_handing_over_goes_on_at_once_under_the_next_epoch(pipeline: Pipeline) -> None:
-    pipeline.runs.ask(CATALOG)
-
-    pipeline.runs.hand_over(CATALOG, 1)
-
-    assert pipeline.executions.started[f"{CATALOG}-2"]["progress"] == {"delay": 0}
 
 
 def test_epochs_that_were_used_before_the_control_table_was_lost_are_not_used_again(

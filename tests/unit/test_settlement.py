@@ -78,6 +78,7 @@ def test_an_indexed_document_says_since_when(pipeline: Pipeline) -> None:
     assert document.indexed_at == pipeline.clock()
     assert pipeline.catalogs.kept[CATALOG].document_count == 1
     assert polled.run.progress.documents.indexed == 1
+    assert pipeline.book.read().grants == ()
 
 
 @pytest.mark.parametrize(

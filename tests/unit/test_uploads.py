@@ -44,15 +44,6 @@ def test_an_upload_opens_its_catalog_writes_the_sidecar_and_waits_for_a_run(
     assert list(pipeline.executions.started) == [f"{CATALOG}-1"]
 
 
-def test_the_sidecar_is_there_before_the_record(pipeline: Pipeline) -> None:
-    seen: list[bool] = []
-    pipeline.documents.before("save", lambda _: seen.append(KEY in pipeline.bucket.sidecars))
-
-    pipeline.drop()
-
-    assert seen == [True]
-
-
 def test_the_same_event_twice_changes_nothing_but_asks_again_until_settled(
     pipeline: Pipeline,
 ) -> None:
@@ -64,16 +55,6 @@ def test_the_same_event_twice_changes_nothing_but_asks_again_until_settled(
     assert pipeline.document() == before
     assert again.outcome is UploadOutcome.UNCHANGED
     assert again.run_for == CATALOG
-
-
-def test_dropping_an_indexed_file_again_unchanged_asks_for_nothing(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.index()
-
-    again = pipeline.drop()
-
-    assert (again.outcome, again.run_for) == (UploadOutcome.UNCHANGED, None)
-    assert pipeline.document().status is DocumentStatus.INDEXED
 
 
 @pytest.mark.parametrize(("body", "attributes"), [("other", {}), ("text", {"kb_domain": "it"})])
@@ -90,25 +71,16 @@ def test_other_content_or_other_attributes_are_indexed_again(
     assert len(pipeline.documents.kept) == 1
 
 
-def test_a_delete_event_for_an_old_version_leaves_the_document(pipeline: Pipeline) -> None:
+def test_an_indexed_file_that_is_as_it_was_is_left_alone(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.index()
 
     stale = pipeline.deliver()  # "Object Deleted" of a version; the key still holds the file
+    again = pipeline.drop()
 
-    assert stale.outcome is UploadOutcome.UNCHANGED
+    assert [each.outcome for each in (stale, again)] == [UploadOutcome.UNCHANGED] * 2
+    assert again.run_for is None
     assert pipeline.document().status is DocumentStatus.INDEXED
-
-
-def test_a_removed_object_is_deleted_and_its_sidecar_with_it(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.index()
-
-    reconciled = pipeline.delete()
-
-    assert pipeline.document().status is DocumentStatus.DELETING
-    assert KEY not in pipeline.bucket.sidecars
-    assert reconciled.run_for == CATALOG
 
 
 def test_an_undeleted_object_is_taken_up_again(pipeline: Pipeline) -> None:
@@ -188,17 +160,23 @@ def test_a_name_of_400_bytes_is_taken(pipeline: Pipeline) -> None:
     assert pipeline.document(key).status is DocumentStatus.PENDING
 
 
-def test_a_bad_version_of_an_indexed_file_is_quarantined_and_asks_for_a_run(
-    pipeline: Pipeline,
+@pytest.mark.parametrize("is_indexed", [True, False])
+def test_a_bad_version_over_one_that_may_be_in_the_index_asks_for_runs_and_so_does_its_removal(
+    pipeline: Pipeline, *, is_indexed: bool
 ) -> None:
-    pipeline.drop()
-    pipeline.index()
+    pipeline.drop()  # pending, and lying under the prefix while a job of the catalog may run
+    if is_indexed:
+        pipeline.index()
 
-    reconciled = pipeline.drop(KEY, "")
+    bad = pipeline.drop(KEY, "")
+    is_lingering, is_nobodys = pipeline.document().lingering, is_quarantined(pipeline, KEY)
+    removed = pipeline.delete()
 
-    assert reconciled.run_for == CATALOG
-    assert pipeline.document().lingering
-    assert is_quarantined(pipeline, KEY)
+    assert (bad.run_for, is_lingering, is_nobodys) == (CATALOG, True, True)
+    assert removed.run_for == CATALOG
+    assert pipeline.document().status is DocumentStatus.DELETING
+    (receipt,) = receipts_of(pipeline)
+    assert receipt.is_open
 
 
 def test_a_failed_file_dropped_again_is_tried_again_but_not_on_the_same_event(
@@ -220,14 +198,19 @@ def test_a_failed_file_dropped_again_is_tried_again_but_not_on_the_same_event(
     assert pipeline.document().status is DocumentStatus.PENDING
 
 
-def test_a_removed_file_that_was_never_indexed_is_forgotten_at_once(pipeline: Pipeline) -> None:
+def test_a_removed_file_that_was_never_indexed_is_forgotten_at_once_and_its_receipt_closed(
+    pipeline: Pipeline,
+) -> None:
     pipeline.drop("alice/research/a.exe")
 
     reconciled = pipeline.delete("alice/research/a.exe")
 
+    (receipt,) = receipts_of(pipeline)
     assert reconciled.outcome is UploadOutcome.FORGOTTEN
-    assert not pipeline.documents.kept
-    assert not pipeline.bucket.sidecars
+    assert (pipeline.documents.kept, pipeline.bucket.sidecars) == ({}, {})
+    assert reconciled.receipt_id == receipt.receipt_id
+    assert receipt.unsearchable_since == receipt.asked_at
+    assert receipt.searchable_before is None
 
 
 @pytest.mark.parametrize(
@@ -250,15 +233,19 @@ def test_an_object_of_no_catalog_is_recorded_and_forgotten_with_the_object(
     assert not rejects_of(pipeline, user_id)
 
 
-def test_another_spelling_of_a_catalog_is_rejected_naming_the_prefix(pipeline: Pipeline) -> None:
+def test_other_spellings_of_a_catalog_are_rejected_naming_the_prefix(pipeline: Pipeline) -> None:
+    strays = ["alice/Research/report.pdf", "alice/RESEARCH/report.pdf"]
     pipeline.drop()
 
-    pipeline.drop("alice/Research/report.pdf")
+    for key in strays:
+        pipeline.drop(key)
 
-    (reject,) = rejects_of(pipeline, "alice")
-    assert "drop the file there" in str(reject.status_reason)
-    assert "'alice/research/'" in str(reject.status_reason)
+    rejects = rejects_of(pipeline, "alice")
+    assert [each.s3_key for each in rejects] == strays
+    assert all("drop the file there" in str(each.status_reason) for each in rejects)
+    assert all("'alice/research/'" in str(each.status_reason) for each in rejects)
     assert len(pipeline.catalogs.kept) == 1
+    assert pipeline.document().status is DocumentStatus.PENDING
 
 
 def test_the_101st_catalog_is_recorded_not_opened(pipeline: Pipeline) -> None:
@@ -288,15 +275,20 @@ def test_an_upload_under_an_unknown_catalog_id_is_recorded(pipeline: Pipeline) -
     ]
 
 
-def test_a_record_rebuilt_from_the_bucket_leaves_the_sidecar_alone(pipeline: Pipeline) -> None:
+def test_a_sidecar_that_is_right_is_left_alone_and_so_it_is_if_the_record_is_lost(
+    pipeline: Pipeline,
+) -> None:
     pipeline.drop()
     written = pipeline.bucket.sidecars[KEY]
-    pipeline.documents.lose()
 
     pipeline.deliver()
+    pipeline.documents.lose()
+    pipeline.deliver()
+    present_since = pipeline.document().present_since
+    pipeline.drop()
 
     assert pipeline.bucket.sidecars[KEY] is written
-    assert pipeline.document().present_since == written.last_modified
+    assert present_since == written.last_modified
 
 
 def test_a_sidecar_that_a_late_handler_wrote_over_is_mended(pipeline: Pipeline) -> None:
@@ -340,39 +332,6 @@ def test_a_quarantine_that_was_written_over_is_restored_and_the_index_looked_at(
     assert reconciled.run_for == CATALOG
 
 
-def test_a_sidecar_that_is_right_is_left_alone(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    written = pipeline.bucket.sidecars[KEY]
-
-    pipeline.deliver()
-    pipeline.drop()
-
-    assert pipeline.bucket.sidecars[KEY] is written
-
-
-def test_a_bad_version_over_one_that_a_job_may_have_crawled_asks_for_a_run(
-    pipeline: Pipeline,
-) -> None:
-    pipeline.drop()  # pending, and lying under the prefix while a job of the catalog may run
-
-    reconciled = pipeline.drop(KEY, "")
-
-    assert pipeline.document().lingering
-    assert reconciled.run_for == CATALOG
-
-
-def test_a_removed_file_that_a_job_may_have_crawled_is_not_just_forgotten(
-    pipeline: Pipeline,
-) -> None:
-    pipeline.drop()
-    pipeline.drop(KEY, "")
-
-    reconciled = pipeline.delete()
-
-    assert pipeline.document().status is DocumentStatus.DELETING
-    assert reconciled.run_for == CATALOG
-
-
 def test_a_catalog_opened_meanwhile_in_another_spelling_rejects_the_file(
     pipeline: Pipeline,
 ) -> None:
@@ -412,21 +371,6 @@ def test_an_unplaced_object_whose_reason_has_changed_shows_the_new_one(pipeline:
     assert "drop the file there" in str(stray.status_reason)
 
 
-def test_unplaced_objects_of_one_name_in_other_spellings_are_all_shown(
-    pipeline: Pipeline,
-) -> None:
-    strays = ["alice/Research/report.pdf", "alice/RESEARCH/report.pdf"]
-    pipeline.catalogs.limit = 0
-    pipeline.drop(strays[0])
-    pipeline.catalogs.limit = 100
-    pipeline.drop()
-
-    pipeline.drop(strays[1])
-
-    assert [each.s3_key for each in rejects_of(pipeline, "alice")] == strays
-    assert pipeline.document().status is DocumentStatus.PENDING
-
-
 def test_a_file_of_an_impossible_path_is_its_catalogs_to_reject(pipeline: Pipeline) -> None:
     key = "alice/research/../report.pdf"
 
@@ -462,26 +406,17 @@ def test_a_file_that_was_shown_in_no_catalog_for_its_path_is_shown_in_its_own(
     assert pipeline.document(key).status is DocumentStatus.FAILED
 
 
-def test_what_is_rejected_where_jobs_crawl_may_be_in_the_index() -> None:
+@pytest.mark.parametrize("by_jobs", [True, False])
+def test_what_is_rejected_where_jobs_crawl_may_be_in_the_index(*, by_jobs: bool) -> None:
     """One may have gone over it before its sidecar lay there."""
-    pipeline = Pipeline(by_jobs=True)
+    pipeline = Pipeline(by_jobs=by_jobs)
     pipeline.drop()
     pipeline.index()
 
     rejected = pipeline.drop("alice/research/a.exe")
 
-    assert pipeline.document("alice/research/a.exe").lingering
-    assert rejected.run_for == CATALOG
-
-
-def test_what_is_rejected_where_nothing_crawls_was_never_indexed(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.index()
-
-    rejected = pipeline.drop("alice/research/a.exe")
-
-    assert not pipeline.document("alice/research/a.exe").lingering
-    assert rejected.run_for is None
+    assert pipeline.document("alice/research/a.exe").lingering is by_jobs
+    assert rejected.run_for == (CATALOG if by_jobs else None)
 
 
 def test_what_was_rejected_where_jobs_crawl_is_not_just_forgotten() -> None:
@@ -505,18 +440,24 @@ def test_folder_markers_and_our_own_objects_are_ignored(pipeline: Pipeline) -> N
     assert not pipeline.documents.kept
 
 
-def test_a_removal_is_asked_for_with_a_receipt_that_its_record_names(pipeline: Pipeline) -> None:
+def test_a_removed_object_is_deleted_with_one_receipt_that_its_record_names(
+    pipeline: Pipeline,
+) -> None:
     pipeline.drop()
     pipeline.index()
     indexed_at = pipeline.document().indexed_at
 
     reconciled = pipeline.delete()
+    asked_at = pipeline.clock()
+    pipeline.deliver()
 
     (receipt,) = receipts_of(pipeline)
+    assert pipeline.document().status is DocumentStatus.DELETING
+    assert KEY not in pipeline.bucket.sidecars
+    assert reconciled.run_for == CATALOG
     assert receipt.receipt_id == pipeline.document().receipt_id == reconciled.receipt_id
-    assert (receipt.asked_at, receipt.searchable_before) == (pipeline.clock(), indexed_at)
-    assert receipt.is_open
-    assert receipt.filename == "report.pdf"
+    assert (receipt.asked_at, receipt.searchable_before) == (asked_at, indexed_at)
+    assert (receipt.is_open, receipt.filename) == (True, "report.pdf")
 
 
 def test_receipts_sort_by_the_time_of_asking(pipeline: Pipeline) -> None:
@@ -528,15 +469,6 @@ def test_receipts_sort_by_the_time_of_asking(pipeline: Pipeline) -> None:
         pipeline.delete(key)
 
     assert [each.filename for each in receipts_of(pipeline)] == ["m.txt", "a.txt", "z.txt"]
-
-
-def test_a_removal_told_of_twice_has_one_receipt(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.delete()
-
-    pipeline.deliver()
-
-    assert len(receipts_of(pipeline)) == 1
 
 
 @pytest.mark.parametrize("save", [1, 2], ids=["before naming", "before deleting"])
@@ -577,16 +509,20 @@ def test_a_receipt_that_a_crash_kept_from_being_kept_is_kept_after_it(
     assert receipt.receipt_id == named.receipt_id == pipeline.document().receipt_id
 
 
-def test_an_upload_after_a_removal_supersedes_its_receipt(pipeline: Pipeline) -> None:
+def test_an_upload_after_a_removal_supersedes_its_receipt_and_the_next_removal_has_another(
+    pipeline: Pipeline,
+) -> None:
     pipeline.drop()
     pipeline.delete()
 
     pipeline.drop()
+    (superseded,), dropped_at = receipts_of(pipeline), pipeline.clock()
+    document = pipeline.document()
+    pipeline.delete()
 
-    (receipt,) = receipts_of(pipeline)
-    assert receipt.superseded_at == pipeline.clock()
-    assert pipeline.document().receipt_id is None
-    assert pipeline.document().status is DocumentStatus.PENDING
+    assert superseded.superseded_at == dropped_at
+    assert (document.receipt_id, document.status) == (None, DocumentStatus.PENDING)
+    assert [each.is_open for each in receipts_of(pipeline)] == [True, False]
 
 
 def test_an_object_that_is_back_before_its_record_said_deleting_supersedes_the_receipt(
@@ -645,29 +581,6 @@ def test_a_file_that_came_back_and_went_again_is_removed_with_another_receipt(
     assert pipeline.document().receipt_id == newest.receipt_id
 
 
-def test_a_second_removal_has_a_receipt_of_its_own(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.delete()
-    pipeline.drop()
-
-    pipeline.delete()
-
-    newest, first = receipts_of(pipeline)
-    assert newest.is_open
-    assert not first.is_open
-
-
-def test_the_receipt_of_a_rejected_file_is_closed_at_once(pipeline: Pipeline) -> None:
-    pipeline.drop("alice/research/a.exe")
-
-    reconciled = pipeline.delete("alice/research/a.exe")
-
-    (receipt,) = receipts_of(pipeline)
-    assert reconciled.receipt_id == receipt.receipt_id
-    assert receipt.unsearchable_since == receipt.asked_at
-    assert receipt.searchable_before is None
-
-
 def test_a_removal_whose_receipt_a_crash_left_closed_goes_on_with_it(pipeline: Pipeline) -> None:
     pipeline.drop("alice/research/a.exe")
     pipeline.documents.fails("remove", ConnectionError(), times=1)
@@ -695,18 +608,6 @@ def test_a_removal_whose_catalog_is_lost_has_it_opened_to_end_and_to_close_its_r
     assert goes_on.run_for == CATALOG
     assert pipeline.catalogs.kept[CATALOG].s3_prefix == "alice/research/"
     assert pipeline.document().status is DocumentStatus.DELETING
-
-
-def test_the_receipt_of_a_rejected_file_that_may_be_in_the_index_stays_open(
-    pipeline: Pipeline,
-) -> None:
-    pipeline.drop()
-    pipeline.drop(KEY, "")
-
-    pipeline.delete()
-
-    (receipt,) = receipts_of(pipeline)
-    assert receipt.is_open
 
 
 def test_a_drop_unmarks_a_catalog_that_is_being_deleted_before_its_record_is_there(
@@ -839,21 +740,6 @@ def test_what_s3_keeps_from_us_fails_with_the_reason_and_heals_with_another_uplo
     assert (rejected.status, rejected.status_reason) == (DocumentStatus.FAILED, WHY)
     assert again.outcome is UploadOutcome.UNCHANGED
     assert pipeline.document().status is DocumentStatus.PENDING
-
-
-def test_what_was_indexed_is_taken_out_once_s3_keeps_its_next_version_from_us(
-    pipeline: Pipeline,
-) -> None:
-    pipeline.drop()
-    pipeline.index()
-    pipeline.bucket.upload(KEY, "another version")
-    pipeline.bucket.keep_from_us(KEY, WHY)
-
-    plan = pipeline.deliver()
-
-    assert plan.run_for == CATALOG
-    assert pipeline.document().lingering
-    assert is_quarantined(pipeline, KEY)
 
 
 def test_a_sidecar_of_a_readable_object_that_is_refused_is_no_rejection(pipeline: Pipeline) -> None:

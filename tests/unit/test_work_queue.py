@@ -212,16 +212,6 @@ def test_a_catalog_with_nothing_open_leaves_unless_somebody_asked_meanwhile(
     assert entries(shared) == set()
 
 
-def test_who_asks_before_the_run_is_released_has_it_go_on(shared: Pipeline) -> None:
-    shared.drop(KEY)
-    shared.leases.before("release", lambda *_, **__: shared.drop(BOB), times=1)
-
-    shared.execute(SHARED_WORKLIST)
-
-    assert {*shared.executions.started} == {f"{SHARED_WORKLIST}-1"}
-    assert shared.document(BOB).status is DocumentStatus.INDEXED
-
-
 def test_who_asks_after_the_run_is_released_has_another(shared: Pipeline) -> None:
     shared.drop(KEY)
     shared.leases.after("release", lambda *_, **__: shared.drop(BOB), times=1)
