@@ -75,7 +75,8 @@ def test_it_goes_on_where_its_time_ran_out(world: Reconciled) -> None:
 def test_a_piece_that_was_cut_off_is_compared_anew(world: Reconciled) -> None:
     world.dropped_and_indexed(*KEYS)
     world.clock.pass_by(LONG)
-    world.inventory.failure = StoreUnavailable("Scan", "InternalServerError")
+    cut_off = StoreUnavailable("Scan", "InternalServerError")
+    world.inventory.fails("indexed", cut_off, times=1)
 
     with pytest.raises(StoreUnavailable):
         world.reconcile()
