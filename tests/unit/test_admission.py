@@ -238,19 +238,14 @@ def test_one_that_nobody_is_before_enters_at_once_and_needs_no_waking(desk: Desk
     assert desk.task_tokens.woken == []
 
 
-def test_none_enters_at_once_where_a_job_is_at_work(desk: Desk) -> None:
+@pytest.mark.parametrize("before", [[], ["calls"]])
+def test_none_enters_at_once_where_a_job_is_at_work_or_waits(desk: Desk, before: list[str]) -> None:
+    for name in before:
+        desk.enter(name, Mode.SHARED)
     desk.enter("job")
 
     assert desk.admission.enter_at_once(desk.waiter("late", Mode.SHARED)) is None
-    assert desk.holders() == ["job"]
-
-
-def test_none_enters_at_once_past_a_job_that_waits(desk: Desk) -> None:
-    desk.enter("calls", Mode.SHARED)
-    desk.enter("job")
-
-    assert desk.admission.enter_at_once(desk.waiter("late", Mode.SHARED)) is None
-    assert desk.holders() == ["calls"]
+    assert desk.holders() == (before or ["job"])
 
 
 def test_who_enters_at_once_leaves_to_those_who_wait_what_falls_to_them(desk: Desk) -> None:

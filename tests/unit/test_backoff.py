@@ -3,14 +3,7 @@
 import pytest
 
 from stackroom.ports.admission import Mode
-from stackroom.runs.backoff import until_first_look, until_next_look, until_next_try
-
-
-@pytest.mark.parametrize(("mode", "first"), [(Mode.SHARED, 2), (Mode.EXCLUSIVE, 10)])
-def test_what_was_just_begun_is_looked_at_when_the_shortest_work_is_done(
-    mode: Mode, first: int
-) -> None:
-    assert until_first_look(mode) == first
+from stackroom.runs.backoff import until_next_look, until_next_try
 
 
 @pytest.mark.parametrize(

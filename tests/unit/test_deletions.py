@@ -50,16 +50,6 @@ def test_an_object_that_belongs_to_no_catalog_is_removed_with_its_record(
     assert pipeline.documents.get(location.partition, location.document_id) is None
 
 
-def test_deleting_again_answers_with_the_same_receipt(pipeline: Pipeline) -> None:
-    pipeline.drop()
-
-    first = pipeline.deletions.delete_document("alice", CATALOG, DOCUMENT)
-    again = pipeline.deletions.delete_document("alice", CATALOG, DOCUMENT)
-
-    assert again == first
-    assert len(pipeline.receipts.kept) == 1
-
-
 def test_a_document_whose_removal_the_event_has_followed_already_has_that_receipt(
     pipeline: Pipeline,
 ) -> None:
@@ -76,17 +66,18 @@ def test_a_document_whose_removal_the_event_has_followed_already_has_that_receip
     assert receipt.is_open
 
 
-def test_a_removal_that_ends_while_it_is_asked_for_once_more_has_one_receipt(
+def test_a_removal_asked_for_again_has_one_receipt_even_if_it_ends_meanwhile(
     pipeline: Pipeline,
 ) -> None:
     pipeline.drop()
+
     first = pipeline.deletions.delete_document("alice", CATALOG, DOCUMENT)
-    pipeline.clock.pass_by(3600)
-
-    pipeline.bucket.before("head", lambda _: pipeline.documents.kept.clear(), times=1)
     again = pipeline.deletions.delete_document("alice", CATALOG, DOCUMENT)
+    pipeline.clock.pass_by(3600)
+    pipeline.bucket.before("head", lambda _: pipeline.documents.kept.clear(), times=1)
+    as_it_ends = pipeline.deletions.delete_document("alice", CATALOG, DOCUMENT)
 
-    assert again == first
+    assert first == again == as_it_ends
     assert list(pipeline.receipts.kept.values()) == [first]
 
 
@@ -105,7 +96,7 @@ def test_a_document_dropped_again_before_anything_followed_has_a_superseded_rece
 
 
 @pytest.mark.parametrize(("user_id", "catalog_id"), [("bob", CATALOG), ("alice", "cat-none")])
-def test_somebody_elses_catalog_is_not_found(
+def test_somebody_elses_catalog_and_what_is_not_there_are_not_found(
     pipeline: Pipeline, user_id: str, catalog_id: str
 ) -> None:
     pipeline.drop()
@@ -114,16 +105,11 @@ def test_somebody_elses_catalog_is_not_found(
         pipeline.deletions.delete_document(user_id, catalog_id, DOCUMENT)
     with pytest.raises(CatalogNotFound, match="not found"):
         pipeline.deletions.delete_catalog(user_id, catalog_id)
+    with pytest.raises(DocumentNotFound, match="Document 'doc-none' not found in catalog"):
+        pipeline.deletions.delete_document("alice", CATALOG, "doc-none")
 
     assert pipeline.document().status is DocumentStatus.PENDING
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
-
-
-def test_a_document_that_is_not_there_is_not_found(pipeline: Pipeline) -> None:
-    pipeline.drop()
-
-    with pytest.raises(DocumentNotFound, match="Document 'doc-none' not found in catalog"):
-        pipeline.deletions.delete_document("alice", CATALOG, "doc-none")
 
 
 def test_a_deleted_catalog_loses_every_object_and_waits_to_be_dismantled(

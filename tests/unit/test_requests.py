@@ -85,17 +85,12 @@ def test_nothing_is_asked_for_a_catalog_that_is_gone(shared: Pipeline) -> None:
     assert (entered(shared), requested(shared)) == ([], {})
 
 
-def test_who_asks_for_one_catalog_is_told_what_went_wrong(shared: Pipeline) -> None:
+def test_who_asks_is_told_what_went_wrong_and_a_worklist_left_without_a_run_is_reminded_of(
+    shared: Pipeline,
+) -> None:
     shared.leases.fails("ask", StoreUnavailable("UpdateItem", "ThrottlingException"), times=1)
-
     with pytest.raises(StoreUnavailable):
         shared.requests.ask(CATALOG)
-
-
-def test_a_worklist_that_a_crash_has_left_without_a_run_is_reminded_of(shared: Pipeline) -> None:
-    crash = StoreUnavailable("UpdateItem", "ThrottlingException")
-    shared.leases.fails("ask", crash, times=1)
-    shared.requests.ask_all([CATALOG])
 
     reminded = shared.requests.remind()
 

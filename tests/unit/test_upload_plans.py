@@ -32,29 +32,6 @@ def test_what_was_planned_is_what_is_done(pipeline: Pipeline) -> None:
     assert not pipeline.uploads.plan(KEY).changes_records
 
 
-@pytest.mark.parametrize(
-    ("key", "body", "told"),
-    [
-        (
-            "alice/research/a.exe",
-            "MZ",
-            "quarantine the object, record it as failed: File type '.exe' not supported",
-        ),
-        ("alice/loose.txt", "text", "record it as failed: it has no catalog folder"),
-        ("alice/research/../a.txt", "text", "quarantine the object, record it as failed"),
-    ],
-)
-def test_a_plan_says_why_an_object_is_not_taken(
-    pipeline: Pipeline, key: str, body: str, told: str
-) -> None:
-    pipeline.bucket.upload(key, body)
-
-    plan = pipeline.uploads.plan(key)
-
-    assert plan.outcome is UploadOutcome.REJECTED
-    assert told in str(plan)
-
-
 def test_a_removal_leaves_the_index_before_the_record_goes(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.bucket.delete(KEY)
