@@ -75,9 +75,7 @@ def test_a_run_claims_its_grant_once_it_is_woken_and_no_other_can(desk: Desk) ->
     assert (others, older) == (None, None)
 
 
-def test_a_dispatcher_that_died_before_it_woke_the_run_is_made_good_by_the_next(
-    desk: Desk,
-) -> None:
+def test_a_dispatcher_that_died_before_it_woke_the_run_is_made_good_by_the_next(desk: Desk) -> None:
     desk.task_tokens.failure = StoreUnavailable("SendTaskSuccess", "InternalServerError")
     with pytest.raises(StoreUnavailable):
         desk.enter("first")
@@ -89,9 +87,7 @@ def test_a_dispatcher_that_died_before_it_woke_the_run_is_made_good_by_the_next(
     assert desk.task_tokens.woken == ["token of first"]
 
 
-def test_a_dispatcher_that_died_after_it_woke_the_run_does_not_cost_the_run_its_grant(
-    desk: Desk,
-) -> None:
+def test_a_dispatcher_that_died_after_it_woke_the_run_costs_it_no_grant(desk: Desk) -> None:
     waiter = desk.enter("first")
     desk.admission.claim("first", 1)
     desk.book.enqueue(waiter)  # the dispatcher died before it took the waiter out
@@ -172,9 +168,7 @@ def test_a_grant_that_is_kept_does_not_expire(desk: Desk) -> None:
     assert desk.holders() == ["slow"]
 
 
-def test_one_that_is_alone_gets_more_slots_and_gives_them_back_when_others_come(
-    desk: Desk,
-) -> None:
+def test_one_that_is_alone_gets_more_slots_and_gives_them_back_when_others_come(desk: Desk) -> None:
     desk.enter("big", Mode.SHARED, calls=2)
     mine = desk.admission.claim("big", 1)
     assert mine is not None
@@ -330,7 +324,7 @@ def test_who_acquires_is_let_in_at_once_and_then_keeps_what_it_has(desk: Desk) -
     assert again.granted_at == first.granted_at
 
 
-def test_who_acquires_claims_what_it_was_woken_for_and_leaves_others_what_it_can_not_use(
+def test_who_acquires_claims_what_it_was_woken_for_and_leaves_what_it_can_not_use(
     desk: Desk,
 ) -> None:
     waiter = desk.enter("calls", Mode.SHARED, calls=10)

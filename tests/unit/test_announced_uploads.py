@@ -102,9 +102,7 @@ def test_it_does_not_count(pipeline: Pipeline) -> None:
 
 
 @pytest.mark.parametrize("has_others", [True, False])
-def test_the_reconciler_tells_of_what_nobody_sent_once_and_forgets_it_and_nothing_else(
-    *, has_others: bool
-) -> None:
+def test_the_reconciler_tells_of_what_nobody_sent_and_forgets_it(*, has_others: bool) -> None:
     world = Reconciled()
     world.drop(OTHER)
     announce(world)

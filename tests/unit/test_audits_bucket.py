@@ -76,9 +76,7 @@ def test_attributes_that_changed_without_an_event_are_seen_by_the_time(world: Re
     assert world.bucket.sidecar_attributes(KEY)["domain"] == "hr"
 
 
-def test_the_same_dropped_again_rejected_files_and_what_is_no_document_are_no_disagreement(
-    world: Reconciled,
-) -> None:
+def test_what_is_as_it_was_rejected_or_no_document_is_no_disagreement(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     world.drop("alice/research/setup.exe")
     world.clock.pass_by(1)
@@ -143,9 +141,7 @@ def test_an_object_that_came_back_during_its_deletion_is_registered(world: Recon
     assert world.document().status is DocumentStatus.PENDING
 
 
-def test_a_lost_catalog_is_opened_again_and_its_documents_keep_their_records(
-    world: Reconciled,
-) -> None:
+def test_a_lost_catalog_is_opened_again_and_its_documents_stay(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY, *KEYS)
     world.catalogs.lose()
 
@@ -168,9 +164,7 @@ def test_everything_is_rebuilt_from_the_bucket(world: Reconciled) -> None:
     assert {key: world.document(key).fingerprint for key in KEYS} == before
 
 
-def test_objects_that_a_limit_keeps_out_are_recorded_once_and_taken_when_it_is_raised(
-    world: Reconciled,
-) -> None:
+def test_what_a_limit_keeps_out_is_recorded_once_and_taken_later(world: Reconciled) -> None:
     world.catalogs.limit = 0
     for key in KEYS:
         world.bucket.upload(key)

@@ -143,9 +143,7 @@ def test_a_data_source_whose_catalog_lives_elsewhere_is_deleted(world: Reconcile
     assert world.found() == []
 
 
-def test_a_data_source_whose_catalog_is_opened_at_the_last_moment_is_kept(
-    world: Reconciled,
-) -> None:
+def test_a_data_source_whose_catalog_is_just_being_opened_is_kept(world: Reconciled) -> None:
     made = make(world, f"notes-{CATALOG}", DataSourceType.S3).data_source_id
 
     def drop(*_: object, prefix: str = "", **__: object) -> None:
@@ -181,17 +179,13 @@ def test_a_data_source_whose_name_tells_no_catalog_is_reported_and_kept(world: R
 
 
 @pytest.mark.parametrize("name", ["handbooks", "ds-abc", "research-cat-1"])
-def test_a_data_source_of_other_people_is_none_of_our_business(
-    world: Reconciled, name: str
-) -> None:
+def test_a_data_source_of_others_is_none_of_our_business(world: Reconciled, name: str) -> None:
     make(world, name)
 
     assert world.found() == []
 
 
-def test_a_data_source_that_can_not_be_deleted_is_reported_with_what_to_do(
-    world: Reconciled,
-) -> None:
+def test_a_data_source_that_stays_is_reported_with_what_to_do(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     made = str(world.catalogs.kept[CATALOG].data_source_id)
     world.inventory.statuses[made] = "DELETE_UNSUCCESSFUL"

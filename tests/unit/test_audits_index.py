@@ -80,9 +80,7 @@ def test_what_the_index_said_before_the_document_failed_counts_no_more(world: Re
     assert world.found() == []
 
 
-def test_an_indexed_document_without_object_and_record_gets_a_record_to_be_deleted_by(
-    world: Reconciled,
-) -> None:
+def test_what_is_indexed_without_object_gets_a_record_to_be_deleted_by(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY, KEYS[0])
     world.leaves_behind(KEY)
 
@@ -123,9 +121,7 @@ def test_a_knowledge_base_that_fails_for_a_while_is_asked_again(
     assert crowded.document(KEYS[3]).document_id == document.document_id
 
 
-def test_a_knowledge_base_that_stays_down_is_told_once_and_costs_its_tries_once(
-    world: Reconciled,
-) -> None:
+def test_a_knowledge_base_that_stays_down_costs_its_tries_once(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     calls: list[str] = []
 
@@ -165,9 +161,7 @@ def test_what_only_bears_a_shared_documents_id_says_nothing_of_it(crowded: Recon
     assert crowded.document(key).status is DocumentStatus.DELETING
 
 
-def test_a_shared_documents_forged_attributes_make_no_record_for_anybody(
-    crowded: Reconciled,
-) -> None:
+def test_a_shared_documents_forged_attributes_make_no_record(crowded: Reconciled) -> None:
     bobs = place_of("bob/0/other.txt")
     crowded.bedrock.put(SHARED, ORPHAN)
     crowded.knowledge_base.put(
@@ -195,9 +189,7 @@ def test_a_shared_document_of_no_catalog_is_deleted_directly(
     assert crowded.found() == []
 
 
-def test_a_second_copy_at_a_data_source_where_the_catalog_does_not_live_is_deleted(
-    world: Reconciled,
-) -> None:
+def test_a_second_copy_where_the_catalog_does_not_live_is_deleted(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     document_id = place_of(KEY).document_id
     world.bedrock.put(SHARED, document_id)
@@ -244,9 +236,7 @@ def test_what_somebody_else_put_there_is_reported_and_kept(crowded: Reconciled, 
     assert crowded.bedrock.details(source, [theirs])[theirs].status == "INDEXED"
 
 
-def test_what_no_search_tells_of_is_deleted_from_a_catalogs_own_data_source(
-    crowded: Reconciled,
-) -> None:
+def test_what_no_search_tells_of_is_deleted_from_its_data_source(crowded: Reconciled) -> None:
     source = crowded.source_of("bob/0/file.txt")
     crowded.bedrock.put(source, ORPHAN)
 

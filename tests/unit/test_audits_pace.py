@@ -70,9 +70,7 @@ def test_two_ports_share_a_pace(watch: Watch) -> None:
     assert pace.requests == 2
 
 
-def test_a_throttled_request_makes_room_for_others_and_then_the_pace_comes_back(
-    watch: Watch,
-) -> None:
+def test_a_throttled_request_makes_room_for_others_and_the_pace_comes_back(watch: Watch) -> None:
     port = Port(watch, throttles=range(1, 3))
     asked = paced(port)
     for _ in range(7):

@@ -63,9 +63,7 @@ def test_one_that_jobs_crawl_stays_as_nobodys() -> None:
     assert not world.document(REJECTED).lingering
 
 
-def test_one_that_a_data_source_lists_is_taken_out_though_no_search_finds_it(
-    world: Reconciled,
-) -> None:
+def test_one_that_is_listed_is_taken_out_though_no_search_finds_it(world: Reconciled) -> None:
     world.dropped_and_indexed(GOOD)
     world.drop(REJECTED)
     world.says(REJECTED, "INDEXED")
@@ -84,9 +82,7 @@ def test_one_that_a_run_sees_to_is_in_good_hands(world: Reconciled) -> None:
     assert Kind.REJECTED_IN_INDEX not in [kind for kind, _ in world.found()]
 
 
-def test_what_a_rejected_version_left_of_a_file_that_is_indexed_is_replaced(
-    world: Reconciled,
-) -> None:
+def test_what_a_rejected_version_left_of_an_indexed_file_is_replaced(world: Reconciled) -> None:
     world.dropped_and_indexed(GOOD)
     indexed_as_nobodys(world, GOOD)
 

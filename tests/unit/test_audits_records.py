@@ -44,9 +44,7 @@ def test_a_deletion_that_no_run_works_on_gets_one(world: Reconciled) -> None:
     assert world.leases.kept[CATALOG].held
 
 
-def test_a_rejected_file_that_may_still_be_found_gets_a_run_until_that_was_tried_often_enough(
-    world: Reconciled,
-) -> None:
+def test_a_rejected_file_that_may_be_found_gets_some_runs_and_no_more(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     rejected = {"status": DocumentStatus.FAILED, "status_reason": "too large", "lingering": True}
     world.change(KEY, **rejected, attempts=MAX_ATTEMPTS)
@@ -117,9 +115,7 @@ def test_an_unplaced_object_whose_object_is_gone_is_forgotten(world: Reconciled)
     assert world.documents.kept == {}
 
 
-def test_a_catalog_that_the_shared_run_does_not_know_of_is_made_known_to_it(
-    world: Reconciled,
-) -> None:
+def test_a_catalog_unknown_to_the_shared_run_is_made_known_to_it(world: Reconciled) -> None:
     others = "alice/letters/one.txt"
     shared = world.forgets_on_shared(KEY, beside=others)
 
@@ -131,7 +127,7 @@ def test_a_catalog_that_the_shared_run_does_not_know_of_is_made_known_to_it(
 
 
 @pytest.mark.parametrize("status", [DocumentStatus.PENDING, DocumentStatus.INDEXED])
-def test_a_record_from_before_what_is_open_was_listed_is_listed_and_counted(
+def test_an_unlisted_record_is_listed_and_counted(
     world: Reconciled, status: DocumentStatus
 ) -> None:
     world.dropped_and_indexed(KEY)
@@ -165,9 +161,7 @@ def test_a_catalog_that_counts_what_it_does_not_hold_is_counted_anew(world: Reco
     assert world.found() == []
 
 
-def test_what_is_counted_while_a_catalog_is_counted_anew_is_left_for_the_next_time(
-    world: Reconciled,
-) -> None:
+def test_what_changes_while_a_catalog_is_counted_is_left_for_later(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     wrong = {"document_count": 7}
     world.catalogs.kept[CATALOG] = world.catalogs.kept[CATALOG].model_copy(update=wrong)

@@ -30,9 +30,7 @@ def one_step(world: Reconciled) -> None:
     list(world.reconciliation().go_on(has_time=partial(next, iter([True, False]))))
 
 
-def test_the_first_round_is_due_at_once_and_after_a_short_one_the_next_in_an_hour(
-    world: Reconciled,
-) -> None:
+def test_the_first_round_is_due_at_once_and_the_next_in_an_hour(world: Reconciled) -> None:
     assert world.reconciliation().is_due
 
     world.reconcile()
@@ -56,9 +54,7 @@ def test_after_a_long_round_the_next_is_due_in_ten_times_as_long(world: Reconcil
     assert world.reconciliation().is_due
 
 
-def test_a_round_tells_when_it_began_and_what_has_been_read_however_often_it_was_cut_short(
-    world: Reconciled,
-) -> None:
+def test_a_round_in_pieces_tells_when_it_began_and_what_was_read(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY, OTHER)
     began = world.clock()
     for _ in range(100):
@@ -93,7 +89,7 @@ def test_another_round_counts_anew(world: Reconciled) -> None:
 
 
 @pytest.mark.parametrize("status", [DocumentStatus.PENDING, DocumentStatus.INDEXING])
-def test_between_two_rounds_a_document_that_no_run_works_on_gets_one(
+def test_between_rounds_a_stalled_document_gets_a_run(
     world: Reconciled, status: DocumentStatus
 ) -> None:
     world.dropped_and_indexed(KEY, OTHER)
@@ -108,18 +104,14 @@ def test_between_two_rounds_a_document_that_no_run_works_on_gets_one(
     assert looked(world) == []
 
 
-def test_between_two_rounds_a_catalog_that_the_shared_run_does_not_know_of_is_found(
-    world: Reconciled,
-) -> None:
+def test_between_rounds_a_catalog_unknown_to_the_shared_run_is_found(world: Reconciled) -> None:
     world.forgets_on_shared(KEY, beside="alice/letters/one.txt")
 
     assert looked(world) == [(Kind.STALLED_DOCUMENT, KEY)]
     assert looked(world) == []
 
 
-def test_between_two_rounds_a_catalog_that_stays_indexing_gets_a_run_and_a_dead_run_another(
-    world: Reconciled,
-) -> None:
+def test_between_rounds_a_stalled_catalog_and_a_dead_run_are_found(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     world.stays_indexing(CATALOG)
 
@@ -131,9 +123,7 @@ def test_between_two_rounds_a_catalog_that_stays_indexing_gets_a_run_and_a_dead_
     assert [kind for kind, _ in looked(world)] == [Kind.DEAD_RUN]
 
 
-def test_between_two_rounds_neither_the_bucket_nor_a_knowledge_base_is_read(
-    world: Reconciled,
-) -> None:
+def test_between_rounds_neither_bucket_nor_knowledge_base_is_read(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     read: list[str] = []
     for call in ("objects", "records", "indexed", "source_ids"):

@@ -17,9 +17,7 @@ def dropped(pipeline: Pipeline, count: int) -> list[str]:
     return keys
 
 
-def test_a_deleted_document_loses_its_object_and_is_removed_with_a_receipt(
-    pipeline: Pipeline,
-) -> None:
+def test_a_deleted_document_loses_its_object_and_has_a_receipt(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.index()
     asked_before = pipeline.leases.kept[CATALOG].requested
@@ -50,9 +48,7 @@ def test_an_object_that_belongs_to_no_catalog_is_removed_with_its_record(
     assert pipeline.documents.get(location.partition, location.document_id) is None
 
 
-def test_a_document_whose_removal_the_event_has_followed_already_has_that_receipt(
-    pipeline: Pipeline,
-) -> None:
+def test_a_removal_that_the_event_has_followed_has_the_same_receipt(pipeline: Pipeline) -> None:
     pipeline.drop()
 
     def follow_to_the_end(key: str) -> None:
@@ -66,9 +62,7 @@ def test_a_document_whose_removal_the_event_has_followed_already_has_that_receip
     assert receipt.is_open
 
 
-def test_a_removal_asked_for_again_has_one_receipt_even_if_it_ends_meanwhile(
-    pipeline: Pipeline,
-) -> None:
+def test_a_removal_asked_for_again_has_one_receipt_though_it_ends(pipeline: Pipeline) -> None:
     pipeline.drop()
 
     first = pipeline.deletions.delete_document("alice", CATALOG, DOCUMENT)
@@ -81,9 +75,7 @@ def test_a_removal_asked_for_again_has_one_receipt_even_if_it_ends_meanwhile(
     assert list(pipeline.receipts.kept.values()) == [first]
 
 
-def test_a_document_dropped_again_before_anything_followed_has_a_superseded_receipt(
-    pipeline: Pipeline,
-) -> None:
+def test_a_document_dropped_again_meanwhile_has_a_superseded_receipt(pipeline: Pipeline) -> None:
     pipeline.drop()
 
     pipeline.bucket.after("remove", lambda key: pipeline.bucket.upload(key, "other"))
@@ -112,9 +104,7 @@ def test_somebody_elses_catalog_and_what_is_not_there_are_not_found(
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
 
 
-def test_a_deleted_catalog_loses_every_object_and_waits_to_be_dismantled(
-    pipeline: Pipeline,
-) -> None:
+def test_a_deleted_catalog_loses_every_object_and_waits_for_its_run(pipeline: Pipeline) -> None:
     keys = dropped(pipeline, 7)
     pipeline.drop("alice/law/kept.txt")
 
@@ -207,9 +197,7 @@ def test_what_came_after_a_long_deletion_was_asked_for_stays(pipeline: Pipeline)
     assert list(pipeline.bucket.objects) == ["alice/research/new.txt"]
 
 
-def test_a_late_event_of_what_is_about_to_be_removed_does_not_save_the_catalog(
-    pipeline: Pipeline,
-) -> None:
+def test_a_late_event_of_what_is_to_go_does_not_save_the_catalog(pipeline: Pipeline) -> None:
     dropped(pipeline, 4)
 
     def late_event(_: Document) -> None:
@@ -222,9 +210,7 @@ def test_a_late_event_of_what_is_about_to_be_removed_does_not_save_the_catalog(
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.DELETING
 
 
-def test_a_file_dropped_during_a_catalogs_deletion_is_kept_with_the_catalog(
-    pipeline: Pipeline,
-) -> None:
+def test_a_file_dropped_during_a_deletion_is_kept_with_the_catalog(pipeline: Pipeline) -> None:
     pipeline.drop()
     new = "alice/research/new.txt"
 
@@ -244,9 +230,7 @@ def test_a_file_dropped_during_a_catalogs_deletion_is_kept_with_the_catalog(
     assert pipeline.bucket.head(new) is not None
 
 
-def test_a_catalog_that_late_events_keep_unmarking_is_not_said_to_be_deleted(
-    pipeline: Pipeline,
-) -> None:
+def test_a_catalog_that_is_unmarked_for_ever_is_not_called_deleted(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.catalogs.after("mark_deleting", pipeline.catalogs.unmark_deleting)
 
@@ -268,9 +252,7 @@ def test_a_catalog_that_is_dismantled_meanwhile_is_gone(pipeline: Pipeline) -> N
     assert not pipeline.documents.kept
 
 
-def test_what_is_dropped_in_the_same_second_after_it_was_asked_for_stays(
-    pipeline: Pipeline,
-) -> None:
+def test_what_is_dropped_in_the_second_of_the_asking_stays(pipeline: Pipeline) -> None:
     old = dropped(pipeline, 3)
     new = "alice/research/new.txt"
     pipeline.bucket.after("versions_since", lambda *_: pipeline.bucket.upload(new), times=1)

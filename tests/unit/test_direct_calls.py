@@ -61,9 +61,7 @@ def polls(pipeline: Pipeline, run: Run) -> Iterator[Run]:
 # What is sent
 
 
-def test_documents_are_ingested_ten_a_call_with_their_sidecars_attributes(
-    pipeline: Pipeline,
-) -> None:
+def test_documents_are_ingested_ten_a_call_with_their_attributes(pipeline: Pipeline) -> None:
     drop(pipeline, 60)
     pipeline.drop(KEY, "text", kb_domain="biology")
 
@@ -93,9 +91,7 @@ def test_a_run_ends_with_its_grant_given_back_and_its_catalog_settled(pipeline: 
     assert not pipeline.bedrock.jobs
 
 
-def test_a_sidecar_that_somebody_else_wrote_makes_a_document_nobody_elses(
-    pipeline: Pipeline,
-) -> None:
+def test_a_forged_sidecar_makes_a_document_nobody_elses(pipeline: Pipeline) -> None:
     pipeline.drop(KEY, "text", kb_domain="biology")
     ours = pipeline.bucket.sidecar_attributes(KEY)
     forged = {**ours, "user_id": "mallory", "catalog_id": "cat-m", "document_id": "doc-m"}
@@ -107,9 +103,7 @@ def test_a_sidecar_that_somebody_else_wrote_makes_a_document_nobody_elses(
     assert pipeline.bedrock.submitted[(source.data_source_id, DOCUMENT)].attributes == ours
 
 
-def test_what_is_removed_and_what_is_ingested_goes_in_calls_of_their_own(
-    pipeline: Pipeline,
-) -> None:
+def test_removals_and_ingestions_go_in_calls_of_their_own(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.execute()
     pipeline.delete()
@@ -133,9 +127,7 @@ def test_what_has_changed_since_it_was_listed_is_in_no_call(pipeline: Pipeline) 
     assert pipeline.document("alice/research/0.txt").status is DocumentStatus.DELETING
 
 
-def test_large_documents_are_alone_in_their_calls_and_beside_small_ones(
-    pipeline: Pipeline,
-) -> None:
+def test_large_documents_are_alone_in_their_calls_and_beside_small_ones(pipeline: Pipeline) -> None:
     large = [f"alice/research/large-{number}.csv" for number in range(2)]
     for key in large:
         pipeline.drop(key, "x" * LARGE)
@@ -212,9 +204,7 @@ def test_slots_that_a_run_keeps_are_those_of_calls_at_work(pipeline: Pipeline) -
     assert [each.slots for each in pipeline.book.read().grants] == [1]
 
 
-def test_a_call_is_looked_at_by_its_last_document_and_from_time_to_time_as_a_whole(
-    pipeline: Pipeline,
-) -> None:
+def test_a_call_is_looked_at_by_its_last_document_and_at_times_whole(pipeline: Pipeline) -> None:
     keys = drop(pipeline, 30)
     run = pipeline.work()
     last = [call.documents[-1].document_id for call in run.progress.calls]
@@ -262,9 +252,7 @@ def test_a_document_that_bedrock_does_not_show_yet_has_not_failed(pipeline: Pipe
     assert sum(len(call.keys) for call in pipeline.bedrock.direct_calls) == 40
 
 
-def test_failures_are_told_with_their_reasons_and_the_others_are_indexed(
-    pipeline: Pipeline,
-) -> None:
+def test_failures_are_told_with_reasons_and_the_others_are_indexed(pipeline: Pipeline) -> None:
     drop(pipeline, 3)
     broken = place_of("alice/research/1.txt").document_id
     pipeline.bedrock.becomes(broken, "IGNORED", "not supported")
@@ -277,9 +265,7 @@ def test_failures_are_told_with_their_reasons_and_the_others_are_indexed(
     assert (run.progress.documents.failed, run.progress.documents.indexed) == (1, 2)
 
 
-def test_a_failure_that_nobody_explains_is_tried_again_before_it_is_told(
-    pipeline: Pipeline,
-) -> None:
+def test_a_failure_without_a_reason_is_tried_again_before_it_is_told(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.bedrock.becomes(DOCUMENT, "FAILED")
 
@@ -391,9 +377,7 @@ def test_a_deleted_document_is_gone_once_it_is_neither_known_nor_found(pipeline:
     assert receipt.asked_at < receipt.unsearchable_since
 
 
-def test_a_document_that_is_still_found_is_not_called_removed_and_holds_up_no_job(
-    pipeline: Pipeline,
-) -> None:
+def test_what_is_still_found_is_not_called_removed_and_holds_up_no_job(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.execute()
     pipeline.delete()
@@ -413,9 +397,7 @@ def test_a_document_that_is_still_found_is_not_called_removed_and_holds_up_no_jo
     assert not pipeline.documents.kept
 
 
-def test_what_is_found_for_ever_is_removed_anew_some_times_and_then_left_to_a_later_run(
-    pipeline: Pipeline,
-) -> None:
+def test_what_is_found_for_ever_is_removed_some_times_and_then_left(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.execute()
     pipeline.delete()
@@ -474,9 +456,7 @@ def test_what_is_deleted_while_its_call_is_at_work_is_removed_once_that_ends(
     assert not pipeline.documents.kept
 
 
-def test_a_document_dropped_again_while_its_call_is_at_work_is_ingested_again(
-    pipeline: Pipeline,
-) -> None:
+def test_a_document_dropped_again_during_its_call_is_ingested_again(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.bedrock.direct_seconds = 20.0
     run = pipeline.work()
@@ -491,9 +471,7 @@ def test_a_document_dropped_again_while_its_call_is_at_work_is_ingested_again(
     assert (indexed_at - pipeline.bedrock.direct_calls[1].accepted_at).total_seconds() >= 20
 
 
-def test_a_document_that_waits_for_another_call_is_not_judged_by_the_one_before(
-    pipeline: Pipeline,
-) -> None:
+def test_a_document_that_waits_is_not_judged_by_the_call_before(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.bedrock.direct_seconds = 100.0
     run = pipeline.work()
@@ -617,9 +595,7 @@ def test_a_start_that_died_half_way_is_gone_on_with(pipeline: Pipeline) -> None:
     assert statuses(pipeline) == {"indexed"}
 
 
-def test_a_poll_whose_answer_was_lost_settles_the_rest_and_nothing_twice(
-    pipeline: Pipeline,
-) -> None:
+def test_a_poll_whose_answer_was_lost_settles_nothing_twice(pipeline: Pipeline) -> None:
     drop(pipeline, 25)
     run = pipeline.work()
     pipeline.clock.pass_by(10)
@@ -688,9 +664,7 @@ def test_a_run_waits_for_its_turn_behind_a_job_and_then_begins(pipeline: Pipelin
     assert statuses(pipeline) == {"indexed"}
 
 
-def test_a_grant_that_is_to_be_yielded_goes_back_once_its_last_call_is_over(
-    pipeline: Pipeline,
-) -> None:
+def test_a_grant_to_be_yielded_goes_back_once_its_last_call_is_over(pipeline: Pipeline) -> None:
     slow = place_of(drop(pipeline, 300)[0]).document_id
     pipeline.bedrock.becomes(slow, "IN_PROGRESS")
     run = pipeline.work()
@@ -711,9 +685,7 @@ def test_a_grant_that_is_to_be_yielded_goes_back_once_its_last_call_is_over(
     assert statuses(pipeline) == {"indexed", "pending"}
 
 
-def test_a_run_whose_history_is_filling_sends_no_more_and_hands_over_with_nothing_at_work(
-    pipeline: Pipeline,
-) -> None:
+def test_a_run_whose_history_fills_hands_over_with_nothing_at_work(pipeline: Pipeline) -> None:
     slow = place_of(drop(pipeline, 300)[0]).document_id
     pipeline.bedrock.becomes(slow, "IN_PROGRESS")
     run = pipeline.work().having(steps=MAX_STEPS)

@@ -64,9 +64,7 @@ def test_a_document_of_a_catalog_that_is_not_placed_is_about_to_begin(pipeline: 
     assert seen.eta_seconds == document.eta_seconds == 9  # 3 s until it begins, and a call's 6 s
 
 
-def test_a_catalog_that_takes_calls_waits_behind_those_that_came_before_it(
-    pipeline: Pipeline,
-) -> None:
+def test_a_catalog_that_takes_calls_waits_behind_those_before_it(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.catalogs.place(CATALOG, replace(OWN, type=DataSourceType.CUSTOM))
     for catalog_id, mode in (("job", Mode.EXCLUSIVE), ("cat-1", Mode.SHARED)):
@@ -134,9 +132,7 @@ def test_a_position_far_behind_is_told_as_behind_what_was_looked_at(pipeline: Pi
     assert seen.eta_seconds == 1000 * 20 + 20
 
 
-def test_what_is_being_ingested_says_so_with_its_attempt_and_what_is_left(
-    pipeline: Pipeline,
-) -> None:
+def test_what_is_being_ingested_tells_its_attempt_and_what_is_left(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.work()
     pipeline.clock.pass_by(15)
@@ -149,9 +145,7 @@ def test_what_is_being_ingested_says_so_with_its_attempt_and_what_is_left(
     assert seen.queue_position is None
 
 
-def test_of_a_job_that_takes_longer_it_is_told_how_long_and_not_when_it_ends(
-    pipeline: Pipeline,
-) -> None:
+def test_of_a_late_job_it_is_told_how_long_and_not_when_it_ends(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.work()
     pipeline.clock.pass_by(10_000)
@@ -236,9 +230,7 @@ def test_direct_calls_wait_for_the_job_that_has_the_knowledge_base(pipeline: Pip
     assert seen.eta_seconds == 20 - 1 + 3 + 6  # it was granted a second ago
 
 
-def test_a_job_beside_others_of_a_managed_knowledge_base_waits_for_starts_alone(
-    pipeline: Pipeline,
-) -> None:
+def test_a_job_of_a_managed_knowledge_base_waits_for_starts_alone(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.catalogs.place(CATALOG, OWN)
     for number in range(3):  # one at work, the next one's start reserved, and one that waits
@@ -252,9 +244,7 @@ def test_a_job_beside_others_of_a_managed_knowledge_base_waits_for_starts_alone(
     assert among.eta_seconds == 3 + 2 * 10 + 20  # two starts before its own
 
 
-def test_a_job_that_waits_for_a_large_document_is_told_what_is_left_of_it(
-    pipeline: Pipeline,
-) -> None:
+def test_a_job_behind_a_large_document_is_told_what_is_left_of_it(pipeline: Pipeline) -> None:
     measure(pipeline, Mode.SHARED, size=1_000_000, seconds=600)
     pipeline.drop()
     pipeline.catalogs.place(CATALOG, OWN)

@@ -60,9 +60,7 @@ def test_only_what_is_missing_is_done(
     "error",
     [BUSY, StoreUnavailable("GetIndex", "503"), ServiceRefused("GetIndex", "AccessDenied")],
 )
-def test_what_passes_is_waited_for_and_what_was_done_is_not_done_again(
-    error: StackroomError,
-) -> None:
+def test_what_passes_is_waited_for_and_nothing_is_done_again(error: StackroomError) -> None:
     indexes = FakeSearchIndexes(text_search=Readiness.ACTIVE, language="de")
     remove = indexes.remove_text_search
 
@@ -119,7 +117,7 @@ def test_an_index_that_is_gone_is_not_waited_for() -> None:
         (FakeSearchIndexes(is_there=False), Readiness.MISSING),
     ],
 )
-def test_an_index_tells_whether_it_can_be_searched_by_words(
+def test_an_index_tells_if_words_can_be_searched(
     indexes: FakeSearchIndexes, known: Readiness
 ) -> None:
     assert readiness_of(indexes, [INDEX]) == {INDEX: known}

@@ -35,9 +35,7 @@ def test_the_first_run_makes_the_data_source_and_all_others_use_it(*, by_jobs: b
     assert pipeline.visited.count("WorklistSettled") == 2
 
 
-def test_a_catalog_that_finds_no_room_is_left_to_the_run_of_the_shared_data_source(
-    pipeline: Pipeline,
-) -> None:
+def test_a_catalog_without_room_is_left_to_the_shared_run(pipeline: Pipeline) -> None:
     pipeline.bedrock.source_limit = 0  # strangers have taken all
     pipeline.drop()
 
@@ -59,9 +57,7 @@ def test_throttled_while_placing_is_waited_out(pipeline: Pipeline) -> None:
     assert pipeline.visited.count("WaitForDataSource") == 3
 
 
-def test_a_data_source_that_never_comes_is_waited_for_longer_each_time_and_then_breaks_the_run(
-    pipeline: Pipeline,
-) -> None:
+def test_a_data_source_that_never_comes_breaks_the_run_in_the_end(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.bedrock.available = False
     run = pipeline.live_run()
@@ -228,9 +224,7 @@ def test_documents_that_a_broken_run_left_to_their_job_are_settled_first(jobs: P
     assert jobs.document(OTHER).status is DocumentStatus.INDEXING
 
 
-def test_a_document_changed_while_the_job_was_being_started_waits_for_the_next_round(
-    jobs: Pipeline,
-) -> None:
+def test_a_document_changed_while_its_job_was_started_waits_for_the_next(jobs: Pipeline) -> None:
     jobs.drop()
     jobs.documents.before("save", lambda _: jobs.drop(KEY, "newer"), times=1)
 
@@ -293,9 +287,7 @@ def test_a_job_is_not_started_before_its_time(jobs: Pipeline) -> None:
 # Runs that break
 
 
-def test_documents_wait_for_the_next_run_and_fail_when_run_after_run_has_broken(
-    pipeline: Pipeline,
-) -> None:
+def test_documents_wait_for_another_run_and_fail_when_all_have_broken(pipeline: Pipeline) -> None:
     pipeline.drop()
 
     refused = "AccessDeniedException"
@@ -340,9 +332,7 @@ def test_the_sweep_follows_a_run_that_ended_without_a_word(pipeline: Pipeline) -
     assert f"{CATALOG}-2" in pipeline.executions.started
 
 
-def test_a_run_that_was_stopped_with_everything_else_is_followed_at_once_and_has_not_broken(
-    pipeline: Pipeline,
-) -> None:
+def test_a_run_that_was_stopped_with_all_else_is_followed_at_once(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.runs.renew(CATALOG, 1)
     pipeline.executions.ended.add(f"{CATALOG}-1")
@@ -355,9 +345,7 @@ def test_a_run_that_was_stopped_with_everything_else_is_followed_at_once_and_has
     assert pipeline.leases.kept[CATALOG].failures == 0
 
 
-def test_what_goes_wrong_with_one_run_keeps_no_other_from_being_looked_after(
-    pipeline: Pipeline,
-) -> None:
+def test_what_goes_wrong_with_one_run_keeps_no_other_waiting(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.drop("bob/notes/a.txt")
     other = place_of("bob/notes/a.txt").catalog_id

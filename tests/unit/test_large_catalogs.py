@@ -86,9 +86,7 @@ def test_of_more_than_are_looked_at_the_rest_is_counted(pipeline: Pipeline) -> N
     assert told.text.endswith(f"- and {LISTED + 7 - 100} more that aren't ready")  # 100 are listed
 
 
-def test_where_more_wait_than_are_looked_at_nobody_knows_how_long_the_last_one_will(
-    pipeline: Pipeline,
-) -> None:
+def test_where_more_wait_than_are_looked_at_nobody_knows_how_long(pipeline: Pipeline) -> None:
     waiting = [made(pipeline, 1000 + each, DocumentStatus.PENDING) for each in range(LISTED + 1)]
     pipeline.documents.save_all(waiting[:LISTED])
     known = progress_of(pipeline)

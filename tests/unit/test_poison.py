@@ -400,9 +400,7 @@ def ingesting_fails(pipeline: Pipeline, error: Exception) -> list[int]:
     return sizes
 
 
-def test_a_document_that_bedrock_refuses_fails_alone_and_the_others_of_its_call_are_indexed() -> (
-    None
-):
+def test_a_document_that_bedrock_refuses_fails_alone() -> None:
     shared, others = dropped()
     sizes = ingesting_fails(shared, DocumentsRefused("a member must satisfy a pattern"))
 
@@ -447,9 +445,7 @@ def test_a_refusal_that_may_be_everybodys_fails_no_document_until_it_came_every_
 @pytest.mark.parametrize(
     "error", [KnowledgeBaseUnavailable("IngestKnowledgeBaseDocuments", "500"), Poisoned()]
 )
-def test_a_document_that_every_call_fails_over_keeps_nobody_else_waiting(
-    error: Exception,
-) -> None:
+def test_a_document_that_every_call_fails_over_keeps_nobody_else_waiting(error: Exception) -> None:
     shared, others = dropped()
     sizes = ingesting_fails(shared, error)
 

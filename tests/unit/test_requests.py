@@ -67,9 +67,7 @@ def test_the_trouble_of_one_catalog_is_no_others(shared: Pipeline) -> None:
     assert requested(shared) == {SHARED_WORKLIST: 1}
 
 
-def test_a_run_that_could_not_be_asked_for_is_the_trouble_of_all_who_wanted_it(
-    shared: Pipeline,
-) -> None:
+def test_a_run_that_could_not_be_asked_for_is_the_trouble_of_all(shared: Pipeline) -> None:
     error = StoreUnavailable("UpdateItem", "ThrottlingException")
     shared.leases.fails("ask", error, times=1)
 
@@ -85,9 +83,7 @@ def test_nothing_is_asked_for_a_catalog_that_is_gone(shared: Pipeline) -> None:
     assert (entered(shared), requested(shared)) == ([], {})
 
 
-def test_who_asks_is_told_what_went_wrong_and_a_worklist_left_without_a_run_is_reminded_of(
-    shared: Pipeline,
-) -> None:
+def test_who_asks_is_told_what_went_wrong_and_a_reminder_mends_it(shared: Pipeline) -> None:
     shared.leases.fails("ask", StoreUnavailable("UpdateItem", "ThrottlingException"), times=1)
     with pytest.raises(StoreUnavailable):
         shared.requests.ask(CATALOG)
@@ -98,9 +94,7 @@ def test_who_asks_is_told_what_went_wrong_and_a_worklist_left_without_a_run_is_r
     assert list(shared.executions.started) == [f"{SHARED_WORKLIST}-1"]
 
 
-def test_nobody_is_reminded_of_a_worklist_that_is_empty_or_whose_run_is_at_it(
-    shared: Pipeline,
-) -> None:
+def test_nobody_is_reminded_of_an_empty_worklist_or_one_under_way(shared: Pipeline) -> None:
     while_empty = shared.requests.remind()
     shared.requests.ask(CATALOG)
 

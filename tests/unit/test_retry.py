@@ -34,9 +34,7 @@ def test_what_failed_waits_for_another_run_as_if_it_were_new(pipeline: Pipeline)
     assert requests(pipeline) == asked_before + 1
 
 
-def test_without_names_everything_that_failed_is_tried_again_and_nothing_else(
-    pipeline: Pipeline,
-) -> None:
+def test_without_names_all_that_failed_is_tried_again_and_nothing_else(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.index()
     failed(pipeline, "alice/research/b.txt", "alice/research/c.txt")
@@ -48,9 +46,7 @@ def test_without_names_everything_that_failed_is_tried_again_and_nothing_else(
     assert pipeline.document().status is DocumentStatus.INDEXED
 
 
-def test_a_file_that_was_rejected_is_not_tried_again_and_its_owner_is_told_why(
-    pipeline: Pipeline,
-) -> None:
+def test_a_rejected_file_is_not_tried_again_and_its_owner_told_why(pipeline: Pipeline) -> None:
     pipeline.drop(REJECTED)
 
     retried = pipeline.retrying.retry("alice", CATALOG)
@@ -75,9 +71,7 @@ def test_a_named_document_that_has_not_failed_is_left_as_it_is(pipeline: Pipelin
     assert requests(pipeline) == asked_before
 
 
-def test_a_retry_repeated_after_a_crash_asks_for_the_run_that_is_missing(
-    pipeline: Pipeline,
-) -> None:
+def test_a_retry_repeated_after_a_crash_asks_for_the_missing_run(pipeline: Pipeline) -> None:
     failed(pipeline, KEY)
 
     pipeline.leases.fails("ask", ConnectionError(), times=1)

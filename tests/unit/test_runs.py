@@ -20,9 +20,7 @@ def test_asking_while_a_run_is_live_starts_no_other(pipeline: Pipeline) -> None:
     assert pipeline.leases.kept[CATALOG].requested == 50
 
 
-def test_a_run_that_has_seen_every_request_ends_and_the_next_request_starts_another(
-    pipeline: Pipeline,
-) -> None:
+def test_a_run_that_has_seen_every_request_ends_and_another_follows(pipeline: Pipeline) -> None:
     pipeline.runs.ask(CATALOG)
 
     released = pipeline.runs.release(CATALOG, 1, served=1)
@@ -32,9 +30,7 @@ def test_a_run_that_has_seen_every_request_ends_and_the_next_request_starts_anot
     assert names(pipeline) == [f"{CATALOG}-1", f"{CATALOG}-2"]
 
 
-def test_a_request_that_came_after_the_listing_keeps_the_run_from_ending(
-    pipeline: Pipeline,
-) -> None:
+def test_a_request_after_the_listing_keeps_the_run_from_ending(pipeline: Pipeline) -> None:
     pipeline.runs.ask(CATALOG)
     served = pipeline.runs.renew(CATALOG, 1).requested
     pipeline.runs.ask(CATALOG)
@@ -67,9 +63,7 @@ def test_a_run_is_known_to_have_started_by_its_first_task(pipeline: Pipeline) ->
     assert starts == [f"{CATALOG}-1"] * 2
 
 
-def test_a_run_that_broke_before_its_first_task_is_followed_by_those_who_count_that(
-    pipeline: Pipeline,
-) -> None:
+def test_a_run_that_broke_before_its_first_task_is_followed_and_counted(pipeline: Pipeline) -> None:
     pipeline.runs.ask(CATALOG)
     pipeline.executions.ended.add(f"{CATALOG}-1")
     pipeline.runs.ask(CATALOG)
@@ -83,9 +77,7 @@ def test_a_run_that_broke_before_its_first_task_is_followed_by_those_who_count_t
     assert pipeline.leases.kept[CATALOG].failures == 1
 
 
-def test_a_follower_that_waits_for_its_time_is_not_started_by_everybody(
-    pipeline: Pipeline,
-) -> None:
+def test_a_follower_that_waits_for_its_time_is_not_started_by_everybody(pipeline: Pipeline) -> None:
     pipeline.runs.ask(CATALOG)
     break_down(pipeline, 1)
     starts: list[str] = []
@@ -140,9 +132,7 @@ def test_a_delayed_follower_does_not_look_dead_while_it_waits(pipeline: Pipeline
     assert (until - pipeline.clock()).total_seconds() > 3600
 
 
-def test_runs_that_ended_without_a_word_are_found_and_no_others(
-    pipeline: Pipeline,
-) -> None:
+def test_runs_that_ended_without_a_word_are_found_and_no_others(pipeline: Pipeline) -> None:
     for catalog in ("cat-live", "cat-dead", "cat-done"):
         pipeline.runs.ask(catalog)
     pipeline.runs.release("cat-done", 1, served=1)
@@ -168,9 +158,7 @@ def test_what_a_crash_left_unstarted_is_started(pipeline: Pipeline) -> None:
     assert names(pipeline) == [f"{CATALOG}-1"]
 
 
-def test_epochs_that_were_used_before_the_control_table_was_lost_are_not_used_again(
-    pipeline: Pipeline,
-) -> None:
+def test_epochs_from_before_the_control_table_was_lost_are_not_reused(pipeline: Pipeline) -> None:
     for epoch in (1, 2, 3):
         pipeline.executions.start(f"{CATALOG}-{epoch}", {})
         pipeline.executions.ended.add(f"{CATALOG}-{epoch}")
@@ -183,9 +171,7 @@ def test_epochs_that_were_used_before_the_control_table_was_lost_are_not_used_ag
     assert pipeline.executions.is_running(lease.execution_name)
 
 
-def test_a_run_that_ended_before_it_was_marked_as_started_is_not_followed(
-    pipeline: Pipeline,
-) -> None:
+def test_a_run_that_ended_before_it_was_marked_is_not_followed(pipeline: Pipeline) -> None:
     def end_at_once(name: str, _: object) -> None:
         pipeline.leases.release(CATALOG, 1, served=1)
         pipeline.executions.ended.add(name)

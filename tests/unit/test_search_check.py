@@ -85,17 +85,13 @@ def test_a_passage_of_somebody_elses_document_is_no_proof_whatever_its_attribute
     assert source.popitem()[1] in caplog.text
 
 
-def test_a_passage_of_another_document_of_the_owner_is_no_proof_of_this_one(
-    knowledge_base: FakeKnowledgeBase,
-) -> None:
+def test_a_passage_of_another_document_is_no_proof(knowledge_base: FakeKnowledgeBase) -> None:
     put(knowledge_base, key=f"{PLACE.prefix}other.pdf")
 
     assert DOCUMENT_ID not in found(knowledge_base)
 
 
-def test_a_rejected_files_passage_is_left_though_its_owner_finds_none(
-    knowledge_base: FakeKnowledgeBase,
-) -> None:
+def test_a_rejected_files_passage_is_left(knowledge_base: FakeKnowledgeBase) -> None:
     put(knowledge_base, user_id="!rejected", key=KEY)
 
     assert found(knowledge_base) == set()
@@ -138,9 +134,7 @@ def of_many(knowledge_base: FakeKnowledgeBase, count: int) -> list[tuple[Catalog
     return documents
 
 
-def test_documents_of_many_owners_are_asked_for_in_one_question(
-    knowledge_base: FakeKnowledgeBase,
-) -> None:
+def test_many_owners_documents_are_asked_for_at_once(knowledge_base: FakeKnowledgeBase) -> None:
     documents = of_many(knowledge_base, 12)
     check = SearchCheck(knowledge_base=lambda _: knowledge_base, at_once=lambda _: 10)
 

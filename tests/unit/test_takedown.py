@@ -62,9 +62,7 @@ def test_nothing_is_called_gone_while_a_search_finds_it(pipeline: Pipeline) -> N
     assert (pipeline.catalogs.kept, pipeline.documents.kept) == ({}, {})
 
 
-def test_what_is_found_for_ever_is_left_to_another_run_and_its_receipt_stays_open(
-    pipeline: Pipeline,
-) -> None:
+def test_what_is_found_for_ever_is_left_and_its_receipt_stays_open(pipeline: Pipeline) -> None:
     pipeline.is_searchable()
     pipeline.deletions.delete_catalog("alice", CATALOG)
 
@@ -107,9 +105,7 @@ def test_nobody_finds_it_placed_on_a_data_source_that_is_about_to_go(pipeline: P
     assert {*placed} == {None}
 
 
-def test_a_file_dropped_while_its_data_source_goes_brings_the_catalog_back(
-    pipeline: Pipeline,
-) -> None:
+def test_a_file_dropped_while_its_source_goes_brings_the_catalog_back(pipeline: Pipeline) -> None:
     before = pipeline.source_of()
     pipeline.bedrock.deletion_seconds = 100
     pipeline.deletions.delete_catalog("alice", CATALOG)
@@ -149,9 +145,7 @@ def test_a_file_dropped_before_anything_began_keeps_the_data_source(pipeline: Pi
     assert not pipeline.bedrock.deleting
 
 
-def test_a_catalog_deleted_while_its_call_is_at_work_is_taken_down_once_that_is_over(
-    pipeline: Pipeline,
-) -> None:
+def test_a_catalog_deleted_during_a_call_is_taken_down_after_it(pipeline: Pipeline) -> None:
     pipeline.drop("alice/research/late.pdf")
     pipeline.bedrock.direct_seconds = 60.0
     run = pipeline.work()

@@ -29,9 +29,7 @@ class Crashed(Exception):
     pass
 
 
-def test_an_upload_opens_its_catalog_writes_the_sidecar_and_waits_for_a_run(
-    pipeline: Pipeline,
-) -> None:
+def test_an_upload_opens_its_catalog_and_waits_for_a_run(pipeline: Pipeline) -> None:
     reconciled = pipeline.drop(KEY, "text", kb_domain="hr")
 
     catalog = pipeline.catalogs.kept[CATALOG]
@@ -44,9 +42,7 @@ def test_an_upload_opens_its_catalog_writes_the_sidecar_and_waits_for_a_run(
     assert list(pipeline.executions.started) == [f"{CATALOG}-1"]
 
 
-def test_the_same_event_twice_changes_nothing_but_asks_again_until_settled(
-    pipeline: Pipeline,
-) -> None:
+def test_the_same_event_twice_asks_for_a_run_again_until_settled(pipeline: Pipeline) -> None:
     pipeline.drop()
     before = pipeline.document()
 
@@ -179,9 +175,7 @@ def test_a_bad_version_over_one_that_may_be_in_the_index_asks_for_runs_and_so_do
     assert receipt.is_open
 
 
-def test_a_failed_file_dropped_again_is_tried_again_but_not_on_the_same_event(
-    pipeline: Pipeline,
-) -> None:
+def test_a_failed_file_is_tried_again_when_dropped_not_on_its_event(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.bedrock.becomes(pipeline.document().document_id, "FAILED", "no text")
     pipeline.execute()
@@ -198,9 +192,7 @@ def test_a_failed_file_dropped_again_is_tried_again_but_not_on_the_same_event(
     assert pipeline.document().status is DocumentStatus.PENDING
 
 
-def test_a_removed_file_that_was_never_indexed_is_forgotten_at_once_and_its_receipt_closed(
-    pipeline: Pipeline,
-) -> None:
+def test_a_removed_file_that_was_never_indexed_is_forgotten_at_once(pipeline: Pipeline) -> None:
     pipeline.drop("alice/research/a.exe")
 
     reconciled = pipeline.delete("alice/research/a.exe")
@@ -275,7 +267,7 @@ def test_an_upload_under_an_unknown_catalog_id_is_recorded(pipeline: Pipeline) -
     ]
 
 
-def test_a_sidecar_that_is_right_is_left_alone_and_so_it_is_if_the_record_is_lost(
+def test_a_sidecar_that_is_right_is_left_alone_though_its_record_is_lost(
     pipeline: Pipeline,
 ) -> None:
     pipeline.drop()
@@ -317,9 +309,7 @@ def test_a_sidecar_that_a_late_delete_removed_is_written_again(pipeline: Pipelin
     assert reconciled.run_for == CATALOG
 
 
-def test_a_quarantine_that_was_written_over_is_restored_and_the_index_looked_at(
-    pipeline: Pipeline,
-) -> None:
+def test_a_quarantine_that_was_written_over_is_restored(pipeline: Pipeline) -> None:
     pipeline.drop()
     good = pipeline.bucket.sidecars[KEY]
     pipeline.drop(KEY, "")
@@ -332,9 +322,7 @@ def test_a_quarantine_that_was_written_over_is_restored_and_the_index_looked_at(
     assert reconciled.run_for == CATALOG
 
 
-def test_a_catalog_opened_meanwhile_in_another_spelling_rejects_the_file(
-    pipeline: Pipeline,
-) -> None:
+def test_a_catalog_opened_in_another_spelling_rejects_the_file(pipeline: Pipeline) -> None:
     def open_otherwise(catalog: Catalog) -> None:
         spelled = {"name": "Research", "s3_prefix": "alice/Research/"}
         pipeline.catalogs.open(catalog.model_copy(update=spelled))
@@ -384,9 +372,7 @@ def test_a_file_of_an_impossible_path_is_its_catalogs_to_reject(pipeline: Pipeli
     assert key not in pipeline.bucket.sidecars
 
 
-def test_a_file_that_was_shown_in_no_catalog_for_its_path_is_shown_in_its_own(
-    pipeline: Pipeline,
-) -> None:
+def test_a_file_once_shown_in_no_catalog_is_shown_in_its_own(pipeline: Pipeline) -> None:
     key = "alice/research//report.pdf"
     former = Document(
         catalog_id=unplaced_partition("alice"),
@@ -440,9 +426,7 @@ def test_folder_markers_and_our_own_objects_are_ignored(pipeline: Pipeline) -> N
     assert not pipeline.documents.kept
 
 
-def test_a_removed_object_is_deleted_with_one_receipt_that_its_record_names(
-    pipeline: Pipeline,
-) -> None:
+def test_a_removed_object_is_deleted_with_one_receipt(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.index()
     indexed_at = pipeline.document().indexed_at
@@ -492,9 +476,7 @@ def test_a_removal_goes_on_with_its_receipt_after_a_crash(pipeline: Pipeline, sa
     assert pipeline.document().receipt_id == receipt.receipt_id
 
 
-def test_a_receipt_that_a_crash_kept_from_being_kept_is_kept_after_it(
-    pipeline: Pipeline,
-) -> None:
+def test_a_receipt_that_a_crash_kept_from_being_kept_is_kept_after_it(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.bucket.delete(KEY)
 
@@ -509,9 +491,7 @@ def test_a_receipt_that_a_crash_kept_from_being_kept_is_kept_after_it(
     assert receipt.receipt_id == named.receipt_id == pipeline.document().receipt_id
 
 
-def test_an_upload_after_a_removal_supersedes_its_receipt_and_the_next_removal_has_another(
-    pipeline: Pipeline,
-) -> None:
+def test_an_upload_supersedes_a_receipt_and_another_removal_has_its_own(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.delete()
 
@@ -525,7 +505,7 @@ def test_an_upload_after_a_removal_supersedes_its_receipt_and_the_next_removal_h
     assert [each.is_open for each in receipts_of(pipeline)] == [True, False]
 
 
-def test_an_object_that_is_back_before_its_record_said_deleting_supersedes_the_receipt(
+def test_an_object_back_before_its_record_changed_supersedes_the_receipt(
     pipeline: Pipeline,
 ) -> None:
     pipeline.drop()
@@ -549,9 +529,7 @@ def test_an_object_that_is_back_before_its_record_said_deleting_supersedes_the_r
     assert pipeline.bucket.sidecar_attributes(KEY)["user_id"] == "alice"
 
 
-def test_a_receipt_kept_too_late_does_not_open_again_what_was_superseded(
-    pipeline: Pipeline,
-) -> None:
+def test_a_receipt_kept_too_late_opens_nothing_that_was_superseded(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.bucket.delete(KEY)
 
@@ -563,9 +541,7 @@ def test_a_receipt_kept_too_late_does_not_open_again_what_was_superseded(
     assert pipeline.document().status is DocumentStatus.PENDING
 
 
-def test_a_file_that_came_back_and_went_again_is_removed_with_another_receipt(
-    pipeline: Pipeline,
-) -> None:
+def test_a_file_that_came_back_and_went_again_has_another_receipt(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.delete()
     pipeline.bucket.upload(KEY)
@@ -594,9 +570,7 @@ def test_a_removal_whose_receipt_a_crash_left_closed_goes_on_with_it(pipeline: P
     assert pipeline.documents.kept == {}
 
 
-def test_a_removal_whose_catalog_is_lost_has_it_opened_to_end_and_to_close_its_receipt(
-    pipeline: Pipeline,
-) -> None:
+def test_a_removal_whose_catalog_is_lost_has_it_opened_to_end(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.index()
     asked = pipeline.delete()
@@ -610,9 +584,7 @@ def test_a_removal_whose_catalog_is_lost_has_it_opened_to_end_and_to_close_its_r
     assert pipeline.document().status is DocumentStatus.DELETING
 
 
-def test_a_drop_unmarks_a_catalog_that_is_being_deleted_before_its_record_is_there(
-    pipeline: Pipeline,
-) -> None:
+def test_a_drop_unmarks_a_catalog_before_its_record_is_there(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
     seen: list[CatalogStatus] = []
@@ -657,9 +629,7 @@ def test_a_catalog_closed_while_a_file_is_taken_in_is_opened_anew(pipeline: Pipe
     assert reconciled.run_for == CATALOG
 
 
-def test_a_catalog_closed_just_before_it_was_to_be_unmarked_is_opened_anew(
-    pipeline: Pipeline,
-) -> None:
+def test_a_catalog_closed_before_it_was_unmarked_is_opened_anew(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.documents.lose()
     pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
@@ -672,9 +642,7 @@ def test_a_catalog_closed_just_before_it_was_to_be_unmarked_is_opened_anew(
     assert pipeline.document().status is DocumentStatus.PENDING
 
 
-def test_a_record_that_a_closed_catalog_left_behind_is_forgotten_with_its_object(
-    pipeline: Pipeline,
-) -> None:
+def test_a_record_left_by_a_closed_catalog_is_forgotten_with_its_object(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.catalogs.lose()
 
@@ -684,9 +652,7 @@ def test_a_record_that_a_closed_catalog_left_behind_is_forgotten_with_its_object
     assert not pipeline.documents.kept
 
 
-def test_a_record_that_a_closed_catalog_left_is_unplaced_if_it_cannot_be_opened(
-    pipeline: Pipeline,
-) -> None:
+def test_a_record_of_a_catalog_that_can_not_be_opened_is_unplaced(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.catalogs.lose()
     pipeline.catalogs.limit = 0

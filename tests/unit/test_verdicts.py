@@ -113,9 +113,7 @@ def test_a_removal_is_believed_only_of_a_search() -> None:
 
 
 @pytest.mark.parametrize(("is_final", "outcome"), [(True, "again"), (False, "failed")])
-def test_a_failure_nobody_explains_is_tried_again_where_bedrock_does_not(
-    *, is_final: bool, outcome: str
-) -> None:
+def test_a_failure_is_tried_again_where_bedrock_does_not(*, is_final: bool, outcome: str) -> None:
     told = verdict(a_document(), evidence("FAILED", is_final=is_final, is_overdue=True))
 
     assert told.outcome == outcome
