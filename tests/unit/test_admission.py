@@ -222,16 +222,6 @@ def test_the_oldest_wait_is_that_of_the_head_of_any_queue(desk: Desk) -> None:
     assert desk.admission.state() == State(waiting=1, grants=1, oldest_wait_seconds=120)
 
 
-def test_one_that_nobody_is_before_enters_at_once_and_needs_no_waking(desk: Desk) -> None:
-    mine = desk.admission.enter_at_once(desk.waiter("first", Mode.SHARED, calls=4))
-
-    assert mine is not None
-    assert (mine.slots, mine.claimed) == (4, True)
-    assert mine.mode is Mode.SHARED
-    assert desk.queue(Mode.SHARED) == []
-    assert desk.task_tokens.woken == []
-
-
 @pytest.mark.parametrize("before", [[], ["calls"]])
 def test_none_enters_at_once_where_a_job_is_at_work_or_waits(desk: Desk, before: list[str]) -> None:
     for name in before:
@@ -319,6 +309,7 @@ def test_who_acquires_is_let_in_at_once_and_then_keeps_what_it_has(desk: Desk) -
 
     assert first is not None
     assert again is not None
+    assert (first.mode, first.claimed, desk.task_tokens.woken) == (Mode.SHARED, True, [])
     assert (first.slots, again.slots) == (4, 6)
     assert again.until > first.until
     assert again.granted_at == first.granted_at

@@ -91,16 +91,6 @@ def test_a_catalog_that_is_deleted_takes_it_along(pipeline: Pipeline) -> None:
     assert pipeline.documents.get(CATALOG, announced.document_id) is None
 
 
-def test_it_does_not_count(pipeline: Pipeline) -> None:
-    pipeline.drop(OTHER)
-    announce(pipeline)
-
-    catalog = pipeline.catalogs.get(CATALOG)
-    assert catalog is not None
-    assert len(list(pipeline.documents.of_catalog(CATALOG))) == 2
-    assert catalog.document_count == 1
-
-
 @pytest.mark.parametrize("has_others", [True, False])
 def test_the_reconciler_tells_of_what_nobody_sent_and_forgets_it(*, has_others: bool) -> None:
     world = Reconciled()

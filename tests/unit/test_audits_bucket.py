@@ -8,7 +8,7 @@ from stackroom.audits.discrepancies import Kind
 from stackroom.keys import SIDECAR_SUFFIX
 from stackroom.model import DocumentStatus
 from stackroom.uploads.steps import UploadOutcome
-from tests.unit.pipeline import CATALOG, KEY, place_of
+from tests.unit.pipeline import CATALOG, KEY
 from tests.unit.reconciling import LONG, Reconciled
 
 KEYS = [f"alice/research/{number}.txt" for number in range(9)]
@@ -175,16 +175,6 @@ def test_what_a_limit_keeps_out_is_recorded_once_and_taken_later(world: Reconcil
 
     assert len(world.found()) == len(KEYS)
     assert {each.catalog_id for each in world.documents.kept.values()} == {CATALOG}
-
-
-def test_two_catalogs_are_told_apart(world: Reconciled) -> None:
-    other = "alice/Research-2/report.pdf"
-    world.dropped_and_indexed(KEY)
-    world.bucket.upload(other)
-
-    assert world.found() == [(Kind.OBJECT_WITHOUT_RECORD, other)]
-    assert world.leases.kept[place_of(other).catalog_id].held
-    assert not world.leases.kept[CATALOG].held
 
 
 @pytest.mark.parametrize("odd", ["alice/research/....//x.txt", "alice/research/../x.txt"])

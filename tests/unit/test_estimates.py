@@ -6,8 +6,9 @@ from stackroom.admission.limits import Limits
 from stackroom.ingestion.estimates import CatalogEstimate, DocumentStage
 from stackroom.ingestion.standing import QueuePosition
 from stackroom.model import CatalogStatus, DataSource, DataSourceType, DocumentStatus, PoolMember
-from stackroom.ports.admission import Mode, Rate, Waiter
+from stackroom.ports.admission import Mode, Rate
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline
+from tests.unit.test_schedule import a_waiter
 
 SHARED = PoolMember(knowledge_base_id="KB1", data_source_id="SHARED1").shared_source
 OWN = DataSource(knowledge_base_id="KB1", data_source_id="DS1")
@@ -31,37 +32,22 @@ def measure(pipeline: Pipeline, mode: Mode, *, size: int, seconds: float) -> Non
     pipeline.book.write(replace(ledger, rates={**ledger.rates, mode: rate}))
 
 
-def queue_up(
-    pipeline: Pipeline,
-    catalog_id: str,
-    mode: Mode,
-    *,
-    calls: int = 1,
-    size: int = 0,
-) -> None:
+def queue_up(pipeline: Pipeline, catalog_id: str, mode: Mode, *, size: int = 0) -> None:
     pipeline.clock.pass_by(1)
-    waiter = Waiter(
-        worklist_id=catalog_id,
-        epoch=1,
-        knowledge_base_id="KB1",
-        mode=mode,
-        since=pipeline.clock(),
-        calls=calls,
-        token=f"token of {catalog_id}",
-        size=size,
-    )
-    pipeline.book.enqueue(waiter)
+    pipeline.book.enqueue(a_waiter(catalog_id, 0, mode, since=pipeline.clock(), size=size))
 
 
 def test_a_document_of_a_catalog_that_is_not_placed_is_about_to_begin(pipeline: Pipeline) -> None:
     pipeline.drop()
-
     seen = estimated(pipeline)
+    pipeline.documents.save(pipeline.document(KEY).model_copy(update={"attempts": 1}))
+    tried = estimated(pipeline)
 
     (document,) = seen.documents
     assert (document.stage, document.attempt) == (DocumentStage.BEGINNING, 1)
     assert seen.queue_position is None
     assert seen.eta_seconds == document.eta_seconds == 9  # 3 s until it begins, and a call's 6 s
+    assert tried.documents[0].attempt == 2  # the one to come
 
 
 def test_a_catalog_that_takes_calls_waits_behind_those_before_it(pipeline: Pipeline) -> None:
@@ -132,27 +118,22 @@ def test_a_position_far_behind_is_told_as_behind_what_was_looked_at(pipeline: Pi
     assert seen.eta_seconds == 1000 * 20 + 20
 
 
-def test_what_is_being_ingested_tells_its_attempt_and_what_is_left(pipeline: Pipeline) -> None:
+def test_what_is_being_ingested_tells_its_attempt_and_what_is_left_or_how_late_it_is(
+    pipeline: Pipeline,
+) -> None:
     pipeline.drop()
     pipeline.work()
     pipeline.clock.pass_by(15)
-
     seen = estimated(pipeline)
+    pipeline.clock.pass_by(10_000)
+    late = estimated(pipeline)
 
     (document,) = seen.documents
     assert (document.stage, document.attempt) == (DocumentStage.INGESTING, 1)
     assert document.eta_seconds == 5  # of 20 s
     assert seen.queue_position is None
-
-
-def test_of_a_late_job_it_is_told_how_long_and_not_when_it_ends(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.work()
-    pipeline.clock.pass_by(10_000)
-
-    seen = estimated(pipeline)
-    assert (seen.eta_seconds, seen.documents[0].is_late) == (None, True)
-    assert seen.documents[0].remaining(speed=1) == "longer than usual: 2h so far"
+    assert (late.eta_seconds, late.documents[0].is_late) == (None, True)
+    assert late.documents[0].remaining(speed=1) == "longer than usual: 2h so far"
 
 
 def test_waiting_has_no_end_but_its_grant(pipeline: Pipeline) -> None:
@@ -209,13 +190,6 @@ def test_what_is_settled_has_nothing_to_wait_for(pipeline: Pipeline) -> None:
     assert {each.eta_seconds for each in seen.documents} == {None}
     assert (seen.eta_seconds, seen.queue_position) == (0, None)
     assert seen.catalog.status is CatalogStatus.READY
-
-
-def test_a_retried_document_counts_the_attempt_to_come(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.documents.save(pipeline.document(KEY).model_copy(update={"attempts": 1}))
-
-    assert estimated(pipeline).documents[0].attempt == 2
 
 
 def test_direct_calls_wait_for_the_job_that_has_the_knowledge_base(pipeline: Pipeline) -> None:

@@ -68,14 +68,6 @@ def test_each_catalog_has_a_data_source_named_after_it_and_keeps_it(pipeline: Pi
     assert {(each.type, each.is_shared) for each in placed} == {(DataSourceType.CUSTOM, False)}
 
 
-def test_four_catalogs_have_their_own_and_the_fifth_joins_the_shared(pipeline: Pipeline) -> None:
-    placed = place_many(pipeline, 8)
-
-    assert [each.is_shared for each in placed] == [False] * 4 + [True] * 4
-    assert {each.data_source_id for each in placed[4:]} == {"SHARED1"}
-    assert len(pipeline.bedrock.sources) == 4
-
-
 def test_of_a_pool_the_knowledge_base_with_the_most_room_is_next() -> None:
     pipeline = a_pool(3)
 

@@ -24,12 +24,13 @@ from stackroom.ingestion.sending import batches
 from stackroom.ingestion.work_queue import OpenWork
 from stackroom.keys import unplaced_partition
 from stackroom.model import Document, DocumentStatus
-from stackroom.ports.admission import Grant, Mode, Waiter
+from stackroom.ports.admission import Grant, Mode
 from stackroom.ports.ingestion import Submission
 from stackroom.runs.progress import RunOutcome
 from stackroom.settlement.verdicts import MAX_ATTEMPTS
 from tests.unit.pipeline import CATALOG, SHARED_WORKLIST, Pipeline, place_of
 from tests.unit.reconciling import Reconciled
+from tests.unit.test_schedule import a_waiter
 
 POISON = "alice/poison/a.txt"
 GOOD = ["alice/research/1.txt", "zoe/research/2.txt"]  # one sorts before it, one after it
@@ -105,17 +106,7 @@ def followed(world: Reconciled) -> bool:
 
 def dead_waiters(world: Reconciled) -> None:
     for key in ALL:
-        world.book.enqueue(
-            Waiter(
-                worklist_id=place_of(key).catalog_id,
-                epoch=1,
-                knowledge_base_id="KB1",
-                mode=Mode.SHARED,
-                since=world.clock(),
-                calls=1,
-                token=key,
-            )
-        )
+        world.book.enqueue(a_waiter(place_of(key).catalog_id, 0, since=world.clock(), token=key))
 
 
 def dead_grants(world: Reconciled) -> None:

@@ -25,22 +25,12 @@ def test_where_all_is_well_nothing_is_found_and_nothing_written(world: Reconcile
     assert world.everything() == before
 
 
-def test_an_empty_deployment_is_in_order(world: Reconciled) -> None:
-    assert world.found() == []
-
-
 def test_a_second_reconciliation_finds_nothing(world: Reconciled) -> None:
     wreck(world)
     first = world.found()
     settle(world)
 
     assert len(first) == 5
-    assert world.found() == []
-
-
-def test_what_waits_for_its_run_is_no_disagreement(world: Reconciled) -> None:
-    world.drop()
-
     assert world.found() == []
 
 

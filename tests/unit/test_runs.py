@@ -30,14 +30,6 @@ def test_a_run_that_has_seen_every_request_ends_and_another_follows(pipeline: Pi
     assert names(pipeline) == [f"{CATALOG}-1", f"{CATALOG}-2"]
 
 
-def test_a_request_after_the_listing_keeps_the_run_from_ending(pipeline: Pipeline) -> None:
-    pipeline.runs.ask(CATALOG)
-    served = pipeline.runs.renew(CATALOG, 1).requested
-    pipeline.runs.ask(CATALOG)
-
-    assert not pipeline.runs.release(CATALOG, 1, served=served)
-
-
 def test_whoever_finds_a_lease_without_execution_starts_it(pipeline: Pipeline) -> None:
     pipeline.executions.refuse = ConnectionError()
     try:

@@ -1,17 +1,16 @@
 """Whether a document is found: only what comes from the document itself counts."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from stackroom.errors import KnowledgeBaseUnavailable
-from stackroom.model import Catalog, Document, DocumentStatus
+from stackroom.model import Catalog, Document
 from stackroom.settlement.search_check import SearchCheck
 from tests.fakes.knowledge_base import FakeKnowledgeBase
+from tests.records import a_catalog, a_document
 from tests.unit.pipeline import CATALOG, KEY, place_of
 
-NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 PLACE = place_of(KEY)
 DOCUMENT_ID = PLACE.document_id
 
@@ -41,27 +40,16 @@ def left(knowledge_base: FakeKnowledgeBase) -> set[str]:
 
 
 def _catalog() -> Catalog:
-    return Catalog(
-        catalog_id=CATALOG,
-        user_id=PLACE.user_id,
-        name=PLACE.folder,
-        s3_prefix=PLACE.prefix,
-        knowledge_base_id="KB1",
-        created_at=NOW,
-        updated_at=NOW,
-    )
+    whose = {
+        "catalog_id": CATALOG,
+        "s3_prefix": PLACE.prefix,
+        "knowledge_base_id": "KB1",
+    }
+    return a_catalog().model_copy(update=whose)
 
 
 def _document() -> Document:
-    return Document(
-        catalog_id=CATALOG,
-        document_id=DOCUMENT_ID,
-        filename=PLACE.filename,
-        s3_key=KEY,
-        status=DocumentStatus.DELETING,
-        uploaded_at=NOW,
-        updated_at=NOW,
-    )
+    return a_document(catalog_id=CATALOG, document_id=DOCUMENT_ID, s3_key=KEY)
 
 
 @pytest.mark.parametrize("source", [{"key": KEY}, {"custom_id": DOCUMENT_ID}])

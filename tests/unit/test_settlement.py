@@ -162,13 +162,19 @@ def test_failures_that_only_the_statistics_tell_of_are_counted(pipeline: Pipelin
     assert over(pipeline, run, failed=3).unexplained == 2
 
 
-def test_what_failed_before_and_fails_again_is_no_unexplained_failure(pipeline: Pipeline) -> None:
+def test_what_failed_before_and_fails_again_stays_as_it_is_and_is_not_unexplained(
+    pipeline: Pipeline,
+) -> None:
     settled_with(pipeline, "FAILED")
+    before = pipeline.document()
     pipeline.drop(OTHER)
     run = pipeline.work()
     says(pipeline, "INDEXED", OTHER)
 
-    assert over(pipeline, run, failed=1).unexplained == 0
+    polled = over(pipeline, run, failed=1)
+
+    assert polled.unexplained == 0
+    assert pipeline.document() == before
 
 
 # What we find out ourselves
@@ -453,15 +459,6 @@ def test_a_failed_document_that_a_later_job_indexes_is_indexed(pipeline: Pipelin
 
     assert pipeline.document().status is DocumentStatus.INDEXED
     assert pipeline.document().status_reason is None
-
-
-def test_a_failed_document_that_fails_again_stays_as_it_is(pipeline: Pipeline) -> None:
-    settled_with(pipeline, "FAILED")
-    before = pipeline.document()
-
-    settled_with(pipeline, "INDEXED", OTHER)
-
-    assert pipeline.document() == before
 
 
 def test_a_failed_document_that_reads_as_indexed_must_be_found(searched: Pipeline) -> None:

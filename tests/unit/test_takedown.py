@@ -80,29 +80,24 @@ def test_what_is_found_for_ever_is_left_and_its_receipt_stays_open(pipeline: Pip
     assert pipeline.catalogs.kept == {}
 
 
-def test_it_is_not_gone_before_its_data_source_is(pipeline: Pipeline) -> None:
+def test_it_is_not_gone_before_its_data_source_and_not_placed_on_one_that_goes(
+    pipeline: Pipeline,
+) -> None:
     pipeline.bedrock.deletion_seconds = 100
     began = pipeline.clock()
     pipeline.deletions.delete_catalog("alice", CATALOG)
+    placed: list[str | None] = []
     closed_at: list[timedelta] = []
+    pipeline.bedrock.before(
+        "remove", lambda *_: placed.append(pipeline.catalogs.kept[CATALOG].data_source_id)
+    )
     pipeline.catalogs.before("close", lambda _: closed_at.append(pipeline.clock() - began))
 
     pipeline.execute()
 
+    assert {*placed} == {None}
     assert closed_at[0] > timedelta(seconds=100)
     assert pipeline.catalogs.kept == {}
-
-
-def test_nobody_finds_it_placed_on_a_data_source_that_is_about_to_go(pipeline: Pipeline) -> None:
-    pipeline.deletions.delete_catalog("alice", CATALOG)
-    placed: list[str | None] = []
-    pipeline.bedrock.before(
-        "remove", lambda *_: placed.append(pipeline.catalogs.kept[CATALOG].data_source_id)
-    )
-
-    pipeline.execute()
-
-    assert {*placed} == {None}
 
 
 def test_a_file_dropped_while_its_source_goes_brings_the_catalog_back(pipeline: Pipeline) -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from stackroom.errors import ObjectRefused, RecordChanged
+from stackroom.errors import ObjectRefused
 from stackroom.keys import catalog_id_of, locate, unplaced_id_of, unplaced_partition
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
 from stackroom.uploads.steps import UploadOutcome
@@ -92,15 +92,6 @@ def test_an_undeleted_object_is_taken_up_again(pipeline: Pipeline) -> None:
     assert pipeline.bucket.sidecar_attributes(KEY)["user_id"] == "alice"
 
 
-def test_an_event_after_everything_is_gone_is_ignored(pipeline: Pipeline) -> None:
-    pipeline.drop("alice/research/other.pdf")
-
-    reconciled = pipeline.deliver("alice/research/never.pdf")
-
-    assert reconciled.outcome is UploadOutcome.IGNORED
-    assert len(pipeline.documents.kept) == 1
-
-
 def test_an_upload_between_reading_and_writing_is_not_lost(pipeline: Pipeline) -> None:
     pipeline.drop()
 
@@ -108,21 +99,6 @@ def test_an_upload_between_reading_and_writing_is_not_lost(pipeline: Pipeline) -
     pipeline.drop(KEY, "newer")
 
     assert pipeline.document().etag == "etag of newest"
-
-
-def test_a_record_that_never_stands_still_is_delivered_again_later(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.bucket.upload(KEY, "newer")
-
-    def bump(document: Document) -> None:
-        key = (document.catalog_id, document.document_id)
-        kept = pipeline.documents.kept[key]
-        pipeline.documents.overwrite(kept.model_copy(update={"version": kept.version + 1}))
-
-    pipeline.documents.before("save", bump)
-
-    with pytest.raises(RecordChanged):
-        pipeline.deliver()
 
 
 @pytest.mark.parametrize(
