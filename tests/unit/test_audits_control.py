@@ -159,7 +159,8 @@ def test_a_data_source_whose_catalog_is_just_being_opened_is_kept(world: Reconci
 def test_a_data_source_in_use_is_left_for_the_next_time(world: Reconciled) -> None:
     name = f"notes-{CATALOG}"
     made = make(world, name).data_source_id
-    world.bedrock.remove = lambda *_: False  # type: ignore[method-assign] - as while a job runs
+    # As while a job runs.
+    world.bedrock.remove = lambda *_: False  # type: ignore[method-assign]
 
     [left] = world.reconcile()
 
