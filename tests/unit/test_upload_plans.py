@@ -4,31 +4,24 @@ import pytest
 
 from stackroom.keys import document_id_of
 from stackroom.model import Document, DocumentStatus
-from stackroom.uploads.steps import UploadOutcome
 from tests.unit.pipeline import CATALOG, KEY, Pipeline
 
 
-def test_a_plan_tells_every_step_in_order_and_writes_nothing(pipeline: Pipeline) -> None:
+def test_a_plan_tells_every_step_in_order_and_writes_nothing_until_it_is_done(
+    pipeline: Pipeline,
+) -> None:
     pipeline.bucket.upload(KEY)
 
     plan = pipeline.uploads.plan(KEY)
+    before = (dict(pipeline.catalogs.kept), dict(pipeline.bucket.sidecars))
+    done = pipeline.uploads.reconcile(KEY)
 
     assert str(plan) == (
         "open catalog 'research' of 'alice', write its sidecar, record it as pending"
     )
     assert plan.run_for == CATALOG
-    assert pipeline.catalogs.get(CATALOG) is None
-    assert not pipeline.bucket.sidecars
-
-
-def test_what_was_planned_is_what_is_done(pipeline: Pipeline) -> None:
-    pipeline.bucket.upload(KEY)
-    planned = pipeline.uploads.plan(KEY)
-
-    done = pipeline.uploads.reconcile(KEY)
-
-    assert (done.outcome, str(done)) == (planned.outcome, str(planned))
-    assert pipeline.uploads.plan(KEY).outcome is UploadOutcome.UNCHANGED
+    assert before == ({}, {})
+    assert (done.outcome, str(done)) == (plan.outcome, str(plan))
     assert not pipeline.uploads.plan(KEY).changes_records
 
 
