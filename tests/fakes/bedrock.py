@@ -20,8 +20,7 @@ class FakeBedrock(FakeDirectDocuments):
     """
     A job does what the test has it do; of a CUSTOM data source it speaks as the base class does.
 
-    A data source takes `deletion_seconds` to go; one that is `undeletable` only goes when it was
-    told to retain its vectors.
+    A data source takes `deletion_seconds` to go.
     """
 
     source_limit: int = 5
@@ -31,8 +30,6 @@ class FakeBedrock(FakeDirectDocuments):
     available: bool = True
     deletion_seconds: float = 0.0
     deleting: dict[str, datetime] = field(default_factory=dict)  # by id, since when
-    undeletable: set[str] = field(default_factory=set)
-    retained: list[str] = field(default_factory=list)
     busy: Busy | None = None
     jobs: dict[str, Job] = field(default_factory=dict)
     tokens: dict[str, str] = field(default_factory=dict)
@@ -90,9 +87,6 @@ class FakeBedrock(FakeDirectDocuments):
         if any(self.started[job][0].data_source_id == data_source_id for job in self._running()):
             return False
         if data_source_id not in self.deleting:
-            self.deleting[data_source_id] = self.clock()
-        elif self._is_due(data_source_id):  # and still there: unsuccessful
-            self.retained.append(data_source_id)
             self.deleting[data_source_id] = self.clock()
         return False
 
@@ -172,8 +166,7 @@ class FakeBedrock(FakeDirectDocuments):
 
     def _finish_deletions(self) -> None:
         for data_source_id in list(self.deleting):
-            stays = data_source_id in self.undeletable and data_source_id not in self.retained
-            if self._is_due(data_source_id) and not stays:
+            if self._is_due(data_source_id):
                 del self.deleting[data_source_id]
                 self._forget_all(data_source_id)
                 kept = {key: made for key, made in self.sources.items() if made != data_source_id}

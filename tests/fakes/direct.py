@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from stackroom.errors import DocumentsRefused, Unavailable
 from stackroom.model import DataSource, DataSourceType
 from stackroom.ports.ingestion import Busy, DocumentDetail, Submission
 from tests.fakes.clock import FakeClock
@@ -36,15 +35,14 @@ class DirectCall:
 class FakeDirectDocuments(Disturbed):
     """
     A call's documents settle `direct_seconds` after it was accepted: as `becomes` said, else
-    INDEXED or gone. `direct_busy` refuses every call, `read_error` every reading of verdicts, and
-    one that `hides_beginnings` shows a call's documents only later. `refused` are its refusals.
+    INDEXED or gone. `direct_busy` refuses every call, and one that `hides_beginnings` shows a
+    call's documents only later. `refused` are its refusals.
     """
 
     clock: FakeClock
     direct_limit: int = 10  # of the account [AWS General Reference: Amazon Bedrock quotas]
     direct_seconds: float = 2.0
     direct_busy: Busy | None = None
-    read_error: Unavailable | None = None
     hides_beginnings: bool = False
     refused: list[Busy] = field(default_factory=list)
     held: dict[Key, DocumentDetail] = field(default_factory=dict)
@@ -52,8 +50,6 @@ class FakeDirectDocuments(Disturbed):
     direct_calls: list[DirectCall] = field(default_factory=list)  # accepted, in order
     direct_tokens: set[str] = field(default_factory=set)
     fates: dict[str, tuple[str, str | None]] = field(default_factory=dict)
-    unwelcome: set[str] = field(default_factory=set)  # documents that no call may bring
-    undying: set[str] = field(default_factory=set)  # documents whose deletion never ends
     _at_work: list[DirectCall] = field(default_factory=list)
     _stale: dict[str, list[DocumentDetail]] = field(default_factory=dict)
     _newest: dict[Key, DirectCall] = field(default_factory=dict)
@@ -85,8 +81,6 @@ class FakeDirectDocuments(Disturbed):
         self, source: DataSource, documents: Sequence[Submission], *, token: str
     ) -> dict[str, DocumentDetail] | Busy:
         ids = [each.document_id for each in documents]
-        if self.unwelcome.intersection(ids):
-            raise DocumentsRefused("a member must satisfy a pattern")
         if refused := self._accept(source, ids, token=token, deletes=False):
             return refused
         for each in documents:
@@ -101,8 +95,6 @@ class FakeDirectDocuments(Disturbed):
         return self._read(source, document_ids)
 
     def details(self, source: DataSource, document_ids: Iterable[str]) -> dict[str, DocumentDetail]:
-        if self.read_error is not None:
-            raise self.read_error
         self._work()
         return {
             each: self._shown(each, is_) for each, is_ in self._read(source, document_ids).items()
@@ -181,6 +173,6 @@ class FakeDirectDocuments(Disturbed):
                 self.held[key] = DocumentDetail(
                     status=status, updated_at=self.clock(), reason=reason
                 )
-        elif document_id not in self.undying:
+        else:
             del self.held[key]
             self.submitted.pop(key, None)

@@ -14,7 +14,7 @@ from tests.fakes.pipeline import FakeBucket, FakeCatalogs, FakeDocuments
 class FakeInventory(Disturbed):
     """
     `page` bounds every page. `prefixes` and `statuses` are of data sources that the catalogs don't
-    tell, by id; `failure` is raised once instead of a page of indexed documents.
+    tell, by id.
     """
 
     bucket: FakeBucket
@@ -26,9 +26,7 @@ class FakeInventory(Disturbed):
     prefixes: dict[str, str] = field(default_factory=dict)
     statuses: dict[str, str] = field(default_factory=dict)
     reasons: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    failure: Exception | None = None
     malformed: list[str] = field(default_factory=list)
-    pages: int = 0  # given out
 
     def objects(self, *, after: str = "", prefix: str = "") -> Page[ListedObject]:
         listed = [
@@ -55,7 +53,6 @@ class FakeInventory(Disturbed):
             (each for each in listed if each.key > after and each.key.startswith(prefix)),
             key=lambda each: each.key,
         )
-        self.pages += 1
         more = found[self.page - 1].key if len(found) > self.page else None
         return Page(items=found[: self.page], next=more)
 
@@ -69,7 +66,6 @@ class FakeInventory(Disturbed):
         found = sorted(
             (each for each in kept if each[0] > (cursor or "")), key=lambda each: each[0]
         )
-        self.pages += 1
         more = found[self.page - 1][0] if len(found) > self.page else None
         items = [record for _, record in found[: self.page]]
         return Page(items=items, next=more, malformed=() if cursor else self.malformed)
@@ -111,16 +107,12 @@ class FakeInventory(Disturbed):
         ]
 
     def indexed(self, source: DataSource, cursor: str | None) -> Page[ListedDocument] | None:
-        if self.failure is not None:
-            failure, self.failure = self.failure, None
-            raise failure
         if source.type is DataSourceType.S3 and not self._was_synced(source):
             return None
         found = sorted(
             (each for each in self._listed(source) if each.identifier > (cursor or "")),
             key=lambda each: each.identifier,
         )
-        self.pages += 1
         more = found[self.page - 1].identifier if len(found) > self.page else None
         return Page(items=found[: self.page], next=more)
 

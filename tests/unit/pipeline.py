@@ -8,9 +8,13 @@ from typing import Any, cast
 
 from stackroom.admission.admission import Admission
 from stackroom.admission.demand import BATCH
+from stackroom.admission.limits import Limits
 from stackroom.aws.run_use_cases import RunUseCases
 from stackroom.aws.settings import AdmissionSettings
+from stackroom.deletions.deletions import Deletions
+from stackroom.ingestion.estimates import Estimates
 from stackroom.ingestion.polling import Polled
+from stackroom.ingestion.retry import Retrying
 from stackroom.keys import Location, locate
 from stackroom.model import (
     Catalog,
@@ -163,6 +167,35 @@ class Pipeline:
             knowledge_base=lambda _: self.knowledge_base,
             documents_at_once=lambda _: BATCH,
             finds_at_once=self.finds_at_once,
+        )
+
+    @property
+    def deletions(self) -> Deletions:
+        return Deletions(
+            catalogs=self.catalogs,
+            documents=self.documents,
+            bucket=self.bucket,
+            receipts=self.receipts,
+            uploads=self.uploads,
+            requests=self.requests,
+            now=self.clock,
+        )
+
+    @property
+    def retrying(self) -> Retrying:
+        return Retrying(
+            catalogs=self.catalogs, documents=self.documents, requests=self.requests, now=self.clock
+        )
+
+    @property
+    def estimates(self) -> Estimates:
+        return Estimates(
+            worklists=self.worklists,
+            documents=self.documents,
+            leases=self.leases,
+            book=self.book,
+            limits=Limits(),
+            now=self.clock,
         )
 
     def drop(self, key: str = KEY, body: str = "text", **attributes: str) -> Plan:

@@ -13,6 +13,7 @@ from stackroom.audits.reconciliation import Reconciliation
 from stackroom.audits.rounds import Rounds
 from stackroom.model import CatalogStatus, DataSource, DataSourceType, Document, PoolMember
 from stackroom.retries import at_once
+from stackroom.runs.worklists import shared_worklist
 from tests.fakes.books import FakeBooks
 from tests.fakes.inventory import FakeBookmark, FakeInventory
 from tests.unit.pipeline import Pipeline, place_of
@@ -130,6 +131,23 @@ class Reconciled(Pipeline):
         self.bucket.upload(key)
         self.uploads.reconcile(key)
         self.catalogs.place(place_of(key).catalog_id, source)
+
+    def forgets_on_shared(self, key: str, *, beside: str) -> str:
+        """Of two catalogs on the shared data source its worklist, which is named, has one."""
+        for each in (key, beside):
+            self.lives_on(SHARED, each)
+            self.requests.ask(place_of(each).catalog_id)
+        worklist = shared_worklist(SHARED.knowledge_base_id)
+        for entry in self.worklists.entries(worklist, limit=2):
+            if entry.catalog_id == place_of(key).catalog_id:
+                self.worklists.drop(worklist, entry)
+        return worklist
+
+    def leaves_behind(self, key: str) -> Document:
+        """The index has the document still; record, object and sidecar are gone."""
+        self.bucket.delete(key)
+        self.bucket.remove_sidecar(key)
+        return self.forget(key)
 
     def forget(self, key: str) -> Document:
         """The document's record is lost."""

@@ -75,9 +75,7 @@ def test_a_run_claims_its_grant_once_it_is_woken_and_no_other_can(desk: Desk) ->
     assert (others, older) == (None, None)
 
 
-def test_a_dispatcher_that_died_before_it_woke_the_run_is_made_good_by_the_next(
-    desk: Desk,
-) -> None:
+def test_a_dispatcher_that_died_before_it_woke_the_run_is_made_good_by_the_next(desk: Desk) -> None:
     desk.task_tokens.failure = StoreUnavailable("SendTaskSuccess", "InternalServerError")
     with pytest.raises(StoreUnavailable):
         desk.enter("first")
@@ -89,9 +87,7 @@ def test_a_dispatcher_that_died_before_it_woke_the_run_is_made_good_by_the_next(
     assert desk.task_tokens.woken == ["token of first"]
 
 
-def test_a_dispatcher_that_died_after_it_woke_the_run_does_not_cost_the_run_its_grant(
-    desk: Desk,
-) -> None:
+def test_a_dispatcher_that_died_after_it_woke_the_run_costs_it_no_grant(desk: Desk) -> None:
     waiter = desk.enter("first")
     desk.admission.claim("first", 1)
     desk.book.enqueue(waiter)  # the dispatcher died before it took the waiter out
@@ -100,20 +96,6 @@ def test_a_dispatcher_that_died_after_it_woke_the_run_does_not_cost_the_run_its_
     desk.admission.dispatch()
 
     assert desk.holders() == ["first"]
-    assert desk.queue() == []
-
-
-def test_a_grant_that_falls_to_a_dead_run_goes_to_the_next(desk: Desk) -> None:
-    desk.enter("busy")
-    dead, alive = desk.waiter("dead"), desk.waiter("alive")
-    desk.task_tokens.dead.add(dead.token)
-    desk.book.enqueue(dead)
-    desk.book.enqueue(alive)
-
-    desk.clock.pass_by(60)
-    desk.admission.leave("busy", 1)
-
-    assert desk.holders() == ["alive"]
     assert desk.queue() == []
 
 
@@ -186,9 +168,7 @@ def test_a_grant_that_is_kept_does_not_expire(desk: Desk) -> None:
     assert desk.holders() == ["slow"]
 
 
-def test_one_that_is_alone_gets_more_slots_and_gives_them_back_when_others_come(
-    desk: Desk,
-) -> None:
+def test_one_that_is_alone_gets_more_slots_and_gives_them_back_when_others_come(desk: Desk) -> None:
     desk.enter("big", Mode.SHARED, calls=2)
     mine = desk.admission.claim("big", 1)
     assert mine is not None
@@ -242,29 +222,14 @@ def test_the_oldest_wait_is_that_of_the_head_of_any_queue(desk: Desk) -> None:
     assert desk.admission.state() == State(waiting=1, grants=1, oldest_wait_seconds=120)
 
 
-def test_one_that_nobody_is_before_enters_at_once_and_needs_no_waking(desk: Desk) -> None:
-    mine = desk.admission.enter_at_once(desk.waiter("first", Mode.SHARED, calls=4))
-
-    assert mine is not None
-    assert (mine.slots, mine.claimed) == (4, True)
-    assert mine.mode is Mode.SHARED
-    assert desk.queue(Mode.SHARED) == []
-    assert desk.task_tokens.woken == []
-
-
-def test_none_enters_at_once_where_a_job_is_at_work(desk: Desk) -> None:
+@pytest.mark.parametrize("before", [[], ["calls"]])
+def test_none_enters_at_once_where_a_job_is_at_work_or_waits(desk: Desk, before: list[str]) -> None:
+    for name in before:
+        desk.enter(name, Mode.SHARED)
     desk.enter("job")
 
     assert desk.admission.enter_at_once(desk.waiter("late", Mode.SHARED)) is None
-    assert desk.holders() == ["job"]
-
-
-def test_none_enters_at_once_past_a_job_that_waits(desk: Desk) -> None:
-    desk.enter("calls", Mode.SHARED)
-    desk.enter("job")
-
-    assert desk.admission.enter_at_once(desk.waiter("late", Mode.SHARED)) is None
-    assert desk.holders() == ["calls"]
+    assert desk.holders() == (before or ["job"])
 
 
 def test_who_enters_at_once_leaves_to_those_who_wait_what_falls_to_them(desk: Desk) -> None:
@@ -344,12 +309,13 @@ def test_who_acquires_is_let_in_at_once_and_then_keeps_what_it_has(desk: Desk) -
 
     assert first is not None
     assert again is not None
+    assert (first.mode, first.claimed, desk.task_tokens.woken) == (Mode.SHARED, True, [])
     assert (first.slots, again.slots) == (4, 6)
     assert again.until > first.until
     assert again.granted_at == first.granted_at
 
 
-def test_who_acquires_claims_what_it_was_woken_for_and_leaves_others_what_it_can_not_use(
+def test_who_acquires_claims_what_it_was_woken_for_and_leaves_what_it_can_not_use(
     desk: Desk,
 ) -> None:
     waiter = desk.enter("calls", Mode.SHARED, calls=10)

@@ -5,12 +5,11 @@ from datetime import timedelta
 import pytest
 
 from stackroom.audits.discrepancies import Kind
-from stackroom.deletions.deletions import Deletions
 from stackroom.errors import DocumentNotFound
 from stackroom.model import Document, DocumentStatus
 from stackroom.uploads.steps import UploadOutcome
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
-from tests.unit.reconciling import LONG, Reconciled
+from tests.unit.reconciling import Reconciled
 
 OTHER = "alice/research/other.txt"
 MINUTES = 15 * 60.0
@@ -31,9 +30,13 @@ def announce(pipeline: Pipeline, key: str = KEY, *, seconds: float = MINUTES) ->
     return pipeline.documents.save(document)
 
 
-def test_the_upload_makes_it_a_document_like_any_other(pipeline: Pipeline) -> None:
+@pytest.mark.parametrize("after", [0, 2 * MINUTES])
+def test_the_upload_makes_it_a_document_like_any_other_however_late_it_comes(
+    pipeline: Pipeline, after: float
+) -> None:
     pipeline.drop(OTHER)
     announce(pipeline)
+    pipeline.clock.pass_by(after)
 
     pipeline.drop(KEY)
 
@@ -57,21 +60,11 @@ def test_it_stays_as_long_as_it_may_come_and_then_nothing_is_left(pipeline: Pipe
     assert list(pipeline.receipts.of_user("alice")) == []
 
 
-def test_an_upload_after_that_is_taken_all_the_same(pipeline: Pipeline) -> None:
-    pipeline.drop(OTHER)
-    announce(pipeline)
-    pipeline.clock.pass_by(2 * MINUTES)
-
-    pipeline.drop(KEY)
-
-    assert pipeline.document(KEY).status is DocumentStatus.PENDING
-
-
-def test_it_is_called_off_by_deleting_it(pipeline: Pipeline, deletions: Deletions) -> None:
+def test_it_is_called_off_by_deleting_it(pipeline: Pipeline) -> None:
     pipeline.drop(OTHER)
     announced = announce(pipeline)
 
-    receipt = deletions.delete_document("alice", CATALOG, announced.document_id)
+    receipt = pipeline.deletions.delete_document("alice", CATALOG, announced.document_id)
 
     assert pipeline.documents.get(CATALOG, announced.document_id) is None
     assert not receipt.is_open
@@ -79,66 +72,38 @@ def test_it_is_called_off_by_deleting_it(pipeline: Pipeline, deletions: Deletion
     assert pipeline.receipts.get("alice", receipt.receipt_id) == receipt
 
 
-def test_one_that_was_never_sent_can_not_be_deleted(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
+def test_one_that_was_never_sent_can_not_be_deleted(pipeline: Pipeline) -> None:
     pipeline.drop(OTHER)
     announced = announce(pipeline)
     pipeline.clock.pass_by(MINUTES)
 
     with pytest.raises(DocumentNotFound):
-        deletions.delete_document("alice", CATALOG, announced.document_id)
+        pipeline.deletions.delete_document("alice", CATALOG, announced.document_id)
 
 
-def test_a_catalog_that_is_deleted_takes_it_along(pipeline: Pipeline, deletions: Deletions) -> None:
+def test_a_catalog_that_is_deleted_takes_it_along(pipeline: Pipeline) -> None:
     pipeline.drop(OTHER)
     announced = announce(pipeline)
 
-    deletion = deletions.delete_catalog("alice", CATALOG)
+    deletion = pipeline.deletions.delete_catalog("alice", CATALOG)
 
     assert deletion.documents == 1
     assert pipeline.documents.get(CATALOG, announced.document_id) is None
 
 
-def test_it_does_not_count(pipeline: Pipeline) -> None:
-    pipeline.drop(OTHER)
-    announce(pipeline)
-
-    catalog = pipeline.catalogs.get(CATALOG)
-    assert catalog is not None
-    assert len(list(pipeline.documents.of_catalog(CATALOG))) == 2
-    assert catalog.document_count == 1
-
-
-def announced(*, has_others: bool) -> Reconciled:
-    """One that is to come, in a catalog that holds another or nothing."""
+@pytest.mark.parametrize("has_others", [True, False])
+def test_the_reconciler_tells_of_what_nobody_sent_and_forgets_it(*, has_others: bool) -> None:
     world = Reconciled()
     world.drop(OTHER)
     announce(world)
     if not has_others:
         world.bucket.delete(OTHER)
         world.uploads.reconcile(OTHER)
-    return world
-
-
-@pytest.mark.parametrize("has_others", [True, False])
-def test_a_dry_run_tells_of_it_once(has_others: bool) -> None:
-    world = announced(has_others=has_others)
-    world.clock.pass_by(MINUTES + LONG)
-
-    told = [each.what for each in world.reconcile(dry_run=True) if each.kind is Kind.UNUSED_LINK]
-
-    assert told == [KEY]
-
-
-@pytest.mark.parametrize("has_others", [True, False])
-def test_the_reconciler_forgets_what_nobody_sent_and_nothing_else(has_others: bool) -> None:
-    world = announced(has_others=has_others)
 
     early = [kind for kind, key in world.found() if key == KEY]
-    world.clock.pass_by(MINUTES + LONG)
+    world.clock.pass_by(MINUTES)
+    told = [what for kind, what in world.found(dry_run=True) if kind is Kind.UNUSED_LINK]
     late = [kind for kind, key in world.found() if key == KEY]
 
-    assert early == []
-    assert late == [Kind.UNUSED_LINK]
+    assert (early, told, late) == ([], [KEY], [Kind.UNUSED_LINK])
     assert world.documents.get(CATALOG, place_of(KEY).document_id) is None

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stackroom.audits.discrepancies import Kind
-from stackroom.keys import SIDECAR_SUFFIX, unplaced_partition
+from stackroom.keys import SIDECAR_SUFFIX
 from stackroom.model import DocumentStatus
 from stackroom.uploads.steps import UploadOutcome
-from tests.unit.pipeline import CATALOG, KEY, place_of
+from tests.unit.pipeline import CATALOG, KEY
 from tests.unit.reconciling import LONG, Reconciled
 
 KEYS = [f"alice/research/{number}.txt" for number in range(9)]
@@ -76,10 +76,13 @@ def test_attributes_that_changed_without_an_event_are_seen_by_the_time(world: Re
     assert world.bucket.sidecar_attributes(KEY)["domain"] == "hr"
 
 
-def test_the_same_dropped_again_is_no_disagreement(world: Reconciled) -> None:
+def test_what_is_as_it_was_rejected_or_no_document_is_no_disagreement(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
+    world.drop("alice/research/setup.exe")
     world.clock.pass_by(1)
     world.bucket.upload(KEY)
+    world.bucket.upload("alice/research/")
+    world.bucket.upload("_pagemaps/doc-1.json.gz")
 
     assert world.found() == []
 
@@ -112,12 +115,6 @@ def test_a_sidecar_written_over_later_is_written_anew(world: Reconciled) -> None
     assert world.bucket.sidecar_attributes(KEY)["user_id"] == "alice"
 
 
-def test_a_rejected_file_keeps_its_quarantine(world: Reconciled) -> None:
-    world.drop("alice/research/setup.exe")
-
-    assert world.found() == []
-
-
 def test_a_sidecar_without_its_document_is_removed(world: Reconciled) -> None:
     world.bucket.write_sidecar(KEY, b"{}")
 
@@ -144,9 +141,7 @@ def test_an_object_that_came_back_during_its_deletion_is_registered(world: Recon
     assert world.document().status is DocumentStatus.PENDING
 
 
-def test_a_lost_catalog_is_opened_again_and_its_documents_keep_their_records(
-    world: Reconciled,
-) -> None:
+def test_a_lost_catalog_is_opened_again_and_its_documents_stay(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY, *KEYS)
     world.catalogs.lose()
 
@@ -169,18 +164,7 @@ def test_everything_is_rebuilt_from_the_bucket(world: Reconciled) -> None:
     assert {key: world.document(key).fingerprint for key in KEYS} == before
 
 
-def test_objects_of_no_catalog_are_recorded_once(world: Reconciled) -> None:
-    world.bucket.upload("loose.txt")
-    world.bucket.upload("alice/loose.txt")
-    world.bucket.upload("alice/no/../way.txt")
-
-    assert len(world.found()) == 3
-    assert world.found() == []
-
-
-def test_objects_that_a_limit_keeps_out_are_recorded_once_and_taken_when_it_is_raised(
-    world: Reconciled,
-) -> None:
+def test_what_a_limit_keeps_out_is_recorded_once_and_taken_later(world: Reconciled) -> None:
     world.catalogs.limit = 0
     for key in KEYS:
         world.bucket.upload(key)
@@ -191,35 +175,6 @@ def test_objects_that_a_limit_keeps_out_are_recorded_once_and_taken_when_it_is_r
 
     assert len(world.found()) == len(KEYS)
     assert {each.catalog_id for each in world.documents.kept.values()} == {CATALOG}
-
-
-def test_objects_under_another_spelling_are_recorded_once(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY)
-    world.bucket.upload("alice/Research/report.pdf")
-
-    assert world.found() == [(Kind.OBJECT_WITHOUT_RECORD, "alice/Research/report.pdf")]
-    assert world.found() == []
-    assert [each.catalog_id for each in world.documents.kept.values()] == [
-        CATALOG,
-        unplaced_partition("alice"),
-    ]
-
-
-def test_folder_markers_and_place_maps_are_no_documents(world: Reconciled) -> None:
-    world.bucket.upload("alice/research/")
-    world.bucket.upload("_pagemaps/doc-1.json.gz")
-
-    assert world.found() == []
-
-
-def test_two_catalogs_are_told_apart(world: Reconciled) -> None:
-    other = "alice/Research-2/report.pdf"
-    world.dropped_and_indexed(KEY)
-    world.bucket.upload(other)
-
-    assert world.found() == [(Kind.OBJECT_WITHOUT_RECORD, other)]
-    assert world.leases.kept[place_of(other).catalog_id].held
-    assert not world.leases.kept[CATALOG].held
 
 
 @pytest.mark.parametrize("odd", ["alice/research/....//x.txt", "alice/research/../x.txt"])

@@ -3,8 +3,7 @@
 import pytest
 
 from stackroom.audits.discrepancies import Kind, Outcome
-from stackroom.model import DataSource, DataSourceType, DocumentStatus
-from stackroom.runs.leases import MAX_FAILURES
+from stackroom.model import DataSource, DataSourceType
 from tests.unit.pipeline import CATALOG, KEY
 from tests.unit.reconciling import Reconciled
 
@@ -32,20 +31,8 @@ def test_a_run_that_ended_without_a_word_is_followed(world: Reconciled) -> None:
     assert world.found() == [(Kind.DEAD_RUN, f"{CATALOG}-1")]
     assert world.leases.kept[CATALOG].epoch == 2
     assert f"{CATALOG}-2" in world.executions.started
+    assert world.leases.kept[CATALOG].failures == 1
     assert world.found() == []
-
-
-def test_who_finds_a_dead_run_follows_it_as_everybody_does(world: Reconciled) -> None:
-    world.drop()
-    for epoch in range(1, MAX_FAILURES + 1):
-        world.executions.ended.add(f"{CATALOG}-{epoch}")
-        world.clock.pass_by(HOURS)
-        world.found()
-
-    delays = [each["progress"]["delay"] for each in world.executions.started.values()]  # type: ignore[index]
-    assert delays == [0, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]
-    assert world.document().status is DocumentStatus.FAILED
-    assert not world.leases.kept[CATALOG].held
 
 
 def test_a_run_that_was_never_started_is_started(world: Reconciled) -> None:
@@ -60,13 +47,6 @@ def test_a_run_that_was_never_started_is_started(world: Reconciled) -> None:
     assert world.found() == []
 
 
-def test_a_long_run_is_left_alone(world: Reconciled) -> None:
-    world.drop()
-    world.clock.pass_by(HOURS)
-
-    assert world.found() == []
-
-
 def test_the_grant_of_a_dead_run_is_given_back(world: Reconciled) -> None:
     world.drop()
     world.work()
@@ -76,11 +56,13 @@ def test_the_grant_of_a_dead_run_is_given_back(world: Reconciled) -> None:
     assert world.book.ledger.grants == ()
 
 
-def test_the_grant_of_a_live_run_is_kept(world: Reconciled) -> None:
+def test_a_long_run_and_its_grant_are_left_alone(world: Reconciled) -> None:
     world.drop()
+    world.clock.pass_by(HOURS)
+    before_its_grant = world.found()
     world.work()
 
-    assert world.found() == []
+    assert before_its_grant == world.found() == []
     assert len(world.book.ledger.grants) == 1
 
 
@@ -161,9 +143,7 @@ def test_a_data_source_whose_catalog_lives_elsewhere_is_deleted(world: Reconcile
     assert world.found() == []
 
 
-def test_a_data_source_whose_catalog_is_opened_at_the_last_moment_is_kept(
-    world: Reconciled,
-) -> None:
+def test_a_data_source_whose_catalog_is_just_being_opened_is_kept(world: Reconciled) -> None:
     made = make(world, f"notes-{CATALOG}", DataSourceType.S3).data_source_id
 
     def drop(*_: object, prefix: str = "", **__: object) -> None:
@@ -179,7 +159,8 @@ def test_a_data_source_whose_catalog_is_opened_at_the_last_moment_is_kept(
 def test_a_data_source_in_use_is_left_for_the_next_time(world: Reconciled) -> None:
     name = f"notes-{CATALOG}"
     made = make(world, name).data_source_id
-    world.bedrock.remove = lambda *_: False  # type: ignore[method-assign] - as while a job runs
+    # As while a job runs.
+    world.bedrock.remove = lambda *_: False  # type: ignore[method-assign]
 
     [left] = world.reconcile()
 
@@ -199,17 +180,13 @@ def test_a_data_source_whose_name_tells_no_catalog_is_reported_and_kept(world: R
 
 
 @pytest.mark.parametrize("name", ["handbooks", "ds-abc", "research-cat-1"])
-def test_a_data_source_of_other_people_is_none_of_our_business(
-    world: Reconciled, name: str
-) -> None:
+def test_a_data_source_of_others_is_none_of_our_business(world: Reconciled, name: str) -> None:
     make(world, name)
 
     assert world.found() == []
 
 
-def test_a_data_source_that_can_not_be_deleted_is_reported_with_what_to_do(
-    world: Reconciled,
-) -> None:
+def test_a_data_source_that_stays_is_reported_with_what_to_do(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     made = str(world.catalogs.kept[CATALOG].data_source_id)
     world.inventory.statuses[made] = "DELETE_UNSUCCESSFUL"

@@ -34,15 +34,6 @@ def crowded() -> Reconciled:
     return world
 
 
-def test_an_indexed_document_that_the_index_lost_is_pending_again(world: Reconciled) -> None:
-    world.dropped_and_indexed(*KEYS)
-    world.loses(KEYS[3])
-
-    assert world.found() == [(Kind.MISSING_FROM_INDEX, KEYS[3])]
-    assert world.document(KEYS[3]).status is DocumentStatus.PENDING
-    assert world.leases.kept[CATALOG].held
-
-
 @pytest.mark.parametrize("status", ["FAILED", "METADATA_UPDATE_FAILED", "IGNORED", "NOT_FOUND"])
 def test_an_indexed_document_of_which_the_index_says_otherwise_is_pending_again(
     world: Reconciled, status: str
@@ -89,13 +80,9 @@ def test_what_the_index_said_before_the_document_failed_counts_no_more(world: Re
     assert world.found() == []
 
 
-def test_an_indexed_document_without_object_and_record_gets_a_record_to_be_deleted_by(
-    world: Reconciled,
-) -> None:
+def test_what_is_indexed_without_object_gets_a_record_to_be_deleted_by(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY, KEYS[0])
-    world.forget(KEY)
-    world.bucket.delete(KEY)
-    world.bucket.remove_sidecar(KEY)
+    world.leaves_behind(KEY)
 
     assert world.found() == [(Kind.INDEXED_WITHOUT_RECORD, KEY)]
     assert world.document(KEY).status is DocumentStatus.DELETING
@@ -126,10 +113,7 @@ def test_a_data_source_that_was_never_synced_lists_nothing(world: Reconciled) ->
 def test_a_knowledge_base_that_fails_for_a_while_is_asked_again(
     crowded: Reconciled, port: str, call: str, error: Exception
 ) -> None:
-    document = crowded.forget(KEYS[3])
-    crowded.bucket.delete(KEYS[3])
-    crowded.bucket.remove_sidecar(KEYS[3])
-
+    document = crowded.leaves_behind(KEYS[3])
     met = getattr(crowded, port).fails(call, error, times=TRIES - 1)
 
     assert crowded.found() == [(Kind.INDEXED_WITHOUT_RECORD, KEYS[3])]
@@ -137,17 +121,7 @@ def test_a_knowledge_base_that_fails_for_a_while_is_asked_again(
     assert crowded.document(KEYS[3]).document_id == document.document_id
 
 
-def test_what_a_data_source_of_its_own_says_of_a_document_is_asked_again(world: Reconciled) -> None:
-    world.dropped_and_indexed(*KEYS)
-    world.loses(KEYS[3])
-    world.bedrock.fails("details", KnowledgeBaseUnavailable("any", "any"), times=TRIES - 1)
-
-    assert world.found() == [(Kind.MISSING_FROM_INDEX, KEYS[3])]
-
-
-def test_a_knowledge_base_that_stays_down_is_told_once_and_costs_its_tries_once(
-    world: Reconciled,
-) -> None:
+def test_a_knowledge_base_that_stays_down_costs_its_tries_once(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     calls: list[str] = []
 
@@ -162,10 +136,6 @@ def test_a_knowledge_base_that_stays_down_is_told_once_and_costs_its_tries_once(
     assert len(calls) == TRIES + 1  # the second stage's
 
 
-def test_a_shared_data_source_in_order_is_left_alone(crowded: Reconciled) -> None:
-    assert crowded.found() == []
-
-
 @pytest.fixture(params=[1, 25])
 def pages(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """So many pages of two documents are a step."""
@@ -173,31 +143,9 @@ def pages(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setattr(f"stackroom.audits.{module}.PAGES", request.param)
 
 
-@pytest.mark.usefixtures("pages")
-def test_a_document_that_a_shared_data_source_lost_is_pending_again(crowded: Reconciled) -> None:
-    crowded.bedrock.lose(SHARED, place_of(KEYS[3]).document_id)
-
-    assert crowded.found() == [(Kind.MISSING_FROM_INDEX, KEYS[3])]
-    assert crowded.document(KEYS[3]).status is DocumentStatus.PENDING
-
-
-def test_a_shared_document_that_is_still_found_gets_a_record_to_be_deleted_by(
-    crowded: Reconciled,
-) -> None:
-    key = KEYS[3]
-    crowded.forget(key)
-    crowded.bucket.delete(key)
-    crowded.bucket.remove_sidecar(key)
-
-    assert crowded.found() == [(Kind.INDEXED_WITHOUT_RECORD, key)]
-    assert crowded.document(key).status is DocumentStatus.DELETING
-
-
 def test_what_only_bears_a_shared_documents_id_says_nothing_of_it(crowded: Reconciled) -> None:
     key, place = KEYS[3], place_of(KEYS[3])
-    crowded.forget(key)
-    crowded.bucket.delete(key)
-    crowded.bucket.remove_sidecar(key)
+    crowded.leaves_behind(key)
     bobs = place_of("bob/0/file.txt")
     crowded.knowledge_base.put(  # nearer than the document's own passage
         "document",
@@ -213,9 +161,7 @@ def test_what_only_bears_a_shared_documents_id_says_nothing_of_it(crowded: Recon
     assert crowded.document(key).status is DocumentStatus.DELETING
 
 
-def test_a_shared_documents_forged_attributes_make_no_record_for_anybody(
-    crowded: Reconciled,
-) -> None:
+def test_a_shared_documents_forged_attributes_make_no_record(crowded: Reconciled) -> None:
     bobs = place_of("bob/0/other.txt")
     crowded.bedrock.put(SHARED, ORPHAN)
     crowded.knowledge_base.put(
@@ -231,8 +177,11 @@ def test_a_shared_documents_forged_attributes_make_no_record_for_anybody(
     assert crowded.documents.get(bobs.catalog_id, bobs.document_id) is None
 
 
-def test_a_shared_document_of_no_catalog_is_deleted_directly(crowded: Reconciled) -> None:
-    crowded.bedrock.put(SHARED, ORPHAN)
+@pytest.mark.parametrize("status", ["INDEXED", "FAILED", "PARTIALLY_INDEXED"])
+def test_a_shared_document_of_no_catalog_is_deleted_directly(
+    crowded: Reconciled, status: str
+) -> None:
+    crowded.bedrock.put(SHARED, ORPHAN, status)
 
     assert crowded.found() == [(Kind.INDEXED_WITHOUT_RECORD, f"KB1/SHARED1: {ORPHAN}")]
     crowded.clock.pass_by(LONG)
@@ -240,9 +189,7 @@ def test_a_shared_document_of_no_catalog_is_deleted_directly(crowded: Reconciled
     assert crowded.found() == []
 
 
-def test_a_second_copy_at_a_data_source_where_the_catalog_does_not_live_is_deleted(
-    world: Reconciled,
-) -> None:
+def test_a_second_copy_where_the_catalog_does_not_live_is_deleted(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     document_id = place_of(KEY).document_id
     world.bedrock.put(SHARED, document_id)
@@ -289,9 +236,7 @@ def test_what_somebody_else_put_there_is_reported_and_kept(crowded: Reconciled, 
     assert crowded.bedrock.details(source, [theirs])[theirs].status == "INDEXED"
 
 
-def test_what_no_search_tells_of_is_deleted_from_a_catalogs_own_data_source(
-    crowded: Reconciled,
-) -> None:
+def test_what_no_search_tells_of_is_deleted_from_its_data_source(crowded: Reconciled) -> None:
     source = crowded.source_of("bob/0/file.txt")
     crowded.bedrock.put(source, ORPHAN)
 
@@ -312,10 +257,8 @@ def test_what_was_put_there_a_moment_ago_is_left_for_the_next_time(crowded: Reco
 @pytest.mark.usefixtures("pages")
 def test_all_that_differs_is_found_whatever_the_number_of_steps(crowded: Reconciled) -> None:
     lost, forgotten = KEYS[3], KEYS[5]
-    crowded.bedrock.lose(SHARED, place_of(lost).document_id)
-    crowded.forget(forgotten)
-    crowded.bucket.delete(forgotten)
-    crowded.bucket.remove_sidecar(forgotten)
+    crowded.loses(lost)
+    crowded.leaves_behind(forgotten)
     crowded.bedrock.put(SHARED, ORPHAN)
 
     assert set(crowded.found()) == {
@@ -323,20 +266,23 @@ def test_all_that_differs_is_found_whatever_the_number_of_steps(crowded: Reconci
         (Kind.INDEXED_WITHOUT_RECORD, forgotten),
         (Kind.INDEXED_WITHOUT_RECORD, f"KB1/SHARED1: {ORPHAN}"),
     }
+    assert crowded.document(lost).status is DocumentStatus.PENDING
 
 
 @pytest.mark.usefixtures("pages")
-def test_a_catalogs_own_data_source_is_read_once_more_for_what_differs(world: Reconciled) -> None:
+def test_what_a_catalogs_own_data_source_lost_is_pending_again_and_what_nobody_has_removed(
+    world: Reconciled,
+) -> None:
     world.dropped_and_indexed(*KEYS)
     world.loses(KEYS[3])
-    world.forget(KEYS[5])
-    world.bucket.delete(KEYS[5])
-    world.bucket.remove_sidecar(KEYS[5])
+    world.leaves_behind(KEYS[5])
 
     assert set(world.found()) == {
         (Kind.MISSING_FROM_INDEX, KEYS[3]),
         (Kind.INDEXED_WITHOUT_RECORD, KEYS[5]),
     }
+    assert world.document(KEYS[3]).status is DocumentStatus.PENDING
+    assert world.leases.kept[CATALOG].held
 
 
 def test_where_nothing_differs_each_side_is_read_once(crowded: Reconciled) -> None:
@@ -385,9 +331,7 @@ def test_a_listing_that_never_lasts_is_told_and_the_next_one_read(crowded: Recon
 def test_what_was_ingested_after_the_records_were_read_is_no_orphan(crowded: Reconciled) -> None:
     """Its file was gone, and its index held it still; then it is dropped again."""
     key, document_id = KEYS[3], place_of(KEYS[3]).document_id
-    kept = crowded.forget(key)
-    crowded.bucket.delete(key)
-    crowded.bucket.remove_sidecar(key)
+    kept = crowded.leaves_behind(key)
     crowded.knowledge_base.forget(document_id)  # no search tells whose it is
 
     def drop_again(_: DataSource, asked: list[str]) -> None:
@@ -400,15 +344,6 @@ def test_what_was_ingested_after_the_records_were_read_is_no_orphan(crowded: Rec
 
     assert crowded.found() == []
     assert crowded.bedrock.details(SHARED, [document_id])[document_id].status == "INDEXED"
-
-
-@pytest.mark.parametrize("status", ["FAILED", "PARTIALLY_INDEXED"])
-def test_what_was_not_wholly_indexed_and_has_no_record_is_removed(
-    crowded: Reconciled, status: str
-) -> None:
-    crowded.bedrock.put(SHARED, ORPHAN, status)
-
-    assert crowded.found() == [(Kind.INDEXED_WITHOUT_RECORD, f"KB1/SHARED1: {ORPHAN}")]
 
 
 def test_no_request_for_documents_comes_sooner_than_it_may(crowded: Reconciled) -> None:

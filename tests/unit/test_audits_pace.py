@@ -46,12 +46,17 @@ def paced(port: Port, a_second: float = 2.0) -> Port:
     return Pace(a_second=a_second, sleep=port.watch.pass_by, now=port.watch.now).of(port, "list")
 
 
-def test_requests_lie_so_far_apart(watch: Watch) -> None:
+def test_requests_lie_so_far_apart_and_nothing_else_waits(watch: Watch) -> None:
     port = Port(watch)
     asked = paced(port)
 
-    assert [asked.list() for _ in range(3)] == [1, 2, 3]
-    assert port.asked == [0.0, 0.5, 1.0]
+    answers = [asked.list() for _ in range(3)]
+    other = asked.other()
+    watch.pass_by(10)
+    asked.list()
+
+    assert (answers, other) == ([1, 2, 3], "at once")
+    assert port.asked == [0.0, 0.5, 1.0, 11.0]
 
 
 def test_two_ports_share_a_pace(watch: Watch) -> None:
@@ -65,28 +70,7 @@ def test_two_ports_share_a_pace(watch: Watch) -> None:
     assert pace.requests == 2
 
 
-def test_who_asks_seldom_enough_waits_for_nothing(watch: Watch) -> None:
-    port = Port(watch)
-    asked = paced(port)
-    asked.list()
-    watch.pass_by(10)
-
-    asked.list()
-
-    assert port.asked == [0.0, 10.0]
-
-
-def test_what_is_no_request_for_documents_waits_for_nothing(watch: Watch) -> None:
-    asked = paced(Port(watch))
-    asked.list()
-
-    assert asked.other() == "at once"
-    assert watch.at == 0.0
-
-
-def test_a_throttled_request_makes_room_for_others_and_then_the_pace_comes_back(
-    watch: Watch,
-) -> None:
+def test_a_throttled_request_makes_room_for_others_and_the_pace_comes_back(watch: Watch) -> None:
     port = Port(watch, throttles=range(1, 3))
     asked = paced(port)
     for _ in range(7):

@@ -32,10 +32,14 @@ def indexed_as_nobodys(world: Reconciled, key: str, **attributes: object) -> Non
 def test_a_rejected_file_that_a_search_finds_is_taken_out_by_a_run(world: Reconciled) -> None:
     world.drop(REJECTED)
     indexed_as_nobodys(world, REJECTED)
+    before = world.everything()
 
+    told = world.found(dry_run=True)
+    after_a_dry_run = world.everything()
     found = world.found()
 
-    assert found == [(Kind.REJECTED_IN_INDEX, REJECTED)]
+    assert told == found == [(Kind.REJECTED_IN_INDEX, REJECTED)]
+    assert after_a_dry_run == before
     assert world.document(REJECTED).lingering
     assert world.leases.kept[CATALOG].held
 
@@ -45,17 +49,6 @@ def test_one_of_an_earlier_sidecar_is_known_by_where_it_lies(world: Reconciled) 
     indexed_as_nobodys(world, REJECTED, catalog_id=None, document_id=None, filename=None)
 
     assert world.found() == [(Kind.REJECTED_IN_INDEX, REJECTED)]
-
-
-def test_a_dry_run_tells_of_it_and_leaves_it(world: Reconciled) -> None:
-    world.drop(REJECTED)
-    indexed_as_nobodys(world, REJECTED)
-    before = world.everything()
-
-    found = world.found(dry_run=True)
-
-    assert found == [(Kind.REJECTED_IN_INDEX, REJECTED)]
-    assert world.everything() == before
 
 
 def test_one_that_jobs_crawl_stays_as_nobodys() -> None:
@@ -70,9 +63,7 @@ def test_one_that_jobs_crawl_stays_as_nobodys() -> None:
     assert not world.document(REJECTED).lingering
 
 
-def test_one_that_a_data_source_lists_is_taken_out_though_no_search_finds_it(
-    world: Reconciled,
-) -> None:
+def test_one_that_is_listed_is_taken_out_though_no_search_finds_it(world: Reconciled) -> None:
     world.dropped_and_indexed(GOOD)
     world.drop(REJECTED)
     world.says(REJECTED, "INDEXED")
@@ -91,9 +82,7 @@ def test_one_that_a_run_sees_to_is_in_good_hands(world: Reconciled) -> None:
     assert Kind.REJECTED_IN_INDEX not in [kind for kind, _ in world.found()]
 
 
-def test_what_a_rejected_version_left_of_a_file_that_is_indexed_is_replaced(
-    world: Reconciled,
-) -> None:
+def test_what_a_rejected_version_left_of_an_indexed_file_is_replaced(world: Reconciled) -> None:
     world.dropped_and_indexed(GOOD)
     indexed_as_nobodys(world, GOOD)
 
@@ -101,12 +90,6 @@ def test_what_a_rejected_version_left_of_a_file_that_is_indexed_is_replaced(
 
     assert found == [(Kind.REJECTED_IN_INDEX, GOOD)]
     assert world.document(GOOD).status is DocumentStatus.PENDING
-
-
-def test_what_is_anybodys_is_no_rejected_files(world: Reconciled) -> None:
-    world.dropped_and_indexed(GOOD)
-
-    assert world.found() == []
 
 
 def test_a_store_that_ignores_the_filter_tells_nothing(world: Reconciled) -> None:

@@ -5,11 +5,9 @@ import pytest
 from stackroom.audits.discrepancies import Kind
 from stackroom.counting import counts_in
 from stackroom.model import CatalogStatus, DocumentStatus
-from stackroom.ports.worklists import Entry
-from stackroom.runs.worklists import shared_worklist
 from stackroom.settlement.verdicts import MAX_ATTEMPTS
 from tests.unit.pipeline import CATALOG, KEY, place_of
-from tests.unit.reconciling import LONG, SHARED, Reconciled
+from tests.unit.reconciling import LONG, Reconciled
 
 OTHER = "alice/research/other.pdf"
 UNFINISHED = (DocumentStatus.PENDING, DocumentStatus.INDEXING)
@@ -21,12 +19,16 @@ def world() -> Reconciled:
 
 
 @pytest.mark.parametrize("status", UNFINISHED)
-def test_a_document_that_no_run_works_on_gets_one(
+def test_a_document_that_no_run_works_on_gets_one_unless_it_may_be_about_to(
     world: Reconciled, status: DocumentStatus
 ) -> None:
     world.dropped_and_indexed(KEY)
-    world.change(KEY, status=status)
+    world.clock.pass_by(LONG)
+    world.change(KEY, status=status, updated_at=world.clock())
 
+    at_once = world.reconcile()
+
+    assert at_once == []
     assert world.found() == [(Kind.STALLED_DOCUMENT, KEY)]
     assert world.leases.kept[CATALOG].held
     assert world.found() == []
@@ -42,19 +44,7 @@ def test_a_deletion_that_no_run_works_on_gets_one(world: Reconciled) -> None:
     assert world.leases.kept[CATALOG].held
 
 
-def test_a_document_that_changed_a_moment_ago_may_be_about_to_get_its_run(
-    world: Reconciled,
-) -> None:
-    world.dropped_and_indexed(KEY)
-    world.clock.pass_by(LONG)
-    world.change(KEY, status=DocumentStatus.PENDING, updated_at=world.clock())
-
-    assert world.reconcile() == []
-
-
-def test_a_rejected_file_that_may_still_be_found_gets_a_run_until_that_was_tried_often_enough(
-    world: Reconciled,
-) -> None:
+def test_a_rejected_file_that_may_be_found_gets_some_runs_and_no_more(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     rejected = {"status": DocumentStatus.FAILED, "status_reason": "too large", "lingering": True}
     world.change(KEY, **rejected, attempts=MAX_ATTEMPTS)
@@ -67,8 +57,7 @@ def test_a_rejected_file_that_may_still_be_found_gets_a_run_until_that_was_tried
 
 def test_a_catalog_that_no_run_works_on_gets_one(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
-    indexing = {"status": CatalogStatus.INDEXING, "updated_at": world.clock()}
-    world.catalogs.kept[CATALOG] = world.catalogs.kept[CATALOG].model_copy(update=indexing)
+    world.stays_indexing(CATALOG)
 
     assert world.found() == [(Kind.STALLED_CATALOG, CATALOG)]
     assert world.leases.kept[CATALOG].held
@@ -126,16 +115,9 @@ def test_an_unplaced_object_whose_object_is_gone_is_forgotten(world: Reconciled)
     assert world.documents.kept == {}
 
 
-def test_a_catalog_that_the_shared_run_does_not_know_of_is_made_known_to_it(
-    world: Reconciled,
-) -> None:
+def test_a_catalog_unknown_to_the_shared_run_is_made_known_to_it(world: Reconciled) -> None:
     others = "alice/letters/one.txt"
-    for key in (KEY, others):
-        world.lives_on(SHARED, key)
-        world.requests.ask(place_of(key).catalog_id)
-    shared = shared_worklist("KB1")
-    forgotten = next(each for each in world.worklists.entries(shared, limit=2) if is_of(each, KEY))
-    world.worklists.drop(shared, forgotten)
+    shared = world.forgets_on_shared(KEY, beside=others)
 
     assert world.found() == [(Kind.STALLED_DOCUMENT, KEY)]
     assert [each.catalog_id for each in world.worklists.entries(shared, limit=9)] == sorted(
@@ -144,12 +126,8 @@ def test_a_catalog_that_the_shared_run_does_not_know_of_is_made_known_to_it(
     assert world.found() == []
 
 
-def is_of(entry: Entry, key: str) -> bool:
-    return entry.catalog_id == place_of(key).catalog_id
-
-
 @pytest.mark.parametrize("status", [DocumentStatus.PENDING, DocumentStatus.INDEXED])
-def test_a_record_from_before_what_is_open_was_listed_is_listed_and_counted(
+def test_an_unlisted_record_is_listed_and_counted(
     world: Reconciled, status: DocumentStatus
 ) -> None:
     world.dropped_and_indexed(KEY)
@@ -183,9 +161,7 @@ def test_a_catalog_that_counts_what_it_does_not_hold_is_counted_anew(world: Reco
     assert world.found() == []
 
 
-def test_what_is_counted_while_a_catalog_is_counted_anew_is_left_for_the_next_time(
-    world: Reconciled,
-) -> None:
+def test_what_changes_while_a_catalog_is_counted_is_left_for_later(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     wrong = {"document_count": 7}
     world.catalogs.kept[CATALOG] = world.catalogs.kept[CATALOG].model_copy(update=wrong)

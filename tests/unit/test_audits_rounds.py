@@ -9,9 +9,8 @@ import pytest
 from stackroom.audits.discrepancies import Discrepancy, Kind
 from stackroom.audits.rounds import BETWEEN
 from stackroom.model import DocumentStatus
-from stackroom.runs.worklists import shared_worklist
-from tests.unit.pipeline import CATALOG, KEY, place_of
-from tests.unit.reconciling import LONG, SHARED, Reconciled
+from tests.unit.pipeline import CATALOG, KEY
+from tests.unit.reconciling import LONG, Reconciled
 
 OTHER = "alice/research/other.pdf"
 
@@ -31,11 +30,9 @@ def one_step(world: Reconciled) -> None:
     list(world.reconciliation().go_on(has_time=partial(next, iter([True, False]))))
 
 
-def test_the_first_round_is_due_at_once(world: Reconciled) -> None:
+def test_the_first_round_is_due_at_once_and_the_next_in_an_hour(world: Reconciled) -> None:
     assert world.reconciliation().is_due
 
-
-def test_after_a_short_round_the_next_is_due_in_an_hour(world: Reconciled) -> None:
     world.reconcile()
 
     assert not world.reconciliation().is_due
@@ -57,9 +54,7 @@ def test_after_a_long_round_the_next_is_due_in_ten_times_as_long(world: Reconcil
     assert world.reconciliation().is_due
 
 
-def test_a_round_tells_when_it_began_and_what_has_been_read_however_often_it_was_cut_short(
-    world: Reconciled,
-) -> None:
+def test_a_round_in_pieces_tells_when_it_began_and_what_was_read(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY, OTHER)
     began = world.clock()
     for _ in range(100):
@@ -94,62 +89,41 @@ def test_another_round_counts_anew(world: Reconciled) -> None:
 
 
 @pytest.mark.parametrize("status", [DocumentStatus.PENDING, DocumentStatus.INDEXING])
-def test_between_two_rounds_a_document_that_no_run_works_on_gets_one(
+def test_between_rounds_a_stalled_document_gets_a_run(
     world: Reconciled, status: DocumentStatus
 ) -> None:
     world.dropped_and_indexed(KEY, OTHER)
-    world.change(KEY, status=status)
+    world.clock.pass_by(LONG)
+    world.change(KEY, status=status, updated_at=world.clock())
 
+    at_once = list(world.reconciliation().look_between(has_time=lambda: True))
+
+    assert at_once == []  # it may be about to get its run
     assert looked(world) == [(Kind.STALLED_DOCUMENT, KEY)]
     assert world.leases.kept[CATALOG].held
     assert looked(world) == []
 
 
-def test_between_two_rounds_what_opened_a_moment_ago_is_left_alone(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY)
-    world.clock.pass_by(LONG)
-    world.change(KEY, status=DocumentStatus.PENDING, updated_at=world.clock())
-
-    assert list(world.reconciliation().look_between(has_time=lambda: True)) == []
-
-
-def test_between_two_rounds_a_catalog_that_the_shared_run_does_not_know_of_is_found(
-    world: Reconciled,
-) -> None:
-    others = "alice/letters/one.txt"
-    for key in (KEY, others):
-        world.lives_on(SHARED, key)
-        world.requests.ask(place_of(key).catalog_id)
-    shared = shared_worklist("KB1")
-    for entry in list(world.worklists.entries(shared, limit=2)):
-        if entry.catalog_id == CATALOG:
-            world.worklists.drop(shared, entry)
+def test_between_rounds_a_catalog_unknown_to_the_shared_run_is_found(world: Reconciled) -> None:
+    world.forgets_on_shared(KEY, beside="alice/letters/one.txt")
 
     assert looked(world) == [(Kind.STALLED_DOCUMENT, KEY)]
     assert looked(world) == []
 
 
-def test_between_two_rounds_a_catalog_that_stays_indexing_with_nothing_open_gets_a_run(
-    world: Reconciled,
-) -> None:
+def test_between_rounds_a_stalled_catalog_and_a_dead_run_are_found(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     world.stays_indexing(CATALOG)
 
-    assert looked(world) == [(Kind.STALLED_CATALOG, CATALOG)]
-
-
-def test_between_two_rounds_a_run_that_died_is_followed(world: Reconciled) -> None:
-    world.drop()
+    stalled = looked(world)
     run = world.live_run()
     world.executions.ended.add(f"{run.worklist_id}-{run.epoch}")
-    world.clock.pass_by(LONG)
 
+    assert stalled == [(Kind.STALLED_CATALOG, CATALOG)]
     assert [kind for kind, _ in looked(world)] == [Kind.DEAD_RUN]
 
 
-def test_between_two_rounds_neither_the_bucket_nor_a_knowledge_base_is_read(
-    world: Reconciled,
-) -> None:
+def test_between_rounds_neither_bucket_nor_knowledge_base_is_read(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     read: list[str] = []
     for call in ("objects", "records", "indexed", "source_ids"):

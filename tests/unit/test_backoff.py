@@ -6,11 +6,8 @@ from stackroom.ports.admission import Mode
 from stackroom.runs.backoff import until_first_look, until_next_look, until_next_try
 
 
-@pytest.mark.parametrize(("mode", "first"), [(Mode.SHARED, 2), (Mode.EXCLUSIVE, 10)])
-def test_what_was_just_begun_is_looked_at_when_the_shortest_work_is_done(
-    mode: Mode, first: int
-) -> None:
-    assert until_first_look(mode) == first
+def test_direct_calls_are_first_asked_for_after_two_seconds_and_a_job_after_ten() -> None:
+    assert [until_first_look(mode) for mode in (Mode.SHARED, Mode.EXCLUSIVE)] == [2, 10]
 
 
 @pytest.mark.parametrize(

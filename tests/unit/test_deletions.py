@@ -1,9 +1,6 @@
-from datetime import datetime
-
 import pytest
 
 from stackroom.deletions import emptying
-from stackroom.deletions.deletions import Deletions
 from stackroom.errors import CatalogNotFound, DocumentNotFound, RecordChanged
 from stackroom.keys import Unplaced, locate
 from stackroom.model import CatalogStatus, Document, DocumentStatus
@@ -20,14 +17,12 @@ def dropped(pipeline: Pipeline, count: int) -> list[str]:
     return keys
 
 
-def test_a_deleted_document_loses_its_object_and_is_removed_with_a_receipt(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
+def test_a_deleted_document_loses_its_object_and_has_a_receipt(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.index()
     asked_before = pipeline.leases.kept[CATALOG].requested
 
-    receipt = deletions.delete_document("alice", CATALOG, DOCUMENT)
+    receipt = pipeline.deletions.delete_document("alice", CATALOG, DOCUMENT)
 
     assert KEY not in pipeline.bucket.objects
     assert pipeline.document().status is DocumentStatus.DELETING
@@ -39,35 +34,21 @@ def test_a_deleted_document_loses_its_object_and_is_removed_with_a_receipt(
 
 @pytest.mark.parametrize("key", ["stray.txt", "alice/stray.txt", "alice/re_search/x.txt"])
 def test_an_object_that_belongs_to_no_catalog_is_removed_with_its_record(
-    pipeline: Pipeline, deletions: Deletions, key: str
+    pipeline: Pipeline, key: str
 ) -> None:
     pipeline.drop(key)
     location = locate(key)
     assert isinstance(location, Unplaced)
     assert pipeline.documents.get(location.partition, location.document_id) is not None
 
-    deletions.delete_unplaced(key)
-    deletions.delete_unplaced(key)
+    pipeline.deletions.delete_unplaced(key)
+    pipeline.deletions.delete_unplaced(key)
 
     assert key not in pipeline.bucket.objects
     assert pipeline.documents.get(location.partition, location.document_id) is None
 
 
-def test_deleting_again_answers_with_the_same_receipt(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
-    pipeline.drop()
-
-    first = deletions.delete_document("alice", CATALOG, DOCUMENT)
-    again = deletions.delete_document("alice", CATALOG, DOCUMENT)
-
-    assert again == first
-    assert len(pipeline.receipts.kept) == 1
-
-
-def test_a_document_whose_removal_the_event_has_followed_already_has_that_receipt(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
+def test_a_removal_that_the_event_has_followed_has_the_same_receipt(pipeline: Pipeline) -> None:
     pipeline.drop()
 
     def follow_to_the_end(key: str) -> None:
@@ -75,33 +56,30 @@ def test_a_document_whose_removal_the_event_has_followed_already_has_that_receip
         pipeline.documents.remove(pipeline.document())
 
     pipeline.bucket.after("remove", follow_to_the_end)
-    receipt = deletions.delete_document("alice", CATALOG, DOCUMENT)
+    receipt = pipeline.deletions.delete_document("alice", CATALOG, DOCUMENT)
 
     assert list(pipeline.receipts.kept.values()) == [receipt]
     assert receipt.is_open
 
 
-def test_a_removal_that_ends_while_it_is_asked_for_once_more_has_one_receipt(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
+def test_a_removal_asked_for_again_has_one_receipt_though_it_ends(pipeline: Pipeline) -> None:
     pipeline.drop()
-    first = deletions.delete_document("alice", CATALOG, DOCUMENT)
+
+    first = pipeline.deletions.delete_document("alice", CATALOG, DOCUMENT)
+    again = pipeline.deletions.delete_document("alice", CATALOG, DOCUMENT)
     pipeline.clock.pass_by(3600)
-
     pipeline.bucket.before("head", lambda _: pipeline.documents.kept.clear(), times=1)
-    again = deletions.delete_document("alice", CATALOG, DOCUMENT)
+    as_it_ends = pipeline.deletions.delete_document("alice", CATALOG, DOCUMENT)
 
-    assert again == first
+    assert first == again == as_it_ends
     assert list(pipeline.receipts.kept.values()) == [first]
 
 
-def test_a_document_dropped_again_before_anything_followed_has_a_superseded_receipt(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
+def test_a_document_dropped_again_meanwhile_has_a_superseded_receipt(pipeline: Pipeline) -> None:
     pipeline.drop()
 
     pipeline.bucket.after("remove", lambda key: pipeline.bucket.upload(key, "other"))
-    receipt = deletions.delete_document("alice", CATALOG, DOCUMENT)
+    receipt = pipeline.deletions.delete_document("alice", CATALOG, DOCUMENT)
 
     assert receipt.superseded_at is not None
     assert receipt.unsearchable_since is None
@@ -109,49 +87,28 @@ def test_a_document_dropped_again_before_anything_followed_has_a_superseded_rece
     assert pipeline.document().receipt_id is None
 
 
-def test_a_file_that_was_never_searchable_is_gone_at_once(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
-    place = place_of("alice/research/a.exe")
-    pipeline.drop(place.key)
-
-    receipt = deletions.delete_document("alice", CATALOG, place.document_id)
-
-    assert receipt.unsearchable_since is not None
-    assert not pipeline.documents.kept
-
-
 @pytest.mark.parametrize(("user_id", "catalog_id"), [("bob", CATALOG), ("alice", "cat-none")])
-def test_somebody_elses_catalog_is_not_found(
-    pipeline: Pipeline, deletions: Deletions, user_id: str, catalog_id: str
+def test_somebody_elses_catalog_and_what_is_not_there_are_not_found(
+    pipeline: Pipeline, user_id: str, catalog_id: str
 ) -> None:
     pipeline.drop()
 
     with pytest.raises(CatalogNotFound, match="not found"):
-        deletions.delete_document(user_id, catalog_id, DOCUMENT)
+        pipeline.deletions.delete_document(user_id, catalog_id, DOCUMENT)
     with pytest.raises(CatalogNotFound, match="not found"):
-        deletions.delete_catalog(user_id, catalog_id)
+        pipeline.deletions.delete_catalog(user_id, catalog_id)
+    with pytest.raises(DocumentNotFound, match="Document 'doc-none' not found in catalog"):
+        pipeline.deletions.delete_document("alice", CATALOG, "doc-none")
 
     assert pipeline.document().status is DocumentStatus.PENDING
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
 
 
-def test_a_document_that_is_not_there_is_not_found(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
-    pipeline.drop()
-
-    with pytest.raises(DocumentNotFound, match="Document 'doc-none' not found in catalog"):
-        deletions.delete_document("alice", CATALOG, "doc-none")
-
-
-def test_a_deleted_catalog_loses_every_object_and_waits_to_be_dismantled(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
+def test_a_deleted_catalog_loses_every_object_and_waits_for_its_run(pipeline: Pipeline) -> None:
     keys = dropped(pipeline, 7)
     pipeline.drop("alice/law/kept.txt")
 
-    deletion = deletions.delete_catalog("alice", CATALOG)
+    deletion = pipeline.deletions.delete_catalog("alice", CATALOG)
 
     assert list(pipeline.bucket.objects) == ["alice/law/kept.txt"]
     assert list(pipeline.bucket.sidecars) == ["alice/law/kept.txt"]
@@ -161,21 +118,19 @@ def test_a_deleted_catalog_loses_every_object_and_waits_to_be_dismantled(
     assert (deletion.documents, deletion.size) == (7, 28)
 
 
-def test_an_empty_catalog_is_asked_a_run_for(pipeline: Pipeline, deletions: Deletions) -> None:
+def test_an_empty_catalog_is_asked_a_run_for(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.bucket.delete(KEY)
     pipeline.documents.remove(pipeline.document())
     asked_before = pipeline.leases.kept[CATALOG].requested
 
-    deletion = deletions.delete_catalog("alice", CATALOG)
+    deletion = pipeline.deletions.delete_catalog("alice", CATALOG)
 
     assert deletion.documents == 0
     assert pipeline.leases.kept[CATALOG].requested == asked_before + 1
 
 
-def test_a_catalogs_deletion_goes_on_after_a_crash(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
+def test_a_catalogs_deletion_goes_on_after_a_crash(pipeline: Pipeline) -> None:
     keys = dropped(pipeline, 7)
 
     def crash(document: Document) -> None:
@@ -184,26 +139,24 @@ def test_a_catalogs_deletion_goes_on_after_a_crash(
 
     crashes = pipeline.documents.before("save", crash)
     with pytest.raises(ConnectionError):
-        deletions.delete_catalog("alice", CATALOG)
+        pipeline.deletions.delete_catalog("alice", CATALOG)
     crashes.end()
-    deletion = deletions.delete_catalog("alice", CATALOG)
+    deletion = pipeline.deletions.delete_catalog("alice", CATALOG)
 
     assert not pipeline.bucket.objects
     assert {pipeline.document(key).status for key in keys} == {DocumentStatus.DELETING}
     assert len(deletion.receipt_ids) == len(pipeline.receipts.kept) == 7
 
 
-def test_a_large_catalogs_deletion_goes_on_where_its_time_was_over(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
+def test_a_large_catalogs_deletion_goes_on_where_its_time_was_over(pipeline: Pipeline) -> None:
     keys = dropped(pipeline, 3 * PAGE)
     pipeline.documents.fails("of_catalog", AssertionError("it was read whole"))
     # A page that the bucket purges takes more time than there is.
-    pipeline.bucket.before("remove", lambda _: pipeline.clock.pass_by(deletions.seconds))
+    pipeline.bucket.before("remove", lambda _: pipeline.clock.pass_by(pipeline.deletions.seconds))
 
-    first = deletions.delete_catalog("alice", CATALOG)
+    first = pipeline.deletions.delete_catalog("alice", CATALOG)
     left = len(pipeline.bucket.objects)
-    others = [deletions.delete_catalog("alice", CATALOG) for _ in range(9)]
+    others = [pipeline.deletions.delete_catalog("alice", CATALOG) for _ in range(9)]
 
     assert not first.is_asked_for
     assert (first.documents, left) == (9, 7)
@@ -214,16 +167,18 @@ def test_a_large_catalogs_deletion_goes_on_where_its_time_was_over(
 
 
 def test_a_deletion_whose_time_is_over_within_a_page_goes_on_with_what_is_on_record(
-    pipeline: Pipeline, deletions: Deletions, monkeypatch: pytest.MonkeyPatch
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(emptying, "_SLICE", 1)
     keys = dropped(pipeline, PAGE)
-    pipeline.documents.before("save", lambda _: pipeline.clock.pass_by(deletions.seconds + 1))
+    pipeline.documents.before(
+        "save", lambda _: pipeline.clock.pass_by(pipeline.deletions.seconds + 1)
+    )
 
-    asked = [deletions.delete_catalog("alice", CATALOG)]
+    asked = [pipeline.deletions.delete_catalog("alice", CATALOG)]
     there_after_one = {pipeline.document(key).status for key in keys}
     while not asked[-1].is_asked_for:
-        asked.append(deletions.delete_catalog("alice", CATALOG))
+        asked.append(pipeline.deletions.delete_catalog("alice", CATALOG))
 
     assert not pipeline.bucket.objects
     assert there_after_one > {DocumentStatus.DELETING}
@@ -231,49 +186,31 @@ def test_a_deletion_whose_time_is_over_within_a_page_goes_on_with_what_is_on_rec
     assert {pipeline.document(key).status for key in keys} == {DocumentStatus.DELETING}
 
 
-def test_what_came_after_a_long_deletion_was_asked_for_stays(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
+def test_what_came_after_a_long_deletion_was_asked_for_stays(pipeline: Pipeline) -> None:
     dropped(pipeline, 2)
     pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
     pipeline.clock.pass_by(3600)
     pipeline.bucket.upload("alice/research/new.txt")  # its event is on its way
 
-    deletions.delete_catalog("alice", CATALOG)
+    pipeline.deletions.delete_catalog("alice", CATALOG)
 
     assert list(pipeline.bucket.objects) == ["alice/research/new.txt"]
 
 
-def test_a_late_event_of_what_is_about_to_be_removed_does_not_save_the_catalog(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
+def test_a_late_event_of_what_is_to_go_does_not_save_the_catalog(pipeline: Pipeline) -> None:
     dropped(pipeline, 4)
 
     def late_event(_: Document) -> None:
         pipeline.uploads.reconcile("alice/research/03.txt")  # it still lies there
 
     pipeline.documents.before("save", late_event, times=1)
-    deletions.delete_catalog("alice", CATALOG)
+    pipeline.deletions.delete_catalog("alice", CATALOG)
 
     assert not pipeline.bucket.objects
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.DELETING
 
 
-def test_a_file_dropped_after_a_catalogs_deletion_keeps_it_alive(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
-    pipeline.drop()
-    deletions.delete_catalog("alice", CATALOG)
-
-    pipeline.drop("alice/research/new.txt")
-
-    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
-    assert pipeline.document("alice/research/new.txt").status is DocumentStatus.PENDING
-
-
-def test_a_file_dropped_during_a_catalogs_deletion_is_kept_with_the_catalog(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
+def test_a_file_dropped_during_a_deletion_is_kept_with_the_catalog(pipeline: Pipeline) -> None:
     pipeline.drop()
     new = "alice/research/new.txt"
 
@@ -284,7 +221,7 @@ def test_a_file_dropped_during_a_catalogs_deletion_is_kept_with_the_catalog(
 
     dropping = pipeline.documents.before("save", drop_another)
 
-    deletion = deletions.delete_catalog("alice", CATALOG)
+    deletion = pipeline.deletions.delete_catalog("alice", CATALOG)
 
     assert deletion.documents == 1
     assert pipeline.document().status is DocumentStatus.DELETING
@@ -293,70 +230,45 @@ def test_a_file_dropped_during_a_catalogs_deletion_is_kept_with_the_catalog(
     assert pipeline.bucket.head(new) is not None
 
 
-def test_a_file_that_came_after_the_asking_is_not_purged(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
-    pipeline.drop()
-
-    def drop(*_: str, **__: datetime) -> None:
-        pipeline.clock.pass_by(1)
-        pipeline.bucket.upload("alice/research/new.txt")
-
-    pipeline.catalogs.after("mark_deleting", drop)
-
-    deletions.delete_catalog("alice", CATALOG)
-
-    assert pipeline.bucket.head("alice/research/new.txt") is not None
-    assert pipeline.bucket.head(KEY) is None
-
-
-def test_a_catalog_that_late_events_keep_unmarking_is_not_said_to_be_deleted(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
+def test_a_catalog_that_is_unmarked_for_ever_is_not_called_deleted(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.catalogs.after("mark_deleting", pipeline.catalogs.unmark_deleting)
 
     with pytest.raises(RecordChanged):
-        deletions.delete_catalog("alice", CATALOG)
+        pipeline.deletions.delete_catalog("alice", CATALOG)
 
 
-def test_a_catalog_that_is_dismantled_meanwhile_is_gone(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
+def test_a_catalog_that_is_dismantled_meanwhile_is_gone(pipeline: Pipeline) -> None:
     pipeline.drop("alice/research/a.exe")
 
     def close(document: Document) -> None:
         pipeline.catalogs.lose()
 
     pipeline.documents.before("save", close)
-    deletion = deletions.delete_catalog("alice", CATALOG)
+    deletion = pipeline.deletions.delete_catalog("alice", CATALOG)
 
     assert deletion.documents == 1
     assert CATALOG not in pipeline.catalogs.kept
     assert not pipeline.documents.kept
 
 
-def test_what_is_dropped_in_the_same_second_after_it_was_asked_for_stays(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
+def test_what_is_dropped_in_the_second_of_the_asking_stays(pipeline: Pipeline) -> None:
     old = dropped(pipeline, 3)
     new = "alice/research/new.txt"
     pipeline.bucket.after("versions_since", lambda *_: pipeline.bucket.upload(new), times=1)
 
-    deletions.delete_catalog("alice", CATALOG)
+    pipeline.deletions.delete_catalog("alice", CATALOG)
 
     assert new in pipeline.bucket.objects
     assert not {*old} & {*pipeline.bucket.objects}
 
 
-def test_what_s3s_clock_dates_later_than_ours_is_removed_all_the_same(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
+def test_what_s3s_clock_dates_later_than_ours_is_removed_all_the_same(pipeline: Pipeline) -> None:
     pipeline.clock.pass_by(2)
     pipeline.bucket.upload(KEY)
     pipeline.clock.pass_by(-2)
 
     pipeline.deliver()
-    deletions.delete_catalog("alice", CATALOG)
+    pipeline.deletions.delete_catalog("alice", CATALOG)
 
     assert pipeline.bucket.objects == {}

@@ -3,11 +3,12 @@ from dataclasses import replace
 import pytest
 
 from stackroom.admission.limits import Limits
-from stackroom.ingestion.estimates import CatalogEstimate, DocumentStage, Estimates
+from stackroom.ingestion.estimates import CatalogEstimate, DocumentStage
 from stackroom.ingestion.standing import QueuePosition
 from stackroom.model import CatalogStatus, DataSource, DataSourceType, DocumentStatus, PoolMember
-from stackroom.ports.admission import Mode, Rate, Waiter
+from stackroom.ports.admission import Mode, Rate
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline
+from tests.unit.test_schedule import a_waiter
 
 SHARED = PoolMember(knowledge_base_id="KB1", data_source_id="SHARED1").shared_source
 OWN = DataSource(knowledge_base_id="KB1", data_source_id="DS1")
@@ -19,20 +20,9 @@ def pipeline() -> Pipeline:
     return Pipeline(by_jobs=True)
 
 
-@pytest.fixture
-def estimate(pipeline: Pipeline) -> Estimates:
-    return Estimates(
-        worklists=pipeline.worklists,
-        documents=pipeline.documents,
-        leases=pipeline.leases,
-        book=pipeline.book,
-        limits=Limits(),
-        now=pipeline.clock,
-    )
-
-
-def of(estimate: Estimates, pipeline: Pipeline) -> CatalogEstimate:
-    return estimate.of(pipeline.catalogs.kept[CATALOG])
+def estimated(pipeline: Pipeline, limits: Limits | None = None) -> CatalogEstimate:
+    estimates = replace(pipeline.estimates, limits=limits or Limits())
+    return estimates.of(pipeline.catalogs.kept[CATALOG])
 
 
 def measure(pipeline: Pipeline, mode: Mode, *, size: int, seconds: float) -> None:
@@ -42,82 +32,59 @@ def measure(pipeline: Pipeline, mode: Mode, *, size: int, seconds: float) -> Non
     pipeline.book.write(replace(ledger, rates={**ledger.rates, mode: rate}))
 
 
-def queue_up(
-    pipeline: Pipeline,
-    catalog_id: str,
-    mode: Mode,
-    *,
-    calls: int = 1,
-    size: int = 0,
-) -> None:
+def queue_up(pipeline: Pipeline, catalog_id: str, mode: Mode, *, size: int = 0) -> None:
     pipeline.clock.pass_by(1)
-    waiter = Waiter(
-        worklist_id=catalog_id,
-        epoch=1,
-        knowledge_base_id="KB1",
-        mode=mode,
-        since=pipeline.clock(),
-        calls=calls,
-        token=f"token of {catalog_id}",
-        size=size,
-    )
-    pipeline.book.enqueue(waiter)
+    pipeline.book.enqueue(a_waiter(catalog_id, 0, mode, since=pipeline.clock(), size=size))
 
 
-def test_a_document_of_a_catalog_that_is_not_placed_is_about_to_begin(
-    pipeline: Pipeline, estimate: Estimates
-) -> None:
+def test_a_document_of_a_catalog_that_is_not_placed_is_about_to_begin(pipeline: Pipeline) -> None:
     pipeline.drop()
-
-    seen = of(estimate, pipeline)
+    seen = estimated(pipeline)
+    pipeline.documents.save(pipeline.document(KEY).model_copy(update={"attempts": 1}))
+    tried = estimated(pipeline)
 
     (document,) = seen.documents
     assert (document.stage, document.attempt) == (DocumentStage.BEGINNING, 1)
     assert seen.queue_position is None
     assert seen.eta_seconds == document.eta_seconds == 9  # 3 s until it begins, and a call's 6 s
+    assert tried.documents[0].attempt == 2  # the one to come
 
 
-def test_a_catalog_that_takes_calls_waits_behind_those_that_came_before_it(
-    pipeline: Pipeline, estimate: Estimates
-) -> None:
+def test_a_catalog_that_takes_calls_waits_behind_those_before_it(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.catalogs.place(CATALOG, replace(OWN, type=DataSourceType.CUSTOM))
     for catalog_id, mode in (("job", Mode.EXCLUSIVE), ("cat-1", Mode.SHARED)):
         queue_up(pipeline, catalog_id, mode)
     queue_up(pipeline, CATALOG, Mode.SHARED)
 
-    seen = of(estimate, pipeline)
+    seen = estimated(pipeline)
 
     assert seen.queue_position == QueuePosition(position=2, length=2)
     assert seen.eta_seconds is not None
     assert 20 + 6 <= seen.eta_seconds <= 20 + 2 * 6
 
 
-def test_a_catalog_waits_behind_those_that_came_before_it(
-    pipeline: Pipeline, estimate: Estimates
-) -> None:
+def test_a_catalog_waits_behind_those_that_came_before_it(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.catalogs.place(CATALOG, OWN)
     for catalog_id in ("cat-1", "cat-2", CATALOG, "cat-3"):
         queue_up(pipeline, catalog_id, Mode.EXCLUSIVE)
 
-    seen = of(estimate, pipeline)
+    seen = estimated(pipeline)
 
     assert seen.queue_position == QueuePosition(position=3, length=4)
     assert seen.documents[0].stage is DocumentStage.WAITING
     assert seen.eta_seconds == 60  # two jobs ahead of its own
 
 
-def test_catalogs_of_a_shared_data_source_take_turns(
-    pipeline: Pipeline, estimate: Estimates
-) -> None:
+def test_catalogs_of_a_shared_data_source_take_turns(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.catalogs.place(CATALOG, SHARED)
-    alone = of(estimate, pipeline)
+    alone = estimated(pipeline)
     for number in range(30):
         pipeline.worklists.add(SHARED_WORKLIST, f"cat-{number}")
 
-    among = of(estimate, pipeline)
+    among = estimated(pipeline)
 
     assert (alone.queue_position, among.queue_position) == (None, None)
     assert alone.eta_seconds == 3 + 6
@@ -126,110 +93,95 @@ def test_catalogs_of_a_shared_data_source_take_turns(
     )  # 30 calls, 10 at a time, of which its own is the last
 
 
-def test_what_is_more_than_a_call_waits_for_more_turns(
-    pipeline: Pipeline, estimate: Estimates
-) -> None:
+def test_what_is_more_than_a_call_waits_for_more_turns(pipeline: Pipeline) -> None:
     for number in range(25):
         pipeline.drop(f"alice/research/{number}.txt")
     pipeline.catalogs.place(CATALOG, SHARED)
     for number in range(30):
         pipeline.worklists.add(SHARED_WORKLIST, f"cat-{number}")
 
-    seen = of(estimate, pipeline)
+    seen = estimated(pipeline)
 
     assert seen.eta_seconds == 3 + 3 * 2 * 6 + 6  # three calls of its own, with others' between
 
 
-def test_a_position_far_behind_is_told_as_behind_what_was_looked_at(
-    pipeline: Pipeline, estimate: Estimates
-) -> None:
+def test_a_position_far_behind_is_told_as_behind_what_was_looked_at(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.catalogs.place(CATALOG, OWN)
     for number in range(1000):
         queue_up(pipeline, f"cat-{number}", Mode.EXCLUSIVE)
     queue_up(pipeline, CATALOG, Mode.EXCLUSIVE)
 
-    seen = of(estimate, pipeline)
+    seen = estimated(pipeline)
 
     assert seen.queue_position == QueuePosition(position=None, length=1000)
     assert seen.eta_seconds == 1000 * 20 + 20
 
 
-def test_what_is_being_ingested_says_so_with_its_attempt_and_what_is_left(
-    pipeline: Pipeline, estimate: Estimates
+def test_what_is_being_ingested_tells_its_attempt_and_what_is_left_or_how_late_it_is(
+    pipeline: Pipeline,
 ) -> None:
     pipeline.drop()
     pipeline.work()
     pipeline.clock.pass_by(15)
-
-    seen = of(estimate, pipeline)
+    seen = estimated(pipeline)
+    pipeline.clock.pass_by(10_000)
+    late = estimated(pipeline)
 
     (document,) = seen.documents
     assert (document.stage, document.attempt) == (DocumentStage.INGESTING, 1)
     assert document.eta_seconds == 5  # of 20 s
     assert seen.queue_position is None
+    assert (late.eta_seconds, late.documents[0].is_late) == (None, True)
+    assert late.documents[0].remaining(speed=1) == "longer than usual: 2h so far"
 
 
-def test_of_a_job_that_takes_longer_it_is_told_how_long_and_not_when_it_ends(
-    pipeline: Pipeline, estimate: Estimates
-) -> None:
-    pipeline.drop()
-    pipeline.work()
-    pipeline.clock.pass_by(10_000)
-
-    seen = of(estimate, pipeline)
-    assert (seen.eta_seconds, seen.documents[0].is_late) == (None, True)
-    assert seen.documents[0].remaining(speed=1) == "longer than usual: 2h so far"
-
-
-def test_waiting_has_no_end_but_its_grant(pipeline: Pipeline, estimate: Estimates) -> None:
+def test_waiting_has_no_end_but_its_grant(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.catalogs.place(CATALOG, OWN)
     queue_up(pipeline, CATALOG, Mode.EXCLUSIVE)
-    at_first = of(estimate, pipeline)
+    at_first = estimated(pipeline)
 
     pipeline.clock.pass_by(30 * 24 * 3600)
 
-    then = of(estimate, pipeline)
+    then = estimated(pipeline)
     assert then.queue_position == at_first.queue_position
     assert (then.eta_seconds, then.documents[0].is_late) == (at_first.eta_seconds, False)
     assert pipeline.document().status is DocumentStatus.PENDING
 
 
-def test_documents_that_follow_a_broken_run_say_so_and_when(
-    pipeline: Pipeline, estimate: Estimates
-) -> None:
+def test_documents_that_follow_a_broken_run_say_so_and_when(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.catalogs.place(CATALOG, OWN)
     lease = pipeline.runs.held_by(CATALOG, 1)
     assert lease is not None
     pipeline.runs.recover(lease)
 
-    seen = of(estimate, pipeline)
+    seen = estimated(pipeline)
 
     assert seen.documents[0].stage is DocumentStage.FOLLOWING
     assert seen.eta_seconds is not None
     assert 60 < seen.eta_seconds < 5 * 60  # the first follows after a minute
 
 
-def test_a_document_that_is_being_removed_says_so(pipeline: Pipeline, estimate: Estimates) -> None:
+def test_a_document_that_is_being_removed_says_so(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.index()
     pipeline.delete()
 
-    seen = of(estimate, pipeline)
+    seen = estimated(pipeline)
 
     assert seen.documents[0].stage is DocumentStage.REMOVING
     assert seen.eta_seconds is not None
     assert seen.eta_seconds > 0
 
 
-def test_what_is_settled_has_nothing_to_wait_for(pipeline: Pipeline, estimate: Estimates) -> None:
+def test_what_is_settled_has_nothing_to_wait_for(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.index()
     pipeline.drop("alice/research/a.exe")
 
-    seen = of(estimate, pipeline)
+    seen = estimated(pipeline)
 
     assert [each.stage for each in seen.documents] == [
         DocumentStage.FAILED,
@@ -240,49 +192,33 @@ def test_what_is_settled_has_nothing_to_wait_for(pipeline: Pipeline, estimate: E
     assert seen.catalog.status is CatalogStatus.READY
 
 
-def test_a_retried_document_counts_the_attempt_to_come(
-    pipeline: Pipeline, estimate: Estimates
-) -> None:
-    pipeline.drop()
-    pipeline.documents.save(pipeline.document(KEY).model_copy(update={"attempts": 1}))
-
-    assert of(estimate, pipeline).documents[0].attempt == 2
-
-
-def test_direct_calls_wait_for_the_job_that_has_the_knowledge_base(
-    pipeline: Pipeline, estimate: Estimates
-) -> None:
+def test_direct_calls_wait_for_the_job_that_has_the_knowledge_base(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.catalogs.place(CATALOG, SHARED)
     queue_up(pipeline, "cat-1", Mode.EXCLUSIVE)
     pipeline.admission.dispatch()
     queue_up(pipeline, SHARED_WORKLIST, Mode.SHARED)
 
-    seen = of(estimate, pipeline)
+    seen = estimated(pipeline)
 
     assert seen.eta_seconds == 20 - 1 + 3 + 6  # it was granted a second ago
 
 
-def test_a_job_beside_others_of_a_managed_knowledge_base_waits_for_starts_alone(
-    pipeline: Pipeline, estimate: Estimates
-) -> None:
+def test_a_job_of_a_managed_knowledge_base_waits_for_starts_alone(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.catalogs.place(CATALOG, OWN)
     for number in range(3):  # one at work, the next one's start reserved, and one that waits
         queue_up(pipeline, f"cat-{number}", Mode.EXCLUSIVE)
-    beside = replace(estimate, limits=Limits(jobs_in_one={"KB1": 50}))
     pipeline.admission.dispatch()
 
-    alone = of(estimate, pipeline)
-    among = of(beside, pipeline)
+    alone = estimated(pipeline)
+    among = estimated(pipeline, Limits(jobs_in_one={"KB1": 50}))
 
     assert alone.eta_seconds == 3 + 20 + 2 * 20 + 20
     assert among.eta_seconds == 3 + 2 * 10 + 20  # two starts before its own
 
 
-def test_a_job_that_waits_for_a_large_document_is_told_what_is_left_of_it(
-    pipeline: Pipeline, estimate: Estimates
-) -> None:
+def test_a_job_behind_a_large_document_is_told_what_is_left_of_it(pipeline: Pipeline) -> None:
     measure(pipeline, Mode.SHARED, size=1_000_000, seconds=600)
     pipeline.drop()
     pipeline.catalogs.place(CATALOG, OWN)
@@ -291,60 +227,52 @@ def test_a_job_that_waits_for_a_large_document_is_told_what_is_left_of_it(
     queue_up(pipeline, CATALOG, Mode.EXCLUSIVE)
     pipeline.clock.pass_by(199)
 
-    seen = of(estimate, pipeline)
+    seen = estimated(pipeline)
     pipeline.clock.pass_by(1100)
-    late = of(estimate, pipeline)
+    late = estimated(pipeline)
 
     assert seen.eta_seconds == 6 + 1200 - 200 + 20
     assert late.eta_seconds is None  # nobody knows how much longer the large one takes
     assert late.documents[0].remaining(speed=1) == "21m so far, time to go unknown"
 
 
-def test_what_is_much_larger_than_all_that_was_measured_has_no_time(
-    pipeline: Pipeline, estimate: Estimates
-) -> None:
+def test_what_is_much_larger_than_all_that_was_measured_has_no_time(pipeline: Pipeline) -> None:
     pipeline.drop("alice/research/a.csv", "x" * 1_000_000)
     pipeline.catalogs.place(CATALOG, OWN)
 
-    before = of(estimate, pipeline)
+    before = estimated(pipeline)
     measure(pipeline, Mode.EXCLUSIVE, size=500_000, seconds=100)
-    then = of(estimate, pipeline)
+    then = estimated(pipeline)
 
     assert before.eta_seconds is None
     assert then.eta_seconds == 3 + 20 + 2 * 100
 
 
-def test_a_document_deleted_while_it_is_ingested_says_what_holds_it_up(
-    pipeline: Pipeline, estimate: Estimates
-) -> None:
+def test_a_document_deleted_while_it_is_ingested_says_what_holds_it_up(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.work()
     pipeline.delete()
 
-    (document,) = of(estimate, pipeline).documents
+    (document,) = estimated(pipeline).documents
 
     assert document.stage is DocumentStage.HELD_UP
     assert "still ingesting it and can't be stopped" in document.stage
 
 
-def test_a_document_deleted_after_it_was_ingested_is_held_up_by_nothing(
-    pipeline: Pipeline, estimate: Estimates
-) -> None:
+def test_a_document_deleted_after_it_was_ingested_is_held_up_by_nothing(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.index()
     pipeline.drop("alice/research/b.txt")
     pipeline.work()
     pipeline.delete()
 
-    by_name = {each.document.filename: each for each in of(estimate, pipeline).documents}
+    by_name = {each.document.filename: each for each in estimated(pipeline).documents}
 
     assert by_name["report.pdf"].stage is DocumentStage.REMOVING
     assert by_name["b.txt"].stage is DocumentStage.INGESTING
 
 
-def test_finished_work_tells_how_long_the_next_takes(
-    pipeline: Pipeline, estimate: Estimates
-) -> None:
+def test_finished_work_tells_how_long_the_next_takes(pipeline: Pipeline) -> None:
     pipeline.drop()
     run = pipeline.work()
     pipeline.clock.pass_by(300)
@@ -355,4 +283,4 @@ def test_finished_work_tells_how_long_the_next_takes(
 
     assert rate.base_ms is not None
     assert 300_000 <= rate.base_ms < 305_000
-    assert (of(estimate, pipeline).eta_seconds or 0) > 300
+    assert (estimated(pipeline).eta_seconds or 0) > 300

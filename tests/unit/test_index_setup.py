@@ -30,45 +30,37 @@ def prepare(
 
 
 @pytest.mark.parametrize(
-    ("before", "changes"),
+    ("before", "language", "changes"),
     [
-        (FakeSearchIndexes(), ["add"]),
-        (FakeSearchIndexes(is_enhanced=False), ["enhance", "add"]),
-        (FakeSearchIndexes(text_search=Readiness.BUILDING, language="en"), []),
-        (FakeSearchIndexes(text_search=Readiness.ACTIVE, language="en"), []),
-        (FakeSearchIndexes(text_search=Readiness.ACTIVE, language="de"), ["remove", "add"]),
-        (FakeSearchIndexes(text_search=Readiness.ACTIVE), ["remove", "add"]),
+        (FakeSearchIndexes(), "en", ["add"]),
+        (FakeSearchIndexes(is_enhanced=False), "en", ["enhance", "add"]),
+        (FakeSearchIndexes(text_search=Readiness.BUILDING, language="en"), "en", []),
+        (FakeSearchIndexes(text_search=Readiness.ACTIVE, language="en"), "en", []),
+        (FakeSearchIndexes(text_search=Readiness.ACTIVE, language="de"), "en", ["remove", "add"]),
+        (FakeSearchIndexes(text_search=Readiness.ACTIVE), "en", ["remove", "add"]),
+        (FakeSearchIndexes(text_search=Readiness.ACTIVE, language="en"), None, ["remove", "add"]),
     ],
 )
-def test_only_what_is_missing_is_done(before: FakeSearchIndexes, changes: list[str]) -> None:
+def test_only_what_is_missing_is_done(
+    before: FakeSearchIndexes, language: str | None, changes: list[str]
+) -> None:
     indexes = replace(before, changes=[])
 
-    state = prepare(indexes)
-    again = prepare(indexes)
+    state = prepare(indexes, language)
+    again = prepare(indexes, language)
 
     assert indexes.changes == changes
     assert state == again == indexes.state(INDEX)
-    assert (state.is_enhanced, state.language) == (True, "en")
+    assert (state.is_enhanced, state.language) == (True, language)
     assert state.readiness is not Readiness.MISSING
     assert indexes.bucket_is_enhanced
-
-
-def test_no_language_is_one_of_the_ways_to_tell_words_apart() -> None:
-    indexes = FakeSearchIndexes(text_search=Readiness.ACTIVE, language="en")
-
-    state = prepare(indexes, None)
-
-    assert indexes.changes == ["remove", "add"]
-    assert state.language is None
 
 
 @pytest.mark.parametrize(
     "error",
     [BUSY, StoreUnavailable("GetIndex", "503"), ServiceRefused("GetIndex", "AccessDenied")],
 )
-def test_what_passes_is_waited_for_and_what_was_done_is_not_done_again(
-    error: StackroomError,
-) -> None:
+def test_what_passes_is_waited_for_and_nothing_is_done_again(error: StackroomError) -> None:
     indexes = FakeSearchIndexes(text_search=Readiness.ACTIVE, language="de")
     remove = indexes.remove_text_search
 
@@ -125,7 +117,7 @@ def test_an_index_that_is_gone_is_not_waited_for() -> None:
         (FakeSearchIndexes(is_there=False), Readiness.MISSING),
     ],
 )
-def test_an_index_tells_whether_it_can_be_searched_by_words(
+def test_an_index_tells_if_words_can_be_searched(
     indexes: FakeSearchIndexes, known: Readiness
 ) -> None:
     assert readiness_of(indexes, [INDEX]) == {INDEX: known}

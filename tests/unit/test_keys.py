@@ -32,9 +32,7 @@ def test_any_file_name_has_its_slot(filename: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["../a.pdf", "a/./b.pdf", "/a.pdf", "a//b.pdf", ".."])
-def test_an_object_below_a_prefix_is_the_catalogs_though_no_document_can_have_its_path(
-    path: str,
-) -> None:
+def test_an_object_of_an_impossible_path_is_still_the_catalogs(path: str) -> None:
     place = locate(f"alice/research/{path}")
 
     assert isinstance(place, Location)

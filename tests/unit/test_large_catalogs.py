@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from stackroom.admission.limits import Limits
 from stackroom.catalog_tools.of_questions import GET_INDEXING_STATUS
 from stackroom.catalogs.progress import CatalogProgress, Progress
 from stackroom.counting import counts_in
-from stackroom.ingestion.estimates import LISTED, PAGE, Estimates
+from stackroom.ingestion.estimates import LISTED, PAGE
 from stackroom.model import CatalogStatus, Document, DocumentStatus
 from tests.records import a_catalog, a_document
 from tests.unit.pipeline import Pipeline
@@ -44,15 +43,7 @@ def failed(pipeline: Pipeline, number: int) -> Document:
 
 
 def progress_of(pipeline: Pipeline, catalog_id: str = CATALOG) -> CatalogProgress:
-    estimates = Estimates(
-        documents=pipeline.documents,
-        leases=pipeline.leases,
-        book=pipeline.book,
-        worklists=pipeline.worklists,
-        limits=Limits(),
-        now=pipeline.clock,
-    )
-    progress = Progress(catalogs=pipeline.catalogs, estimates=estimates)
+    progress = Progress(catalogs=pipeline.catalogs, estimates=pipeline.estimates)
     return progress.of("alice", catalog_id)
 
 
@@ -95,9 +86,7 @@ def test_of_more_than_are_looked_at_the_rest_is_counted(pipeline: Pipeline) -> N
     assert told.text.endswith(f"- and {LISTED + 7 - 100} more that aren't ready")  # 100 are listed
 
 
-def test_where_more_wait_than_are_looked_at_nobody_knows_how_long_the_last_one_will(
-    pipeline: Pipeline,
-) -> None:
+def test_where_more_wait_than_are_looked_at_nobody_knows_how_long(pipeline: Pipeline) -> None:
     waiting = [made(pipeline, 1000 + each, DocumentStatus.PENDING) for each in range(LISTED + 1)]
     pipeline.documents.save_all(waiting[:LISTED])
     known = progress_of(pipeline)

@@ -188,9 +188,7 @@ def test_what_fails_is_named_with_why_and_costs_nothing_else() -> None:
     assert seen.pool == ()
 
 
-def test_what_nobody_expected_is_named_without_its_words(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_nobody_expected_is_named_without_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
     def break_down(_pool: Pool) -> None:
         raise RuntimeError("a secret")
 

@@ -68,16 +68,6 @@ def test_each_catalog_has_a_data_source_named_after_it_and_keeps_it(pipeline: Pi
     assert {(each.type, each.is_shared) for each in placed} == {(DataSourceType.CUSTOM, False)}
 
 
-def test_four_catalogs_of_a_vector_knowledge_base_have_their_own_and_the_fifth_joins_the_shared(
-    pipeline: Pipeline,
-) -> None:
-    placed = place_many(pipeline, 8)
-
-    assert [each.is_shared for each in placed] == [False] * 4 + [True] * 4
-    assert {each.data_source_id for each in placed[4:]} == {"SHARED1"}
-    assert len(pipeline.bedrock.sources) == 4
-
-
 def test_of_a_pool_the_knowledge_base_with_the_most_room_is_next() -> None:
     pipeline = a_pool(3)
 
@@ -197,9 +187,7 @@ def test_whatever_comes_back_first_after_the_tables_were_lost_all_data_sources_a
     assert (pipeline.slots.taken("KB1"), pipeline.slots.lost("KB1")) == (4, frozenset())
 
 
-def test_a_catalog_that_was_placed_after_the_copy_that_the_tables_were_brought_back_from(
-    pipeline: Pipeline,
-) -> None:
+def test_a_catalog_placed_after_the_restored_copy_keeps_its_source(pipeline: Pipeline) -> None:
     keys = [f"alice/shelf {number}/a.txt" for number in range(5)]
     made = {}
     for key in keys[:4]:
@@ -217,9 +205,7 @@ def test_a_catalog_that_was_placed_after_the_copy_that_the_tables_were_brought_b
     assert (pipeline.slots.taken("KB1"), pipeline.slots.lost("KB1")) == (4, frozenset())
 
 
-def test_before_the_data_sources_were_looked_through_a_run_has_to_find_out(
-    pipeline: Pipeline,
-) -> None:
+def test_before_the_survey_a_run_has_to_find_out(pipeline: Pipeline) -> None:
     pipeline.slots.surveyed.clear()
     pipeline.drop()
     catalog = pipeline.catalogs.kept[CATALOG]
@@ -239,9 +225,7 @@ def test_a_survey_is_made_once(pipeline: Pipeline) -> None:
     assert pipeline.slots.noted("KB1") == noted == frozenset({f"!lost-{OLD_NAME}"})
 
 
-def test_a_data_source_that_is_being_deleted_is_waited_for_and_costs_no_slot(
-    pipeline: Pipeline,
-) -> None:
+def test_a_data_source_being_deleted_is_waited_for_and_costs_no_slot(pipeline: Pipeline) -> None:
     pipeline.drop()  # the catalog was deleted, and came back
     made = make(pipeline, data_source_name(pipeline.catalogs.kept[CATALOG])).data_source_id
     pipeline.bedrock.deletion_seconds = 100
@@ -272,9 +256,7 @@ def test_strangers_data_sources_count_as_taken_and_the_next_knowledge_base_is_us
     assert pipeline.slots.holders("KB1") == frozenset()
 
 
-def test_where_all_is_taken_catalogs_join_without_a_run_and_bedrock_is_not_asked(
-    pipeline: Pipeline,
-) -> None:
+def test_where_all_is_taken_catalogs_join_without_asking_bedrock(pipeline: Pipeline) -> None:
     place_many(pipeline, 4)
     asked: list[object] = []
     for operation in ("find", "create", "all", "is_available"):
@@ -333,9 +315,7 @@ def test_a_data_source_that_its_catalog_no_longer_wants_when_it_is_made_goes_aga
     assert pipeline.slots.taken("KB1") == 0
 
 
-def test_a_data_source_stays_for_a_catalog_that_was_closed_and_opened_again(
-    pipeline: Pipeline,
-) -> None:
+def test_a_data_source_stays_for_a_catalog_that_was_opened_again(pipeline: Pipeline) -> None:
     pipeline.drop()
     catalog = pipeline.catalogs.kept[CATALOG]
     pipeline.catalogs.fails("place", RecordChanged(CATALOG), times=1)
@@ -354,9 +334,7 @@ def old_name(catalog_id: str) -> str:
 
 
 @pytest.mark.parametrize("folder", ["Ünï cödé", "a" * 80, "x - y", "研究", "Q3 draft"])
-def test_data_source_names_fit_bedrocks_pattern_whatever_the_catalog(
-    pipeline: Pipeline, folder: str
-) -> None:
+def test_data_source_names_fit_bedrocks_pattern(pipeline: Pipeline, folder: str) -> None:
     key = f"alice/{folder}/a.txt"
     place(pipeline, key)
 

@@ -13,7 +13,6 @@ from datetime import timedelta
 import pytest
 
 from stackroom.audits.discrepancies import Kind, Outcome
-from stackroom.deletions.deletions import Deletions
 from stackroom.errors import (
     DocumentsRefused,
     KnowledgeBaseUnavailable,
@@ -21,17 +20,17 @@ from stackroom.errors import (
     ServiceRefused,
     StoreUnavailable,
 )
-from stackroom.ingestion.retry import Retrying
 from stackroom.ingestion.sending import batches
 from stackroom.ingestion.work_queue import OpenWork
 from stackroom.keys import unplaced_partition
 from stackroom.model import Document, DocumentStatus
-from stackroom.ports.admission import Grant, Mode, Waiter
+from stackroom.ports.admission import Grant, Mode
 from stackroom.ports.ingestion import Submission
 from stackroom.runs.progress import RunOutcome
 from stackroom.settlement.verdicts import MAX_ATTEMPTS
 from tests.unit.pipeline import CATALOG, SHARED_WORKLIST, Pipeline, place_of
 from tests.unit.reconciling import Reconciled
+from tests.unit.test_schedule import a_waiter
 
 POISON = "alice/poison/a.txt"
 GOOD = ["alice/research/1.txt", "zoe/research/2.txt"]  # one sorts before it, one after it
@@ -107,17 +106,7 @@ def followed(world: Reconciled) -> bool:
 
 def dead_waiters(world: Reconciled) -> None:
     for key in ALL:
-        world.book.enqueue(
-            Waiter(
-                worklist_id=place_of(key).catalog_id,
-                epoch=1,
-                knowledge_base_id="KB1",
-                mode=Mode.SHARED,
-                since=world.clock(),
-                calls=1,
-                token=key,
-            )
-        )
+        world.book.enqueue(a_waiter(place_of(key).catalog_id, 0, since=world.clock(), token=key))
 
 
 def dead_grants(world: Reconciled) -> None:
@@ -333,11 +322,8 @@ def test_a_document_that_others_keep_changing_is_told_and_the_rest_tried_again()
             raise RecordChanged(changed)
 
     world.documents.before("save", refuse)
-    retrying = Retrying(
-        catalogs=world.catalogs, documents=world.documents, requests=world.requests, now=world.clock
-    )
 
-    retried = retrying.retry("alice", CATALOG)
+    retried = world.retrying.retry("alice", CATALOG)
 
     assert [each.s3_key for each in retried.again] == [keys[0], keys[2]]
     assert [(each.s3_key, why) for each, why in retried.refused] == [
@@ -351,18 +337,9 @@ def test_a_key_that_can_not_be_removed_leaves_the_rest_of_its_catalog_removed() 
     world.dropped_and_indexed(*keys)
     fails_for(world.documents, "save", keys[0])
     asked_before = world.leases.kept[CATALOG].requested
-    deletions = Deletions(
-        catalogs=world.catalogs,
-        documents=world.documents,
-        bucket=world.bucket,
-        receipts=world.receipts,
-        uploads=world.uploads,
-        requests=world.requests,
-        now=world.clock,
-    )
 
     with pytest.raises(Poisoned):
-        deletions.delete_catalog("alice", CATALOG)
+        world.deletions.delete_catalog("alice", CATALOG)
 
     assert {world.document(key).status for key in keys[1:]} == {DocumentStatus.DELETING}
     assert world.leases.kept[CATALOG].requested > asked_before
@@ -414,9 +391,7 @@ def ingesting_fails(pipeline: Pipeline, error: Exception) -> list[int]:
     return sizes
 
 
-def test_a_document_that_bedrock_refuses_fails_alone_and_the_others_of_its_call_are_indexed() -> (
-    None
-):
+def test_a_document_that_bedrock_refuses_fails_alone() -> None:
     shared, others = dropped()
     sizes = ingesting_fails(shared, DocumentsRefused("a member must satisfy a pattern"))
 
@@ -461,9 +436,7 @@ def test_a_refusal_that_may_be_everybodys_fails_no_document_until_it_came_every_
 @pytest.mark.parametrize(
     "error", [KnowledgeBaseUnavailable("IngestKnowledgeBaseDocuments", "500"), Poisoned()]
 )
-def test_a_document_that_every_call_fails_over_keeps_nobody_else_waiting(
-    error: Exception,
-) -> None:
+def test_a_document_that_every_call_fails_over_keeps_nobody_else_waiting(error: Exception) -> None:
     shared, others = dropped()
     sizes = ingesting_fails(shared, error)
 
@@ -551,16 +524,3 @@ def test_what_nobody_can_do_without_ends_the_task(error: Exception) -> None:
 
     assert len(left(shared)) == len(others) + 1
     assert shared.leases.kept[SHARED_WORKLIST].held
-
-
-def test_the_sweep_asks_for_what_was_set_aside() -> None:
-    shared, _ = dropped(count=1)
-    poison = shared.documents.fails("open_in", Poisoned())
-    shared.execute(SHARED_WORKLIST)
-    poison.end()
-
-    swept = shared.broken_runs.sweep(shared.runs.expired())
-    shared.execute(SHARED_WORKLIST)
-
-    assert swept.failures == {}
-    assert shared.document(POISON).status is DocumentStatus.INDEXED

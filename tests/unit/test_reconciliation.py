@@ -25,22 +25,12 @@ def test_where_all_is_well_nothing_is_found_and_nothing_written(world: Reconcile
     assert world.everything() == before
 
 
-def test_an_empty_deployment_is_in_order(world: Reconciled) -> None:
-    assert world.found() == []
-
-
 def test_a_second_reconciliation_finds_nothing(world: Reconciled) -> None:
     wreck(world)
     first = world.found()
     settle(world)
 
     assert len(first) == 5
-    assert world.found() == []
-
-
-def test_what_waits_for_its_run_is_no_disagreement(world: Reconciled) -> None:
-    world.drop()
-
     assert world.found() == []
 
 
@@ -75,7 +65,8 @@ def test_it_goes_on_where_its_time_ran_out(world: Reconciled) -> None:
 def test_a_piece_that_was_cut_off_is_compared_anew(world: Reconciled) -> None:
     world.dropped_and_indexed(*KEYS)
     world.clock.pass_by(LONG)
-    world.inventory.failure = StoreUnavailable("Scan", "InternalServerError")
+    cut_off = StoreUnavailable("Scan", "InternalServerError")
+    world.inventory.fails("indexed", cut_off, times=1)
 
     with pytest.raises(StoreUnavailable):
         world.reconcile()

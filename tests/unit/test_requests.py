@@ -67,9 +67,7 @@ def test_the_trouble_of_one_catalog_is_no_others(shared: Pipeline) -> None:
     assert requested(shared) == {SHARED_WORKLIST: 1}
 
 
-def test_a_run_that_could_not_be_asked_for_is_the_trouble_of_all_who_wanted_it(
-    shared: Pipeline,
-) -> None:
+def test_a_run_that_could_not_be_asked_for_is_the_trouble_of_all(shared: Pipeline) -> None:
     error = StoreUnavailable("UpdateItem", "ThrottlingException")
     shared.leases.fails("ask", error, times=1)
 
@@ -85,17 +83,10 @@ def test_nothing_is_asked_for_a_catalog_that_is_gone(shared: Pipeline) -> None:
     assert (entered(shared), requested(shared)) == ([], {})
 
 
-def test_who_asks_for_one_catalog_is_told_what_went_wrong(shared: Pipeline) -> None:
+def test_who_asks_is_told_what_went_wrong_and_a_reminder_mends_it(shared: Pipeline) -> None:
     shared.leases.fails("ask", StoreUnavailable("UpdateItem", "ThrottlingException"), times=1)
-
     with pytest.raises(StoreUnavailable):
         shared.requests.ask(CATALOG)
-
-
-def test_a_worklist_that_a_crash_has_left_without_a_run_is_reminded_of(shared: Pipeline) -> None:
-    crash = StoreUnavailable("UpdateItem", "ThrottlingException")
-    shared.leases.fails("ask", crash, times=1)
-    shared.requests.ask_all([CATALOG])
 
     reminded = shared.requests.remind()
 
@@ -103,16 +94,12 @@ def test_a_worklist_that_a_crash_has_left_without_a_run_is_reminded_of(shared: P
     assert list(shared.executions.started) == [f"{SHARED_WORKLIST}-1"]
 
 
-def test_a_worklist_whose_run_is_at_it_is_left_to_that(shared: Pipeline) -> None:
+def test_nobody_is_reminded_of_an_empty_worklist_or_one_under_way(shared: Pipeline) -> None:
+    while_empty = shared.requests.remind()
     shared.requests.ask(CATALOG)
 
-    assert shared.requests.remind() == []
+    assert while_empty == shared.requests.remind() == []
     assert requested(shared) == {SHARED_WORKLIST: 1}
-
-
-def test_a_worklist_with_nothing_in_it_is_not_asked_for(shared: Pipeline) -> None:
-    assert shared.requests.remind() == []
-    assert shared.executions.started == {}
 
 
 def test_each_knowledge_base_of_the_pool_has_its_worklist_looked_at() -> None:

@@ -1,22 +1,11 @@
 import pytest
 
 from stackroom.errors import CatalogNotFound, DocumentNotFound
-from stackroom.ingestion.retry import Retrying
 from stackroom.model import DocumentStatus
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
 DOCUMENT = place_of(KEY).document_id
 REJECTED = "alice/research/a.exe"
-
-
-@pytest.fixture
-def retrying(pipeline: Pipeline) -> Retrying:
-    return Retrying(
-        catalogs=pipeline.catalogs,
-        documents=pipeline.documents,
-        requests=pipeline.requests,
-        now=pipeline.clock,
-    )
 
 
 def failed(pipeline: Pipeline, *keys: str) -> None:
@@ -33,13 +22,11 @@ def requests(pipeline: Pipeline) -> int:
     return pipeline.leases.kept[CATALOG].requested
 
 
-def test_what_failed_waits_for_another_run_as_if_it_were_new(
-    pipeline: Pipeline, retrying: Retrying
-) -> None:
+def test_what_failed_waits_for_another_run_as_if_it_were_new(pipeline: Pipeline) -> None:
     failed(pipeline, KEY)
     asked_before = requests(pipeline)
 
-    retried = retrying.retry("alice", CATALOG, [DOCUMENT])
+    retried = pipeline.retrying.retry("alice", CATALOG, [DOCUMENT])
 
     document = pipeline.document()
     assert (document.status, document.attempts) == (DocumentStatus.PENDING, 0)
@@ -47,26 +34,22 @@ def test_what_failed_waits_for_another_run_as_if_it_were_new(
     assert requests(pipeline) == asked_before + 1
 
 
-def test_without_names_everything_that_failed_is_tried_again_and_nothing_else(
-    pipeline: Pipeline, retrying: Retrying
-) -> None:
+def test_without_names_all_that_failed_is_tried_again_and_nothing_else(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.index()
     failed(pipeline, "alice/research/b.txt", "alice/research/c.txt")
 
-    retried = retrying.retry("alice", CATALOG)
+    retried = pipeline.retrying.retry("alice", CATALOG)
 
     assert sorted(each.filename for each in retried.again) == ["b.txt", "c.txt"]
     assert retried.refused == ()
     assert pipeline.document().status is DocumentStatus.INDEXED
 
 
-def test_a_file_that_was_rejected_is_not_tried_again_and_its_owner_is_told_why(
-    pipeline: Pipeline, retrying: Retrying
-) -> None:
+def test_a_rejected_file_is_not_tried_again_and_its_owner_told_why(pipeline: Pipeline) -> None:
     pipeline.drop(REJECTED)
 
-    retried = retrying.retry("alice", CATALOG)
+    retried = pipeline.retrying.retry("alice", CATALOG)
 
     ((document, why),) = retried.refused
     assert document.filename == "a.exe"
@@ -77,75 +60,65 @@ def test_a_file_that_was_rejected_is_not_tried_again_and_its_owner_is_told_why(
     assert CATALOG not in pipeline.leases.kept
 
 
-def test_a_named_document_that_has_not_failed_is_left_as_it_is(
-    pipeline: Pipeline, retrying: Retrying
-) -> None:
+def test_a_named_document_that_has_not_failed_is_left_as_it_is(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.index()
     asked_before = requests(pipeline)
 
-    retried = retrying.retry("alice", CATALOG, [DOCUMENT])
+    retried = pipeline.retrying.retry("alice", CATALOG, [DOCUMENT])
 
     assert [why for _, why in retried.refused] == ["it has not failed: it is indexed"]
     assert requests(pipeline) == asked_before
 
 
-def test_a_retry_repeated_after_a_crash_asks_for_the_run_that_is_missing(
-    pipeline: Pipeline, retrying: Retrying
-) -> None:
+def test_a_retry_repeated_after_a_crash_asks_for_the_missing_run(pipeline: Pipeline) -> None:
     failed(pipeline, KEY)
 
     pipeline.leases.fails("ask", ConnectionError(), times=1)
     with pytest.raises(ConnectionError):
-        retrying.retry("alice", CATALOG, [DOCUMENT])
+        pipeline.retrying.retry("alice", CATALOG, [DOCUMENT])
     asked_before = requests(pipeline)
-    retrying.retry("alice", CATALOG, [DOCUMENT])
+    pipeline.retrying.retry("alice", CATALOG, [DOCUMENT])
 
     assert pipeline.document().status is DocumentStatus.PENDING
     assert requests(pipeline) == asked_before + 1
 
 
-def test_a_document_that_changes_meanwhile_is_decided_as_it_is_then(
-    pipeline: Pipeline, retrying: Retrying
-) -> None:
+def test_a_document_that_changes_meanwhile_is_decided_as_it_is_then(pipeline: Pipeline) -> None:
     failed(pipeline, KEY)
 
     pipeline.documents.before("save", lambda _: pipeline.drop(KEY, "mended"), times=1)
-    retried = retrying.retry("alice", CATALOG, [DOCUMENT])
+    retried = pipeline.retrying.retry("alice", CATALOG, [DOCUMENT])
 
     assert [why for _, why in retried.refused] == ["it has not failed: it is pending"]
     assert pipeline.document().etag == "etag of mended"
 
 
-def test_a_document_removed_meanwhile_is_told_of(pipeline: Pipeline, retrying: Retrying) -> None:
+def test_a_document_removed_meanwhile_is_told_of(pipeline: Pipeline) -> None:
     failed(pipeline, KEY)
 
     pipeline.documents.before("save", lambda _: pipeline.documents.lose())
-    retried = retrying.retry("alice", CATALOG, [DOCUMENT])
+    retried = pipeline.retrying.retry("alice", CATALOG, [DOCUMENT])
 
     assert [why for _, why in retried.refused] == ["it has been removed meanwhile"]
 
 
-def test_nothing_of_a_catalog_that_is_being_deleted_is_tried_again(
-    pipeline: Pipeline, retrying: Retrying
-) -> None:
+def test_nothing_of_a_catalog_that_is_being_deleted_is_tried_again(pipeline: Pipeline) -> None:
     failed(pipeline, KEY)
     pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
 
-    retried = retrying.retry("alice", CATALOG)
+    retried = pipeline.retrying.retry("alice", CATALOG)
 
     assert [why for _, why in retried.refused] == ["its catalog is being deleted"]
     assert pipeline.document().status is DocumentStatus.FAILED
 
 
-def test_an_unknown_document_or_somebody_elses_catalog_is_not_found(
-    pipeline: Pipeline, retrying: Retrying
-) -> None:
+def test_an_unknown_document_or_somebody_elses_catalog_is_not_found(pipeline: Pipeline) -> None:
     failed(pipeline, KEY)
 
     with pytest.raises(CatalogNotFound):
-        retrying.retry("bob", CATALOG)
+        pipeline.retrying.retry("bob", CATALOG)
     with pytest.raises(DocumentNotFound):
-        retrying.retry("alice", CATALOG, [DOCUMENT, "doc-none"])
+        pipeline.retrying.retry("alice", CATALOG, [DOCUMENT, "doc-none"])
 
     assert pipeline.document().status is DocumentStatus.FAILED

@@ -1,4 +1,4 @@
-from stackroom.runs.leases import LEASE, MAX_FAILURES
+from stackroom.runs.leases import MAX_FAILURES
 from tests.unit.pipeline import CATALOG, Pipeline
 
 
@@ -20,9 +20,7 @@ def test_asking_while_a_run_is_live_starts_no_other(pipeline: Pipeline) -> None:
     assert pipeline.leases.kept[CATALOG].requested == 50
 
 
-def test_a_run_that_has_seen_every_request_ends_and_the_next_request_starts_another(
-    pipeline: Pipeline,
-) -> None:
+def test_a_run_that_has_seen_every_request_ends_and_another_follows(pipeline: Pipeline) -> None:
     pipeline.runs.ask(CATALOG)
 
     released = pipeline.runs.release(CATALOG, 1, served=1)
@@ -30,16 +28,6 @@ def test_a_run_that_has_seen_every_request_ends_and_the_next_request_starts_anot
 
     assert released
     assert names(pipeline) == [f"{CATALOG}-1", f"{CATALOG}-2"]
-
-
-def test_a_request_that_came_after_the_listing_keeps_the_run_from_ending(
-    pipeline: Pipeline,
-) -> None:
-    pipeline.runs.ask(CATALOG)
-    served = pipeline.runs.renew(CATALOG, 1).requested
-    pipeline.runs.ask(CATALOG)
-
-    assert not pipeline.runs.release(CATALOG, 1, served=served)
 
 
 def test_whoever_finds_a_lease_without_execution_starts_it(pipeline: Pipeline) -> None:
@@ -67,9 +55,7 @@ def test_a_run_is_known_to_have_started_by_its_first_task(pipeline: Pipeline) ->
     assert starts == [f"{CATALOG}-1"] * 2
 
 
-def test_a_run_that_broke_before_its_first_task_is_followed_by_those_who_count_that(
-    pipeline: Pipeline,
-) -> None:
+def test_a_run_that_broke_before_its_first_task_is_followed_and_counted(pipeline: Pipeline) -> None:
     pipeline.runs.ask(CATALOG)
     pipeline.executions.ended.add(f"{CATALOG}-1")
     pipeline.runs.ask(CATALOG)
@@ -83,9 +69,7 @@ def test_a_run_that_broke_before_its_first_task_is_followed_by_those_who_count_t
     assert pipeline.leases.kept[CATALOG].failures == 1
 
 
-def test_a_follower_that_waits_for_its_time_is_not_started_by_everybody(
-    pipeline: Pipeline,
-) -> None:
+def test_a_follower_that_waits_for_its_time_is_not_started_by_everybody(pipeline: Pipeline) -> None:
     pipeline.runs.ask(CATALOG)
     break_down(pipeline, 1)
     starts: list[str] = []
@@ -104,20 +88,6 @@ def test_a_lease_that_was_given_back_while_somebody_asked_is_taken(pipeline: Pip
     pipeline.runs.ask(CATALOG)
 
     assert names(pipeline) == [f"{CATALOG}-1", f"{CATALOG}-2"]
-
-
-def test_a_dead_run_is_left_to_those_who_count_how_often_runs_broke(pipeline: Pipeline) -> None:
-    pipeline.runs.ask(CATALOG)
-    pipeline.clock.pass_by(LEASE.total_seconds() + 1)
-    pipeline.executions.ended.add(f"{CATALOG}-1")
-
-    pipeline.runs.ask(CATALOG)
-    asked = names(pipeline)
-    pipeline.broken_runs.sweep(pipeline.runs.expired())
-
-    assert asked == [f"{CATALOG}-1"]
-    assert names(pipeline) == [f"{CATALOG}-1", f"{CATALOG}-2"]
-    assert pipeline.leases.kept[CATALOG].failures == 1
 
 
 def test_a_broken_run_is_followed_once_however_often_it_is_told(pipeline: Pipeline) -> None:
@@ -154,9 +124,7 @@ def test_a_delayed_follower_does_not_look_dead_while_it_waits(pipeline: Pipeline
     assert (until - pipeline.clock()).total_seconds() > 3600
 
 
-def test_runs_that_ended_without_a_word_are_found_and_no_others(
-    pipeline: Pipeline,
-) -> None:
+def test_runs_that_ended_without_a_word_are_found_and_no_others(pipeline: Pipeline) -> None:
     for catalog in ("cat-live", "cat-dead", "cat-done"):
         pipeline.runs.ask(catalog)
     pipeline.runs.release("cat-done", 1, served=1)
@@ -182,17 +150,7 @@ def test_what_a_crash_left_unstarted_is_started(pipeline: Pipeline) -> None:
     assert names(pipeline) == [f"{CATALOG}-1"]
 
 
-def test_handing_over_goes_on_at_once_under_the_next_epoch(pipeline: Pipeline) -> None:
-    pipeline.runs.ask(CATALOG)
-
-    pipeline.runs.hand_over(CATALOG, 1)
-
-    assert pipeline.executions.started[f"{CATALOG}-2"]["progress"] == {"delay": 0}
-
-
-def test_epochs_that_were_used_before_the_control_table_was_lost_are_not_used_again(
-    pipeline: Pipeline,
-) -> None:
+def test_epochs_from_before_the_control_table_was_lost_are_not_reused(pipeline: Pipeline) -> None:
     for epoch in (1, 2, 3):
         pipeline.executions.start(f"{CATALOG}-{epoch}", {})
         pipeline.executions.ended.add(f"{CATALOG}-{epoch}")
@@ -205,9 +163,7 @@ def test_epochs_that_were_used_before_the_control_table_was_lost_are_not_used_ag
     assert pipeline.executions.is_running(lease.execution_name)
 
 
-def test_a_run_that_ended_before_it_was_marked_as_started_is_not_followed(
-    pipeline: Pipeline,
-) -> None:
+def test_a_run_that_ended_before_it_was_marked_is_not_followed(pipeline: Pipeline) -> None:
     def end_at_once(name: str, _: object) -> None:
         pipeline.leases.release(CATALOG, 1, served=1)
         pipeline.executions.ended.add(name)

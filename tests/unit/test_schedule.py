@@ -38,6 +38,7 @@ def a_schedule(
     ledger: Ledger | None = None,
     now: datetime = NOW,
     limits: Limits | None = None,
+    leaving: str | None = None,
 ) -> Schedule:
     return Schedule(
         ledger=ledger or Ledger(),
@@ -45,11 +46,19 @@ def a_schedule(
         limits=limits or Limits(),
         now=now,
         lease=LEASE,
+        leaving=frozenset() if leaving is None else frozenset({(leaving, 1)}),
     )
 
 
 def names(waiters: list[Waiter]) -> list[str]:
     return [each.worklist_id for each in waiters]
+
+
+def at_work(*waiters: Waiter, limits: Limits | None = None) -> Ledger:
+    """With grants for these."""
+    schedule = a_schedule(*waiters, limits=limits)
+    assert schedule.grant() == list(waiters)
+    return schedule.ledger
 
 
 def test_direct_calls_share_a_knowledge_base_and_the_slots_of_the_account() -> None:
@@ -73,71 +82,47 @@ def test_busy_catalogs_come_after_each_other_with_some_slots_each() -> None:
 
 
 def test_slots_are_saved_for_the_oldest_and_not_given_to_whoever_needs_fewer() -> None:
-    busy = a_schedule(*(a_waiter(f"c{number}", 9) for number in range(8)))
-    busy.grant()
-
+    ledger = at_work(*(a_waiter(f"c{number}", 9) for number in range(8)))
     waiting = [a_waiter("large", 5, calls=30), a_waiter("small", 4)]
-    schedule = a_schedule(*waiting, ledger=busy.ledger)
-    then = a_schedule(*waiting, ledger=busy.ledger)
-    then.leaving = frozenset({("c0", 1)})
-    then.__post_init__()
+
+    schedule = a_schedule(*waiting, ledger=ledger)
+    then = a_schedule(*waiting, ledger=ledger, leaving="c0")
 
     assert schedule.grant() == []
     assert names(then.grant()) == ["large"]
 
 
 def test_more_is_expected_of_a_catalog_that_has_waited_than_it_said() -> None:
-    said = [a_waiter("waited", 60, calls=2), a_waiter("came", 1, calls=2)]
+    ledger = at_work(a_waiter("waited", 60, calls=2), a_waiter("came", 1, calls=2))
+    alone = at_work(a_waiter("big", 1, calls=50))
 
-    schedule = a_schedule(*said)
-    schedule.grant()
-
-    assert [each.slots for each in schedule.ledger.grants] == [4, 2]
-
-
-def test_whoever_is_alone_gets_all_that_it_can_use() -> None:
-    schedule = a_schedule(a_waiter("big", 1, calls=50))
-
-    schedule.grant()
-
-    assert [each.slots for each in schedule.ledger.grants] == [10]
+    assert [each.slots for each in ledger.grants] == [4, 2]
+    assert [each.slots for each in alone.grants] == [10]
 
 
-def test_a_job_has_its_knowledge_base_alone() -> None:
-    schedule = a_schedule(a_job("job", 10), a_waiter("direct", 5), a_job("second", 4))
+def test_a_job_has_its_knowledge_base_alone_and_others_go_on_beside_it() -> None:
+    elsewhere = a_waiter("elsewhere", 3, knowledge_base_id="KB2")
 
-    granted = schedule.grant()
+    schedule = a_schedule(a_job("job", 10), a_waiter("direct", 5), a_job("second", 4), elsewhere)
 
-    assert names(granted) == ["job"]
-
-
-def test_other_knowledge_bases_go_on_beside_a_job() -> None:
-    schedule = a_schedule(a_job("job", 10), a_waiter("elsewhere", 5, knowledge_base_id="KB2"))
-
-    granted = schedule.grant()
-
-    assert names(granted) == ["job", "elsewhere"]
+    assert names(schedule.grant()) == ["job", "elsewhere"]
 
 
 def test_a_job_that_waits_longest_lets_no_direct_call_in_and_has_the_others_yield() -> None:
-    busy = a_schedule(a_waiter("at work", 20))
-    busy.grant()
-    (at_work,) = busy.ledger.grants
+    ledger = at_work(a_waiter("at work", 20))
 
-    schedule = a_schedule(a_job("job", 10), a_waiter("later", 5), ledger=busy.ledger)
+    schedule = a_schedule(a_job("job", 10), a_waiter("later", 5), ledger=ledger)
 
     assert schedule.grant() == []
-    assert schedule.must_yield(at_work, after=MINUTE)
+    assert schedule.must_yield(ledger.grants[0], after=MINUTE)
 
 
 def test_a_direct_call_that_waits_longer_than_the_job_comes_first() -> None:
-    busy = a_schedule(a_waiter("at work", 20, calls=1))
-    busy.grant()
-    (at_work,) = busy.ledger.grants
+    ledger = at_work(a_waiter("at work", 20))
 
-    schedule = a_schedule(a_job("job", 10), a_waiter("older", 15), ledger=busy.ledger)
+    schedule = a_schedule(a_job("job", 10), a_waiter("older", 15), ledger=ledger)
 
-    assert not schedule.must_yield(at_work, after=MINUTE)
+    assert not schedule.must_yield(ledger.grants[0], after=MINUTE)
     assert names(schedule.grant()) == ["older"]
 
 
@@ -149,22 +134,17 @@ def test_every_job_that_waited_when_the_first_began_follows_it() -> None:
         a_job("second", 10),
         ledger=first.ledger,
         now=NOW + timedelta(seconds=60),
+        leaving="first",
     )
-    over.leaving = frozenset({("first", 1)})
-    over.__post_init__()
 
     assert names(over.grant()) == ["second"]
 
 
 def test_a_job_that_came_after_the_first_began_waits_for_older_direct_calls() -> None:
-    first = a_schedule(a_job("first", 30))
-    first.grant()
-    late = a_job("late", -20)
-    over = a_schedule(
-        a_waiter("direct", -10), late, ledger=first.ledger, now=NOW + timedelta(seconds=60)
-    )
-    over.leaving = frozenset({("first", 1)})
-    over.__post_init__()
+    waiting = (a_waiter("direct", -10), a_job("late", -20))
+    later = NOW + timedelta(seconds=60)
+
+    over = a_schedule(*waiting, ledger=at_work(a_job("first", 30)), now=later, leaving="first")
 
     assert names(over.grant()) == ["direct"]
 
@@ -179,15 +159,6 @@ def test_two_jobs_start_ten_seconds_apart_and_a_third_is_not_reserved_yet() -> N
     assert starts == [NOW, NOW + timedelta(seconds=10)]
 
 
-def test_an_account_runs_five_jobs() -> None:
-    limits = Limits(seconds_between_starts=0)
-    waiters = [a_job(f"j{number}", 9, knowledge_base_id=f"KB{number}") for number in range(7)]
-
-    schedule = a_schedule(*waiters, limits=limits)
-
-    assert len(schedule.grant()) == 5
-
-
 def test_a_managed_knowledge_base_runs_jobs_beside_each_other_and_beside_no_direct_call() -> None:
     limits = Limits(seconds_between_starts=0, jobs_in_one={"KB1": 3})
     jobs = [a_job(f"j{number}", 20 - number) for number in range(4)]
@@ -199,12 +170,11 @@ def test_a_managed_knowledge_base_runs_jobs_beside_each_other_and_beside_no_dire
 
 def test_jobs_that_came_after_a_direct_call_let_it_in_though_there_is_room_for_them() -> None:
     limits = Limits(seconds_between_starts=0, jobs_in_one={"KB1": 3})
-    first = a_schedule(a_job("first", 30), limits=limits)
-    first.grant()
+    ledger = at_work(a_job("first", 30), limits=limits)
     later = NOW + timedelta(seconds=60)
     waiters = (a_waiter("direct", -10), a_job("late", -20))
 
-    beside = a_schedule(*waiters, ledger=first.ledger, now=later, limits=limits)
+    beside = a_schedule(*waiters, ledger=ledger, now=later, limits=limits)
     over = a_schedule(*waiters, now=later, limits=limits)
 
     assert beside.grant() == []
@@ -223,43 +193,34 @@ def test_the_accounts_five_jobs_bind_a_managed_knowledge_base_unless_configured(
 
 
 def test_a_grant_ends_after_a_while_if_others_wait_and_only_then() -> None:
-    busy = a_schedule(a_waiter("at work", 1, calls=10))
-    busy.grant()
-    (at_work,) = busy.ledger.grants
+    ledger = at_work(a_waiter("at work", 1, calls=10))
     later = NOW + timedelta(seconds=61)
 
-    alone = a_schedule(ledger=busy.ledger, now=later)
-    wanted = a_schedule(a_waiter("next", 1), ledger=busy.ledger, now=later)
+    alone = a_schedule(ledger=ledger, now=later)
+    wanted = a_schedule(a_waiter("next", 1), ledger=ledger, now=later)
 
-    assert not alone.must_yield(at_work, after=MINUTE)
-    assert wanted.must_yield(at_work, after=MINUTE)
+    assert not alone.must_yield(ledger.grants[0], after=MINUTE)
+    assert wanted.must_yield(ledger.grants[0], after=MINUTE)
 
 
 def test_a_grant_that_has_expired_is_given_to_the_next() -> None:
-    first = a_schedule(a_job("dead", 10))
-    first.grant()
+    expired = NOW + LEASE + timedelta(seconds=1)
 
-    schedule = a_schedule(
-        a_job("next", 5), ledger=first.ledger, now=NOW + LEASE + timedelta(seconds=1)
-    )
+    schedule = a_schedule(a_job("next", 5), ledger=at_work(a_job("dead", 10)), now=expired)
 
     assert names(schedule.grant()) == ["next"]
 
 
 def test_a_newer_run_of_the_same_catalog_replaces_the_one_that_had_the_grant() -> None:
-    first = a_schedule(a_job("catalog", 10, epoch=1))
-    first.grant()
+    ledger = at_work(a_job("catalog", 10, epoch=1))
 
-    schedule = a_schedule(a_job("catalog", 5, epoch=2), ledger=first.ledger)
+    newer = a_schedule(a_job("catalog", 5, epoch=2), ledger=ledger)
 
-    assert [each.epoch for each in schedule.grant()] == [2]
+    assert [each.epoch for each in newer.grant()] == [2]
 
 
 def test_one_that_has_a_grant_and_waits_all_the_same_is_to_be_woken_again() -> None:
-    first = a_schedule(a_job("job", 10))
-    first.grant()
-
-    again = a_schedule(a_job("job", 10), ledger=first.ledger)
+    again = a_schedule(a_job("job", 10), ledger=at_work(a_job("job", 10)))
 
     assert again.grant() == []
     assert names(again.unwoken) == ["job"]
@@ -275,13 +236,6 @@ def a_large_job(name: str, at: float) -> Waiter:
     return a_job(name, at - PATIENCE.total_seconds(), size=1_000_000)
 
 
-def at_work(*waiters: Waiter) -> Ledger:
-    """With grants for these."""
-    schedule = a_schedule(*waiters)
-    assert schedule.grant() == list(waiters)
-    return schedule.ledger
-
-
 def at_a_large_one(*waiters: Waiter) -> Ledger:
     """With grants for these, which are at a large document each."""
     ledger = at_work(*waiters)
@@ -292,9 +246,7 @@ def test_a_job_has_its_turn_when_the_large_document_at_work_is_done() -> None:
     ledger = at_a_large_one(a_waiter("large", 30))
 
     before = a_schedule(a_job("job", 5), ledger=ledger)
-    then = a_schedule(a_job("job", 5), ledger=ledger)
-    then.leaving = frozenset({("large", 1)})
-    then.__post_init__()
+    then = a_schedule(a_job("job", 5), ledger=ledger, leaving="large")
 
     assert before.grant() == []
     assert names(then.grant()) == ["job"]

@@ -1,17 +1,16 @@
 """Whether a document is found: only what comes from the document itself counts."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from stackroom.errors import KnowledgeBaseUnavailable
-from stackroom.model import Catalog, Document, DocumentStatus
+from stackroom.model import Catalog, Document
 from stackroom.settlement.search_check import SearchCheck
 from tests.fakes.knowledge_base import FakeKnowledgeBase
+from tests.records import a_catalog, a_document
 from tests.unit.pipeline import CATALOG, KEY, place_of
 
-NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 PLACE = place_of(KEY)
 DOCUMENT_ID = PLACE.document_id
 
@@ -41,27 +40,16 @@ def left(knowledge_base: FakeKnowledgeBase) -> set[str]:
 
 
 def _catalog() -> Catalog:
-    return Catalog(
-        catalog_id=CATALOG,
-        user_id=PLACE.user_id,
-        name=PLACE.folder,
-        s3_prefix=PLACE.prefix,
-        knowledge_base_id="KB1",
-        created_at=NOW,
-        updated_at=NOW,
-    )
+    whose = {
+        "catalog_id": CATALOG,
+        "s3_prefix": PLACE.prefix,
+        "knowledge_base_id": "KB1",
+    }
+    return a_catalog().model_copy(update=whose)
 
 
 def _document() -> Document:
-    return Document(
-        catalog_id=CATALOG,
-        document_id=DOCUMENT_ID,
-        filename=PLACE.filename,
-        s3_key=KEY,
-        status=DocumentStatus.DELETING,
-        uploaded_at=NOW,
-        updated_at=NOW,
-    )
+    return a_document(catalog_id=CATALOG, document_id=DOCUMENT_ID, s3_key=KEY)
 
 
 @pytest.mark.parametrize("source", [{"key": KEY}, {"custom_id": DOCUMENT_ID}])
@@ -85,17 +73,13 @@ def test_a_passage_of_somebody_elses_document_is_no_proof_whatever_its_attribute
     assert source.popitem()[1] in caplog.text
 
 
-def test_a_passage_of_another_document_of_the_owner_is_no_proof_of_this_one(
-    knowledge_base: FakeKnowledgeBase,
-) -> None:
+def test_a_passage_of_another_document_is_no_proof(knowledge_base: FakeKnowledgeBase) -> None:
     put(knowledge_base, key=f"{PLACE.prefix}other.pdf")
 
     assert DOCUMENT_ID not in found(knowledge_base)
 
 
-def test_a_rejected_files_passage_is_left_though_its_owner_finds_none(
-    knowledge_base: FakeKnowledgeBase,
-) -> None:
+def test_a_rejected_files_passage_is_left(knowledge_base: FakeKnowledgeBase) -> None:
     put(knowledge_base, user_id="!rejected", key=KEY)
 
     assert found(knowledge_base) == set()
@@ -138,9 +122,7 @@ def of_many(knowledge_base: FakeKnowledgeBase, count: int) -> list[tuple[Catalog
     return documents
 
 
-def test_documents_of_many_owners_are_asked_for_in_one_question(
-    knowledge_base: FakeKnowledgeBase,
-) -> None:
+def test_many_owners_documents_are_asked_for_at_once(knowledge_base: FakeKnowledgeBase) -> None:
     documents = of_many(knowledge_base, 12)
     check = SearchCheck(knowledge_base=lambda _: knowledge_base, at_once=lambda _: 10)
 

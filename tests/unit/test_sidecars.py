@@ -83,18 +83,24 @@ def test_wrong_attributes_are_named(metadata: dict[str, str], problem: str) -> N
         user_attributes(metadata)
 
 
-def test_too_many_attributes_are_refused_with_the_number_allowed() -> None:
-    a_sidecar({f"a{n}": "x" for n in range(30)})
+@pytest.mark.parametrize(
+    ("allowed", "refused", "problem"),
+    [
+        (
+            {f"a{n}": "x" for n in range(30)},
+            {f"a{n}": "x" for n in range(31)},
+            "31 user attributes are too many; at most 30",
+        ),
+        ({"note": "x" * 800}, {"note": "x" * 1000}, "at most 1024 are allowed"),
+    ],
+)
+def test_too_many_or_too_large_attributes_are_refused_with_what_is_allowed(
+    allowed: dict[str, Attribute], refused: dict[str, Attribute], problem: str
+) -> None:
+    a_sidecar(allowed)
 
-    with pytest.raises(ValidationError, match="31 user attributes are too many; at most 30"):
-        a_sidecar({f"a{n}": "x" for n in range(31)})
-
-
-def test_too_large_attributes_are_refused_with_the_size_allowed() -> None:
-    a_sidecar({"note": "x" * 800})
-
-    with pytest.raises(ValidationError, match="at most 1024 are allowed"):
-        a_sidecar({"note": "x" * 1000})
+    with pytest.raises(ValidationError, match=problem):
+        a_sidecar(refused)
 
 
 @given(

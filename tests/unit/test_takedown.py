@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 
-from stackroom.deletions.deletions import Deletions
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model import CatalogStatus, DocumentStatus
 from stackroom.runs.progress import MAX_STEPS, Run, RunOutcome
@@ -32,10 +31,8 @@ def if_a_job(pipeline: Pipeline, run: Run) -> None:
         pipeline.finish_job(run)
 
 
-def test_a_catalog_goes_with_its_data_source_its_slot_and_its_documents(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
-    deletions.delete_catalog("alice", CATALOG)
+def test_a_catalog_goes_with_its_data_source_its_slot_and_its_documents(pipeline: Pipeline) -> None:
+    pipeline.deletions.delete_catalog("alice", CATALOG)
 
     run = pipeline.execute()
 
@@ -49,11 +46,9 @@ def test_a_catalog_goes_with_its_data_source_its_slot_and_its_documents(
     assert not any(each.is_open for each in pipeline.receipts.of_user("alice"))
 
 
-def test_nothing_is_called_gone_while_a_search_finds_it(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
+def test_nothing_is_called_gone_while_a_search_finds_it(pipeline: Pipeline) -> None:
     pipeline.is_searchable()  # for some time yet
-    deletions.delete_catalog("alice", CATALOG)
+    pipeline.deletions.delete_catalog("alice", CATALOG)
 
     run = pipeline.execute(until="WaitForDataSource")  # to be gone
     run = pipeline.execute(run=run, until="WaitForDataSource")  # to be found no more
@@ -67,11 +62,9 @@ def test_nothing_is_called_gone_while_a_search_finds_it(
     assert (pipeline.catalogs.kept, pipeline.documents.kept) == ({}, {})
 
 
-def test_what_is_found_for_ever_is_left_to_another_run_and_its_receipt_stays_open(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
+def test_what_is_found_for_ever_is_left_and_its_receipt_stays_open(pipeline: Pipeline) -> None:
     pipeline.is_searchable()
-    deletions.delete_catalog("alice", CATALOG)
+    pipeline.deletions.delete_catalog("alice", CATALOG)
 
     run = pipeline.execute()
     stuck = pipeline.document()
@@ -87,39 +80,30 @@ def test_what_is_found_for_ever_is_left_to_another_run_and_its_receipt_stays_ope
     assert pipeline.catalogs.kept == {}
 
 
-def test_it_is_not_gone_before_its_data_source_is(pipeline: Pipeline, deletions: Deletions) -> None:
+def test_it_is_not_gone_before_its_data_source_and_not_placed_on_one_that_goes(
+    pipeline: Pipeline,
+) -> None:
     pipeline.bedrock.deletion_seconds = 100
     began = pipeline.clock()
-    deletions.delete_catalog("alice", CATALOG)
+    pipeline.deletions.delete_catalog("alice", CATALOG)
+    placed: list[str | None] = []
     closed_at: list[timedelta] = []
+    pipeline.bedrock.before(
+        "remove", lambda *_: placed.append(pipeline.catalogs.kept[CATALOG].data_source_id)
+    )
     pipeline.catalogs.before("close", lambda _: closed_at.append(pipeline.clock() - began))
 
     pipeline.execute()
 
+    assert {*placed} == {None}
     assert closed_at[0] > timedelta(seconds=100)
     assert pipeline.catalogs.kept == {}
 
 
-def test_nobody_finds_it_placed_on_a_data_source_that_is_about_to_go(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
-    deletions.delete_catalog("alice", CATALOG)
-    placed: list[str | None] = []
-    pipeline.bedrock.before(
-        "remove", lambda *_: placed.append(pipeline.catalogs.kept[CATALOG].data_source_id)
-    )
-
-    pipeline.execute()
-
-    assert {*placed} == {None}
-
-
-def test_a_file_dropped_while_its_data_source_goes_brings_the_catalog_back(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
+def test_a_file_dropped_while_its_source_goes_brings_the_catalog_back(pipeline: Pipeline) -> None:
     before = pipeline.source_of()
     pipeline.bedrock.deletion_seconds = 100
-    deletions.delete_catalog("alice", CATALOG)
+    pipeline.deletions.delete_catalog("alice", CATALOG)
     run = pipeline.execute(until="WaitForDataSource")
     pipeline.drop(KEY, "newer")
 
@@ -134,10 +118,8 @@ def test_a_file_dropped_while_its_data_source_goes_brings_the_catalog_back(
     assert pipeline.slots.holders("KB1") == {CATALOG}
 
 
-def test_a_file_dropped_at_the_last_moment_keeps_the_catalog(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
-    deletions.delete_catalog("alice", CATALOG)
+def test_a_file_dropped_at_the_last_moment_keeps_the_catalog(pipeline: Pipeline) -> None:
+    pipeline.deletions.delete_catalog("alice", CATALOG)
     pipeline.slots.after("free", lambda *_: pipeline.drop(), times=1)
 
     run = pipeline.work()
@@ -147,11 +129,9 @@ def test_a_file_dropped_at_the_last_moment_keeps_the_catalog(
     assert run.progress.outcome is RunOutcome.STARTED
 
 
-def test_a_file_dropped_before_anything_began_keeps_the_data_source(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
+def test_a_file_dropped_before_anything_began_keeps_the_data_source(pipeline: Pipeline) -> None:
     before = pipeline.source_of()
-    deletions.delete_catalog("alice", CATALOG)
+    pipeline.deletions.delete_catalog("alice", CATALOG)
     pipeline.drop()
 
     pipeline.work()
@@ -160,13 +140,11 @@ def test_a_file_dropped_before_anything_began_keeps_the_data_source(
     assert not pipeline.bedrock.deleting
 
 
-def test_a_catalog_deleted_while_its_call_is_at_work_is_taken_down_once_that_is_over(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
+def test_a_catalog_deleted_during_a_call_is_taken_down_after_it(pipeline: Pipeline) -> None:
     pipeline.drop("alice/research/late.pdf")
     pipeline.bedrock.direct_seconds = 60.0
     run = pipeline.work()
-    deletions.delete_catalog("alice", CATALOG)
+    pipeline.deletions.delete_catalog("alice", CATALOG)
     at_work: list[object] = []
     pipeline.bedrock.before("remove", lambda *_: at_work.extend(pipeline.bedrock.at_work()))
 
@@ -180,8 +158,8 @@ def test_a_catalog_deleted_while_its_call_is_at_work_is_taken_down_once_that_is_
 
 
 @pytest.mark.parametrize("step", ["clear_data_source", "remove", "free", "close"])
-def test_it_goes_on_after_a_crash(pipeline: Pipeline, deletions: Deletions, step: str) -> None:
-    deletions.delete_catalog("alice", CATALOG)
+def test_it_goes_on_after_a_crash(pipeline: Pipeline, step: str) -> None:
+    pipeline.deletions.delete_catalog("alice", CATALOG)
     ports: dict[str, Disturbed] = {
         "clear_data_source": pipeline.catalogs,
         "remove": pipeline.bedrock,
@@ -203,10 +181,8 @@ def test_it_goes_on_after_a_crash(pipeline: Pipeline, deletions: Deletions, step
     assert pipeline.slots.taken("KB1") == 0
 
 
-def test_bedrock_that_is_too_busy_to_delete_it_is_waited_out(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
-    deletions.delete_catalog("alice", CATALOG)
+def test_bedrock_that_is_too_busy_to_delete_it_is_waited_out(pipeline: Pipeline) -> None:
+    pipeline.deletions.delete_catalog("alice", CATALOG)
     busy = pipeline.bedrock.fails("remove", KnowledgeBaseThrottled("DeleteDataSource"), times=3)
 
     pipeline.execute()
@@ -215,11 +191,9 @@ def test_bedrock_that_is_too_busy_to_delete_it_is_waited_out(
     assert pipeline.catalogs.kept == {}
 
 
-def test_a_data_source_that_never_goes_has_its_run_hand_over(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
+def test_a_data_source_that_never_goes_has_its_run_hand_over(pipeline: Pipeline) -> None:
     pipeline.bedrock.deletion_seconds = 10_000_000.0
-    deletions.delete_catalog("alice", CATALOG)
+    pipeline.deletions.delete_catalog("alice", CATALOG)
 
     run = pipeline.execute(at_most=4 * MAX_STEPS)
 
@@ -238,10 +212,8 @@ def test_a_catalog_that_was_never_placed_just_goes() -> None:
     assert (pipeline.catalogs.kept, pipeline.bedrock.sources) == ({}, {})
 
 
-def test_a_data_source_whose_slot_was_lost_goes_with_its_catalog(
-    pipeline: Pipeline, deletions: Deletions
-) -> None:
-    deletions.delete_catalog("alice", CATALOG)
+def test_a_data_source_whose_slot_was_lost_goes_with_its_catalog(pipeline: Pipeline) -> None:
+    pipeline.deletions.delete_catalog("alice", CATALOG)
     pipeline.slots.free("KB1", CATALOG)
     pipeline.catalogs.clear_data_source(CATALOG)
 

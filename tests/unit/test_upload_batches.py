@@ -1,13 +1,13 @@
 """Several keys at a time: what becomes of each is its own, and one catalog is written once."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import pytest
 
 from stackroom.errors import RecordChanged, StoreUnavailable
 from stackroom.model import Document, DocumentStatus
 from stackroom.uploads.steps import Plan, UploadOutcome
-from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
+from tests.unit.pipeline import CATALOG, KEY, Pipeline
 
 KEYS = [f"alice/research/{number}.txt" for number in range(5)]
 OTHER = "bob/law/c.txt"
@@ -100,22 +100,21 @@ def test_a_look_that_fails_is_that_keys_alone(pipeline: Pipeline) -> None:
     assert outcomes(found) == {**expected, KEYS[1]: ConnectionError}
 
 
-def test_a_record_that_no_store_takes_keeps_no_other_from_being_saved(pipeline: Pipeline) -> None:
-    pipeline.documents.before("save", refusing(KEYS[1], ValueError()))
+@pytest.mark.parametrize("error", [ValueError("no store takes it"), RecordChanged("for ever")])
+def test_a_record_that_can_not_be_saved_keeps_no_other_from_being_saved(
+    pipeline: Pipeline, error: Exception
+) -> None:
+    def refuse(document: Document) -> None:
+        if document.s3_key == KEYS[1]:
+            raise error
+
+    pipeline.documents.before("save", refuse)
 
     found = dropped(pipeline, *KEYS)
 
-    failed = [key for key, each in found.items() if isinstance(each, Exception)]
-    assert failed == [KEYS[1]]
+    failed = {key: each for key, each in found.items() if isinstance(each, Exception)}
+    assert failed == {KEYS[1]: error}
     assert {each.s3_key for each in pipeline.documents.of_catalog(CATALOG)} == {*KEYS} - {KEYS[1]}
-
-
-def refusing(key: str, error: Exception) -> Callable[[Document], None]:
-    def refuse(document: Document) -> None:
-        if document.s3_key == key:
-            raise error
-
-    return refuse
 
 
 def test_a_store_that_does_not_answer_fails_those_of_that_catalog(pipeline: Pipeline) -> None:
@@ -156,20 +155,3 @@ def test_removals_rejections_and_strangers_go_the_same_way(pipeline: Pipeline) -
         f"{KEY}.metadata.json": UploadOutcome.IGNORED,
     }
     assert pipeline.document(KEY).receipt_id is not None
-
-
-def test_others_who_never_stop_writing_a_record_are_told_of(pipeline: Pipeline) -> None:
-    dropped(pipeline, *KEYS)
-    for key in KEYS:
-        pipeline.bucket.upload(key, "other")
-    pipeline.documents.before("save", refusing(KEYS[2], RecordChanged(KEYS[2])))
-
-    found = reconciled(pipeline, *KEYS)
-
-    expected = dict.fromkeys(KEYS, UploadOutcome.REGISTERED)
-    assert outcomes(found) == {**expected, KEYS[2]: RecordChanged}
-
-
-def test_nothing_to_do_is_nothing(pipeline: Pipeline) -> None:
-    assert reconciled(pipeline) == {}
-    assert place_of(KEY).catalog_id not in pipeline.catalogs.kept

@@ -2,46 +2,27 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from stackroom.model import Catalog, Document, DocumentStatus
+from stackroom.model import Document, DocumentStatus
 from stackroom.ports.ingestion import DocumentDetail
 from stackroom.settlement.evidence import Evidence, Investigation, Standing
 from stackroom.settlement.search_check import SearchCheck
 from stackroom.settlement.standings import after_call, after_data_source
 from stackroom.settlement.verdicts import MAX_ATTEMPTS, DocumentOutcome, verdict
+from tests import records
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.pipeline import FakeInspectionResults
+from tests.records import NOW, a_catalog
 
-NOW = datetime(2026, 11, 22, tzinfo=UTC)
-
-
-A_CATALOG = Catalog(
-    catalog_id="cat",
-    user_id="alice",
-    name="research",
-    s3_prefix="alice/research/",
-    knowledge_base_id="KB1",
-    data_source_id="DS1",
-    created_at=NOW,
-    updated_at=NOW,
-)
+A_CATALOG = a_catalog().model_copy(update={"knowledge_base_id": "KB1", "data_source_id": "DS1"})
 
 
 def a_document(status: DocumentStatus = DocumentStatus.INDEXING, attempts: int = 1) -> Document:
-    return Document(
-        catalog_id="cat",
-        document_id="doc",
-        filename="a.txt",
-        s3_key="alice/research/a.txt",
-        status=status,
-        attempts=attempts,
-        uploaded_at=NOW,
-        updated_at=NOW,
-    )
+    return records.a_document(status=status, attempts=attempts, size=0)
 
 
 def evidence(
@@ -113,9 +94,7 @@ def test_a_removal_is_believed_only_of_a_search() -> None:
 
 
 @pytest.mark.parametrize(("is_final", "outcome"), [(True, "again"), (False, "failed")])
-def test_a_failure_nobody_explains_is_tried_again_where_bedrock_does_not(
-    *, is_final: bool, outcome: str
-) -> None:
+def test_a_failure_is_tried_again_where_bedrock_does_not(*, is_final: bool, outcome: str) -> None:
     told = verdict(a_document(), evidence("FAILED", is_final=is_final, is_overdue=True))
 
     assert told.outcome == outcome

@@ -171,9 +171,7 @@ def test_what_is_set_aside_is_left_until_somebody_has_changed_it(shared: Pipelin
     assert entries(shared) == {CATALOG, BOBS}
 
 
-def test_what_is_large_and_what_is_to_be_removed_or_to_go_alone_is_told_apart(
-    shared: Pipeline,
-) -> None:
+def test_what_is_large_or_removed_or_to_go_alone_is_told_apart(shared: Pipeline) -> None:
     small, large, alone, removed = (f"alice/research/{name}.csv" for name in "abcd")
     for key in (small, alone, removed):
         shared.drop(key)
@@ -198,9 +196,7 @@ def test_what_is_large_and_what_is_to_be_removed_or_to_go_alone_is_told_apart(
 # What leaves the worklist
 
 
-def test_a_catalog_with_nothing_open_leaves_unless_somebody_asked_meanwhile(
-    shared: Pipeline,
-) -> None:
+def test_a_catalog_with_nothing_open_leaves_unless_somebody_asked(shared: Pipeline) -> None:
     shared.drop(KEY)
     late = "alice/research/late.txt"
     shared.worklists.before("drop", lambda *_: shared.drop(late), times=1)
@@ -210,16 +206,6 @@ def test_a_catalog_with_nothing_open_leaves_unless_somebody_asked_meanwhile(
     assert run.progress.outcome is RunOutcome.RELEASED
     assert shared.document(late).status is DocumentStatus.INDEXED
     assert entries(shared) == set()
-
-
-def test_who_asks_before_the_run_is_released_has_it_go_on(shared: Pipeline) -> None:
-    shared.drop(KEY)
-    shared.leases.before("release", lambda *_, **__: shared.drop(BOB), times=1)
-
-    shared.execute(SHARED_WORKLIST)
-
-    assert {*shared.executions.started} == {f"{SHARED_WORKLIST}-1"}
-    assert shared.document(BOB).status is DocumentStatus.INDEXED
 
 
 def test_who_asks_after_the_run_is_released_has_another(shared: Pipeline) -> None:
@@ -253,9 +239,7 @@ def test_an_entry_of_a_catalog_that_is_gone_is_dropped(shared: Pipeline) -> None
     assert entries(shared) == set()
 
 
-def test_the_catalogs_of_a_knowledge_base_that_left_the_pool_wait_for_its_return(
-    shared: Pipeline,
-) -> None:
+def test_catalogs_of_a_knowledge_base_that_left_wait_for_its_return(shared: Pipeline) -> None:
     elsewhere = PoolMember(knowledge_base_id="KB9", data_source_id="SHARED9").shared_source
     shared.bucket.upload(KEY)
     shared.uploads.reconcile(KEY, correlation_id="event-1")
