@@ -95,7 +95,6 @@ def test_unobserved_nothing_that_is_written_holds_a_question(
     [
         RuntimeError(f"no answer to {SECRET}"),
         ClientError({"Error": {"Code": "ThrottlingException", "Message": SECRET}}, "Converse"),
-        ClientError({"Error": {"Code": "AccessDeniedException", "Message": SECRET}}, "Converse"),
     ],
 )
 def test_unobserved_no_exception_holds_a_question(

@@ -144,15 +144,6 @@ def test_of_users_each_finds_their_own(index: str) -> None:
     assert asked(index, **OF_USERS)["errorType"] == "MissingIdentity"
 
 
-def test_of_users_in_groups_both_are_demanded(index: str) -> None:
-    groups: Any = {"enableAcl": True, "aclMetadataField": "teams"}
-
-    found = contents(asked(index, Caller("ann", ("hr",)), **OF_USERS, **groups))
-
-    assert found == {"The valve wants no grease."}
-    assert contents(asked(index, Caller("bob", ("hr",)), **OF_USERS, **groups)) == set()
-
-
 def test_a_source_is_told_as_what_it_is(index: str) -> None:
     told = {
         result["content"]: (result["source"]["uri"], result["source"]["filename"])
@@ -211,10 +202,3 @@ def test_an_index_of_another_dimension_is_told_with_both_numbers(index: str) -> 
 
     assert answer["errorType"] == "RetrievalFailed"
     assert "256 dimensions, and questions' vectors 512" in json.dumps(answer)
-
-
-def test_an_index_that_is_gone_is_told(index: str) -> None:
-    answer = asked(f"{index}-that-was")
-
-    assert answer["errorType"] == "RetrievalFailed"
-    assert "NotFoundException" in json.dumps(answer)

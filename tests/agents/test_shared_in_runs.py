@@ -102,29 +102,5 @@ def test_what_a_group_may_read_answers_its_members_alone(shared: World) -> None:
     assert "every 400 hours" in said(member)[-1]
 
 
-def test_one_that_is_shared_no_more_is_gone_and_the_agent_lives(
-    shared: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rules = offered(shared, "alice")["Rules"]
-    services = shared.use_cases
-    link = NewLink(
-        knowledge_base_id=rules,
-        tool_name="search_rules",
-        tool_description="Search it",
-        default_min_score=0.0,
-    )
-    services.agent_links.link("alice", shared.agent_id, link)
-    monkeypatch.setenv("KNOWLEDGE_BASES_CONFIG", "[]")
-    searches = {**SEARCHES, "uses": [{"name": "search_rules", "input": {"query": QUESTION}}]}
-    shared.model_says(searches, {"text": "It is gone."})
-
-    run = shared.asked()
-
-    [search] = found(run)
-    assert not search.is_success
-    assert "It may have been deleted" in search.told
-    assert run.state is RunState.SUCCEEDED
-
-
 def passages(run: AgentRun) -> list[str]:
     return [passage.content for each in found(run) for passage in each.passages]
