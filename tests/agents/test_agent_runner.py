@@ -168,12 +168,7 @@ def test_a_model_that_is_throttled_is_told_in_a_sentence(house: World) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        "no such model",
-    ],
-)
+@pytest.mark.parametrize("model", ["no such model"])
 def test_a_model_that_can_not_be_talked_to_is_told_in_a_sentence(house: World, model: str) -> None:
     house.agent_id = house.agent("alice", "cat-manuals", model=model)
 

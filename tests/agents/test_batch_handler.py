@@ -14,11 +14,7 @@ import pytest
 import stackroom_agents.batch_handler as function
 from examples.agent.scripted import Call
 from stackroom.aws.objects import S3Objects
-from stackroom.errors import (
-    AgentBroke,
-    AgentMisconfigured,
-    StoreUnavailable,
-)
+from stackroom.errors import AgentBroke, AgentMisconfigured, StoreUnavailable
 from stackroom_agents.batch import bounds, composition
 from tests.agents.batch_world import BUCKET, PROMPT, World, data, file, zipped
 from tests.agents.linked import LAWS, NEWS, configured
@@ -76,11 +72,7 @@ def test_a_document_reaches_the_model_as_one_of_a_neutral_name(
     assert answer["success"]
     assert prompt == {"text": "Sum up."}
     assert block == {
-        "document": {
-            "format": extension.lower(),
-            "name": "document",
-            "source": {"bytes": largest},
-        }
+        "document": {"format": extension.lower(), "name": "document", "source": {"bytes": largest}}
     }
 
 

@@ -7,12 +7,7 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 from botocore.stub import ANY, Stubber
 
-from stackroom.errors import (
-    ModelThrottled,
-    ModelUnavailable,
-    ServiceRefused,
-    StackroomError,
-)
+from stackroom.errors import ModelThrottled, ModelUnavailable, ServiceRefused, StackroomError
 from stackroom_agents.batch.composition import bedrock_model
 from tests.agents.batch_world import PROMPT, World, data
 from tests.agents.linked import LAWS, configured
@@ -69,9 +64,7 @@ def test_a_tool_is_called_and_its_answer_is_told_to_converse(
     call = {"toolUse": use}
     found: list[Any] = []
     bedrock.add_response(
-        "converse",
-        answer(call, reason="tool_use"),
-        asked_for("leave", system=ANY, toolConfig=ANY),
+        "converse", answer(call, reason="tool_use"), asked_for("leave", system=ANY, toolConfig=ANY)
     )
     bedrock.add_response(
         "converse",

@@ -95,9 +95,7 @@ def test_a_tool_by_its_specification_is_taken_whatever_its_asset_is_called(
     assert names(load_tools([file("0a1b.py")], objects)) == ["spoken"]
 
 
-def test_files_of_a_zip_import_each_other_and_need_not_all_have_tools(
-    objects: FakeObjects,
-) -> None:
+def test_files_of_a_zip_import_each_other_and_need_not_all_have_tools(objects: FakeObjects) -> None:
     objects["t.zip"] = zipped(
         {
             "wording.py": "WORD = 'shared'",
@@ -210,14 +208,7 @@ def test_an_asset_or_a_module_that_is_not_there_is_named(objects: FakeObjects) -
         load_tools([ToolModule(module="no.such")], objects)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "a/../../out.py",
-        "/tmp/out.py",
-        "..\\out.py",
-    ],
-)
+@pytest.mark.parametrize("name", ["a/../../out.py", "/tmp/out.py", "..\\out.py"])
 def test_a_zip_that_leads_out_of_its_folder_is_refused(
     objects: FakeObjects, name: str, tmp_path: Path
 ) -> None:

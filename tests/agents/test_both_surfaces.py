@@ -202,12 +202,7 @@ def test_without_a_session_nothing_is_selected_on_either(surfaces: Surfaces) -> 
 
 @pytest.mark.parametrize(
     "state",
-    [
-        {},
-        {"user_id": "../bob"},
-        {"user_id": ["alice"]},
-        {"user_id": "alice", "groups": "admins"},
-    ],
+    [{}, {"user_id": "../bob"}, {"user_id": ["alice"]}, {"user_id": "alice", "groups": "admins"}],
 )
 def test_a_call_without_a_user_is_refused_in_the_gateway_s_words(
     surfaces: Surfaces, state: dict[str, Any]

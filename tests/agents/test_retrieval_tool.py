@@ -25,9 +25,7 @@ class World:
         self.knowledge_base = FakeKnowledgeBase()
         self.place_maps = FakePlaceMaps()
         self.retrieval = Retrieval(
-            pool={"KB1": self.knowledge_base},
-            catalogs=FakeCatalogs(),
-            place_maps=self.place_maps,
+            pool={"KB1": self.knowledge_base}, catalogs=FakeCatalogs(), place_maps=self.place_maps
         )
 
     def ask(self, given: object, state: dict[str, Any]) -> dict[str, Any]:

@@ -13,9 +13,7 @@ from strands import Agent
 from examples.agent.scripted import Call, Script, ScriptedModel
 from stackroom.aws import session
 from stackroom.catalog_tools.tools import TOOLS
-from stackroom.retrieval.arguments import (
-    RETRIEVE_FROM_KNOWLEDGE_BASE,
-)
+from stackroom.retrieval.arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
 from stackroom_agents import configuration
 from stackroom_agents.catalog_tools import catalog_tools
 from tests.agents.conftest import Surfaces
@@ -80,13 +78,7 @@ def test_a_call_around_the_agent_s_loop_has_no_user_but_an_argument(surfaces: Su
     assert claiming["metadata"]["error_code"] == "VALIDATION_ERROR"
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        ["a"],
-        7,
-    ],
-)
+@pytest.mark.parametrize("given", [["a"], 7])
 def test_what_is_no_object_reaches_no_tool(given: object, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "stackroom_agents")
 

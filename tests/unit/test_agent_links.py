@@ -103,13 +103,7 @@ def test_a_linked_tool_is_what_the_contract_says(house: House, agent: Agent) -> 
     assert (min_score["default"], min_score["minimum"], min_score["maximum"]) == (0.7, 0, 1)
 
 
-@pytest.mark.parametrize(
-    ("said", "kept"),
-    [
-        (None, 0.44),
-        (0.0, 0.0),
-    ],
-)
+@pytest.mark.parametrize(("said", "kept"), [(None, 0.44), (0.0, 0.0)])
 def test_the_least_score_is_the_knowledge_bases_unless_its_user_says_another(
     house: House, agent: Agent, said: float | None, kept: float
 ) -> None:

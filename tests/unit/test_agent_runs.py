@@ -134,15 +134,7 @@ def test_another_user_finds_neither_run_nor_agent(office: Office) -> None:
     assert office.runs.get("alice", run.id) == run
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        " \n ",
-        "x" * (LONGEST_MESSAGE + 1),
-        "a\u202eb",
-        7,
-    ],
-)
+@pytest.mark.parametrize("message", [" \n ", "x" * (LONGEST_MESSAGE + 1), "a\u202eb", 7])
 def test_a_message_has_some_text_and_nothing_that_nobody_sees(message: object) -> None:
     with pytest.raises(ValidationError, match="message"):
         NewRun.model_validate({"message": message})

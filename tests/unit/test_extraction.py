@@ -66,10 +66,7 @@ def test_a_pdf_with_junk_around_it_is_still_read() -> None:
             " run OCR over it and upload it again, or have it deployed with"
             " -c parsing=foundation_model",
         ),
-        (
-            files.truncated_pdf(),
-            "the PDF is damaged or cut off; export it again and upload that",
-        ),
+        (files.truncated_pdf(), "the PDF is damaged or cut off; export it again and upload that"),
         (
             files.truncated_linearised_pdf(),
             "the PDF is damaged or cut off; export it again and upload that",
@@ -341,9 +338,7 @@ NOISE = random.Random(8).randbytes(4096)
         pytest.param(b"\xff\xfe" + NOISE, id="noise that begins as UTF-16 does"),
     ],
 )
-def test_a_binary_file_is_told_to_be_no_text_whatever_it_is_named(
-    body: bytes,
-) -> None:
+def test_a_binary_file_is_told_to_be_no_text_whatever_it_is_named(body: bytes) -> None:
     assert "the file is not text, whatever its name says" in reason(body, "notes.txt")
 
 

@@ -68,12 +68,7 @@ def test_a_session_survives_the_headers(session: str | None) -> None:
     assert all(value.isascii() and value.isprintable() and value for value in headers.values())
 
 
-@pytest.mark.parametrize(
-    "qualifier",
-    [
-        "$LATEST",
-    ],
-)
+@pytest.mark.parametrize("qualifier", ["$LATEST"])
 def test_a_function_invoked_past_its_policy_by_another_arn_knows_no_user(qualifier: str) -> None:
     arn = "arn:aws:lambda:us-east-1:111122223333:function:stackroom-retrieve"
     context = a_context(x_user_sub="alice")

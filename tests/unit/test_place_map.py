@@ -314,10 +314,7 @@ def test_a_passage_that_stands_at_several_places_with_a_difference_is_on_none() 
 
 @pytest.mark.parametrize(
     "passage",
-    [
-        f"{LEAVE} {PAGER} {TRAVEL[20:50]}",
-        f"{TRAVEL[20:50]} [figure] {LEAVE} {PAGER}",
-    ],
+    [f"{LEAVE} {PAGER} {TRAVEL[20:50]}", f"{TRAVEL[20:50]} [figure] {LEAVE} {PAGER}"],
     ids=["in another order", "far before"],
 )
 def test_a_stray_piece_of_another_page_is_no_part_of_the_passage(passage: str) -> None:

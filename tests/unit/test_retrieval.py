@@ -371,11 +371,7 @@ def test_the_configured_threshold_and_budget_hold_unless_the_caller_sets_others(
 
 
 @pytest.mark.parametrize(
-    ("prioritize_by", "kept"),
-    [
-        (None, ["today", "month"]),
-        ("similarity", ["years", "month"]),
-    ],
+    ("prioritize_by", "kept"), [(None, ["today", "month"]), ("similarity", ["years", "month"])]
 )
 def test_the_best_are_chosen_first_and_then_put_in_the_order_that_is_asked_for(
     world: World, prioritize_by: str | None, kept: list[str]

@@ -58,12 +58,7 @@ def test_a_question_is_embedded_once_whoever_asks_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "other",
-    [
-        Lengths(model="other"),
-        Lengths(dimensions=3),
-        Lengths(provider="other"),
-    ],
+    "other", [Lengths(model="other"), Lengths(dimensions=3), Lengths(provider="other")]
 )
 def test_vectors_of_different_models_are_never_taken_for_each_other(other: Lengths) -> None:
     cache = MemoryEmbeddingCache()

@@ -9,11 +9,7 @@ from typing import Any
 import pytest
 
 from stackroom.deadlines import NO_DEADLINE, Deadline
-from stackroom.errors import (
-    KnowledgeBaseThrottled,
-    MissingIdentity,
-    RetrievalFailed,
-)
+from stackroom.errors import KnowledgeBaseThrottled, MissingIdentity, RetrievalFailed
 from stackroom.filters import AnyOf, Filter, Has, Lists
 from stackroom.identity import Caller
 from stackroom.ports.retrieval import Passage, Retrieved

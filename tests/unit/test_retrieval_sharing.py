@@ -243,12 +243,7 @@ def test_only_if_every_query_fails_the_search_does(deployed: Deployed) -> None:
 
 
 @pytest.mark.parametrize("nobody", ["", " ", "!rejected", "alice/cat-1", "*"])
-@pytest.mark.parametrize(
-    "sharing",
-    [
-        True,
-    ],
-)
+@pytest.mark.parametrize("sharing", [True])
 def test_nobody_finds_nothing_whatever_groups_they_are_said_to_be_in(
     deployed: Deployed, nobody: str, sharing: bool
 ) -> None:

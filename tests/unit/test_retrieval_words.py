@@ -44,17 +44,7 @@ def test_words_match_whatever_their_form_and_script(question: str, text: str) ->
 
 
 @pytest.mark.parametrize(
-    "question",
-    [
-        "",
-        "🙂",
-        '" OR "',
-        "NEAR(a b)",
-        "a* NOT b",
-        "__",
-        "\0",
-        "\ud800",
-    ],
+    "question", ["", "🙂", '" OR "', "NEAR(a b)", "a* NOT b", "__", "\0", "\ud800"]
 )
 def test_what_has_no_word_or_looks_like_a_query_matches_nothing(question: str) -> None:
     assert matching(question, *PUMPS) == [False, False, False]
@@ -75,13 +65,7 @@ def test_no_passages_have_no_matches() -> None:
 
 @pytest.mark.parametrize(
     ("question", "missing"),
-    [
-        ("pump stolen", 0.5),
-        ("stolen", 1),
-        ("how is it?", 1 / 3),
-        ("pump 年次休暇", 0),
-        ("", 0),
-    ],
+    [("pump stolen", 0.5), ("stolen", 1), ("how is it?", 1 / 3), ("pump 年次休暇", 0), ("", 0)],
 )
 def test_words_that_stand_nowhere_are_missing_in_scripts_that_have_words(
     question: str, missing: float
