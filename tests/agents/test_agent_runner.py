@@ -143,20 +143,6 @@ def test_anothers_catalog_is_never_searched_whatever_the_agents_record_says(hous
     assert "999 hours" not in run.model_dump_json()
 
 
-def test_a_message_that_comes_twice_is_carried_out_once(house: World) -> None:
-    house.model_says(SEARCHES, CITES)
-    run = house.start()
-    records = house.handed_on()
-
-    assert house.deliver([*records, *records]) == []
-    assert house.deliver(records) == []
-
-    kept = house.runs.get("alice", run.id)
-    assert len(kept.steps) == 3
-    assert len(house.printed.lines("run carried out")) == 1
-    assert len(house.printed.lines("run not begun")) == 2
-
-
 def test_a_model_that_is_throttled_is_told_in_a_sentence(house: World) -> None:
     house.faults.ask(Fault(operation="Converse", kind=Kind.THROTTLE, times=4))
 

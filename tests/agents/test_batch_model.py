@@ -46,14 +46,6 @@ def asked_for(text: str, *more: dict[str, Any], **request: Any) -> dict[str, Any
     }
 
 
-def test_the_prompt_and_the_document_are_what_converse_is_asked(
-    world: World, bedrock: Stubber
-) -> None:
-    bedrock.add_response("converse", answer({"text": "thirty"}), asked_for("leave"))
-
-    assert world.ask(data("leave")) == {"success": True, "result": "thirty"}
-
-
 def test_a_tool_is_called_and_its_answer_is_told_to_converse(
     world: World, bedrock: Stubber
 ) -> None:

@@ -138,23 +138,6 @@ def test_two_assets_may_have_files_of_one_name(objects: FakeObjects) -> None:
     assert [said(each) for each in tools] == ["a it", "b it"]
 
 
-def test_each_asset_has_a_folder_of_its_own(objects: FakeObjects, tmp_path: Path) -> None:
-    made: list[Path] = []
-
-    def folder() -> Path:
-        made.append(tmp_path / f"agent-tools-{len(made)}")
-        made[-1].mkdir()
-        return made[-1]
-
-    objects["x/same.py"] = NAMED.format("one", "1").encode()
-    objects["y/same.py"] = NAMED.format("two", "2").encode()
-
-    tools = load_tools([file("x/same.py"), file("y/same.py")], objects, folders=folder)
-
-    assert names(tools) == ["one", "two"]
-    assert [[each.name for each in folder.glob("*.py")] for folder in made] == [["same.py"]] * 2
-
-
 def test_a_module_that_is_installed_is_taken(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -246,25 +246,3 @@ def test_without_knowledge_bases_there_is_no_tool_and_the_prompt_is_the_users(
 
     assert known.tools() == []
     assert known.prompted("Grüße\r\n".encode()) == "Grüße\r\n"
-
-
-def test_one_with_a_tool_of_its_own_is_left_alone(fake: FakeRetrieve) -> None:
-    own = {**NEWS, "retrievalTool": "search_news"}
-    fake.hold(LAWS, "leave by law")
-    fake.hold(NEWS, "leave in the news")
-
-    answer = ask(configured(LAWS, own), {"query": "leave"})
-
-    assert contents(answer) == {"leave by law"}
-    assert from_environment({"KNOWLEDGE_BASES_CONFIG": configured(own)}).tools() == []
-
-
-def test_a_wrong_entry_is_named_with_its_field_and_without_its_value() -> None:
-    wrong = {**NEWS, "aclMetadataField": "user_id", "guardrailId": {"arn": "a secret"}}
-
-    with pytest.raises(ValueError, match="KNOWLEDGE_BASES_CONFIG") as raised:
-        from_environment({"KNOWLEDGE_BASES_CONFIG": configured(LAWS, wrong)})
-
-    assert "entry 1 ('NEWS000001'): aclMetadataField" in str(raised.value)
-    assert "entry 1 ('NEWS000001'): guardrailId" in str(raised.value)
-    assert "a secret" not in str(raised.value)

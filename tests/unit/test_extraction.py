@@ -14,6 +14,13 @@ from stackroom.formats import SUPPORTED
 from stackroom.inspection.extraction import Page, archive, read_pages
 from tests import files
 
+CUT_OFF = "the PDF is damaged or cut off; export it again and upload that"
+DAMAGED = "the {} is damaged; save it again and upload that"
+NO_ARCHIVE = (
+    "the file is not {} (not a ZIP archive), or is cut off; save it as {} and upload it again"
+)
+NO_TEXT = "no text was found in the file"
+
 
 def text_of(body: bytes, filename: str) -> str:
     (page,) = read_pages(body, filename)
@@ -66,11 +73,8 @@ def test_a_pdf_with_junk_around_it_is_still_read() -> None:
             " run OCR over it and upload it again, or have it deployed with"
             " -c parsing=foundation_model",
         ),
-        (files.truncated_pdf(), "the PDF is damaged or cut off; export it again and upload that"),
-        (
-            files.truncated_linearised_pdf(),
-            "the PDF is damaged or cut off; export it again and upload that",
-        ),
+        (files.truncated_pdf(), CUT_OFF),
+        (files.truncated_linearised_pdf(), CUT_OFF),
         (files.word("A letter"), "the file is not a PDF, whatever its name says"),
     ],
     ids=["empty", "encrypted", "scan", "two thirds", "linearised", "no PDF"],
@@ -94,10 +98,7 @@ def test_a_pdf_with_scans_among_its_pages_is_sound_and_gives_the_text_that_there
 
 @pytest.mark.parametrize(
     ("body", "filename", "expected"),
-    [
-        (files.encrypted_pdf(), "a.pdf", "the PDF is encrypted"),
-        (files.word(), "a.docx", "no text was found in the file"),
-    ],
+    [(files.encrypted_pdf(), "a.pdf", "the PDF is encrypted"), (files.word(), "a.docx", NO_TEXT)],
 )
 def test_where_scans_are_read_every_other_defect_is_one(
     body: bytes, filename: str, expected: str
@@ -150,25 +151,18 @@ def test_a_docx_is_read_with_its_footnotes_and_wherever_its_main_part_lies() -> 
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        (
-            files.word_that_is_no_zip(),
-            "the file is not a DOCX (not a ZIP archive), or is cut off; "
-            "save it as DOCX and upload it again",
-        ),
+        (files.word_that_is_no_zip(), NO_ARCHIVE.format("a DOCX", "DOCX")),
         (
             files.encrypted_office(),
             "the file is encrypted or in an old Office format; remove its password, "
             "save it as DOCX and upload it again",
         ),
-        (files.word_with_doctype(), "the DOCX is damaged; save it again and upload that"),
-        (files.lying_word_bomb(), "the DOCX is damaged; save it again and upload that"),
-        (files.entity_bomb(), "the DOCX is damaged; save it again and upload that"),
-        (
-            files.archive({"readme.txt": "hello"}),
-            "the DOCX is damaged; save it again and upload that",
-        ),
+        (files.word_with_doctype(), DAMAGED.format("DOCX")),
+        (files.lying_word_bomb(), DAMAGED.format("DOCX")),
+        (files.entity_bomb(), DAMAGED.format("DOCX")),
+        (files.archive({"readme.txt": "hello"}), DAMAGED.format("DOCX")),
         (files.workbook({"A": [["x"]]}), "the file is not a DOCX, whatever its name says"),
-        (files.word(), "no text was found in the file"),
+        (files.word(), NO_TEXT),
     ],
     ids=[
         "no zip",
@@ -227,13 +221,9 @@ def test_a_workbook_gives_every_sheet_under_its_name() -> None:
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        (
-            b"not a workbook",
-            "the file is not an XLSX (not a ZIP archive), or is cut off; "
-            "save it as XLSX and upload it again",
-        ),
-        (files.word("A letter"), "the XLSX is damaged; save it again and upload that"),
-        (files.workbook({"Empty": []}), "no text was found in the file"),
+        (b"not a workbook", NO_ARCHIVE.format("an XLSX", "XLSX")),
+        (files.word("A letter"), DAMAGED.format("XLSX")),
+        (files.workbook({"Empty": []}), NO_TEXT),
     ],
     ids=["no zip", "letter", "no text"],
 )
@@ -304,7 +294,7 @@ def test_a_csv_in_latin_1_is_read_and_one_with_broken_quoting_keeps_every_row() 
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        (b" \r\n\t\n", "no text was found in the file"),
+        (b" \r\n\t\n", NO_TEXT),
         (
             files.picture(),
             "the file is not text, whatever its name says; "

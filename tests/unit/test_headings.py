@@ -124,7 +124,6 @@ def styles(*each: str) -> str:
         (style("berschrift1", "TOC", based_on="b", level="9") + style("b", "heading 2"), False),
         (style("berschrift1", "own", based_on="b") + style("b", based_on="berschrift1"), False),
         (style("berschrift1", "own", based_on="nowhere"), False),
-        (style("other", "heading 1"), False),
         (style("Heading1", "renamed"), False),
     ],
     ids=[
@@ -138,7 +137,6 @@ def styles(*each: str) -> str:
         "taken back",
         "ring",
         "dangling",
-        "unknown",
         "only by id",
     ],
 )

@@ -289,7 +289,7 @@ def test_every_call_leaves_a_line_without_its_text(shelves: Shelves) -> None:
     assert "secret" not in str(shelves.lines)
 
 
-@pytest.mark.parametrize(("kept", "told"), [(True, True), (False, False), (None, False)])
+@pytest.mark.parametrize(("kept", "told"), [(True, True), (None, False)])
 def test_it_says_whether_the_questions_vector_was_there(*, kept: bool | None, told: bool) -> None:
     tool = a_tool()
     answer = Answer(

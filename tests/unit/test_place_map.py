@@ -354,15 +354,6 @@ def test_a_header_alone_is_on_its_page() -> None:
     assert without_number == Place(), "it stands on every page"
 
 
-def test_a_passage_is_where_most_of_its_pieces_are_though_some_stand_elsewhere_too() -> None:
-    shared = " ".join(f"Clause {number} of many is agreed." for number in range(1, 8))
-    place_map = mapped(f"{shared} {TRAVEL}", LEAVE, f"{shared} {PAGER}")
-
-    place = place_map.place_of(f"{shared} Figure omitted. {PAGER}")
-
-    assert place.page == 3
-
-
 def test_ten_thousand_sections_of_one_name_are_searched_in_a_moment() -> None:
     body = "".join(f"# Same\n{TRAVEL}\n" for _ in range(20_000)).encode()
     place_map = PlaceMap.of("etag", read_pages(body, "a.md"))
@@ -398,13 +389,4 @@ def test_what_was_read_off_an_image_stands_on_no_page_that_we_know() -> None:
 
     assert place_map.place_of(LEAVE) == Place()
     assert place_map.place_of(PAGER).page == 3
-    assert place_map.shown(LEAVE) == LEAVE
-
-
-def test_a_document_of_images_alone_has_pages_and_no_places() -> None:
-    place_map = mapped("", "")
-
-    assert [piece.page for piece in place_map.pieces] == [1, 2]
-    assert place_map.place_of(LEAVE) == Place()
-    assert place_map.place_of("") == Place()
     assert place_map.shown(LEAVE) == LEAVE
