@@ -155,29 +155,6 @@ def test_a_passage_from_outside_the_callers_prefix_is_withheld_and_reported(
     assert "12 days" not in caplog.text
 
 
-def test_a_search_of_one_catalog_finds_what_lies_under_its_prefix_alone(world: World) -> None:
-    world.catalogs.put("cat-1", "KB1")
-    world.kb.put("annual leave here")
-    world.kb.put("annual leave there", key="alice/cat-2/plan.txt")
-
-    answer = search(world.retrieval, catalog_id="cat-1")
-
-    assert (contents(answer), answer.withheld) == (["annual leave here"], 1)
-
-
-def test_what_was_ingested_directly_is_its_catalogs_owners(world: World) -> None:
-    world.catalogs.put("cat-1", "KB1")
-    world.catalogs.put("cat-bob", "KB1", user_id="bob")
-    for catalog_id in ("cat-1", "cat-bob", "cat-gone"):
-        shown = document_id_of(catalog_id, "handbook.txt")
-        world.kb.put(f"annual leave of {catalog_id}", catalog_id=catalog_id, custom_id=shown)
-
-    answer = search(world.retrieval, ALICE)
-
-    assert (contents(answer), answer.withheld) == (["annual leave of cat-1"], 2)
-    assert contents(search(world.retrieval, catalog_id="cat-1")) == ["annual leave of cat-1"]
-
-
 def test_what_tells_its_data_source_alone_is_found_with_its_object(world: World) -> None:
     world.catalogs.put("cat-1", "KB1", source="DS1")
     for name in ("a.txt", "b.txt"):
@@ -256,10 +233,11 @@ def test_a_named_catalog_is_searched_where_it_lives_and_nothing_beside_it(world:
     world.catalogs.put("cat-1", "KB2")
     world.pool["KB2"].put("annual leave here", catalog_id="cat-1")
     world.pool["KB2"].put("annual leave there", catalog_id="cat-2")
+    world.pool["KB2"].put("annual leave elsewhere", key="alice/cat-2/plan.txt")
 
     answer = search(world.retrieval, catalog_id="cat-1")
 
-    assert contents(answer) == ["annual leave here"]
+    assert (contents(answer), answer.withheld) == (["annual leave here"], 1)
     assert answer.knowledge_bases == ("KB2",)
 
 
@@ -448,21 +426,6 @@ def test_place_maps_that_can_not_be_read_cost_the_page_and_nothing_else(world: W
 
     assert contents(answer) == ["annual leave"]
     assert answer.results[0].source.page is None
-
-
-def test_the_page_is_that_of_the_whole_passage_even_if_it_is_cut(world: World) -> None:
-    text = "Annual leave is 30 days. " * 40
-    world.place_maps.put("doc-handbook.pdf", ["Annual leave is 30 days. Ask!", text])
-    world.kb.put(text, filename="handbook.pdf", score=0.9)
-
-    answer = search(world.retrieval, max_tokens=101)
-
-    # Room for 401 characters.
-    assert (
-        answer.results[0].content
-        == "Annual leave is 30 days. " * 15 + "Annual leave is 30 days...."
-    )
-    assert answer.results[0].source.page == 2
 
 
 def test_of_a_whole_document_that_is_cut_the_pages_are_those_of_what_is_shown(world: World) -> None:

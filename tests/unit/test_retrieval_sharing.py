@@ -14,7 +14,6 @@ from stackroom.errors import (
 )
 from stackroom.filters import Filter, Has
 from stackroom.identity import Caller
-from stackroom.keys import document_id_of
 from stackroom.ports.retrieval import Retrieved
 from stackroom.retrieval.search import Retrieval
 from tests.fakes.knowledge_base import FakeKnowledgeBase
@@ -165,35 +164,6 @@ def test_a_sidecar_that_shares_somebody_elses_document_is_withheld_and_counted_o
     assert "passages kept from 'bob': they are from ['s3://docs/alice/cat-1/plan.txt']" in (
         caplog.text
     )
-
-
-def test_what_was_ingested_directly_is_shared_by_its_catalogs_owner_alone(
-    deployed: Deployed,
-) -> None:
-    deployed.catalogs.put("cat-alice", "KB1")
-    deployed.catalogs.put("cat-carol", "KB1", user_id="carol")
-    for catalog_id in ("cat-alice", "cat-carol", "cat-gone"):
-        shown = document_id_of(catalog_id, "handbook.txt")
-        deployed.first.put(catalog_id, catalog_id=catalog_id, attributes=FINANCE, custom_id=shown)
-    deployed.first.put("another's id", catalog_id="cat-alice", attributes=FINANCE, custom_id="x")
-
-    answer = search(deployed.retrieval, BOB)
-
-    assert (contents(answer), answer.withheld) == (["cat-alice"], 3)
-
-
-def test_a_knowledge_base_that_ignores_the_filter_is_not_believed(deployed: Deployed) -> None:
-    deployed.second.ignores_filters = True
-    deployed.second.put("shared", attributes=FINANCE)
-    deployed.second.put("not shared")
-    deployed.first.put("own", user_id="bob")
-
-    answer = search(deployed.retrieval, BOB)
-
-    assert contents(answer) == ["own"]
-    assert answer.failures == {
-        "KB2": "Retrieve answered passages outside the filter for what others share with you"
-    }
 
 
 class BusyWithOthers(FakeKnowledgeBase):
