@@ -119,27 +119,6 @@ def test_what_comes_first_and_how_much_is_configured_or_asked_for(fake: FakeRetr
     assert [each["content"] for each in asked_so["results"]] == ["best", "new1"]
 
 
-def test_each_group_sees_its_document_and_none_sees_nothing(fake: FakeRetrieve) -> None:
-    fake.hold(LAWS, "for hr", allowed_groups=["hr"])
-    fake.hold(LAWS, "for staff", allowed_groups=["staff", "all"])
-    fake.hold(LAWS, "for nobody said")
-
-    found = {
-        groups: contents(
-            ask(configured(GROUPED), {"query": "q"}, user_id="ann", groups=list(groups))
-        )
-        for groups in (("hr",), ("staff",), (), ("guests",), (*"abcde", "hr", "staff"))
-    }
-
-    assert found == {
-        ("hr",): {"for hr"},
-        ("staff",): {"for staff"},
-        (): set(),
-        ("guests",): set(),
-        ("a", "b", "c", "d", "e", "hr", "staff"): {"for hr", "for staff"},
-    }
-
-
 @pytest.mark.parametrize(
     "state",
     [

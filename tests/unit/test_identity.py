@@ -26,22 +26,17 @@ def test_a_call_names_its_tool_without_the_target_and_its_caller() -> None:
 
     assert call.tool == "knowledge_base_retrieve"
     assert call.caller == Caller(user_id="alice", groups=())
-
-
-def test_the_target_ends_at_the_first_three_underscores() -> None:
+    assert tool_call({"client_context": {"custom": context.client_context.custom}}) == call
+    # The target ends at the first three underscores.
     assert tool_call(a_context("docs___read___all", x_user_sub="alice")).tool == "read___all"
 
 
-def test_header_names_may_come_in_any_casing() -> None:
+def test_header_names_may_come_in_any_casing_and_two_that_differ_count_as_none() -> None:
     context = a_context(X_USER_Sub="alice", X_User_GROUPS="staff, legal")
+    doubtful = a_context(**{"x-user-sub": "alice", "x-user-groups": "a", "X-User-Groups": "b"})
 
     assert tool_call(context).caller == Caller(user_id="alice", groups=("staff", "legal"))
-
-
-def test_a_client_context_of_dicts_is_read_like_one_of_objects() -> None:
-    context = {"client_context": {"custom": a_context(x_user_sub="alice").client_context.custom}}
-
-    assert tool_call(context).caller.user_id == "alice"
+    assert tool_call(doubtful).caller == Caller(user_id="alice", groups=())
 
 
 @pytest.mark.parametrize(
@@ -118,12 +113,6 @@ def test_a_session_that_is_not_one_doubtless_name_is_none(headers: dict[str, str
 def test_without_one_doubtless_user_there_is_no_call(context: object) -> None:
     with pytest.raises(MissingIdentity, match="no verified user"):
         tool_call(context)
-
-
-def test_two_lists_of_groups_that_differ_count_as_none() -> None:
-    context = a_context(**{"x-user-sub": "alice", "x-user-groups": "a", "X-User-Groups": "b"})
-
-    assert tool_call(context).caller.groups == ()
 
 
 @pytest.mark.parametrize("user_id", ["a.b+c@example.org", "x" * 128])

@@ -160,27 +160,20 @@ def test_a_defective_file_gets_its_reason_and_loses_the_map_of_its_earlier_versi
     assert house.place_maps.maps == {}
 
 
-def test_a_file_with_headings_gets_a_map_of_its_sections(house: House) -> None:
+def test_a_file_with_headings_gets_a_map_of_its_sections_and_one_without_none(house: House) -> None:
+    house.bucket.put("alice/handbook/notes.txt", "e1", b"Meals are 48 euros")
     key = "alice/handbook/travel.md"
     house.bucket.put(key, "e1", b"above\n# Meals\nMeals are 48 euros\n# Trains\nTrains are fast")
 
+    without = house.inspecting.inspect("alice/handbook/notes.txt")
     inspected = house.inspecting.inspect(key)
 
+    assert without.outcome is InspectionOutcome.SOUND
+    assert (list(house.place_maps.maps), house.inspections.found) == ([document_id(key)], {})
     assert inspected == InspectionResult(
         outcome=InspectionOutcome.SOUND, document_id=document_id(key), sections=2
     )
     assert house.place_maps.maps[document_id(key)].place_of("48 euros").section == "Meals"
-
-
-def test_a_format_without_pages_is_inspected_and_gets_no_map(house: House) -> None:
-    key = "alice/handbook/notes.txt"
-    house.bucket.put(key, "e1", b"Meals are 48 euros")
-
-    inspected = house.inspecting.inspect(key)
-
-    assert inspected.outcome is InspectionOutcome.SOUND
-    assert house.place_maps.maps == {}
-    assert house.inspections.found == {}
 
 
 def test_a_file_that_is_removed_or_that_s3_keeps_from_us_loses_its_place_map(house: House) -> None:

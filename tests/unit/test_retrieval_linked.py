@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stackroom.deadlines import NO_DEADLINE, Deadline
-from stackroom.errors import KnowledgeBaseThrottled, MissingIdentity, RetrievalFailed
+from stackroom.errors import MissingIdentity, RetrievalFailed
 from stackroom.filters import AnyOf, Filter, Has, Lists
 from stackroom.identity import Caller
 from stackroom.ports.retrieval import Passage, Retrieved
@@ -192,18 +192,6 @@ def test_an_attribute_that_names_groups_opens_no_users_document_there(laws: Shel
 
     assert contents(answer) == ["annual leave of staff"]
     assert answer.withheld == 1
-
-
-def test_figures_are_told_of_each_one_that_answered(laws: Shelf, news: Shelf) -> None:
-    laws.hold("annual leave is a right", name="1")
-    laws.hold("annual leave is long", name="2")
-    laws.delay = 0.02
-    news.failure = KnowledgeBaseThrottled("Retrieve")
-
-    [figures] = search(linked("LAWS", laws), linked("NEWS", news)).figures
-
-    assert (figures.knowledge_base_id, figures.passages) == ("LAWS", 2)
-    assert figures.milliseconds >= 20
 
 
 class Endless(Shelf):
