@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-import functions.catalog_tools.handler as function
 from stackroom import errors
 from stackroom.catalog_tools.tools import TOOLS
 from tests.agents.conftest import Surfaces
@@ -47,12 +46,6 @@ _REFUSED: list[Row] = [
         "download_from_catalog",
         {"catalog_id": "CAT", "document_id": NOBODYS},
         "DOCUMENT_NOT_FOUND",
-    ),
-    (
-        "empty",
-        "upload_to_catalog",
-        {"catalog_id": "CAT", "filename": "b.txt", "file_content": "eHh4" * 17_500_000},
-        "FILE_TOO_LARGE",
     ),
     ("none", "query_catalog", {"query": "?"}, "NO_CATALOG_SELECTED"),
     ("pending", "delete_catalog", {"catalog_id": "CAT"}, "CONFIRMATION_REQUIRED"),
@@ -171,22 +164,6 @@ def test_a_fault_is_told_alike(
 
     assert outcome_of(gateway) == outcome
     assert in_process == gateway
-
-
-def test_nothing_relevant_is_told_alike(
-    surfaces: Surfaces, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RETRIEVE_MIN_SCORE", "1.5")
-    function.use_cases.cache_clear()
-    gateway = surfaces.gateway
-    named = prepared(gateway, "indexed")
-    answers = [
-        tools.call("query_catalog", query="leave?", catalog_id=named["CAT"])
-        for tools in (gateway, surfaces.in_process.of(gateway.user))
-    ]
-
-    assert outcome_of(answers[0]) == "NO_RESULTS"
-    assert answers[1] == answers[0]
 
 
 def test_without_a_session_nothing_is_selected_on_either(surfaces: Surfaces) -> None:

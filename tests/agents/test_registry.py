@@ -164,14 +164,6 @@ def test_a_model_that_calls_with_nonsense_is_told_what_is_allowed(
     assert fake.asked == []
 
 
-@pytest.mark.parametrize("given", [7, ["leave"]])
-def test_arguments_that_are_no_object_are_an_error(fake: FakeRetrieve, given: object) -> None:
-    answer = ask(configured(LAWS), given)
-
-    assert answer["status"] == "error"
-    assert fake.asked == []
-
-
 def test_what_a_guardrail_blocked_and_that_nothing_was_found_is_told_in_a_sentence(
     fake: FakeRetrieve,
 ) -> None:

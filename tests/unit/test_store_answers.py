@@ -1,7 +1,6 @@
 """StoreAnswering from one catalog: what is said, what is cited for it, and what is refused."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from threading import Barrier
 from typing import Any
 
@@ -16,25 +15,13 @@ from stackroom.errors import (
     ValidationError,
 )
 from stackroom.keys import document_id_of
-from stackroom.model import Catalog
 from stackroom.ports.retrieval import Passage
-from stackroom.retrieval.cited import CatalogAnswer
 from stackroom.retrieval.store_answers import StoreAnswering
 from stackroom.tenancy import Tenant
 from tests.fakes.answers import FakeAnswers
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.place_maps import FakePlaceMaps
-
-NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
-CATALOG = Catalog(
-    catalog_id="cat-1",
-    user_id="alice",
-    name="Handbook",
-    s3_prefix="alice/cat-1/",
-    knowledge_base_id="KB1",
-    created_at=NOW,
-    updated_at=NOW,
-)
+from tests.unit.test_answers import CATALOG, told
 
 
 class Desk:
@@ -56,10 +43,6 @@ def desk() -> Desk:
 def unscored(passage: Passage) -> Passage:
     """As who generates tells it."""
     return replace(passage, score=0.0)
-
-
-def told(answer: CatalogAnswer) -> list[tuple[str, float | None]]:
-    return [(each.chunk_text, each.relevance_score) for each in answer.sources]
 
 
 def test_sources_are_in_order_of_first_citation_each_once_with_the_searchs_score(
