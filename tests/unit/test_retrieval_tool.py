@@ -29,30 +29,6 @@ def contents(response: Response) -> list[str]:
     return [result["content"] for result in results]
 
 
-def test_a_program_says_who_asks_and_gets_what_the_gateway_would_answer() -> None:
-    knowledge_base = FakeKnowledgeBase()
-    knowledge_base.put("annual leave is 30 days", user_id="alice")
-    retrieval = a_retrieval(knowledge_base)
-    arguments = {"query": "annual leave"}
-
-    own = knowledge_base_retrieve(arguments, caller=Caller("alice"), retrieval=retrieval)
-    foreign = knowledge_base_retrieve(arguments, caller=Caller("bob"), retrieval=retrieval)
-
-    assert contents(own) == ["annual leave is 30 days"]
-    assert (foreign["success"], foreign["results"]) == (True, [])
-
-
-def test_what_a_model_got_wrong_is_told_and_not_raised() -> None:
-    retrieval = a_retrieval(FakeKnowledgeBase())
-
-    response = knowledge_base_retrieve(
-        {"query": "annual leave", "top_k": "many"}, caller=Caller("alice"), retrieval=retrieval
-    )
-
-    assert (response["success"], response["errorType"]) == (False, "ValidationError")
-    assert "an integer from 1 to 20" in str(response["error"])
-
-
 STRICT = Calibration.of(0.6)
 
 

@@ -137,7 +137,7 @@ def test_an_answer_that_cites_what_lies_elsewhere_is_refused_as_a_whole(
 
 @pytest.mark.parametrize("elsewhere", [{}, {"user_id": "bob", "catalog_id": "cat-9"}])
 def test_what_lies_elsewhere_need_not_be_cited_to_be_told(
-    desk: Desk, elsewhere: dict[str, str]
+    desk: Desk, elsewhere: dict[str, Any]
 ) -> None:
     own = desk.store.put("leave is 30 days")
     desk.store.put("the secret is 42", key="bob/cat-9/plan.txt", **elsewhere)
