@@ -175,6 +175,32 @@ def test_what_is_everybodys_needs_no_identity_and_no_filter(laws: Shelf) -> None
     assert laws.filters == [None]
 
 
+def test_a_store_that_ignores_the_filter_is_believed_in_nothing(laws: Shelf, news: Shelf) -> None:
+    laws.hold("annual leave of staff", attributes={"team": ["staff"]}, name="1")
+    laws.hold("annual leave of guests", attributes={"team": ["guests"]}, name="2")
+    laws.ignores_filters = True
+    news.hold("annual leave is short this year")
+
+    answer = search(
+        linked("LAWS", laws, groups_in="team"),
+        linked("NEWS", news),
+        caller=Caller("ann", ("staff",)),
+    )
+
+    assert contents(answer) == ["annual leave is short this year"]
+    assert list(answer.failures) == ["LAWS"]
+
+
+def test_a_users_documents_stay_theirs_in_a_pool_that_was_linked_by_mistake(laws: Shelf) -> None:
+    laws.put("annual leave of alice", user_id="alice", catalog_id="cat-1")
+    laws.hold("annual leave is a right")
+
+    answer = search(linked("POOL", laws), caller=Caller("bob"))
+
+    assert contents(answer) == ["annual leave is a right"]
+    assert answer.withheld == 1
+
+
 def test_an_attribute_that_names_groups_opens_no_users_document_there(laws: Shelf) -> None:
     laws.hold("annual leave of staff", attributes={"team": ["staff"]}, name="1")
     laws.hold(
