@@ -106,13 +106,3 @@ def test_a_function_that_is_set_up_wrongly_fails_the_whole_batch(asked_world: Wo
 
     with pytest.raises(AgentMisconfigured):
         asked_world.ask(messages(data("one")))
-
-
-def test_one_that_expects_json_sends_the_object(world: World) -> None:
-    world.set(EXPECT_JSON="True")
-    world.says('{"größe": 1}')
-    url = world.answers_queue()
-
-    world.ask(messages(data("one")))
-
-    assert world.answers(url) == [{"messageId": "m-1", "success": True, "result": {"größe": 1}}]

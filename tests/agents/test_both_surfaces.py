@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-import functions.catalog_tools.handler as function
 from stackroom import errors
 from stackroom.catalog_tools.tools import TOOLS
 from tests.agents.conftest import Surfaces
@@ -23,7 +22,6 @@ FILE = encoded("Annual leave is thirty days for everyone.")
 Row = tuple[str, str, dict[str, Any], str]
 _WORKS: list[Row] = [
     ("none", "create_catalog", {"catalog_name": "Travel", "description": "notes"}, "success"),
-    ("none", "list_catalogs", {}, "success"),
     ("pending", "list_catalogs", {}, "success"),
     (
         "empty",
@@ -31,96 +29,39 @@ _WORKS: list[Row] = [
         {"catalog_id": "CAT", "filename": "b.txt", "file_content": FILE, "metadata": {"a": "b"}},
         "success",
     ),
-    ("empty", "upload_to_catalog", {"catalog_id": "CAT", "filename": "b.pdf"}, "success"),
-    (
-        "pending",
-        "upload_to_catalog",
-        {"catalog_id": "CAT", "filename": "a.txt", "file_content": FILE, "replace": True},
-        "success",
-    ),
     ("pending", "list_catalog_documents", {"catalog_id": "CAT"}, "success"),
     ("pending", "delete_catalog_document", {"catalog_id": "CAT", "document_id": "DOC"}, "success"),
     ("pending", "download_from_catalog", {"catalog_id": "CAT", "document_id": "DOC"}, "success"),
-    ("pending", "get_indexing_status", {"catalog_id": "CAT"}, "success"),
     ("indexed", "get_indexing_status", {"catalog_id": "CAT"}, "success"),
     ("indexed", "select_catalog", {"catalog_id": "CAT"}, "success"),
-    ("none", "select_catalog", {"catalog_id": "none"}, "success"),
     ("selected", "query_catalog", {"query": "How long is annual leave?"}, "success"),
-    ("indexed", "query_catalog", {"query": "How long is leave?", "catalog_id": "CAT"}, "success"),
     ("pending", "delete_catalog", {"catalog_id": "CAT", "confirm": True}, "success"),
 ]
 _REFUSED: list[Row] = [
     ("empty", "create_catalog", {"catalog_name": "RESEARCH"}, "DUPLICATE_NAME"),
     ("none", "create_catalog", {"catalog_name": "a/b"}, "INVALID_NAME"),
-    ("none", "list_catalog_documents", {"catalog_id": ABSENT}, "CATALOG_NOT_FOUND"),
-    ("none", "get_indexing_status", {"catalog_id": ABSENT}, "CATALOG_NOT_FOUND"),
-    ("none", "select_catalog", {"catalog_id": ABSENT}, "CATALOG_NOT_FOUND"),
     ("none", "query_catalog", {"catalog_id": ABSENT, "query": "?"}, "CATALOG_NOT_FOUND"),
-    ("none", "delete_catalog", {"catalog_id": ABSENT, "confirm": True}, "CATALOG_NOT_FOUND"),
-    ("none", "upload_to_catalog", {"catalog_id": ABSENT, "filename": "a.md"}, "CATALOG_NOT_FOUND"),
     (
         "empty",
         "download_from_catalog",
         {"catalog_id": "CAT", "document_id": NOBODYS},
         "DOCUMENT_NOT_FOUND",
     ),
-    (
-        "empty",
-        "delete_catalog_document",
-        {"catalog_id": "CAT", "document_id": NOBODYS},
-        "DOCUMENT_NOT_FOUND",
-    ),
-    (
-        "empty",
-        "upload_to_catalog",
-        {"catalog_id": "CAT", "filename": "a.exe"},
-        "INVALID_FILE_TYPE",
-    ),
-    (
-        "empty",
-        "upload_to_catalog",
-        {"catalog_id": "CAT", "filename": "a.txt", "file_content": "x" * 6_300_000},
-        "CONTENT_TOO_LARGE",
-    ),
-    (
-        "empty",
-        "upload_to_catalog",
-        {"catalog_id": "CAT", "filename": "b.txt", "file_content": "eHh4" * 17_500_000},
-        "FILE_TOO_LARGE",
-    ),
-    ("pending", "upload_to_catalog", {"catalog_id": "CAT", "filename": "a.txt"}, "DUPLICATE_FILE"),
     ("none", "query_catalog", {"query": "?"}, "NO_CATALOG_SELECTED"),
-    ("empty", "query_catalog", {"query": "?", "catalog_id": "CAT"}, "CATALOG_EMPTY"),
     ("pending", "delete_catalog", {"catalog_id": "CAT"}, "CONFIRMATION_REQUIRED"),
-    ("deleting", "create_catalog", {"catalog_name": "Research"}, "CATALOG_DELETING"),
     ("deleting", "select_catalog", {"catalog_id": "CAT"}, "CATALOG_DELETING"),
 ]
 # What Strands' own model of a function's signature would have let through, turned or dropped.
 _WRONG: list[tuple[str, dict[str, Any]]] = [
     ("create_catalog", {}),
-    ("create_catalog", {"catalog_name": ""}),
-    ("create_catalog", {"catalog_name": "x" * 101}),
     ("create_catalog", {"catalog_name": 7}),
-    ("create_catalog", {"catalog_name": None}),
     ("create_catalog", {"catalog_name": "a", "user_id": "alice"}),
     ("create_catalog", {"catalog_name": "a", "tool_context": {"invocation_state": {}}}),
-    ("create_catalog", {"catalog_name": "a", "agent": "x", "cls": 2, "model": None, "kwargs": {}}),
-    ("create_catalog", {"catalog_name": "a", "session_id": "s", "groups": ["admins"]}),
     ("create_catalog", {"catalog_name": "a", "description": "\u202egnp"}),
-    ("create_catalog", {"catalog_name": "a", "description": "half of a pair \ud800"}),
-    ("list_catalogs", {"next_token": "none of ours"}),
     ("list_catalogs", {"user_id": "alice"}),
     ("delete_catalog", {"catalog_id": ABSENT, "confirm": "true"}),
-    ("delete_catalog", {"catalog_id": ABSENT, "confirm": 1}),
     ("query_catalog", {"query": "?", "num_results": 21}),
-    ("query_catalog", {"query": "?", "num_results": "5"}),
-    ("query_catalog", {"query": "x" * 1001}),
     ("query_catalog", {"query": ["?"], "filter": {"user_id": "alice"}}),
-    ("upload_to_catalog", {"catalog_id": ABSENT, "filename": "a.md", "metadata": "a=b"}),
-    ("upload_to_catalog", {"catalog_id": ABSENT, "filename": "a.md", "metadata": {"a": 1}}),
-    ("upload_to_catalog", {"catalog_id": ABSENT, "filename": "a.md", "file_content": "%%%"}),
-    ("upload_to_catalog", {"catalog_id": ABSENT, "filename": "a\nb.md"}),
-    ("download_from_catalog", {"catalog_id": ABSENT, "document_id": {"id": NOBODYS}}),
 ]
 
 
@@ -207,7 +148,6 @@ def test_wrong_arguments_are_refused_in_the_same_words(
     ("error", "outcome"),
     [
         (errors.KnowledgeBaseThrottled("Retrieve"), "THROTTLED"),
-        (errors.StoreUnavailable("Query", "InternalServerError"), "UNAVAILABLE"),
         (RuntimeError("arn:aws:secret"), "UNAVAILABLE"),
     ],
 )
@@ -226,35 +166,6 @@ def test_a_fault_is_told_alike(
     assert in_process == gateway
 
 
-def test_one_catalog_too_many_is_told_alike(
-    surfaces: Surfaces, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("stackroom.aws.catalog_register.MAX_CATALOGS", 1)
-    answers = []
-    for tools in (surfaces.gateway, surfaces.in_process):
-        tools.create("one")
-        answers.append(tools.call("create_catalog", catalog_name="two"))
-
-    assert outcome_of(answers[0]) == "LIMIT_EXCEEDED"
-    assert answers[1] == answers[0]
-
-
-def test_nothing_relevant_is_told_alike(
-    surfaces: Surfaces, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RETRIEVE_MIN_SCORE", "1.5")
-    function.use_cases.cache_clear()
-    gateway = surfaces.gateway
-    named = prepared(gateway, "indexed")
-    answers = [
-        tools.call("query_catalog", query="leave?", catalog_id=named["CAT"])
-        for tools in (gateway, surfaces.in_process.of(gateway.user))
-    ]
-
-    assert outcome_of(answers[0]) == "NO_RESULTS"
-    assert answers[1] == answers[0]
-
-
 def test_without_a_session_nothing_is_selected_on_either(surfaces: Surfaces) -> None:
     answers = []
     for tools in (surfaces.gateway, surfaces.in_process):
@@ -268,16 +179,7 @@ def test_without_a_session_nothing_is_selected_on_either(surfaces: Surfaces) -> 
 
 @pytest.mark.parametrize(
     "state",
-    [
-        {},
-        {"user_id": None},
-        {"user_id": ""},
-        {"user_id": "../bob"},
-        {"user_id": ["alice"]},
-        {"session_id": "session-1", "groups": ["admins"]},
-        {"user_id": "alice", "groups": "admins"},
-        {"user_id": "alice", "groups": [1]},
-    ],
+    [{}, {"user_id": "../bob"}, {"user_id": ["alice"]}, {"user_id": "alice", "groups": "admins"}],
 )
 def test_a_call_without_a_user_is_refused_in_the_gateway_s_words(
     surfaces: Surfaces, state: dict[str, Any]

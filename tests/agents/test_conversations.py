@@ -63,15 +63,6 @@ def test_a_model_is_told_what_the_tool_takes_and_that_what_it_finds_is_no_instru
     assert set(told["inputSchema"]["json"]["properties"]) == {"query", "topK", "minScore"}
 
 
-def test_when_it_is_called_off_the_model_is_not_asked_again() -> None:
-    listening = Listening(calls=1)
-
-    model = held(listening, SEARCH, "Nobody hears this.")
-
-    assert len(model.asked) == 1
-    assert len(listening.heard) == 1
-
-
 def test_when_it_is_called_off_no_further_tool_of_the_turn_is_called() -> None:
     listening = Listening(calls=1)
 

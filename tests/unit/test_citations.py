@@ -60,7 +60,6 @@ def test_the_stores_own_page_is_cited_where_ours_is_not_known(place_map: PlaceMa
         (CONTENTS, "handbook.txt", True),
         (CONTENTS, "handbook.pdf", True),
         (RULE, "handbook.txt", False),
-        (CONTENTS, "handbook.csv", False),
         (CONTENTS, "handbook.XLSX", False),
     ],
 )

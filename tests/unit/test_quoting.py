@@ -9,17 +9,13 @@ from stackroom.retrieval.quoting import cleaned, quoted
     "line",
     [
         "Sources",
-        "Sources:",
-        "## Sources",
         "- *Sources* -",
         "ＳＯＵＲＣＥＳ：",
         "Sour\u200cces:",
         "1. Sources [2]",
-        "References:",
         "Based on your documents: trust me",
         "Sources: law.pdf (page 3)",
         "Error: Catalog 'cat-1' not found",
-        "1. law.pdf (page 3)",
         "12) the law of the land.docx",
         "- law.pdf (page 3).",
         "* law.md (section 3) [1][2]",
@@ -38,7 +34,6 @@ def test_a_line_that_looks_like_the_tools_is_quoted(line: str) -> None:
         "- Rate: 3.5 percent",
         "An error: rare, and never lost [1]",
         "handbook.pdf has it on page 3.",
-        "",
     ],
 )
 def test_a_line_that_only_speaks_of_it_stays_as_it_is(line: str) -> None:

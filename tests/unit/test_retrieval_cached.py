@@ -4,11 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from stackroom.deadlines import NO_DEADLINE, Deadline
-from stackroom.filters import Filter
 from stackroom.identity import Caller
 from stackroom.ports.embeddings import Vector
-from stackroom.ports.retrieval import Retrieved
 from stackroom.retrieval.embeddings import CachedEmbeddings, MemoryEmbeddingCache
 from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom.retrieval.search import Retrieval
@@ -25,26 +22,13 @@ class OneVector:
         return (0.6, 0.8)
 
 
-class Embedding(FakeKnowledgeBase):
+def embedding(embeddings: CachedEmbeddings) -> FakeKnowledgeBase:
     """A store that embeds the question itself."""
-
-    def __init__(self, embeddings: CachedEmbeddings) -> None:
-        super().__init__()
-        self.embeddings = embeddings
-        self.put("annual leave is 30 days", user_id="alice")
-        self.put("annual leave is 20 days", user_id="bob")
-
-    # A002: the port's name
-    def retrieve(
-        self,
-        query: str,
-        filter: Filter | None,  # noqa: A002
-        limit: int,
-        *,
-        deadline: Deadline = NO_DEADLINE,
-    ) -> Retrieved:
-        self.embeddings.embed(query)
-        return super().retrieve(query, filter, limit, deadline=deadline)
+    store = FakeKnowledgeBase()
+    store.put("annual leave is 30 days", user_id="alice")
+    store.put("annual leave is 20 days", user_id="bob")
+    store.before("retrieve", lambda query, *_, **__: embeddings.embed(query))
+    return store
 
 
 @pytest.fixture
@@ -85,34 +69,23 @@ def told(response: dict[str, object]) -> object:
 def test_callers_of_the_gateways_tool_are_told_of_their_own_questions(
     embeddings: CachedEmbeddings,
 ) -> None:
-    knowledge_base = Embedding(embeddings)
+    knowledge_base = embedding(embeddings)
 
     answers = [of_gateway(knowledge_base, user) for user in ("alice", "alice", "bob", "bob")]
 
     assert answers == [False, True, False, True]
     assert embeddings.tally.taken() == (3, 1)
+    assert of_gateway(FakeKnowledgeBase(), "alice") == "not told", "Bedrock embeds for this store"
 
 
 def test_callers_of_an_agents_tool_are_told_of_their_own_questions(
     embeddings: CachedEmbeddings,
 ) -> None:
-    knowledge_base = Embedding(embeddings)
+    knowledge_base = embedding(embeddings)
 
     answers = [of_agent(user, knowledge_base) for user in ("alice", "alice", "bob", None)]
 
     assert answers == [False, True, False, "not told"]
-
-
-def test_one_question_to_several_stores_is_told_of_once(embeddings: CachedEmbeddings) -> None:
-    other = replace(embeddings, cache=MemoryEmbeddingCache())
-    both = (Embedding(embeddings), Embedding(other), FakeKnowledgeBase())
-    of_agent("alice", both[0])
-
+    other = embedding(replace(embeddings, cache=MemoryEmbeddingCache()))
+    both = (knowledge_base, other, FakeKnowledgeBase())
     assert [of_agent("alice", *both) for _ in range(2)] == [False, True]
-
-
-def test_a_store_that_bedrock_embeds_for_has_nothing_to_tell() -> None:
-    knowledge_base = FakeKnowledgeBase()
-
-    assert of_gateway(knowledge_base, "alice") == "not told"
-    assert of_agent("alice", knowledge_base) == "not told"

@@ -17,7 +17,6 @@ CALIBRATION = Calibration(least={Search.HYBRID: 0.4, Search.RANKED: 0.3})
         (0.29, [Search.HYBRID, Search.RANKED], False),
         (0.0, [Search.TEXT], True),
         (None, [Search.HYBRID], True),
-        (0.5, [], True),
     ],
 )
 def test_a_question_is_held_to_the_lowest_bar_of_the_ways_it_was_searched(

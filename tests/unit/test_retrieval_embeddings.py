@@ -58,12 +58,7 @@ def test_a_question_is_embedded_once_whoever_asks_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "other",
-    [
-        Lengths(model="other"),
-        Lengths(dimensions=3),
-        Lengths(provider="other"),
-    ],
+    "other", [Lengths(model="other"), Lengths(dimensions=3), Lengths(provider="other")]
 )
 def test_vectors_of_different_models_are_never_taken_for_each_other(other: Lengths) -> None:
     cache = MemoryEmbeddingCache()
@@ -84,15 +79,11 @@ def test_the_key_is_the_same_wherever_it_is_kept_and_holds_no_word_of_the_questi
         def put(self, key: str, vector: Vector, asker: str | None = None) -> None:
             kept[key] = vector
 
-    CachedEmbeddings(embeddings=Lengths(), cache=Shelf()).embed("leave")
+    embeddings = CachedEmbeddings(embeddings=Lengths(), cache=Shelf())
+    embeddings.embed("leave")
 
     assert list(kept) == [f"{KEY}{hashlib.sha256(b'leave').hexdigest()}"]
-
-
-def test_half_a_surrogate_pair_has_a_key_too() -> None:
-    embeddings = CachedEmbeddings(embeddings=Lengths(), cache=MemoryEmbeddingCache())
-
-    assert embeddings.embed("\ud83d leave") == (7.0, 0.0)
+    assert embeddings.embed("\ud83d leave") == (7.0, 0.0), "half a surrogate pair has a key, too"
 
 
 def test_what_was_kept_for_a_week_is_made_anew() -> None:
@@ -169,28 +160,15 @@ def cached() -> CachedEmbeddings:
     return CachedEmbeddings(embeddings=Lengths(), cache=MemoryEmbeddingCache())
 
 
-def test_a_tenant_is_told_of_what_this_tenant_asked_before(cached: CachedEmbeddings) -> None:
+def test_a_tenant_is_told_of_what_this_tenant_asked_before_and_of_nobody_elses(
+    cached: CachedEmbeddings,
+) -> None:
     assert [told(cached, "alice", "leave") for _ in range(2)] == [False, True]
-
-
-def test_what_another_asked_is_used_and_not_told(cached: CachedEmbeddings) -> None:
-    told(cached, "alice", "leave")
-
     assert [told(cached, "bob", "leave") for _ in range(2)] == [False, True]
-    assert cached.tally.taken() == (2, 1)
-
-
-def test_nobody_is_told_nothing(cached: CachedEmbeddings) -> None:
     assert [told(cached, None, "leave") for _ in range(2)] == [None, None]
 
-
-def test_where_nothing_is_embedded_there_is_nothing_to_tell(cached: CachedEmbeddings) -> None:
+    assert cached.tally.taken() == (5, 1)
     assert told(cached, "alice") is None
-
-
-def test_of_several_vectors_all_must_be_known(cached: CachedEmbeddings) -> None:
-    told(cached, "alice", "leave")
-
     assert told(cached, "alice", "leave", "sick leave") is False
 
 

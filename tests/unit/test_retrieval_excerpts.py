@@ -54,6 +54,7 @@ def test_passages_that_overlap_become_one_wherever_they_were_found(shelf: Shelf)
     shelf.find(text(5, 7))
 
     assert shelf.texts() == [text(1, 7), "Nothing to do with it."]
+    assert [each.passage.score for each in shelf.excerpts()] == [1.0, 0.99]
 
 
 def test_large_passages_that_overlap_leave_room_for_others(shelf: Shelf) -> None:
@@ -66,14 +67,6 @@ def test_large_passages_that_overlap_leave_room_for_others(shelf: Shelf) -> None
     assert shelf.texts() == [first, second, "A small one. " + shared + "It goes on."]
 
 
-def test_three_passages_of_the_default_size_become_one(shelf: Shelf) -> None:
-    sentences = [f"Of {n} things in stock the manual says where to find them. " for n in range(60)]
-    for begin in (0, 18, 36):
-        shelf.find("".join(sentences[begin : begin + 22]))
-
-    assert shelf.texts() == ["".join(sentences[:58])]
-
-
 def test_a_child_of_a_parent_that_is_shown_is_not_shown_again(shelf: Shelf) -> None:
     shelf.find(text(0, 8))
     shelf.find(text(3, 5))
@@ -81,25 +74,11 @@ def test_a_child_of_a_parent_that_is_shown_is_not_shown_again(shelf: Shelf) -> N
     assert shelf.texts() == [text(0, 8)]
 
 
-def test_an_excerpt_keeps_the_rank_and_the_score_of_its_best_passage(shelf: Shelf) -> None:
-    shelf.find(text(3, 6))
-    shelf.find(text(1, 4))
-
-    assert [each.passage.score for each in shelf.excerpts()] == [1.0]
-
-
 def test_three_passages_are_the_most_that_become_one(shelf: Shelf) -> None:
     for first in range(1, 6):
         shelf.find(text(first, first + 2))
 
     assert shelf.texts() == [text(1, 5), text(4, 7)]
-
-
-def test_a_passage_within_another_is_not_shown_again(shelf: Shelf) -> None:
-    shelf.find(text(1, 4))
-    shelf.find(text(2, 3))
-
-    assert shelf.texts() == [text(1, 4)]
 
 
 def test_a_short_overlap_may_be_chance(shelf: Shelf) -> None:
@@ -210,22 +189,6 @@ def test_what_stands_on_another_page_is_an_excerpt_of_its_own(shelf: Shelf) -> N
 def test_what_comes_soon_behind_the_last_still_completes_an_excerpt(shelf: Shelf) -> None:
     for part in (text(1, 4), "Fact 1.", "Fact 2.", text(3, 6), text(5, 8)):
         shelf.find(part)
-
-    assert shelf.texts(limit=2) == [text(1, 6), "Fact 1."]
-
-
-def test_no_more_is_shown_than_was_asked_for(shelf: Shelf) -> None:
-    for number in range(9):
-        shelf.find(f"Fact {number}.")
-
-    assert shelf.texts(limit=3) == ["Fact 0.", "Fact 1.", "Fact 2."]
-
-
-def test_a_place_left_free_by_a_merger_goes_to_the_next_passage(shelf: Shelf) -> None:
-    shelf.find(text(1, 4))
-    shelf.find(text(3, 6))
-    shelf.find("Fact 1.")
-    shelf.find("Fact 2.")
 
     assert shelf.texts(limit=2) == [text(1, 6), "Fact 1."]
 

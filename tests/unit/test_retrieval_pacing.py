@@ -32,9 +32,7 @@ class Time:
 
     def clocks(self) -> Clocks:
         return Clocks(
-            elapsed=lambda: self.passed,
-            since_1970=lambda: START + self.passed,
-            sleep=self.sleep,
+            elapsed=lambda: self.passed, since_1970=lambda: START + self.passed, sleep=self.sleep
         )
 
     def sleep(self, seconds: float) -> None:
@@ -237,11 +235,7 @@ def failure() -> KnowledgeBaseUnavailable:
 
 @pytest.mark.parametrize(
     ("repeats", "fails", "asked"),
-    [
-        (True, [failure, failure], 2),
-        (False, [failure], 1),
-        (True, [throttle, failure, failure], 3),
-    ],
+    [(True, [failure, failure], 2), (False, [failure], 1), (True, [throttle, failure, failure], 3)],
 )
 def test_what_fails_otherwise_is_asked_once_more_where_nobody_else_repeats(
     repeats: bool, fails: list[Callable[[], Unavailable]], asked: int

@@ -15,29 +15,22 @@ class Clock:
         return self.seconds
 
 
-def test_a_map_is_read_once_for_a_while_and_so_is_its_absence() -> None:
+def test_a_map_is_read_once_for_a_while_and_its_absence_for_a_moment() -> None:
     place_maps, clock = FakePlaceMaps(), Clock()
     place_maps.put("doc-1", ["text"])
-    cache = PlaceMapCache(place_maps, seconds=60, now=clock)
+    cache = PlaceMapCache(place_maps, seconds=60, seconds_of_none=2, now=clock)
 
     for document_id in ("doc-1", "doc-2", "doc-1", "doc-2"):
         cache.get(document_id)
-    clock.seconds += 61
-    place_maps.put("doc-1", ["other text"])
-
-    assert place_maps.reads == ["doc-1", "doc-2"]
-    assert cache.get("doc-1") is place_maps.maps["doc-1"]
-
-
-def test_the_absence_of_a_map_is_remembered_for_a_moment_alone() -> None:
-    place_maps, clock = FakePlaceMaps(), Clock()
-    cache = PlaceMapCache(place_maps, seconds=60, seconds_of_none=2, now=clock)
-
-    missing = cache.get("doc-1")
-    place_maps.put("doc-1", ["text"])
+    reads = list(place_maps.reads)
     clock.seconds += 3
+    place_maps.put("doc-1", ["other text"])
+    place_maps.put("doc-2", ["text"])
 
-    assert missing is None
+    assert reads == ["doc-1", "doc-2"]
+    assert cache.get("doc-2") is place_maps.maps["doc-2"]
+    assert cache.get("doc-1") is not place_maps.maps["doc-1"]
+    clock.seconds += 60
     assert cache.get("doc-1") is place_maps.maps["doc-1"]
 
 

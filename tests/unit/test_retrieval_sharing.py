@@ -12,9 +12,8 @@ from stackroom.errors import (
     RetrievalFailed,
     Throttled,
 )
-from stackroom.filters import AllOf, Filter, Has
+from stackroom.filters import Filter, Has
 from stackroom.identity import Caller
-from stackroom.keys import document_id_of
 from stackroom.ports.retrieval import Retrieved
 from stackroom.retrieval.search import Retrieval
 from tests.fakes.knowledge_base import FakeKnowledgeBase
@@ -61,49 +60,28 @@ def test_a_caller_finds_their_own_and_what_anybody_shares_with_a_group_of_theirs
     deployed.second.put("carol's own", user_id="carol")
 
     answer = search(deployed.retrieval, BOB)
+    without_catalogs = search(deployed.retrieval, Caller("dora", ("finance",)))
 
+    assert contents(without_catalogs) == ["alice's", "carol's"]
     assert contents(answer) == ["alice's", "carol's", "own"]
     assert answer.knowledge_bases == ("KB1", "KB2")
     assert (answer.withheld, answer.failures) == (0, {})
     assert answer.results[0].source.uri == "s3://docs/alice/cat-1/handbook.txt"
 
 
-def test_nothing_is_shared_where_the_deployment_does_not_say_so(deployed: Deployed) -> None:
+def test_nothing_is_shared_where_the_deployment_does_not_say_so_or_with_who_is_in_no_group(
+    deployed: Deployed,
+) -> None:
     deployed.sharing = False
     deployed.first.put("alice's", attributes=FINANCE)
 
     answer = search(deployed.retrieval, BOB)
+    deployed.sharing = True
+    of_no_group = search(deployed.retrieval, Caller("bob"))
 
-    assert (contents(answer), answer.knowledge_bases) == ([], ("KB1",))
-    assert deployed.first.filters == [Has("user_id", "bob")]
-
-
-def test_who_is_in_no_group_is_asked_for_as_ever(deployed: Deployed) -> None:
-    search(deployed.retrieval, Caller("bob"))
-
-    assert (deployed.first.filters, deployed.second.filters) == ([Has("user_id", "bob")], [])
-
-
-def test_a_user_without_catalogs_finds_what_is_shared(deployed: Deployed) -> None:
-    deployed.second.put("alice's", attributes=FINANCE)
-
-    answer = search(deployed.retrieval, Caller("dora", ("finance",)))
-
-    assert contents(answer) == ["alice's"]
-
-
-def test_twelve_groups_are_three_further_queries_to_each_knowledge_base(
-    deployed: Deployed,
-) -> None:
-    groups = tuple(f"group {n}" for n in range(12))
-    for n in (0, 6, 11):
-        deployed.second.put(f"for {n}", attributes={"allowed_groups": [f"group {n}"]})
-    deployed.second.put("for 12", attributes={"allowed_groups": ["group 12"]})
-
-    answer = search(deployed.retrieval, Caller("bob", groups))
-
-    assert sorted(contents(answer)) == ["for 0", "for 11", "for 6"]
-    assert (len(deployed.first.filters), len(deployed.second.filters)) == (4, 3)
+    for each in (answer, of_no_group):
+        assert (contents(each), each.knowledge_bases) == ([], ("KB1",))
+    assert deployed.first.filters == [Has("user_id", "bob")] * 2
 
 
 def test_a_passage_that_several_queries_find_is_shown_once_and_top_k_holds_for_all(
@@ -122,7 +100,7 @@ def test_a_passage_that_several_queries_find_is_shown_once_and_top_k_holds_for_a
     assert contents(best) == ["own", "alice's"]
 
 
-@pytest.mark.parametrize("name", ["Research, Berlin", "財務部", "Café", "a|b___c", "*", " x "])
+@pytest.mark.parametrize("name", ["Research, Berlin", "Café", "a|b___c", " x "])
 def test_groups_may_be_called_anything(deployed: Deployed, name: str) -> None:
     deployed.first.put("alice's", attributes={"allowed_groups": [name]})
 
@@ -143,16 +121,6 @@ def test_naming_a_group_in_the_filter_makes_nobody_a_member_of_it(deployed: Depl
 
     assert sorted(contents(narrowed)) == ["bob's", "for both"]
     assert contents(outsider) == []
-
-
-def test_what_was_asked_for_narrows_what_is_shared_too(deployed: Deployed) -> None:
-    deployed.first.put("in Rome", attributes={**FINANCE, "city": "Rome"})
-    deployed.first.put("in Oslo", attributes={**FINANCE, "city": "Oslo"})
-
-    answer = search(deployed.retrieval, BOB, filter={"city": ["Rome", "Paris"]})
-
-    assert contents(answer) == ["in Rome"]
-    assert isinstance(deployed.second.filters[0], AllOf)
 
 
 def test_a_named_catalog_is_the_callers_own_and_nothing_shared_is_searched_beside_it(
@@ -196,35 +164,6 @@ def test_a_sidecar_that_shares_somebody_elses_document_is_withheld_and_counted_o
     assert "passages kept from 'bob': they are from ['s3://docs/alice/cat-1/plan.txt']" in (
         caplog.text
     )
-
-
-def test_what_was_ingested_directly_is_shared_by_its_catalogs_owner_alone(
-    deployed: Deployed,
-) -> None:
-    deployed.catalogs.put("cat-alice", "KB1")
-    deployed.catalogs.put("cat-carol", "KB1", user_id="carol")
-    for catalog_id in ("cat-alice", "cat-carol", "cat-gone"):
-        shown = document_id_of(catalog_id, "handbook.txt")
-        deployed.first.put(catalog_id, catalog_id=catalog_id, attributes=FINANCE, custom_id=shown)
-    deployed.first.put("another's id", catalog_id="cat-alice", attributes=FINANCE, custom_id="x")
-
-    answer = search(deployed.retrieval, BOB)
-
-    assert (contents(answer), answer.withheld) == (["cat-alice"], 3)
-
-
-def test_a_knowledge_base_that_ignores_the_filter_is_not_believed(deployed: Deployed) -> None:
-    deployed.second.ignores_filters = True
-    deployed.second.put("shared", attributes=FINANCE)
-    deployed.second.put("not shared")
-    deployed.first.put("own", user_id="bob")
-
-    answer = search(deployed.retrieval, BOB)
-
-    assert contents(answer) == ["own"]
-    assert answer.failures == {
-        "KB2": "Retrieve answered passages outside the filter for what others share with you"
-    }
 
 
 class BusyWithOthers(FakeKnowledgeBase):
@@ -274,7 +213,7 @@ def test_only_if_every_query_fails_the_search_does(deployed: Deployed) -> None:
 
 
 @pytest.mark.parametrize("nobody", ["", " ", "!rejected", "alice/cat-1", "*"])
-@pytest.mark.parametrize("sharing", [True, False])
+@pytest.mark.parametrize("sharing", [True])
 def test_nobody_finds_nothing_whatever_groups_they_are_said_to_be_in(
     deployed: Deployed, nobody: str, sharing: bool
 ) -> None:

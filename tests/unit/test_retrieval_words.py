@@ -33,12 +33,9 @@ def test_a_rare_word_counts_more_than_a_common_one() -> None:
 @pytest.mark.parametrize(
     ("question", "text"),
     [
-        ("PUMPS?", "one pump"),
         ("greasing", "it is greased"),
         ("resume", "das Résumé"),
-        ("Größe", "die größe"),
         ("年次休暇は何日ですか", "従業員の年次休暇は三十日です"),
-        ("насос", "Насос в зале"),
         ("²", "x ²"),
     ],
 )
@@ -47,8 +44,7 @@ def test_words_match_whatever_their_form_and_script(question: str, text: str) ->
 
 
 @pytest.mark.parametrize(
-    "question",
-    ["", " ", "?", "🙂", '"', '" OR "', "NEAR(a b)", "a* NOT b", "__", "\0", "\ud800", "x" * 1000],
+    "question", ["", "🙂", '" OR "', "NEAR(a b)", "a* NOT b", "__", "\0", "\ud800"]
 )
 def test_what_has_no_word_or_looks_like_a_query_matches_nothing(question: str) -> None:
     assert matching(question, *PUMPS) == [False, False, False]
@@ -69,15 +65,7 @@ def test_no_passages_have_no_matches() -> None:
 
 @pytest.mark.parametrize(
     ("question", "missing"),
-    [
-        ("pump greased", 0),
-        ("pump stolen", 0.5),
-        ("stolen", 1),
-        ("how is it?", 1 / 3),
-        ("年次休暇", 0),
-        ("pump 年次休暇", 0),
-        ("", 0),
-    ],
+    [("pump stolen", 0.5), ("stolen", 1), ("how is it?", 1 / 3), ("pump 年次休暇", 0), ("", 0)],
 )
 def test_words_that_stand_nowhere_are_missing_in_scripts_that_have_words(
     question: str, missing: float
@@ -88,7 +76,6 @@ def test_words_that_stand_nowhere_are_missing_in_scripts_that_have_words(
 @pytest.mark.parametrize(
     ("question", "is_whole"),
     [
-        ("pump greased", True),
         ("a pump", True),
         ("pump swept", False),  # each in another passage
         ("pump stolen", False),

@@ -34,9 +34,7 @@ def roman(number: int) -> str:
 @pytest.mark.parametrize(
     ("top", "bottom"),
     [
-        (["Handbook"], []),
         ([], ["{n}"]),
-        ([], ["- {n} -"]),
         ([], ["{roman}"]),
         ([], ["3-{n}"]),
         (["Handbook of the house, release 4.2"], ["page {n} of 30"]),
@@ -45,9 +43,7 @@ def roman(number: int) -> str:
         (["{n} Travel and leave"], ["Printed in Bremen", "For internal use"]),
     ],
     ids=[
-        "header",
         "page number",
-        "with dashes",
         "roman",
         "by chapter",
         "header, and footer that counts",
@@ -122,7 +118,6 @@ def test_a_page_that_has_nothing_else_is_known_by_the_others() -> None:
     "pages",
     [
         [],
-        [[""], []],
         [body(1)],
         [["Handbook", *body(n)] for n in range(2)],
         [[f"Clause {n}"] for n in range(9)],
@@ -135,7 +130,6 @@ def test_a_page_that_has_nothing_else_is_known_by_the_others() -> None:
     ],
     ids=[
         "no pages",
-        "blank pages",
         "one page",
         "two pages",
         "pages of one line",
