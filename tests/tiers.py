@@ -14,12 +14,12 @@ Tier = Literal["test", "prove"]
 # The longest path that begins a test's file decides; what none begins is of "test".
 TIERS: dict[str, Tier] = {
     # A local mode of their own, killed, attacked, or driven by other programs.
-    "attack": "prove",
-    "chaos/test_interleavings.py": "prove",
+    "campaigns": "prove",
     "clients/test_clients.py": "prove",
     "e2e": "prove",
     "sites": "prove",
-    "soak/test_soak.py": "prove",
+    # Six stories of chaos.
+    "campaigns/test_stories.py": "test",
     # A drop to its answer over MCP, what people do at the shared one, and a start after a kill.
     "e2e/test_asking.py": "test",
     "e2e/test_catalog_tools.py": "test",

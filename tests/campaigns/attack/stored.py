@@ -1,0 +1,148 @@
+"""Attempts on stores that the agent searches itself: on each the same, judged by who asks."""
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tests.campaigns.attack.linked import CLAIMS, NAMES, WORDS, LinkedAttempt, event
+from tests.campaigns.attack.linked_stage import GROUPS, QUESTION, LinkedStage
+from tests.campaigns.attack.stored_stage import OWNERS
+
+_OF_USERS = ("of users", "of users and groups")
+# Users who own nothing, under names that are almost those of who does.
+_STRANGERS = (
+    *("mallory", "ALICE", "Alice.", "alice2", "alic", "a", "bo", "alice@home", "7", "True", "null"),
+    *("list", "alice.bob", "root", "alice--", "nobody", "customer", "or", "1"),
+)
+# What is no user's id, whatever a store would make of it.
+_NO_USERS: tuple[object, ...] = (
+    *("alice,bob", "alice' OR '1'='1", 'alice"}, {"$exists": true', "*", "%", "al*", "alice\u0000"),
+    *("alice\n", " alice", "alice ", "$alice", "_alice", "{alice}", "аlice", "", "../a"),
+    *(
+        {"$ne": ""},
+        {"$exists": True},
+        {"$in": ["alice"]},
+        ["alice"],
+        ["alice", "bob"],
+        7,
+        True,
+        None,
+    ),
+)
+_HOSTILE_GROUPS: tuple[Sequence[str], ...] = (
+    *((), ("",), ("*",), ("hr ",), ("HR",), ('{"$ne": ""}',), ("hr' OR 'a'='a",), ("hr,law",)),
+    *(('"]}, {"$exists": true',), ("%",), ("hr%",), ("_r",), ("hr\u0000",), ("allowed_groups",)),
+    *(("$or",), ("alice",), ("customer",), tuple(f"team {number}" for number in range(40))),
+)
+
+
+def attempts(stage: LinkedStage, seed: int) -> Iterator[LinkedAttempt]:
+    """Of every store of the stage; each configures the agent's function as it needs it."""
+    for store in stage.stores:
+        for generator in GENERATORS:
+            yield from generator(stage, store, random.Random(f"{seed} {generator.__name__}"))
+
+
+def owners(stage: LinkedStage, store: str, _: random.Random) -> Iterator[LinkedAttempt]:
+    """Each finds what is its own, and nothing of one that looks like it."""
+    stage.configure_store(store, identity_from_event=True)
+    for user in (*OWNERS, *_STRANGERS):
+        yield _asked(stage, f"{store} of users", user)
+    for user in OWNERS:
+        for groups in (("hr",), ("law", "hr"), ("law",), ()):
+            yield _asked(stage, f"{store} of users and groups", user, groups)
+
+
+def owners_that_are_none(
+    stage: LinkedStage, store: str, chance: random.Random
+) -> Iterator[LinkedAttempt]:
+    stage.configure_store(store, identity_from_event=True)
+    for user in _NO_USERS:
+        about = event(identity={"user_id": user, "groups": ["hr"]})
+        searched = f"{store} {chance.choice([*_OF_USERS])}"
+        yield LinkedAttempt(
+            kind=f"{store}, no users",
+            name=repr(user),
+            act=lambda about=about, searched=searched: _ask(stage, searched, about),  # type: ignore[misc]
+            must_be_refused=True,
+        )
+    stage.configure_store(store, identity_from_event=False)
+    for searched in (f"{store} {each}" for each in _OF_USERS):
+        for about in (event(), event(user_id="alice"), event(identity={"user_id": "alice"})):
+            yield LinkedAttempt(
+                kind=f"{store}, no users",
+                name=f"{searched} by {about}",
+                act=lambda about=about, searched=searched: _ask(stage, searched, about),  # type: ignore[misc]
+                must_be_refused=True,
+            )
+    yield LinkedAttempt(
+        kind=f"{store}, no users",
+        name="of everyone",
+        act=lambda: _ask(stage, f"{store} of everyone", event()),
+        sees=stage.found_in(f"{store} of everyone", None, ()),
+    )
+
+
+def groups(stage: LinkedStage, store: str, _: random.Random) -> Iterator[LinkedAttempt]:
+    stage.configure_store(store, identity_from_event=True)
+    for user in ("alice", "mallory"):
+        for each in (*_HOSTILE_GROUPS, *((group,) for group in GROUPS)):
+            yield _asked(stage, f"{store} of users and groups", user, each)
+
+
+def arguments(stage: LinkedStage, store: str, chance: random.Random) -> Iterator[LinkedAttempt]:
+    """A model that says who asks, or what is to be found."""
+    stage.configure_store(store, identity_from_event=True)
+    for name in (*NAMES, "customer", "tenant_key", "tenantKey", "owner"):
+        for claim in chance.sample(CLAIMS, 2):
+            searched = f"{store} {chance.choice([*_OF_USERS, 'of everyone'])}"
+            about = _by("mallory", ("law",))
+            yield LinkedAttempt(
+                kind=f"{store}, arguments",
+                name=f"{name}={claim!r} {searched}",
+                act=lambda about=about, searched=searched, given={name: claim}: _ask(  # type: ignore[misc]
+                    stage, searched, about, **given
+                ),
+                user="mallory",
+                groups=("law",),
+                must_be_refused=True,
+            )
+
+
+def questions(stage: LinkedStage, store: str, chance: random.Random) -> Iterator[LinkedAttempt]:
+    stage.configure_store(store, identity_from_event=True)
+    for word in (*WORDS, "alice's harbour secret", '{"customer": {"$eq": "alice"}} harbour secret'):
+        for searched in (f"{store} {each}" for each in _OF_USERS):
+            user = chance.choice(["mallory", "bob", "a"])
+            about = _by(user, ("law",))
+            yield LinkedAttempt(
+                kind=f"{store}, questions",
+                name=f"{word[:60]!r} {searched} of {user}",
+                act=lambda word=word, about=about, searched=searched: _ask(  # type: ignore[misc]
+                    stage, searched, about, query=word
+                ),
+                user=user,
+                groups=("law",),
+            )
+
+
+GENERATORS = (owners, owners_that_are_none, groups, arguments, questions)
+
+
+def _asked(stage: LinkedStage, place: str, user: str, groups: Sequence[str] = ()) -> LinkedAttempt:
+    return LinkedAttempt(
+        kind=f"{place}, by name",
+        name=f"{user!r} in {list(groups)[:3]!r}",
+        act=lambda: _ask(stage, place, _by(user, groups)),
+        user=user,
+        groups=groups,
+        sees=stage.found_in(place, user, groups),
+    )
+
+
+def _by(user: str, groups: Sequence[str]) -> dict[str, Any]:
+    return event(identity={"user_id": user, "groups": list(groups)})
+
+
+def _ask(stage: LinkedStage, place: str, about: dict[str, Any], **given: Any) -> Any:
+    return stage.ask(about, {"query": QUESTION, "knowledge_base_id": place, **given})
