@@ -217,7 +217,6 @@ clients: setup ## run every block of docs/clients.md, and say how many clients w
 .PHONY: chaos
 chaos: setup ## kill, lose, repeat and expire everything; count what disagrees afterwards
 	$(BIN)/python -m tests.campaigns.chaos $(ARGS)
-	$(BIN)/python -m tests.campaigns.chaos.processes
 
 .PHONY: soak
 soak: setup ## use a real local mode for 10 minutes, kill all of it in turn; ARGS="--minutes 1 --seed 1"

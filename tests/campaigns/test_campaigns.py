@@ -23,20 +23,17 @@ from tests.campaigns.attack.breaking import broken, without_interceptor, without
 from tests.campaigns.attack.linked_stage import LinkedStage
 from tests.campaigns.attack.linked_stores import CLOSED, STORES
 from tests.campaigns.attack.stage import TOOLS, Stage, staged
-from tests.campaigns.attack.stored_stage import furnished
-from tests.campaigns.chaos import troubles
-from tests.campaigns.chaos.campaign import play
+from tests.campaigns.attack.stored import furnished
 from tests.campaigns.chaos.interleavings import SETTINGS, Interleaving
 from tests.campaigns.chaos.scenarios import SCENARIOS
-from tests.campaigns.chaos.trials import all_of
+from tests.campaigns.chaos.trials import all_of, observe, play
 from tests.campaigns.chaos.wire import Wire
 from tests.campaigns.permissions import agents
 from tests.campaigns.permissions.agent_stack import CLERK, LIBRARIAN, MECHANIC
 from tests.campaigns.permissions.report import DOCUMENT, documented_of_agents
 from tests.campaigns.permissions.roles import Grant
-from tests.campaigns.soak.killer import KINDS
 from tests.campaigns.soak.mode import Mode
-from tests.campaigns.soak.soak import Soak
+from tests.campaigns.soak.soak import KINDS, Soak
 from tests.campaigns.test_stories import EVERY_DAY
 
 ATTACK, LINKED = 9, 11  # seeds
@@ -48,7 +45,7 @@ READING = {"list_catalog_documents", "get_indexing_status", "download_from_catal
 
 @pytest.mark.parametrize("name", [each for each in SCENARIOS if each not in EVERY_DAY])
 def test_a_story_agrees_whatever_goes_wrong_in_it(wire: Wire, name: str) -> None:
-    plain = play(wire, SCENARIOS[name], trouble=troubles.observe)
+    plain = play(wire, SCENARIOS[name], trouble=observe)
     trial = Random(name).choice(list(all_of(name, plain)))
 
     outcome = trial.run(wire)

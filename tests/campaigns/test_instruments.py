@@ -20,19 +20,17 @@ from stackroom.model import Document, DocumentStatus
 from stackroom.runs.leases import LEASE
 from stackroom.runs.worklists import shared_worklist
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
-from tests.campaigns.attack.attempt import Attempt, May
 from tests.campaigns.attack.latency import Comparison as Times
-from tests.campaigns.attack.oracle import FORGED, judged
+from tests.campaigns.attack.oracle import FORGED, Attempt, May, judged
 from tests.campaigns.attack.wire import Answer
 from tests.campaigns.chaos.deployment import Terms
 from tests.campaigns.chaos.kills import Kill, Kills
 from tests.campaigns.chaos.truth import discrepancies
 from tests.campaigns.chaos.wire import Wire
 from tests.campaigns.chaos.world import World, world
-from tests.campaigns.permissions.comparison import Comparison
 from tests.campaigns.permissions.needs import Names, Need, NotInIam, _check, needs
 from tests.campaigns.permissions.report import document, documented
-from tests.campaigns.permissions.roles import Grant, Role, UnknownCondition, roles
+from tests.campaigns.permissions.roles import Comparison, Grant, Role, UnknownCondition, roles
 from tests.campaigns.soak.model import ABSENT, Content, Model
 from tests.infra.assembly import Assembly
 

@@ -7,10 +7,8 @@ from random import Random
 
 import pytest
 
-from tests.campaigns.chaos import troubles
-from tests.campaigns.chaos.campaign import play
 from tests.campaigns.chaos.scenarios import SCENARIOS
-from tests.campaigns.chaos.trials import all_of
+from tests.campaigns.chaos.trials import all_of, observe, play
 from tests.campaigns.chaos.wire import Wire
 
 pytestmark = pytest.mark.slow
@@ -27,7 +25,7 @@ EVERY_DAY = (
 
 @pytest.mark.parametrize("name", EVERY_DAY)
 def test_a_story_agrees_after_a_death_and_after_any_other_mishap(wire: Wire, name: str) -> None:
-    plain, chance = play(wire, SCENARIOS[name], trouble=troubles.observe), Random(name)
+    plain, chance = play(wire, SCENARIOS[name], trouble=observe), Random(name)
     trials = list(all_of(name, plain))
     deaths = [each for each in trials if each.kills and not each.rate]
     mishaps = [each for each in trials if not each.kills]

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from random import Random
 
 from tests.campaigns.attack import bad_input
-from tests.campaigns.attack.attempt import Attempt, May
 from tests.campaigns.attack.naming import CONTENT, call, required, wide
+from tests.campaigns.attack.oracle import Attempt, May
 from tests.campaigns.attack.stage import GROUP, TOOLS, Stage
 
 

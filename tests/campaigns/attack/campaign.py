@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from tests.campaigns.attack import arguing, forging, naming, overdoing, pretending, transferring
-from tests.campaigns.attack.attempt import Attempt
-from tests.campaigns.attack.oracle import judged
+from tests.campaigns.attack.oracle import Attempt, judged
 from tests.campaigns.attack.stage import Stage
 from tests.campaigns.attack.wire import Answer
 from tests.e2e.people import eventually

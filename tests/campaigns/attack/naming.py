@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping
 from random import Random
 
 from stackroom.catalog_tools.arguments import token_of
-from tests.campaigns.attack.attempt import Attempt, May
-from tests.campaigns.attack.oracle import FORGED
+from tests.campaigns.attack.oracle import FORGED, Attempt, May
 from tests.campaigns.attack.stage import TOOLS, Stage
 from tests.campaigns.attack.wire import Answer
 

@@ -2,16 +2,35 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from typing import Any
 
 import botocore.session
 
 from stackroom.catalog_tools.refusals import REFUSALS
-from tests.campaigns.attack.attempt import Attempt, May
 from tests.campaigns.attack.wire import Answer
+
+
+class May(StrEnum):
+    """Nothing of the victim's may be in an answer, whatever it is."""
+
+    BE_REFUSED = "be refused"  # and nothing else
+    ANSWER_OWN = "answer with what is the attacker's own"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """`name` says what is tried; `tool` is the one it is tried on, or what else it goes through."""
+
+    kind: str
+    tool: str
+    name: str
+    act: Callable[[], Answer]
+    may: May = May.BE_REFUSED
+
 
 CODES = frozenset({each.code for each in REFUSALS.values()} | {"NO_RESULTS", "UNAVAILABLE"})
 TYPES = frozenset(

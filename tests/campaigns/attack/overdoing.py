@@ -5,8 +5,8 @@ import json
 from collections.abc import Iterator
 from random import Random
 
-from tests.campaigns.attack.attempt import Attempt, May
 from tests.campaigns.attack.naming import call, required, wide
+from tests.campaigns.attack.oracle import Attempt, May
 from tests.campaigns.attack.stage import TOOLS, Stage
 from tests.campaigns.attack.wire import a_call
 

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from botocore.exceptions import ClientError
 
-from tests.campaigns.attack.attempt import Attempt, May
+from tests.campaigns.attack.oracle import Attempt, May
 from tests.campaigns.attack.pretending import refused
 from tests.campaigns.attack.stage import TOOLS, Stage
 from tests.campaigns.attack.wire import Answer, answer_of

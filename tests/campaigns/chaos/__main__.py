@@ -26,11 +26,9 @@ from itertools import chain
 from hypothesis import seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.campaigns.chaos import troubles
-from tests.campaigns.chaos.campaign import play
 from tests.campaigns.chaos.interleavings import SETTINGS, Interleaving
 from tests.campaigns.chaos.scenarios import SCENARIOS
-from tests.campaigns.chaos.trials import Trial, all_of
+from tests.campaigns.chaos.trials import Trial, all_of, observe, play
 from tests.campaigns.chaos.wire import Wire, wired
 
 _CHUNK = 20
@@ -67,7 +65,7 @@ def _wire() -> Wire:
 
 
 def plan(name: str) -> list[Trial]:
-    return list(all_of(name, play(_wire(), SCENARIOS[name], trouble=troubles.observe)))
+    return list(all_of(name, play(_wire(), SCENARIOS[name], trouble=observe)))
 
 
 def attempt(trials: list[Trial]) -> Tally:

@@ -6,27 +6,59 @@ held to it by tests of its own: moto, the simulator, the walk (tests/simulated_t
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from benchmarks.simulated_time.account import Account
 from benchmarks.simulated_time.bedrock import ACCOUNT, REGION
 from benchmarks.simulated_time.executions import Execution
 from benchmarks.simulated_time.functions import Function, FunctionFailed
 from benchmarks.simulated_time.hub import Hub
+from functions.upload_handler.handler import UploadSettings
 from stackroom.aws.slots import DynamoSlots
+from stackroom.aws.use_cases import UseCases
 from stackroom.capacity import CAPACITIES
+from stackroom.errors import CatalogNotFound, DocumentNotFound
+from stackroom.keys import Location, locate
 from stackroom.model import CatalogDataSources, PoolMember
 from stackroom_local.simulator.faults import Faults
 from tests.aws.stores import CONTROL_TABLE, ENVIRONMENT, create_bucket, create_tables
-from tests.campaigns.chaos import commands
 from tests.campaigns.chaos.disruptions import Disruptions, delivered, disturb
 from tests.campaigns.chaos.handlers import Event, handle
 from tests.campaigns.chaos.kills import Kills
 from tests.campaigns.chaos.wire import Wire
 from tests.workflow.machine import DEFINITION
+
+
+@dataclass(frozen=True)
+class Command:
+    """`key` is a document's; of a catalog's, any key in it."""
+
+    action: Literal["delete_document", "delete_catalog", "retry"]
+    key: str
+
+
+def carry_out(
+    command: Command, client: Callable[[str], Any], environment: Mapping[str, str]
+) -> None:
+    place = locate(command.key)
+    assert isinstance(place, Location), "people name what has its place"
+    # The upload handler reads all that these need.
+    use_cases = UseCases.of(UploadSettings.from_env(environment), client)
+    with suppress(CatalogNotFound, DocumentNotFound):  # gone already
+        match command.action:
+            case "delete_document":
+                use_cases.deletions.delete_document(
+                    place.user_id, place.catalog_id, place.document_id
+                )
+            case "delete_catalog":
+                use_cases.deletions.delete_catalog(place.user_id, place.catalog_id)
+            case "retry":
+                use_cases.retrying.retry(place.user_id, place.catalog_id)
+
 
 _OWN_SLOTS = CAPACITIES["BEDROCK"].own_sources
 _SWEEP = 300.0  # seconds [infra/runs.py]
@@ -192,7 +224,7 @@ class Deployment:
         step = event.action if name == "person" else event.get("action", name)
         with self.kills.working(step):
             if name == "person":
-                return commands.run(event, self.wire.client, self.environment)
+                return carry_out(event, self.wire.client, self.environment)
             return json.loads(json.dumps(handle(name, event, self.account.pace)))
 
     @property

@@ -11,11 +11,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from stackroom_local.simulator.disturbances import BY_CHANCE, Kind
 from stackroom_local.simulator.faults import Fault
-from tests.campaigns.chaos import troubles
-from tests.campaigns.chaos.campaign import injected_into
-from tests.campaigns.chaos.commands import Command
-from tests.campaigns.chaos.deployment import Terms
+from tests.campaigns.chaos.deployment import Command, Terms
 from tests.campaigns.chaos.disruptions import ATTEMPTS, MESSAGES, SLOW, kinds_of
+from tests.campaigns.chaos.trials import expire, injected_into
 from tests.campaigns.chaos.truth import Truth, discrepancies
 from tests.campaigns.chaos.wire import Wire
 from tests.campaigns.chaos.world import World, world
@@ -131,12 +129,12 @@ class Interleaving(RuleBasedStateMachine):
 
     @rule()
     def expire(self) -> None:
-        troubles.expire(self.world)
+        expire(self.world)
         self.world.troubled += 1
 
     @rule()
     def restart(self) -> None:
-        troubles.restart(self.world)
+        self.world.restart_account()
         self.world.troubled += 1
 
     @rule()

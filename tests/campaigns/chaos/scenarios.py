@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 
 from stackroom.keys import Location, locate
 from tests.aws.stores import CATALOG_TABLE
-from tests.campaigns.chaos.commands import Command
-from tests.campaigns.chaos.deployment import Terms
+from tests.campaigns.chaos.deployment import Command, Terms
 from tests.campaigns.chaos.world import World
 
 A, B, C = (f"alice/research/{name}.txt" for name in "abc")

@@ -4,26 +4,123 @@ What everybody says, compared: bucket, records, index, searches, and what must b
 It looks with its own eyes, through the adapters' plain readings, and never through the reconciler.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from stackroom.audits.sources import known_sources
 from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.aws.documents import DynamoDocuments
+from stackroom.aws.inventory import AwsInventory
+from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.receipts import DynamoReceipts
 from stackroom.aws.slots import DynamoSlots
 from stackroom.aws.worklists import DynamoWorklists
 from stackroom.counting import Counts, counts_in
-from stackroom.keys import locate
-from stackroom.model import CatalogStatus, DataSourceType, Document, DocumentStatus
+from stackroom.keys import Location, is_ours, locate, unplaced_id_of, unplaced_partition
+from stackroom.model import Catalog, CatalogStatus, DataSourceType, Document, DocumentStatus
 from stackroom.ports.admission import Mode
+from stackroom.ports.inventory import ListedDocument, ListedObject
+from stackroom.ports.retrieval import Passage
 from stackroom.runs.placement import catalog_named_in
 from stackroom.runs.worklists import shared_worklist
+from stackroom.tenancy import Tenant
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
-from tests.campaigns.chaos.readings import Readings
 from tests.campaigns.chaos.world import World
+
+
+@dataclass(frozen=True)
+class Readings:
+    world: World
+
+    @cached_property
+    def inventory(self) -> AwsInventory:
+        client = self.world.wire.client
+        return AwsInventory(
+            s3=client("s3"),
+            dynamodb=client("dynamodb"),
+            bedrock_agent=client("bedrock-agent"),
+            bucket=BUCKET,
+            catalog_table=CATALOG_TABLE,
+        )
+
+    @cached_property
+    def objects(self) -> dict[str, ListedObject]:
+        listed = self.inventory.objects().items
+        return {each.key: each for each in listed if not is_ours(each.key)}
+
+    @cached_property
+    def records(self) -> list[Catalog | Document]:
+        page = self.inventory.records(None)
+        assert page.next is None, "a world is small"
+        return list(page.items)
+
+    @cached_property
+    def documents(self) -> dict[tuple[str, str], Document]:
+        found = [each for each in self.records if isinstance(each, Document)]
+        return {(each.catalog_id, each.document_id): each for each in found}
+
+    @cached_property
+    def catalogs(self) -> dict[str, Catalog]:
+        return {each.catalog_id: each for each in self.records if isinstance(each, Catalog)}
+
+    @cached_property
+    def listed(self) -> dict[tuple[str, str], ListedDocument]:
+        """By data source and identifier."""
+        found = {}
+        for member in self.world.pool:
+            for known in known_sources(self.inventory, member.knowledge_base_id):
+                page = self.inventory.indexed(known.source, None)
+                for each in page.items if page else ():
+                    found[known.source.data_source_id, each.identifier] = each
+        return found
+
+    @cached_property
+    def passages(self) -> dict[str, list[Passage]]:
+        """What each user finds, by document id."""
+        found: dict[str, list[Passage]] = defaultdict(list)
+        users = {each.user_id for each in self.catalogs.values()}
+        users |= {key.partition("/")[0] for key in self.objects} | {"alice", "bob"}
+        runtime = self.world.wire.client("bedrock-agent-runtime")
+        for user in sorted(users):
+            for member in self.world.pool:
+                searched = BedrockKnowledgeBase(runtime, member.knowledge_base_id)
+                for each in searched.retrieve("text", Tenant(user).filter(), 100).passages:
+                    assert each.attributes["user_id"] == user, "nobody sees another's"
+                    found[str(each.attributes["document_id"])].append(each)
+        return found
+
+    @cached_property
+    def nobodys(self) -> list[str]:
+        """Sources of what a search without any filter finds, and no user does."""
+        users = {each.user_id for each in self.catalogs.values()}
+        runtime = self.world.wire.client("bedrock-agent-runtime")
+        sources = set()
+        for member in self.world.pool:
+            searched = BedrockKnowledgeBase(runtime, member.knowledge_base_id)
+            passages = searched.retrieve("text", None, 100).passages
+            assert len(passages) < 100, "a world is small"
+            for each in passages:
+                if each.attributes.get("user_id") not in users:
+                    sources.add(str(each.uri or each.custom_id))
+        return sorted(sources)
+
+    def record_of(self, key: str) -> Document | None:
+        place = locate(key)
+        if isinstance(place, Location):
+            found = self.documents.get((place.catalog_id, place.document_id))
+            if found is not None:
+                return found
+        shelf = unplaced_partition(place.user_id)
+        return self.documents.get((shelf, unplaced_id_of(key)))
+
+    @property
+    def dynamodb(self) -> Any:
+        return self.world.wire.client("dynamodb")
+
 
 _SETTLED = (DocumentStatus.INDEXED, DocumentStatus.FAILED)
 

@@ -7,22 +7,50 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from moto.s3.models import FakeDeleteMarker, s3_backends
+
 from benchmarks.simulated_time.account import Account
-from benchmarks.simulated_time.bedrock import Durations
+from benchmarks.simulated_time.bedrock import ACCOUNT, Durations
 from benchmarks.simulated_time.functions import FunctionFailed
 from benchmarks.simulated_time.hub import Hub
 from stackroom.aws.bookmark import DynamoBookmark
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.model import Document, DocumentStatus
 from stackroom_local.simulator.faults import Faults
+from stackroom_local.simulator.sidecars import SUFFIX
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
-from tests.campaigns.chaos.commands import Command
-from tests.campaigns.chaos.deployment import Deployment, Terms
+from tests.campaigns.chaos.deployment import Command, Deployment, Terms
 from tests.campaigns.chaos.disruptions import Disruptions
 from tests.campaigns.chaos.handlers import simulated
 from tests.campaigns.chaos.kills import Kills
-from tests.campaigns.chaos.shelves import BucketShelves
 from tests.campaigns.chaos.wire import AccountLine, Wire, clear_stores
+
+
+class BucketShelves:
+    def under(self, prefix: str) -> Iterator[tuple[str, int, str]]:
+        keys = _keys()
+        for key in sorted(each for each in keys if each.startswith(prefix)):
+            found = _present(keys.get(key))
+            if found is not None:
+                yield key, found.contentsize, found.etag.strip('"')
+
+    def find(self, key: str) -> tuple[int, str] | None:
+        found = _present(_keys().get(key))
+        return None if found is None else (found.contentsize, found.etag.strip('"'))
+
+    def sidecar(self, key: str) -> tuple[bytes, str] | None:
+        assert key.endswith(SUFFIX), "only sidecars are read"
+        found = _present(_keys().get(key))
+        return None if found is None else (found.value, found.etag.strip('"'))
+
+
+def _keys() -> Any:
+    return s3_backends[ACCOUNT]["aws"].buckets[BUCKET].keys
+
+
+def _present(found: Any) -> Any:
+    return None if isinstance(found, FakeDeleteMarker) else found
+
 
 _PATIENCE = 10 * 3600.0  # seconds, simulated, until all is quiet
 # What is younger may be under way, and a reconciliation lets it be.

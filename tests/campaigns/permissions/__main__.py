@@ -14,10 +14,9 @@ from collections.abc import Callable
 
 from stackroom_local import synthesis
 from tests.campaigns.permissions import agents, recorded, simulated
-from tests.campaigns.permissions.comparison import Comparison
 from tests.campaigns.permissions.needs import Need, needs
 from tests.campaigns.permissions.report import DOCUMENT, document, summary
-from tests.campaigns.permissions.roles import roles
+from tests.campaigns.permissions.roles import Comparison, roles
 from tests.campaigns.permissions.scenes import MANAGED_SCENES
 from tests.infra.assembly import Assembly
 

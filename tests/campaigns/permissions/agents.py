@@ -37,10 +37,9 @@ from tests.campaigns.permissions.agent_stack import (
     RATES,
     synthesised,
 )
-from tests.campaigns.permissions.comparison import Comparison
 from tests.campaigns.permissions.needs import Names, needs
 from tests.campaigns.permissions.recorded import lines_in
-from tests.campaigns.permissions.roles import Grant, is_on_purpose, roles
+from tests.campaigns.permissions.roles import Comparison, Grant, is_on_purpose, roles
 from tests.infra.assembly import Assembly
 from tests.simulator.running import ministack
 from tests.simulator.world import World, client

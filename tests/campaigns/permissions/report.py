@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tests.campaigns.permissions.comparison import Comparison, Use
-from tests.campaigns.permissions.roles import Grant, Role, is_on_purpose
+from tests.campaigns.permissions.roles import Comparison, Grant, Role, Use, is_on_purpose
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "permissions.md"
 _HEAD = """\

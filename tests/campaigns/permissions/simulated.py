@@ -19,10 +19,9 @@ from stackroom_local.recording import record
 from stackroom_local.simulator.disturbances import Kind
 from stackroom_local.simulator.faults import Fault
 from tests.campaigns.chaos import deployment, handlers
-from tests.campaigns.chaos.campaign import play
 from tests.campaigns.chaos.disruptions import ATTEMPTS
 from tests.campaigns.chaos.scenarios import SCENARIOS
-from tests.campaigns.chaos.trials import Trial
+from tests.campaigns.chaos.trials import Trial, play
 from tests.campaigns.chaos.wire import wired
 from tests.campaigns.chaos.world import world
 from tests.campaigns.permissions.needs import Line, Names

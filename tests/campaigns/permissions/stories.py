@@ -11,8 +11,8 @@ from stackroom.aws.documents import DynamoDocuments
 from stackroom.keys import SIDECAR_SUFFIX, Location, locate
 from stackroom.model import DocumentStatus
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
-from tests.campaigns.chaos import troubles
 from tests.campaigns.chaos.deployment import Terms
+from tests.campaigns.chaos.trials import expire
 from tests.campaigns.chaos.world import World
 
 A, B = ("alice/research/a.txt", "alice/research/b.txt")
@@ -102,7 +102,7 @@ def a_data_source_whose_catalog_is_gone(world: World) -> None:
 def a_run_that_is_silent_when_the_reconciler_looks(world: World) -> None:
     world.drop(A, "a text")
     world.pass_time(4)
-    troubles.expire(world)
+    expire(world)
     answer: Any = world.do(
         lambda: world.account.functions.begin("reconciler", {"action": "reconcile"}).result()
     )
@@ -113,7 +113,7 @@ def a_run_that_is_silent_when_the_reconciler_looks(world: World) -> None:
 def a_run_that_is_silent_when_the_schedule_looks(world: World) -> None:
     world.drop(A, "a text")
     world.pass_time(4)
-    troubles.expire(world)
+    expire(world)
     world.do(lambda: world.account.functions.begin("ingest", {"action": "sweep"}).result())
     assert world.settle()
 

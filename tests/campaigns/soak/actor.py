@@ -13,8 +13,7 @@ from stackroom.errors import StackroomError
 from stackroom_local.clients import client
 from stackroom_local.gateway.client import GatewayError
 from tests.campaigns.soak.mode import Mode
-from tests.campaigns.soak.model import ABSENT, Content, Model, Possible
-from tests.campaigns.soak.poison import POISONS, note
+from tests.campaigns.soak.model import ABSENT, POISONS, Content, Model, Possible, note
 from tests.campaigns.soak.tally import Tally
 from tests.e2e.people import Person
 from tests.local.running import stackroom

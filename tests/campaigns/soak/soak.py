@@ -1,20 +1,115 @@
 """A soak from start to verdict: users at random, kills in turn, and what is so in the end."""
 
 import random
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
+import psutil
+from botocore.exceptions import BotoCoreError, ClientError
+
+from stackroom.errors import StackroomError
+from stackroom.model import DocumentStatus
 from tests.campaigns.soak.actor import Actor
-from tests.campaigns.soak.canaries import USER as CANARY
-from tests.campaigns.soak.canaries import Canaries
 from tests.campaigns.soak.judge import Judge
-from tests.campaigns.soak.killer import KINDS, WORKERS, Killer, in_turn
 from tests.campaigns.soak.mode import Mode
-from tests.campaigns.soak.model import Model
+from tests.campaigns.soak.model import Model, note
 from tests.campaigns.soak.tally import Tally
+from tests.e2e.people import Person
+
+WORKERS = "function workers"
+STOP = "supervisor, politely"
+# All but workers end the whole local mode: a server that dies ends it.
+KINDS = (
+    "ministack",
+    "simulator",
+    "gateway",
+    "console",
+    "supervisor",
+    WORKERS,
+    STOP,
+    "ministack, politely",
+)
+
+
+def in_turn(chance: random.Random) -> Iterator[str]:
+    """Every kind once, in a drawn order, again and again."""
+    while True:
+        yield from chance.sample(KINDS, len(KINDS))
+
+
+@dataclass(frozen=True)
+class Killer:
+    mode: Mode
+    chance: random.Random
+
+    def kill(self, kind: str) -> int:
+        """How many processes; afterwards all is up again."""
+        if kind == WORKERS:
+            return self._kill_workers()
+        name = kind.partition(",")[0]
+        number = signal.SIGTERM if kind.endswith("politely") else signal.SIGKILL
+        self.mode.serving.clear()
+        self.mode.signal(name, number)
+        self.mode.await_end()
+        time.sleep(self.chance.choice([0.0, 0.0, 1.0]))  # a user is quicker or slower
+        self.mode.start()
+        return 1
+
+    def _kill_workers(self) -> int:
+        alive = self.mode.workers()
+        chosen = self.chance.sample(alive, min(len(alive), self.chance.randint(1, 4)))
+        killed = 0
+        for each in chosen:
+            with suppress(psutil.NoSuchProcess):
+                each.kill()
+                killed += 1
+        return killed
+
+
+CANARY = "canary"
+
+
+@dataclass
+class Canaries:
+    mode: Mode
+    model: Model
+    tally: Tally
+    # By kind: since when, the kills until then, and the ETag of the latest; one that is not found
+    # before the next kill of its kind waits with that one.
+    _waiting: dict[str, tuple[float, int, str]] = field(default_factory=dict)
+
+    def put(self, kind: str) -> None:
+        """Returns once it is acknowledged; then comes the kill."""
+        number = len(self.tally.restarts)
+        word = f"{CANARY}-x{number:08x}"
+        # Few names, dropped again and again, so that an answer shows all of them.
+        path = f"kills/{kind}.txt"
+        body, content = note(word, f"The word of the day is {word}.")
+        Person(self.mode.instance, CANARY).put(path, body)
+        self.model.acknowledged(f"{CANARY}/{path}", content)
+        since, before, _ = self._waiting.get(kind, (time.monotonic(), number, ""))
+        self._waiting[kind] = (since, before, content.etag)
+
+    def look(self) -> None:
+        """Notes those that have become searchable since; nothing while it is down."""
+        if not self._waiting:
+            return
+        try:
+            records = Person(self.mode.instance, CANARY).records().values()
+        except (BotoCoreError, ClientError, StackroomError):
+            return
+        settled = {each.etag for each in records if each.status is DocumentStatus.INDEXED}
+        for kind, (since, before, etag) in list(self._waiting.items()):
+            if etag in settled:
+                del self._waiting[kind]
+                others = len(self.tally.restarts) - before - 1
+                told = f"{kind}, with {others} more meanwhile"
+                self.tally.recoveries.append((time.monotonic() - since, told))
+
 
 USERS = ("alice", "bob", "carol", "dave")
 _SECONDS_BETWEEN_ACTS = 0.4
