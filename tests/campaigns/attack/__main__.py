@@ -18,7 +18,7 @@ from itertools import chain
 from pathlib import Path
 
 from stackroom_local.state import Instance, StateDirectory
-from tests.campaigns.attack import linked, linked_stage, stored, stored_stage
+from tests.campaigns.attack import linked, linked_stage, stored
 from tests.campaigns.attack.campaign import attempts, run
 from tests.campaigns.attack.latency import HEADER, compared
 from tests.campaigns.attack.stage import Stage, staged
@@ -62,7 +62,7 @@ def attack(instance: Instance, options: argparse.Namespace) -> int:
 def attack_linked(folder: Path, options: argparse.Namespace) -> int:
     """No line of the agent's log is shown, as each attempt has several."""
     logging.disable(logging.CRITICAL)
-    with linked_stage.staged(folder, options.seed) as stage, stored_stage.furnished(stage):
+    with linked_stage.staged(folder, options.seed) as stage, stored.furnished(stage):
         every = chain(linked.attempts(stage, options.seed), stored.attempts(stage, options.seed))
         found = linked.judge(
             stage, (each for each in every if options.only in f"{each.kind} · {each.name}")

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from tests.campaigns.attack import arguing, forging, naming, overdoing, pretending, transferring
+from tests.campaigns.attack import arguing, naming, overdoing, pretending, transferring
 from tests.campaigns.attack.oracle import Attempt, judged
 from tests.campaigns.attack.stage import Stage
 from tests.campaigns.attack.wire import Answer
@@ -25,7 +25,7 @@ GENERATORS: tuple[Callable[[Stage, random.Random], Iterator[Attempt]], ...] = (
     pretending.batches,
     pretending.misnamed,
     pretending.direct,
-    forging.forged,
+    pretending.forged,
     overdoing.excesses,
     overdoing.encodings,
     overdoing.neighbours,
