@@ -181,7 +181,7 @@ up: setup ## serve on this machine until Ctrl-C
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=2 --dist=loadgroup
 
 # Nothing of theirs is quick, and to import them takes seconds.
-UNREAD := browser campaigns constructs e2e infra workflow simulated_time/test_workflow.py gateway/test_clients.py
+UNREAD := browser campaigns constructs e2e infra workflow gateway/test_clients.py
 
 .PHONY: quick
 quick: setup ## run the tests that need no server or process, in half a minute

@@ -37,11 +37,10 @@ TIERS: dict[str, Tier] = {
     "local/test_search_index.py": "prove",
     "local/test_simulated_types.py": "prove",
     "local/test_wheel.py": "prove",
-    # The ways of the state machine over moto's interpreter; `test` has those of Retry and Catch.
+    # The ways of the state machine over moto's interpreter; `test` has each Choice, Catch and Retry.
     "simulated_time": "prove",
     "workflow": "prove",
-    "workflow/test_breakdowns.py": "test",
-    "workflow/test_retries.py": "test",
+    "workflow/test_ways.py": "test",
     # Every store in every trouble; `test` has what each finds, and for whom.
     "contract/stores/test_troubles.py": "prove",
     # A local mode, a simulator, a gateway or a synthesis for each case.

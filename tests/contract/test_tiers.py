@@ -23,8 +23,7 @@ PROMISES = {
     "a lost answer of a service does no harm": ("contract/ports/test_lost_answers.py",),
     "each Catch, Retry and Choice leads where it says": (
         "contract/test_workflow.py",
-        "workflow/test_breakdowns.py",
-        "workflow/test_retries.py",
+        "workflow/test_ways.py",
     ),
     "rights are those of the templates": ("infra/test_permissions.py",),
     "a dropped file gets its answer": ("e2e/test_asking.py", "e2e/test_dropping.py"),

@@ -83,7 +83,6 @@ class TroubledBucket:
         self._objects = S3Objects(connect)
         self._clock = clock
         self._held: dict[str, Signal] = {}
-        self._refusals = 0
 
     def hold(self, key: str) -> None:
         """Whoever reads it from now on waits until it is let go."""
@@ -96,14 +95,7 @@ class TroubledBucket:
         for key in list(self._held):
             self.let_go(key)
 
-    def refuse(self, times: int) -> None:
-        """So many listings fail from now on."""
-        self._refusals = times
-
     def under(self, bucket: str, prefix: str) -> Iterator[S3Object]:
-        if self._refusals:
-            self._refusals -= 1
-            raise PermissionError(f"{bucket} can't be listed")
         return self._objects.under(bucket, prefix)
 
     def read(self, bucket: str, key: str) -> tuple[bytes, str]:
@@ -185,9 +177,6 @@ class Simulator:
 
     def let_go(self, key: str) -> None:
         self._timeline.do(lambda: self._bucket.let_go(key))
-
-    def refuse_listings(self, times: int) -> None:
-        self._timeline.do(lambda: self._bucket.refuse(times))
 
     def _assembled(self, clock: StampingClock) -> Services:
         hub = self._timeline.hub

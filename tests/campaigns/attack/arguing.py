@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from random import Random
 
 from tests.campaigns.attack import bad_input
-from tests.campaigns.attack.naming import CONTENT, call, required, wide
+from tests.campaigns.attack.naming import CONTENT, call, post, required, wide
 from tests.campaigns.attack.oracle import Attempt, May
 from tests.campaigns.attack.stage import GROUP, TOOLS, Stage
 
@@ -198,25 +198,17 @@ def smuggled(stage: Stage, chance: Random) -> Iterator[Attempt]:
             "twice, once escaped": f'{{"catalog_id": {first}, "catalog\\u005fid": {then}{rest}}}',
         }
         for name, written in bodies.items():
-            yield raw(stage, "duplicate key", tool, name, _call_of(target, written))
+            body = _call_of(target, written)
+            yield post(stage, "duplicate key", tool, name, body.encode(), may=May.ANSWER_OWN)
         twice = f'{{"arguments": {{"catalog_id": {then}{rest}}}'
         body = _call_of(target, f'{{"catalog_id": {first}{rest}}}')
         body = body.replace('{"name"', f'{twice[:-1]}}}, "name"')
-        yield raw(stage, "duplicate key", tool, "arguments twice", body)
+        name = "arguments twice"
+        yield post(stage, "duplicate key", tool, name, body.encode(), may=May.ANSWER_OWN)
 
 
 def _call_of(target: str, arguments: str) -> str:
     return (
         '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": '
         f'{{"name": "{target}", "arguments": {arguments}}}}}'
-    )
-
-
-def raw(stage: Stage, kind: str, tool: str, name: str, body: str) -> Attempt:
-    return Attempt(
-        kind=kind,
-        tool=tool,
-        name=name,
-        act=lambda: stage.wire.post(body.encode(), token=stage.token),
-        may=May.ANSWER_OWN,
     )

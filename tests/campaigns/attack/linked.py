@@ -3,7 +3,7 @@
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,16 +45,19 @@ WORDS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class LinkedAttempt:
     """
+    `about` is the event, `given` the tool's arguments; a program of its own has a `state` instead.
     `user` and `groups` are those that the agent verified: none for nobody. `sees` what they must
     find.
     """
 
     kind: str
     name: str
-    act: Callable[[], Answer]
+    about: object
+    given: Mapping[str, Any] = field(default_factory=lambda: {"query": QUESTION})
+    state: Mapping[str, Any] | None = None
     user: str | None = None
     groups: Sequence[str] = ()
     must_be_refused: bool = False
@@ -83,7 +86,9 @@ class Found:
 def judge(stage: LinkedStage, attempts: Iterator[LinkedAttempt]) -> Found:
     found = Found()
     for each in attempts:
-        answer = each.act()
+        answer = (
+            stage.ask(each.about, each.given) if each.state is None else stage.program(each.state)
+        )
         found.attempts[each.kind] += 1
         name = f"{each.kind} · {each.name}"
         told = [
@@ -133,12 +138,9 @@ def arguments_that_name_a_caller(
         for claim in chance.sample(CLAIMS, 3):
             groups = chance.choice([(), ("law",), ("hr ",)])
             given = {**_SEARCH, name: claim}
+            told = f"{name}={claim!r}"
             yield LinkedAttempt(
-                kind="arguments",
-                name=f"{name}={claim!r}",
-                act=lambda given=given, groups=groups: stage.ask(_as(groups), given),  # type: ignore[misc]
-                groups=groups,
-                must_be_refused=True,
+                "arguments", told, _as(groups), given, groups=groups, must_be_refused=True
             )
 
 
@@ -146,7 +148,7 @@ def ids(stage: LinkedStage, chance: random.Random) -> Iterator[LinkedAttempt]:
     stage.configure(identity_from_event=True)
     grouped, other = stage.linked["grouped"], stage.other
     arn = f"arn:aws:bedrock:us-east-1:000000000000:knowledge-base/{other}"
-    for given in (
+    for named in (
         *(other, arn, f" {other}", f"{other}\n", f"{grouped},{other}", [other], {"id": other}),
         *(f'{grouped}" OR "{other}', f"{grouped}/../{other}", f"{grouped}?x={other}", 7, True),
         *(
@@ -155,19 +157,14 @@ def ids(stage: LinkedStage, chance: random.Random) -> Iterator[LinkedAttempt]:
             "../",
             "open",
             "all",
-            grouped.swapcase() + "x",
+            f"{grouped.swapcase()}x",
             [grouped, other],
         ),
     ):
         groups = chance.choice([(), ("law",)])
+        given = {**_SEARCH, "knowledge_base_id": named}
         yield LinkedAttempt(
-            kind="ids",
-            name=repr(given),
-            act=lambda given=given, groups=groups: stage.ask(  # type: ignore[misc]
-                _as(groups), {**_SEARCH, "knowledge_base_id": given}
-            ),
-            groups=groups,
-            must_be_refused=True,
+            "ids", repr(named), _as(groups), given, groups=groups, must_be_refused=True
         )
 
 
@@ -175,12 +172,8 @@ def words(stage: LinkedStage, chance: random.Random) -> Iterator[LinkedAttempt]:
     stage.configure(identity_from_event=True)
     for word in WORDS:
         for groups in ((), ("law",), tuple(chance.sample(GROUPS, 3))):
-            yield LinkedAttempt(
-                kind="queries",
-                name=f"{word[:60]!r} of {groups}",
-                act=lambda word=word, groups=groups: stage.ask(_as(groups), {"query": word}),  # type: ignore[misc]
-                groups=groups,
-            )
+            told = f"{word[:60]!r} of {groups}"
+            yield LinkedAttempt("queries", told, _as(groups), {"query": word}, groups=groups)
 
 
 def groups(stage: LinkedStage, chance: random.Random) -> Iterator[LinkedAttempt]:
@@ -198,24 +191,15 @@ def groups(stage: LinkedStage, chance: random.Random) -> Iterator[LinkedAttempt]
         ["hr"] * 40,
     ]
     for each in sets:
-        yield LinkedAttempt(
-            kind="groups",
-            name=f"{list(each)[:3]!r} and {max(len(each) - 3, 0)} more",
-            act=lambda each=each: stage.ask(  # type: ignore[misc]
-                _as(each), {**_SEARCH, "knowledge_base_id": stage.linked["grouped"]}
-            ),
-            groups=each,
-            sees=stage.shown_to(each) if len(each) < 4 or len(set(each)) > 35 else (),
-        )
-        yield LinkedAttempt(
-            kind="groups in MANAGED",
-            name=f"{list(each)[:3]!r} and {max(len(each) - 3, 0)} more",
-            act=lambda each=each: stage.ask(  # type: ignore[misc]
-                _as(each), {**_SEARCH, "knowledge_base_id": stage.linked[MANAGED]}
-            ),
-            groups=each,
-            sees=stage.found_in(MANAGED, None, each) if len(each) < 4 else (),
-        )
+        told = f"{list(each)[:3]!r} and {max(len(each) - 3, 0)} more"
+        shown = stage.shown_to(each) if len(each) < 4 or len(set(each)) > 35 else ()
+        managed = stage.found_in(MANAGED, None, each) if len(each) < 4 else ()
+        for kind, where, sees in (
+            ("groups", "grouped", shown),
+            ("groups in MANAGED", MANAGED, managed),
+        ):
+            given = {**_SEARCH, "knowledge_base_id": stage.linked[where]}
+            yield LinkedAttempt(kind, told, _as(each), given, groups=each, sees=sees)
 
 
 def prompts(stage: LinkedStage, _: random.Random) -> Iterator[LinkedAttempt]:
@@ -230,12 +214,9 @@ def prompts(stage: LinkedStage, _: random.Random) -> Iterator[LinkedAttempt]:
         stage.configure(identity_from_event=takes)
         for claim in claims:
             for about in (event(claim), claim, {**_as(()), **event(claim)} if takes else claim):
-                yield LinkedAttempt(
-                    kind="prompts",
-                    name=f"{claim[:50]!r}, identity {takes}, {type(about).__name__}",
-                    act=lambda about=about: stage.ask(about, _SEARCH),  # type: ignore[misc]
-                    must_be_refused=about is claim or "identity" not in about,
-                )
+                told = f"{claim[:50]!r}, identity {takes}, {type(about).__name__}"
+                is_nobodys = about is claim or "identity" not in about
+                yield LinkedAttempt("prompts", told, about, must_be_refused=is_nobodys)
 
 
 def identities(stage: LinkedStage, _: random.Random) -> Iterator[LinkedAttempt]:
@@ -256,23 +237,23 @@ def identities(stage: LinkedStage, _: random.Random) -> Iterator[LinkedAttempt]:
         _message(event(identity=right)),
         {**_message(event(identity=right)), "identity": right},
     ):
-        yield _refused("identities not taken", given, stage)
+        yield _refused("identities not taken", given)
     stage.configure(identity_from_event=True)
     users: tuple[object, ...] = (
         *(7, None, True, [], {}, "", " ", "a/b", "../root", "_root", "!nobody", "é", "x" * 129),
     )
     for user in users:
-        yield _refused("identities", event(identity={"user_id": user, "groups": ["hr"]}), stage)
+        yield _refused("identities", event(identity={"user_id": user, "groups": ["hr"]}))
     of: tuple[object, ...] = (
         *("hr", 7, True, {"hr": 1}, [7], [None], [["hr"]], [{"name": "hr"}], ["hr", 7], None),
     )
     for listed in of:
-        yield _refused("identities", event(identity={"user_id": "root", "groups": listed}), stage)
+        yield _refused("identities", event(identity={"user_id": "root", "groups": listed}))
     for extra in ({"admin": True}, {"session_id": "s"}, {"Groups": ["law"]}):
-        yield _refused("identities", event(identity={**right, **extra}), stage)
+        yield _refused("identities", event(identity={**right, **extra}))
     for whole in (None, [], "root", [right], 7):
-        yield _refused("identities", event(identity=whole), stage)
-    yield _refused("identities", event(), stage)
+        yield _refused("identities", event(identity=whole))
+    yield _refused("identities", event())
 
 
 def states(stage: LinkedStage, _: random.Random) -> Iterator[LinkedAttempt]:
@@ -280,7 +261,7 @@ def states(stage: LinkedStage, _: random.Random) -> Iterator[LinkedAttempt]:
     stage.configure(identity_from_event=False)
     right = {"user_id": "root", "groups": ["hr", "law"]}
     user = {"user_id": "root"}
-    for state in (
+    claims: tuple[Mapping[str, Any], ...] = (
         {},
         {"groups": ["hr"]},
         {"user_id": b"root", "groups": ["hr"]},
@@ -292,12 +273,10 @@ def states(stage: LinkedStage, _: random.Random) -> Iterator[LinkedAttempt]:
         *({name: right} for name in ("invocation_state", "identity", "user_context", "caller")),
         {"User_Id": "root", "Groups": ["hr"]},
         {"userId": "root", "allowed_groups": ["hr"]},
-    ):
+    )
+    for state in claims:
         yield LinkedAttempt(
-            kind="invocation states",
-            name=repr(state),
-            act=lambda state=state: stage.program(state),  # type: ignore[misc]
-            must_be_refused=True,
+            "invocation states", repr(state), None, state=state, must_be_refused=True
         )
 
 
@@ -306,13 +285,9 @@ def documents(stage: LinkedStage, _: random.Random) -> Iterator[LinkedAttempt]:
     stage.configure(identity_from_event=True)
     for groups in (of_anybody(), (*of_anybody(), "law")):
         for given in (_SEARCH, {**_SEARCH, "knowledge_base_id": stage.linked["grouped"]}):
-            yield LinkedAttempt(
-                kind="documents",
-                name=f"{groups} by {given}",
-                act=lambda given=given, groups=groups: stage.ask(_as(groups), given),  # type: ignore[misc]
-                groups=groups,
-                sees=stage.shown_to(groups) if "knowledge_base_id" in given else (),
-            )
+            told = f"{groups} by {given}"
+            sees = stage.shown_to(groups) if "knowledge_base_id" in given else ()
+            yield LinkedAttempt("documents", told, _as(groups), given, groups=groups, sees=sees)
 
 
 def pools(stage: LinkedStage, _: random.Random) -> Iterator[LinkedAttempt]:
@@ -321,18 +296,14 @@ def pools(stage: LinkedStage, _: random.Random) -> Iterator[LinkedAttempt]:
     for name in ("mistaken", "mistaken with groups", "mistaken by team", "mistaken in MANAGED"):
         for user in ("mallory", "alice", "bob"):
             for groups in ((), ("law",), ("hr", "law")):
-                given = {**_SEARCH, "knowledge_base_id": stage.linked[name]}
-                about = event(identity={"user_id": user, "groups": list(groups)})
-                yield LinkedAttempt(
-                    kind="pools",
-                    name=f"{name}, {user} in {groups}",
-                    act=lambda given=given, about=about: stage.ask(about, given),  # type: ignore[misc]
-                    groups=groups,
+                told, given = (
+                    f"{name}, {user} in {groups}",
+                    {"knowledge_base_id": stage.linked[name]},
                 )
+                about = event(identity={"user_id": user, "groups": list(groups)})
+                yield LinkedAttempt("pools", told, about, {**_SEARCH, **given}, groups=groups)
     stage.configure(identity_from_event=False, without=("grouped", *list(stage.linked)[3:]))
-    yield LinkedAttempt(
-        kind="pools", name="nobody", act=lambda: stage.ask(event(), _SEARCH), groups=()
-    )
+    yield LinkedAttempt("pools", "nobody", event())
 
 
 GENERATORS = (
@@ -341,15 +312,10 @@ GENERATORS = (
 )
 
 
-def _refused(kind: str, given: Mapping[str, Any], stage: LinkedStage) -> LinkedAttempt:
-    return LinkedAttempt(
-        kind=kind,
-        name=json.dumps(given)[:160],
-        act=lambda: stage.ask(given, _SEARCH),
-        must_be_refused=True,
-    )
-
-
 def _message(about: Mapping[str, Any]) -> dict[str, Any]:
     record = {"messageId": "m-1", "body": json.dumps(about), "eventSource": "aws:sqs"}
     return {"Records": [record]}
+
+
+def _refused(kind: str, about: object) -> LinkedAttempt:
+    return LinkedAttempt(kind, json.dumps(about)[:160], about, must_be_refused=True)

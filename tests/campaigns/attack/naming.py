@@ -7,7 +7,7 @@ from random import Random
 from stackroom.catalog_tools.arguments import token_of
 from tests.campaigns.attack.oracle import FORGED, Attempt, May
 from tests.campaigns.attack.stage import TOOLS, Stage
-from tests.campaigns.attack.wire import Answer
+from tests.campaigns.attack.wire import Answer, Headers
 
 CONTENT = base64.b64encode(b"Planted by somebody else.").decode()
 NAMES_CATALOG = tuple(
@@ -236,14 +236,41 @@ def call(
     kind: str,
     tool: str,
     name: str,
-    arguments: Mapping[str, object],
+    arguments: object,
     *,
     may: May = May.BE_REFUSED,
+    target: str | None = None,
+    token: str | None = "",
+    headers: Headers = (),
+    query: str = "",
 ) -> Attempt:
-    return Attempt(
-        kind=kind,
-        tool=tool,
-        name=name,
-        act=lambda: stage.wire.call(TOOLS[tool], arguments, token=stage.token),
-        may=may,
-    )
+    """By the attacker's own token unless there is another, or none."""
+
+    def act() -> Answer:
+        return stage.wire.call(
+            TOOLS[tool] if target is None else target,
+            arguments,
+            token=stage.token if token == "" else token,
+            headers=headers,
+            query=query,
+        )
+
+    return Attempt(kind=kind, tool=tool, name=name, act=act, may=may)
+
+
+def post(
+    stage: Stage,
+    kind: str,
+    tool: str,
+    name: str,
+    body: bytes,
+    *,
+    may: May = May.BE_REFUSED,
+    headers: Headers = (),
+) -> Attempt:
+    """The same of a call that is written by hand."""
+
+    def act() -> Answer:
+        return stage.wire.post(body, token=stage.token, headers=headers)
+
+    return Attempt(kind=kind, tool=tool, name=name, act=act, may=may)

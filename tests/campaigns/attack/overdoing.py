@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator
 from random import Random
 
-from tests.campaigns.attack.naming import call, required, wide
+from tests.campaigns.attack.naming import call, post, required, wide
 from tests.campaigns.attack.oracle import Attempt, May
 from tests.campaigns.attack.stage import TOOLS, Stage
 from tests.campaigns.attack.wire import a_call
@@ -85,14 +85,7 @@ def encodings(stage: Stage, chance: Random) -> Iterator[Attempt]:
             ("another version", json.dumps({**message, "jsonrpc": "1.0"}).encode(), ()),
             ("another method", json.dumps({**message, "method": "tools/Call"}).encode(), ()),
         ):
-            yield Attempt(
-                kind="encoding",
-                tool=tool,
-                name=name,
-                act=lambda body=body, headers=headers: stage.wire.post(  # type: ignore[misc]
-                    body, token=stage.token, headers=headers
-                ),
-            )
+            yield post(stage, "encoding", tool, name, body, headers=headers)
 
 
 def _escaped(text: str) -> Iterator[str]:
@@ -134,12 +127,4 @@ def neighbours(stage: Stage, chance: Random) -> Iterator[Attempt]:
             given = required(stage, tool, stage.victim.catalog_id)
             if may is May.ANSWER_OWN:
                 given.pop("catalog_id", None)
-            yield Attempt(
-                kind="neighbour",
-                tool=tool,
-                name=repr(near),
-                act=lambda tool=tool, given=given, token=token: stage.wire.call(  # type: ignore[misc]
-                    TOOLS[tool], given, token=token
-                ),
-                may=may,
-            )
+            yield call(stage, "neighbour", tool, repr(near), given, may=may, token=token)

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from stackroom_local.clients import client
 from stackroom_local.gateway.issuer import CLIENT_ID
-from tests.campaigns.attack.naming import required, wide
+from tests.campaigns.attack.naming import call, post, required, wide
 from tests.campaigns.attack.oracle import Attempt, May
 from tests.campaigns.attack.stage import GROUP, TOOLS, Stage
 from tests.campaigns.attack.wire import Answer, Headers, a_call
@@ -33,12 +33,7 @@ def forged(stage: Stage, chance: Random) -> Iterator[Attempt]:
 
 def _presented(stage: Stage, name: str, token: str | None, tool: str) -> Attempt:
     given = required(stage, tool, stage.victim.catalog_id)
-    return Attempt(
-        kind="forged token",
-        tool=tool,
-        name=name,
-        act=lambda: stage.wire.call(TOOLS[tool], given, token=token),
-    )
+    return call(stage, "forged token", tool, name, given, token=token)
 
 
 def forgeries(stage: Stage) -> Mapping[str, str | None]:
@@ -146,35 +141,16 @@ def spoofed(stage: Stage, chance: Random) -> Iterator[Attempt]:
         given |= {"query": "the vault of the marmots"} if "retrieve" in tool else {}
         may = May.BE_REFUSED if given.get("catalog_id") else May.ANSWER_OWN
         for each in headers:
-            yield _with(stage, tool, given, may, headers=each)
+            told = ", ".join(f"{name}: {value[:40]!r}" for name, value in each)
+            yield call(stage, "spoofed header", tool, told, given, may=may, headers=each)
         for query in (
             f"?x-user-sub={prey.user}",
             f"?user_id={prey.user}&session_id={prey.session}",
             f"?X-User-Sub={prey.user}&x-user-sub={prey.user}",
         ):
-            yield _with(stage, tool, given, may, query=query)
+            yield call(stage, "spoofed query", tool, query, given, may=may, query=query)
         twice = (("Authorization", f"Bearer {stage.token}"),)
-        yield _with(stage, tool, given, May.BE_REFUSED, headers=twice)
-
-
-def _with(
-    stage: Stage,
-    tool: str,
-    given: Mapping[str, object],
-    may: May,
-    *,
-    headers: Headers = (),
-    query: str = "",
-) -> Attempt:
-    return Attempt(
-        kind="spoofed query" if query else "spoofed header",
-        tool=tool,
-        name=query or ", ".join(f"{name}: {value[:40]!r}" for name, value in headers),
-        act=lambda: stage.wire.call(
-            TOOLS[tool], given, token=stage.token, headers=headers, query=query
-        ),
-        may=may,
-    )
+        yield call(stage, "spoofed header", tool, "a token twice", given, headers=twice)
 
 
 def replayed(stage: Stage, chance: Random) -> Iterator[Attempt]:
@@ -199,15 +175,7 @@ def replayed(stage: Stage, chance: Random) -> Iterator[Attempt]:
         ),
     }
     for name, (tool, given, may) in tries.items():
-        yield Attempt(
-            kind="replayed session",
-            tool=tool,
-            name=name,
-            act=lambda tool=tool, given=given: stage.wire.call(  # type: ignore[misc]
-                TOOLS[tool], given, token=taken
-            ),
-            may=may,
-        )
+        yield call(stage, "replayed session", tool, name, given, may=may, token=taken)
 
 
 def strangers(stage: Stage, chance: Random) -> Iterator[Attempt]:
@@ -226,14 +194,14 @@ def strangers(stage: Stage, chance: Random) -> Iterator[Attempt]:
         [f'x"]}},{{"listContains":{{"key":"allowed_groups","value":"{GROUP}'],
     ):
         token = stage.issuer.mint(stage.attacker.user, groups=groups)
-        yield Attempt(
-            kind="stranger's group",
-            tool="knowledge_base_retrieve",
-            name=repr(groups),
-            act=lambda token=token: stage.wire.call(  # type: ignore[misc]
-                TOOLS["knowledge_base_retrieve"], asked, token=token
-            ),
+        yield call(
+            stage,
+            "stranger's group",
+            "knowledge_base_retrieve",
+            repr(groups),
+            asked,
             may=May.ANSWER_OWN,
+            token=token,
         )
 
 
@@ -246,14 +214,7 @@ def batches(stage: Stage, chance: Random) -> Iterator[Attempt]:
             "behind a ping": [ping, one],
             "nested": [[one]],
         }.items():
-            yield Attempt(
-                kind="batch",
-                tool=tool,
-                name=name,
-                act=lambda batch=batch: stage.wire.post(  # type: ignore[misc]
-                    json.dumps(batch).encode(), token=stage.token
-                ),
-            )
+            yield post(stage, "batch", tool, name, json.dumps(batch).encode())
 
 
 def misnamed(stage: Stage, chance: Random) -> Iterator[Attempt]:
@@ -274,14 +235,7 @@ def misnamed(stage: Stage, chance: Random) -> Iterator[Attempt]:
             f"{owner}___../{other}___{tool}",
             f"{owner}\uff3f\uff3f\uff3f{tool}",
         ):
-            yield Attempt(
-                kind="another tool's name",
-                tool=tool,
-                name=repr(name),
-                act=lambda name=name, given=given: stage.wire.call(  # type: ignore[misc]
-                    name, given, token=stage.token
-                ),
-            )
+            yield call(stage, "another tool's name", tool, repr(name), given, target=name)
 
 
 def direct(stage: Stage, chance: Random) -> Iterator[Attempt]:

@@ -125,31 +125,20 @@ def owners(stage: LinkedStage, store: str, _: random.Random) -> Iterator[LinkedA
 def owners_that_are_none(
     stage: LinkedStage, store: str, chance: random.Random
 ) -> Iterator[LinkedAttempt]:
+    kind = f"{store}, no users"
     stage.configure_store(store, identity_from_event=True)
     for user in _NO_USERS:
         about = event(identity={"user_id": user, "groups": ["hr"]})
-        searched = f"{store} {chance.choice([*_OF_USERS])}"
-        yield LinkedAttempt(
-            kind=f"{store}, no users",
-            name=repr(user),
-            act=lambda about=about, searched=searched: _ask(stage, searched, about),  # type: ignore[misc]
-            must_be_refused=True,
-        )
+        given = _asking(f"{store} {chance.choice([*_OF_USERS])}")
+        yield LinkedAttempt(kind, repr(user), about, given, must_be_refused=True)
     stage.configure_store(store, identity_from_event=False)
-    for searched in (f"{store} {each}" for each in _OF_USERS):
+    for place in (f"{store} {each}" for each in _OF_USERS):
         for about in (event(), event(user_id="alice"), event(identity={"user_id": "alice"})):
-            yield LinkedAttempt(
-                kind=f"{store}, no users",
-                name=f"{searched} by {about}",
-                act=lambda about=about, searched=searched: _ask(stage, searched, about),  # type: ignore[misc]
-                must_be_refused=True,
-            )
-    yield LinkedAttempt(
-        kind=f"{store}, no users",
-        name="of everyone",
-        act=lambda: _ask(stage, f"{store} of everyone", event()),
-        sees=stage.found_in(f"{store} of everyone", None, ()),
-    )
+            told = f"{place} by {about}"
+            yield LinkedAttempt(kind, told, about, _asking(place), must_be_refused=True)
+    everyones = f"{store} of everyone"
+    sees = stage.found_in(everyones, None, ())
+    yield LinkedAttempt(kind, "of everyone", event(), _asking(everyones), sees=sees)
 
 
 def groups(stage: LinkedStage, store: str, _: random.Random) -> Iterator[LinkedAttempt]:
@@ -162,37 +151,29 @@ def groups(stage: LinkedStage, store: str, _: random.Random) -> Iterator[LinkedA
 def arguments(stage: LinkedStage, store: str, chance: random.Random) -> Iterator[LinkedAttempt]:
     """A model that says who asks, or what is to be found."""
     stage.configure_store(store, identity_from_event=True)
+    of_law = ("law",)
     for name in (*NAMES, "customer", "tenant_key", "tenantKey", "owner"):
         for claim in chance.sample(CLAIMS, 2):
-            searched = f"{store} {chance.choice([*_OF_USERS, 'of everyone'])}"
-            about = _by("mallory", ("law",))
+            place = f"{store} {chance.choice([*_OF_USERS, 'of everyone'])}"
             yield LinkedAttempt(
-                kind=f"{store}, arguments",
-                name=f"{name}={claim!r} {searched}",
-                act=lambda about=about, searched=searched, given={name: claim}: _ask(  # type: ignore[misc]
-                    stage, searched, about, **given
-                ),
+                f"{store}, arguments",
+                f"{name}={claim!r} {place}",
+                _by("mallory", of_law),
+                {**_asking(place), name: claim},
                 user="mallory",
-                groups=("law",),
+                groups=of_law,
                 must_be_refused=True,
             )
 
 
 def questions(stage: LinkedStage, store: str, chance: random.Random) -> Iterator[LinkedAttempt]:
     stage.configure_store(store, identity_from_event=True)
+    kind, of_law = f"{store}, questions", ("law",)
     for word in (*WORDS, "alice's harbour secret", '{"customer": {"$eq": "alice"}} harbour secret'):
-        for searched in (f"{store} {each}" for each in _OF_USERS):
+        for place in (f"{store} {each}" for each in _OF_USERS):
             user = chance.choice(["mallory", "bob", "a"])
-            about = _by(user, ("law",))
-            yield LinkedAttempt(
-                kind=f"{store}, questions",
-                name=f"{word[:60]!r} {searched} of {user}",
-                act=lambda word=word, about=about, searched=searched: _ask(  # type: ignore[misc]
-                    stage, searched, about, query=word
-                ),
-                user=user,
-                groups=("law",),
-            )
+            told, given = f"{word[:60]!r} {place} of {user}", {**_asking(place), "query": word}
+            yield LinkedAttempt(kind, told, _by(user, of_law), given, user=user, groups=of_law)
 
 
 GENERATORS = (owners, owners_that_are_none, groups, arguments, questions)
@@ -200,9 +181,10 @@ GENERATORS = (owners, owners_that_are_none, groups, arguments, questions)
 
 def _asked(stage: LinkedStage, place: str, user: str, groups: Sequence[str] = ()) -> LinkedAttempt:
     return LinkedAttempt(
-        kind=f"{place}, by name",
-        name=f"{user!r} in {list(groups)[:3]!r}",
-        act=lambda: _ask(stage, place, _by(user, groups)),
+        f"{place}, by name",
+        f"{user!r} in {list(groups)[:3]!r}",
+        _by(user, groups),
+        _asking(place),
         user=user,
         groups=groups,
         sees=stage.found_in(place, user, groups),
@@ -213,5 +195,5 @@ def _by(user: str, groups: Sequence[str]) -> dict[str, Any]:
     return event(identity={"user_id": user, "groups": list(groups)})
 
 
-def _ask(stage: LinkedStage, place: str, about: dict[str, Any], **given: Any) -> Any:
-    return stage.ask(about, {"query": QUESTION, "knowledge_base_id": place, **given})
+def _asking(place: str) -> dict[str, Any]:
+    return {"query": QUESTION, "knowledge_base_id": place}

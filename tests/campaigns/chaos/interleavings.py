@@ -62,7 +62,6 @@ class Interleaving(RuleBasedStateMachine):
     """`injected` counts what went wrong in all of them, as that of an outcome."""
 
     injected: ClassVar[Counter[tuple[str, str]]] = Counter()
-    examples: ClassVar[int] = 0
     wire: ClassVar[Wire]
 
     def __init__(self) -> None:
@@ -159,7 +158,6 @@ class Interleaving(RuleBasedStateMachine):
         made = self.world
         problems = [] if made.settle() else ["never quiet"]
         made.kills.armed = False
-        Interleaving.examples += 1
         Interleaving.injected += injected_into(made)
         made.faults.clear()
         made.disruptions.clear()
