@@ -37,7 +37,7 @@ TIERS: dict[str, Tier] = {
     "local/test_search_index.py": "prove",
     "local/test_simulated_types.py": "prove",
     "local/test_wheel.py": "prove",
-    # The ways of the state machine over moto's interpreter; `test` has each Choice, Catch and Retry.
+    # The state machine over moto's interpreter; `test` has each Choice, Catch and Retry.
     "simulated_time": "prove",
     "workflow": "prove",
     "workflow/test_ways.py": "test",

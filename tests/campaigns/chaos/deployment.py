@@ -2,7 +2,7 @@
 Stackroom as it is deployed, in an account under simulated time.
 
 The handlers, their adapters and the state machine are the product's own. What stands in for AWS is
-held to it by tests of its own: moto, the simulator, the walk (tests/workflow/test_engines.py), the queues.
+held to it by tests of its own: moto, the simulator, the walk, the queues.
 """
 
 import json
