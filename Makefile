@@ -181,7 +181,7 @@ up: setup ## serve on this machine until Ctrl-C
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=2 --dist=loadgroup
 
 # Nothing of theirs is quick, and to import them takes seconds.
-UNREAD := browser chaos constructs e2e infra workflow simulated_time/test_workflow.py gateway/test_clients.py
+UNREAD := browser campaigns constructs e2e infra workflow gateway/test_clients.py
 
 .PHONY: quick
 quick: setup ## run the tests that need no server or process, in half a minute
@@ -216,20 +216,19 @@ clients: setup ## run every block of docs/clients.md, and say how many clients w
 
 .PHONY: chaos
 chaos: setup ## kill, lose, repeat and expire everything; count what disagrees afterwards
-	$(BIN)/python -m tests.chaos $(ARGS)
-	$(BIN)/python -m tests.chaos.processes
+	$(BIN)/python -m tests.campaigns.chaos $(ARGS)
 
 .PHONY: soak
 soak: setup ## use a real local mode for 10 minutes, kill all of it in turn; ARGS="--minutes 1 --seed 1"
-	$(BIN)/python -m tests.soak $(ARGS)
+	$(BIN)/python -m tests.campaigns.soak $(ARGS)
 
 .PHONY: permissions
 permissions: setup ## hold what each function does against its rights; writes docs/permissions.md
-	@$(BIN)/python -m tests.permissions
+	@$(BIN)/python -m tests.campaigns.permissions
 
 .PHONY: attack
 attack: setup ## try to reach another user's data in every way; ARGS="--seed 1 --only filter"
-	$(BIN)/python -m tests.attack $(ARGS)
+	$(BIN)/python -m tests.campaigns.attack $(ARGS)
 
 .PHONY: check
 check: setup ## format, lint, types, direction of imports

@@ -38,7 +38,7 @@ _SERVERS = frozenset(
     }
 )
 # In process, and slow all the same: what waits by the real clock, and what draws many examples.
-_SLOW = frozenset({"chaos", "workflow"})
+_SLOW = frozenset({"workflow"})
 _watch = Watch()
 
 # How long an example takes says how busy the machine is.
@@ -64,8 +64,8 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Instance"]:
     recorded, beside its state directory.
     """
     # Only where a server is wanted.
+    from tests.campaigns.permissions.recorded import recording  # noqa: PLC0415 - see above
     from tests.local.running import ANY_SCORE, local_mode  # noqa: PLC0415 - see above
-    from tests.permissions.recorded import recording  # noqa: PLC0415 - see above
 
     folder = tmp_path_factory.mktemp("local-mode")
     with ExitStack() as stack:

@@ -14,12 +14,12 @@ Tier = Literal["test", "prove"]
 # The longest path that begins a test's file decides; what none begins is of "test".
 TIERS: dict[str, Tier] = {
     # A local mode of their own, killed, attacked, or driven by other programs.
-    "attack": "prove",
-    "chaos/test_interleavings.py": "prove",
+    "campaigns": "prove",
     "clients/test_clients.py": "prove",
     "e2e": "prove",
     "sites": "prove",
-    "soak/test_soak.py": "prove",
+    # Six stories of chaos.
+    "campaigns/test_stories.py": "test",
     # A drop to its answer over MCP, what people do at the shared one, and a start after a kill.
     "e2e/test_asking.py": "test",
     "e2e/test_catalog_tools.py": "test",
@@ -37,11 +37,10 @@ TIERS: dict[str, Tier] = {
     "local/test_search_index.py": "prove",
     "local/test_simulated_types.py": "prove",
     "local/test_wheel.py": "prove",
-    # The ways of the state machine over moto's interpreter; `test` has those of Retry and Catch.
+    # The state machine over moto's interpreter; `test` has each Choice, Catch and Retry.
     "simulated_time": "prove",
     "workflow": "prove",
-    "workflow/test_breakdowns.py": "test",
-    "workflow/test_retries.py": "test",
+    "workflow/test_ways.py": "test",
     # Every store in every trouble; `test` has what each finds, and for whom.
     "contract/stores/test_troubles.py": "prove",
     # A local mode, a simulator, a gateway or a synthesis for each case.

@@ -1,7 +1,7 @@
 """
 One execution's way through the states, under simulated time.
 
-tests/simulated_time/test_workflow.py holds the histories equal to those of a strict interpreter.
+tests/workflow/test_engines.py holds the histories equal to those of a strict interpreter.
 """
 
 import random

@@ -16,17 +16,16 @@ PROMISES = {
         "unit/test_retrieval_tenancy.py",
     ),
     "a death before or after a write does no harm": (
-        "chaos/test_stories.py",
+        "campaigns/test_stories.py",
         "unit/test_deletions.py",
         "unit/test_takedown.py",
     ),
     "a lost answer of a service does no harm": ("contract/ports/test_lost_answers.py",),
     "each Catch, Retry and Choice leads where it says": (
         "contract/test_workflow.py",
-        "workflow/test_breakdowns.py",
-        "workflow/test_retries.py",
+        "workflow/test_ways.py",
     ),
-    "rights are those of the templates": ("infra/test_permissions.py", "permissions/test_needs.py"),
+    "rights are those of the templates": ("infra/test_permissions.py",),
     "a dropped file gets its answer": ("e2e/test_asking.py", "e2e/test_dropping.py"),
 }
 

@@ -10,8 +10,8 @@ import pytest
 from stackroom.model import DataSourceType
 from stackroom_local.gateway.client import call_tool
 from stackroom_local.state import Instance
-from tests.attack.campaign import attempts, run
-from tests.attack.stage import TOOLS, staged
+from tests.campaigns.attack.campaign import attempts, run
+from tests.campaigns.attack.stage import TOOLS, staged
 from tests.e2e.people import Person
 from tests.local.running import ANY_SCORE, local_mode
 

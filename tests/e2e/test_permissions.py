@@ -22,12 +22,12 @@ from stackroom_local import synthesis
 from stackroom_local.clients import client
 from stackroom_local.state import ACCESS_KEY, REGION, Instance
 from stackroom_local.user_keys import UserKeys
+from tests.campaigns.permissions.needs import needs
+from tests.campaigns.permissions.recorded import calls_of, lines_in, names_of
+from tests.campaigns.permissions.roles import roles
 from tests.e2e.people import Person
 from tests.infra.assembly import Assembly
 from tests.local.running import stackroom
-from tests.permissions.needs import needs
-from tests.permissions.recorded import calls_of, lines_in, names_of
-from tests.permissions.roles import roles
 
 SIDECAR = "frank/papers/a.exe.metadata.json"
 ANYTHING = {"Effect": "Allow", "Action": "*", "Resource": "*"}

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from tests.campaigns.permissions.report import DOCUMENT, documented
+from tests.campaigns.permissions.roles import roles
 from tests.infra.assembly import Assembly
-from tests.permissions.report import DOCUMENT, documented
-from tests.permissions.roles import roles
 
 DOCUMENTS = "stackroom-kb-docs-{account}-{region}"
 CATALOGS = "table/stackroom-kb-catalog"

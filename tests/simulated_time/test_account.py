@@ -157,29 +157,6 @@ def test_reads_beside_each_other_take_as_long_as_the_slowest(account: Account) -
     assert invoked(account, read) == pytest.approx(COLD_START + OVERHEAD + 0.5 + 3.0, abs=0.05)
 
 
-def test_what_one_owes_is_paid_by_none_who_is_beside_it(account: Account) -> None:
-    def read() -> None:
-        account.pace.owe(1.0)
-        account.hub.sleep(0.1)
-        account.pace.owe(1.0)
-
-    def read_all(_event: Any) -> float:
-        account.beside([read] * 3)
-        return account.hub.time
-
-    assert invoked(account, read_all) == pytest.approx(COLD_START + OVERHEAD + 2.1, abs=0.05)
-
-
-def test_reads_after_each_other_are_all_waited_for(account: Account) -> None:
-    def read(_event: Any) -> float:
-        for seconds in (1.0, 3.0, 2.0):
-            account.pace.owe(seconds)
-        account.pace.spend(0.5)
-        return account.hub.time
-
-    assert invoked(account, read) == pytest.approx(COLD_START + OVERHEAD + 6.5)
-
-
 def test_calls_beside_each_other_share_the_one_processor_that_a_function_has(
     account: Account,
 ) -> None:

@@ -17,14 +17,6 @@ class Hasty(Moving):
         self.hub.sleep(1)
 
 
-class Both(Moving):
-    """Asks both cells, rather than the one that the router names."""
-
-    def _answer(self, cell: object, catalog_id: str) -> list[int]:
-        cells = (self.old, self.new)
-        return [each for asked in cells for each in super(Both, self)._answer(asked, catalog_id)]
-
-
 def test_a_move_loses_nothing_and_nobody_finds_a_document_twice_or_no_more() -> None:
     move = moved()
 
@@ -40,10 +32,6 @@ def test_a_move_that_does_not_wait_is_seen_by_those_who_ask(
     monkeypatch.setattr("benchmarks.moving._POLICY", 1.0)
 
     assert moved(Hasty).missed > 0
-
-
-def test_asking_both_cells_finds_documents_twice() -> None:
-    assert moved(Both).twice > 0
 
 
 def test_a_cell_ends_with_what_its_load_has_more_of() -> None:
@@ -82,10 +70,3 @@ def test_so_many_cells_hold_it_and_one_fewer_does_not() -> None:
     assert found.cells is not None
     assert per_cell(parts, found.cells, by_table=0, seed=1).max() * 6.6 <= 1
     assert per_cell(parts, found.cells - 1, by_table=0, seed=1).max() * 6.6 > 1
-
-
-def test_a_tenant_larger_than_a_cell_is_told() -> None:
-    found = spread(weights(1_000, 1.0), 33.0, by_table=10, seed=1)
-
-    assert found.cells is None
-    assert found.largest_tenant > 1

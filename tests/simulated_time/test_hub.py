@@ -1,7 +1,11 @@
 """Simulated time: who goes when, and what becomes of those who are ended."""
 
+import re
+from pathlib import Path
+
 import pytest
 
+import stackroom_local.simulator
 from benchmarks.simulated_time.clock import VirtualClock
 from benchmarks.simulated_time.hub import START, Hub, Killed, Signal
 
@@ -19,18 +23,6 @@ def test_tasks_go_in_the_order_of_time_and_then_of_coming() -> None:
 
     assert order == ["d at 0", "b at 1", "a at 2", "c at 2"]
     assert (hub.now() - START).total_seconds() == 2
-
-
-def test_time_goes_no_further_than_asked() -> None:
-    hub, seen = Hub(), list[float]()
-    hub.call_at(5, lambda: seen.append(hub.time))
-
-    hub.run(until=4)
-    early = list(seen), hub.time
-    hub.run(until=10)
-
-    assert early == ([], 4)
-    assert (seen, hub.time) == ([5], 10)
 
 
 def test_a_lone_sleeper_does_not_sleep_past_the_end() -> None:
@@ -93,6 +85,21 @@ def test_a_killed_task_ends_where_it_waits_and_cleans_up() -> None:
     hub.run()
 
     assert seen == ["killed at 2", "cleaned up"]
+
+
+ROOT = Path(stackroom_local.simulator.__file__).parent
+BEGINS = re.compile(r"threading\.(Thread|Timer|Event)\(|ThreadPoolExecutor|time\.sleep")
+# The clock itself, the server around it all, and two things that simulated time does without: a
+# child process that parses, and a model that is loaded.
+APART = {"clock.py", "server.py", "parser_child.py", "embedding.py"}
+
+
+def test_the_simulator_begins_nothing_and_waits_for_nothing_but_by_its_clock() -> None:
+    texts = {path.name: path.read_text("utf-8") for path in ROOT.glob("*.py")}
+
+    beginners = {name for name, text in texts.items() if BEGINS.search(text)}
+
+    assert beginners == APART
 
 
 def test_the_simulators_clock_runs_on_simulated_time() -> None:

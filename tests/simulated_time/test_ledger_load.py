@@ -35,14 +35,6 @@ def test_bedrocks_limits_hold_whatever_comes() -> None:
     assert curve.served <= bedrocks_end(PER_CATALOG, limits_times(1)) * 1.1
 
 
-def test_the_more_come_the_more_writes_are_refused() -> None:
-    few, many = (point(PER_CATALOG, rate, factor=100) for rate in (1.0, 12.0))
-
-    assert few.conflicts < 0.5
-    assert not few.bends
-    assert many.bends
-
-
 def test_queues_read_one_after_the_other_bend_the_ledger_of_a_large_pool() -> None:
     as_it_is = point(PER_CATALOG, 1.5, pool=20)
     at_once = point(PER_CATALOG, 1.5, pool=20, reads_at_once=True)

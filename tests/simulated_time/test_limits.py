@@ -8,7 +8,6 @@ import pytest
 
 from benchmarks.limits import LIMITS, Limits, Work, alone, bound
 from benchmarks.worlds import WORLDS
-from stackroom_local.simulator.rules import RATES
 
 # So few that a handful of documents meets all of them.
 NARROW = Limits(calls=2, per_call=2, call=4.0, jobs=2, starting=4.0, between_starts=10.0)
@@ -36,21 +35,10 @@ def test_one_document_takes_a_direct_call_and_its_own_time() -> None:
     assert alone(work) == 4 + 1
 
 
-def test_latency_comes_before_everything() -> None:
-    work = at(0.0, 1.0, latency=0.5)
-
-    assert bound([work], pool_size=1) == pytest.approx(0.5 + 4 + 1)
-    assert alone(work) == 0.5 + 4 + 1
-
-
 def test_ten_direct_calls_of_ten_documents_are_at_work_at_a_time() -> None:
     assert bound(at_once(1_000, 1.0), pool_size=1) == pytest.approx(
         (1_000 + 100 * 4) / 10, abs=0.01
     )
-
-
-def test_no_call_indexes_in_its_first_seconds() -> None:
-    assert bound(at_once(20, 1.0), pool_size=1) == pytest.approx(4 + 20 / 10, abs=0.01)
 
 
 def test_jobs_on_other_knowledge_bases_take_their_share_of_much_work() -> None:
@@ -75,18 +63,6 @@ def test_jobs_begin_one_by_one() -> None:
     )
 
 
-def test_a_job_may_index_several_at_a_time() -> None:
-    works = at_once(1_000, 1.0)
-
-    eight, sixteen = (
-        bound(works, pool_size=1, limits=replace(LIMITS, at_a_time=each)) for each in (8, 16)
-    )
-
-    # In a second calls index 7.1 documents: jobs of 8 instead of them are sooner.
-    assert eight == pytest.approx(4 + 1_000 / 8, abs=0.01)
-    assert sixteen == pytest.approx(4 + 1_000 / 16, abs=0.01)
-
-
 def test_jobs_that_index_several_take_more_than_direct_calls_beside_them() -> None:
     count, limits = 100_000, replace(LIMITS, at_a_time=8)
 
@@ -97,30 +73,12 @@ def test_jobs_that_index_several_take_more_than_direct_calls_beside_them() -> No
     assert of_six == pytest.approx(count / (10 / 1.4 + 5 * 8), rel=0.01)
 
 
-def test_where_calls_take_a_minute_a_few_documents_are_sooner_by_a_job() -> None:
-    limits = replace(LIMITS, call=60.0)
-
-    few, many = (bound(at_once(each, 1.0), pool_size=1, limits=limits) for each in (10, 1_000))
-
-    assert few == pytest.approx(4 + 10, abs=0.01)
-    assert many == pytest.approx((1_000 + 100 * 60) / 10, abs=0.01)
-    assert alone(at(0.0, 1.0), limits) == 4 + 1
-
-
 def test_a_long_document_is_never_cut() -> None:
     works = [*at_once(10, 1.0), at(3.0, 100.0)]
 
     assert bound(works, pool_size=1, by_jobs=False) == pytest.approx(3 + 4 + 100, abs=0.01)
     # By a job that was started for the others, at best.
     assert bound(works, pool_size=2) == pytest.approx(4 + 100, abs=0.01)
-
-
-def test_what_comes_last_counts_from_when_it_comes() -> None:
-    works = [at(float(second), 1.0) for second in range(61)]
-
-    assert bound(works, pool_size=1, by_jobs=False) == pytest.approx(60 + 4 + 1, abs=0.01)
-    # A job may list it the moment it comes.
-    assert bound(works, pool_size=2) == pytest.approx(60 + 1, abs=0.01)
 
 
 def test_a_job_removes_any_number_at_once_and_calls_ten_at_a_time() -> None:
@@ -130,32 +88,12 @@ def test_a_job_removes_any_number_at_once_and_calls_ten_at_a_time() -> None:
     assert bound(storm, pool_size=1, by_jobs=False) == pytest.approx(500 * 4 / 10, abs=0.01)
 
 
-def test_the_rate_of_direct_calls_is_no_bound() -> None:
-    assert LIMITS.calls / LIMITS.call <= RATES["IngestKnowledgeBaseDocuments"]
-
-
 def test_a_job_for_the_short_is_followed_by_calls_for_the_long() -> None:
     limits = Limits(calls=4, per_call=1, call=4.0, at_a_time=2)
     works = [*at_once(400, 0.1), *at_once(4, 100.0)]
 
     # The job lists after 4 s and takes 20; then all calls begin at once.
     assert bound(works, pool_size=1, limits=limits) == pytest.approx(4 + 20 + 104, abs=0.01)
-
-
-def test_a_job_takes_up_what_nobody_could_have_told_bedrock_of() -> None:
-    limits = Limits(per_call=1, at_a_time=2)
-    works = [at(0.0, 0.0), *[at(10.0, 1.0, latency=3.0)] * 6, *[at(10.0, 100.0, latency=3.0)] * 10]
-
-    # It was started for the first and lists at 10; calls begin at 13, when it has done the short.
-    assert bound(works, pool_size=1, limits=limits) == pytest.approx(13 + 104, abs=0.01)
-
-
-def test_calls_are_at_work_until_the_next_job_may_begin() -> None:
-    limits = Limits(at_a_time=16)
-    works = [*at_once(16, 20.0), *at_once(10, 6.0), *at_once(16, 10.0)]
-
-    # One job until 24; ten calls until 10, and a job in their place until 24.
-    assert 20 < bound(works, pool_size=2, limits=limits) <= 24
 
 
 @pytest.mark.parametrize("limits", ALL_LIMITS.values(), ids=ALL_LIMITS)

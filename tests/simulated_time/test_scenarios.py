@@ -13,8 +13,8 @@ from benchmarks.scenarios import burst, large_documents, parked, settle, trickle
 from benchmarks.shapes import NAIVE, Design, Shape, put_under
 from benchmarks.stage import Stage
 from benchmarks.stores import AdmissionBook
-from benchmarks.traffic import Upload
-from benchmarks.worlds import ASSUMED, WORLDS
+from benchmarks.traffic import Traffic, Upload
+from benchmarks.worlds import WORLDS
 from stackroom.admission.limits import PATIENCE
 from stackroom.ports.admission import Mode, Waiter
 from tests.fakes.pipeline import FakeAdmissionBook
@@ -86,26 +86,6 @@ def test_the_naive_design_loses_nothing_tells_nothing_untrue_and_has_one_sync_at
     assert 2 <= started <= 5
 
 
-def test_the_naive_design_starts_once_more_for_what_came_during_a_sync() -> None:
-    [first, second] = Shape(uploads=2, catalogs=2, apart=6).planned(seed=1)
-
-    outcome = naive([first, second], seed=1)
-
-    assert outcome.bill.accepted["StartIngestionJob"] == 2
-    assert outcome.lost == 0
-
-
-def test_the_naive_design_profits_from_jobs_of_several_and_bears_with_slow_calls() -> None:
-    shape = Shape(uploads=60, catalogs=6, within=20)
-
-    one, many, slow = (
-        put_under(shape, NAIVE, world, 1).settled for world in (ASSUMED, "jobs 16", "calls 60 s")
-    )
-
-    assert many < one / 2
-    assert slow == one
-
-
 def test_a_wait_ends_when_the_record_says_so_and_a_search_finds_it() -> None:
     found: dict[str, float] = {}
     seen = Observation(now=lambda: 5.0, found_since=found.get)
@@ -152,16 +132,6 @@ def test_no_design_is_faster_than_the_bound_in_any_world(shape: Shape, sources: 
         assert 0 < by_limits <= with_latency <= figures.settled
 
 
-def test_a_large_file_counts_apart_from_its_catalogs_others() -> None:
-    planned = Shape(uploads=10, catalogs=2, within=5, large=1).planned(seed=1)
-
-    seen = settle(Stage(seed=1), planned).observation
-
-    assert [len(each) for each in seen.waits.values()] == [5, 5]
-    assert len(seen.of_large) == 1
-    assert len(seen.all_waits()) == 11
-
-
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_way_of_one_file_takes_longer_than_bedrock_by_itself(case: Case) -> None:
     found = passage(case, seed=1)
@@ -197,3 +167,16 @@ def any_waiter(chance: random.Random) -> Waiter:
         calls=1,
         token=f"token-{chance.randrange(2)}",
     )
+
+
+@pytest.mark.parametrize(("chosen", "jobs"), [("custom", 0), ("s3", 8), ("shared", 0)])
+def test_a_burst_into_own_and_shared_data_sources_loses_nothing(chosen: str, jobs: int) -> None:
+    planned = Traffic(random.Random(3)).burst(100, 10, within=60)
+    stage = Stage(seed=3, pool_size=2, catalog_data_sources=chosen)
+
+    outcome = settle(stage, planned)
+
+    accepted = stage.account.bill.accepted
+    assert accepted["StartIngestionJob"] >= jobs
+    assert accepted["IngestKnowledgeBaseDocuments"] > 0  # two catalogs share data sources, at least
+    assert (outcome.lost, outcome.false_failures, outcome.broken, outcome.dead_letters) == (0,) * 4

@@ -58,20 +58,6 @@ def test_of_two_who_read_the_same_version_one_is_refused(table: Table) -> None:
     assert table.used["write ONE"] == 3
 
 
-def test_an_update_adds_sets_and_removes(table: Table) -> None:
-    plain = Table(hub=table.hub, chance=table.chance)
-    values = to_item({":one": 1, ":live": "RUN"})
-    request = {"Key": KEY, "ExpressionAttributeValues": values}
-
-    during(
-        plain,
-        lambda: plain.update_item(UpdateExpression="ADD asked :one SET live = :live", **request),
-        lambda: plain.update_item(UpdateExpression="ADD asked :one REMOVE live", **request),
-    )
-
-    assert from_item(plain.items[("ONE", "ONLY")]) == {"pk": "ONE", "sk": "ONLY", "asked": 2}
-
-
 def test_a_queue_is_read_in_the_order_of_its_keys_and_no_further_than_asked(table: Table) -> None:
     names = ["c", "a", "b"]
     during(table, *[lambda each=each: table.put_item(Item=row(each)) for each in names])
@@ -144,23 +130,6 @@ def test_who_meets_a_transaction_is_refused_and_who_comes_after_it_is_not(table:
     assert plain == ["TransactionConflictException"]
     assert from_item(table.items[("ONE", "ONLY")])["asked"] == 3
     assert ("QUEUE", "beside") in table.items
-
-
-def test_a_transaction_whose_condition_fails_writes_nothing(table: Table) -> None:
-    during(table, put(table, 1))
-
-    [answer] = during(
-        table,
-        lambda: table.transact_write_items(
-            TransactItems=[
-                {"Put": {"Item": row("beside")}},
-                {"Put": {"Item": KEY | to_item({"version": 3}), **if_at(2)}},
-            ]
-        ),
-    )
-
-    assert answer == "TransactionCanceledException"
-    assert ("QUEUE", "beside") not in table.items
 
 
 def test_sizes_are_dynamodbs() -> None:

@@ -11,11 +11,9 @@ from stackroom_local.simulator.disturbances import Kind
 from stackroom_local.simulator.errors import ConnectionDropped, ServiceError
 from stackroom_local.simulator.faults import Fault
 from stackroom_local.simulator.rules import (
-    DATA_SOURCES_PER_KNOWLEDGE_BASE,
-    DIRECT_DURATION,
     MANAGED_SOURCE_CREATION,
 )
-from tests.simulator.world import CUSTOM, data_source_request
+from tests.simulator.world import CUSTOM
 from tests.workflow.answering import Members, answered
 from tests.workflow.simulator import Simulator
 
@@ -98,26 +96,6 @@ class Bedrock:
         """The next such call, or what it makes, meets this fault (simulator/faults.py)."""
         self._simulator.faults.ask(Fault(operation=operation, kind=kind, **order))
 
-    def refuse_bucket(self, *, times: int) -> None:
-        """The next jobs can't read it, and fail over that."""
-        self._simulator.refuse_listings(times)
-
-    def crowd(self, knowledge_base_id: str) -> None:
-        """Strangers make data sources there until it takes no more."""
-        while self._count_sources(knowledge_base_id) < DATA_SOURCES_PER_KNOWLEDGE_BASE.limit:
-            request = data_source_request(knowledge_base_id, self._bucket, "strangers/")
-            self._simulator.ask("CreateDataSource", **request)
-
-    def forget(self, key: str) -> None:
-        """A stranger deletes the document from its data source, though not from the bucket."""
-        [found] = [each for each in self.documents() if _uri(each).endswith(f"/{key}")]
-        self._simulator.ask(
-            "DeleteKnowledgeBaseDocuments",
-            **_ids(found),
-            documentIdentifiers=[found["identifier"]],
-        )
-        self.pass_time(DIRECT_DURATION.value)
-
     # What there is to see.
 
     @property
@@ -186,9 +164,6 @@ class Bedrock:
             )["retrievalResults"]
         ]
 
-    def _count_sources(self, knowledge_base_id: str) -> int:
-        return len(self._listed("ListDataSources", knowledgeBaseId=knowledge_base_id))
-
     def _listed(self, operation: str, **members: str) -> list[Members]:
         """All of them: a page holds a thousand."""
         answer = self._simulator.ask(operation, **members)
@@ -225,7 +200,3 @@ def _ids(source: Members, home: str | None = None) -> dict[str, str]:
         "knowledgeBaseId": home or source["knowledgeBaseId"],
         "dataSourceId": source["dataSourceId"],
     }
-
-
-def _uri(detail: Members) -> str:
-    return str(detail["identifier"].get("s3", {}).get("uri", ""))

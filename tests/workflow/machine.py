@@ -80,7 +80,7 @@ class Machine:
     def states(self, execution_arn: str) -> list[str]:
         return [
             event["stateEnteredEventDetails"]["name"]
-            for event in self._events(execution_arn)
+            for event in self.events(execution_arn)
             if "stateEnteredEventDetails" in event
         ]
 
@@ -96,7 +96,7 @@ class Machine:
             self.stop_at_once()  # again, since moto forgets it if a state is just being entered
             sleep(_LOOK)
 
-    def _events(self, execution_arn: str) -> list[dict[str, Any]]:
+    def events(self, execution_arn: str) -> list[dict[str, Any]]:
         pages = self.client.get_paginator("get_execution_history").paginate(
             executionArn=execution_arn
         )
@@ -116,7 +116,7 @@ class Machine:
         return f"{self.arn.replace(':stateMachine:', ':execution:')}:{name}"
 
     def _types(self, name: str) -> list[str]:
-        return [event["type"] for event in self._events(self._arn(name))]
+        return [event["type"] for event in self.events(self._arn(name))]
 
     def _rests(self, arn: str) -> bool:
         """Whether it is a successor with a delay, which no test waits for."""

@@ -5,26 +5,107 @@ Its rules and life cycles are those that `stackroom up` serves. Nothing is parse
 document is its text, and a search finds what its filter lets through.
 """
 
-from functools import cache
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import UTC, datetime
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import botocore.session
 
 from benchmarks.simulated_time.bedrock import Durations, NothingToParse, WaitInsteadOfEmbedding
+from benchmarks.simulated_time.clock import VirtualClock
+from benchmarks.simulated_time.hub import Hub
 from benchmarks.simulated_time.searching import SearchableDocuments
 from stackroom_local.simulator.assembly import Services
 from stackroom_local.simulator.assumptions import Assumptions
+from stackroom_local.simulator.clock import Clock, Signal
 from stackroom_local.simulator.components import Components
 from stackroom_local.simulator.errors import ServiceError
 from stackroom_local.simulator.faults import Faults
 from stackroom_local.simulator.identifiers import Arns
+from stackroom_local.simulator.objects import S3Object, S3Objects
 from stackroom_local.simulator.rules import MANAGED_CREATION
 from stackroom_local.simulator.store import Store
 from tests.simulator.world import ROLE, knowledge_base_request
 from tests.workflow.answering import Members
-from tests.workflow.bucket import TroubledBucket
-from tests.workflow.timeline import StampingClock, Timeline
+
+Answer = TypeVar("Answer")
+
+
+class Timeline:
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="bedrock")
+        self.hub = self._thread.submit(Hub).result()
+
+    def do(self, action: Callable[[], Answer], *, after: float = 0.0) -> Answer:
+        """
+        Let so many seconds pass, then do this, and answer what it answers or raise what it raises.
+
+        Whatever else is due by then is done before. Safe to call from any thread but the hub's.
+        """
+        return self._thread.submit(self._do, action, after).result()
+
+    def close(self) -> None:
+        """Everything that waits for a moment has come to its end."""
+        self._thread.submit(self.hub.run).result()
+        self._thread.shutdown()
+
+    def _do(self, action: Callable[[], Answer], after: float) -> Answer:
+        self.hub.run(until=self.hub.time + after)
+        answer: Future[Answer] = Future()
+        self.hub.spawn(partial(_answer, answer, action))
+        self.hub.run(until=self.hub.time)
+        while not answer.done():  # it takes time of its own
+            self.hub.run(until=self.hub.time + 1)
+        return answer.result()
+
+
+class StampingClock(VirtualClock):
+    """Its delays are simulated, its timestamps are not: the product compares them with its own."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+
+def _answer(answer: Future[Answer], action: Callable[[], Answer]) -> None:
+    try:
+        answer.set_result(action())
+    except Exception as error:
+        answer.set_exception(error)
+
+
+class TroubledBucket:
+    """The simulator's `Objects`."""
+
+    def __init__(self, connect: Callable[[], Any], clock: Clock) -> None:
+        self._objects = S3Objects(connect)
+        self._clock = clock
+        self._held: dict[str, Signal] = {}
+
+    def hold(self, key: str) -> None:
+        """Whoever reads it from now on waits until it is let go."""
+        self._held[key] = self._clock.signal()
+
+    def let_go(self, key: str) -> None:
+        self._held.pop(key).set()
+
+    def let_all_go(self) -> None:
+        for key in list(self._held):
+            self.let_go(key)
+
+    def under(self, bucket: str, prefix: str) -> Iterator[S3Object]:
+        return self._objects.under(bucket, prefix)
+
+    def read(self, bucket: str, key: str) -> tuple[bytes, str]:
+        if key in self._held:
+            self._held[key].wait()
+        return self._objects.read(bucket, key)
+
+    def find(self, bucket: str, key: str) -> S3Object:
+        return self._objects.find(bucket, key)
+
 
 _ARNS = Arns(account="123456789012", region="us-east-1")
 
@@ -96,9 +177,6 @@ class Simulator:
 
     def let_go(self, key: str) -> None:
         self._timeline.do(lambda: self._bucket.let_go(key))
-
-    def refuse_listings(self, times: int) -> None:
-        self._timeline.do(lambda: self._bucket.refuse(times))
 
     def _assembled(self, clock: StampingClock) -> Services:
         hub = self._timeline.hub

@@ -11,8 +11,8 @@ work of the integration arn:aws:states:::lambda:invoke:
 | a call of that function | Payload, filled in here, goes to the function of FunctionName |
 | X-Amz-Function-Error: Unhandled | the errorType of the payload, which it compares with Catch |
 
-Everything else stands as it deploys, and what the engine makes of it is
-test_stepfunctions_local.py's. A task that waits for its token stays as it is: there are none here.
+Everything else stands as it deploys. A task that waits for its token stays as it is: there are none
+here. It retries nothing by name and keeps no `TimeoutSeconds`; its executions end as SUCCEEDED.
 """
 
 import json

@@ -62,20 +62,6 @@ def test_a_catalog_waits_for_anothers_job_in_one_state_and_is_woken_by_the_poll_
     assert world.grants() == []
 
 
-def test_runs_are_served_in_the_order_in_which_they_came(world: World, only: str) -> None:
-    keys = [f"{user}/research/report.txt" for user in ("bob", "carol", "dave")]
-    world.occupy(only)
-    for key in keys:
-        drop_and_park(world, key)
-
-    world.vacate()
-    world.sweep()
-
-    world.executions()
-    assert world.bedrock.prefixes() == [world.catalog(key).s3_prefix for key in keys]
-    assert world.bedrock.refusals == []
-
-
 def test_direct_calls_wait_for_a_job_to_end(only: str, world: World) -> None:
     world.bedrock.hold(KEY)
     drop_and_begin(world, KEY)
@@ -112,23 +98,9 @@ def test_a_job_waits_for_direct_calls_to_be_settled(only: str, world: World) -> 
     assert world.grants() == []
 
 
-def test_a_run_that_lost_its_grant_queues_up_again(world: World) -> None:
-    world.at("start", 2, lambda: world.drop_grant(world.catalog(KEY).catalog_id))
-
-    world.drop(KEY)
-
-    [execution] = world.executions()
-    assert execution.states.count("AdmitIngestion") == 2
-    assert world.status(KEY) == "indexed"
-    assert world.grants() == []
-
-
-@pytest.mark.parametrize("error", ["StoreUnavailable", "Lambda.Unknown"])
-def test_a_repeated_request_replaces_the_token_and_is_woken_by_it(
-    world: World, only: str, error: str
-) -> None:
+def test_a_repeated_request_replaces_the_token_and_is_woken_by_it(world: World, only: str) -> None:
     world.occupy(only)
-    world.functions.interrupt("admit", error, late=True)
+    world.functions.interrupt("admit", "Lambda.Unknown", late=True)
     drop_and_park(world, KEY)
     tokens = [call["token"] for call in world.functions.calls_of("admit")]
 
@@ -184,23 +156,6 @@ def test_the_sweep_wakes_whom_a_dispatcher_died_over(
     assert [world.status(KEY), world.status(OTHER)] == ["indexed", "indexed"]
 
 
-def test_an_aborted_run_loses_its_position_to_the_next(
-    world: World, only: str, no_delay: None
-) -> None:
-    world.occupy(only)
-    aborted = drop_and_park(world, KEY)
-    drop_and_park(world, OTHER)
-    world.machine.abort(aborted)
-
-    world.vacate()
-    world.sweep()
-
-    first, second = world.executions()
-    assert (first.status, second.status) == ("ABORTED", "SUCCEEDED")
-    assert [world.status(KEY), world.status(OTHER)] == ["pending", "indexed"]
-    assert world.grants() == []
-
-
 def test_an_aborted_run_is_followed_by_one_that_queues_up_anew(
     world: World, only: str, no_delay: None
 ) -> None:
@@ -215,14 +170,4 @@ def test_an_aborted_run_is_followed_by_one_that_queues_up_anew(
     first, second = world.executions()
     assert (first.status, second.status) == ("ABORTED", "SUCCEEDED")
     assert world.status(KEY) == "indexed"
-    assert world.grants() == []
-
-
-def test_a_broken_run_gives_its_grant_back(world: World) -> None:
-    world.functions.interrupt("poll", "KeyError")
-
-    world.drop(KEY)
-
-    broken, _ = world.executions()
-    assert broken.states[-2:] == ["RecordFailure", "RunBroke"]
     assert world.grants() == []

@@ -7,8 +7,6 @@ from stackroom.aws import session
 from stackroom.aws.bucket import S3DocumentBucket
 from stackroom.aws.receipts import DynamoReceipts
 from stackroom.deletions.deletions import Deletions
-from stackroom_local.simulator.disturbances import Kind
-from stackroom_local.simulator.rules import DATA_SOURCE_DELETION
 from tests.aws.stores import BUCKET, CONTROL_TABLE
 from tests.workflow.world import World
 
@@ -95,51 +93,3 @@ def test_a_deleted_catalog_leaves_a_shared_data_source_to_the_others(
     assert world.catalogs.get(catalog.catalog_id) is None
     assert world.status(OTHER) == "indexed"
     assert [each["filename"] for each in world.bedrock.passages()] == ["first.txt"]
-
-
-def test_a_data_source_that_goes_slowly_is_waited_for(world: World, deletions: Deletions) -> None:
-    world.drop(KEY)
-    world.executions()
-    catalog_id = world.catalog(KEY).catalog_id
-    a_look = DATA_SOURCE_DELETION.value / 3.5 / 2  # of two calls, three times while it goes
-    world.bedrock.look_every(a_look)
-
-    deletions.delete_catalog("alice", catalog_id)
-
-    execution = world.executions()[-1]
-    assert execution.states.count("WaitForDataSource") == 4
-    assert world.catalogs.get(catalog_id) is None
-    assert world.bedrock.sources() == []
-
-
-def test_a_file_dropped_into_a_catalog_that_is_going_has_it_placed_again(
-    world: World, deletions: Deletions
-) -> None:
-    world.drop(KEY)
-    world.executions()
-    going = world.catalog(KEY).data_source_id
-    world.at("ensure", 2, lambda: world.drop(NOTES))
-
-    deletions.delete_catalog("alice", world.catalog(KEY).catalog_id)
-
-    assert {each.status for each in world.executions()} == {"SUCCEEDED"}
-    assert world.catalog(NOTES).data_source_id != going
-    assert world.catalog(NOTES).status == "ready"
-    assert world.status(NOTES) == "indexed"
-    assert world.document(KEY) is None
-
-
-@pytest.mark.parametrize("operation", ["DeleteDataSource", "ListDataSources", "Retrieve"])
-def test_a_takedown_that_bedrock_is_too_busy_for_is_gone_on_with(
-    world: World, deletions: Deletions, operation: str
-) -> None:
-    world.drop(KEY)
-    world.executions()
-    world.bedrock.fail(operation, Kind.THROTTLE, times=3)
-
-    deletions.delete_catalog("alice", world.catalog(KEY).catalog_id)
-
-    assert {each.status for each in world.executions()} == {"SUCCEEDED"}
-    assert world.bedrock.refusals == [operation] * 3
-    assert (world.bedrock.sources(), world.bedrock.passages()) == ([], [])
-    assert world.document(KEY) is None

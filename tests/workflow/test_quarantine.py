@@ -148,8 +148,7 @@ def test_a_worker_that_dies_over_one_leaves_nothing_behind(
 
 
 @pytest.mark.usefixtures("by_jobs", "no_delay")
-@pytest.mark.parametrize(("action", "time"), [("start", 2), ("poll", 1)])
-@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize(("action", "time", "late"), [("start", 2, False), ("poll", 1, True)])
 def test_a_run_that_breaks_leaves_none_behind(
     world: World, action: str, time: int, late: bool
 ) -> None:

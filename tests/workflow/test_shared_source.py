@@ -2,10 +2,8 @@
 
 import pytest
 
-from stackroom.model import DataSourceType
 from stackroom.runs.worklists import shared_worklist
 from stackroom_local.simulator.disturbances import Kind
-from stackroom_local.simulator.rules import DIRECT_DURATION
 from tests.workflow.world import World
 
 KEY = "alice/research/report.txt"
@@ -56,19 +54,6 @@ def test_where_all_are_to_share_one_nobody_has_any_else(world: World) -> None:
     assert owners == ["alice", "alice", "bob"]
 
 
-def test_a_slot_lost_to_someone_elses_data_sources_leads_to_the_shared_one(
-    one_knowledge_base: str, world: World
-) -> None:
-    world.bedrock.crowd(one_knowledge_base)
-
-    world.drop(KEY)
-
-    world.executions()
-    assert world.catalog(KEY).data_source_id == world.bedrock.shared[one_knowledge_base]
-    assert world.catalog(KEY).data_source_type is DataSourceType.CUSTOM
-    assert world.status(KEY) == "indexed"
-
-
 @pytest.mark.usefixtures("all_shared")
 def test_a_catalog_that_comes_later_is_served_by_the_run_that_is_under_way(world: World) -> None:
     world.drop("carol/notes/first.txt")
@@ -93,19 +78,6 @@ def test_a_catalog_that_comes_later_is_served_by_the_run_that_is_under_way(world
     assert before == ["indexing"]
     assert [world.status(KEY), world.status(OTHER)] == ["indexed", "indexed"]
     assert world.bedrock.refusals == []
-
-
-@pytest.mark.usefixtures("all_shared")
-def test_a_removed_file_is_waited_for_until_no_search_finds_it(world: World) -> None:
-    world.drop_all(KEY, NOTES)
-    world.executions()
-    world.bedrock.look_every(DIRECT_DURATION.value / 2.5)  # twice while it goes
-
-    world.remove(KEY)
-
-    assert {each.status for each in world.executions()} == {"SUCCEEDED"}
-    assert world.document(KEY) is None
-    assert [each["filename"] for each in world.bedrock.passages()] == ["notes.txt"]
 
 
 @pytest.mark.usefixtures("all_shared")

@@ -98,11 +98,8 @@ class World:
 
     def vacate(self) -> None:
         """That someone ends without handing on the grant."""
-        self.drop_grant(_STRANGER)
-
-    def drop_grant(self, catalog_id: str) -> None:
         ledger = self.book.read()
-        others = tuple(each for each in ledger.grants if each.worklist_id != catalog_id)
+        others = tuple(each for each in ledger.grants if each.worklist_id != _STRANGER)
         self.book.write(replace(ledger, grants=others))
 
     def grants(self) -> list[str]:

@@ -79,7 +79,7 @@ OMISSIONS = {
     " policy is",
     "callers' rights": "of all but the collections of OpenSearch Serverless never checked: whoever"
     " reaches its port may do anything; that a query with texts, a filter or metadata needs"
-    " s3vectors:GetVectors too is held in tests/permissions",
+    " s3vectors:GetVectors too is held in tests/campaigns/permissions",
     "the knowledge base's role": "never checked; a data source whose deletion fails for want of its"
     " index ends as one whose role lost its rights does",
     "5,000,000 files and 100 GB per job": "more than a machine's bucket holds; not counted",

@@ -1,0 +1,119 @@
+"""All attempts in turn, each judged; then whether anything of the victim's has changed."""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from tests.campaigns.attack import arguing, naming, overdoing, pretending, transferring
+from tests.campaigns.attack.oracle import Attempt, judged
+from tests.campaigns.attack.stage import Stage
+from tests.campaigns.attack.wire import Answer
+from tests.e2e.people import eventually
+
+GENERATORS: tuple[Callable[[Stage, random.Random], Iterator[Attempt]], ...] = (
+    naming.foreign_ids,
+    naming.paths,
+    naming.words,
+    arguing.filters,
+    arguing.labels,
+    arguing.smuggled,
+    arguing.mistaken,
+    pretending.spoofed,
+    pretending.replayed,
+    pretending.strangers,
+    pretending.batches,
+    pretending.misnamed,
+    pretending.direct,
+    pretending.forged,
+    overdoing.excesses,
+    overdoing.encodings,
+    overdoing.neighbours,
+    transferring.by_keys,
+    transferring.forms,
+    transferring.links,
+)
+
+
+@dataclass
+class Tally:
+    """`leaks` and `unstructured` say what to repeat: kind, tool, name, and what came of it."""
+
+    attempts: Counter[str] = field(default_factory=Counter)
+    tools: Counter[str] = field(default_factory=Counter)
+    leaks: dict[str, str] = field(default_factory=dict)
+    unstructured: dict[str, str] = field(default_factory=dict)
+    changes: list[str] = field(default_factory=list)
+
+    @property
+    def total(self) -> int:
+        return self.attempts.total()
+
+    @property
+    def is_clean(self) -> bool:
+        return not (self.leaks or self.unstructured or self.changes)
+
+    def told(self) -> str:
+        lines = [f"{'kind':24}{'attempts':>9}{'leaks':>7}{'unstructured':>14}"]
+        for kind in [*sorted(self.attempts), ""]:
+            number = self.attempts[kind] if kind else self.total
+            leaks, unstructured = _of(kind, self.leaks), _of(kind, self.unstructured)
+            lines.append(f"{kind or 'all':24}{number:9}{leaks:7}{unstructured:14}")
+        return "\n".join(lines)
+
+
+def _of(kind: str, found: Iterable[str]) -> int:
+    return sum(each.startswith(kind) for each in found)
+
+
+def attempts(stage: Stage, seed: int, *, share: int = 1) -> Iterator[Attempt]:
+    """All of them, or by chance one of `share` of each generator's, which is at least one."""
+    for generator in GENERATORS:
+        chance = random.Random(f"{seed} {generator.__name__}")
+        found = list(generator(stage, chance))
+        if share > 1:
+            found = chance.sample(found, -(-len(found) // share))
+        yield from found
+
+
+def run(stage: Stage, found: Iterable[Attempt]) -> Tally:
+    """What was planted is looked for once it had every chance to grow."""
+    before = stage.state()
+    tally = judge(stage, found)
+    eventually(stage.is_settled, "what the attacker has put is settled")
+    judge(stage, naming.harvest(stage), tally)
+    tally.changes = _differences(before, stage.state())
+    return tally
+
+
+def judge(stage: Stage, found: Iterable[Attempt], tally: Tally | None = None) -> Tally:
+    """Adds to the tally, if there is one already."""
+    tally = tally or Tally()
+    for attempt in found:
+        _note(tally, attempt, attempt.act(), stage)
+    return tally
+
+
+def _note(tally: Tally, attempt: Attempt, answer: Answer, stage: Stage) -> None:
+    tally.attempts[attempt.kind] += 1
+    tally.tools[attempt.tool] += 1
+    verdict = judged(attempt, answer, stage.secrets)
+    name = f"{attempt.kind} · {attempt.tool} · {attempt.name}"
+    came = f"{answer.status} {answer.body[:400]}"
+    if verdict.leak:
+        tally.leaks[name] = f"{verdict.leak}: {came}"
+    if verdict.unstructured:
+        tally.unstructured[name] = f"{verdict.unstructured}: {came}"
+
+
+def _differences(before: object, after: object, at: str = "") -> list[str]:
+    if before == after:
+        return []
+    if isinstance(before, dict) and isinstance(after, dict):
+        keys = sorted({*before, *after})
+        return [
+            told
+            for key in keys
+            for told in _differences(before.get(key), after.get(key), f"{at}/{key}")
+        ]
+    return [f"{at}: was {before!r:.300}, is {after!r:.300}"]

@@ -1,0 +1,146 @@
+"""
+The functions as deployed: their own handlers, in simulated time, without logs and metrics.
+
+Powertools keeps one invocation's state in a process, which here has several at a time. Threads
+become loops: whoever dies in the middle leaves some of the work done and some undone either way.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import moto.s3.models
+import pytest
+
+import functions.ingest.handler as ingest
+import functions.reconciler.handler as reconciler
+import functions.status_poller.handler as status_poller
+import functions.upload_handler.handler as upload_handler
+import stackroom.audits.attempts
+import stackroom.audits.pace
+import stackroom.aws.bucket
+import stackroom.aws.catalog_register
+import stackroom.beside
+import stackroom.clock
+import stackroom.deletions.emptying
+import stackroom.retries
+from benchmarks.simulated_time.functions import Invocation, Pace
+from functions.ingest import deployed, recovery, tasks
+from functions.reconciler import search_indexes
+from stackroom.aws import session
+from tests.campaigns.chaos.wire import Wire
+
+HANDLERS: dict[str, ModuleType] = {
+    "upload_handler": upload_handler,
+    "ingest": ingest,
+    "status_poller": status_poller,
+    "reconciler": reconciler,
+}
+_MODULES = (*HANDLERS.values(), deployed, recovery, tasks, search_indexes)
+Event = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Context:
+    pace: Pace
+
+    def get_remaining_time_in_millis(self) -> int:
+        invocation = self.pace.hub.current().context
+        assert isinstance(invocation, Invocation), "asked inside a function only"
+        return int((invocation.deadline - self.pace.hub.time) * 1000)
+
+
+class _InTurn:
+    """What `ThreadPoolExecutor` is to threads."""
+
+    def __init__(self, _workers: int) -> None:
+        pass
+
+    def __enter__(self) -> "_InTurn":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def map(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        return iter([work(each) for each in items])
+
+    def submit(self, work: Callable[[], Any]) -> "Future[Any]":
+        done: Future[Any] = Future()
+        done.set_result(work())
+        return done
+
+
+class _Silence:
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return lambda *_, **__: None
+
+
+@contextmanager
+def simulated(
+    wire: Wire, *, now: Callable[[], datetime], pace: Pace, environment: dict[str, str]
+) -> Iterator[None]:
+    """Within, the handlers' time is the hub's and their clients are the wire's."""
+
+    def read(zone: tzinfo | None = None) -> datetime:
+        return now().astimezone(zone or UTC)
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        patch.setattr(stackroom.clock, "datetime", SimpleNamespace(now=read))
+        patch.setattr(moto.s3.models, "utcnow", lambda: now().replace(tzinfo=None))
+        patch.setattr(
+            session, "_session", lambda: SimpleNamespace(client=lambda name, **_: wire.client(name))
+        )
+        asleep = SimpleNamespace(sleep=pace.spend)
+        patch.setattr(stackroom.retries, "time", asleep)
+        awake = SimpleNamespace(sleep=pace.spend, monotonic=lambda: now().timestamp())
+        patch.setattr(stackroom.audits.pace, "time", awake)
+        patch.setattr("botocore.endpoint.time", asleep)  # between attempts
+        for module in (
+            stackroom.aws.bucket,
+            stackroom.aws.catalog_register,
+            stackroom.audits.attempts,
+            stackroom.beside,
+            stackroom.deletions.emptying,
+        ):
+            patch.setattr(module, "ThreadPoolExecutor", _InTurn)
+        levels = {name: module.logger.log_level for name, module in HANDLERS.items()}
+        for module in _MODULES:
+            _quieten(module, patch)
+        _forget()
+        try:
+            yield
+        finally:
+            for name, level in levels.items():
+                HANDLERS[name].logger.setLevel(level)
+    _forget()
+
+
+def handle(name: str, event: Event, pace: Pace) -> Any:
+    return inspect.unwrap(HANDLERS[name].handler)(event, _Context(pace))
+
+
+def _quieten(module: ModuleType, patch: pytest.MonkeyPatch) -> None:
+    module.logger.setLevel("CRITICAL")
+    patch.setattr(module, "metrics", _Silence())
+    for name in ("report", "count"):
+        if hasattr(module, name):
+            patch.setattr(module, name, lambda *_, **__: None)
+    if hasattr(module, "single_metric"):
+        patch.setattr(module, "single_metric", lambda **_: nullcontext(_Silence()))
+
+
+def _forget() -> None:
+    """What handlers keep between invocations, as a new environment has it."""
+    session.client.cache_clear()
+    for module in _MODULES:
+        for kept in vars(module).values():
+            if hasattr(kept, "cache_clear"):
+                kept.cache_clear()

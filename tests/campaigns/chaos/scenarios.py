@@ -1,0 +1,168 @@
+"""What people do to Stackroom: each a short story, the same each time, that faults are put into."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from stackroom.keys import Location, locate
+from tests.aws.stores import CATALOG_TABLE
+from tests.campaigns.chaos.deployment import Command, Terms
+from tests.campaigns.chaos.world import World
+
+A, B, C = (f"alice/research/{name}.txt" for name in "abc")
+BOB = "bob/notes/b.txt"
+DOC = "alice/research/d.doc"  # no format of ours, and one of Bedrock's
+TWICE = "alice/research//a.txt"  # of no path that a document can have
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """`before` is over, and all quiet, when `story` begins; faults are for the story alone."""
+
+    name: str
+    story: Callable[[World], None]
+    before: Callable[[World], None] = lambda world: None
+    own_slots: int = 4
+    by_jobs: bool = False
+    reconciles: bool = False  # the reconciliation belongs to the story
+
+    def terms(self, seed: int = 0, **more: float) -> Terms:
+        return Terms(
+            seed=seed,
+            own_slots=self.own_slots,
+            by_jobs=self.by_jobs,
+            **more,  # type: ignore[arg-type]
+        )
+
+
+def _drop(*keys: str) -> Callable[[World], None]:
+    def drop(world: World) -> None:
+        for key in keys:
+            world.drop(key, f"the first text of {key}")
+
+    return drop
+
+
+def _redrop(world: World) -> None:
+    world.drop(A, "the second text")
+    world.drop(C, "a new one")
+    world.pass_time(20)
+    world.drop(A, "the third text")
+
+
+def _keep_dropping(world: World) -> None:
+    """Whatever a round has taken up, a newer version may lie there by now."""
+    for number in range(8):
+        world.drop(A, f"text {number}")
+        world.pass_time(3)
+
+
+def _delete(world: World) -> None:
+    world.deleted |= {A, B}
+    world.command(Command("delete_document", A))
+    world.remove(B)
+
+
+def _delete_under_way(world: World) -> None:
+    """And there again before anything can have followed."""
+    _drop(A, B)(world)
+    world.pass_time(12)
+    world.remove(A)
+    world.command(Command("delete_document", B))
+    world.pass_time(3)
+    world.drop(A, "back again")
+
+
+def _delete_catalog(world: World) -> None:
+    world.deleted |= {A, B}
+    world.command(Command("delete_catalog", A))
+
+
+def _keep_catalog(world: World) -> None:
+    world.command(Command("delete_catalog", A))
+    world.pass_time(25)
+    world.drop(C, "too late, or too early")
+
+
+def _reject(world: World) -> None:
+    world.may_fail.add(A)
+    world.must_fail.add(A)
+    world.drop(A, "")
+
+
+def _reject_what_bedrock_takes(world: World) -> None:
+    """A job that crawls it indexes it, and the next one does again."""
+    world.may_fail |= {DOC, TWICE}
+    world.must_fail |= {DOC, TWICE}
+    _drop(DOC, B, TWICE)(world)
+    world.pass_time(60)
+    world.drop(A, "the second text")
+
+
+def _compete(world: World) -> None:
+    """One has the only place of its own, the other two share; all want the same knowledge base."""
+    _drop(A)(world)
+    world.pass_time(8)
+    _drop(BOB, "alice/other/o.txt", B)(world)
+
+
+def _garble(world: World) -> None:
+    """What is no event of ours is set aside in the end, and takes nobody along."""
+    world.queue.send("not an event")
+    world.malformed.add("not an event")
+    _drop(A)(world)
+
+
+def _fall_apart(world: World) -> None:
+    """Everything that events would have told, and what a restored table has forgotten."""
+    world.silent = True
+    world.drop(A, "the second text")
+    world.remove(B)
+    world.drop("alice/unheard/u.txt", "nobody was told")
+    _forget(world, C)
+    world.silent = False
+    world.pass_time(180)
+
+
+def _forget(world: World, key: str) -> None:
+    place = locate(key)
+    assert isinstance(place, Location), "it has a place"
+    world.wire.client("dynamodb").delete_item(
+        TableName=CATALOG_TABLE,
+        Key={
+            "catalog_id": {"S": place.catalog_id},
+            "sk": {"S": f"DOC#{place.document_id}"},
+        },
+    )
+
+
+def _everywhere(
+    name: str, story: Callable[[World], None], before: Callable[[World], None] = lambda _: None
+) -> tuple[Scenario, ...]:
+    anywhere = Scenario(name=name, story=story, before=before)
+    return (
+        replace(anywhere, name=f"{name}, own source"),
+        replace(anywhere, name=f"{name}, shared source", own_slots=0),
+        replace(anywhere, name=f"{name}, by jobs", by_jobs=True),
+    )
+
+
+SCENARIOS = {
+    each.name: each
+    for each in (
+        *_everywhere("first drop", _drop(A, B)),
+        *_everywhere("re-drop", _redrop, _drop(A, B)),
+        *_everywhere("re-drop again and again", _keep_dropping),
+        *_everywhere("delete", _delete, _drop(A, B, C)),
+        *_everywhere("delete under way", _delete_under_way),
+        *_everywhere("catalog deleted", _delete_catalog, _drop(A, B)),
+        *_everywhere("catalog kept", _keep_catalog, _drop(A, B)),
+        *_everywhere("rejected after a good one", _reject, _drop(A, B)),
+        *_everywhere("rejected, and taken by Bedrock", _reject_what_bedrock_takes, _drop(A)),
+        Scenario("two compete", _compete, own_slots=1),
+        Scenario("malformed among good ones", _garble),
+        *(
+            replace(each, reconciles=True)
+            for each in _everywhere("reconciler mends", _fall_apart, _drop(A, B, C))
+        ),
+    )
+}

@@ -1,0 +1,299 @@
+"""Everything that is tried: each trial one story, and what goes wrong in it."""
+
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import partial
+
+from benchmarks.simulated_time.hub import Hub
+from stackroom.aws.admission import DynamoAdmissionBook
+from stackroom.errors import RecordChanged
+from stackroom.ports.admission import Ledger
+from stackroom_local.simulator.disturbances import (
+    BY_CHANCE,
+    DOCUMENTS_BY_CHANCE,
+    Kind,
+)
+from stackroom_local.simulator.faults import Chance, Fault, Faults
+from tests.aws.stores import CONTROL_TABLE
+from tests.campaigns.chaos.deployment import Command, Terms
+from tests.campaigns.chaos.disruptions import ATTEMPTS, Disruptions, faults_at
+from tests.campaigns.chaos.kills import Kill, Kills
+from tests.campaigns.chaos.scenarios import SCENARIOS, Scenario
+from tests.campaigns.chaos.truth import discrepancies
+from tests.campaigns.chaos.wire import Wire
+from tests.campaigns.chaos.world import World, world
+from tests.workflow.machine import DEFINITION
+
+_LOOK = 0.01  # seconds; from state to state it is twice as long
+
+
+def expire(world: World) -> None:
+    """Every lease and every grant is void from now on, whoever holds it."""
+    past = world.hub.now() - timedelta(seconds=1)
+    dynamodb = world.wire.client("dynamodb")
+    for item in dynamodb.scan(TableName=CONTROL_TABLE)["Items"]:
+        if "live" in item:
+            dynamodb.update_item(
+                TableName=CONTROL_TABLE,
+                Key={"pk": item["pk"], "sk": item["sk"]},
+                UpdateExpression="SET #until = :past",
+                ExpressionAttributeNames={"#until": "until"},
+                ExpressionAttributeValues={":past": {"S": past.isoformat()}},
+            )
+    book = DynamoAdmissionBook(client=dynamodb, table=CONTROL_TABLE)
+    ledger = book.read()
+    if not ledger.grants:
+        return
+    try:
+        book.write(_voided(ledger, past))
+    except RecordChanged:
+        expire(world)
+
+
+def _voided(ledger: Ledger, past: datetime) -> Ledger:
+    return replace(ledger, grants=tuple(replace(each, until=past) for each in ledger.grants))
+
+
+def observe(world: World) -> None:
+    """See which states the story goes through."""
+
+    def watch() -> None:
+        while world.kills.armed:
+            for execution in world.workflow.executions.values():
+                world.states.add(execution.state)
+            world.hub.sleep(_LOOK)
+
+    world.hub.spawn(watch)
+
+
+def end_execution(world: World, state: str, status: str) -> None:
+    """The first execution that comes to the state ends there."""
+
+    def watch(hub: Hub) -> None:
+        while world.kills.armed:
+            for execution in list(world.workflow.executions.values()):
+                if execution.status == "RUNNING" and execution.state == state:
+                    world.troubled += 1
+                    world.workflow.stop(execution.name, status)
+                    return
+            hub.sleep(_LOOK)
+
+    world.hub.spawn(partial(watch, world.hub))
+
+
+@dataclass
+class Outcome:
+    """
+    `injected` counts what was done to the story, by whom it befell and its kind; `told` is how to
+    see it again. `operations` are Bedrock's calls, `calls` those of the other services.
+    """
+
+    told: str
+    injected: Counter[tuple[str, str]]
+    discrepancies: list[str]
+    kills: Kills
+    operations: dict[str, int] = field(default_factory=dict)
+    calls: Counter[str] = field(default_factory=Counter)
+    found: dict[str, int] = field(default_factory=dict)
+    states: set[str] = field(default_factory=set)
+
+
+def injected_into(made: World) -> Counter[tuple[str, str]]:
+    """How often anything went wrong, by whom it befell and its kind."""
+    counts = Counter({("workers", "death"): len(made.kills.done)})
+    counts["runs, leases and events", "trouble"] = made.troubled
+    for (_, kind), count in made.faults.counts.items():
+        counts["bedrock", str(kind)] += count
+    for (operation, kind), count in made.disruptions.asked.counts.items():
+        counts[operation.partition(".")[0], str(kind)] += count
+    return +counts  # without what never happened
+
+
+def play(
+    wire: Wire,
+    scenario: Scenario,
+    *,
+    terms: Terms | None = None,
+    kills: tuple[Kill, ...] = (),
+    faults: Faults | None = None,
+    disruptions: Disruptions | None = None,
+    trouble: Callable[[World], None] | None = None,
+    hurts_documents: bool = False,
+    told: str = "",
+) -> Outcome:
+    """
+    The story, its faults, quiet, one reconciliation; then the truth.
+
+    Documents that Bedrock was made to fail may fail; then their owner tries them again.
+    """
+    known = Kills.of(kills)
+    around = disruptions or Disruptions()
+    known.armed = around.armed = False
+    with world(wire, terms or scenario.terms(), kills=known, disruptions=around) as made:
+        scenario.before(made)
+        problems = [] if made.settle() else ["the story never begins"]
+        before = dict(made.account.bill.calls)
+        known.armed = around.armed = True
+        made.deliveries = made.terms.deliveries
+        if faults is not None:
+            made.faults.ask(*faults.asked)
+            made.faults.chance = faults.chance
+        scenario.story(made)
+        if trouble is not None:
+            trouble(made)
+        if scenario.reconciles:
+            made.reconcile()
+        elif not made.settle():
+            problems.append("never quiet")
+        known.armed = False
+        injected = injected_into(made)
+        made.faults.clear()
+        around.clear()
+        operations = {
+            name: count - before.get(name, 0) for name, count in made.account.bill.calls.items()
+        }
+        if hurts_documents:
+            for key in sorted({each.s3_key for each in made.failed()}):
+                made.command(Command("retry", key))
+        found = made.reconcile()
+        if made.terms.deliveries and not scenario.reconciles:
+            # Only what nobody was told of, or what was taken from the tables, needs it.
+            problems += [f"left to the reconciliation: {kind} {n}" for kind, n in found.items()]
+        problems += discrepancies(made)
+        if found:  # else it has just been seen to find nothing
+            again = made.reconcile()
+            problems += [f"found again: {kind} {count}" for kind, count in again.items()]
+        return Outcome(
+            told=told or scenario.name,
+            injected=injected,
+            discrepancies=problems,
+            kills=known,
+            operations=operations,
+            calls=around.calls,
+            found=dict(found),
+            states=made.states,
+        )
+
+
+_PASSING = (Kind.THROTTLE, Kind.UNAVAILABLE, Kind.LOST, Kind.DROPPED)
+# One of these alone is an attempt lost, and nobody hears of it. (Nor of INTERNAL, ever: it is
+# UNAVAILABLE by another name.)
+_UNHEARD = (Kind.THROTTLE, Kind.UNAVAILABLE, Kind.DROPPED, Kind.INTERNAL)
+_ENDS = tuple(
+    name
+    for name, state in json.loads(DEFINITION.read_text("utf-8"))["States"].items()
+    if state["Type"] in ("Succeed", "Fail")
+)
+_MOMENTS = (0, 2, 6, 7, 8, 9, 11, 14, 18, 24)
+_STORM_KILLS = 3
+
+
+@dataclass(frozen=True)
+class Trial:
+    """`trouble` is the name of one, and its moment or the state where it strikes."""
+
+    scenario: str
+    kills: tuple[Kill, ...] = ()
+    faults: tuple[Fault, ...] = ()  # of Bedrock
+    disruptions: tuple[Fault, ...] = ()  # of all others
+    rate: float = 0.0
+    trouble: tuple[str, float | str] | None = None
+    deliveries: int = 1
+    shuffle: float = 0.0
+    seed: int = 0
+
+    def __str__(self) -> str:
+        told = [str(each) for each in self.kills]
+        told += [
+            f"{each.kind} x{each.times} in {each.operation}[{each.skip}]{each.where}"
+            for each in (*self.faults, *self.disruptions)
+        ]
+        if self.rate:
+            told.append(f"storm {self.rate}")
+        if self.trouble:
+            told.append(f"{self.trouble[0]} at {self.trouble[1]}")
+        if self.deliveries != 1:
+            told.append(f"{self.deliveries} deliveries")
+        return f"{self.scenario}: {', '.join(told) or 'nothing'} (seed {self.seed})"
+
+    def run(self, wire: Wire) -> Outcome:
+        scenario = SCENARIOS[self.scenario]
+        faults = Faults()
+        faults.ask(*self.faults)
+        if self.rate:
+            calls = [each for each in Kind if each not in (Kind.FAILED, Kind.REFUSED)]
+            faults.chance = Chance(seed=self.seed, rates=dict.fromkeys(calls, self.rate))
+        disruptions = Disruptions(rate=self.rate, seed=self.seed)
+        disruptions.asked.ask(*self.disruptions)
+        terms = scenario.terms(self.seed, deliveries=self.deliveries, shuffle=self.shuffle)
+        return play(
+            wire,
+            scenario,
+            terms=terms,
+            kills=self.kills,
+            faults=faults,
+            disruptions=disruptions,
+            trouble=partial(_strike, self.trouble) if self.trouble else None,
+            hurts_documents=any(each.kind in (Kind.FAILED, Kind.REFUSED) for each in self.faults),
+            told=str(self),
+        )
+
+
+def _strike(trouble: tuple[str, float | str], world: World) -> None:
+    name, where = trouble
+    if name in ("ABORTED", "TIMED_OUT"):
+        end_execution(world, str(where), name)
+        return
+    world.pass_time(float(where))
+    world.troubled += 1
+    {"expire": expire, "restart": World.restart_account}[name](world)
+
+
+def all_of(scenario: str, plain: Outcome) -> Iterator[Trial]:
+    """`plain` is the story without anything going wrong, which shows what there is to disturb."""
+    own = Trial(scenario)
+    for kill in plain.kills.possible():
+        # What AWS has seen before one call is what it has seen after the call before.
+        if kill.late or kill.call == 0:
+            yield replace(own, kills=(kill,))
+    for operation, count in sorted(plain.operations.items()):
+        yield from (replace(own, faults=faults) for faults in _faults_of(operation, count))
+    yield from (replace(own, disruptions=(each,)) for each in faults_at(plain.calls))
+    for moment in _MOMENTS:
+        yield replace(own, trouble=("expire", moment))
+        yield replace(own, trouble=("restart", moment))
+    for state in sorted(plain.states.difference(_ENDS, ("",))):
+        for status in ("ABORTED", "TIMED_OUT"):
+            yield replace(own, trouble=(status, state))
+    for seed in range(3):
+        yield replace(own, deliveries=2, shuffle=60.0, seed=seed)
+    yield replace(own, deliveries=0)
+    for seed in range(1, 11):
+        drawn = random.Random(f"{scenario}/{seed}")
+        possible = plain.kills.possible()
+        kills = drawn.sample(possible, min(_STORM_KILLS, len(possible)))
+        yield replace(
+            own,
+            kills=tuple(sorted(kills)),
+            rate=0.02,
+            deliveries=drawn.choice((1, 2)),
+            shuffle=30.0,
+            seed=seed,
+        )
+
+
+def _faults_of(operation: str, count: int) -> Iterator[tuple[Fault, ...]]:
+    for kind in DOCUMENTS_BY_CHANCE.get(operation, ()):
+        for skip in range(2):
+            yield (Fault(operation=operation, kind=kind, skip=skip),)
+    for kind in BY_CHANCE.get(operation, ()):
+        for skip in range(count):
+            fault = Fault(operation=operation, kind=kind, skip=skip)
+            if kind not in _UNHEARD:
+                yield (fault,)
+            if kind in _PASSING:
+                yield (replace(fault, times=ATTEMPTS),)

@@ -1,0 +1,209 @@
+"""A deployment, and the people who use it while time passes."""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from moto.s3.models import FakeDeleteMarker, s3_backends
+
+from benchmarks.simulated_time.account import Account
+from benchmarks.simulated_time.bedrock import ACCOUNT, Durations
+from benchmarks.simulated_time.functions import FunctionFailed
+from benchmarks.simulated_time.hub import Hub
+from stackroom.aws.bookmark import DynamoBookmark
+from stackroom.aws.documents import DynamoDocuments
+from stackroom.model import Document, DocumentStatus
+from stackroom_local.simulator.faults import Faults
+from stackroom_local.simulator.sidecars import SUFFIX
+from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
+from tests.campaigns.chaos.deployment import Command, Deployment, Terms
+from tests.campaigns.chaos.disruptions import Disruptions
+from tests.campaigns.chaos.handlers import simulated
+from tests.campaigns.chaos.kills import Kills
+from tests.campaigns.chaos.wire import AccountLine, Wire, clear_stores
+
+
+class BucketShelves:
+    def under(self, prefix: str) -> Iterator[tuple[str, int, str]]:
+        keys = _keys()
+        for key in sorted(each for each in keys if each.startswith(prefix)):
+            found = _present(keys.get(key))
+            if found is not None:
+                yield key, found.contentsize, found.etag.strip('"')
+
+    def find(self, key: str) -> tuple[int, str] | None:
+        found = _present(_keys().get(key))
+        return None if found is None else (found.contentsize, found.etag.strip('"'))
+
+    def sidecar(self, key: str) -> tuple[bytes, str] | None:
+        assert key.endswith(SUFFIX), "only sidecars are read"
+        found = _present(_keys().get(key))
+        return None if found is None else (found.value, found.etag.strip('"'))
+
+
+def _keys() -> Any:
+    return s3_backends[ACCOUNT]["aws"].buckets[BUCKET].keys
+
+
+def _present(found: Any) -> Any:
+    return None if isinstance(found, FakeDeleteMarker) else found
+
+
+_PATIENCE = 10 * 3600.0  # seconds, simulated, until all is quiet
+# What is younger may be under way, and a reconciliation lets it be.
+_QUIET = 180.0
+
+
+@dataclass(kw_only=True)
+class World(Deployment):
+    """
+    `may_fail` are keys of documents that no fault is needed to fail, `must_fail` those that can't
+    but; `deleted` those whose receipts must tell that they are gone; `malformed` the messages that
+    belong into the dead-letter queue. `states` are those that executions were seen in.
+    """
+
+    may_fail: set[str] = field(default_factory=set)
+    must_fail: set[str] = field(default_factory=set)
+    deleted: set[str] = field(default_factory=set)
+    malformed: set[str] = field(default_factory=set)
+    states: set[str] = field(default_factory=set)
+
+    def drop(self, key: str, text: str) -> None:
+        self.s3.put_object(Bucket=BUCKET, Key=key, Body=text.encode())
+
+    def remove(self, key: str) -> None:
+        self.s3.delete_object(Bucket=BUCKET, Key=key)
+
+    def command(self, command: Command) -> None:
+        """Run on somebody's machine, and again until it ends well."""
+        self.pending += 1
+
+        def insist() -> None:
+            while True:
+                try:
+                    self.account.functions.begin("person", command).result()
+                except FunctionFailed:
+                    self.hub.sleep(30)
+                else:
+                    self.pending -= 1
+                    return
+
+        self.hub.spawn(insist)
+
+    def pass_time(self, seconds: float) -> None:
+        self.hub.run(until=self.hub.time + seconds)
+
+    def settle(self) -> bool:
+        """Let time pass until all is quiet; False if it never is."""
+        until, quiet = self.hub.time + _PATIENCE, 0
+        while quiet < 3:
+            if self.hub.time > until:
+                return False
+            self.pass_time(15)
+            quiet = 0 if self._is_busy else quiet + 1
+        return True
+
+    def reconcile(self) -> Counter[str]:
+        """
+        One reconciliation, from its beginning to its end, once all is quiet; what it found.
+
+        One that was cut short has yet to go on where it stood: that is not the one.
+        """
+        self.settle()
+        self.pass_time(_QUIET)
+        found: Counter[str] = Counter()
+
+        def go_on() -> None:
+            for _ in range(20):
+                try:
+                    answer = self.account.functions.begin(
+                        "reconciler", {"action": "reconcile"}
+                    ).result()
+                except FunctionFailed:
+                    self.hub.sleep(60)  # as Lambda tries again
+                    continue
+                found.update(answer["found"])
+                if answer["finished"]:
+                    return
+            raise AssertionError("a reconciliation never ends")
+
+        bookmark = DynamoBookmark(client=self.wire.client("dynamodb"), table=CONTROL_TABLE)
+        if bookmark.read() is not None:
+            self.do(go_on)
+            self.settle()
+        self.do(go_on)
+        self.settle()
+        return found
+
+    def failed(self) -> list[Document]:
+        catalog_ids = {
+            item["catalog_id"]["S"]
+            for item in self.wire.client("dynamodb").scan(TableName=CATALOG_TABLE)["Items"]
+        }
+        documents = DynamoDocuments(client=self.wire.client("dynamodb"), table=CATALOG_TABLE)
+        shelves = (documents.of_catalog(each) for each in sorted(catalog_ids))
+        return [each for shelf in shelves for each in shelf if each.status is DocumentStatus.FAILED]
+
+    def do(self, action: Callable[[], Any]) -> Any:
+        """What the action answers, which may take time."""
+        answers: list[Any] = []
+        task = self.hub.spawn(lambda: answers.append(action()))
+        until = self.hub.time + _PATIENCE
+        while not task.dead and self.hub.time < until:
+            self.pass_time(1)
+        assert answers, "it never ends"
+        return answers[0]
+
+    def restart_account(self) -> None:
+        """As `stackroom up` after a power cut: executions are gone, and the sweep is thorough."""
+        self.workflow.forget()
+        self.do(self.account.restart_bedrock)
+        self.begin("ingest", {"action": "sweep", "thorough": True})
+
+    @property
+    def _is_busy(self) -> bool:
+        queued = any(not queue.is_empty for queue in self.account.queues)
+        return bool(queued or self.pending or self.kills.busy or self.workflow.at_work)
+
+
+@contextmanager
+def world(
+    wire: Wire,
+    terms: Terms,
+    *,
+    kills: Kills | None = None,
+    faults: Faults | None = None,
+    disruptions: Disruptions | None = None,
+) -> Iterator[World]:
+    clear_stores()
+    random.seed(terms.seed)  # the use cases' own jitter
+    hub = Hub()
+    known = faults or Faults()
+    account = Account(
+        shelves=BucketShelves(),
+        durations=Durations(seed=terms.seed),
+        seed=terms.seed,
+        hub=hub,
+        faults=known,
+    )
+    made = World(
+        terms=terms,
+        wire=wire,
+        kills=kills or Kills(),
+        faults=known,
+        disruptions=disruptions or Disruptions(),
+        account=account,
+    )
+    wire.line = AccountLine(
+        account=account,
+        workflow=lambda: made.workflow,
+        kills=made.kills,
+        disruptions=made.disruptions,
+        happened=made.happened,
+    )
+    made.set_up()
+    with simulated(wire, now=hub.now, pace=account.pace, environment=made.environment):
+        yield made

@@ -1,0 +1,63 @@
+"""
+What each function and agent does against what its role allows.
+
+    python -m tests.campaigns.permissions
+
+Prints a line a function, then every call that its role would not allow and every right that nothing
+used, and writes docs/permissions.md. Of a pool of MANAGED knowledge bases, whose roles may less
+(tests/infra/test_managed_pool.py), only what they would not allow. Ends with 1 if there was any of
+either. Takes two minutes.
+"""
+
+import time
+from collections.abc import Callable
+
+from stackroom_local import synthesis
+from tests.campaigns.permissions import agents, recorded, simulated
+from tests.campaigns.permissions.needs import Need, needs
+from tests.campaigns.permissions.report import DOCUMENT, document, summary
+from tests.campaigns.permissions.roles import Comparison, roles
+from tests.campaigns.permissions.scenes import MANAGED_SCENES
+from tests.infra.assembly import Assembly
+
+
+def main() -> int:
+    started = time.monotonic()
+
+    def tell(text: str) -> None:
+        print(f"{time.monotonic() - started:4.0f} s  {text}", flush=True)
+
+    comparison = Comparison(roles(Assembly(synthesis.assembly())))
+    for run in (recorded.run, simulated.run):
+        lines, names = run(tell)
+        for line in lines:
+            comparison.add(needs(line, names))
+    denied_managed = _denied_over_managed(tell)
+    of_agents = agents.run(tell)
+    DOCUMENT.write_text(document(comparison, of_agents.comparison), "utf-8")
+    print(f"\n{summary(comparison)}\n{summary(of_agents.comparison, head=False)}\n")
+    denied = [*comparison.denied, *denied_managed, *of_agents.comparison.denied]
+    unused = [*comparison.unused, *of_agents.unused]
+    for need in denied:
+        print(f"denied: {need}")
+    for grant in unused:
+        print(f"unused: {grant}")
+    for grant in of_agents.on_purpose:
+        print(f"unused on purpose: {grant}")
+    tell(f"{len(denied)} denied, {len(unused)} unused")
+    return 1 if denied or unused else 0
+
+
+def _denied_over_managed(tell: Callable[[str], object]) -> list[Need]:
+    context = {"knowledge_base_type": "managed"}
+    comparison = Comparison(roles(Assembly(synthesis.assembly(context))))
+    options = ("-c", "knowledge_base_type=managed")
+    lines, names = recorded.run(tell, MANAGED_SCENES, *options)
+    assert lines, "whatever a function calls is recorded"
+    for line in lines:
+        comparison.add(needs(line, names))
+    return comparison.denied
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

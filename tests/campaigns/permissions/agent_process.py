@@ -1,0 +1,28 @@
+"""
+The process of a batch agent's function: events in by lines of JSON, answers out by lines of JSON.
+
+    python -m tests.campaigns.permissions.agent_process
+
+Its environment is the function's. What it asks AWS for is recorded, if anybody wants that.
+"""
+
+import importlib
+import json
+import os
+import sys
+
+from stackroom_local.recording import record_if_asked
+from tests.lambda_context import Context
+
+
+def main() -> None:
+    record_if_asked()
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what the function logs is no answer
+    handler = importlib.import_module("stackroom_agents.batch_handler").handler
+    for line in sys.stdin:
+        print(json.dumps(handler(json.loads(line), Context())), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()

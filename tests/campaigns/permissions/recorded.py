@@ -1,0 +1,81 @@
+"""The run in a real local mode: every scene, with each call of each function's process recorded."""
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from stackroom_local.clients import client
+from stackroom_local.recording import VARIABLE
+from stackroom_local.state import ACCOUNT, REGION, Instance
+from tests.campaigns.permissions.needs import Line, Names
+from tests.campaigns.permissions.scenes import SCENES
+from tests.e2e.people import Person
+from tests.local.running import local_mode
+
+_CALLS = "calls"
+
+
+def run(
+    tell: Callable[[str], object],
+    scenes: Sequence[Callable[[Person], None]] = SCENES,
+    *options: str,
+) -> tuple[list[Line], Names]:
+    """
+    A local mode of its own, started with these options; what its functions called, and what things
+    are called in it.
+    """
+    with tempfile.TemporaryDirectory() as folder, recording(Path(folder)) as calls:
+        with local_mode(Path(folder, "state"), *options) as instance:
+            person = Person(instance, "grace")
+            for scene in scenes:
+                tell(f"{scene.__name__.replace('_', ' ')}")
+                scene(person)
+            names = names_of(instance)
+        return list(lines_in(calls)), names
+
+
+@contextmanager
+def recording(folder: Path) -> Iterator[Path]:
+    """Of each local mode that is started within."""
+    calls = folder / _CALLS
+    calls.mkdir()
+    os.environ[VARIABLE] = str(calls)
+    try:
+        yield calls
+    finally:
+        del os.environ[VARIABLE]
+
+
+def calls_of(instance: Instance) -> Path:
+    """Of a local mode whose state directory lies in the folder of a recording."""
+    return instance.state_dir.parent / _CALLS
+
+
+def lines_in(calls: Path) -> Iterator[Line]:
+    for file in sorted(calls.glob("*.jsonl")):
+        for line in file.read_text("utf-8").splitlines():
+            yield json.loads(line)
+
+
+def names_of(instance: Instance) -> Names:
+    """Of a pool of more, each knowledge base and its index are granted as the first one's are."""
+    agent = client("bedrock-agent", instance.simulator_endpoint)
+    pool = agent.list_knowledge_bases()["knowledgeBaseSummaries"]
+    others = {each["knowledgeBaseId"]: "KnowledgeBase1" for each in pool}
+    for each in pool:
+        found = agent.get_knowledge_base(knowledgeBaseId=each["knowledgeBaseId"])["knowledgeBase"]
+        if storage := found.get("storageConfiguration"):
+            index = storage["s3VectorsConfiguration"]["indexArn"].rpartition(":")[2]
+            others[index] = "index/Index1"
+    others |= _secrets(instance)
+    return Names(account=ACCOUNT, region=REGION, others=others)
+
+
+def _secrets(instance: Instance) -> dict[str, str]:
+    """CloudFormation names them at random, and says in a tag what the template calls them."""
+    kept = client("secretsmanager", instance.aws_endpoint).list_secrets()["SecretList"]
+    tags = {each["Name"]: {tag["Key"]: tag["Value"] for tag in each["Tags"]} for each in kept}
+    return {name: of_it["aws:cloudformation:logical-id"] for name, of_it in tags.items()}

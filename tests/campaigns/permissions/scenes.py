@@ -1,0 +1,300 @@
+"""
+What people do in the recorded run: each scene once, in this order; agents' calls: `tool_calls.py`.
+
+A new right of a function that no agent calls gets a scene, or a story of `stories.py`.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from stackroom.capacity import capacity_of
+from stackroom.keys import PLACE_MAP_PREFIX, Location, locate
+from stackroom.model import DataSourceType, DocumentStatus
+from stackroom_local.cli.asking import TOOL as RETRIEVE
+from stackroom_local.clients import client
+from stackroom_local.gateway.client import call_tool
+from stackroom_local.processes import HOST, free_ports, spawn
+from stackroom_local.product import Product
+from stackroom_local.simulator import orders
+from stackroom_local.simulator.fault_orders import PATH as FAULTS
+from stackroom_local.state import Instance
+from tests import files
+from tests.campaigns.permissions.console_scenes import (
+    ask_in_the_console,
+    look_at_operations,
+    use_the_console,
+)
+from tests.campaigns.permissions.tool_calls import QUESTION, call_tools
+from tests.e2e.people import Person, eventually
+from tests.e2e.test_recovery import index_missing
+from tests.local.running import stackroom
+from tests.local.test_search_index import age, by_hand
+
+
+@contextmanager
+def gateway_over_two(instance: Instance) -> Iterator[str]:
+    """
+    The MCP URL of another gateway of the instance, whose functions have a pool of two knowledge
+    bases; the second one is empty.
+    """
+    folder = instance.state_dir / "gateway"
+    port = free_ports(1)
+    configuration = json.loads((instance.state_dir / "gateway.json").read_text("utf-8"))
+    index = _another_index(instance)
+    second = _another(instance, index)
+    for target in configuration["targets"]:
+        variables = target["function"]["environment"]
+        if "KB_POOL" in variables:
+            [first] = json.loads(variables["KB_POOL"])
+            variables["KB_POOL"] = json.dumps([first, {**first, **second}])
+    file = folder / "two.json"
+    file.write_text(json.dumps(configuration), "utf-8")
+    options = ["--port", str(port), "--config", str(file), "--data-dir", str(folder)]
+    gateway = spawn(
+        "gateway over two",
+        [sys.executable, "-m", "stackroom_local.gateway", *options],
+        log=folder / "logs" / "two.log",
+        environment=instance.environment(),
+    )
+    try:
+        gateway.wait_until_healthy(f"http://{HOST}:{port}/.well-known/oauth-protected-resource")
+        yield f"http://{HOST}:{port}/mcp"
+    finally:
+        gateway.ask_to_stop()
+        gateway.end()
+        client("s3vectors", instance.simulator_endpoint).delete_index(indexArn=index)
+
+
+def _another(instance: Instance, index: str) -> Mapping[str, str]:
+    """As the first one, over an index of its own, for a knowledge base has one to itself."""
+    agent: Any = client("bedrock-agent", instance.simulator_endpoint)
+    [known] = agent.list_knowledge_bases()["knowledgeBaseSummaries"]
+    first = agent.get_knowledge_base(knowledgeBaseId=known["knowledgeBaseId"])["knowledgeBase"]
+    made = agent.create_knowledge_base(
+        name="second",
+        roleArn=first["roleArn"],
+        knowledgeBaseConfiguration=first["knowledgeBaseConfiguration"],
+        storageConfiguration={
+            **first["storageConfiguration"],
+            "s3VectorsConfiguration": {"indexArn": index},
+        },
+    )["knowledgeBase"]
+    return {"knowledge_base_id": made["knowledgeBaseId"], "index": index}
+
+
+def _another_index(instance: Instance) -> str:
+    vectors: Any = client("s3vectors", instance.simulator_endpoint)
+    bucket = vectors.list_vector_buckets()["vectorBuckets"][0]["vectorBucketName"]
+    name = vectors.list_indexes(vectorBucketName=bucket)["indexes"][0]["indexName"]
+    first = vectors.get_index(vectorBucketName=bucket, indexName=name)["index"]
+    same = ("dataType", "dimension", "distanceMetric", "metadataConfiguration")
+    made = vectors.create_index(
+        vectorBucketName=bucket, indexName="second", **{each: first[each] for each in same}
+    )
+    return str(made["indexArn"])
+
+
+_REPORT = files.pdf("Opening hours of the harbour.", "The harbour of Ghent has a crane.")
+
+
+def deploy_over_an_index_of_before(person: Person) -> None:
+    """While nothing is in it: what is, S3 Vectors would have to read first."""
+    age(person.instance)
+    by_hand(person.instance)
+
+
+def drop(person: Person) -> None:
+    """
+    Documents of every kind of fate, in a catalog with a data source of its own and in shared ones.
+    """
+    pool = Product(person.instance).use_cases.deployment.pool
+    if not any(member.is_managed for member in pool):  # there it gets one by itself
+        person.place("emptied")
+    person.settle([person.put("emptied/soon gone.txt", "Not for long.")])
+    person.settle(
+        person.put_all(
+            {
+                "harbours/report.pdf": _REPORT,
+                "harbours/notes.txt": "The harbour of Bruges has none.",
+                "harbours/truncated.pdf": files.truncated_pdf(),
+                "harbours/empty.txt": "",
+                "harbours/setup.exe": "x",
+                **{f"shelf {number}/tide.pdf": _REPORT for number in range(5)},
+            }
+        )
+    )
+
+
+def replace(person: Person) -> None:
+    person.settle([person.put("harbours/notes.txt", "The harbour of Bruges has one now.")])
+    person.settle([person.put("shelf 1/tide.pdf", "")])
+
+
+def inspect_late(person: Person) -> None:
+    """The verdict is out before our own look into the file, which then tells the reason."""
+    path = "harbours/late.pdf"
+    with inspections_held_back(person.instance):
+        person.put(path, files.truncated_pdf())
+        person.await_status(path, DocumentStatus.FAILED)
+
+    def explained() -> bool:
+        record = person.record(path)
+        return record is not None and "cut off" in str(record.status_reason)
+
+    eventually(explained, "its owner is told what is wrong with the file")
+
+
+@contextmanager
+def inspections_held_back(instance: Instance) -> Iterator[None]:
+    functions: Any = client("lambda", instance.aws_endpoint)
+    [mapping] = functions.list_event_source_mappings(FunctionName="stackroom-inspect")[
+        "EventSourceMappings"
+    ]
+    functions.update_event_source_mapping(UUID=mapping["UUID"], Enabled=False)
+    try:
+        yield
+    finally:
+        functions.update_event_source_mapping(UUID=mapping["UUID"], Enabled=True)
+
+
+def lose_a_place_map(person: Person) -> None:
+    """Then a search looks for it in vain; maps that were seen before are remembered for a while."""
+    place = locate(f"{person.name}/shelf 0/tide.pdf")
+    assert isinstance(place, Location), "it has its place"
+    client("s3", person.instance.aws_endpoint).delete_object(
+        Bucket=person.instance.bucket, Key=f"{PLACE_MAP_PREFIX}{place.document_id}.json.gz"
+    )
+
+
+def call_tools_over_two_knowledge_bases(person: Person) -> None:
+    """Only then does a search read where its caller's catalogs live."""
+    with gateway_over_two(person.instance) as url:
+        call_tools(person, url=url)
+
+
+def ask_what_is_not_searched_by_words(person: Person) -> None:
+    """Whoever searches an index by itself leaves it to Retrieve then."""
+    shelf = person.catalog("harbours").catalog_id
+    asked: tuple[tuple[str, dict[str, object]], ...] = (
+        (RETRIEVE, {"query": QUESTION}),
+        ("catalogs___query_catalog", {"query": QUESTION, "catalog_id": shelf}),
+    )
+    with words_forgotten(person.instance):
+        for tool, arguments in asked:
+            call_tool(person.instance.mcp_url, person.token(), tool, arguments)
+        ask_in_the_console(person)
+
+
+def ask_more_than_is_taken(person: Person) -> None:
+    """Whoever is throttled, boto3's own repetition included, takes turns with the others."""
+    throttles = [
+        {"operation": operation, "kind": "throttle", "times": 2}
+        for operation in ("QueryVectors", "Retrieve")  # whichever it is searched by now
+    ]
+    orders.send(person.instance.simulator_endpoint + FAULTS, {"faults": throttles})
+    call_tool(person.instance.mcp_url, person.token(), RETRIEVE, {"query": QUESTION})
+
+
+@contextmanager
+def words_forgotten(instance: Instance) -> Iterator[None]:
+    """The first index is not searched by words; afterwards it is as before."""
+    s3vectors: Any = client("s3vectors", instance.simulator_endpoint)
+    bucket = s3vectors.list_vector_buckets()["vectorBuckets"][0]["vectorBucketName"]
+    arn = s3vectors.list_indexes(vectorBucketName=bucket)["indexes"][0]["indexArn"]
+    index = s3vectors.get_index(indexArn=arn)["index"]
+    [searched] = index["metadataConfiguration"]["textSearchConfigurations"]
+    del searched["status"]
+    key = {"metadataKey": searched["metadataKey"]}
+    s3vectors.update_metadata_configuration(
+        indexArn=arn, delete={"textSearchConfigurations": [key]}
+    )
+    yield
+    s3vectors.update_metadata_configuration(
+        indexArn=arn, add={"textSearchConfigurations": [searched]}
+    )
+
+
+def live_where_no_place_is_left(person: Person) -> None:
+    """A catalog on the shared data source of a MANAGED knowledge base, which has many places."""
+    product = Product(person.instance)
+    [member] = product.use_cases.deployment.pool
+    slots, most = product.stores.slots, capacity_of(member).own_sources
+    taken = [f"another-{number}" for number in range(most)]
+    for each in taken:
+        slots.take(member.knowledge_base_id, each, limit=most)
+    person.settle([person.put("annex/note.txt", "The annex smells of cedar.")])
+    for each in taken:
+        slots.free(member.knowledge_base_id, each)
+    assert person.catalog("annex").data_source_type is DataSourceType.CUSTOM
+    person.remove("annex/note.txt")
+    person.await_absence("annex/note.txt")
+
+
+def remove(person: Person) -> None:
+    paths = (
+        *("harbours/notes.txt", "harbours/report.pdf"),
+        *("shelf 2/tide.pdf", "emptied/soon gone.txt"),
+    )
+    for path in paths:
+        person.remove(path)
+    for path in paths:
+        person.await_absence(path)
+
+
+def delete_a_catalog(person: Person) -> None:
+    _says(person, "delete", "--user", person.name, "--catalog", "shelf 4", "--yes")
+
+
+def delete_a_catalog_whose_vectors_are_gone(person: Person) -> None:
+    """Bedrock can't delete its data source, but for leaving the vectors behind; the last scene."""
+    with index_missing(person.instance):
+        _says(person, "delete", "--user", person.name, "--catalog", "emptied", "--yes")
+
+
+def reconcile(person: Person) -> None:
+    _says(person, "reconcile")
+    functions = client("lambda", person.instance.aws_endpoint)
+    answer = functions.invoke(FunctionName="stackroom-reconciler", Payload=b"{}")
+    assert "FunctionError" not in answer, answer
+
+
+def _says(person: Person, *arguments: str) -> str:
+    done = stackroom(*arguments, state_dir=person.instance.state_dir)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+SCENES: tuple[Callable[[Person], None], ...] = (
+    deploy_over_an_index_of_before,
+    drop,
+    lose_a_place_map,
+    call_tools,
+    call_tools_over_two_knowledge_bases,
+    look_at_operations,
+    use_the_console,
+    ask_what_is_not_searched_by_words,
+    ask_more_than_is_taken,
+    replace,
+    inspect_late,
+    remove,
+    delete_a_catalog,
+    reconcile,
+    delete_a_catalog_whose_vectors_are_gone,
+)
+# Of a pool of MANAGED knowledge bases, which have no index that anything could become of.
+MANAGED_SCENES: tuple[Callable[[Person], None], ...] = (
+    drop,
+    lose_a_place_map,
+    call_tools,
+    look_at_operations,
+    use_the_console,
+    live_where_no_place_is_left,
+    replace,
+    inspect_late,
+    remove,
+    delete_a_catalog,
+    reconcile,
+)

@@ -1,0 +1,193 @@
+"""What happens so seldom that no story of chaos tells of it; each needs a right."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from stackroom.aws.catalogs import METADATA, DynamoCatalogs
+from stackroom.aws.documents import DynamoDocuments
+from stackroom.keys import SIDECAR_SUFFIX, Location, locate
+from stackroom.model import DocumentStatus
+from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
+from tests.campaigns.chaos.deployment import Terms
+from tests.campaigns.chaos.trials import expire
+from tests.campaigns.chaos.world import World
+
+A, B = ("alice/research/a.txt", "alice/research/b.txt")
+BAD = "alice/research/setup.exe"
+_QUIET = 180.0  # seconds; what is younger, a reconciliation lets be
+_OWN, _BY_JOBS, _SHARED = Terms(), Terms(by_jobs=True), Terms(own_slots=0)
+
+
+@dataclass(frozen=True)
+class Story:
+    happens: Callable[[World], None]
+    terms: Terms = _OWN
+
+    @property
+    def __name__(self) -> str:
+        return self.happens.__name__
+
+    def __call__(self, world: World) -> None:
+        self.happens(world)
+
+
+def a_name_too_long_to_be_asked_for(world: World) -> None:
+    """GetKnowledgeBaseDocuments takes URIs of 128 characters; then the data source is listed."""
+    world.drop(f"alice/research/{'n' * 200}.txt", "a text")
+    assert world.settle()
+
+
+def a_job_that_never_ends(world: World) -> None:
+    """For twelve hours it is waited for; then it is stopped."""
+    object.__setattr__(world.account.durations, "base", 20 * 3600.0)
+    world.drop(A, "a text")
+    world.pass_time(14 * 3600.0)
+
+
+def an_object_without_a_catalog(world: World) -> None:
+    """A record tells its owner so, and goes with it; also where nobody was told that it went."""
+    for key in ("loose.txt", "lost.txt"):
+        world.drop(key, "where do I belong?")
+    assert world.settle()
+    world.remove("loose.txt")
+    assert world.settle()
+    _unheard(world, partial(world.remove, "lost.txt"))
+    world.reconcile()
+
+
+def a_document_dropped_into_a_catalog_that_is_going(world: World) -> None:
+    """Then it stays."""
+    world.drop(A, "a text")
+    assert world.settle()
+    _mark_deleting(world)
+    world.drop(B, "wait!")
+    assert world.settle()
+
+
+def a_deletion_that_died_on_the_way(world: World) -> None:
+    world.drop(A, "a text")
+    assert world.settle()
+    _mark_deleting(world)
+    world.pass_time(_QUIET)
+    world.reconcile()
+
+
+def a_document_that_only_the_index_knows(world: World) -> None:
+    """Of a catalog that is known by a search, and of one that is gone."""
+    for key in (A, "bob/notes/b.txt"):
+        world.drop(key, "a text")
+    assert world.settle()
+    for key in (A, "bob/notes/b.txt"):
+        _unheard(world, partial(world.remove, key))
+        _forget(world, f"DOC#{_place(key).document_id}", key)
+    _forget(world, METADATA, "bob/notes/b.txt")
+    world.pass_time(_QUIET)
+    world.reconcile()
+
+
+def a_data_source_whose_catalog_is_gone(world: World) -> None:
+    """The tables were brought back as of before it was made, and its file is deleted since."""
+    world.drop(A, "a text")
+    assert world.settle()
+    _unheard(world, partial(world.remove, A))
+    _forget(world, f"DOC#{_place(A).document_id}", A)
+    _forget(world, METADATA, A)
+    world.pass_time(_QUIET)
+    world.reconcile()
+
+
+def a_run_that_is_silent_when_the_reconciler_looks(world: World) -> None:
+    world.drop(A, "a text")
+    world.pass_time(4)
+    expire(world)
+    answer: Any = world.do(
+        lambda: world.account.functions.begin("reconciler", {"action": "reconcile"}).result()
+    )
+    assert answer["finished"]
+    assert world.settle()
+
+
+def a_run_that_is_silent_when_the_schedule_looks(world: World) -> None:
+    world.drop(A, "a text")
+    world.pass_time(4)
+    expire(world)
+    world.do(lambda: world.account.functions.begin("ingest", {"action": "sweep"}).result())
+    assert world.settle()
+
+
+def a_run_whose_name_was_used_before(world: World) -> None:
+    """The control table was lost, or set back; Step Functions knows better."""
+    world.drop(A, "a text")
+    assert world.settle()
+    control: Any = world.wire.client("dynamodb")
+    kept = control.scan(TableName=CONTROL_TABLE)["Items"]
+    for item in (each for each in kept if each["pk"]["S"].startswith("RUN#")):
+        control.delete_item(TableName=CONTROL_TABLE, Key={"pk": item["pk"], "sk": item["sk"]})
+    world.drop(A, "the second text")
+    assert world.settle()
+
+
+def a_sidecar_that_somebody_has_removed(world: World) -> None:
+    """Its document is to be ingested again with another one's run, which can't bring it."""
+    world.drop(A, "a text")
+    assert world.settle()
+    documents = DynamoDocuments(client=world.wire.client("dynamodb"), table=CATALOG_TABLE)
+    indexed = documents.get(_place(A).catalog_id, _place(A).document_id)
+    assert indexed is not None
+    _unheard(world, partial(world.remove, f"{A}{SIDECAR_SUFFIX}"))
+    documents.save(indexed.moved(DocumentStatus.PENDING, at=world.hub.now()))
+    world.drop(B, "another text")
+    world.pass_time(_QUIET)
+    world.reconcile()
+    assert world.settle()
+
+
+def a_failure_that_is_listed_no_more(world: World) -> None:
+    world.drop(BAD, "x")
+    assert world.settle()
+    _forget(world, f"FAILED#{_place(BAD).document_id}", BAD)
+    world.pass_time(_QUIET)
+    world.reconcile()
+
+
+def _mark_deleting(world: World) -> None:
+    catalogs = DynamoCatalogs(client=world.wire.client("dynamodb"), table=CATALOG_TABLE)
+    catalogs.mark_deleting(_place(A).catalog_id, at=world.hub.now() - timedelta(seconds=1))
+
+
+def _unheard(world: World, happens: Callable[[], None]) -> None:
+    world.silent = True
+    happens()
+    world.silent = False
+
+
+def _forget(world: World, sort_key: str, key: str) -> None:
+    world.wire.client("dynamodb").delete_item(
+        TableName=CATALOG_TABLE,
+        Key={"catalog_id": {"S": _place(key).catalog_id}, "sk": {"S": sort_key}},
+    )
+
+
+def _place(key: str) -> Location:
+    place = locate(key)
+    assert isinstance(place, Location), "it has its place"
+    return place
+
+
+STORIES = (
+    Story(a_name_too_long_to_be_asked_for, _BY_JOBS),
+    Story(a_job_that_never_ends, _BY_JOBS),
+    Story(an_object_without_a_catalog),
+    Story(a_document_dropped_into_a_catalog_that_is_going),
+    Story(a_deletion_that_died_on_the_way),
+    Story(a_document_that_only_the_index_knows, _SHARED),
+    Story(a_data_source_whose_catalog_is_gone),
+    Story(a_run_that_is_silent_when_the_reconciler_looks),
+    Story(a_run_that_is_silent_when_the_schedule_looks),
+    Story(a_run_whose_name_was_used_before),
+    Story(a_sidecar_that_somebody_has_removed, _SHARED),
+    Story(a_failure_that_is_listed_no_more),
+)

@@ -1,0 +1,562 @@
+"""
+What the campaigns judge by. One that saw nothing would end well, so each must see what it looks
+for: deaths strike where they should, no discrepancy escapes the truth of chaos and the model of the
+soak, no leak the oracle of the attack, and no right that is missing the comparison of permissions.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from stackroom.aws.documents import DynamoDocuments
+from stackroom.aws.leases import DynamoLeases
+from stackroom.aws.worklists import DynamoWorklists
+from stackroom.keys import Location, locate
+from stackroom.model import Document, DocumentStatus
+from stackroom.runs.leases import LEASE
+from stackroom.runs.worklists import shared_worklist
+from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
+from tests.campaigns.attack.latency import Comparison as Times
+from tests.campaigns.attack.oracle import FORGED, Attempt, May, judged
+from tests.campaigns.attack.wire import Answer
+from tests.campaigns.chaos.deployment import Terms
+from tests.campaigns.chaos.kills import Kill, Kills
+from tests.campaigns.chaos.truth import discrepancies
+from tests.campaigns.chaos.wire import Wire
+from tests.campaigns.chaos.world import World, world
+from tests.campaigns.permissions.needs import Names, Need, NotInIam, _check, needs
+from tests.campaigns.permissions.report import document, documented
+from tests.campaigns.permissions.roles import Comparison, Grant, Role, UnknownCondition, roles
+from tests.campaigns.soak.model import ABSENT, Content, Model
+from tests.infra.assembly import Assembly
+
+KEY = "alice/research/a.txt"
+START = "bedrock-agent.StartIngestionJob"
+
+
+# Chaos.
+
+
+@pytest.fixture
+def settled(wire: Wire) -> Iterator[World]:
+    with world(wire, Terms()) as made:
+        made.drop(KEY, "a text")
+        assert made.settle()
+        yield made
+
+
+def document_of(made: World) -> tuple[DynamoDocuments, Document]:
+    documents = DynamoDocuments(client=made.wire.client("dynamodb"), table=CATALOG_TABLE)
+    place = locate(KEY)
+    assert isinstance(place, Location)
+    found = documents.get(place.catalog_id, place.document_id)
+    assert found is not None
+    return documents, found
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_worker_dies_before_or_after_the_call_has_its_effect(wire: Wire, late: bool) -> None:
+    terms = Terms(by_jobs=True)
+    with world(wire, terms) as plain:
+        plain.drop(KEY, "a text")
+        plain.settle()
+        call = plain.kills.names["start", 1].index(START)  # before that, it queues up
+    kill = Kill("start", 1, call, late)
+
+    with world(wire, terms, kills=Kills.of([kill])) as made:
+        made.drop(KEY, "a text")
+        made.settle()
+        started = made.account.bill.calls["StartIngestionJob"]
+        _, document = document_of(made)
+
+    assert made.kills.done == [kill]
+    assert (started > 1) is late  # the job that was started is found to be in the way
+    assert document.status is DocumentStatus.INDEXED
+
+
+def fail_the_record(made: World) -> None:
+    documents, document = document_of(made)
+    documents.save(document.moved(DocumentStatus.FAILED, at=made.hub.now(), reason="a lie"))
+
+
+def lose_the_record(made: World) -> None:
+    _, document = document_of(made)
+    key = {"catalog_id": {"S": document.catalog_id}, "sk": {"S": f"DOC#{document.document_id}"}}
+    made.wire.client("dynamodb").delete_item(TableName=CATALOG_TABLE, Key=key)
+
+
+def change_the_object(made: World) -> None:
+    made.silent = True
+    made.drop(KEY, "another text")
+
+
+def remove_the_object(made: World) -> None:
+    made.silent = True
+    made.remove(KEY)
+
+
+def lose_the_vectors(made: World) -> None:
+    (member,) = made.pool
+    searchable = made.account.searchable
+    for owner in list(searchable._shelf(member.knowledge_base_id).documents):
+        searchable.remove(member.knowledge_base_id, owner)
+
+
+def ingest_it_twice(made: World) -> None:
+    ingest_it(made, "alice")
+
+
+def ingest_it_as_nobodys(made: World) -> None:
+    ingest_it(made, "!rejected")
+
+
+def ingest_it(made: World, user_id: str) -> None:
+    """At another data source than its own."""
+    (member,) = made.pool
+    _, document = document_of(made)
+    place = locate(KEY)
+    assert isinstance(place, Location)
+    attributes = {"user_id": user_id, "document_id": place.document_id}
+    made.account.client("bedrock-agent", unpaced=True).ingest_knowledge_base_documents(
+        knowledgeBaseId=member.knowledge_base_id,
+        dataSourceId=member.data_source_id,
+        documents=[
+            {
+                "content": {
+                    "dataSourceType": "CUSTOM",
+                    "custom": {
+                        "customDocumentIdentifier": {"id": document.document_id},
+                        "sourceType": "S3_LOCATION",
+                        "s3Location": {"uri": f"s3://{BUCKET}/{KEY}"},
+                    },
+                },
+                "metadata": {
+                    "type": "IN_LINE_ATTRIBUTE",
+                    "inlineAttributes": [
+                        {"key": key, "value": {"type": "STRING", "stringValue": value}}
+                        for key, value in attributes.items()
+                    ],
+                },
+            }
+        ],
+    )
+    made.pass_time(20)
+
+
+def hold_a_lease(made: World) -> None:
+    leases = DynamoLeases(client=made.wire.client("dynamodb"), table=CONTROL_TABLE)
+    _, document = document_of(made)
+    seen = leases.ask(document.catalog_id)
+    leases.take(seen, until=made.hub.now() + LEASE, failures=0)
+
+
+def leave_a_worklist(made: World) -> None:
+    worklists = DynamoWorklists(client=made.wire.client("dynamodb"), table=CONTROL_TABLE)
+    (member,) = made.pool
+    _, document = document_of(made)
+    worklists.add(shared_worklist(member.knowledge_base_id), document.catalog_id)
+
+
+def miscount(made: World) -> None:
+    _, document = document_of(made)
+    made.wire.client("dynamodb").update_item(
+        TableName=CATALOG_TABLE,
+        Key={"catalog_id": {"S": document.catalog_id}, "sk": {"S": "METADATA"}},
+        UpdateExpression="ADD total_bytes :one",
+        ExpressionAttributeValues={":one": {"N": "1"}},
+    )
+
+
+def take_it_up(made: World) -> None:
+    """And ask for no run."""
+    documents, document = document_of(made)
+    documents.save(document.moved(DocumentStatus.DELETING, at=made.hub.now()))
+
+
+def kill_a_message(made: World) -> None:
+    made.queue.send("not an event")
+    made.pass_time(3600)
+
+
+@pytest.mark.parametrize(
+    ("tamper", "seen"),
+    [
+        (fail_the_record, {"catalog", "false failure", "search", "status"}),
+        (lose_the_record, {"ghost", "lost", "orphan", "totals"}),
+        (change_the_object, {"stale"}),
+        (remove_the_object, {"left over"}),
+        (lose_the_vectors, {"search"}),
+        (ingest_it_twice, {"orphan", "search"}),
+        (ingest_it_as_nobodys, {"orphan", "quarantine"}),
+        (hold_a_lease, {"lease"}),
+        (leave_a_worklist, {"worklist"}),
+        (miscount, {"totals"}),
+        (take_it_up, {"unsettled", "open", "search", "status", "totals"}),
+        (kill_a_message, {"dead letter"}),
+    ],
+)
+def test_the_truth_sees_what_does_not_agree(
+    settled: World, tamper: Callable[[World], None], seen: set[str]
+) -> None:
+    tamper(settled)
+
+    told = discrepancies(settled)
+
+    assert {each.partition(":")[0] for each in told} == seen
+
+
+# The soak.
+
+
+@pytest.mark.parametrize("first", ["first", None])
+def test_an_unanswered_call_may_have_been_carried_out_until_its_key_is_read_back(
+    first: str | None,
+) -> None:
+    before, after = Content("etag first", "first") if first else ABSENT, Content("etag 2", "second")
+    model = Model()
+    model.acknowledged("a", before)
+    model.unanswered("a", after)
+
+    third = model.read_back("a", "etag 3")
+    was_doubtful, seen = model.is_doubtful("a"), model.read_back("a", "etag 2")
+
+    assert third == f"bucket: 'a' must hold {first or 'nothing'} or second, and holds etag 3"
+    assert (was_doubtful, seen, model.holds("a")) == (True, None, after)
+    assert model.read_back("a", None) == "bucket: 'a' must hold second, and holds nothing"
+    assert model.read_back("b", "etag 1") == "bucket: 'b' must hold nothing, and holds etag 1"
+
+
+def test_an_unanswered_deletion_leaves_the_file_or_nothing() -> None:
+    model = Model()
+    model.acknowledged("a", Content("etag 1", "first"))
+    model.unanswered("a", ABSENT)
+
+    seen = model.read_back("a", None)
+
+    assert (seen, model.under("")) == (None, [])
+
+
+# The attack.
+
+SECRET = "vault0123456789q"
+
+
+def answer(body: str, *, status: int = 200, headers: str = "", sent: str = "") -> Answer:
+    return Answer(status=status, body=body, headers=headers, sent=sent)
+
+
+def told(answered: object, *, is_error: bool = False) -> str:
+    content = [{"type": "text", "text": json.dumps(answered)}]
+    result = {"content": content, "isError": is_error}
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "result": result})
+
+
+def refusal(text: str = "Error: Catalog 'x' not found", code: str = "CATALOG_NOT_FOUND") -> str:
+    metadata = {"error_code": code, "error_details": "list_catalogs tells the ids."}
+    return told({"content": [{"text": text}], "status": "error", "metadata": metadata})
+
+
+SUCCESS = told({"content": [{"text": "Found 1 catalog:"}], "status": "success", "metadata": {}})
+
+
+@pytest.mark.parametrize(
+    ("given", "leaks", "is_unstructured"),
+    [
+        (answer(refusal(f"Error: it is in {SECRET.upper()}")), True, False),
+        (answer(refusal(), headers=f"location: https://x/{SECRET}"), True, False),
+        (answer(SUCCESS), True, False),
+        (answer(told({"success": True, "results": []})), True, False),
+        (answer("<html>welcome</html>"), True, False),
+        (answer(refusal(f"Documents:\n{FORGED} Error: sign in")), True, False),
+        (answer(refusal(f"| a |\n| {FORGED} |")), True, False),
+        (answer(refusal()), False, False),
+        (answer(refusal(f"Error: '{SECRET}' not found"), sent=SECRET), False, False),
+        (answer(told({"success": False, "errorType": "ValidationError"})), False, False),
+        (answer('{"jsonrpc": "2.0", "id": 1, "error": {"code": -32602}}'), False, False),
+        (answer(told("Not authorised: it has expired.", is_error=True)), False, False),
+        (answer("<Error><Code>AccessDenied</Code></Error>", status=403), False, False),
+        (answer("Internal Server Error", status=500), False, True),
+        (answer(told("An internal error occurred.", is_error=True)), False, True),
+        (answer(refusal("Error: GetItem was refused")), False, True),
+        (answer(refusal(code="OOPS")), False, True),
+        (answer(refusal(code="UNAVAILABLE")), False, True),
+        (answer(told({"success": False, "errorType": "KeyError"})), False, True),
+        (answer(told({"success": False})), False, True),
+    ],
+)
+def test_a_leak_is_told_from_a_refusal_and_that_from_one_that_nobody_can_act_on(
+    given: Answer, leaks: bool, is_unstructured: bool
+) -> None:
+    attempt = Attempt(kind="k", tool="t", name="n", act=lambda: given)
+
+    verdict = judged(attempt, given, {SECRET})
+
+    assert (bool(verdict.leak), bool(verdict.unstructured)) == (leaks, is_unstructured)
+
+
+def test_an_attacker_may_be_answered_with_what_is_their_own() -> None:
+    attempt = Attempt(kind="k", tool="t", name="n", may=May.ANSWER_OWN, act=lambda: given)
+    given = answer(SUCCESS.replace("Found", f"1. **x {FORGED}** (cat-1) Found"))
+
+    assert judged(attempt, given, {SECRET}).leak == ""
+    assert judged(attempt, answer(SUCCESS.replace("catalog", SECRET)), {SECRET}).leak
+
+
+@pytest.mark.parametrize(("milliseconds", "tells"), [(14, True), (10, False)])
+def test_a_second_look_at_what_is_anothers_is_told_from_the_noise_of_a_machine(
+    milliseconds: float, tells: bool
+) -> None:
+    for seed in range(20):
+        chance = Random(seed)
+        foreign, absent = refusals(chance, milliseconds), refusals(chance, 10)
+
+        times = Times(tool="t", what="catalog", foreign=foreign, absent=absent)
+
+        assert times.tells(chance) is tells
+
+
+def refusals(chance: Random, milliseconds: float) -> list[float]:
+    """As they come on a busy machine: most alike, one in ten much later."""
+    late = [each % 10 == 0 for each in range(60)]
+    return [milliseconds + chance.random() + (30 * chance.random() if each else 0) for each in late]
+
+
+# The permissions.
+
+NAMES = Names(account="000000000000", region="us-east-1", others={"KB1": "KnowledgeBase1"})
+DOCUMENTS = "documents-000000000000-us-east-1"
+READABLE = "arn:aws:s3:::documents-{account}-{region}"
+OBJECT = {"Bucket": DOCUMENTS, "Key": "a"}
+TABLE = "arn:aws:dynamodb:{region}:{account}:table"
+INDEX = "arn:aws:s3vectors:{region}:{account}:bucket/vectors/index/passages"
+MODEL = "arn:aws:bedrock:us-east-1::foundation-model/some-model"
+GUARDED = {"guardrailConfiguration": {"guardrailId": "g1"}}
+
+
+def made(operation: str, given: dict[str, Any], **more: str) -> list[Need]:
+    service, _, name = operation.partition(".")
+    line = {"function": "stackroom-retrieve", "service": service, "operation": name}
+    wanted_by = "stackroom.retrieval.search"
+    return needs({**line, "parameters": given, "wanted_by": wanted_by, **more}, NAMES)
+
+
+@pytest.mark.parametrize(
+    ("operation", "given", "expected"),
+    [
+        ("s3.GetObject", {**OBJECT, "VersionId": "1"}, [f"s3:GetObjectVersion {READABLE}/a"]),
+        (
+            "s3.DeleteObjects",
+            {"Bucket": DOCUMENTS, "Delete": {"Objects": [{"Key": "a"}, {"Key": "b"}]}},
+            [f"s3:DeleteObject {READABLE}/{each}" for each in "ab"],
+        ),
+        (
+            "s3.CopyObject",
+            {**OBJECT, "CopySource": {"Bucket": DOCUMENTS, "Key": "b"}},
+            [f"s3:PutObject {READABLE}/a", f"s3:GetObject {READABLE}/b"],
+        ),
+        (
+            "s3vectors.QueryVectors",
+            {"vectorBucketName": "vectors", "indexName": "passages", "topK": 5},
+            [f"s3vectors:QueryVectors {INDEX}"],
+        ),
+        (
+            "s3vectors.QueryVectors",
+            {"indexArn": INDEX, "queryTexts": [{"text": "a", "metadataKey": "b"}]},
+            [f"s3vectors:{action} {INDEX}" for action in ("QueryVectors", "GetVectors")],
+        ),
+        (
+            "dynamodb.Query",
+            {"TableName": "docs", "IndexName": "by-user"},
+            [f"dynamodb:Query {TABLE}/docs/index/by-user"],
+        ),
+        (
+            "dynamodb.TransactWriteItems",
+            {
+                "TransactItems": [
+                    {"Put": {"TableName": "docs"}},
+                    {"ConditionCheck": {"TableName": "control"}},
+                ]
+            },
+            [f"dynamodb:PutItem {TABLE}/docs", f"dynamodb:ConditionCheckItem {TABLE}/control"],
+        ),
+        (
+            "bedrock-agent-runtime.RetrieveAndGenerate",
+            {
+                "retrieveAndGenerateConfiguration": {
+                    "knowledgeBaseConfiguration": {
+                        "knowledgeBaseId": "KB1",
+                        "modelArn": MODEL,
+                        "generationConfiguration": GUARDED,
+                    }
+                }
+            },
+            [
+                "bedrock:RetrieveAndGenerate *",
+                "bedrock:Retrieve arn:aws:bedrock:{region}:{account}:knowledge-base/KnowledgeBase1",
+                f"bedrock:InvokeModel {MODEL.replace('us-east-1', '{region}')}",
+                "bedrock:ApplyGuardrail arn:aws:bedrock:{region}:{account}:guardrail/g1",
+            ],
+        ),
+        (
+            "bedrock-runtime.Converse",
+            {"modelId": "global.some-model"},
+            [
+                f"bedrock:{action} arn:aws:bedrock:{where}some-model"
+                for action, where in (
+                    ("InvokeModel", "{region}:{account}:inference-profile/global."),
+                    ("GetInferenceProfile", "{region}:{account}:inference-profile/global."),
+                    ("InvokeModel", "{region}::foundation-model/"),
+                    ("InvokeModel", "::foundation-model/"),
+                )
+            ],
+        ),
+    ],
+)
+def test_a_call_needs_these_rights(
+    operation: str, given: dict[str, Any], expected: list[str]
+) -> None:
+    assert [f"{each.action} {each.resource}" for each in made(operation, given)] == expected
+
+
+def test_whoever_finds_nothing_needs_to_list_the_bucket_too() -> None:
+    found = made("s3.HeadObject", OBJECT, error="404")
+
+    assert [each.action for each in found] == ["s3:GetObject", "s3:ListBucket"]
+
+
+def test_a_call_for_an_item_is_made_in_the_context_of_its_partition() -> None:
+    [need] = made("dynamodb.PutItem", {"TableName": "control", "Item": {"pk": {"S": "TURNS"}}})
+
+    assert need.context == {"dynamodb:LeadingKeys": ("TURNS",)}
+
+
+def test_what_nobody_told_of_is_not_passed_over(tmp_path: Path) -> None:
+    condition = {"DateLessThan": {"aws:CurrentTime": "2027-01-01"}}
+
+    with pytest.raises(KeyError, match=r"s3\.PutBucketPolicy"):
+        made("s3.PutBucketPolicy", {"Bucket": DOCUMENTS})
+    with pytest.raises(NotInIam, match="s3:HeadObject"):
+        _check("s3:HeadObject")
+    with pytest.raises(UnknownCondition, match="DateLessThan aws:CurrentTime"):
+        role_of(tmp_path, {**LIST, "Condition": condition}).allows(need("s3:ListBucket", HELD))
+
+
+HELD = "arn:aws:s3:::documents"
+READ = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": f"{HELD}/maps/*"}
+LIST = {"Effect": "Allow", "Action": ["s3:ListBucket"], "Resource": HELD}
+READING = ("s3:GetObject", f"{HELD}/maps/a")
+
+
+def role_of(folder: Path, *statements: dict[str, Any], denied: tuple[Any, ...] = ()) -> Role:
+    """Of a function `reader` with these statements, over a bucket that denies those."""
+    policy = {"PolicyDocument": {"Statement": statements}, "Roles": [{"Ref": "Role"}]}
+    role = {"Fn::GetAtt": ["Role", "Arn"]}
+    function = {"FunctionName": "stackroom-reader", "Role": role}
+    pipeline = {
+        "Role": {"Type": "AWS::IAM::Role", "Properties": {"RoleName": "reads"}},
+        "Policy": {"Type": "AWS::IAM::Policy", "Properties": policy},
+        "Function": {"Type": "AWS::Lambda::Function", "Properties": function},
+    }
+    bucket = {"PolicyDocument": {"Statement": denied}}
+    data = {"Policy": {"Type": "AWS::S3::BucketPolicy", "Properties": bucket}}
+    for stack, resources in {"pipeline": pipeline, "data": data}.items():
+        template = folder / f"stackroom-{stack}.template.json"
+        template.write_text(json.dumps({"Resources": resources}))
+    return roles(Assembly(folder))["reader"]
+
+
+def need(action: str, resource: str, **context: str) -> Need:
+    return Need(
+        function="reader",
+        action=action,
+        resource=resource,
+        context={name.replace("_", ":", 1): (value,) for name, value in context.items()},
+        wanted_by="stackroom.reading",
+    )
+
+
+@pytest.mark.parametrize(
+    ("action", "resource", "allowed"),
+    [
+        ("s3:getobject", f"{HELD}/maps/on two\nlines", True),
+        ("s3:GetObject", f"{HELD}/Maps/a", False),
+        ("s3:GetObjectVersion", f"{HELD}/maps/a", False),
+        ("s3:ListBucket", HELD, True),
+        ("s3:ListBucket", f"{HELD}/maps/a", False),
+    ],
+)
+def test_a_role_allows_an_action_on_what_its_pattern_matches(
+    tmp_path: Path, action: str, resource: str, allowed: bool
+) -> None:
+    assert role_of(tmp_path, READ, LIST).allows(need(action, resource)) is allowed
+
+
+@pytest.mark.parametrize(
+    ("operator", "value", "prefix", "allowed"),
+    [
+        ("StringEquals", ["maps/"], "maps/", True),
+        ("StringEquals", "maps/", "maps/a", False),
+        ("StringLike", "maps/*", "maps/a", True),
+        ("StringLike", "maps/*", "alice/", False),
+        ("StringNotLike", "maps/*", "alice/", True),
+        ("StringNotLike", "maps/*", "maps/a", False),
+        ("ForAllValues:StringEquals", ["maps/"], "maps/", True),
+        ("ForAllValues:StringEquals", ["maps/"], "alice/", False),
+        ("Null", "false", "alice/", True),
+        ("Null", "true", "alice/", False),
+    ],
+)
+def test_a_condition_is_held_against_the_call(
+    tmp_path: Path, operator: str, value: Any, prefix: str, allowed: bool
+) -> None:
+    role = role_of(tmp_path, {**LIST, "Condition": {operator: {"s3:prefix": value}}})
+
+    assert role.allows(need("s3:ListBucket", HELD, s3_prefix=prefix)) is allowed
+
+
+@pytest.mark.parametrize(("exempt", "allowed"), [("reads", True), ("writes", False)])
+def test_what_the_bucket_denies_no_role_allows(tmp_path: Path, exempt: str, allowed: bool) -> None:
+    role = f"arn:aws:iam::{{account}}:role/{exempt}"
+    denied = {
+        **READ,
+        "Effect": "Deny",
+        "Principal": {"AWS": "*"},
+        "Condition": {"ArnNotLike": {"aws:PrincipalArn": role}},
+    }
+
+    assert role_of(tmp_path, READ, denied=(denied,)).allows(need(*READING)) is allowed
+
+
+def test_a_call_without_a_right_is_denied_and_a_right_without_a_call_unused(tmp_path: Path) -> None:
+    reads = {**READ, "Resource": [f"{HELD}/maps/*", f"{HELD}/files/*"]}
+    comparison = Comparison({"reader": role_of(tmp_path, reads, LIST)})
+    written = need("s3:PutObject", f"{HELD}/maps/a")
+    nobodys = Need(function="writer", action="s3:GetObject", resource=f"{HELD}/maps/a")
+
+    comparison.add([need(*READING), need(*READING), written, nobodys])
+
+    page = document(comparison, Comparison({}))
+    unused = [
+        Grant("reader", "s3:GetObject", f"{HELD}/files/*"),
+        Grant("reader", "s3:ListBucket", HELD),
+    ]
+    assert comparison.denied == [written, nobodys]
+    assert comparison.unused == unused
+    assert documented(page) == {*unused, Grant("reader", "s3:GetObject", f"{HELD}/maps/*")}
+    assert f"| `s3:GetObject` | `{HELD}/maps/*` | 2 | `reading` |" in page
+    assert f"| `s3:ListBucket` | `{HELD}` | 0 | nobody |" in page
+
+
+def test_what_lambda_does_with_the_role_is_not_the_codes_affair(tmp_path: Path) -> None:
+    logs = "arn:aws:logs:{region}:{account}:log-group:/aws/lambda/stackroom-reader:*"
+    own = {"Effect": "Allow", "Action": "logs:PutLogEvents", "Resource": logs}
+    foreign = {**own, "Resource": logs.replace("reader", "writer")}
+    queue = {"Effect": "Allow", "Action": "sqs:ReceiveMessage", "Resource": "arn:aws:sqs:::nobodys"}
+
+    granted = role_of(tmp_path, own, foreign, queue).used_by_code
+
+    assert {each.resource for each in granted} == {foreign["Resource"], queue["Resource"]}

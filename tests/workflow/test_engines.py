@@ -1,0 +1,361 @@
+"""
+The state machine on three engines: the same states, the same calls, the same end.
+
+They are moto's interpreter, on which tests/workflow runs; the walk under simulated time, on which
+chaos and the benchmarks do; and npm's stepfunctions-local, which knows no retries and no tokens and
+tells of a failure as of a success (stepfunctions_local.py). The ways are found in the definition.
+"""
+
+import json
+import random
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+from uuid import uuid4
+
+import boto3
+import pytest
+from moto import mock_aws
+
+import stackroom.runs.backoff
+from benchmarks.simulated_time import functions as simulated
+from benchmarks.simulated_time.bill import Bill
+from benchmarks.simulated_time.definition import definition_of
+from benchmarks.simulated_time.hub import Hub
+from benchmarks.simulated_time.paths import Unsupported
+from benchmarks.simulated_time.workflow import Workflow
+from stackroom.ports.admission import Mode
+from tests.workflow.conftest import MOTO, ROLE
+from tests.workflow.engine import NAMED, Engine
+from tests.workflow.functions import Payload, Reply, forget_clients
+from tests.workflow.machine import Machine, definition
+from tests.workflow.stepfunctions_local import running
+from tests.workflow.ways import Step, Ways
+from tests.workflow.world import World
+
+pytestmark = pytest.mark.processes
+
+KEY = "alice/research/report.txt"
+INPUT: Payload = {"worklist_id": "cat-1", "epoch": 3, "progress": {"delay": 0, "wait_seconds": 0}}
+WAYS = Ways(json.loads(definition()), INPUT)
+HERE = [each for each in WAYS.steps if each.decides and WAYS.over(each, avoiding=WAYS.waiting)]
+# What only a token leads on from.
+BEYOND = {"AdmitIngestion"}
+
+
+@dataclass(frozen=True)
+class Told:
+    """Whoever has the task token answers it, or fails with the error."""
+
+    error: str | None = None
+
+
+def fails(error: str, *, times: int = 1) -> list[Reply]:
+    payload = {"errorType": error, "errorMessage": "as the script has it"}
+    return [Reply(payload=payload, function_error=True)] * times
+
+
+def says(*outcomes: str) -> list[Reply]:
+    progress = INPUT["progress"]
+    return [Reply(payload={**INPUT, "progress": {**progress, "outcome": e}}) for e in outcomes]
+
+
+# By retries, and by tokens.
+SCRIPTS: Mapping[str, Sequence[Reply | Told]] = {
+    "retries": [
+        *fails("RecordChanged"),
+        *fails("Sandbox.Timedout"),
+        *says("ready"),
+        *fails("StoreUnavailable"),
+        *says("started"),
+        *fails("KnowledgeBaseThrottled", times=3),
+        *says("settled", "released"),
+    ],
+    "retries that run out": [
+        *says("ready"),
+        *fails("StoreUnavailable", times=7),
+        *says("recorded"),
+    ],
+    "a failure that can't be recorded": [
+        *says("ready", "started"),
+        *fails("AssertionError"),
+        *fails("RecordChanged"),
+        *fails("AssertionError"),
+    ],
+    "queued": [*says("ready", "queued"), Told(), *says("started", "settled", "released")],
+    "a turn that fails": [
+        *says("ready", "queued"),
+        Told("StoreUnavailable"),
+        Told("Odd"),
+        *says("recorded"),
+    ],
+    "a queue that can't be entered": [
+        *says("ready", "queued"),
+        *fails("StoreUnavailable"),
+        *fails("RunSuperseded"),
+    ],
+}
+
+
+@dataclass
+class Scripted:
+    """Functions that answer in order, whoever is called; `tell` is what a token is for."""
+
+    answers: deque[Reply | Told]
+    tell: Callable[[str, str | None], object]
+    events: list[Payload] = field(default_factory=list)
+
+    def invoke(self, name: str, event: Payload) -> Reply:
+        # Tokens are each engine's own, and so is the form of an error.
+        self.events.append({"function": name, **event, "token": None, "error": None})
+        answer = self.answers.popleft()
+        if isinstance(answer, Reply):
+            return answer
+        self.tell(event["token"], answer.error)
+        return Reply()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Went:
+    """How an execution went: line by line, with what functions got."""
+
+    lines: list[tuple[str, str, Any]]
+    status: str
+    error: str | None
+    output: Any
+    events: list[Payload]
+
+    @property
+    def states(self) -> list[str]:
+        return [state for what, state, _ in self.lines if what == "entered"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Runner:
+    """By an engine that speaks as Step Functions does."""
+
+    engine: Engine
+    client: Any
+
+    def run(self, answers: Sequence[Reply | Told]) -> Went:
+        functions = Scripted(deque(answers), self._tell)
+        made = self.client.create_state_machine(
+            name=uuid4().hex, definition=self.engine.adapted(definition()), roleArn=ROLE
+        )
+        machine = Machine(client=self.client, arn=made["stateMachineArn"])
+        with self.engine.calling(functions):
+            arn = self.client.start_execution(
+                stateMachineArn=machine.arn, name="way", input=json.dumps(INPUT)
+            )["executionArn"]
+            machine.await_end("way")
+        found = self.client.describe_execution(executionArn=arn)
+        return Went(
+            lines=list(_lines(machine.events(arn))),
+            status=found["status"],
+            error=found.get("error"),
+            output=_plain(json.loads(found["output"])) if "output" in found else None,
+            events=functions.events,
+        )
+
+    def _tell(self, token: str, error: str | None) -> None:
+        if error is None:
+            self.client.send_task_success(taskToken=token, output="{}")
+        else:
+            self.client.send_task_failure(taskToken=token, error=error, cause="as the script says")
+
+
+def walked(answers: Sequence[Reply | Told]) -> tuple[Went, int]:
+    """By our own walk; also how many transitions it counts."""
+    hub, bill = Hub(), Bill()
+    functions = simulated.Functions(hub, bill)
+    workflow = Workflow(
+        hub=hub,
+        bill=bill,
+        functions=functions,
+        definition=definition_of(definition(), {}),
+        chance=random.Random(0),
+        keeps_histories=True,
+    )
+
+    def tell(token: str, error: str | None) -> None:
+        if error is None:
+            workflow.turns.succeed(token, {})
+        else:
+            workflow.turns.fail(token, error, "as the script says")
+
+    scripted = Scripted(deque(answers), tell)
+
+    def handler(name: str) -> Callable[[Any], Any]:
+        def handle(event: Payload) -> Any:
+            reply = scripted.invoke(name, event)
+            payload: Any = reply.payload
+            if reply.function_error:
+                raise type(payload["errorType"], (Exception,), {})("as the script has it")
+            return payload
+
+        return handle
+
+    for name in ("ingest", "status_poller"):
+        function = simulated.Function(name=name, memory=512, timeout=120, handler=handler(name))
+        functions.add(function)
+    execution = workflow.start("way", INPUT)
+    hub.run()
+    went = Went(
+        lines=[(each.what, each.state, _plain(each.value)) for each in execution.history],
+        status=execution.status,
+        error=execution.error,
+        output=_plain(execution.output),
+        events=scripted.events,
+    )
+    return went, execution.transitions
+
+
+@pytest.fixture(scope="module")
+def stepfunctions_local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    with running(tmp_path_factory.mktemp("stepfunctions-local")) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="module")
+def theirs(stepfunctions_local: Engine) -> Runner:
+    return Runner(engine=stepfunctions_local, client=_client(stepfunctions_local.endpoint))
+
+
+@pytest.fixture
+def motos() -> Iterator[Runner]:
+    with mock_aws(config=MOTO):
+        yield Runner(engine=NAMED, client=_client(NAMED.endpoint))
+
+
+@pytest.fixture
+def step_functions(stepfunctions_local: Engine) -> Iterator[Engine]:
+    forget_clients()
+    yield stepfunctions_local
+    forget_clients()
+
+
+@pytest.mark.parametrize("step", HERE, ids=str)
+def test_a_way_leads_over_the_same_states_to_the_same_end(
+    theirs: Runner, motos: Runner, step: Step
+) -> None:
+    way = WAYS.over(step, avoiding=WAYS.waiting)
+    assert way is not None
+
+    there, here, (walk, transitions) = (
+        theirs.run(way.replies),
+        motos.run(way.replies),
+        walked(way.replies),
+    )
+
+    end = WAYS.states[way.states[-1]]
+    assert here.states == there.states == way.states
+    assert here == walk
+    assert (here.status, here.error) == _ended(end)
+    assert (there.output, there.events) == (here.output, here.events)
+    assert transitions == len(way.states)
+
+
+def test_a_way_leads_over_every_step_to_every_end_but_from_behind_a_token() -> None:
+    ways = [way for step in HERE if (way := WAYS.over(step, avoiding=WAYS.waiting))]
+    ends = {name for name, state in WAYS.states.items() if state["Type"] in ("Succeed", "Fail")}
+
+    taken = {pair for way in ways for pair in pairwise(way.states)}
+    missing = {step for step in WAYS.steps if (step.origin, step.to) not in taken}
+    assert {step.origin for step in missing if step.to not in WAYS.waiting} == BEYOND
+    assert {way.states[-1] for way in ways} == ends
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_retries_and_tokens_are_walked_as_a_strict_interpreter_takes_them(
+    motos: Runner, name: str
+) -> None:
+    strict = motos.run(SCRIPTS[name])
+
+    walk, transitions = walked(SCRIPTS[name])
+
+    tasks = [state for state in walk.states if WAYS.states[state]["Type"] == "Task"]
+    assert walk == strict
+    assert transitions == len(walk.states) + len(walk.events) - len(tasks)
+
+
+@pytest.mark.parametrize(
+    ("states", "said"),
+    [
+        ('{"A": {"Type": "Map", "End": true}}', "type Map"),
+        ('{"A": {"Type": "Pass", "InputPath": "$.x", "End": true}}', "InputPath"),
+        ('{"A": {"Type": "Pass", "ResultPath": "$.x[0]", "End": true}}', r"x\[0\]"),
+        (
+            '{"A": {"Type": "Choice", "Choices": [{"Variable": "$.x", "NumericEquals": 1,'
+            ' "Next": "A"}], "Default": "A"}}',
+            "NumericEquals",
+        ),
+    ],
+)
+def test_what_the_walk_does_not_know_is_refused_when_it_is_read(states: str, said: str) -> None:
+    with pytest.raises(Unsupported, match=said):
+        definition_of(f'{{"StartAt": "A", "States": {states}}}', {})
+
+
+def test_a_drop_goes_its_way_on_stepfunctions_local_with_the_functions_themselves(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stackroom.runs.backoff, "_FIRST", dict.fromkeys(Mode, 1.0))
+
+    world.drop(KEY)
+
+    [execution] = world.executions()
+    assert execution.states == [
+        *("EnsureDataSource", "IsDataSourceReady"),
+        *("StartIngestion", "IsIngestionStarted"),
+        *("WaitForIngestion", "PollIngestion", "IsIngestionOver") * 2,
+        *("ReleaseRun", "IsWorklistSettled", "WorklistSettled"),
+    ]
+    assert world.status(KEY) == "indexed"
+    assert not world.lease(KEY).held
+
+
+@pytest.mark.usefixtures("no_delay")
+def test_a_failure_is_recorded_and_followed_there_by_the_functions_themselves(world: World) -> None:
+    world.functions.interrupt("ensure", "KeyError")
+
+    world.drop(KEY)
+
+    broken, follower = world.executions()
+    assert broken.states == ["EnsureDataSource", "RecordFailure", "RunBroke"]
+    assert follower.states[-1] == "WorklistSettled"
+    assert world.status(KEY) == "indexed"
+
+
+def _client(endpoint: str | None) -> Any:
+    return boto3.client(
+        "stepfunctions",
+        region_name="us-east-1",
+        endpoint_url=endpoint,
+        aws_access_key_id="none",
+        aws_secret_access_key="none",
+    )
+
+
+def _ended(state: Payload) -> tuple[str, str | None]:
+    return ("FAILED", state["Error"]) if state["Type"] == "Fail" else ("SUCCEEDED", None)
+
+
+def _lines(events: list[dict[str, Any]]) -> Iterator[tuple[str, str, Any]]:
+    state = ""
+    for event in events:
+        if details := event.get("stateEnteredEventDetails"):
+            state = details["name"]
+            yield "entered", state, _plain(json.loads(details["input"]))
+        elif details := event.get("stateExitedEventDetails"):
+            yield "exited", details["name"], _plain(json.loads(details["output"]))
+        elif details := event.get("taskFailedEventDetails"):
+            yield "failed", state, details["error"]
+
+
+def _plain(value: Any) -> Any:
+    """Causes are texts of the engine's own; all else must be equal."""
+    if not isinstance(value, dict):
+        return value
+    return {name: _plain(each) for name, each in value.items() if name != "Cause"}
