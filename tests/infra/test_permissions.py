@@ -78,8 +78,8 @@ RIGHTS = {
         DOCUMENTS: "s3: ListBucket",
         f"{DOCUMENTS}/*": "s3: GetObject",
         f"{DOCUMENTS}/*.metadata.json": "s3: PutObject DeleteObject",
-        KNOWLEDGE_BASE: "bedrock: ListDataSources GetDataSource DeleteKnowledgeBaseDocuments"
-        " GetKnowledgeBaseDocuments ListKnowledgeBaseDocuments",
+        KNOWLEDGE_BASE: "bedrock: ListDataSources GetDataSource DeleteDataSource"
+        " DeleteKnowledgeBaseDocuments GetKnowledgeBaseDocuments ListKnowledgeBaseDocuments",
         INDEX: LOOKING,
         MACHINE: "states: StartExecution",
         EXECUTIONS: "states: DescribeExecution",

@@ -402,6 +402,31 @@ def test_folder_markers_and_our_own_objects_are_ignored(pipeline: Pipeline) -> N
     assert not pipeline.documents.kept
 
 
+def test_with_an_object_whose_record_was_lost_its_sidecar_goes(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.documents.kept.clear()
+
+    deleted = pipeline.delete()
+
+    assert deleted.outcome is UploadOutcome.FORGOTTEN
+    assert pipeline.bucket.sidecars == {}
+    assert pipeline.uploads.reconcile(KEY).outcome is UploadOutcome.IGNORED
+
+
+def test_an_object_put_anew_while_its_lost_record_is_looked_for_keeps_its_sidecar(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.drop()
+    pipeline.documents.kept.clear()
+    pipeline.bucket.before("sidecar_of", lambda _: pipeline.drop(), times=1)
+
+    reconciled = pipeline.delete()
+
+    assert reconciled.outcome is not UploadOutcome.FORGOTTEN
+    assert KEY in pipeline.bucket.sidecars
+    assert pipeline.document().status is DocumentStatus.PENDING
+
+
 def test_a_removed_object_is_deleted_with_one_receipt(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.index()

@@ -8,7 +8,15 @@ from stackroom.uploads.arrival import catalog_of, planned_arrival
 from stackroom.uploads.descriptions import describe_unplaced, says_the_same
 from stackroom.uploads.removal import planned_removal
 from stackroom.uploads.seen import Seen, SeenUnplaced
-from stackroom.uploads.steps import OpenCatalog, Plan, RemoveRecord, SaveRecord, Step, UploadOutcome
+from stackroom.uploads.steps import (
+    OpenCatalog,
+    Plan,
+    RemoveRecord,
+    RemoveSidecar,
+    SaveRecord,
+    Step,
+    UploadOutcome,
+)
 
 
 def plan(seen: Seen | SeenUnplaced, now: datetime, correlation_id: str | None = None) -> Plan:
@@ -22,7 +30,10 @@ def plan(seen: Seen | SeenUnplaced, now: datetime, correlation_id: str | None = 
 def _plan_gone(seen: Seen, now: datetime) -> Plan:
     """No object lies there."""
     if seen.record is None:
-        return Plan(outcome=UploadOutcome.IGNORED)
+        if seen.sidecar is None:
+            return Plan(outcome=UploadOutcome.IGNORED)
+        left = RemoveSidecar(key=seen.location.key)
+        return Plan(outcome=UploadOutcome.FORGOTTEN, steps=(left,))
     if seen.record.status is DocumentStatus.UPLOADING:
         return _plan_announced(seen.record, seen.catalog, now)
     being_removed = seen.record.receipt_id is not None and not seen.location.names_a_catalog_id

@@ -180,7 +180,11 @@ class Uploads:
         # The record first, the object second: what changes in between makes the write fail.
         record = self.documents.get(location.catalog_id, location.document_id)
         found = self.bucket.head(key)
-        sidecar = self.bucket.sidecar_of(key) if found is not None else None
+        # Where neither is there, a sidecar may be left of a record that was lost.
+        is_read = found is not None or record is None
+        sidecar = self.bucket.sidecar_of(key) if is_read else None
+        if found is None and sidecar is not None:
+            found = self.bucket.head(key)  # whoever put the object anew meanwhile wrote it
         is_first = found is not None and record is None
         unplaced = self._unplaced_record_of(location) if is_first else None
         # The catalog last: of many who drop its first files, few then open it at the same time.
