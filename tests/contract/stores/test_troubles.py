@@ -16,7 +16,7 @@ from tests.contract.stores.worlds import Trouble, World
 ALICE = Has("user_id", "alice")
 # What no repetition mends may be told as that, too.
 UNMENDED = {Trouble.EXPIRED, Trouble.WRONG_DIMENSION}
-TOLD_AS: dict[Trouble, tuple[type[Exception], ...]] = {
+TOLD_AS: dict[Trouble, tuple[type, ...]] = {
     **dict.fromkeys(Trouble, (KnowledgeBaseUnavailable,)),
     **dict.fromkeys(UNMENDED, (KnowledgeBaseUnavailable, SearchRefused)),
     Trouble.THROTTLED: (KnowledgeBaseThrottled,),
