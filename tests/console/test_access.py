@@ -83,14 +83,17 @@ def stored() -> str:
     return repr((items, keys))
 
 
-@pytest.mark.parametrize("cookie", [None, "alice", "gAAAAABo"])
-def test_nobody_gets_in_without_signing_in(browser: Browser, cookie: str | None) -> None:
-    if cookie is not None:
-        browser.client.cookies.set(SESSION, cookie, domain="console.test")
+def test_nobody_gets_in_without_signing_in(browser: Browser) -> None:
+    let_in = []
+    for cookie in (None, "alice", "gAAAAABo"):
+        if cookie is not None:
+            browser.client.cookies.set(SESSION, cookie, domain="console.test")
+        answers = {each: call(browser, each, NOBODYS, "any") for each in GUARDED}
+        let_in += [
+            (cookie, told(each)) for each, answer in answers.items() if not is_refused(each, answer)
+        ]
 
-    answers = {each: call(browser, each, NOBODYS, "any") for each in GUARDED}
-
-    assert {told(each) for each, answer in answers.items() if not is_refused(each, answer)} == set()
+    assert let_in == []
 
 
 def is_refused(endpoint: Endpoint, answer: httpx2.Response) -> bool:
@@ -178,23 +181,21 @@ def test_a_bearer_token_of_our_client_is_taken_by_the_api_and_by_no_page(
     assert (api.status_code, page.status_code) == (200, 303)
 
 
-@pytest.mark.parametrize(
-    "claims",
-    [
+def test_no_other_token_is(browser: Browser, provider: Provider) -> None:
+    changes: list[dict[str, object]] = [
         {"exp": 1},
         {"iss": "https://elsewhere.test"},
         {"client_id": "another"},
         {"token_use": "id"},
         {"sub": "../bob"},
-    ],
-)
-def test_no_other_token_is(browser: Browser, provider: Provider, claims: dict[str, object]) -> None:
-    token = provider.access_token("alice", **claims)
+    ]
+    for claims in changes:
+        token = provider.access_token("alice", **claims)
 
-    answer = browser.get("/api/agents", Authorization=f"Bearer {token}")
+        answer = browser.get("/api/agents", Authorization=f"Bearer {token}")
 
-    assert answer.status_code == 401
-    assert answer.headers["www-authenticate"] == "Bearer"
+        assert answer.status_code == 401, claims
+        assert answer.headers["www-authenticate"] == "Bearer", claims
 
 
 def test_what_is_for_operators_is_for_nobody_else(

@@ -9,7 +9,6 @@ from stackroom.agent_run import ModelStep, RunState, ShownPassage, ToolStep
 from stackroom.aws import session
 from stackroom_console.console import Console
 from tests.console.browser import Browser
-from tests.console.conftest import NewBrowser
 from tests.records import NOW
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -19,13 +18,6 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 def agent(alice: Browser) -> str:
     asked = {"name": "Planner", "model": "amazon.nova-lite-v1:0"}
     return str(alice.call("POST", "/api/agents", asked).json()["data"]["agent"]["id"])
-
-
-@pytest.fixture
-def bob(new_browser: NewBrowser) -> Browser:
-    browser = new_browser()
-    browser.sign_in("bob")
-    return browser
 
 
 def start(browser: Browser, agent: str, message: Any = "What is planned?") -> Any:
@@ -43,32 +35,6 @@ def test_a_run_is_accepted_queued_and_shown(alice: Browser, console: Console, ag
     assert alice.get(f"/api/runs/{run['id']}").json()["data"]["run"] == run
     assert (run["state"], run["steps"], run["answer"]) == ("accepted", [], None)
     assert "userId" not in run
-
-
-@pytest.mark.parametrize("wrong", ["", "  ", None, 7, "x" * 10_001, "a\x00b"])
-def test_no_question_starts_no_run(alice: Browser, agent: str, wrong: Any) -> None:
-    answer = start(alice, agent, wrong)
-
-    assert answer.status_code == 400
-    told = "message: Allowed: a question of 1 to 10,000 characters"
-    assert answer.json()["error"]["message"] == told
-    assert alice.get(f"/api/agents/{agent}/runs").json()["data"]["runs"] == []
-
-
-def test_a_run_is_its_users_alone(alice: Browser, bob: Browser, agent: str) -> None:
-    run = start(alice, agent).json()["data"]["run"]["id"]
-
-    assert start(bob, agent).status_code == 404
-    assert bob.get(f"/api/runs/{run}").status_code == 404
-    assert bob.call("POST", f"/api/runs/{run}/cancel").status_code == 404
-    assert bob.post(f"/runs/{run}/cancel").status_code == 404
-    assert bob.get(f"/agents/{agent}/chat").status_code == 404
-    assert alice.get(f"/api/runs/{run}").json()["data"]["run"]["state"] == "accepted"
-
-
-@pytest.mark.parametrize("unknown", ["run-1", "x" * 3000, "run-0000000000000000000000000000"])
-def test_an_unknown_run_is_not_found(alice: Browser, unknown: str) -> None:
-    assert alice.get(f"/api/runs/{unknown}").status_code == 404
 
 
 def test_the_chat_asks_and_calls_off(alice: Browser, agent: str) -> None:

@@ -59,36 +59,24 @@ def line_of(
     return line
 
 
-def test_there_are_these_queries(assembly: Assembly) -> None:
-    names = [each.properties["Name"] for each in assembly.all("operations", TYPE)]
-
-    assert sorted(names) == [f"stackroom/{name}" for name in QUERIES]
-
-
 @pytest.mark.parametrize("name", QUERIES)
 @pytest.mark.parametrize("tool", HANDLERS)
-def test_a_query_names_fields_that_each_function_prints(
+def test_a_query_names_fields_that_each_function_prints_with_that_event(
     assembly: Assembly, line_of: Callable[[str], dict[str, Any]], name: str, tool: str
 ) -> None:
-    asked = fields_of(query(assembly, name)["QueryString"])
+    text = query(assembly, name)["QueryString"]
+    asked = fields_of(text)
 
     printed = line_of(tool)
 
     assert {"message", "user_id", "tool"} <= asked
     assert asked - printed.keys() == set()
-
-
-@pytest.mark.parametrize("name", QUERIES)
-def test_a_query_is_for_the_lines_of_that_event(assembly: Assembly, name: str) -> None:
-    text = query(assembly, name)["QueryString"]
-
     assert f'message = "{EVENT}"' in text
     assert set(re.findall(r'outcome != "(\w+)"', text)) <= {SUCCESS}
 
 
-@pytest.mark.parametrize("name", QUERIES)
-def test_a_query_reads_the_logs_of_whatever_hands_out_documents_and_no_other(
-    assembly: Assembly, name: str
+def test_queries_read_the_logs_of_whatever_hands_out_documents_and_no_other(
+    assembly: Assembly,
 ) -> None:
     made = {
         each.properties["LogGroupName"]
@@ -96,11 +84,13 @@ def test_a_query_reads_the_logs_of_whatever_hands_out_documents_and_no_other(
         for each in assembly.all(stack, "AWS::Logs::LogGroup")
     }
 
-    read = set(query(assembly, name)["LogGroupNames"])
+    definitions = [each.properties for each in assembly.all("operations", TYPE)]
 
     readers = ("agent-runner", "catalog-tools", "console", "retrieve")
-    assert read == {f"/aws/lambda/stackroom-{each}" for each in readers}
-    assert read <= made
+    groups = {f"/aws/lambda/stackroom-{each}" for each in readers}
+    assert sorted(each["Name"] for each in definitions) == [f"stackroom/{each}" for each in QUERIES]
+    assert [set(each["LogGroupNames"]) for each in definitions] == [groups] * len(QUERIES)
+    assert groups <= made
 
 
 def test_a_query_is_left_out_here(assembly: Assembly) -> None:

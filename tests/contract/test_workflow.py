@@ -206,15 +206,6 @@ def test_every_error_that_ends_a_run_is_named_as_its_state() -> None:
     assert fails == {name: name for name in fails}
 
 
-@pytest.mark.parametrize("name", STATES)
-def test_states_are_named_by_what_they_are(name: str) -> None:
-    kind = STATES[name]["Type"]
-
-    assert bool(re.match(r"(Is|Are)[A-Z]", name)) == (kind == "Choice")
-    assert bool(re.match(r"Wait(For|To)[A-Z]", name)) == (kind == "Wait")
-    assert kind in ("Succeed", "Fail") or "Comment" in STATES[name]
-
-
 def test_the_error_tree_lists_exactly_the_errors_there_are() -> None:
     # Name and depth of each line, as `├── Rejected` or `│   └── Throttled`.
     lines = re.findall(r"^([│ ]*)[├└]── (\w+)", str(errors.__doc__), re.MULTILINE)

@@ -83,29 +83,29 @@ def test_a_denial_is_a_tool_error_that_both_eras_can_read(
     assert "it names no user" in result.content[0].text
 
 
-def test_our_own_client_returns_what_the_function_returned(
+def test_our_own_client_lists_tools_with_their_schemas_and_returns_what_the_function_returned(
     gateway: RunningGateway, issuer: Issuer
 ) -> None:
-    answer = call_tool(gateway.url, issuer.mint("alice"), TOOL, {"query": "hi"})
+    token = issuer.mint("alice")
 
-    assert answer["event"] == {"query": "hi"}
-
-
-def test_our_own_client_lists_names_descriptions_and_schemas(
-    gateway: RunningGateway, issuer: Issuer
-) -> None:
-    (tool,) = list_tools(gateway.url, issuer.mint("alice"))
+    (tool,) = list_tools(gateway.url, token)
+    answer = call_tool(gateway.url, token, TOOL, {"query": "hi"})
 
     assert tool["name"] == TOOL
     assert tool["description"] == "Echoes"
     assert tool["inputSchema"]["properties"]["query"]["description"] == "what to echo"
+    assert answer["event"] == {"query": "hi"}
 
 
-def test_our_own_client_says_what_a_failed_tool_said(
+def test_our_own_client_says_what_a_failed_tool_said_and_which_is_unknown(
     gateway: RunningGateway, issuer: Issuer
 ) -> None:
+    token = issuer.mint("alice")
+
     with pytest.raises(ToolFailed, match="RuntimeError: kaboom"):
-        call_tool(gateway.url, issuer.mint("alice"), TOOL, {"do": "raise"})
+        call_tool(gateway.url, token, TOOL, {"do": "raise"})
+    with pytest.raises(GatewayError, match="Unknown tool: echo___nothing"):
+        call_tool(gateway.url, token, "echo___nothing", {})
 
 
 @pytest.mark.parametrize(("status", "client_id"), [(401, None), (403, "another-client")])
@@ -121,11 +121,6 @@ def test_our_own_client_asks_to_sign_in_when_the_token_is_refused(
 def test_our_own_client_names_the_address_that_does_not_answer(issuer: Issuer) -> None:
     with pytest.raises(GatewayError, match=r"http://127.0.0.1:1/mcp: "):
         call_tool("http://127.0.0.1:1/mcp", issuer.mint("alice"), TOOL, {})
-
-
-def test_our_own_client_says_which_tool_is_unknown(gateway: RunningGateway, issuer: Issuer) -> None:
-    with pytest.raises(GatewayError, match="Unknown tool: echo___nothing"):
-        call_tool(gateway.url, issuer.mint("alice"), "echo___nothing", {})
 
 
 def test_parallel_calls_of_two_users_never_mix(gateway: RunningGateway, issuer: Issuer) -> None:

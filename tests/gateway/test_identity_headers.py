@@ -66,12 +66,13 @@ def test_a_user_argument_is_an_argument_and_no_identity(
 
 
 @pytest.mark.processes
-def test_without_an_interceptor_a_client_could_name_any_user(tmp_path: Path) -> None:
+def test_without_an_interceptor_a_client_could_name_any_user(
+    lenient_gateway: RunningGateway,
+) -> None:
     """The danger that the interceptor is there for; the stand-in must not hide it."""
-    with serving(tmp_path, interceptor=None) as unguarded:
-        seen = unguarded.echo(
-            token=unguarded.issuer.mint("alice"), headers=[("X-User-Sub", "bob")], query="hi"
-        )
+    token = lenient_gateway.issuer.mint("alice")
+
+    seen = lenient_gateway.echo(token=token, headers=[("X-User-Sub", "bob")], query="hi")
 
     assert seen["custom"]["bedrockAgentCorePropagatedHeaders"] == {"x-user-sub": "bob"}
 

@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 
 from stackroom_local.gateway.issuer import CLIENT_ID
-from stackroom_local.gateway.refusals import FORGED, MALFORMED, OF_ANOTHER_CLIENT, PROBLEMS
 from tests.clients.clients import CLIENTS, NPM
 from tests.clients.environments import installed
 from tests.gateway.browser import a_browser, query
-from tests.gateway.flow import CALLBACK, Flow
+from tests.gateway.flow import Flow
 from tests.gateway.serving import ROOT, TOOL, RunningGateway
 
 GUIDE = (ROOT / "docs" / "sign-in.md").read_text("utf-8")
@@ -126,21 +125,6 @@ def test_the_inspector_signs_in_as_the_guide_has_it(
 
     assert len(links) == 1
     assert [tool["name"] for tool in answer["tools"]] == [TOOL]
-
-
-def test_the_guide_names_what_is_told_of_a_token_and_where_clients_listen() -> None:
-    told = set(
-        re.findall(r"^\| (?:the access token|\.\.\.) ([^|,]+?)(?:, .*)? \|", GUIDE, re.MULTILINE)
-    )
-
-    assert told == {
-        *PROBLEMS.values(),
-        FORGED,
-        MALFORMED.partition(":")[0],
-        "was issued to a client that this gateway doesn't allow",
-    }
-    assert "was issued to a client that this gateway doesn't allow" in OF_ANOTHER_CLIENT
-    assert f"`{CALLBACK}`" in GUIDE
 
 
 def test_a_client_of_the_typescript_sdk_knows_by_itself_where_to_send_the_person(

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -120,14 +119,17 @@ def test_a_program_without_a_user_finds_no_tool(gateway: RunningGateway, issuer:
 
 
 @pytest.mark.processes
-def test_an_engine_that_only_logs_denies_nothing_and_hides_nothing(tmp_path: Path) -> None:
-    with serving(tmp_path, policy_engine=an_engine(mode="LOG_ONLY")) as gateway:
-        token = gateway.issuer.mint("alice")
+def test_an_engine_that_only_logs_denies_nothing_and_hides_nothing(
+    lenient_gateway: RunningGateway,
+) -> None:
+    token = lenient_gateway.issuer.mint("alice")
 
-        assert gateway.echo(token=token, query="hi")["event"] == {"query": "hi"}
-        assert [tool["name"] for tool in list_tools(gateway.url, token)] == [TOOL]
+    seen = lenient_gateway.echo(token=token, query="hi")
 
-    assert f"would deny a call of {TOOL}: {DEFAULT}" in (tmp_path / "gateway.log").read_text()
+    log = (lenient_gateway.data_dir / "gateway.log").read_text()
+    assert seen["event"] == {"query": "hi"}
+    assert [tool["name"] for tool in list_tools(lenient_gateway.url, token)] == [TOOL]
+    assert f"would deny a call of {TOOL}: {DEFAULT}" in log
 
 
 def test_without_any_policy_everything_is_denied() -> None:

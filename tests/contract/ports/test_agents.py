@@ -74,19 +74,18 @@ def test_a_write_on_what_was_read_before_another_is_refused(book: AgentBook) -> 
     assert (kept.name, kept.version) == ("First", 2)
 
 
-def test_what_is_removed_is_gone_and_no_late_write_brings_it_back(book: AgentBook) -> None:
+def test_what_is_removed_by_its_user_is_gone_and_no_late_write_brings_it_back(
+    book: AgentBook,
+) -> None:
     read = book.save(an_agent())
 
-    assert book.remove("alice", "agent-1")
+    by_another = book.remove("bob", "agent-1")
+    still_there = book.get("alice", "agent-1")
+    removed = [book.remove("alice", "agent-1") for _ in range(2)]
 
-    assert not book.remove("alice", "agent-1")
+    assert not by_another
+    assert still_there == read
+    assert removed == [True, False]
     assert book.get("alice", "agent-1") is None
     with pytest.raises(RecordChanged):
         book.save(read)
-
-
-def test_nobody_removes_anothers(book: AgentBook) -> None:
-    saved = book.save(an_agent())
-
-    assert not book.remove("bob", "agent-1")
-    assert book.get("alice", "agent-1") == saved

@@ -15,21 +15,11 @@ def bookmark(request: pytest.FixtureRequest) -> Bookmark:
     return DynamoBookmark(client=request.getfixturevalue("dynamodb"), table=CONTROL_TABLE)
 
 
-def test_there_is_no_cursor_before_one_was_kept(bookmark: Bookmark) -> None:
-    assert bookmark.read() is None
+def test_the_last_cursor_is_kept_until_it_is_taken_out(bookmark: Bookmark) -> None:
+    cursors = [bookmark.read()]
 
+    for cursor in ("here", "there", None, None):
+        bookmark.keep(cursor)
+        cursors.append(bookmark.read())
 
-def test_the_last_cursor_is_kept(bookmark: Bookmark) -> None:
-    bookmark.keep("here")
-    bookmark.keep("there")
-
-    assert bookmark.read() == "there"
-
-
-def test_a_bookmark_is_taken_out(bookmark: Bookmark) -> None:
-    bookmark.keep("here")
-
-    bookmark.keep(None)
-    bookmark.keep(None)
-
-    assert bookmark.read() is None
+    assert cursors == [None, "here", "there", None, None]

@@ -116,7 +116,9 @@ def removed(pool: Pool, source: DataSource) -> bool:
         return False
 
 
-def test_a_data_source_is_found_by_its_name_on_its_knowledge_base(pool: Pool) -> None:
+def test_a_data_source_is_found_by_its_name_on_its_knowledge_base_and_becomes_available(
+    pool: Pool,
+) -> None:
     here, elsewhere = pool.knowledge_base(), pool.knowledge_base()
 
     created = create(pool, here, "cat-1")
@@ -126,56 +128,29 @@ def test_a_data_source_is_found_by_its_name_on_its_knowledge_base(pool: Pool) ->
     assert pool.port.find(here, "cat-1") == created
     assert pool.port.find(here, "cat-2") is None
     assert pool.port.find(elsewhere, "cat-1") is None
+    assert eventually(lambda: pool.port.is_available(here, created.data_source_id))
 
 
-def test_catalogs_have_data_sources_of_their_own(pool: Pool) -> None:
-    here, elsewhere = pool.knowledge_base(), pool.knowledge_base()
-
-    made = [create(pool, here, "cat-1"), create(pool, here, "cat-2"), create(pool, elsewhere, "c")]
-
-    assert len(set(made)) == 3
-
-
-def test_a_creation_whose_answer_got_lost_is_answered_again(pool: Pool) -> None:
-    here = pool.knowledge_base()
-    first = create(pool, here, "cat-1")
-
-    assert create(pool, here, "cat-1") == first
-
-
-def test_a_data_source_of_that_name_is_adopted_once_its_token_is_forgotten(pool: Pool) -> None:
+def test_a_creation_whose_answer_got_lost_is_answered_again_by_its_token_or_its_name(
+    pool: Pool,
+) -> None:
     here = pool.knowledge_base()
     first = create(pool, here, "cat-1", token="yesterday")
 
+    assert create(pool, here, "cat-1", token="yesterday") == first
     assert create(pool, here, "cat-1", token="today") == first
 
 
 def test_a_knowledge_base_has_so_many_data_sources_and_the_next_has_its_own(pool: Pool) -> None:
     here, elsewhere = pool.knowledge_base(), pool.knowledge_base()
-    for number in range(pool.limit):
-        create(pool, here, f"cat-{number}")
+    made = [create(pool, here, f"cat-{number}") for number in range(pool.limit)]
 
     with pytest.raises(DataSourceLimit):
         create(pool, here, "cat-999")
 
     assert pool.port.find(here, "cat-999") is None
+    assert create(pool, here, f"cat-{pool.limit - 1}") == made[-1]  # it is full, and has that one
     assert create(pool, elsewhere, "cat-999")
-
-
-def test_the_last_data_source_is_answered_again_though_the_knowledge_base_is_full(
-    pool: Pool,
-) -> None:
-    here = pool.knowledge_base()
-    made = [create(pool, here, f"cat-{number}") for number in range(pool.limit)]
-
-    assert create(pool, here, f"cat-{pool.limit - 1}") == made[-1]
-
-
-def test_a_data_source_becomes_available(pool: Pool) -> None:
-    here = pool.knowledge_base()
-    created = create(pool, here, "cat-1")
-
-    assert eventually(lambda: pool.port.is_available(here, created.data_source_id))
 
 
 def test_all_data_sources_of_a_knowledge_base_are_listed_by_name(pool: Pool) -> None:
@@ -187,14 +162,18 @@ def test_all_data_sources_of_a_knowledge_base_are_listed_by_name(pool: Pool) -> 
     assert pool.port.all(pool.knowledge_base()) == {}
 
 
-def test_a_removed_data_source_is_gone_after_a_while_and_makes_room(pool: Pool) -> None:
+def test_a_removed_data_source_is_found_no_more_and_makes_room_once_it_is_gone(
+    pool: Pool,
+) -> None:
     here = pool.knowledge_base()
     made = [create(pool, here, f"cat-{number}") for number in range(pool.limit)]
 
     at_once = pool.port.remove(here, made[0].data_source_id)
+    found = pool.port.find(here, "cat-0")
     eventually(lambda: removed(pool, made[0]))
 
     assert not at_once
+    assert found is None
     assert pool.port.find(here, "cat-0") is None
     assert len(pool.port.all(here)) == pool.limit - 1
     assert create(pool, here, "cat-999") not in made
@@ -207,15 +186,6 @@ def test_removing_what_is_gone_or_never_was_is_safe(pool: Pool) -> None:
 
     assert removed(pool, created)
     assert removed(pool, replace(created, data_source_id="DS00000000"))
-
-
-def test_a_data_source_is_found_no_more_once_it_is_being_removed(pool: Pool) -> None:
-    here = pool.knowledge_base()
-    created = create(pool, here, "cat-1")
-
-    pool.port.remove(here, created.data_source_id)
-
-    assert pool.port.find(here, "cat-1") is None
 
 
 def test_a_data_source_is_made_anew_once_the_one_of_its_name_is_gone(pool: Pool) -> None:

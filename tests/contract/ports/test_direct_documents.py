@@ -194,17 +194,16 @@ def test_a_call_answers_at_once_and_its_documents_are_indexed_in_time(base: Base
     )
 
 
-def test_a_document_that_it_does_not_know_is_not_found(base: Base) -> None:
+def test_a_document_that_it_does_not_know_is_not_found_and_may_be_deleted(base: Base) -> None:
     ingest(base, submission(base))
     unknown = [f"doc-unknown-{number}" for number in range(11)]
 
     verdicts = read(base, "doc-1", *unknown)
+    deleted = delete(base, "doc-9")
 
     assert {verdicts[each].status for each in unknown} == {"NOT_FOUND"}
     assert verdicts["doc-1"].status != "NOT_FOUND"
-
-
-def test_of_no_documents_there_are_no_verdicts(base: Base) -> None:
+    assert deleted["doc-9"].status == "NOT_FOUND"
     assert base.port.details(base.source, []) == {}
 
 
@@ -242,10 +241,6 @@ def test_a_deleted_document_is_not_found_in_the_end_and_the_others_stay(base: Ba
         "doc-1": "NOT_FOUND",
         "doc-2": "INDEXED",
     }
-
-
-def test_deleting_what_it_does_not_know_is_safe(base: Base) -> None:
-    assert delete(base, "doc-9")["doc-9"].status == "NOT_FOUND"
 
 
 def test_no_direct_call_is_taken_while_a_job_runs(base: Base) -> None:

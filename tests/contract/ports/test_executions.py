@@ -67,21 +67,17 @@ def machine(request: pytest.FixtureRequest) -> Machine:
     return StateMachine(StepFunctionsExecutions(client=client, state_machine_arn=arn))
 
 
-def test_an_execution_starts_under_its_name_with_its_input(machine: Machine) -> None:
+def test_a_name_is_started_once_with_its_first_input_however_often_it_is_asked_for(
+    machine: Machine,
+) -> None:
     machine.port.start("cat-1-1", {"catalog_id": "cat-1", "epoch": 1})
 
-    assert machine.started() == {"cat-1-1": {"catalog_id": "cat-1", "epoch": 1}}
-
-
-def test_starting_a_name_again_leaves_the_first_the_only_one(machine: Machine) -> None:
-    machine.port.start("cat-1-1", {"epoch": 1})
-
-    same = machine.port.start("cat-1-1", {"epoch": 1})
+    same = machine.port.start("cat-1-1", {"catalog_id": "cat-1", "epoch": 1})
     other = machine.port.start("cat-1-1", {"epoch": 1, "progress": {"delay": 60}})
 
     assert same
     assert other
-    assert machine.started() == {"cat-1-1": {"epoch": 1}}
+    assert machine.started() == {"cat-1-1": {"catalog_id": "cat-1", "epoch": 1}}
 
 
 def test_a_name_is_not_used_again_after_its_execution_ended(machine: Machine) -> None:

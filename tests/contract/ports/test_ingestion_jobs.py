@@ -110,26 +110,19 @@ def refusal(base: Base, source: DataSource) -> Busy | None:
     return None if answer.why.startswith("Throttling") else answer
 
 
-def test_a_started_job_runs_and_is_read_by_its_id(base: Base) -> None:
+def test_a_started_job_runs_and_is_read_by_its_id_and_answered_to_a_start_that_is_repeated(
+    base: Base,
+) -> None:
     job = start(base)
 
     found = base.port.get(base.sources[0], job.job_id)
+    again = start(base)
 
     assert job.state is JobState.RUNNING
     assert found is not None
     assert (found.job_id, found.started_at) == (job.job_id, job.started_at)
-
-
-def test_a_job_that_nobody_started_is_none(base: Base) -> None:
+    assert again.job_id == job.job_id
     assert base.port.get(base.sources[0], "JOB0000000") is None
-
-
-def test_a_start_whose_answer_got_lost_answers_the_same_job(base: Base) -> None:
-    first = start(base)
-
-    second = start(base)
-
-    assert second.job_id == first.job_id
 
 
 def test_a_knowledge_base_is_busy_while_a_job_runs_on_any_of_its_data_sources(base: Base) -> None:
@@ -145,7 +138,7 @@ def test_a_knowledge_base_is_busy_while_a_job_runs_on_any_of_its_data_sources(ba
     assert start(base, "run-3").job_id != job.job_id
 
 
-def test_a_job_is_found_by_its_description(base: Base) -> None:
+def test_a_job_is_found_by_its_description_on_its_own_data_source(base: Base) -> None:
     job = start(base, "cat-1 run 1 round 0")
 
     found = base.port.running(base.sources[0], description="cat-1 run 1 round 0")
@@ -153,31 +146,22 @@ def test_a_job_is_found_by_its_description(base: Base) -> None:
     assert found is not None
     assert found.job_id == job.job_id
     assert base.port.running(base.sources[0], description="cat-1 run 1 round 1") is None
-
-
-def test_a_job_is_found_by_its_description_on_its_own_data_source_only(base: Base) -> None:
-    start(base, "cat-1 run 1 round 0")
-
     assert base.port.running(base.sources[1], description="cat-1 run 1 round 0") is None
 
 
-def test_stopping_a_job_that_is_over_changes_nothing(base: Base) -> None:
-    over = base.end(start(base))
-
-    base.port.stop(base.sources[0], over.job_id)
-
-    found = base.port.get(base.sources[0], over.job_id)
-    assert found is not None
-    assert found.state is JobState.COMPLETE
-
-
-def test_a_job_says_of_a_document_what_became_of_it_and_when(base: Base) -> None:
+def test_a_job_says_of_a_document_what_became_of_it_and_stopping_it_then_changes_nothing(
+    base: Base,
+) -> None:
     uri = base.put("report.txt")
     job = start(base)
     base.end(job)
 
-    verdict = base.port.details(base.sources[0], [uri])[uri]
+    base.port.stop(base.sources[0], job.job_id)
 
+    found = base.port.get(base.sources[0], job.job_id)
+    assert found is not None
+    assert found.state is JobState.COMPLETE
+    verdict = base.port.details(base.sources[0], [uri])[uri]
     assert verdict.status == "INDEXED"
     assert verdict.updated_at is not None
     assert verdict.updated_at >= job.started_at
@@ -195,7 +179,4 @@ def test_a_document_that_the_knowledge_base_does_not_know_is_not_found(
 
     assert {verdicts.get(each, UNKNOWN) for each in unknown} == {UNKNOWN}
     assert verdicts[uri].status == "INDEXED"
-
-
-def test_of_no_documents_there_are_no_verdicts(base: Base) -> None:
     assert base.port.details(base.sources[0], []) == {}

@@ -46,34 +46,21 @@ def inspected(request: pytest.FixtureRequest) -> InspectionResult:
     return DynamoInspected(DynamoInspections(client=client, table=CONTROL_TABLE))
 
 
-def test_defects_are_told_by_document(inspected: InspectionResult) -> None:
+def test_defects_are_told_by_document_and_are_those_of_the_version_that_has_them(
+    inspected: InspectionResult,
+) -> None:
     inspected.find(a_document(1, etag="etag-1"), "the PDF is encrypted")
-    inspected.find(a_document(2, etag="etag-2"), "the PDF is damaged")
+    inspected.find(a_document(2, etag="of the old"), "the PDF is damaged")
 
-    reasons = inspected.port.reasons_for(
-        [a_document(1, etag="etag-1"), a_document(2, etag="etag-2")]
+    old = inspected.port.reasons_for(
+        [a_document(1, etag="etag-1"), a_document(2, etag="of the old")]
+    )
+    new = inspected.port.reasons_for(
+        [a_document(1, etag="etag-1"), a_document(2, etag="of the new"), a_document(3, etag="any")]
     )
 
-    assert reasons == {"doc-0001": "the PDF is encrypted", "doc-0002": "the PDF is damaged"}
-
-
-def test_what_was_never_found_wanting_is_left_out(inspected: InspectionResult) -> None:
-    inspected.find(a_document(1, etag="etag-1"), "the PDF is damaged")
-
-    assert inspected.port.reasons_for([a_document(2, etag="etag-2")]) == {}
-
-
-def test_a_defect_is_that_of_the_version_that_has_it(inspected: InspectionResult) -> None:
-    inspected.find(a_document(1, etag="of the old"), "the PDF is encrypted")
-
-    old = inspected.port.reasons_for([a_document(1, etag="of the old")])
-    new = inspected.port.reasons_for([a_document(1, etag="of the new")])
-
-    assert old == {"doc-0001": "the PDF is encrypted"}
-    assert new == {}
-
-
-def test_of_no_document_nothing_is_told(inspected: InspectionResult) -> None:
+    assert old == {"doc-0001": "the PDF is encrypted", "doc-0002": "the PDF is damaged"}
+    assert new == {"doc-0001": "the PDF is encrypted"}
     assert inspected.port.reasons_for([]) == {}
 
 

@@ -69,18 +69,17 @@ def test_a_free_lease_is_asked_for_and_taken_in_one(leases: Leases) -> None:
     assert leases.get("cat-1") == second
 
 
-def test_a_lease_that_is_held_is_not_claimed_and_nothing_is_counted(leases: Leases) -> None:
+def test_a_lease_that_is_held_is_not_claimed_and_one_that_was_only_asked_for_is(
+    leases: Leases,
+) -> None:
     held = taken(leases, failures=2)
+    leases.ask("cat-2")
 
-    assert leases.claim("cat-1", until=LATER) is None
-    assert leases.get("cat-1") == held
+    refused = leases.claim("cat-1", until=LATER)
+    claimed = leases.claim("cat-2", until=NOW)
 
-
-def test_a_lease_that_was_only_asked_for_is_claimed(leases: Leases) -> None:
-    leases.ask("cat-1")
-
-    claimed = leases.claim("cat-1", until=NOW)
-
+    assert refused is None
+    assert leases.get("cat-1") == held  # nothing is counted
     assert claimed is not None
     assert (claimed.requested, claimed.epoch) == (2, 1)
 
@@ -107,20 +106,18 @@ def test_of_two_who_saw_the_same_dead_run_one_follows_it(leases: Leases) -> None
     assert second is None
 
 
-def test_a_lease_seen_held_is_not_taken_once_it_was_released(leases: Leases) -> None:
-    seen = taken(leases)
+def test_a_lease_seen_held_is_not_taken_once_released_nor_one_seen_free_once_held(
+    leases: Leases,
+) -> None:
+    held = taken(leases)
     leases.release("cat-1", 1, served=1)
 
-    assert leases.take(seen, until=LATER, failures=0) is None
+    after_release = leases.take(held, until=LATER, failures=0)
+    free = leases.ask("cat-1")
+    assert leases.take(free, until=NOW, failures=0) is not None
 
-
-def test_a_lease_seen_free_is_not_taken_once_it_is_held(leases: Leases) -> None:
-    taken(leases)
-    leases.release("cat-1", 1, served=1)
-    seen = leases.ask("cat-1")
-    assert leases.take(seen, until=NOW, failures=0) is not None
-
-    assert leases.take(seen, until=LATER, failures=0) is None
+    assert after_release is None
+    assert leases.take(free, until=LATER, failures=0) is None
 
 
 def test_requests_in_between_do_not_keep_a_lease_from_being_taken(leases: Leases) -> None:
@@ -133,21 +130,17 @@ def test_requests_in_between_do_not_keep_a_lease_from_being_taken(leases: Leases
     assert lease.requested == 2
 
 
-def test_a_started_run_is_marked(leases: Leases) -> None:
-    leases.mark_started(taken(leases))
-
-    lease = leases.get("cat-1")
-    assert lease is not None
-    assert lease.started
-
-
-def test_marking_a_run_that_has_already_ended_changes_nothing(leases: Leases) -> None:
+def test_a_started_run_is_marked_unless_it_has_ended(leases: Leases) -> None:
     lease = taken(leases)
+    leases.mark_started(lease)
+    marked = leases.get("cat-1")
     leases.release("cat-1", 1, served=1)
 
     leases.mark_started(lease)
 
     found = leases.get("cat-1")
+    assert marked is not None
+    assert marked.started
     assert found is not None
     assert (found.held, found.started) == (False, False)
 
@@ -194,31 +187,18 @@ def test_a_run_that_was_released_cannot_be_renewed(leases: Leases) -> None:
         leases.renew("cat-1", 1, until=LATER)
 
 
-def test_a_release_is_refused_while_a_request_is_not_served(leases: Leases) -> None:
-    taken(leases)
+def test_a_release_is_refused_while_a_request_is_not_served_and_then_told_however_often(
+    leases: Leases,
+) -> None:
+    taken(leases, failures=3)
     leases.ask("cat-1")
 
-    early = leases.release("cat-1", 1, served=1)
-    late = leases.release("cat-1", 1, served=2)
+    released = [leases.release("cat-1", 1, served=served) for served in (1, 2, 2)]
 
-    assert (early, late) == (False, True)
-
-
-def test_a_released_lease_is_free_and_forgets_its_failures(leases: Leases) -> None:
-    taken(leases, failures=3)
-
-    leases.release("cat-1", 1, served=1)
-
+    assert released == [False, True, True]
     assert leases.get("cat-1") == Lease(
-        worklist_id="cat-1", requested=1, epoch=1, held=False, started=False
+        worklist_id="cat-1", requested=2, epoch=1, held=False, started=False
     )
-
-
-def test_a_release_whose_answer_got_lost_is_told_again(leases: Leases) -> None:
-    taken(leases)
-
-    assert leases.release("cat-1", 1, served=1)
-    assert leases.release("cat-1", 1, served=1)
 
 
 def test_a_run_of_the_past_cannot_release_the_present_one(leases: Leases) -> None:
@@ -242,28 +222,26 @@ def test_a_catalog_without_a_lease_has_none_to_mark_or_to_release(leases: Leases
     assert leases.get("cat-9") is None
 
 
-def test_held_leases_are_listed_and_no_others(leases: Leases) -> None:
-    held = [taken(leases, f"cat-{number}") for number in range(3)]
-    leases.ask("cat-free")
-    taken(leases, "cat-done")
-    leases.release("cat-done", 1, served=1)
-
-    listed = list(leases.held())
-
-    assert sorted(listed, key=lambda each: each.worklist_id) == held
-
-
-def test_leases_that_expired_are_found_and_no_others(leases: Leases) -> None:
+def test_held_leases_are_listed_and_those_that_expired_found_and_no_others(
+    leases: Leases,
+) -> None:
     expired = [taken(leases, f"cat-{number}") for number in range(3)]
     renewed = leases.renew(taken(leases, "cat-renewed").worklist_id, 1, until=LATER)
     leases.ask("cat-free")
     taken(leases, "cat-done")
     leases.release("cat-done", 1, served=1)
 
-    soon, at_last = (list(leases.expired(at)) for at in (LATER, LATER + timedelta(seconds=1)))
+    held, soon, at_last = (
+        sorted(listed, key=lambda each: each.worklist_id)
+        for listed in (
+            leases.held(),
+            leases.expired(LATER),
+            leases.expired(LATER + timedelta(seconds=1)),
+        )
+    )
 
-    assert sorted(soon, key=lambda each: each.worklist_id) == expired
-    assert sorted(at_last, key=lambda each: each.worklist_id) == [*expired, renewed]
+    assert soon == expired
+    assert held == at_last == [*expired, renewed]
 
 
 def test_a_lease_expires_to_the_microsecond(leases: Leases) -> None:
@@ -273,13 +251,3 @@ def test_a_lease_expires_to_the_microsecond(leases: Leases) -> None:
     moments = [NOW, half_past, half_past + timedelta(microseconds=1), NOW + timedelta(seconds=1)]
 
     assert [len(list(leases.expired(at))) for at in moments] == [0, 0, 1, 1]
-
-
-def test_a_lease_given_to_a_run_that_was_not_started_expires_when_its_taker_said(
-    leases: Leases,
-) -> None:
-    delayed = leases.take(leases.ask("cat-1"), until=LATER, failures=1)
-
-    assert delayed is not None
-    assert list(leases.expired(NOW + timedelta(minutes=1))) == []
-    assert list(leases.expired(LATER + timedelta(seconds=1))) == [delayed]

@@ -15,17 +15,14 @@ def slots(request: pytest.FixtureRequest) -> Slots:
     return DynamoSlots(client=request.getfixturevalue("dynamodb"), table=CONTROL_TABLE)
 
 
-def test_slots_are_given_up_to_the_limit(slots: Slots) -> None:
-    given = [slots.take("KB1", f"cat-{number}", limit=4) for number in range(6)]
+def test_slots_are_given_up_to_the_limit_and_each_catalog_holds_one(slots: Slots) -> None:
+    given = [slots.take("KB1", f"cat-{number}", limit=4) for number in (0, 0, 1, 2, 3, 4, 5, 3)]
 
-    assert given == [True] * 4 + [False] * 2
+    assert given == [*[True] * 5, False, False, True]
     assert slots.taken("KB1") == 4
     assert slots.taken("KB2") == 0
-
-
-def test_where_there_are_none_nobody_is_given_one(slots: Slots) -> None:
-    assert not slots.take("KB1", "cat-1", limit=0)
-    assert slots.taken("KB1") == 0
+    assert not slots.take("KB2", "cat-1", limit=0)
+    assert slots.taken("KB2") == 0
 
 
 def test_catalogs_that_join_a_shared_data_source_are_counted(slots: Slots) -> None:
@@ -36,21 +33,6 @@ def test_catalogs_that_join_a_shared_data_source_are_counted(slots: Slots) -> No
     assert slots.sharing("KB1") == 3
     assert slots.sharing("KB2") == 0
     assert slots.noted("KB1") == frozenset()
-
-
-def test_a_catalog_is_placed_once(slots: Slots) -> None:
-    for _ in range(5):
-        assert slots.take("KB1", "cat-1", limit=4)
-
-    assert slots.taken("KB1") == 1
-
-
-def test_a_catalog_keeps_its_slot_on_a_full_knowledge_base(slots: Slots) -> None:
-    for number in range(4):
-        slots.take("KB1", f"cat-{number}", limit=4)
-
-    assert slots.take("KB1", "cat-3", limit=4)
-    assert slots.taken("KB1") == 4
 
 
 def test_the_holder_of_a_slot_is_found_among_the_knowledge_bases_asked_for(slots: Slots) -> None:
@@ -72,38 +54,24 @@ def test_a_slot_that_bedrock_refused_is_lost_to_everyone(slots: Slots) -> None:
     assert slots.taken("KB1") == 4
 
 
-def test_slots_may_be_lost_one_after_the_other(slots: Slots) -> None:
+@pytest.mark.parametrize("at_once", [False, True])
+def test_all_slots_may_be_lost_one_after_the_other_or_once_all_are_taken(
+    slots: Slots, at_once: bool
+) -> None:
     for number in range(4):
         slots.take("KB1", f"cat-{number}", limit=4)
+        if not at_once:
+            slots.exhaust("KB1", f"cat-{number}")
+    for number in range(4 if at_once else 0):
         slots.exhaust("KB1", f"cat-{number}")
 
     assert slots.taken("KB1") == 4
     assert not slots.take("KB1", "cat-9", limit=4)
 
 
-def test_slots_taken_at_the_same_time_may_all_be_lost(slots: Slots) -> None:
-    for number in range(4):
-        slots.take("KB1", f"cat-{number}", limit=4)
-
-    for number in range(4):
-        slots.exhaust("KB1", f"cat-{number}")
-
-    assert slots.taken("KB1") == 4
-    assert not slots.take("KB1", "cat-9", limit=4)
-
-
-def test_a_slot_that_was_freed_is_taken_by_another(slots: Slots) -> None:
-    for number in range(4):
-        slots.take("KB1", f"cat-{number}", limit=4)
-
-    slots.free("KB1", "cat-2")
-
-    assert slots.taken("KB1") == 3
-    assert slots.take("KB1", "cat-9", limit=4)
-    assert not slots.take("KB1", "cat-2", limit=4)
-
-
-def test_freeing_a_slot_again_frees_no_other(slots: Slots) -> None:
+def test_a_slot_that_was_freed_is_taken_by_another_and_freeing_it_again_frees_no_other(
+    slots: Slots,
+) -> None:
     for number in range(4):
         slots.take("KB1", f"cat-{number}", limit=4)
 
@@ -111,7 +79,9 @@ def test_freeing_a_slot_again_frees_no_other(slots: Slots) -> None:
         slots.free("KB1", "cat-2")
     slots.free("KB2", "cat-2")
 
-    given = [slots.take("KB1", f"cat-{number}", limit=4) for number in (8, 9)]
+    left = slots.taken("KB1")
+    given = [slots.take("KB1", f"cat-{number}", limit=4) for number in (9, 2)]
+    assert left == 3
     assert given == [True, False]
 
 

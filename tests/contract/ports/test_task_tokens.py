@@ -111,15 +111,7 @@ def waiting(request: pytest.FixtureRequest) -> Iterator[Waiting]:
         yield found
 
 
-def test_a_run_that_waits_goes_on(waiting: Waiting) -> None:
-    token = waiting.park()
-
-    assert waiting.port.wake(token)
-
-    assert waiting.went_on(token)
-
-
-def test_a_run_is_woken_once(waiting: Waiting) -> None:
+def test_a_run_that_waits_is_woken_once_and_goes_on(waiting: Waiting) -> None:
     token = waiting.park()
 
     woken = [waiting.port.wake(token), waiting.went_on(token), waiting.port.wake(token)]

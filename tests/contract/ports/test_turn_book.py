@@ -26,22 +26,16 @@ def book(request: pytest.FixtureRequest) -> TurnBook:
     return DynamoTurnBook(client=client, table=CONTROL_TABLE, operation="Retrieve")
 
 
-def test_a_ledger_that_was_never_written_is_empty(book: TurnBook) -> None:
-    assert book.read() == Turns()
-
-
-def test_a_written_ledger_reads_back_whole(book: TurnBook) -> None:
-    written = book.write(TURNS)
-
-    assert written == replace(TURNS, version=1)
-    assert book.read() == written
-
-
-def test_a_ledger_is_written_again_and_again(book: TurnBook) -> None:
+def test_a_ledger_is_empty_until_it_is_written_and_then_as_it_was_written_last(
+    book: TurnBook,
+) -> None:
+    before = book.read()
     first = book.write(TURNS)
-
+    read = book.read()
     second = book.write(replace(first, shares={}))
 
+    assert before == Turns()
+    assert read == first == replace(TURNS, version=1)
     assert book.read() == second == replace(TURNS, version=2, shares={})
 
 

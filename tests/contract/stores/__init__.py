@@ -11,7 +11,8 @@ is the tests' id, and has a fixture of scope `package` for each, which gives its
         with server_of(tmp_path_factory.mktemp("pgvector")) as server:
             yield PgvectorWorld(server)
 
-conftest.py names the module in its table and imports the fixture: that is all to be done.
+table.py names the module and conftest.py imports the fixture: that is all to be done. A store that
+`is_variant` of another's client is held to what it could break: whose is found, and how.
 
 - shelves.py: the documents that are searched, the same ones in every store
 - worlds.py: what a world is asked for, and the troubles that it can be told to have

@@ -56,6 +56,7 @@ STORES = {
     ),
     "S3 Vectors, by meaning": Store(
         fixture="semantic_world",
+        is_variant=True,
         ranks=Ranks.BY_MEANING,
         score_of=clipped,
         troubles=frozenset(Trouble),
@@ -63,13 +64,14 @@ STORES = {
     # Nothing is embedded.
     "S3 Vectors, by words": Store(
         fixture="text_world",
+        is_variant=True,
         ranks=Ranks.BY_WORDS,
         troubles=frozenset(Trouble) - OF_EMBEDDING,
     ),
 }
 # A test wants to see a failure, not to have it tried again; and what never comes not for long.
 ONCE = Config(
-    retries={"total_max_attempts": 1}, connect_timeout=2, read_timeout=2, max_pool_connections=25
+    retries={"total_max_attempts": 1}, connect_timeout=4, read_timeout=4, max_pool_connections=25
 )
 _PATIENT = Config(retries={"total_max_attempts": 1}, max_pool_connections=32)
 RETRIEVE, QUERY, EMBED = "/retrieve", "/QueryVectors", "/invoke"

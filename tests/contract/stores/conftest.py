@@ -13,7 +13,7 @@ from tests.contract.stores.bedrock import (
 from tests.contract.stores.fake import fake_world
 from tests.contract.stores.managed import managed_world
 from tests.contract.stores.opensearch import opensearch_hybrid_world, opensearch_world
-from tests.contract.stores.pgvector import pgvector_hybrid_world, pgvector_world
+from tests.contract.stores.pgvector import filled, pgvector_hybrid_world, pgvector_world
 from tests.contract.stores.shelves import BARE, CROWD, DOCS
 from tests.contract.stores.table import STORES, every
 from tests.contract.stores.vectors import anybodys_world, euclidean_world
@@ -24,6 +24,7 @@ __all__ = [
     "bedrock",
     "euclidean_world",
     "fake_world",
+    "filled",
     "hybrid_world",
     "managed_world",
     "opensearch_hybrid_world",
@@ -38,7 +39,7 @@ __all__ = [
 
 @pytest.fixture(params=every())
 def store(request: pytest.FixtureRequest) -> Store:
-    """Of all of them, or of those that a test names by `each(...)`."""
+    """One of each engine, or those that a test names by `each(...)`."""
     return STORES[request.param]
 
 

@@ -26,6 +26,7 @@ from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, Wo
 STORES = {
     "MANAGED": Store(
         fixture="managed_world",
+        is_variant=True,
         ranks=Ranks.BY_BOTH,
         troubles=frozenset(Trouble) - OF_EMBEDDING,
     )

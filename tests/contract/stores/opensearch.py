@@ -41,6 +41,7 @@ STORES = {
     ),
     "OpenSearch, by both": Store(
         fixture="opensearch_hybrid_world",
+        is_variant=True,
         ranks=Ranks.BY_BOTH,
         score_of=_score,
         troubles=frozenset(Trouble),
@@ -76,7 +77,7 @@ class OpenSearchWorld:
                     f"{self.relay.endpoint}{path}",
                     credentials=credentials("reader"),
                     region=REGION,
-                    patience=1.0,
+                    patience=3.0,
                 )
             )
             embeddings = BedrockEmbeddings(

@@ -18,7 +18,12 @@ STORES = {
 }
 
 
-def every(wanted: Callable[[Store], bool] = lambda _store: True) -> list[Any]:
+def no_variant(store: Store) -> bool:
+    """Of one store of each engine."""
+    return not store.is_variant
+
+
+def every(wanted: Callable[[Store], bool] = no_variant) -> list[Any]:
     """A parameter of each store that is wanted; its id is the store's name."""
     return [
         pytest.param(name, marks=_marks(store), id=name)
@@ -28,20 +33,23 @@ def every(wanted: Callable[[Store], bool] = lambda _store: True) -> list[Any]:
 
 
 def each(wanted: Callable[[Store], bool]) -> pytest.MarkDecorator:
-    """Of a test that is for some stores alone: `@each(lambda store: ...)`."""
+    """Of a test that is for some stores alone, or for variants too: `@each(lambda store: ...)`."""
     return pytest.mark.parametrize("store", every(wanted), indirect=True)
 
 
 def each_in(*troubles: Trouble) -> pytest.MarkDecorator:
-    """Every store in every one of these troubles that it can have."""
+    """One store of each engine in every one of these troubles that it can have."""
     parameters = [
         pytest.param(name, trouble, marks=_marks(store), id=f"{name}, {trouble}")
         for name, store in STORES.items()
         for trouble in troubles
-        if trouble in store.troubles
+        if no_variant(store) and trouble in store.troubles
     ]
     return pytest.mark.parametrize(("store", "trouble"), parameters, indirect=["store"])
 
 
 def _marks(store: Store) -> tuple[pytest.MarkDecorator, ...]:
     return (pytest.mark.processes,) if store.is_process else ()
+
+
+ALL = each(lambda _store: True)

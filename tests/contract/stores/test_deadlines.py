@@ -31,21 +31,19 @@ def scope_of(*targets: str) -> Scope:
 
 
 # The fake answers whenever it is asked: tests of who waits want late answers of it.
-@each(lambda store: store.is_process)
-def test_behind_the_deadline_nothing_is_called(world: World, docs: KnowledgeBase) -> None:
-    docs.retrieve(QUESTION, ALICE, 5)
+@each(lambda store: store.is_process and not store.is_variant)
+def test_a_deadline_that_is_far_changes_nothing_and_behind_one_nothing_is_called(
+    world: World, docs: KnowledgeBase
+) -> None:
+    by_then = docs.retrieve(QUESTION, ALICE, 5, deadline=Deadline.after(3600))
+    whenever = docs.retrieve(QUESTION, ALICE, 5)
     before = world.calls
 
     with pytest.raises(KnowledgeBaseUnavailable, match="DeadlinePassed"):
         docs.retrieve("is there leave after the deadline", ALICE, 5, deadline=Deadline.after(0))
 
+    assert by_then == whenever
     assert world.calls == before
-
-
-def test_a_deadline_that_is_far_changes_nothing(docs: KnowledgeBase) -> None:
-    by_then = docs.retrieve(QUESTION, ALICE, 5, deadline=Deadline.after(3600))
-
-    assert by_then == docs.retrieve(QUESTION, ALICE, 5)
 
 
 @each_in(Trouble.LATE)

@@ -2,15 +2,13 @@
 
 from datetime import UTC, datetime
 
-import pytest
-
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.identity import Caller
 from stackroom.model import Catalog
 from stackroom.ports.retrieval import KnowledgeBase, Passage
 from stackroom.tenancy import Everyone, Member, Owned, Readers, Tenant, View
 from tests.contract.stores.shelves import DOCS, QUESTION
-from tests.contract.stores.table import each
+from tests.contract.stores.table import ALL, each
 from tests.contract.stores.test_filters import found
 from tests.contract.stores.worlds import Trouble, World
 
@@ -41,6 +39,7 @@ def proven_or_refused(knowledge_base: KnowledgeBase, view: View) -> tuple[Passag
         return ()
 
 
+@ALL
 def test_a_tenant_is_all_that_is_found(docs: KnowledgeBase) -> None:
     everything = found(docs, Tenant("alice").filter())
     one_catalog = found(docs, Tenant("alice", "cat-2").filter())
@@ -51,60 +50,52 @@ def test_a_tenant_is_all_that_is_found(docs: KnowledgeBase) -> None:
     assert foreign_catalog == set()
 
 
-@pytest.mark.parametrize(
-    ("view", "count"),
-    [
-        pytest.param(Tenant("alice"), 3, id="a tenant"),
-        pytest.param(Tenant("alice", "cat-1", "alice/cat-1/"), 2, id="a catalog"),
-        pytest.param(Member("dora", FINANCE), 2, id="a member"),
-        pytest.param(Owned("user_id", "alice"), 3, id="an owner"),
-        pytest.param(Tenant("nobody"), 0, id="a stranger"),
-        pytest.param(Member("dora", ("strangers",)), 0, id="a member of no group here"),
-    ],
-)
-def test_what_a_view_finds_it_also_proves(docs: KnowledgeBase, view: View, count: int) -> None:
-    assert len(proven(docs, view)) == count
-    assert len(docs.retrieve(QUESTION, view.filter(), 100).passages) == count
+@ALL
+def test_what_a_view_finds_it_also_proves(docs: KnowledgeBase) -> None:
+    views: dict[View, int] = {
+        Tenant("alice"): 3,
+        Tenant("alice", "cat-1", "alice/cat-1/"): 2,
+        Member("dora", FINANCE): 2,
+        Owned("user_id", "alice"): 3,
+        Tenant("nobody"): 0,
+        Member("dora", ("strangers",)): 0,
+    }
+
+    seen = {view: docs.retrieve(QUESTION, view.filter(), 100).passages for view in views}
+
+    assert {view: len(passages) for view, passages in seen.items()} == views
+    assert {view: len(proven(docs, view)) for view in views} == views
 
 
-@pytest.mark.parametrize(
-    "view",
-    [
-        pytest.param(Everyone(), id="everyone"),
-        pytest.param(Owned("filename", "bare.txt"), id="an owner in another attribute"),
-        pytest.param(Readers("allowed_groups", FINANCE), id="readers"),
-    ],
-)
+@ALL
 def test_a_catalogs_documents_are_nobodys_where_they_are_linked_by_mistake(
-    docs: KnowledgeBase, view: View
+    docs: KnowledgeBase,
 ) -> None:
-    assert docs.retrieve(QUESTION, view.filter(), 100).passages
-    assert proven(docs, view) == ()
+    for view in (Everyone(), Owned("filename", "bare.txt"), Readers("allowed_groups", FINANCE)):
+        assert docs.retrieve(QUESTION, view.filter(), 100).passages, view
+        assert proven(docs, view) == (), view
 
 
 @each(lambda store: Trouble.FOREIGN in store.troubles)
-@pytest.mark.parametrize(
-    "view",
-    [
-        pytest.param(Tenant("alice"), id="a tenant"),
-        pytest.param(Tenant("alice", "cat-2"), id="a catalog"),
-        pytest.param(Member("dora", FINANCE), id="a member"),
-        pytest.param(Readers("allowed_groups", FINANCE), id="readers"),
-        pytest.param(Owned("user_id", "alice"), id="an owner"),
-    ],
-)
-def test_a_store_that_ignores_the_filter_is_not_believed(
-    world: World, docs: KnowledgeBase, view: View
-) -> None:
-    own = {passage.text for passage in proven(docs, view)}
+def test_a_store_that_ignores_the_filter_is_not_believed(world: World, docs: KnowledgeBase) -> None:
+    views = (
+        Tenant("alice"),
+        Tenant("alice", "cat-2"),
+        Member("dora", FINANCE),
+        Readers("allowed_groups", FINANCE),
+        Owned("user_id", "alice"),
+    )
+    own = {view: {passage.text for passage in proven(docs, view)} for view in views}
 
     with world.in_trouble(Trouble.FOREIGN):
-        shown = proven_or_refused(docs, view)
+        shown = {view: proven_or_refused(docs, view) for view in views}
 
     # An adapter may leave out by itself what can't be meant; what is left is the caller's.
-    assert {passage.text for passage in shown} <= own
+    for view, passages in shown.items():
+        assert {passage.text for passage in passages} <= own[view], view
 
 
+@ALL
 def test_one_users_groups_are_no_list_of_anothers(docs: KnowledgeBase) -> None:
     several = Member.of(Caller("dora", tuple(f"group-{number}" for number in range(12))))
 

@@ -35,6 +35,7 @@ def _by_euclid(cosine: float) -> float:
 STORES = {
     "S3 Vectors, anybody's": Store(
         fixture="anybodys_world",
+        is_variant=True,
         ranks=Ranks.BY_BOTH,
         score_of=clipped,
         dimensions=_DIMENSIONS,
@@ -42,6 +43,7 @@ STORES = {
     ),
     "S3 Vectors, by Euclid": Store(
         fixture="euclidean_world",
+        is_variant=True,
         ranks=Ranks.BY_MEANING,
         score_of=_by_euclid,
         tells_cosines=False,

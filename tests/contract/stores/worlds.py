@@ -43,9 +43,11 @@ class Store:
     """
     What is known of a store before its world is started, so that tests know whom they are for.
 
-    `fixture` gives the world. `score_of` makes of a cosine what is shown: the store's documented
-    distance, as a score from 0 to 1; None where passages are not scored by meaning. `tells_cosines`
-    unless its distance is another. `dimensions` are those of its vectors.
+    `fixture` gives the world. `is_variant` of a client that another store here has already: it
+    keeps the promises that it could break by itself, nobody else's data first. `score_of` makes of
+    a cosine what is shown: the store's documented distance, as a score from 0 to 1; None where
+    passages are not scored by meaning. `tells_cosines` unless its distance is another. `dimensions`
+    are those of its vectors.
     """
 
     fixture: str
@@ -55,6 +57,7 @@ class Store:
     tells_cosines: bool = True
     dimensions: int = 1024
     is_process: bool = True
+    is_variant: bool = False
 
 
 class World(Protocol):

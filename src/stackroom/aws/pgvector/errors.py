@@ -41,15 +41,24 @@ def is_lost(error: psycopg.Error) -> bool:
     """Whether the connection is gone, or was refused because the server is going."""
     code = error.sqlstate
     if code is None:
-        return isinstance(error, psycopg.OperationalError)
+        return isinstance(error, psycopg.OperationalError) or _is_garbled(error)
     return code.startswith("08") or code in ("57P01", "57P02", "57P03")
+
+
+def _is_garbled(error: psycopg.Error) -> bool:
+    """
+    Whether what came is nothing of PostgreSQL's. libpq then has no code for it, and has given the
+    connection up, and psycopg raises the base class itself.
+    """
+    return type(error) is psycopg.DatabaseError and error.diag.sqlstate is None
 
 
 def _translated(operation: str, error: psycopg.Error) -> Exception:
     code = error.sqlstate
     if code is None:
         name = type(error).__name__
-        if not isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+        passes = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+        if not passes and not _is_garbled(error):
             return SearchRefused(f"{operation} can't be asked: {name}")
         if any(text in str(error) for text in _TOO_MANY):
             return KnowledgeBaseThrottled(operation)
