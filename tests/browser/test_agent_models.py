@@ -4,7 +4,6 @@ a local mode of its own that is told of both, with the bar for answers that was 
 """
 
 import json
-import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -15,10 +14,6 @@ import pytest
 import redis
 from playwright.sync_api import expect
 
-from stackroom.agents.bounds import MOST_TOKENS, MOST_TOOL_CALLS
-from stackroom.ports.retrieval import Search
-from stackroom.retrieval.calibrations import CALIBRATIONS
-from stackroom_local.clients import client
 from stackroom_local.simulator.model_endpoint import BASE_URL, MODEL
 from stackroom_local.state import Instance
 from tests.browser.builders import (
@@ -26,7 +21,6 @@ from tests.browser.builders import (
     answered,
     ask,
     caller,
-    card,
     make_agent,
     quick_add,
     stocked,
@@ -88,22 +82,6 @@ def agent(signed_in: SignedIn, instance: Instance) -> Linked:
     path = make_agent(visitor, "Keeper")
     quick_add(visitor, path, "Lock")
     return Linked(visitor=visitor, path=path, api=caller(instance, visitor.name))
-
-
-def test_quick_add_takes_the_threshold_that_was_measured_for_the_store(
-    agent: Linked, instance: Instance
-) -> None:
-    function = client("lambda", instance.aws_endpoint).get_function_configuration(
-        FunctionName=f"{instance.project}-retrieve"
-    )
-    name = function["Environment"]["Variables"]["RETRIEVE_CALIBRATION"]
-    measured = CALIBRATIONS[name].least[Search.HYBRID]
-
-    [tool] = agent.api.tools_of(agent.path)
-
-    assert tool["config"]["defaultMinScore"] == measured
-    assert tool["schema"]["properties"]["minScore"]["default"] == measured
-    expect(card(agent.visitor, "Lock")).to_contain_text(f"• Min score: {measured}")
 
 
 def test_the_model_is_told_of_its_tools_and_what_it_says_is_shown(
@@ -193,26 +171,3 @@ def test_a_run_that_is_called_off_ends_though_its_model_goes_on(
     agent.visitor.page.reload()
     expect(run.locator(".state")).to_have_text("cancelled")
     expect(run.locator(".answer")).to_have_count(0)
-
-
-def test_a_run_ends_when_it_has_had_its_calls_of_tools(agent: Linked, model: ModelServer) -> None:
-    model.speaks = lambda messages: uses(
-        "search_lock", f"{QUESTION} {len(messages)}", number=len(messages)
-    )
-
-    run = answered(ask(agent.visitor, agent.path, QUESTION), "out of budget")
-
-    told = f"It asked its knowledge bases {MOST_TOOL_CALLS} times; that is all that a run is given."
-    expect(run.locator(".problem")).to_contain_text(told)
-    expect(run.locator("details")).to_have_count(MOST_TOOL_CALLS)
-
-
-def test_a_run_ends_when_it_has_had_its_tokens(agent: Linked, model: ModelServer) -> None:
-    model.speaks = lambda messages: uses(
-        "search_lock", QUESTION, text="lock " * 60_000, number=len(messages)
-    )
-
-    run = answered(ask(agent.visitor, agent.path, QUESTION), "out of budget")
-
-    told = rf"It took [\d,]+ tokens, and a run has {MOST_TOKENS:,}; that is all"
-    expect(run.locator(".problem")).to_contain_text(re.compile(told))

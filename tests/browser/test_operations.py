@@ -1,12 +1,16 @@
 """Operations, as an operator sees a deployment in the browser; nobody else does."""
 
 import json
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
+import httpx2
 from playwright.sync_api import Page, expect
 
+from stackroom_local.simulator.fault_orders import PATH
 from stackroom_local.state import Instance
 from tests.browser.conftest import SignedIn
 from tests.browser.looks import Looks
@@ -15,12 +19,13 @@ from tests.e2e.people import eventually
 from tests.local.running import stackroom
 
 SETTLED = "Documents settled, by outcome"
+STUCK = "held-up-for-operators.txt"
 
 
-def told(instance: Instance, *command: str) -> dict[str, Any]:
-    answer = stackroom(*command, "--json", state_dir=instance.state_dir)
-    found: dict[str, Any] = json.loads(answer.stdout)
-    return found
+def told(instance: Instance, *verb: str) -> Any:
+    run = stackroom(*verb, "--json", state_dir=instance.state_dir)
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
 
 
 def drawn(page: Page, title: str) -> dict[str, str]:
@@ -28,18 +33,17 @@ def drawn(page: Page, title: str) -> dict[str, str]:
     graph = page.locator("details", has_text=title).first
     graph.locator("summary").click()
     names = (each.inner_text().strip() for each in graph.locator("tbody th").all())
-    return {name: row(page, name)[2] for name in names}
+    return {name: cells(page, name)[2] for name in names}
 
 
-def row(page: Page, name: str) -> list[str]:
+def cells(page: Page, name: str) -> list[str]:
     """The cells behind a row's name."""
     found = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name=name))
     return [each.inner_text().strip() for each in found.get_by_role("cell").all()]
 
 
-@pytest.mark.shows("/operations")
-def test_what_failed_and_what_was_counted_is_what_the_command_line_tells(
-    signed_in: SignedIn, instance: Instance, looks: Looks, tmp_path: Path
+def test_what_failed_what_was_counted_and_the_pool_are_as_the_command_line_tells(
+    signed_in: SignedIn, instance: Instance, tmp_path: Path
 ) -> None:
     file = tmp_path / "empty of words.pdf"
     file.write_bytes(b"%PDF-1.7 and nothing more")
@@ -51,17 +55,17 @@ def test_what_failed_and_what_was_counted_is_what_the_command_line_tells(
     olga.page.get_by_role("link", name="Operations").click()
     expect(olga.page.get_by_role("heading", level=1)).to_have_text("Operations")
     expect(olga.page.get_by_text("Missing here")).to_have_count(0)
-    looks.check(olga.page, "operations")
 
-    failed = [
-        each["status_reason"]
-        for each in told(instance, "status", "--everybody")["documents"]
-        if each["status"] == "failed"
-    ]
+    everything = told(instance, "status", "--everybody")["documents"]
+    failed = [each["status_reason"] for each in everything if each["status"] == "failed"]
     expect(olga.page.locator(".tiles")).to_contain_text(f"{len(failed)} documents failed")
-    assert row(olga.page, "the PDF is damaged")[0] == str(
+    assert cells(olga.page, "the PDF is damaged")[0] == str(
         sum(each.startswith("the PDF is damaged") for each in failed)
     )
+    pool = olga.page.get_by_role("region", name="Knowledge bases and their slots")
+    for each in told(instance, "status", "--pool")["knowledge_bases"]:
+        taken = f"{each['own_sources_taken']} of {each['own_sources_most']} taken"
+        expect(pool.get_by_role("row", name=each["knowledge_base_id"])).to_contain_text(taken)
 
     def is_alike() -> bool:
         counted = {
@@ -76,12 +80,45 @@ def test_what_failed_and_what_was_counted_is_what_the_command_line_tells(
     eventually(is_alike, "the page's figures are those of the dashboard")
 
 
-def test_who_is_no_operator_finds_no_way_there(signed_in: SignedIn) -> None:
-    page = signed_in("pia").page
-    expect(page.get_by_role("link", name="Operations")).to_have_count(0)
+def test_what_waits_is_shown_with_its_reason_as_status_tells_it(
+    signed_in: SignedIn, looks: Looks, instance: Instance, tmp_path: Path
+) -> None:
+    ursula, olga = signed_in("ursula-of-operations"), signed_in("olga-of-waiting", "operators")
+    file = tmp_path / STUCK
+    file.write_text("The pilot boat waits off the breakwater.")
 
-    answer = page.goto("/operations")
+    with held_up(instance, STUCK):
+        make(ursula, "Breakwaters")
+        ursula.page.locator("#files").set_input_files(file)
+        expect(ursula.page.locator("#documents")).to_contain_text(STUCK)
+        olga.page.get_by_role("link", name="Operations").click()
+        waiting = olga.page.get_by_role("region", name="What waits, and why")
+        row = waiting.get_by_role("row", name="Breakwaters")
+        expect(row).to_contain_text(f"{ursula.name}/Breakwaters")
 
-    assert answer is not None
-    assert answer.status == 403
-    expect(page.get_by_role("main")).to_contain_text("This is for operators.")
+        def agree() -> bool:
+            found = told(instance, "status", "-u", ursula.name)["documents"]
+            [(stage, count)] = Counter(each["stage"] for each in found).items()
+            return row.get_by_role("cell").nth(1).inner_text().startswith(f"{count} {stage}")
+
+        eventually(agree, "the page tells the stage that status tells")
+        looks.check(olga.page, "operations-waiting")
+        expect(olga.page.locator("main")).not_to_contain_text("pilot boat")
+
+    # It goes on by itself, and what is shown does, too.
+    expect(ursula.page.locator("#documents td .state.indexed")).to_be_visible()
+    expect(row).to_have_count(0)
+    assert olga.said == []
+
+
+@contextmanager
+def held_up(instance: Instance, name: str) -> Iterator[None]:
+    """Bedrock throttles whoever wants to ingest the file of that name."""
+    faults = instance.simulator_endpoint + PATH
+    order = {"operation": "IngestKnowledgeBaseDocuments", "kind": "throttle", "times": 10_000}
+    answer = httpx2.post(faults, json={"faults": [{**order, "where": name}]}, timeout=60)
+    assert answer.is_success, answer.text
+    try:
+        yield
+    finally:
+        httpx2.delete(faults, timeout=60)

@@ -86,12 +86,6 @@ def test_a_changed_file_is_one_document_with_its_new_passages_only(
     assert after.found.count("changed.txt") == 1
 
 
-def test_changed_attributes_alone_are_searchable_too(bob: Person, after: Before) -> None:
-    found = bob.files_found("What is wrong with the bicycle?", filter={"domain": "sport"})
-
-    assert found == ["tagged.txt"]
-
-
 def test_a_removed_file_is_gone_from_records_answers_and_bucket(
     bob: Person, before: Before, after: Before, aws: Callable[[str], Any]
 ) -> None:

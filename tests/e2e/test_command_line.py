@@ -1,6 +1,5 @@
 """What a user does in a second shell while `make up` serves in the first."""
 
-import json
 import re
 import subprocess
 from pathlib import Path
@@ -43,24 +42,6 @@ def test_dropped_files_become_searchable_for_their_owner_alone(
     assert "nothing found" in others.stdout
 
 
-def test_a_file_that_cannot_be_indexed_fails_the_drop_and_says_why(
-    instance: Instance, tmp_path: Path
-) -> None:
-    (tmp_path / "nothing.txt").write_bytes(b"")
-
-    dropped = stackroom(
-        "drop",
-        str(tmp_path / "nothing.txt"),
-        *("--user", "ida", "--catalog", "empty", "--wait"),
-        state_dir=instance.state_dir,
-    )
-    status = stackroom("status", "--user", "ida", state_dir=instance.state_dir)
-
-    assert dropped.returncode == 1
-    assert "1 of 1 files did not become searchable" in dropped.stderr
-    assert "the file is empty" in status.stdout
-
-
 def test_the_aws_cli_puts_and_lists_with_the_printed_environment(
     instance: Instance, shell: dict[str, str], tmp_path: Path
 ) -> None:
@@ -92,27 +73,6 @@ def test_a_printed_token_tells_who_it_is_for(instance: Instance) -> None:
     assert told.stdout.startswith(f"lea: drop files under s3://{instance.bucket}/lea/")
 
 
-def test_retrieve_prints_the_tools_own_answer(instance: Instance) -> None:
-    answer = stackroom("retrieve", "anything", "--user", "nobody-yet", state_dir=instance.state_dir)
-
-    assert json.loads(answer.stdout)["success"] is True
-    assert json.loads(answer.stdout)["results"] == []
-
-
-def test_an_argument_that_the_tool_refuses_is_shown_as_its_error(instance: Instance) -> None:
-    asked = stackroom("ask", " ", "--user", "ida", state_dir=instance.state_dir)
-
-    assert asked.returncode == 1
-    assert "ValidationError: query: is empty" in asked.stderr
-
-
-def test_doctor_finds_nothing_wrong(instance: Instance) -> None:
-    checkup = stackroom("doctor", state_dir=instance.state_dir)
-
-    assert checkup.returncode == 0, checkup.stdout
-    assert "bad" not in checkup.stdout
-
-
 def test_doctor_tells_how_many_questions_had_been_asked_before(instance: Instance) -> None:
     for _ in range(2):
         stackroom("retrieve", "asked twice", "--user", "nobody-yet", state_dir=instance.state_dir)
@@ -141,11 +101,3 @@ def test_a_drop_to_where_nothing_can_lie_uploads_nothing_and_says_why(
     assert dropped.returncode == 1
     assert named in dropped.stderr
     assert "Traceback" not in dropped.stderr
-
-
-def test_asking_as_somebody_who_cannot_be_a_user_says_what_can(instance: Instance) -> None:
-    for verb in (("ask", "where?"), ("token",)):
-        asked = stackroom(*verb, "--user", "a/b", state_dir=instance.state_dir)
-
-        assert asked.returncode == 1
-        assert asked.stderr.startswith("stackroom: --user 'a/b' can't be a user id")

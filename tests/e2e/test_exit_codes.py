@@ -60,6 +60,7 @@ FAILURES = {
         "no such file or folder: /nowhere",
     ),
     "receipts of none": (["receipts", "rcpt-0", "-u", "vera"], "no receipt 'rcpt-0'"),
+    "receipts of nothing": (["receipts", ""], "there is no receipt ''"),
     "retry of what cannot do better": (
         ["retry", "-u", "vera", "vera/papers/a.exe"],
         "1 of 1 are not tried again",
@@ -90,7 +91,6 @@ def test_a_verb_that_failed_exits_with_1_and_says_why(
     "command",
     [
         ("status",),
-        ("status", "-u", "nobody"),
         ("status", "-u", "!none"),
         ("status", "--pool"),
         ("ask", "why?", "-u", "vera"),
@@ -104,17 +104,6 @@ def test_a_verb_that_did_what_it_was_asked_exits_with_0(run: Run, command: tuple
     code, _, told = run(*command)
 
     assert (code, told) == (0, "")
-
-
-def test_an_unknown_option_exits_with_2(run: Run) -> None:
-    assert run("status", "--nonsense")[0] == 2
-
-
-def test_a_tools_error_is_printed_as_json_too(run: Run) -> None:
-    code, printed, _ = run("retrieve", " ", "-u", "vera")
-
-    assert code == 1
-    assert '"success": false' in printed
 
 
 def test_what_a_dead_letter_queue_holds_is_told_with_the_commands_that_mend_it(
@@ -148,7 +137,7 @@ def in_a_new_shell(command: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize(
     "arguments",
-    ['{"query": NaN}', '{"top_k": 1e999}', '{"query": "\\ud800"}', "[]", "{", "[" * 99999],
+    ['{"top_k": 1e999}', '{"query": "\\ud800"}', "[]", "[" * 99999],
 )
 def test_arguments_that_json_cannot_carry_are_refused_before_they_are_sent(
     run: Run, arguments: str
@@ -177,15 +166,6 @@ def test_receipts_of_everybody_show_those_of_a_user_who_has_nothing_left(
 
     assert receipt.receipt_id in everybodys[1]
     assert (one[0], receipt.receipt_id in one[1]) == (0, True)
-
-
-def test_a_file_whose_name_is_not_utf_8_is_left_behind_and_named(run: Run, tmp_path: Path) -> None:
-    (tmp_path / os.fsdecode(b"caf\xe9.txt")).write_text("x")
-
-    code, printed, told = run("drop", str(tmp_path), "-u", "vera", "-c", "papers")
-
-    assert (code, "Traceback" in told) == (1, False)
-    assert "its name is not UTF-8" in printed
 
 
 def test_a_state_directory_that_is_a_file_is_told_by_every_verb(run: Run, tmp_path: Path) -> None:

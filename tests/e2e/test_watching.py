@@ -112,10 +112,8 @@ def failing(instance: Instance, operation: str) -> Iterator[None]:
     dynamodb.meta.events.unregister(f"before-call.dynamodb.{operation}", refuse)
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(24, 80), (50, 200)])
-def test_a_terminal_shows_what_failed_and_the_totals_of_the_window_it_has(
-    wendy: Person, rows: int, columns: int
-) -> None:
+def test_a_terminal_shows_what_failed_and_the_totals_of_the_window_it_has(wendy: Person) -> None:
+    rows, columns = 24, 80
     wendy.settle([wendy.put("papers/failed.exe", "x")])
 
     shown = in_a_terminal(wendy.instance, "status", "--watch", "-u", "wendy", size=(rows, columns))
