@@ -14,43 +14,6 @@ from tests.browser.test_catalogs import make
 CHANGED = "was changed in another window; nothing of yours was saved"
 
 
-def test_what_is_configured_edited_and_deleted_survives_a_reload(signed_in: SignedIn) -> None:
-    una = signed_in("una-configured")
-    make(una, "Tide tables")
-    agent = make_agent(una, "Configured")
-    page = una.page
-
-    dialog = open_choice(una)
-    dialog.get_by_role("button", name="Configure Tide tables").click()
-    expect(dialog.get_by_label("Tool name")).to_have_value("search_tide_tables")
-    dialog.get_by_role("button", name="Back").click()
-    dialog.get_by_role("button", name="Configure Tide tables").click()
-    dialog.get_by_label("Tool name").fill("tides")
-    dialog.get_by_label("Top K results").fill("12")
-    dialog.get_by_label("Similarity threshold").fill("0.25")
-    dialog.get_by_role("button", name="Add").click()
-    expect(card(una, "Tide tables")).to_contain_text("• Top 12 results • Min score: 0.25")
-    page.reload()
-    expect(card(una, "Tide tables").locator("strong")).to_have_text("tides")
-
-    page.get_by_role("link", name="Edit tides").click()
-    dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_label("Top K results")).to_have_value("12")
-    dialog.get_by_label("Tool description").fill("When the water is high")
-    dialog.get_by_label("Top K results").fill("20")
-    dialog.get_by_role("button", name="Save").click()
-    expect(card(una, "Tide tables")).to_contain_text("• Top 20 results • Min score: 0.25")
-    page.reload()
-    expect(card(una, "Tide tables")).to_contain_text("When the water is high")
-
-    page.get_by_role("link", name="Delete tides").click()
-    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
-    expect(page.locator("[data-tool]")).to_have_count(0)
-    una.open(agent)
-    expect(page.get_by_text("It has no tools yet")).to_be_visible()
-    assert una.said == []
-
-
 def test_what_is_typed_of_an_agent_stays_while_its_tools_are_changed(signed_in: SignedIn) -> None:
     una = signed_in("una-types")
     for name in ("Tide tables", "Harbours"):
@@ -214,34 +177,3 @@ def test_who_saves_a_form_of_before_is_told_and_keeps_what_was_typed(
     there.page.get_by_role("button", name="Save").click()
     expect(there.page.get_by_role("heading", level=1)).to_have_text("Renamed")
     expect(card(there, "First")).to_be_visible()
-
-
-def test_who_edits_or_deletes_a_tool_of_before_is_told_in_the_dialog(
-    signed_in: SignedIn, instance: Instance
-) -> None:
-    here, there = signed_in("ola-tools"), signed_in("ola-tools")
-    catalog_made(instance, here.name, "First")
-    agent = make_agent(here, "Of two windows")
-    quick_add(here, agent, "First")
-    there.open(agent)
-    stale = there.page.get_by_role("dialog")
-
-    there.page.get_by_role("link", name="Edit search_first").click()
-    stale.get_by_label("Top K results").fill("3")
-    here.page.get_by_role("link", name="Edit search_first").click()
-    here.page.get_by_role("dialog").get_by_label("Top K results").fill("9")
-    here.page.get_by_role("dialog").get_by_role("button", name="Save").click()
-    expect(card(here, "First")).to_contain_text("Top 9 results")
-    stale.get_by_role("button", name="Save").click()
-    expect(stale.get_by_role("alert")).to_contain_text(CHANGED)
-    expect(stale.get_by_label("Top K results")).to_have_value("3")
-    stale.get_by_role("link", name="Cancel").or_(stale.get_by_role("button", name="Cancel")).click()
-
-    here.page.get_by_role("link", name="Delete search_first").click()
-    here.page.get_by_role("dialog").get_by_role("button", name="Remove").click()
-    expect(here.page.locator("[data-tool]")).to_have_count(0)
-    with there.page.expect_response(re.compile(r"/tools/.*/delete$")) as answer:
-        there.page.get_by_role("link", name="Delete search_first").click()
-    assert answer.value.status == 404
-    expect(there.page.get_by_role("alert").get_by_text("Tool not found")).to_be_visible()
-    assert caller(instance, here.name).tools_of(agent) == []

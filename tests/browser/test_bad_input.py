@@ -108,23 +108,6 @@ def test_a_page_on_which_something_is_typed_stays_when_a_look_finds_the_session_
     expect_typed(page, {"Prompt": TYPED})
 
 
-def test_an_agent_that_can_not_be_saved_is_typed_once(signed_in: SignedIn) -> None:
-    visitor = signed_in("ben-of-agents")
-    make_agent(visitor, "Planner")
-    page = visitor.page
-    typed = {"Name": "Planner of tides", "Description": TYPED, "Prompt": f"{TYPED}\n{TYPED}"}
-    fill(page, typed)
-
-    with out_of_reach(visitor):
-        page.get_by_role("button", name="Save").click()
-        expect(page.locator("form [data-problems]")).to_have_text(UNREACHED)
-    expect_typed(page, typed)
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Planner of tides")
-
-    expect_typed(visitor.open(page.url.removeprefix(visitor.url)), typed)
-
-
 def test_a_question_that_does_not_come_through_is_typed_once(signed_in: SignedIn) -> None:
     page = (visitor := signed_in("ben-of-questions")).open("/ask")
     fill(page, {"Question": TYPED})

@@ -4,8 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from stackroom_local.state import Instance
-from tests.browser.asking import ask, token
-from tests.browser.belongings import Belongings, belongings_of
+from tests.browser.belongings import Belongings, ask, belongings_of, token
 from tests.browser.conftest import SignedIn
 
 GONE = "may have been deleted"

@@ -246,27 +246,6 @@ def by_cancel(keys: Keys) -> None:
     keys.press("button", "Cancel")
 
 
-def test_a_dialog_in_place_of_another_gives_the_focus_back_as_well(signed_in: SignedIn) -> None:
-    visitor = signed_in("nobody")
-    page, keys = visitor.page, Keys(visitor.page)
-    make_catalog(keys, "Day boats")
-    visitor.open("/agents/new")
-    keys.type("Name", "Day porter")
-    keys.press("button", "Save")
-    keys.expect_heading("Day porter")
-
-    keys.press("button", "Add Knowledge Base")
-    keys.press("button", "Configure Day boats")
-    expect(page.get_by_label("Top K results")).to_be_visible()
-    assert keys.is_within("dialog"), keys.told()
-    keys.press("button", "Back")
-    expect(page.get_by_role("button", name="Quick Add Day boats")).to_be_visible()
-    page.keyboard.press("Escape")
-
-    expect(page.locator("dialog")).to_have_count(0)
-    expect(page.get_by_role("button", name="Add Knowledge Base")).to_be_focused()
-
-
 def test_a_dialog_is_ready_as_soon_as_it_shows(signed_in: SignedIn) -> None:
     page = signed_in("nobody").page
     page.evaluate(_SENT_WHEN_IT_SHOWS)

@@ -1,25 +1,18 @@
 """Operations, as an operator sees a deployment in the browser; nobody else does."""
 
 import json
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx2
 from playwright.sync_api import Page, expect
 
-from stackroom_local.simulator.fault_orders import PATH
 from stackroom_local.state import Instance
 from tests.browser.conftest import SignedIn
-from tests.browser.looks import Looks
 from tests.browser.test_catalogs import make
 from tests.e2e.people import eventually
 from tests.local.running import stackroom
 
 SETTLED = "Documents settled, by outcome"
-STUCK = "held-up-for-operators.txt"
 
 
 def told(instance: Instance, *verb: str) -> Any:
@@ -78,47 +71,3 @@ def test_what_failed_what_was_counted_and_the_pool_are_as_the_command_line_tells
         return bool(counted) and drawn(olga.open("/operations"), SETTLED) == counted
 
     eventually(is_alike, "the page's figures are those of the dashboard")
-
-
-def test_what_waits_is_shown_with_its_reason_as_status_tells_it(
-    signed_in: SignedIn, looks: Looks, instance: Instance, tmp_path: Path
-) -> None:
-    ursula, olga = signed_in("ursula-of-operations"), signed_in("olga-of-waiting", "operators")
-    file = tmp_path / STUCK
-    file.write_text("The pilot boat waits off the breakwater.")
-
-    with held_up(instance, STUCK):
-        make(ursula, "Breakwaters")
-        ursula.page.locator("#files").set_input_files(file)
-        expect(ursula.page.locator("#documents")).to_contain_text(STUCK)
-        olga.page.get_by_role("link", name="Operations").click()
-        waiting = olga.page.get_by_role("region", name="What waits, and why")
-        row = waiting.get_by_role("row", name="Breakwaters")
-        expect(row).to_contain_text(f"{ursula.name}/Breakwaters")
-
-        def agree() -> bool:
-            found = told(instance, "status", "-u", ursula.name)["documents"]
-            [(stage, count)] = Counter(each["stage"] for each in found).items()
-            return row.get_by_role("cell").nth(1).inner_text().startswith(f"{count} {stage}")
-
-        eventually(agree, "the page tells the stage that status tells")
-        looks.check(olga.page, "operations-waiting")
-        expect(olga.page.locator("main")).not_to_contain_text("pilot boat")
-
-    # It goes on by itself, and what is shown does, too.
-    expect(ursula.page.locator("#documents td .state.indexed")).to_be_visible()
-    expect(row).to_have_count(0)
-    assert olga.said == []
-
-
-@contextmanager
-def held_up(instance: Instance, name: str) -> Iterator[None]:
-    """Bedrock throttles whoever wants to ingest the file of that name."""
-    faults = instance.simulator_endpoint + PATH
-    order = {"operation": "IngestKnowledgeBaseDocuments", "kind": "throttle", "times": 10_000}
-    answer = httpx2.post(faults, json={"faults": [{**order, "where": name}]}, timeout=60)
-    assert answer.is_success, answer.text
-    try:
-        yield
-    finally:
-        httpx2.delete(faults, timeout=60)

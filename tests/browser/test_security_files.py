@@ -6,10 +6,10 @@ from contextlib import suppress
 from playwright.sync_api import Error, Response
 
 from stackroom_local.state import Instance
-from tests.browser.alarms import alarm_at
 from tests.browser.attempts import Attempts
 from tests.browser.conftest import SignedIn
 from tests.browser.test_catalogs import make
+from tests.browser.test_security_scripts import alarm_at
 from tests.e2e.people import Person, eventually
 
 RUNS = "<script>attacked(1)</script><img src=/attacked onerror=attacked(2)>"

@@ -21,38 +21,6 @@ NAMES = (
 )
 
 
-def test_a_reload_in_mid_upload_loses_no_more_than_the_bars(
-    signed_in: SignedIn, instance: Instance, tmp_path: Path
-) -> None:
-    zoe = signed_in("zoe-reloads")
-    files = written(tmp_path, *(f"{number}.txt" for number in range(8)))
-    make(zoe, "Reloaded")
-    sent: list[Route] = []
-
-    def hold(route: Route) -> None:
-        sent.append(route)
-        if len(sent) <= 4:
-            route.continue_()
-
-    zoe.page.route(f"{instance.aws_endpoint}/**", hold)
-    zoe.page.on("dialog", lambda dialog: dialog.accept())  # "leave site?"
-    choose(zoe, *files)
-    expect(zoe.page.locator("#upload-summary")).to_contain_text("4 of 8 uploaded")
-
-    zoe.page.reload()
-    zoe.page.unroute_all()
-
-    for number in range(4):
-        expect(documents(zoe.page, f"{number}.txt")).to_have_count(1)
-    choose(zoe, *files)
-    uploads = zoe.page.locator("#uploads li")
-    expect(zoe.page.locator("#upload-summary")).to_have_text("4 of 8 uploaded, 4 refused")
-    told = "There is a file of that name already."
-    expect(uploads.filter(has_text=told)).to_have_count(4)
-    expect(documents(zoe.page)).to_have_count(8)
-    expect(documents(zoe.page).locator(".state.indexed")).to_have_count(8)
-
-
 def test_names_of_any_script_stay_as_they_are(
     signed_in: SignedIn, instance: Instance, tmp_path: Path
 ) -> None:

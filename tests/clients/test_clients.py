@@ -151,7 +151,7 @@ def at_hand(
     }
 
 
-@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.told)
 def test_a_client_finds_what_was_dropped(
     client: Client, at_hand: dict[str, str], checkout: Path
 ) -> None:
@@ -163,7 +163,7 @@ def test_a_client_finds_what_was_dropped(
 
 
 @pytest.mark.parametrize(
-    "client", [each for each in CLIENTS if each.signs_in], ids=lambda client: client.name
+    "client", [each for each in CLIENTS if each.signs_in], ids=lambda client: client.told
 )
 def test_a_client_signs_in_by_itself(
     client: Client, at_hand: dict[str, str], checkout: Path

@@ -25,11 +25,9 @@ from stackroom_local.gateway.client import (
 )
 from stackroom_local.gateway.issuer import Issuer
 from stackroom_local.state import Instance
-from tests import files
-from tests.e2e.people import Person, eventually
+from tests.e2e.people import Person
 from tests.gateway import forgeries
 from tests.gateway.forgeries import resigned
-from tests.local.running import stackroom
 
 QUESTION = "Where is the treasure buried?"
 HERS = catalog_id_of("alice", "research")
@@ -99,39 +97,6 @@ def test_a_strands_agents_client_finds_the_tool_and_the_passage(
     best = json.loads(result["content"][0]["text"])["results"][0]
     assert best["content"] == "The treasure is buried under the third oak."
     assert best["source"]["uri"] == f"s3://{instance.bucket}/alice/research/treasure.txt"
-
-
-# Each longer than a passage, so that some passage begins in it.
-SHIP = {
-    "Crew": [f"Sailor {each} sleeps in a hammock below the deck." for each in range(50)],
-    "Cargo": [f"Barrel {each} holds salted herring from the north." for each in range(50)],
-}
-SHIPS = {
-    "ship.md": files.markdown_of_sections(SHIP),
-    "ship.html": files.html_of_sections(SHIP),
-    "ship.docx": files.word_of_sections(SHIP),
-}
-
-
-@pytest.fixture(scope="module")
-def ships(alice: Person) -> None:
-    alice.settle([alice.put(f"research/{name}", body) for name, body in SHIPS.items()])
-
-
-@pytest.mark.usefixtures("ships")
-@pytest.mark.parametrize("filename", SHIPS)
-def test_a_passage_comes_with_the_heading_above_its_beginning(alice: Person, filename: str) -> None:
-    def found() -> list[dict[str, Any]] | None:
-        """None until the file was inspected."""
-        passages = alice.find("sailors and barrels", filter={"filename": filename})
-        return passages if all(each["source"]["section"] for each in passages) else None
-
-    sections: dict[str, list[str]] = {}
-    for each in eventually(found, "sections") or []:
-        sections.setdefault(each["source"]["section"], []).append(each["content"].lstrip(". #\n"))
-    assert set(sections) == {"Crew", "Cargo"}
-    assert all(content.startswith(("Crew", "Sailor")) for content in sections["Crew"])
-    assert all(content.startswith(("Cargo", "Barrel")) for content in sections["Cargo"])
 
 
 @pytest.mark.parametrize(
@@ -208,15 +173,6 @@ def test_what_is_shared_with_a_group_is_found_by_who_is_in_it_by_their_token(
     assert {each["source"]["uri"].rsplit("/", 1)[0] for each in found} <= {
         f"s3://{instance.bucket}/alice/research"
     }
-
-
-def test_the_command_line_asks_as_a_member_of_groups(instance: Instance) -> None:
-    asked = ["ask", "What is the budget?", "--user", "bob"]
-
-    shared = stackroom(*asked, "--group", "staff", "--group", "board", state_dir=instance.state_dir)
-
-    assert shared.returncode == 0, shared.stderr
-    assert "7,000 crowns" in shared.stdout
 
 
 @pytest.mark.parametrize(

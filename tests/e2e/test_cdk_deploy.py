@@ -79,8 +79,8 @@ class Island:
             sidecar = json.dumps({"metadataAttributes": attributes}).encode()
             s3.put_object(Bucket=bucket, Key=f"{key}.metadata.json", Body=sidecar)
 
-    def ingest(self, name: str) -> dict[str, Any]:
-        """The statistics of an ingestion job of this knowledge base, once it is over."""
+    def ingest(self, name: str) -> None:
+        """Returns once an ingestion job of this knowledge base is complete."""
         bedrock, told = self.client("bedrock-agent"), self.outputs["Library"]
         source = {"knowledgeBaseId": told[f"{name}Id"], "dataSourceId": told[f"{name}Source"]}
         busy = bedrock.exceptions.ThrottlingException
@@ -98,15 +98,6 @@ class Island:
         job_id = eventually(start, "an ingestion job that starts")
         job = eventually(over, "an ingestion job that is over") or {}
         assert job["status"] == "COMPLETE", job
-        return dict(job["statistics"])
-
-    def found(self, name: str, query: str) -> list[str]:
-        """The texts that Bedrock's Retrieve answers of this knowledge base."""
-        answer = self.client("bedrock-agent-runtime").retrieve(
-            knowledgeBaseId=self.outputs["Library"][f"{name}Id"],
-            retrievalQuery={"text": query},
-        )
-        return [each["content"]["text"] for each in answer["retrievalResults"]]
 
     def ask(self, agent: str, question: str, **event: Any) -> dict[str, Any]:
         """What the function of this agent answers."""
@@ -156,21 +147,6 @@ def island(instance: Instance, tmp_path_factory: pytest.TempPathFactory) -> Isla
     for name in ("Tides", "Birds", "Rules"):
         made.ingest(name)
     return made
-
-
-def test_what_lies_below_the_prefix_is_found_after_an_ingestion_job(island: Island) -> None:
-    before = island.found("Tides", "When is the regatta?")
-    island.drop("tides/regatta.md", "The regatta of the island is on the first of May.")
-    island.drop("elsewhere/regatta.md", "The regatta of the mainland is in June.")
-
-    statistics = island.ingest("Tides")
-
-    after = island.found("Tides", "When is the regatta?")
-    assert statistics["numberOfNewDocumentsIndexed"] == 1
-    assert not [text for text in before if "regatta" in text]
-    assert [text for text in after if "regatta" in text] == [
-        "The regatta of the island is on the first of May."
-    ]
 
 
 def test_an_answer_from_two_knowledge_bases_cites_both_documents(island: Island) -> None:
