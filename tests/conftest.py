@@ -54,8 +54,8 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Instance"]:
     """
     A running local mode at a hundred times AWS's speed: endpoints, bucket, MCP URL.
 
-    One for all tests that ask for it. Its pool of one knowledge base has places for four catalogs,
-    so they ingest into these and no others: alice/research, bob/notes, ida/harbour, kim/sea.
+    One for all tests that ask for it: the first four catalogs have data sources of their own, all
+    others share one, so no test may ask which its catalogs have.
 
     With sharing, which changes nothing for a user in no group, and with no bar for answers: what a
     test finds, or not, is to tell what is there. What its functions ask AWS for is

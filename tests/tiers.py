@@ -16,11 +16,12 @@ TIERS: dict[str, Tier] = {
     # A local mode of their own, killed, attacked, or driven by other programs.
     "attack": "prove",
     "chaos/test_interleavings.py": "prove",
-    "clients/test_clients.py": "prove",
+    "clients": "prove",
     "e2e": "prove",
     "sites": "prove",
     "soak/test_soak.py": "prove",
-    # A drop to its answer over MCP, what people do at the shared one, and a start after a kill.
+    # A drop to its answer over MCP and what people do, at the one local mode that all share; and
+    # one of its own that is stopped, killed and started again.
     "e2e/test_asking.py": "test",
     "e2e/test_catalog_tools.py": "test",
     "e2e/test_dropping.py": "test",
