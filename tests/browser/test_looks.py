@@ -104,7 +104,7 @@ class Stage:
 
     def _note(self, page: Page) -> None:
         at = page.url.removeprefix(self.visitor.url).partition("?")[0]
-        self.seen |= {next((path for path, form in FORMS.items() if form.fullmatch(at)), at)}
+        self.seen.add(next((path for path, form in FORMS.items() if form.fullmatch(at)), at))
 
 
 def test_every_page_can_be_read_and_keeps_nobody_out(
