@@ -16,8 +16,6 @@ import botocore.loaders
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.browser import attempts
-from tests.clients.tally import tally
 from tests.processes import Watch
 from tests.tiers import tier_of
 
@@ -54,10 +52,10 @@ gc.set_threshold(50_000, 20, 20)
 @pytest.fixture(scope="session")
 def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Instance"]:
     """
-    A running local mode at twenty times AWS's speed: endpoints, bucket, MCP URL.
+    A running local mode at a hundred times AWS's speed: endpoints, bucket, MCP URL.
 
-    One for all tests that ask for it. Its pool of one knowledge base has places for four catalogs,
-    so they ingest into these and no others: alice/research, bob/notes, ida/harbour, kim/sea.
+    One for all tests that ask for it: the first four catalogs have data sources of their own, all
+    others share one, so no test may ask which its catalogs have.
 
     With sharing, which changes nothing for a user in no group, and with no bar for answers: what a
     test finds, or not, is to tell what is there. What its functions ask AWS for is
@@ -70,7 +68,8 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Instance"]:
     folder = tmp_path_factory.mktemp("local-mode")
     with ExitStack() as stack:
         with recording(folder):  # and not of what other tests start while this one runs
-            running = stack.enter_context(local_mode(folder / "state", "--sharing", *ANY_SCORE))
+            options = ("--sharing", "--speed", "100", *ANY_SCORE)
+            running = stack.enter_context(local_mode(folder / "state", *options))
         yield running
 
 
@@ -99,12 +98,6 @@ def _shared(item: pytest.Item, fixtures: set[str]) -> str | None:
     if "instance" in fixtures and not hasattr(getattr(item, "module", None), "instance"):
         return "local-mode"
     return "assembly" if "assembly" in fixtures else None
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    stats = terminalreporter.stats
-    for line in (*tally(stats), *attempts.told(stats)):
-        terminalreporter.write_line(line)
 
 
 @pytest.hookimpl(optionalhook=True)

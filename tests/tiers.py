@@ -15,12 +15,13 @@ Tier = Literal["test", "prove"]
 TIERS: dict[str, Tier] = {
     # A local mode of their own, killed, attacked, or driven by other programs.
     "campaigns": "prove",
-    "clients/test_clients.py": "prove",
+    "clients": "prove",
     "e2e": "prove",
     "sites": "prove",
     # Six stories of chaos.
     "campaigns/test_stories.py": "test",
-    # A drop to its answer over MCP, what people do at the shared one, and a start after a kill.
+    # A drop to its answer over MCP and what people do, at the one local mode that all share; and
+    # one of its own that is stopped, killed and started again.
     "e2e/test_asking.py": "test",
     "e2e/test_catalog_tools.py": "test",
     "e2e/test_dropping.py": "test",
@@ -44,7 +45,6 @@ TIERS: dict[str, Tier] = {
     # Every store in every trouble; `test` has what each finds, and for whom.
     "contract/stores/test_troubles.py": "prove",
     # A local mode, a simulator, a gateway or a synthesis for each case.
-    "agents/test_in_the_loop.py": "prove",
     "constructs/test_bundling.py": "prove",
     "constructs/test_examples.py": "prove",
     "constructs/test_packages.py": "prove",

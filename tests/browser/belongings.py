@@ -1,4 +1,7 @@
-"""What a user of the running console owns: one of everything that an address can name."""
+"""
+What a user of the running console owns, one of everything that an address can name; and what a
+script in a page asks, with the cookies of whoever is signed in there.
+"""
 
 import json
 from collections.abc import Mapping
@@ -6,15 +9,49 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from playwright.sync_api import Page
+
 from stackroom.agent_run import RunState
 from stackroom_local.clients import client
 from stackroom_local.state import Instance
-from tests.browser.asking import ask, token
 from tests.browser.visitors import Visitor
 from tests.console.things import AGENT, Things
 from tests.e2e.people import Person, eventually
 
 MODEL = "global.amazon.nova-2-lite-v1:0"  # no other may be asked where nothing is configured
+
+_FETCH = """async ([path, options]) => {
+  const answer = await fetch(path, { redirect: "manual", ...options });
+  return [answer.status, await answer.text(), Object.fromEntries(answer.headers)];
+}"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    status: int
+    text: str
+    headers: Mapping[str, str]
+
+
+def ask(
+    page: Page,
+    method: str,
+    path: str,
+    *,
+    body: str | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> Answer:
+    options: dict[str, Any] = {"method": method, "headers": dict(headers or {})}
+    if body is not None:
+        options["body"] = body
+    status, text, given = page.evaluate(_FETCH, [path, options])
+    return Answer(status=status, text=text, headers=given)
+
+
+def token(page: Page) -> str:
+    """The CSRF token of the page's session."""
+    found: str = page.evaluate("() => document.querySelector('meta[name=csrf-token]').content")
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,13 +62,6 @@ class Belongings:
     word: str
     things: Things
     instance: Instance
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        return tuple(vars(self.things).values())
-
-    def are_in(self, text: str) -> bool:
-        return any(each in text for each in (self.word, *self.ids))
 
     def kept(self) -> list[str]:
         """Whatever a change would show in, and that changes by itself no more."""

@@ -1,147 +1,17 @@
-"""The ten facts that agents and their linked knowledge bases are accepted by: the builder's."""
+"""Agents and the knowledge bases linked to them, in the builder: in one window, and in two."""
 
-import json
+import re
 import time
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
 from playwright.sync_api import Route, expect
 
 from stackroom_local.state import Instance
-from tests.browser.builders import (
-    caller,
-    card,
-    catalog_made,
-    make_agent,
-    open_choice,
-    quick_add,
-    stocked,
-)
+from tests.browser.builders import caller, card, catalog_made, make_agent, open_choice, quick_add
 from tests.browser.conftest import SignedIn
 from tests.browser.test_catalogs import make
-from tests.local.running import stackroom
 
-LINK = {"toolName": "search_x", "toolDescription": "Everything"}
-
-
-def test_the_list_shows_ones_own_with_the_counts_of_status_and_never_anothers(
-    signed_in: SignedIn, instance: Instance
-) -> None:
-    for user, catalog, count in (("una", "Una one", 3), ("una", "Una two", 1), ("ugo", "Ugos", 1)):
-        files = {f"{number}.txt": f"Note {number} of {catalog}." for number in range(count)}
-        stocked(instance, user, catalog, files)
-    una = signed_in("una")
-    make_agent(una, "Counting")
-
-    dialog = open_choice(una)
-
-    shown = {
-        row.locator("strong").inner_text(): row.locator("small").inner_text()
-        for row in dialog.locator("[data-knowledge-base]").all()
-    }
-    status = stackroom("status", "--user", "una", "--json", state_dir=instance.state_dir)
-    counted = Counter(each["catalog"] for each in json.loads(status.stdout)["documents"])
-    assert counted == {"Una one": 3, "Una two": 1}
-    assert shown == {"Una one": "3 docs", "Una two": "1 doc"}
-
-
-def test_quick_add_in_one_click_gives_the_defaults_and_a_second_is_refused_in_the_dialog(
-    signed_in: SignedIn, instance: Instance
-) -> None:
-    una = signed_in("una-quick")
-    make(una, "Harbour Plans")
-    api = caller(instance, una.name)
-    agent = make_agent(una, "Quick")
-    [offered] = api.call("GET", f"/api{agent}/available-knowledge-bases").json()["data"]
-
-    added = quick_add(una, agent, "Harbour Plans")
-
-    expect(una.page.get_by_role("dialog")).to_have_count(0)
-    expect(added).to_contain_text("Knowledge Base")
-    expect(added).to_contain_text(f"• Top 5 results • Min score: {offered['defaultMinScore']}")
-    [tool] = api.tools_of(agent)
-    assert (tool["name"], tool["type"]) == ("search_harbour_plans", "knowledge_base")
-    assert tool["description"] == "Search Harbour Plans knowledge base"
-    assert tool["config"] == {
-        "knowledgeBaseId": offered["id"],
-        "knowledgeBaseName": "Harbour Plans",
-        "defaultTopK": 5,
-        "defaultMinScore": 0.0,  # which is what this deployment says of its store
-    }
-    properties = tool["schema"]["properties"]
-    assert tool["schema"]["required"] == ["query"]
-    assert (properties["topK"]["default"], properties["topK"]["maximum"]) == (5, 20)
-    dialog = open_choice(una)
-    with una.page.expect_response("**/knowledge-bases") as answer:
-        dialog.get_by_role("button", name="Quick Add Harbour Plans").click()
-    assert answer.value.status == 400
-    expect(dialog.get_by_role("alert")).to_contain_text("KB already linked")
-    assert len(api.tools_of(agent)) == 1
-
-
-def test_anothers_agent_and_knowledge_base_are_not_found(
-    signed_in: SignedIn, instance: Instance
-) -> None:
-    una, ugo = signed_in("una-foreign"), signed_in("ugo-foreign")
-    make(una, "Hers")
-    make(ugo, "His")
-    agent = make_agent(una, "Hers alone")
-    hers, his = caller(instance, una.name), caller(instance, ugo.name)
-    his_agent = make_agent(ugo, "His alone")
-    [his_base] = his.call("GET", f"/api{his_agent}/available-knowledge-bases").json()["data"]
-    link = {**LINK, "knowledgeBaseId": his_base["id"]}
-
-    answers = [
-        hers.call("POST", f"/api{agent}/knowledge-base-tools", link),  # a knowledge base of his
-        his.call("POST", f"/api{agent}/knowledge-base-tools", link),  # an agent of hers
-        hers.call("POST", "/api/agents/agent-0/knowledge-base-tools", link),
-    ]
-
-    assert [each.status_code for each in answers] == [404] * 3
-    assert {each.json()["error"]["message"] for each in answers} == {"Not found"}
-    assert his.call("GET", f"/api{agent}").status_code == 404
-    assert hers.tools_of(agent) == []
-    opened = ugo.page.goto(ugo.url + agent)
-    assert opened is not None
-    assert opened.status == 404
-
-
-def test_what_is_configured_edited_and_deleted_survives_a_reload(signed_in: SignedIn) -> None:
-    una = signed_in("una-configured")
-    make(una, "Tide tables")
-    agent = make_agent(una, "Configured")
-    page = una.page
-
-    dialog = open_choice(una)
-    dialog.get_by_role("button", name="Configure Tide tables").click()
-    expect(dialog.get_by_label("Tool name")).to_have_value("search_tide_tables")
-    dialog.get_by_role("button", name="Back").click()
-    dialog.get_by_role("button", name="Configure Tide tables").click()
-    dialog.get_by_label("Tool name").fill("tides")
-    dialog.get_by_label("Top K results").fill("12")
-    dialog.get_by_label("Similarity threshold").fill("0.25")
-    dialog.get_by_role("button", name="Add").click()
-    expect(card(una, "Tide tables")).to_contain_text("• Top 12 results • Min score: 0.25")
-    page.reload()
-    expect(card(una, "Tide tables").locator("strong")).to_have_text("tides")
-
-    page.get_by_role("link", name="Edit tides").click()
-    dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_label("Top K results")).to_have_value("12")
-    dialog.get_by_label("Tool description").fill("When the water is high")
-    dialog.get_by_label("Top K results").fill("20")
-    dialog.get_by_role("button", name="Save").click()
-    expect(card(una, "Tide tables")).to_contain_text("• Top 20 results • Min score: 0.25")
-    page.reload()
-    expect(card(una, "Tide tables")).to_contain_text("When the water is high")
-
-    page.get_by_role("link", name="Delete tides").click()
-    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
-    expect(page.locator("[data-tool]")).to_have_count(0)
-    una.open(agent)
-    expect(page.get_by_text("It has no tools yet")).to_be_visible()
-    assert una.said == []
+CHANGED = "was changed in another window; nothing of yours was saved"
 
 
 def test_what_is_typed_of_an_agent_stays_while_its_tools_are_changed(signed_in: SignedIn) -> None:
@@ -204,59 +74,6 @@ def _late(route: Route) -> None:
     route.fulfill(response=answer)
 
 
-def test_a_tool_of_another_type_is_shown_and_deleted_and_never_edited_as_a_knowledge_base(
-    signed_in: SignedIn, instance: Instance
-) -> None:
-    una = signed_in("una-other")
-    clock = {"id": "t1", "name": "clock", "description": "The time", "type": "http", "schema": {}}
-    told = {"name": "With a clock", "model": "m", "available_tools": [clock]}
-    file = json.dumps({"format": "stackroom-agent", "version": 1, "agent": told})
-
-    page = una.open("/agents/import")
-    page.get_by_label("Or paste its text").fill(file)
-    page.get_by_role("button", name="Import").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("With a clock")
-    agent, api = page.url.removeprefix(una.url), caller(instance, una.name)
-    edited = api.call("PATCH", f"/api{agent}/knowledge-base-tools/t1", {"defaultTopK": 3})
-
-    assert edited.status_code == 400
-    assert edited.json()["error"]["message"] == "Not a KB tool"
-    expect(page.get_by_role("link", name="Edit clock")).to_have_count(0)
-    page.get_by_role("link", name="Delete clock").click()
-    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
-    expect(page.locator("[data-tool]")).to_have_count(0)
-    assert api.tools_of(agent) == []
-
-
-@pytest.mark.parametrize(
-    ("field", "wrong", "allowed"),
-    [
-        ("defaultTopK", 21, "a whole number from 1 to 20"),
-        ("defaultTopK", 0, "a whole number from 1 to 20"),
-        ("defaultMinScore", 1.1, "a number from 0 to 1"),
-        ("defaultMinScore", -0.1, "a number from 0 to 1"),
-    ],
-)
-def test_what_is_out_of_range_is_refused_by_its_name_and_the_range(
-    instance: Instance, field: str, wrong: float, allowed: str
-) -> None:
-    una = caller(instance, "una-ranges")
-    base = stocked(instance, "una-ranges", "Ranges", {"a.txt": "A text."})
-    made = una.call("POST", "/api/agents", {"name": f"{field} {wrong}", "model": "m"})
-    agent = f"/agents/{made.json()['data']['agent']['id']}"
-    path = f"/api{agent}/knowledge-base-tools"
-    link = {**LINK, "knowledgeBaseId": base}
-
-    refused = una.call("POST", path, {**link, field: wrong})
-    tool = una.call("POST", path, link).json()["data"]["tool"]
-    unchanged = una.call("PATCH", f"{path}/{tool['id']}", {field: wrong})
-
-    for each in (refused, unchanged):
-        assert each.status_code == 400
-        assert each.json()["error"]["message"].startswith(f"{field}: Allowed: {allowed}")
-    assert una.tools_of(agent) == [tool]
-
-
 def test_ten_people_who_add_ten_tools_at_once_get_ten(instance: Instance) -> None:
     una = caller(instance, "una-ten")
     made = una.call("POST", "/api/agents", {"name": "Ten", "model": "m"})
@@ -277,3 +94,86 @@ def test_ten_people_who_add_ten_tools_at_once_get_ten(instance: Instance) -> Non
     tools = una.tools_of(agent)
     assert {each["name"] for each in tools} == {f"shelf_{number}" for number in range(10)}
     assert len({each["id"] for each in tools}) == 10
+
+
+def test_an_exported_agent_is_imported_again_as_it_was(
+    signed_in: SignedIn, instance: Instance
+) -> None:
+    una = signed_in("una-exports")
+    make(una, "Kept")
+    agent = make_agent(una, "R&D: Pläne! 計画")
+    quick_add(una, agent, "Kept")
+    una.page.get_by_label("Prompt").fill("First.\nSecond: “quoted” & <b>.")
+    una.page.get_by_role("button", name="Save").click()
+    expect(una.page.get_by_label("Prompt")).to_have_value("First.\nSecond: “quoted” & <b>.")
+
+    with una.page.expect_download() as download:
+        una.page.get_by_role("button", name="Export").click()
+    page = una.open("/agents")
+    page.get_by_role("button", name="Import").click()
+    page.get_by_label("File").set_input_files(download.value.path())
+    expect(page.get_by_label("Or paste its text")).to_have_value(re.compile("stackroom-agent"))
+    page.get_by_role("dialog").get_by_role("button", name="Import").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("R&D: Pläne! 計画")
+
+    imported = page.url.removeprefix(una.url)
+    assert imported != agent
+    api = caller(instance, una.name)
+    its_own = {"id", "version", "created_at", "updated_at"}
+    first, second = (
+        {
+            name: value
+            for name, value in api.call("GET", f"/api{path}").json()["data"]["agent"].items()
+            if name not in its_own
+        }
+        for path in (agent, imported)
+    )
+    assert first == second
+    with page.expect_download() as again:
+        page.get_by_role("button", name="Export").click()
+    assert again.value.path().read_bytes() == download.value.path().read_bytes()
+
+
+def test_who_links_on_a_page_of_before_loses_nobodys_tool(
+    signed_in: SignedIn, instance: Instance
+) -> None:
+    here, there = signed_in("ola-links"), signed_in("ola-links")
+    for name in ("First", "Second"):
+        catalog_made(instance, here.name, name)
+    agent = make_agent(here, "Of two windows")
+    there.open(agent)
+
+    quick_add(here, agent, "First")
+    open_choice(there).get_by_role("button", name="Quick Add Second").click()
+
+    expect(card(there, "Second")).to_be_visible()
+    expect(card(there, "First")).to_be_visible()
+    names = {each["name"] for each in caller(instance, here.name).tools_of(agent)}
+    assert names == {"search_first", "search_second"}
+
+
+def test_who_saves_a_form_of_before_is_told_and_keeps_what_was_typed(
+    signed_in: SignedIn, instance: Instance
+) -> None:
+    here, there = signed_in("ola-saves"), signed_in("ola-saves")
+    catalog_made(instance, here.name, "First")
+    agent = make_agent(here, "Of two windows")
+    there.open(agent)
+
+    here.page.get_by_label("Prompt").fill("Answer in rhymes.")
+    here.page.get_by_role("button", name="Save").click()
+    expect(here.page.get_by_label("Prompt")).to_have_value("Answer in rhymes.")
+    there.page.get_by_label("Name", exact=True).fill("Renamed")
+    there.page.get_by_role("button", name="Save").click()
+
+    expect(there.page.get_by_role("alert").get_by_text(CHANGED)).to_be_visible()
+    expect(there.page.get_by_label("Name", exact=True)).to_have_value("Renamed")
+    there.page.reload()
+    expect(there.page.get_by_label("Name", exact=True)).to_have_value("Of two windows")
+    expect(there.page.get_by_label("Prompt")).to_have_value("Answer in rhymes.")
+    # A tool that came meanwhile is no reason to refuse a name.
+    quick_add(here, agent, "First")
+    there.page.get_by_label("Name", exact=True).fill("Renamed")
+    there.page.get_by_role("button", name="Save").click()
+    expect(there.page.get_by_role("heading", level=1)).to_have_text("Renamed")
+    expect(card(there, "First")).to_be_visible()

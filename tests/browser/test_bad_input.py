@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from stackroom_local.state import Instance
-from tests.browser.builders import make_agent, open_choice
+from tests.browser.builders import make_agent
 from tests.browser.conftest import SignedIn
 from tests.browser.test_catalogs import make
 from tests.browser.visitors import Visitor, answer_issuer
@@ -108,49 +108,8 @@ def test_a_page_on_which_something_is_typed_stays_when_a_look_finds_the_session_
     expect_typed(page, {"Prompt": TYPED})
 
 
-def test_an_agent_that_can_not_be_saved_is_typed_once(signed_in: SignedIn) -> None:
-    visitor = signed_in("ben-of-agents")
-    make_agent(visitor, "Planner")
-    page = visitor.page
-    typed = {"Name": "Planner of tides", "Description": TYPED, "Prompt": f"{TYPED}\n{TYPED}"}
-    fill(page, typed)
-
-    with out_of_reach(visitor):
-        page.get_by_role("button", name="Save").click()
-        expect(page.locator("form [data-problems]")).to_have_text(UNREACHED)
-    expect_typed(page, typed)
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Planner of tides")
-
-    expect_typed(visitor.open(page.url.removeprefix(visitor.url)), typed)
-
-
-def test_a_quick_add_that_does_not_come_through_is_done_by_the_next_click(
-    signed_in: SignedIn,
-) -> None:
-    visitor = signed_in("ben-of-links")
-    make(visitor, "Beacons")
-    agent = make_agent(visitor, "Keeper")
-    dialog = open_choice(visitor)
-    add = dialog.get_by_role("button", name="Quick Add Beacons")
-
-    with out_of_reach(visitor):
-        add.click()
-        expect(dialog.get_by_role("alert")).to_have_text(UNREACHED)
-    add.click()
-
-    expect(dialog).to_have_count(0)
-    visitor.open(agent)
-    expect(visitor.page.locator("[data-tool]")).to_have_count(1)
-
-
-@pytest.mark.parametrize(("path", "answer"), [("/ask", "#answer p"), ("chat", "[data-run]")])
-def test_a_question_that_does_not_come_through_is_typed_once(
-    signed_in: SignedIn, path: str, answer: str
-) -> None:
-    visitor = signed_in(f"ben-of-{path.strip('/')}")
-    at = f"{make_agent(visitor, 'Keeper')}/chat" if path == "chat" else path
-    page = visitor.open(at)
+def test_a_question_that_does_not_come_through_is_typed_once(signed_in: SignedIn) -> None:
+    page = (visitor := signed_in("ben-of-questions")).open("/ask")
     fill(page, {"Question": TYPED})
 
     with out_of_reach(visitor):
@@ -159,7 +118,7 @@ def test_a_question_that_does_not_come_through_is_typed_once(
     expect_typed(page, {"Question": TYPED})
     page.get_by_role("button", name="Ask").click()
 
-    expect(page.locator(answer).first).to_be_visible()
+    expect(page.locator("#answer p").first).to_be_visible()
 
 
 def test_a_file_that_does_not_come_through_is_sent_again_by_a_click(
@@ -184,7 +143,6 @@ def test_a_file_that_does_not_come_through_is_sent_again_by_a_click(
     expect(page.locator("#uploads")).to_contain_text("uploaded")
 
 
-@pytest.mark.parametrize("text", ["", "x" * 250_000, "a\x07b", "invoice\u202etxt.exe"])
 @pytest.mark.parametrize(
     ("path", "button"),
     [
@@ -195,11 +153,11 @@ def test_a_file_that_does_not_come_through_is_sent_again_by_a_click(
     ],
 )
 def test_a_form_that_is_filled_in_wrongly_says_what_is_allowed_and_keeps_it(
-    signed_in: SignedIn, path: str, button: str, text: str
+    signed_in: SignedIn, path: str, button: str
 ) -> None:
     """As a browser would send it that holds no field against its own bounds."""
     visitor = signed_in("ben-of-forms")
-    page = visitor.open(path)
+    page, text = visitor.open(path), "invoice\u202etxt.exe"
     form = page.get_by_role("main").locator("form")
     form.evaluate(
         "(form) => { form.noValidate = true;"

@@ -2,24 +2,10 @@
 
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import expect
 
-from stackroom_local.state import Instance
 from tests.browser.conftest import SignedIn
 from tests.browser.visitors import Visitor
-from tests.e2e.people import Person, eventually
-
-# Each would run in a page that let it; each says so where a test looks.
-SCRIPT = "document.documentElement.dataset.attacked=1"
-HOSTILE = (
-    f"<img src=x onerror={SCRIPT}>",
-    f"<script>{SCRIPT}<-script>",
-    f'" autofocus onfocus="{SCRIPT}',
-    f"' onmouseover='{SCRIPT}",
-    f"{{{{ {SCRIPT} }}}}",
-    f"javascript:{SCRIPT}",
-)
 
 
 def test_a_list_shows_ones_own_catalogs_and_no_others(signed_in: SignedIn) -> None:
@@ -65,41 +51,6 @@ def test_a_file_that_is_chosen_is_sent_and_seen_as_it_comes(
     expect(documents.get_by_text(tide.name, exact=True)).to_be_visible()
     expect(documents.locator("td .state.indexed")).to_be_visible()
     assert tom.said == []
-
-
-def test_a_file_of_another_type_is_refused_before_it_is_sent(
-    signed_in: SignedIn, tmp_path: Path
-) -> None:
-    tom = signed_in("tom")
-    program = tmp_path / "setup.exe"
-    program.write_bytes(b"MZ")
-    sent: list[str] = []
-
-    make(tom, "Refused")
-    tom.page.on("request", lambda request: sent.append(request.method))
-    tom.page.locator("#files").set_input_files(program)
-
-    expect(tom.page.locator("#uploads")).to_contain_text("setup.exe")
-    assert "POST" not in sent
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_file_name_is_text_and_never_part_of_the_page(
-    signed_in: SignedIn, instance: Instance, name: str
-) -> None:
-    mallory = Person(instance, "mallory")
-    filename = f"{name}.exe"  # of a type that is not ingested
-    mallory.put(f"hostile names/{filename}", "x")
-    eventually(lambda: mallory.record(f"hostile names/{filename}"), "a record of the file")
-    visitor = signed_in("mallory")
-
-    visitor.page.get_by_role("link", name="hostile names", exact=True).click()
-
-    expect(visitor.page.locator("#documents").get_by_text(filename, exact=True)).to_be_visible()
-    visitor.page.get_by_role("link", name=f"Delete {filename}", exact=True).click()
-    expect(visitor.page.get_by_role("dialog")).to_contain_text(filename)
-    assert visitor.page.locator("[data-attacked]").count() == 0
-    assert visitor.said == []
 
 
 def make(visitor: Visitor, name: str) -> str:

@@ -1,19 +1,13 @@
 """What was deleted meanwhile in another window: a sentence says so, and what to do."""
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import expect
 
-from stackroom_console.endpoint import Endpoint
-from stackroom_console.routes import ROUTES
 from stackroom_local.state import Instance
-from tests.browser.asking import ask, token
-from tests.browser.belongings import Belongings, belongings_of
+from tests.browser.belongings import Belongings, ask, belongings_of, token
 from tests.browser.conftest import SignedIn
 
 GONE = "may have been deleted"
-Delete = Callable[[Belongings, str], None]
 
 
 @pytest.fixture
@@ -29,16 +23,6 @@ def delete(hers: Belongings, path: str) -> None:
     answer = ask(page, "DELETE", path, headers={"X-CSRF-Token": token(page)})
     assert answer.status == 200, answer.text
     page.close()
-
-
-def test_each_page_of_an_agent_that_is_gone_says_so(hers: Belongings) -> None:
-    page, things = hers.owner.page, hers.things
-    delete(hers, f"/api/agents/{things.agent_id}")
-
-    for endpoint in pages_of("{agent_id}"):
-        hers.owner.open(things.address(endpoint))
-        expect(page.get_by_role("main")).to_contain_text(GONE)
-        expect(page.get_by_role("main").get_by_role("link")).not_to_have_count(0)
 
 
 def test_a_dialog_of_what_is_gone_is_a_sentence_on_the_page(hers: Belongings) -> None:
@@ -67,18 +51,6 @@ def test_what_is_typed_of_a_tool_that_is_gone_stays(hers: Belongings) -> None:
     expect(dialog.get_by_label("Tool description")).to_have_value("Of lanterns, and much else")
 
 
-def test_what_is_typed_for_an_agent_that_is_gone_stays(hers: Belongings) -> None:
-    page, things = hers.owner.page, hers.things
-    hers.owner.open(f"/agents/{things.agent_id}/chat")
-    page.get_by_label("Question", exact=True).fill("Which lanterns are lit?")
-    delete(hers, f"/api/agents/{things.agent_id}")
-
-    page.get_by_role("button", name="Ask").click()
-
-    expect(page.locator("form [data-problems]")).to_contain_text(GONE)
-    expect(page.get_by_label("Question", exact=True)).to_have_value("Which lanterns are lit?")
-
-
 def test_a_page_that_watches_what_is_gone_says_so_by_itself(hers: Belongings) -> None:
     page, things = hers.owner.page, hers.things
     hers.owner.open(f"/agents/{things.agent_id}/chat")
@@ -100,17 +72,6 @@ def test_what_is_typed_on_a_page_that_watches_what_is_gone_stays(hers: Belonging
     expect(page.get_by_label("Question", exact=True)).to_have_value("Which lanterns are lit?")
 
 
-def test_a_document_and_a_catalog_that_are_gone_are_told(hers: Belongings) -> None:
-    page, things = hers.owner.page, hers.things
-    at = f"/catalogs/{things.catalog_id}"
-    nobodys = at.replace(things.catalog_id, "cat-" + "0" * 24)
-    unknown = f"{at}/documents/doc-{'0' * 24}"
-
-    for path in (nobodys, f"{nobodys}/delete", f"{unknown}/file", f"{unknown}/delete"):
-        hers.owner.open(path)
-        expect(page.get_by_role("main")).to_contain_text(GONE)
-
-
 def test_asking_a_catalog_that_is_gone_says_so_and_keeps_the_question(hers: Belongings) -> None:
     page = hers.owner.open("/ask")
     page.get_by_label("Question", exact=True).fill("Which lanterns are lit?")
@@ -124,12 +85,3 @@ def test_asking_a_catalog_that_is_gone_says_so_and_keeps_the_question(hers: Belo
 
     expect(page.locator("form [data-problems]")).to_contain_text("delet")
     expect(page.get_by_label("Question", exact=True)).to_have_value("Which lanterns are lit?")
-
-
-def pages_of(name: str) -> list[Endpoint]:
-    """Those that name one of these and show it; one that only saves a file is none."""
-    found = [
-        each for each in ROUTES if not each.changes and each.path.startswith(f"/agents/{name}")
-    ]
-    assert len(found) > 5
-    return [each for each in found if not each.path.endswith(("/part", "/export"))]

@@ -1,12 +1,13 @@
 """The console by keyboard alone, from signing in to the last deletion; no pointer is ever used."""
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
+from playwright.sync_api import Locator, Page, expect
 from playwright.sync_api import TimeoutError as TooLate
-from playwright.sync_api import expect
 
 from tests.browser.conftest import SignedIn
-from tests.browser.keys import Keys
 from tests.browser.visitors import PATIENCE, Visitor
 
 QUESTION = "When does the night boat leave?"
@@ -18,6 +19,68 @@ _SENT_WHEN_IT_SHOWS = """() => new MutationObserver((_, observer) => {
   field.value = "no/slash";
   field.form.requestSubmit();
 }).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["open"] })"""
+
+_FURTHEST = 60  # presses of Tab: more than any page here has places
+
+# What has the focus must show it: otherwise nobody knows where they are. Of a field for files,
+# which is hidden, its button shows it.
+_IS_SHOWN = """() => {
+  const at = document.activeElement;
+  const isHidden = at.matches("input[type=file].unseen");
+  const shown = isHidden ? at.closest(".button") : at;
+  const style = getComputedStyle(shown);
+  const box = shown.getBoundingClientRect();
+  const isRinged = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
+  return isRinged && box.width > 2 && box.height > 2 && box.left >= 0;
+}"""
+_IS_ON_PAGE = "() => document.activeElement !== document.body"
+_TOLD = "() => document.activeElement.outerHTML.slice(0, 200)"
+_IS_WITHIN = "(selector) => document.activeElement.closest(selector) !== null"
+
+
+@dataclass(frozen=True)
+class Keys:
+    page: Page
+
+    def press(self, role: Literal["button", "link"], name: str, *, within: str = "body") -> None:
+        self.reach(self.page.locator(within).get_by_role(role, name=name, exact=True))
+        self.page.keyboard.press("Enter")
+
+    def type(self, name: str, text: str) -> None:
+        """Into a field, in place of what is there."""
+        self.reach(self.page.get_by_role("textbox", name=name, exact=True))
+        self.page.keyboard.press("Control+A")
+        self.page.keyboard.type(text)
+
+    def reach_element(self, selector: str) -> None:
+        self.reach(self.page.locator(selector))
+
+    def reach(self, wanted: Locator) -> None:
+        """Press Tab until the focus is on it, and see on the way that it always shows."""
+        self.page.wait_for_load_state()  # before its scripts, a page has other ways
+        expect(wanted.first).to_be_attached()
+        for _ in range(_FURTHEST):
+            self.page.keyboard.press("Tab")
+            if self.is_on_page():
+                assert self.page.evaluate(_IS_SHOWN), f"unseen: {self.told()}"
+            if wanted.and_(self.page.locator(":focus")).count():
+                return
+        raise AssertionError(f"Tab doesn't lead to {wanted}")
+
+    def is_on_page(self) -> bool:
+        """And not on the browser's own bar, which comes after the last place of a page."""
+        return bool(self.page.evaluate(_IS_ON_PAGE))
+
+    def is_within(self, selector: str) -> bool:
+        return bool(self.page.evaluate(_IS_WITHIN, selector))
+
+    def told(self) -> str:
+        return str(self.page.evaluate(_TOLD))
+
+    def expect_heading(self, text: str) -> None:
+        """What a new page begins with, once its scripts are there."""
+        expect(self.page.get_by_role("heading", level=1)).to_have_text(text)
+        self.page.wait_for_load_state()
 
 
 def test_everything_is_done_by_keyboard_from_signing_in_to_signing_out(
@@ -183,43 +246,6 @@ def by_cancel(keys: Keys) -> None:
     keys.press("button", "Cancel")
 
 
-def test_a_dialog_in_place_of_another_gives_the_focus_back_as_well(signed_in: SignedIn) -> None:
-    visitor = signed_in("nobody")
-    page, keys = visitor.page, Keys(visitor.page)
-    make_catalog(keys, "Day boats")
-    visitor.open("/agents/new")
-    keys.type("Name", "Day porter")
-    keys.press("button", "Save")
-    keys.expect_heading("Day porter")
-
-    keys.press("button", "Add Knowledge Base")
-    keys.press("button", "Configure Day boats")
-    expect(page.get_by_label("Top K results")).to_be_visible()
-    assert keys.is_within("dialog"), keys.told()
-    keys.press("button", "Back")
-    expect(page.get_by_role("button", name="Quick Add Day boats")).to_be_visible()
-    page.keyboard.press("Escape")
-
-    expect(page.locator("dialog")).to_have_count(0)
-    expect(page.get_by_role("button", name="Add Knowledge Base")).to_be_focused()
-
-
-def test_what_a_dialog_refuses_is_announced_and_nothing_typed_is_lost(
-    signed_in: SignedIn,
-) -> None:
-    page = signed_in("nobody").page
-    keys = Keys(page)
-    keys.press("button", "New catalog")
-    expect(page.get_by_label("Name", exact=True)).to_be_focused()
-
-    page.keyboard.type("no/slash")
-    page.keyboard.press("Enter")
-
-    told = page.get_by_role("dialog").get_by_role("alert")
-    expect(told).to_contain_text("A catalog can't have that name.")
-    expect(page.get_by_label("Name", exact=True)).to_have_value("no/slash")
-
-
 def test_a_dialog_is_ready_as_soon_as_it_shows(signed_in: SignedIn) -> None:
     page = signed_in("nobody").page
     page.evaluate(_SENT_WHEN_IT_SHOWS)
@@ -228,19 +254,3 @@ def test_a_dialog_is_ready_as_soon_as_it_shows(signed_in: SignedIn) -> None:
 
     told = page.locator("dialog:modal").get_by_role("alert")
     expect(told).to_contain_text("A catalog can't have that name.")
-
-
-def test_who_wants_no_motion_sees_none(signed_in: SignedIn) -> None:
-    page = signed_in("nobody").page
-    page.emulate_media(reduced_motion="reduce")
-
-    Keys(page).press("button", "New catalog")
-    expect(page.locator("dialog:modal")).to_be_visible()
-
-    assert (
-        page.evaluate(
-            "() => document.getAnimations().map((each) => each.effect.getComputedTiming().duration)"
-            ".filter((milliseconds) => milliseconds > 1)"
-        )
-        == []
-    )

@@ -1,146 +1,251 @@
-"""Every page about catalogs as people see it: all can be read, and nothing keeps anybody out."""
+"""Every page of the console as people see it: all can be read, and nothing keeps anybody out."""
 
-from collections.abc import Iterator
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
 
-import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Locator, Page, expect
 
-from stackroom_local.state import Instance
+from stackroom_console.endpoint import Kind
+from stackroom_console.routes import ROUTES
+from tests.browser.belongings import MODEL
+from tests.browser.builders import open_choice
 from tests.browser.conftest import SignedIn
 from tests.browser.looks import Looks
-from tests.browser.stage import Stage
-from tests.browser.visitors import Visitor, arrive, sign_in
+from tests.browser.test_catalogs import make
+from tests.browser.visitors import Visitor
 
+PAGES = {
+    each.path
+    for each in ROUTES
+    if each.method == "GET" and each.kind is Kind.PAGE and not each.path.endswith("/part")
+}
+# Of what a browser may ask for by GET: what it never shows as a page of ours.
+NO_PAGES = {
+    "/": "leads on",
+    "/sign-in/begin": "leads on",
+    "/sign-in/callback": "leads on",
+    "/catalogs/{catalog_id}/documents/{document_id}/file": "a user's file",
+    "/agents/{agent_id}/export": "a file to be kept",
+    "/tools-config.json": "a file to be kept",
+}
+# /agents/new is no agent's.
+FORMS = {
+    path: re.compile(re.sub(r"\{\w+\}", "[^/]+", path))
+    for path in sorted(PAGES, key=lambda path: path.count("{"))
+}
 LONG = "A very long name of a catalog that somebody has pasted from elsewhere without a break"
-TIDES = "Tide tables"
+CALCULATOR = {
+    "id": "tool_calculator_1",
+    "name": "calculator",
+    "description": "Works out what is asked of it",
+    "type": "builtin",
+}
+PILOT = {
+    "format": "stackroom-agent",
+    "version": 1,
+    "agent": {
+        "name": "Pilot",
+        "description": "Knows the ferries, and works out fares",
+        "model": MODEL,
+        "system_prompt": "Answer in one sentence, and say where it stands.",
+        "available_tools": [CALCULATOR],
+    },
+}
 
 
-@pytest.fixture(scope="module")
-def inhabitant(chromium: Browser, instance: Instance) -> Iterator[Visitor]:
-    visitor = arrive(chromium, instance, "marta")
-    sign_in(visitor)
-    yield visitor
-    visitor.page.context.close()
+@dataclass(frozen=True)
+class Stage:
+    """Somebody's browser, in which pages are looked at; `seen` fills with the table's paths."""
+
+    visitor: Visitor
+    looks: Looks
+    folder: Path
+    seen: set[str] = field(default_factory=set)
+
+    @property
+    def page(self) -> Page:
+        return self.visitor.page
+
+    def look(self, name: str) -> None:
+        self._note(self.page)
+        self.looks.check(self.page, name)
+
+    def look_at(self, path: str, name: str) -> Page:
+        self.visitor.open(path)
+        self.look(name)
+        return self.page
+
+    def look_at_dialog(self, opener: Locator, name: str) -> Locator:
+        """Over its page, and as the page that it is where there is no script; it is left open."""
+        href = opener.get_attribute("href")
+        assert href is not None, "what opens a dialog is a link, for whom there is no script"
+        apart = self.page.context.new_page()
+        apart.goto(self.visitor.url + href)
+        self._note(apart)
+        self.looks.compare(apart, f"{name} as a page")
+        apart.close()
+
+        opener.click()
+        dialog = self.page.locator("dialog:modal")
+        expect(dialog).to_be_visible()
+        self.looks.check(self.page, name)
+        return dialog
+
+    def file(self, name: str, text: str) -> Path:
+        made = self.folder / name
+        made.write_text(text)
+        return made
+
+    def close_dialog(self) -> None:
+        self.page.keyboard.press("Escape")
+        expect(self.page.locator("dialog")).to_have_count(0)
+
+    def _note(self, page: Page) -> None:
+        at = page.url.removeprefix(self.visitor.url).partition("?")[0]
+        self.seen.add(next((path for path, form in FORMS.items() if form.fullmatch(at)), at))
 
 
-@pytest.mark.shows("/sign-in")
-def test_the_sign_in_page(stranger: Visitor, looks: Looks) -> None:
-    looks.check(stranger.open("/sign-in"), "sign-in")
+def test_every_page_can_be_read_and_keeps_nobody_out(
+    signed_in: SignedIn, stranger: Visitor, looks: Looks, tmp_path: Path
+) -> None:
+    outside = Stage(stranger, looks, tmp_path)
+    stage = Stage(signed_in("marta", "operators"), looks, tmp_path)
+
+    outside.look_at("/sign-in", "sign-in")
+    catalogs(stage)
+    agents(stage)
+    stage.look_at("/operations", "operations")
+    problems(stage)
+
+    assert PAGES - NO_PAGES.keys() <= stage.seen | outside.seen
 
 
-def test_a_list_without_catalogs(signed_in: SignedIn, looks: Looks) -> None:
-    looks.check(signed_in("marta-on-her-first-day").page, "catalogs-none")
-
-
-@pytest.mark.shows("/catalogs/{catalog_id}")
-def test_a_catalog_before_and_after_files_are_sent(stage: Stage) -> None:
-    stage.make_catalog("Harbour rules", description="What holds at the quays, and who may moor.")
+def catalogs(stage: Stage) -> None:
+    page = stage.look_at("/catalogs", "catalogs-none")
+    make(stage.visitor, "Tide tables")
     stage.look("catalog-empty")
-
-    good, bad = stage.folder / "Quay.md", stage.folder / f"Scan {'0' * 70}.pdf"
-    good.write_text("# Quays\nBerth 4 is for pilots.")
-    bad.write_bytes(b"%PDF-1.7 and nothing more")
-    stage.page.locator("#files").set_input_files([good, bad])
-    documents = stage.page.locator("#documents")
-    expect(documents.locator("td .state.indexed")).to_be_visible()
-    expect(documents.locator("td .state.failed")).to_be_visible()
+    page.locator("#files").set_input_files(
+        [
+            stage.file("Ostend.md", "# Ostend\nThe tide at Ostend is four metres high in spring."),
+            stage.file(f"Scan {'0' * 70}.pdf", "%PDF-1.7 and nothing more"),
+        ]
+    )
+    expect(page.locator("#documents td .state.indexed")).to_be_visible()
+    expect(page.locator("#documents td .state.failed")).to_be_visible()
     send_what_is_never_taken(stage)
-
     stage.look("catalog")
 
-
-@pytest.mark.shows("/ask")
-def test_a_question_and_its_answer(stage: Stage) -> None:
-    tides = stage.folder / "Ostend.md"
-    tides.write_text("# Ostend\nThe tide at Ostend is four metres high in spring.")
-    stage.make_catalog(TIDES, tides)
-    expect(stage.page.locator("#documents td .state.indexed")).to_be_visible()
-    page = stage.visitor.open("/ask")
-    stage.look("ask")
-
+    opener = page.get_by_role("button", name="Delete catalog")
+    stage.look_at_dialog(opener, "catalog-delete")
+    stage.close_dialog()
+    stage.look_at("/ask", "ask")
     page.get_by_label("Question", exact=True).fill("How high is the tide at Ostend?")
     page.get_by_role("button", name="Ask").click()
-
     expect(page.locator("#answer mark").first).to_be_visible()
     stage.look("answer")
 
-
-@pytest.mark.shows("/catalogs")
-def test_the_list_of_catalogs(stage: Stage) -> None:
-    stage.make_catalog(LONG, description="What it is for takes a sentence, and that has room here.")
-    stage.visitor.open("/catalogs")
-
-    stage.look("catalogs")
-
-
-@pytest.mark.shows("/catalogs/new")
-def test_the_dialog_of_a_new_catalog_and_a_refusal_in_it(stage: Stage) -> None:
-    stage.make_catalog("Pilots")
-    opener = stage.visitor.open("/catalogs").get_by_role("button", name="New catalog")
-
-    dialog = stage.look_at_dialog(opener, "catalog-new")
-    dialog.get_by_label("Name", exact=True).fill("Pilots")
+    make(stage.visitor, LONG)
+    stage.look_at("/catalogs", "catalogs")
+    dialog = stage.look_at_dialog(page.get_by_role("button", name="New catalog"), "catalog-new")
+    dialog.get_by_label("Name", exact=True).fill(LONG)
     dialog.get_by_role("button", name="Create").click()
-
     expect(dialog.get_by_role("alert")).not_to_be_empty()
     stage.look("catalog-new-refused")
 
 
-@pytest.mark.shows("/catalogs/{catalog_id}/delete")
-def test_the_dialog_of_a_catalogs_deletion(stage: Stage) -> None:
-    stage.make_catalog("Dredging")
-
-    opener = stage.page.get_by_role("button", name="Delete catalog")
-
-    stage.look_at_dialog(opener, "catalog-delete")
-
-
-@pytest.mark.shows(
-    "/catalogs/{catalog_id}/documents/{document_id}/delete", "/receipts/{receipt_id}"
-)
-def test_the_dialog_of_a_documents_deletion_and_the_receipt(stage: Stage) -> None:
-    file = stage.folder / "Summer timetable.md"
-    file.write_text("# Summer\nThe boat to the island leaves each hour.")
-    stage.make_catalog("Boats", file)
-    page = stage.page
-    expect(page.locator("#documents td .state.indexed")).to_be_visible()
-
-    dialog = stage.look_at_dialog(
-        page.get_by_role("link", name=f"Delete {file.name}"), "document-delete"
-    )
-    dialog.get_by_role("button", name="Delete document").click()
-
-    expect(page.get_by_role("heading", level=1)).to_have_text("Receipt of a deletion")
-    expect(page.locator("#receipt")).to_contain_text("no search finds it any more")
-    stage.look("receipt")
-
-
-def test_a_page_that_is_not_there(signed_in: SignedIn, looks: Looks) -> None:
-    looks.check(signed_in("marta").open("/no/such/page"), "not-found")
-
-
-def test_a_change_that_no_page_of_ours_asked_for(signed_in: SignedIn, looks: Looks) -> None:
-    page = signed_in("marta").open("/catalogs/new")
-    page.locator("[name=csrf_token]").last.evaluate("(field) => { field.value = 'of another'; }")
-    page.locator("dialog form").evaluate("(form) => { form.elements.name.value = 'x'; }")
-
-    page.locator("dialog form").evaluate("(form) => form.submit()")
-
-    expect(page.get_by_role("heading", level=1)).to_have_text("Forbidden")
-    looks.check(page, "forbidden")
-
-
 def send_what_is_never_taken(stage: Stage) -> None:
     """One file that is of no type that is read, and one whose way to the bucket is broken."""
-    program, lost = stage.folder / "setup.exe", stage.folder / "Mooring plan.md"
-    program.write_bytes(b"MZ")
-    lost.write_text("Berth 5 is for tugs.")
     uploads = stage.page.locator("#uploads")
+    wrong = [stage.file("setup.exe", "MZ"), stage.file("Mooring plan.md", "Berth 5 is for tugs.")]
 
     stage.page.route(lambda url: not url.startswith(stage.visitor.url), lambda route: route.abort())
-    stage.page.locator("#files").set_input_files([program, lost])
+    stage.page.locator("#files").set_input_files(wrong)
 
     expect(uploads).to_contain_text("isn't supported")
     expect(uploads).to_contain_text("The connection to the store broke.")
     expect(stage.page.locator("#documents")).to_contain_text("waits for its file")
     stage.page.unroute_all()
+
+
+def agents(stage: Stage) -> None:
+    """With tools of each kind: one that is linked, one whose catalog is gone, another's."""
+    page = stage.look_at("/agents", "agents-none")
+    stage.look_at("/agents/new", "agent-new")
+    opener = stage.visitor.open("/agents").get_by_role("button", name="Import")
+    dialog = stage.look_at_dialog(opener, "agent-import")
+    dialog.get_by_label("Or paste its text").fill('{"agent": "of somebody else\'s making"}')
+    dialog.get_by_role("button", name="Import").click()
+    expect(dialog.get_by_role("alert")).not_to_be_empty()
+    stage.look("agent-import-refused")
+    dialog.get_by_label("Or paste its text").fill(json.dumps(PILOT))
+    dialog.get_by_role("button", name="Import").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Pilot")
+    agent = page.url.removeprefix(stage.visitor.url)
+    for number, catalog in enumerate(("Tide tables", LONG)):
+        open_choice(stage.visitor).get_by_role("button", name=f"Quick Add {catalog}").click()
+        expect(page.locator("li[data-tool]")).to_have_count(number + 2)
+    delete_catalog(stage, LONG)
+
+    stage.look_at(agent, "agent")
+    expect(page.locator(".card.gone")).to_contain_text("Knowledge base not found")
+    picture = page.locator(".card.gone img")
+    assert picture.evaluate("(triangle) => triangle.naturalWidth > 0")
+    stage.look_at_dialog(page.get_by_role("button", name="Add Knowledge Base"), "knowledge-bases")
+    configure = page.get_by_role("button", name="Configure Tide tables")
+    dialog = stage.look_at_dialog(configure, "knowledge-base-link")
+    expect(dialog.get_by_label("Top K results")).to_be_visible()
+    dialog.get_by_role("button", name="Add").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("KB already linked")
+    stage.look("knowledge-base-link-refused")
+    stage.close_dialog()
+    for opener, name in (
+        (page.get_by_role("link", name="Edit search_tide_tables"), "tool-edit"),
+        (page.get_by_role("link", name="Delete search_tide_tables"), "tool-delete"),
+        (page.get_by_role("button", name="Delete", exact=True), "agent-delete"),
+    ):
+        stage.look_at_dialog(opener, name)
+        stage.close_dialog()
+    stage.look_at("/agents", "agents")
+    chat(stage, agent)
+    delete_document(stage)
+
+
+def chat(stage: Stage, agent: str) -> None:
+    page = stage.look_at(f"{agent}/chat", "chat-empty")
+    page.get_by_label("Question", exact=True).fill("How high is the tide at Ostend?")
+    page.get_by_role("button", name="Ask").click()
+    expect(page.locator(".state.succeeded")).to_be_visible()
+    for each in page.locator(".steps summary").all():
+        each.click()
+    stage.look("chat")
+
+
+def delete_catalog(stage: Stage, name: str) -> None:
+    page = stage.visitor.open("/catalogs")
+    page.get_by_role("link", name=f"Delete {name}", exact=True).click()
+    page.get_by_role("button", name="Delete catalog").click()
+    expect(page.get_by_role("link", name=name, exact=True)).to_have_count(0)
+
+
+def delete_document(stage: Stage) -> None:
+    page = stage.visitor.open("/catalogs")
+    page.get_by_role("link", name="Tide tables", exact=True).click()
+    opener = page.get_by_role("link", name="Delete Ostend.md")
+    stage.look_at_dialog(opener, "document-delete").get_by_role(
+        "button", name="Delete document"
+    ).click()
+    expect(page.locator("#receipt")).to_contain_text("no search finds it any more")
+    stage.look("receipt")
+
+
+def problems(stage: Stage) -> None:
+    """A page that is not there, and a change that no page of ours asked for."""
+    stage.look_at("/no/such/page", "not-found")
+    page = stage.visitor.open("/catalogs/new")
+    page.locator("[name=csrf_token]").last.evaluate("(field) => { field.value = 'of another'; }")
+    page.locator("dialog form").evaluate("(form) => { form.elements.name.value = 'x'; }")
+    page.locator("dialog form").evaluate("(form) => form.submit()")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Forbidden")
+    stage.look("forbidden")

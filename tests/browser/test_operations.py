@@ -4,12 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from stackroom_local.state import Instance
 from tests.browser.conftest import SignedIn
-from tests.browser.looks import Looks
 from tests.browser.test_catalogs import make
 from tests.e2e.people import eventually
 from tests.local.running import stackroom
@@ -17,10 +15,10 @@ from tests.local.running import stackroom
 SETTLED = "Documents settled, by outcome"
 
 
-def told(instance: Instance, *command: str) -> dict[str, Any]:
-    answer = stackroom(*command, "--json", state_dir=instance.state_dir)
-    found: dict[str, Any] = json.loads(answer.stdout)
-    return found
+def told(instance: Instance, *verb: str) -> Any:
+    run = stackroom(*verb, "--json", state_dir=instance.state_dir)
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
 
 
 def drawn(page: Page, title: str) -> dict[str, str]:
@@ -28,18 +26,17 @@ def drawn(page: Page, title: str) -> dict[str, str]:
     graph = page.locator("details", has_text=title).first
     graph.locator("summary").click()
     names = (each.inner_text().strip() for each in graph.locator("tbody th").all())
-    return {name: row(page, name)[2] for name in names}
+    return {name: cells(page, name)[2] for name in names}
 
 
-def row(page: Page, name: str) -> list[str]:
+def cells(page: Page, name: str) -> list[str]:
     """The cells behind a row's name."""
     found = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name=name))
     return [each.inner_text().strip() for each in found.get_by_role("cell").all()]
 
 
-@pytest.mark.shows("/operations")
-def test_what_failed_and_what_was_counted_is_what_the_command_line_tells(
-    signed_in: SignedIn, instance: Instance, looks: Looks, tmp_path: Path
+def test_what_failed_what_was_counted_and_the_pool_are_as_the_command_line_tells(
+    signed_in: SignedIn, instance: Instance, tmp_path: Path
 ) -> None:
     file = tmp_path / "empty of words.pdf"
     file.write_bytes(b"%PDF-1.7 and nothing more")
@@ -51,17 +48,17 @@ def test_what_failed_and_what_was_counted_is_what_the_command_line_tells(
     olga.page.get_by_role("link", name="Operations").click()
     expect(olga.page.get_by_role("heading", level=1)).to_have_text("Operations")
     expect(olga.page.get_by_text("Missing here")).to_have_count(0)
-    looks.check(olga.page, "operations")
 
-    failed = [
-        each["status_reason"]
-        for each in told(instance, "status", "--everybody")["documents"]
-        if each["status"] == "failed"
-    ]
+    everything = told(instance, "status", "--everybody")["documents"]
+    failed = [each["status_reason"] for each in everything if each["status"] == "failed"]
     expect(olga.page.locator(".tiles")).to_contain_text(f"{len(failed)} documents failed")
-    assert row(olga.page, "the PDF is damaged")[0] == str(
+    assert cells(olga.page, "the PDF is damaged")[0] == str(
         sum(each.startswith("the PDF is damaged") for each in failed)
     )
+    pool = olga.page.get_by_role("region", name="Knowledge bases and their slots")
+    for each in told(instance, "status", "--pool")["knowledge_bases"]:
+        taken = f"{each['own_sources_taken']} of {each['own_sources_most']} taken"
+        expect(pool.get_by_role("row", name=each["knowledge_base_id"])).to_contain_text(taken)
 
     def is_alike() -> bool:
         counted = {
@@ -74,14 +71,3 @@ def test_what_failed_and_what_was_counted_is_what_the_command_line_tells(
         return bool(counted) and drawn(olga.open("/operations"), SETTLED) == counted
 
     eventually(is_alike, "the page's figures are those of the dashboard")
-
-
-def test_who_is_no_operator_finds_no_way_there(signed_in: SignedIn) -> None:
-    page = signed_in("pia").page
-    expect(page.get_by_role("link", name="Operations")).to_have_count(0)
-
-    answer = page.goto("/operations")
-
-    assert answer is not None
-    assert answer.status == 403
-    expect(page.get_by_role("main")).to_contain_text("This is for operators.")

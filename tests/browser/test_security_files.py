@@ -6,9 +6,10 @@ from contextlib import suppress
 from playwright.sync_api import Error, Response
 
 from stackroom_local.state import Instance
-from tests.browser.alarms import alarm_at
-from tests.browser.conftest import NewAttempts, SignedIn
+from tests.browser.attempts import Attempts
+from tests.browser.conftest import SignedIn
 from tests.browser.test_catalogs import make
+from tests.browser.test_security_scripts import alarm_at
 from tests.e2e.people import Person, eventually
 
 RUNS = "<script>attacked(1)</script><img src=/attacked onerror=attacked(2)>"
@@ -26,10 +27,8 @@ FILES = {
 }
 
 
-def test_a_file_that_is_opened_runs_nothing(
-    signed_in: SignedIn, instance: Instance, attempts: NewAttempts
-) -> None:
-    visitor, tried = signed_in("mallory-of-pages"), attempts("scripts in files that are opened")
+def test_a_file_that_is_opened_runs_nothing(signed_in: SignedIn, instance: Instance) -> None:
+    visitor, tried = signed_in("mallory-of-pages"), Attempts()
     make(visitor, "Reports")
     at = visitor.page.url.removeprefix(visitor.url)
     documents = {name: sent(instance, visitor.name, at, name) for name in FILES}

@@ -1,29 +1,53 @@
 """
 Texts of others and of models are text on every page, whatever they look like: nothing in them runs.
 
-`test_security_alarms.py` proves that what listens here hears each of the payloads.
+The first test proves that what listens here hears each of the payloads.
 """
 
 import json
 import re
 from contextlib import suppress
-from urllib.parse import quote, urlencode
+from dataclasses import dataclass, field
+from itertools import cycle
+from urllib.parse import quote, urlencode, urlsplit
 
-from playwright.sync_api import Error, expect
+from playwright.sync_api import Browser, Dialog, Error, Page, Request, Route, expect
 
 from stackroom.gateway.plain_text import is_plain
 from stackroom_console.endpoint import Kind
+from stackroom_console.headers import content_security_policy
+from stackroom_console.rendering import STATIC
 from stackroom_console.routes import ROUTES
 from stackroom_local.state import Instance
-from tests.browser.alarms import Alarm, alarm_at
 from tests.browser.attempts import Attempts
 from tests.browser.belongings import MODEL, belongings_of
 from tests.browser.builders import answered, ask, make_agent, quick_add, script, searching, stocked
-from tests.browser.conftest import NewAttempts, SignedIn
-from tests.browser.payloads import PAYLOADS
+from tests.browser.conftest import SignedIn
 from tests.browser.visitors import Visitor
 from tests.console.things import AGENT
 
+# Each asks for an address, or calls a function, of this name, which an `Alarm` hears.
+ATTACK = "attacked"
+
+PAYLOADS = {
+    "a script": "<script>attacked(1)</script>",
+    "an image": '"><img src="/attacked" onerror="attacked(3)">',
+    "a drawing": "'><svg onload=attacked(4)>",
+    "a quoted handler": '" autofocus onfocus="attacked(5)" x="',
+    "an address of a script": "javascript:attacked(8)",
+    "a link": '<a href="javascript:attacked(10)" id="main">Click here</a>',
+    "a template's expression": "{{ 1337 * 7 }}{% include 'base.html' %}${1337*7}<%= 1337*7 %>",
+    "htmx": '<div hx-get="/attacked" hx-trigger="load"></div>',
+    "htmx's handlers": '<div hx-on::load="attacked(12)" hx-on:htmx:load="attacked(13)"></div>',
+    "htmx's values": '<div hx-get="/attacked" hx-trigger="load" hx-vals="js:{a: attacked(14)}">',
+    "a frame": '<iframe srcdoc="<script>parent.attacked(15)</script>"></iframe>',
+    "another base": '<base href="/attacked/"><meta http-equiv="refresh" content="0;url=/attacked">',
+    "what a parser moves": "<math><mtext><table><mglyph><style><!--</style><img src=/attacked>",
+    "a form's end": '</form><form action="/attacked"><button autofocus>Sign in</button>',
+    "a shadow": '<p><template shadowrootmode="open"><img src="/attacked"></template>',
+    "a writing from right to left": "invoice\u202etxt.exe\u2066<img src=/attacked>",
+    "what folds to brackets": "\uff1cscript\uff1eattacked(16)\uff1c/script\uff1e\ufe64img\ufe65",
+}
 # Of a query, by any name that a page reads or might read.
 PARAMETERS = (
     *("after", "catalog", "code", "error", "error_description", "limit", "next", "offset", "out"),
@@ -32,6 +56,117 @@ PARAMETERS = (
 # A key of S3 goes on in a folder of its own behind a slash; what is in a name of a file has none.
 GROUPS = [list(PAYLOADS.values())[first : first + 5] for first in range(0, len(PAYLOADS), 5)]
 FILES = {f"{text.replace('/', '∕')}.txt": text for text in PAYLOADS.values()}
+# What a policy of the page refuses has got into it all the same.
+LISTEN = """addEventListener("securitypolicyviolation", (event) => {
+  attacked(`refused by the policy: ${event.violatedDirective} ${event.blockedURI}`);
+}, true);"""
+# An element that no template of ours makes, an attribute that acts, and a template that was run.
+LOOK = """() => {
+  const found = [], OUT = /[/]attacked|javascript:|^js:/i;
+  for (const element of document.querySelectorAll("*")) {
+    for (const { name, value } of element.attributes) {
+      const acts = /^(on|hx-|data-hx-|srcdoc|style)/.test(name) || /^(src|href|action)$/.test(name);
+      if (/^on|^srcdoc|hx-on/.test(name) || (acts && OUT.test(value.replace(/\\s/g, "")))) {
+        found.push(`${element.tagName} ${name}=${value}`);
+      }
+    }
+    const own = location.origin + "/static/";
+    const isForeign = element.tagName === "SCRIPT" && !(element.src || "").startsWith(own);
+    const foreign = /^(IFRAME|OBJECT|EMBED|BASE|SVG|MATH|STYLE|TEMPLATE)$/i;
+    if (isForeign || foreign.test(element.tagName)) {
+      found.push(element.outerHTML.slice(0, 200));
+    }
+  }
+  if (document.body && document.body.innerText.includes("9359")) found.push("9359");
+  return found;
+}"""
+SETTLE = "() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
+
+
+@dataclass
+class Alarm:
+    rung: list[str] = field(default_factory=list)
+
+    def looked_at(self, page: Page) -> list[str]:
+        """What has rung until now, and what stands in the page; silent again."""
+        try:
+            page.wait_for_load_state()
+            page.evaluate(SETTLE)
+            found = [*page.evaluate(LOOK), *self.rung]
+        except Error as error:  # while it was looked at
+            found = [f"the page led elsewhere: {error.message}", *self.rung]
+        self.rung.clear()
+        return found
+
+
+def alarm_at(page: Page) -> Alarm:
+    alarm = Alarm()
+    context = page.context
+
+    def asked(request: Request) -> None:
+        if urlsplit(request.url).path.startswith(f"/{ATTACK}"):
+            alarm.rung.append(f"asked for {request.url}")
+
+    def opened(dialog: Dialog) -> None:
+        alarm.rung.append(f"a dialog: {dialog.message}")
+        dialog.dismiss()
+
+    context.expose_binding(ATTACK, lambda _source, how: alarm.rung.append(f"ran: {how}"))
+    context.add_init_script(LISTEN)
+    context.on("request", asked)
+    page.on("dialog", opened)
+    return alarm
+
+
+URL = "http://careless.test/"
+# Where careless templates put a text: by each of these some payload gets out.
+PLACES = (
+    "<p>{}</p>",
+    '<p title="{}">',
+    "<p title='{}'>",
+    '<a href="{}">open</a>',
+)
+CONFIGURED = """<meta name="htmx-config" content='{"includeIndicatorStyles": false}'>"""
+# To a browser alone: the first is for what normalises a text, the second for a template's engine.
+HARMLESS = {"what folds to brackets", "a template's expression"}
+
+
+def test_each_attack_is_heard_where_it_is_let_in_and_a_page_that_is_well_is_silent(
+    chromium: Browser,
+) -> None:
+    well = "<p>&lt;script&gt;attacked(1)&lt;/script&gt;</p>"
+
+    heard = {each for each in PAYLOADS if is_heard(chromium, PAYLOADS[each])}
+
+    assert set(PAYLOADS) - heard == HARMLESS
+    assert is_heard(chromium, "9359")  # a template that was run
+    assert not is_heard(chromium, well)
+
+
+def is_heard(chromium: Browser, payload: str) -> bool:
+    """At any place of a careless site, which has our policy."""
+    page, shown = chromium.new_page(), [""]
+    alarm = alarm_at(page)
+    script = (STATIC / "vendor/htmx.min.js").read_text()
+    policy = {"Content-Security-Policy": content_security_policy("http://uploads.test")}
+
+    def answered(route: Route) -> None:
+        if urlsplit(route.request.url).path == "/static/htmx.js":
+            route.fulfill(body=script, content_type="text/javascript")
+            return
+        text = f'<!doctype html>{CONFIGURED}<body>{shown[0]}<script src="/static/htmx.js"></script>'
+        route.fulfill(body=text, content_type="text/html; charset=utf-8", headers=policy)
+
+    page.route(f"{URL}**", answered)
+    try:
+        for place in PLACES:
+            shown[0] = place.replace("{}", payload)
+            page.goto(URL, wait_until="commit")
+            if alarm.looked_at(page):
+                return True
+        return False
+    finally:
+        page.close()
 
 
 def look_at(
@@ -43,10 +178,8 @@ def look_at(
         tried.note(f"{rung}: {what} at {visitor.page.url[:200]}", got_in=bool(rung))
 
 
-def test_names_and_texts_of_documents_do_nothing(
-    signed_in: SignedIn, instance: Instance, attempts: NewAttempts
-) -> None:
-    visitor, tried = signed_in("mallory-of-files"), attempts("scripts in files and their names")
+def test_names_and_texts_of_documents_do_nothing(signed_in: SignedIn, instance: Instance) -> None:
+    visitor, tried = signed_in("mallory-of-files"), Attempts()
     alarm, page = alarm_at(visitor.page), visitor.page
     texts = {name: f"{text} The quay is closed. {text}" for name, text in FILES.items()}
     catalog = stocked(instance, visitor.name, "quays", texts)
@@ -58,12 +191,6 @@ def test_names_and_texts_of_documents_do_nothing(
     rows = page.locator("#documents tbody tr")
     expect(rows).to_have_count(len(FILES))
     look_at(visitor, alarm, tried, "the catalog", payloads=len(FILES))
-    deleted = page.locator("a[aria-label^=Delete]")
-    for number in range(len(FILES)):
-        deleted.nth(number).click()
-        expect(page.get_by_role("dialog")).to_be_visible()
-        look_at(visitor, alarm, tried, f"dialog {number}")
-        page.keyboard.press("Escape")
     for group in GROUPS:
         asked = " ".join(filter(is_typed, group))
         visitor.open("/ask")
@@ -77,9 +204,9 @@ def test_names_and_texts_of_documents_do_nothing(
 
 
 def test_what_is_said_of_agents_and_their_tools_does_nothing(
-    signed_in: SignedIn, instance: Instance, attempts: NewAttempts
+    signed_in: SignedIn, instance: Instance
 ) -> None:
-    visitor, tried = signed_in("mallory-of-agents"), attempts("scripts in agents and tools")
+    visitor, tried = signed_in("mallory-of-agents"), Attempts()
     alarm, page = alarm_at(visitor.page), visitor.page
 
     for name, text in PAYLOADS.items():
@@ -91,20 +218,14 @@ def test_what_is_said_of_agents_and_their_tools_does_nothing(
             look_at(visitor, alarm, tried, f"the refusal of {name}")
             continue
         expect(page.locator("[data-tool]")).to_have_count(3)
-        at = page.url.removeprefix(visitor.url)
         look_at(visitor, alarm, tried, f"the builder of {name}")
-        for dialog in ("Edit", "Delete"):
-            page.locator(f"[data-tool] a[aria-label^={dialog}]").first.click()
-            expect(page.get_by_role("dialog")).to_be_visible()
-            look_at(visitor, alarm, tried, f"{dialog} of a tool of {name}")
-            page.keyboard.press("Escape")
-        for path in (f"{at}/chat", f"{at}/delete", f"{at}/tools/t1/delete"):
-            visitor.open(path)
-            look_at(visitor, alarm, tried, name)
+        page.locator("[data-tool] a[aria-label^=Edit]").first.click()
+        expect(page.get_by_role("dialog")).to_be_visible()
+        look_at(visitor, alarm, tried, f"a tool of {name}")
     visitor.open("/agents")
     look_at(visitor, alarm, tried, "the list")
 
-    tried.none_succeeded(least=5 * (len(PAYLOADS) - 2))
+    tried.none_succeeded(least=2 * (len(PAYLOADS) - 2))
 
 
 def agent_file(text: str) -> dict[str, object]:
@@ -122,10 +243,8 @@ def agent_file(text: str) -> dict[str, object]:
     return {"format": "stackroom-agent", "version": 1, "agent": {**told, "available_tools": tools}}
 
 
-def test_what_a_model_says_and_asks_does_nothing(
-    signed_in: SignedIn, instance: Instance, attempts: NewAttempts
-) -> None:
-    visitor, tried = signed_in("mallory-of-models"), attempts("scripts in what models say")
+def test_what_a_model_says_and_asks_does_nothing(signed_in: SignedIn, instance: Instance) -> None:
+    visitor, tried = signed_in("mallory-of-models"), Attempts()
     alarm, page = alarm_at(visitor.page), visitor.page
     text = "\n".join(PAYLOADS.values())
     stocked(instance, visitor.name, "moorings", {"moorings.txt": f"{text} The mooring is free."})
@@ -147,27 +266,24 @@ def test_what_a_model_says_and_asks_does_nothing(
     tried.none_succeeded(least=len(PAYLOADS))
 
 
-def test_addresses_and_their_queries_do_nothing(
-    signed_in: SignedIn, instance: Instance, attempts: NewAttempts
-) -> None:
-    """Of each page, with the payload in the place of each id and in each parameter."""
-    visitor, tried = signed_in("mallory-of-queries"), attempts("scripts in addresses")
+def test_addresses_and_their_queries_do_nothing(signed_in: SignedIn, instance: Instance) -> None:
+    """Of each page, with some payloads in the place of each id and in each parameter."""
+    visitor, tried = signed_in("mallory-of-queries"), Attempts()
     things = belongings_of(visitor, instance, "quayside").things
     alarm = alarm_at(visitor.page)
     pages = [each for each in ROUTES if not each.changes and each.kind is Kind.PAGE]
     looks = [each for each in pages if each.path != "/sign-in/begin"]  # it leads to the issuer
 
-    for endpoint in looks:
-        for group in GROUPS:
-            text = " ".join(group)
-            query = urlencode(dict.fromkeys(PARAMETERS, text))
-            unknown = re.sub("{[a-z_]+}", quote(text, safe=""), endpoint.path)
-            for address in {f"{things.address(endpoint)}?{query}", f"{unknown}?{query}"}:
-                with suppress(Error):  # a file that is saved is no page to go to
-                    visitor.open(address)
-                look_at(visitor, alarm, tried, endpoint.path, payloads=len(group))
+    for endpoint, group in zip(looks, cycle(GROUPS), strict=False):
+        text = " ".join(group)
+        query = urlencode(dict.fromkeys(PARAMETERS, text))
+        unknown = re.sub("{[a-z_]+}", quote(text, safe=""), endpoint.path)
+        for address in {f"{things.address(endpoint)}?{query}", f"{unknown}?{query}"}:
+            with suppress(Error):  # a file that is saved is no page to go to
+                visitor.open(address)
+            look_at(visitor, alarm, tried, endpoint.path, payloads=len(group))
 
-    tried.none_succeeded(least=len(looks) * len(PAYLOADS))
+    tried.none_succeeded(least=5 * len(looks))
 
 
 def is_typed(text: str) -> bool:

@@ -27,6 +27,10 @@ class Client:
     protocol: str = ""
 
     @property
+    def told(self) -> str:
+        return f"{self.name} {self.version}".rstrip()
+
+    @property
     def version(self) -> str:
         """That is pinned; nothing for a program of the machine's own."""
         if self.package is None:

@@ -7,16 +7,15 @@ import re
 import subprocess
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from stackroom_local.state import Instance
-from tests.clients.clients import CLIENTS, NPM, ROOT, Client
+from tests.clients.clients import CLIENTS, NPM, REQUIREMENTS, ROOT, Client
 from tests.clients.environments import installed
-from tests.clients.page import BEFORE, Block, blocks
 from tests.gateway.browser import a_browser
-from tests.local.running import local_mode
 
 pytestmark = pytest.mark.processes
 
@@ -28,10 +27,47 @@ COMPLAINT = re.compile(r"Warning\b|WARN\b|Traceback|\bERROR\b")
 
 
 LINK = re.compile(r"http://\S+/authorize\?\S+")
+BEFORE = "Before"  # the heading of what is typed first, once for all clients
+
+
+@dataclass(frozen=True)
+class Block:
+    heading: str
+    language: str
+    text: str
+
+
+def blocks() -> list[Block]:
+    """All fenced blocks of the page, in their order."""
+    page = (ROOT / "docs" / "clients.md").read_text("utf-8")
+    parts = re.split(r"^##+ (.+)$", page, flags=re.MULTILINE)[1:]
+    return [
+        Block(heading, language, text)
+        for heading, section in zip(parts[::2], parts[1::2], strict=True)
+        for language, text in re.findall(
+            r"^```(\w*)\n(.*?)^```$", section, re.MULTILINE | re.DOTALL
+        )
+    ]
 
 
 def block_of(heading: str, number: int = 0) -> Block:
     return [block for block in blocks() if block.heading == heading][number]
+
+
+def test_every_client_has_its_blocks_and_no_block_is_nobodys() -> None:
+    wanted = [BEFORE]
+    for client in CLIENTS:
+        wanted += [client.name] * (2 if client.signs_in else 1)
+
+    assert [block.heading for block in blocks()] == wanted
+
+
+def test_no_lock_says_where_its_packages_come_from() -> None:
+    for lock in (*REQUIREMENTS.glob("*.lock"), *ROOT.glob("tests/*/npm/package-lock.json")):
+        text = lock.read_text("utf-8")
+
+        assert "--hash=sha256:" in text or '"integrity": "sha512-' in text, lock
+        assert not re.search(r'"resolved"|index-url|@ https?:', text), lock
 
 
 @pytest.fixture(scope="module")
@@ -40,15 +76,6 @@ def environments() -> Iterator[Mapping[str, "Future[Path]"]]:
     names = sorted({client.environment for client in CLIENTS if client.environment})
     with ThreadPoolExecutor(2) as installers:
         yield {name: installers.submit(installed, name) for name in names}
-
-
-@pytest.fixture(scope="module")
-def instance(
-    environments: Mapping[str, "Future[Path]"], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Instance]:
-    """A local mode of its own, as somebody has who pastes from the page."""
-    with local_mode(tmp_path_factory.mktemp("clients") / "state") as running:
-        yield running
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +178,7 @@ def at_hand(
     }
 
 
-@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.told)
 def test_a_client_finds_what_was_dropped(
     client: Client, at_hand: dict[str, str], checkout: Path
 ) -> None:
@@ -163,7 +190,7 @@ def test_a_client_finds_what_was_dropped(
 
 
 @pytest.mark.parametrize(
-    "client", [each for each in CLIENTS if each.signs_in], ids=lambda client: client.name
+    "client", [each for each in CLIENTS if each.signs_in], ids=lambda client: client.told
 )
 def test_a_client_signs_in_by_itself(
     client: Client, at_hand: dict[str, str], checkout: Path

@@ -1,57 +1,341 @@
-"""Stackroom's own stacks, put into the local cloud by the CDK's CLI as they are put into AWS."""
+"""
+What the CDK's CLI puts into the local cloud as it is put into AWS: agents of a third party, the
+first agent of docs/agents.md, and a second Stackroom.
+"""
 
+import json
+import os
+import re
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
 from stackroom_local.clients import client
+from stackroom_local.simulator.script_orders import order
 from stackroom_local.state import ACCOUNT, REGION, Instance
-from tests.e2e.island import cdk
 from tests.e2e.people import eventually
+from tests.e2e.traffic import Queue, aws_of
 from tests.local.running import local_mode
 
 ROOT = Path(__file__).parents[2]
-APP = f"{sys.executable} infra/app.py"
-CONTEXT = ("-c", "project=second", "-c", "bundling=none")
+ISLAND = Path(__file__).with_name("agents_app")
+CDK = ("npx", "--yes", "aws-cdk@2.1148.1")
+MODEL = "anthropic.claude-3-haiku-20240307-v1:0"
+PAGE = (ROOT / "docs" / "agents.md").read_text("utf-8").split("\n## ")[1]
+MARK = "----- the next step -----"
+FERRY = "The ferry to Gull Rock leaves every 40 minutes."
+HERON = "Herons breed in the alder wood behind the mill."
+NOTHING = "No relevant information found for your query."
+# Its message waits an hour before it comes again, or is dead: as long as the queue says.
+ONE_IS_HANDLED = {
+    "ApproximateNumberOfMessages": "0",
+    "ApproximateNumberOfMessagesNotVisible": "1",
+}
 
 
 @pytest.fixture(scope="module")
 def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
-    """A local mode of its own, where a second Stackroom comes beside the one of `make up`."""
-    with local_mode(tmp_path_factory.mktemp("second") / "state") as running:
+    """A local mode of its own: the stacks of others would be counted in the one that all share."""
+    with local_mode(tmp_path_factory.mktemp("cdk") / "state") as running:
         yield running
 
 
+def cdk(instance: Instance, verb: str, *options: str, cwd: Path, app: str) -> None:
+    """As in a shell after `eval "$(stackroom env --operator)"`."""
+    command = [*CDK, verb, "--app", app, "-c", "stackroom:bundling=none", "--no-notices", *options]
+    environment = {
+        **os.environ,
+        **instance.environment(),
+        "CDK_DISABLE_CLI_TELEMETRY": "1",
+        "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "20",
+    }
+    run = subprocess.run(
+        command, cwd=cwd, env=environment, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
+
+
+@dataclass(frozen=True)
+class Island:
+    """The app in agents_app, as it is deployed."""
+
+    instance: Instance
+    outputs: Mapping[str, Mapping[str, str]]  # by stack
+
+    def client(self, service: str) -> Any:
+        return aws_of(self.instance)(service)
+
+    def drop(self, key: str, text: str, **attributes: Any) -> None:
+        """A document, with its sidecar if it has attributes."""
+        s3, bucket = self.client("s3"), self.outputs["Library"]["Bucket"]
+        s3.put_object(Bucket=bucket, Key=key, Body=text.encode())
+        if attributes:
+            sidecar = json.dumps({"metadataAttributes": attributes}).encode()
+            s3.put_object(Bucket=bucket, Key=f"{key}.metadata.json", Body=sidecar)
+
+    def ingest(self, name: str) -> None:
+        """Returns once an ingestion job of this knowledge base is complete."""
+        bedrock, told = self.client("bedrock-agent"), self.outputs["Library"]
+        source = {"knowledgeBaseId": told[f"{name}Id"], "dataSourceId": told[f"{name}Source"]}
+        busy = bedrock.exceptions.ThrottlingException
+
+        def start() -> str:
+            try:
+                return str(bedrock.start_ingestion_job(**source)["ingestionJob"]["ingestionJobId"])
+            except busy:  # one start in ten seconds of AWS's
+                return ""
+
+        def over() -> dict[str, Any] | None:
+            job = bedrock.get_ingestion_job(**source, ingestionJobId=job_id)["ingestionJob"]
+            return dict(job) if job["status"] in {"COMPLETE", "FAILED", "STOPPED"} else None
+
+        job_id = eventually(start, "an ingestion job that starts")
+        job = eventually(over, "an ingestion job that is over") or {}
+        assert job["status"] == "COMPLETE", job
+
+    def ask(self, agent: str, question: str, **event: Any) -> dict[str, Any]:
+        """What the function of this agent answers."""
+        asked = {"contentType": "data", "content": {"data": question}, **event}
+        answer = self.client("lambda").invoke(
+            FunctionName=self.outputs["Agents"][f"{agent}Function"],
+            Payload=json.dumps(asked).encode(),
+        )
+        told = json.loads(answer["Payload"].read())
+        assert "FunctionError" not in answer, told
+        return dict(told)
+
+    def say(self, where: str, *turns: Mapping[str, Any]) -> None:
+        """What the model says wherever these words stand in what it reads."""
+        order(self.instance.simulator_endpoint, {"model": MODEL, "where": where, "turns": turns})
+
+
+def searches(query: str) -> dict[str, Any]:
+    """A turn of the model: it searches."""
+    return {"uses": [{"name": "retrieve_from_knowledge_base", "input": {"query": query}}]}
+
+
+# A turn of the model that repeats what the tool answered, whole.
+REPEATS = {"text": "{{all}}", "quotes": {"all": r"(?s)(.+)"}}
+
+
 @pytest.fixture(scope="module")
-def assembly(instance: Instance, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of all stacks, once the pipeline and what it stands on are deployed."""
-    folder = tmp_path_factory.mktemp("second-cdk")
-    output = f"--output={folder}"
-    cdk(instance, "bootstrap", f"aws://{ACCOUNT}/{REGION}", *CONTEXT, output, cwd=ROOT, app=APP)
+def island(instance: Instance, tmp_path_factory: pytest.TempPathFactory) -> Island:
+    folder = tmp_path_factory.mktemp("island-app")
+    told = folder / "outputs.json"
+    options = (f"--outputs-file={told}", f"--output={folder / 'cdk.out'}")
     cdk(
         instance,
         "deploy",
-        "second-pipeline",
-        "--require-approval=never",
-        *CONTEXT,
-        output,
-        cwd=ROOT,
-        app=APP,
+        *("--all", "--require-approval=never", *options),
+        cwd=ISLAND,
+        app=f"{sys.executable} app.py",
     )
-    return folder
+    made = Island(instance, json.loads(told.read_text("utf-8")))
+    made.drop("tides/ferry.md", f"# Ferry\n\n{FERRY}")
+    made.drop("birds/heron.md", f"# Herons\n\n{HERON}")
+    made.drop(
+        "rules/keys.md", "The key to the boathouse hangs in the pantry.", allowed_groups=["a"]
+    )
+    made.drop("rules/safe.md", "The safe stands behind the stuffed owl.", allowed_groups=["f", "x"])
+    made.drop("rules/open.md", "The kitchen closes at nine.")
+    for name in ("Tides", "Birds", "Rules"):
+        made.ingest(name)
+    return made
 
 
-def test_bootstrapped_and_deployed_the_pipeline_indexes_what_is_dropped(
-    instance: Instance, assembly: Path
+def test_an_answer_from_two_knowledge_bases_cites_both_documents(island: Island) -> None:
+    question = "When does the ferry leave, and where do herons breed?"
+    island.say(
+        question,
+        searches("ferry; where herons breed"),
+        {
+            "text": "{{ferry}} [{{timetable}}] {{heron}} [{{guide}}]",
+            "quotes": {
+                "ferry": r"(The ferry to [^\n]*)",
+                "timetable": r"(s3://\S+/ferry\.md)",
+                "heron": r"(Herons breed [^\n]*)",
+                "guide": r"(s3://\S+/heron\.md)",
+            },
+        },
+    )
+
+    told = island.ask("both", question)
+
+    bucket = island.outputs["Library"]["Bucket"]
+    assert told == {
+        "success": True,
+        "result": (
+            f"{FERRY} [s3://{bucket}/tides/ferry.md] {HERON} [s3://{bucket}/birds/heron.md]"
+        ),
+    }
+
+
+@pytest.mark.parametrize(
+    ("groups", "seen"),
+    [
+        (["a", "x"], {"boathouse", "safe"}),
+        ([], set()),
+        # More than one filter takes: several queries, and none of the groups is left out.
+        (["b", "c", "d", "e", "g", "f"], {"safe"}),
+    ],
+)
+def test_a_group_sees_its_own_documents_and_none_that_names_no_group(
+    island: Island, groups: list[str], seen: set[str]
 ) -> None:
+    question = f"What am I told, as one of {' and '.join(groups) or 'nobody'}?"
+    island.say(question, searches("key, safe, kitchen"), REPEATS)
+
+    told = island.ask("staff", question, identity={"user_id": "robin", "groups": groups})
+
+    found = {word for word in ("boathouse", "safe", "kitchen") if word in told["result"]}
+    assert told["success"]
+    assert found == seen
+    assert (told["result"] == NOTHING) is not bool(seen)
+
+
+def test_who_asks_must_be_told_where_documents_are_of_groups_and_nowhere_else(
+    island: Island,
+) -> None:
+    unknown = island.ask("staff", "What am I told?")
+    pretended = island.ask("both", "What am I told?", identity={"user_id": "robin", "groups": []})
+
+    assert (unknown["success"], unknown["errorType"]) == (False, "MissingIdentity")
+    assert (pretended["success"], pretended["errorType"]) == (False, "MalformedEvent")
+
+
+def test_a_guardrail_that_steps_in_is_told_and_else_the_document(island: Island) -> None:
+    caught, passed = "Where is the poacher?", "What does the guardrail say of herons?"
+    island.say(caught, searches("Where does the poacher look for herons?"), REPEATS)
+    island.say(passed, searches("Where do herons breed?"), REPEATS)
+
+    blocked, answered = (island.ask("careful", each)["result"] for each in (caught, passed))
+
+    assert "A guardrail stepped in" in blocked
+    assert HERON not in blocked
+    assert HERON in answered
+    assert "guardrail" not in answered
+
+
+def test_an_agent_reads_no_file_that_its_role_does_not_allow(island: Island) -> None:
+    content = {
+        "location": "s3",
+        "bucket": island.outputs["Library"]["Bucket"],
+        "key": "tides/ferry.md",
+    }
+
+    told = island.ask("both", "", contentType="file", content=content)
+
+    # Bedrock's knowledge base has read it, and root can; the function's role can't.
+    assert island.client("s3").head_object(Bucket=content["bucket"], Key=content["key"])
+    assert (told["success"], told["errorType"]) == (False, "ObjectRefused")
+
+
+def test_a_tool_of_a_third_party_finds_its_module_in_a_layer(island: Island) -> None:
+    question = "Who looks after the harbour?"
+    island.say(question, {"uses": [{"name": "harbour_master", "input": {}}]}, REPEATS)
+
+    told = island.ask("tooled", question)
+
+    assert told["result"] == "The harbour master is Orla Finch."
+
+
+def test_of_a_batch_only_the_message_that_failed_stays(island: Island) -> None:
+    questions, answers = (
+        Queue(island.client, island.outputs["Agents"][f"{name}Queue"])
+        for name in ("questions", "answers")
+    )
+    asked = [
+        json.dumps({"contentType": "data", "content": {"data": each}})
+        for each in ("When does the ferry leave?", "Is there a ferry?")
+    ]
+    told: list[dict[str, Any]] = []
+
+    questions.send([asked[0], "no event", asked[1]])
+
+    def answered() -> bool:
+        told.extend(map(json.loads, answers.take()))
+        return len(told) >= 2 and questions.counts() == ONE_IS_HANDLED
+
+    eventually(answered, "two answers, and one message that isn't gone")
+    assert len(told) == len({each["messageId"] for each in told}) == 2
+    assert all(each["success"] and FERRY in each["result"] for each in told)
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def test_the_page_has_the_app_that_is_deployed_and_the_cli_that_is_tested() -> None:
+    [shown] = blocks("python")
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+
+    assert shown == (ROOT / "examples" / "first_agent" / "app.py").read_text("utf-8")
+    assert len(set(re.findall(r"aws-cdk@([\d.]+)", PAGE + makefile + " ".join(CDK)))) == 1
+
+
+def test_the_lines_of_the_page_lead_to_an_answer_and_leave_nothing(
+    instance: Instance, tmp_path: Path
+) -> None:
+    """They are run as they stand, in one shell."""
+    for name in (".venv", "cdk.json", "examples"):
+        (tmp_path / name).symlink_to(ROOT / name)  # what is written there is nobody else's
+    script = f"\necho '{MARK}'\n".join(["set -euo pipefail\n", *blocks("bash")])
+    before = there(instance)
+
+    run = subprocess.run(
+        ["bash", "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "STACKROOM_STATE_DIR": str(instance.state_dir)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
+    _, _, drop, ask, _ = run.stdout.split(MARK)[1:]
+    [answer] = blocks("text")
+    assert '"COMPLETE"' in drop
+    assert re.sub(r"s3://firstagent-documents[^/]*", "s3://...", ask).endswith(
+        " ".join(answer.split())
+    )
+    assert there(instance) == before
+
+
+def there(instance: Instance) -> list[set[str]]:
+    """Stacks, functions, buckets and knowledge bases."""
+    aws = aws_of(instance)
+    bases = aws("bedrock-agent").list_knowledge_bases()["knowledgeBaseSummaries"]
+    return [
+        {each["StackName"] for each in aws("cloudformation").describe_stacks()["Stacks"]},
+        {each["FunctionName"] for each in aws("lambda").list_functions()["Functions"]},
+        {each["Name"] for each in aws("s3").list_buckets()["Buckets"]},
+        {each["knowledgeBaseId"] for each in bases},
+    ]
+
+
+def test_a_second_stackroom_indexes_and_its_own_gateway_is_refused_by_name(
+    instance: Instance, tmp_path: Path
+) -> None:
+    """Bootstrapped first; what AWS alone has is refused before anything is made."""
+    app, output = f"{sys.executable} infra/app.py", f"--output={tmp_path}"
+    context = ("-c", "project=second", "-c", "bundling=none", output)
+    target = ("second-pipeline", "--require-approval=never")
+    cloudformation = client("cloudformation", instance.aws_endpoint)
+
+    cdk(instance, "bootstrap", f"aws://{ACCOUNT}/{REGION}", *context, cwd=ROOT, app=app)
+    cdk(instance, "deploy", *target, *context, cwd=ROOT, app=app)
+
     outputs = deployed(instance)
-    assert len(list(assembly.glob("second-*.template.json"))) == 6
+    assert len(list(tmp_path.glob("second-*.template.json"))) == 6
     assert outputs.keys() == {"second-data", "second-knowledge-base", "second-pipeline"}
     key, data = "zoe/travel/ferry.txt", outputs["second-data"]
-
     client("s3", instance.aws_endpoint).put_object(
         Bucket=data["BucketName"], Key=key, Body=b"The ferry to Harrow leaves at 21:15."
     )
@@ -62,17 +346,10 @@ def test_bootstrapped_and_deployed_the_pipeline_indexes_what_is_dropped(
         return found[0]["status"]["S"] if found else None
 
     eventually(lambda: status() == "indexed", f"{key} is indexed")
-
-
-def test_a_gateway_of_ones_own_is_refused_by_name_before_anything_is_made(
-    instance: Instance, assembly: Path
-) -> None:
-    cloudformation = client("cloudformation", instance.aws_endpoint)
-
     with pytest.raises(ClientError, match="AWS::BedrockAgentCore::Gateway"):
         cloudformation.create_stack(
             StackName="second-gateway",
-            TemplateBody=(assembly / "second-gateway.template.json").read_text("utf-8"),
+            TemplateBody=(tmp_path / "second-gateway.template.json").read_text("utf-8"),
             Capabilities=["CAPABILITY_NAMED_IAM"],
         )
     assert "second-gateway" not in deployed(instance)

@@ -1,14 +1,183 @@
-"""What a user does in a second shell while `make up` serves in the first."""
+"""A second shell while `make up` serves in the first: what verbs do, and how they fail."""
 
-import json
+import os
 import re
 import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from stackroom.model import Receipt
+from stackroom_local.cli import app
+from stackroom_local.clients import client
+from stackroom_local.product import Product
 from stackroom_local.state import Instance
+from tests.e2e.people import Person
 from tests.local.running import stackroom
+
+ROOT = Path(__file__).parents[2]
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def vera(instance: Instance) -> Person:
+    """Whose one file failed at once, for its type, and another belongs to no catalog."""
+    person = Person(instance, "vera")
+    person.settle(person.put_all({"papers/a.exe": "x", "stray.txt": "x"}))
+    return person
+
+
+@pytest.fixture
+def run(vera: Person, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """The console script within this process: exit code, standard output and error."""
+    monkeypatch.setenv("STACKROOM_STATE_DIR", str(vera.instance.state_dir))
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["stackroom", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            app()
+        return int(ended.value.code or 0), *capsys.readouterr()
+
+    return run
+
+
+FAILURES = {
+    "ask with an empty question": (["ask", "", "-u", "vera"], "query: is empty"),
+    "ask of a catalog that is not there": (
+        ["ask", "why?", "-u", "vera", "-c", "nothere"],
+        "'vera' has no catalog 'nothere', only 'papers'",
+    ),
+    "retrieve with an argument that the tool refuses": (
+        ["retrieve", "why?", "-u", "vera", "--arguments", '{"top_k": 99}'],
+        "top_k: ",
+    ),
+    "delete of what is not there": (["delete", "vera/papers/b.txt"], "there is no document"),
+    "delete of nothing": (["delete"], "name what to delete"),
+    "delete of a catalog's key": (["delete", "vera/papers"], "-u vera -c papers"),
+    "drop of what is not there": (
+        ["drop", "/nowhere", "-u", "vera", "-c", "p"],
+        "no such file or folder: /nowhere",
+    ),
+    "receipts of none": (["receipts", "rcpt-0", "-u", "vera"], "no receipt 'rcpt-0'"),
+    "receipts of nothing": (["receipts", ""], "there is no receipt ''"),
+    "retry of what cannot do better": (
+        ["retry", "-u", "vera", "vera/papers/a.exe"],
+        "1 of 1 are not tried again",
+    ),
+    "retry of nothing": (["retry", "-u", "nobody"], "nothing is tried again"),
+    "retry of what belongs to no catalog": (
+        ["retry", "-u", "vera", "vera/stray.txt"],
+        "belongs to no catalog",
+    ),
+    "status of nobody": (["status", "-u", "no/body"], "can't be a user id"),
+    "token of nobody": (["token", "-u", "no/body"], "can't be a user id"),
+    "token of no session": (["token", "-u", "vera", "--session", "a b"], "can't be a session"),
+    "whoami of a token that is none": (["whoami", "--token", "x"], "token refused"),
+}
+
+
+@pytest.mark.parametrize(("command", "problem"), FAILURES.values(), ids=FAILURES)
+def test_a_verb_that_failed_exits_with_1_and_says_why(
+    run: Run, command: list[str], problem: str
+) -> None:
+    code, _, told = run(*command)
+
+    assert (code, told.startswith("stackroom: ")) == (1, True)
+    assert problem in told.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("status",),
+        ("status", "-u", "!none"),
+        ("status", "--pool"),
+        ("ask", "why?", "-u", "vera"),
+        ("receipts",),
+        ("token", "-u", "vera"),
+        ("env", "--operator"),
+    ],
+    ids=" ".join,
+)
+def test_a_verb_that_did_what_it_was_asked_exits_with_0(run: Run, command: tuple[str, ...]) -> None:
+    code, _, told = run(*command)
+
+    assert (code, told) == (0, "")
+
+
+def test_what_a_dead_letter_queue_holds_is_told_with_the_commands_that_mend_it(
+    run: Run, instance: Instance
+) -> None:
+    sqs = client("sqs", instance.aws_endpoint)
+    [queue] = [each for each in sqs.list_queues()["QueueUrls"] if each.endswith("-uploads-dead")]
+    sqs.send_message(QueueUrl=queue, MessageBody="{}")
+
+    code, printed, _ = run("doctor")
+    [bad] = [line for line in printed.splitlines() if line.startswith("bad")]
+    emptied = in_a_new_shell(bad.partition("then empty it: ")[2])
+    after, _, _ = run("doctor")
+
+    assert (code, emptied.returncode, after) == (1, 0, 0), emptied.stderr
+    assert f"{queue.rpartition('/')[2]} holds 1 event that was given up" in bad
+    assert f"stackroom reconcile --state-dir {instance.state_dir}" in bad
+
+
+def in_a_new_shell(command: str) -> subprocess.CompletedProcess[str]:
+    """With none of this process's variables, which say whose keys are used and where."""
+    return subprocess.run(
+        ["bash", "-c", command],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ['{"top_k": 1e999}', '{"query": "\\ud800"}', "[]", "[" * 99999],
+)
+def test_arguments_that_json_cannot_carry_are_refused_before_they_are_sent(
+    run: Run, arguments: str
+) -> None:
+    code, printed, told = run("retrieve", "why?", "-u", "vera", "--arguments", arguments)
+
+    assert (code, printed, told.count("\n")) == (2, "", 1)
+    assert told.startswith("stackroom: --arguments ")
+
+
+def test_receipts_of_everybody_show_those_of_a_user_who_has_nothing_left(
+    run: Run, vera: Person
+) -> None:
+    receipt = Receipt(
+        receipt_id="rcpt-20260101T000000-gone",
+        user_id="gone",
+        catalog_id="cat-1",
+        document_id="doc-1",
+        filename="a.txt",
+        asked_at=datetime(2026, 1, 1, tzinfo=UTC),
+    )
+    Product(vera.instance).stores.receipts.keep(receipt)
+
+    everybodys = run("receipts")
+    one = run("receipts", receipt.receipt_id)
+
+    assert receipt.receipt_id in everybodys[1]
+    assert (one[0], receipt.receipt_id in one[1]) == (0, True)
+
+
+def test_a_state_directory_that_is_a_file_is_told_by_every_verb(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("not a directory")
+
+    for verb in (["status"], ["env", "--operator"], ["down"], ["doctor"]):
+        code, printed, told = run(*verb, "--state-dir", str(tmp_path / "notes.txt"))
+
+        assert code == 1
+        assert "notes.txt can't be the state directory: Not a directory" in printed + told
 
 
 @pytest.fixture
@@ -41,111 +210,3 @@ def test_dropped_files_become_searchable_for_their_owner_alone(
     assert "lamps.txt" in hers.stdout
     assert "every Tuesday" in hers.stdout
     assert "nothing found" in others.stdout
-
-
-def test_a_file_that_cannot_be_indexed_fails_the_drop_and_says_why(
-    instance: Instance, tmp_path: Path
-) -> None:
-    (tmp_path / "nothing.txt").write_bytes(b"")
-
-    dropped = stackroom(
-        "drop",
-        str(tmp_path / "nothing.txt"),
-        *("--user", "ida", "--catalog", "empty", "--wait"),
-        state_dir=instance.state_dir,
-    )
-    status = stackroom("status", "--user", "ida", state_dir=instance.state_dir)
-
-    assert dropped.returncode == 1
-    assert "1 of 1 files did not become searchable" in dropped.stderr
-    assert "the file is empty" in status.stdout
-
-
-def test_the_aws_cli_puts_and_lists_with_the_printed_environment(
-    instance: Instance, shell: dict[str, str], tmp_path: Path
-) -> None:
-    (tmp_path / "tide.txt").write_text("High water at the old pier is at noon.")
-    target = f"s3://{instance.bucket}/kim/sea/tide.txt"
-
-    subprocess.run(
-        ["aws", "s3", "cp", str(tmp_path / "tide.txt"), target],
-        env=shell,
-        check=True,
-        capture_output=True,
-    )
-    listed = subprocess.run(
-        ["aws", "s3", "ls", f"s3://{instance.bucket}/kim/sea/"],
-        env=shell,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-
-    assert "tide.txt" in listed.stdout
-
-
-def test_a_printed_token_tells_who_it_is_for(instance: Instance) -> None:
-    token = stackroom("token", "--user", "lea", state_dir=instance.state_dir).stdout.strip()
-
-    told = stackroom("whoami", "--token", token, state_dir=instance.state_dir)
-
-    assert told.stdout.startswith(f"lea: drop files under s3://{instance.bucket}/lea/")
-
-
-def test_retrieve_prints_the_tools_own_answer(instance: Instance) -> None:
-    answer = stackroom("retrieve", "anything", "--user", "nobody-yet", state_dir=instance.state_dir)
-
-    assert json.loads(answer.stdout)["success"] is True
-    assert json.loads(answer.stdout)["results"] == []
-
-
-def test_an_argument_that_the_tool_refuses_is_shown_as_its_error(instance: Instance) -> None:
-    asked = stackroom("ask", " ", "--user", "ida", state_dir=instance.state_dir)
-
-    assert asked.returncode == 1
-    assert "ValidationError: query: is empty" in asked.stderr
-
-
-def test_doctor_finds_nothing_wrong(instance: Instance) -> None:
-    checkup = stackroom("doctor", state_dir=instance.state_dir)
-
-    assert checkup.returncode == 0, checkup.stdout
-    assert "bad" not in checkup.stdout
-
-
-def test_doctor_tells_how_many_questions_had_been_asked_before(instance: Instance) -> None:
-    for _ in range(2):
-        stackroom("retrieve", "asked twice", "--user", "nobody-yet", state_dir=instance.state_dir)
-
-    checkup = stackroom("doctor", state_dir=instance.state_dir)
-
-    assert re.search(r"[1-9]\d* of \d+ questions\s+had been asked before", checkup.stdout)
-
-
-@pytest.mark.parametrize(
-    ("user", "catalog", "named"),
-    [
-        ("a/b", "c", "can't be a user id"),
-        ("ü", "c", "can't be a user id"),
-        ("ida", "b/c", "'/'"),
-        ("ida", "har_bour", "har_bour"),
-    ],
-)
-def test_a_drop_to_where_nothing_can_lie_uploads_nothing_and_says_why(
-    instance: Instance, notes: Path, user: str, catalog: str, named: str
-) -> None:
-    options = ("--user", user, "--catalog", catalog, "--wait")
-
-    dropped = stackroom("drop", str(notes), *options, state_dir=instance.state_dir)
-
-    assert dropped.returncode == 1
-    assert named in dropped.stderr
-    assert "Traceback" not in dropped.stderr
-
-
-def test_asking_as_somebody_who_cannot_be_a_user_says_what_can(instance: Instance) -> None:
-    for verb in (("ask", "where?"), ("token",)):
-        asked = stackroom(*verb, "--user", "a/b", state_dir=instance.state_dir)
-
-        assert asked.returncode == 1
-        assert asked.stderr.startswith("stackroom: --user 'a/b' can't be a user id")

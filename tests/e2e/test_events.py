@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from stackroom.model import DocumentStatus
 from stackroom_local.state import Instance
 from tests.e2e.people import Person, eventually
 from tests.e2e.traffic import Queue, await_rest, event, held_back, queue, tapped
@@ -63,55 +62,6 @@ def test_events_that_come_twice_and_out_of_order_change_nothing(
     ] == ["The choir rehearses on Thursdays."]
     of_it = {"filename": "gone.txt"}
     assert bob.files_found("What was the speech about?", filter=of_it) == []
-
-
-def test_events_of_versions_and_objects_that_are_no_more_are_not_believed(
-    bob: Person, aws: Callable[[str], Any], uploads: Queue
-) -> None:
-    present = bob.put(f"{CATALOG}/present.txt", "The ferry leaves from the third quay.")
-    bob.settle([present])
-    await_rest(aws)
-    record = bob.record(f"{CATALOG}/present.txt")
-    later = "FFFFFFFFFFFFFFFFFF"
-
-    uploads.send(
-        [
-            event(bob.instance, present.key, "Object Deleted", sequencer=later),
-            event(
-                bob.instance,
-                present.key,
-                "Object Deleted",
-                sequencer=later,
-                **{"version-id": "an-old-one", "deletion-type": "Permanently Deleted"},
-            ),
-            event(bob.instance, present.key, etag="0" * 32, size=1, **{"version-id": "old"}),
-            event(bob.instance, f"bob/{CATALOG}/never was.txt"),
-            event(bob.instance, f"bob/{CATALOG}/never was.txt", "Object Deleted"),
-            event(bob.instance, "bob/never-was-either/there.txt", "Object Deleted"),
-        ]
-    )
-    await_rest(aws)
-
-    assert bob.record(f"{CATALOG}/present.txt") == record
-    assert bob.record(f"{CATALOG}/never was.txt") is None
-    assert bob.files_found("Where does the ferry leave from?")[0] == "present.txt"
-
-
-def test_deleting_an_old_version_leaves_the_document_as_it_is(
-    bob: Person, aws: Callable[[str], Any]
-) -> None:
-    old = bob.put(f"{CATALOG}/versions.txt", "Rent is due on the first.")
-    bob.settle([old])
-    new = bob.put(f"{CATALOG}/versions.txt", "Rent is due on the fifth.")
-    bob.settle([new])
-
-    aws("s3").delete_object(Bucket=bob.instance.bucket, Key=new.key, VersionId=old.version_id)
-    await_rest(aws)
-
-    record = bob.record(f"{CATALOG}/versions.txt")
-    assert record is not None
-    assert (record.status, record.version_id) == (DocumentStatus.INDEXED, new.version_id)
-    assert bob.find("When is rent due?")[0]["content"] == "Rent is due on the fifth."
 
 
 def test_malformed_messages_end_alone_in_the_dead_letter_queue(

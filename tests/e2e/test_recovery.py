@@ -1,30 +1,95 @@
-"""What failed for a reason that has nothing to do with the file, in a local mode of its own."""
+"""Stopped, killed, and without an index: nothing is lost, in a local mode of its own."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from stackroom.model import DocumentStatus
 from stackroom_local.clients import client
+from stackroom_local.processes import Child, free_ports
 from stackroom_local.state import Instance
-from tests.e2e.people import Person
-from tests.local.running import ANY_SCORE, local_mode, stackroom
+from tests.e2e.people import Person, eventually
+from tests.local.running import ANY_SCORE, instance_of, kill_hard, none_left, stackroom, start
 
 pytestmark = pytest.mark.processes
 
 
-@pytest.fixture
-def heidi(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Person]:
-    with local_mode(tmp_path_factory.mktemp("recovery") / "state", *ANY_SCORE) as running:
-        yield Person(running, "heidi")
+@dataclass
+class Running:
+    """A local mode that goes on in the same state directory whenever it is started again."""
+
+    state_dir: Path
+    port: str
+    up: Child
+
+    def start(self) -> Person:
+        self.up = start(self.state_dir, "--port", self.port, *ANY_SCORE)
+        return self.grace()
+
+    def grace(self) -> Person:
+        return Person(instance_of(self.up, self.state_dir), "grace")
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    state_dir, port = tmp_path_factory.mktemp("recovery") / "state", str(free_ports(4))
+    running = Running(state_dir, port, start(state_dir, "--port", port, *ANY_SCORE))
+    running.grace()
+    yield running
+    running.up.ask_to_stop()
+    running.up.end(120)
+    assert none_left(state_dir, within=60)
+
+
+def by_command(running: Running) -> None:
+    stackroom("down", state_dir=running.state_dir)
+
+
+def by_kill(running: Running) -> None:
+    kill_hard(running.up.pid)
+
+
+@pytest.mark.parametrize("stop", [by_command, by_kill])
+def test_every_document_ends_indexed_wherever_it_was_cut_off(
+    running: Running, stop: Callable[[Running], None]
+) -> None:
+    grace, folder = running.grace(), stop.__name__.replace("_", " ")
+    letters = {
+        f"{folder}/letter {n}.txt": f"Letter {n} came from {n} Elm Street." for n in range(12)
+    }
+    failed = grace.put(f"{folder}/empty.txt", "")
+    dropped = grace.put_all(letters)
+    eventually(
+        lambda: any(each.status is DocumentStatus.INDEXING for each in grace.records().values()),
+        "the ingestion has begun",
+    )
+
+    stop(running)
+    running.up.process.wait(120)
+    gone = none_left(running.state_dir, within=60)
+    grace = running.start()
+    grace.settle([failed, *dropped])
+
+    records = grace.records()
+    assert gone
+    assert {records[each.key].status for each in dropped} == {DocumentStatus.INDEXED}
+    assert records[failed.key].status_reason == "the file is empty"
+    assert grace.files_found(
+        "Which letter came from Elm Street?",
+        filter={"filename": "letter 7.txt"},
+        catalog_id=grace.catalog(folder).catalog_id,
+    ) == ["letter 7.txt"]
 
 
 def test_what_failed_for_want_of_an_index_says_so_until_a_retry_has_it_found(
-    heidi: Person,
+    running: Running,
 ) -> None:
     """What is dropped next to it doesn't try it again: direct calls name their own documents."""
+    heidi = Person(running.grace().instance, "heidi")
     with index_missing(heidi.instance):
         heidi.settle([heidi.put("letters/first.txt", "The first letter is from Bruges.")])
     heidi.settle([heidi.put("letters/second.txt", "The second letter is from Antwerp.")])

@@ -53,21 +53,6 @@ def test_unplaced_objects_are_shown_to_their_user_and_to_the_operator(
     assert re.search(r"!none/\(no catalog\) +stray\.txt .* failed .*it has no folder", everyones)
 
 
-@pytest.mark.parametrize("path", ["../secrets.txt", "/double.txt"])
-def test_an_object_of_an_impossible_path_fails_in_the_catalog_below_which_it_lies(
-    instance: Instance, path: str
-) -> None:
-    eve = Person(instance, "eve")
-    eve.settle([put(instance, f"eve/papers/{path}", "A page that blew under the carpet.")])
-
-    record = eve.record(f"papers/{path}")
-
-    assert record is not None
-    assert record.catalog_id == eve.catalog("papers").catalog_id
-    assert record.status is DocumentStatus.FAILED
-    assert "its name has an empty, '.' or '..' folder in it" in (record.status_reason or "")
-
-
 def test_misplaced_files_are_deleted_by_their_keys(
     instance: Instance,
 ) -> None:
@@ -82,55 +67,6 @@ def test_misplaced_files_are_deleted_by_their_keys(
     assert (deleted.returncode, deleted.stderr) == (0, "")
     assert deleted.stdout.count("is gone; it belonged to no catalog") == len(keys)
     assert "adrift" not in shown.stdout
-
-
-def test_a_name_that_would_turn_its_line_on_a_terminal_is_shown_with_its_codes(
-    instance: Instance,
-) -> None:
-    eva = Person(instance, "eva")
-    eva.settle([eva.put("papers/invoice\u202etxt.exe", "x")])
-
-    shown = stackroom("status", "--user", "eva", state_dir=instance.state_dir)
-
-    assert "invoice\\u202etxt.exe" in shown.stdout
-    assert "\u202e" not in shown.stdout
-
-
-def test_an_unplaced_object_that_is_removed_is_shown_no_more(instance: Instance) -> None:
-    eve = Person(instance, "eve")
-    eve.settle([eve.put("blown away.txt", "A page that the wind took again.")])
-
-    eve.remove("blown away.txt")
-
-    eve.await_absence("blown away.txt")
-
-
-def test_the_101st_catalog_is_refused_and_its_file_recorded(instance: Instance) -> None:
-    carla = Person(instance, "carla")
-    # files of no known type open catalogs and need no ingestion
-    carla.settle(carla.put_all({f"catalog {number}/a.exe": "x" for number in range(100)}))
-
-    carla.settle([carla.put("one too many/a.txt", "The hundred and first.")])
-
-    record = carla.record("one too many/a.txt")
-    assert record is not None
-    assert record.status is DocumentStatus.FAILED
-    assert record.status_reason == "Maximum catalog limit (100) reached"
-    shown = stackroom("status", "--user", "carla", state_dir=instance.state_dir).stdout
-    assert "101 failed" in shown
-    assert "Maximum catalog limit (100) reached" in shown
-
-
-def test_a_failed_file_that_is_removed_is_forgotten_and_its_catalog_stays(
-    instance: Instance,
-) -> None:
-    dora = Person(instance, "dora")
-    dora.settle([dora.put("papers/a.exe", "x")])
-
-    dora.remove("papers/a.exe")
-
-    dora.await_absence("papers/a.exe")
-    assert dora.catalog("papers").name == "papers"
 
 
 def test_a_record_that_is_none_costs_only_its_own_catalog(instance: Instance) -> None:

@@ -1,4 +1,7 @@
-"""What a deployment can choose instead: data sources of type S3 for its catalogs, or none."""
+"""
+What a deployment can choose instead: data sources of type S3, a parser that sees, and a pool of
+MANAGED knowledge bases.
+"""
 
 import json
 from collections.abc import Iterator
@@ -9,16 +12,17 @@ import pytest
 
 from stackroom.model import DataSourceType, DocumentStatus
 from stackroom.runs.placement import data_source_name
-from stackroom.runs.worklists import shared_worklist
+from tests import files
 from tests.e2e.people import Agent, Person, eventually
-from tests.e2e.traffic import await_rest, aws_of, data_sources, states_of
-from tests.local.running import ANY_SCORE, local_mode
+from tests.e2e.traffic import await_rest, aws_of, data_sources
+from tests.local.running import ANY_SCORE, local_mode, stackroom
 
 pytestmark = pytest.mark.processes
 
 CROWD = {f"crowd/guest {n}.txt": f"Guest {n} sits at table {n % 7}." for n in range(30)}
 PILOT = "ann/harbour/pilot.txt"
 REEF = {"reef/corals.txt": "Corals of the reef grow a centimetre a year."}
+NIMBUS = "Warehouse Nimbus keeps 4,812 crates of saffron behind its northern gate."
 
 
 @pytest.fixture(scope="module")
@@ -29,24 +33,24 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def ann(folder: Path) -> Iterator[Person]:
     """Where catalogs have data sources of type S3; thirty files have come into one of hers."""
-    chosen = ("-c", "catalog_data_sources=s3", *ANY_SCORE)
-    with local_mode(folder / "s3", *chosen) as running:
+    parser = ("-c", "parsing=foundation_model", "-c", "parsing_model=anthropic.claude-haiku-4-5")
+    with local_mode(folder / "s3", "-c", "catalog_data_sources=s3", *parser, *ANY_SCORE) as running:
         ann = Person(running, "ann")
         ann.settle(ann.put_all({**CROWD, **REEF}))
         yield ann
 
 
 @pytest.fixture(scope="module")
-def sam(folder: Path) -> Iterator[Person]:
-    """Where catalogs have none of their own."""
-    chosen = ("-c", "catalog_data_sources=shared", *ANY_SCORE)
-    with local_mode(folder / "shared", *chosen) as running:
-        sam = Person(running, "sam")
-        sam.settle(sam.put_all(REEF))
-        yield sam
+def host(folder: Path) -> Iterator[Person]:
+    """Of a managed pool, with more catalogs than a knowledge base of vectors has places for."""
+    with local_mode(folder / "managed", "-c", "knowledge_base_type=managed") as running:
+        host = Person(running, "host")
+        rooms = {f"room {number}/a.txt": f"Room {number} has a piano." for number in range(6)}
+        host.settle(host.put_all(rooms))
+        yield host
 
 
-def test_ingestion_jobs_take_in_whatever_lies_under_a_catalog_s_prefix(ann: Person) -> None:
+def test_a_few_ingestion_jobs_take_in_whatever_lies_under_a_catalog_s_prefix(ann: Person) -> None:
     crowd, reef = ann.catalog("crowd"), ann.catalog("reef")
 
     described = aws_of(ann.instance)("bedrock-agent").get_data_source(
@@ -60,23 +64,18 @@ def test_ingestion_jobs_take_in_whatever_lies_under_a_catalog_s_prefix(ann: Pers
     ]
     assert {each.status for each in ann.records().values()} == {DocumentStatus.INDEXED}
     assert set(ann.jobs("crowd")) == set(ann.jobs("reef")) == {"COMPLETE"}
-
-
-def test_thirty_files_at_once_cost_few_jobs(ann: Person) -> None:
     assert len(ann.jobs("crowd")) <= 4
 
 
-def test_retrieve_names_the_object_that_a_passage_is_from(ann: Person) -> None:
-    answer = aws_of(ann.instance)("bedrock-agent-runtime").retrieve(
-        knowledgeBaseId=ann.catalog("reef").knowledge_base_id,
-        retrievalQuery={"text": "How fast do corals grow?"},
-    )
+def test_a_scanned_pdf_that_is_dropped_becomes_searchable(ann: Person) -> None:
+    ann.settle([ann.put("stores/scan.pdf", files.scanned_pdf(NIMBUS, read=["It is cold."]))])
 
-    assert answer["retrievalResults"][0]["location"] == {
-        "type": "S3",
-        "s3Location": {"uri": f"s3://{ann.instance.bucket}/ann/reef/corals.txt"},
-    }
-    assert ann.files_found("How fast do corals grow?")[0] == "corals.txt"
+    catalog_id = ann.catalog("stores").catalog_id
+    seen, read = ann.find("How many crates of saffron are there?", catalog_id=catalog_id)
+
+    assert seen["content"] == NIMBUS
+    assert (seen["source"]["filename"], seen["source"]["page"]) == ("scan.pdf", None)
+    assert (read["content"], read["source"]["page"]) == ("It is cold.", 2)
 
 
 def test_a_replaced_file_is_found_as_it_is_now_and_a_removed_one_no_more(ann: Person) -> None:
@@ -121,27 +120,41 @@ def test_a_deleted_catalog_takes_its_s3_data_source_along(ann: Person) -> None:
     assert ann.find("How fast do corals grow?", filter={"filename": "corals.txt"}) == []
 
 
-def test_where_none_has_a_data_source_of_its_own_all_are_on_the_shared_one(sam: Person) -> None:
-    reef, aws = sam.catalog("reef"), aws_of(sam.instance)
-    home = str(reef.knowledge_base_id)
+def test_in_a_managed_pool_every_catalog_has_a_data_source_of_its_own(host: Person) -> None:
+    catalogs = [host.catalog(f"room {number}") for number in range(6)]
 
-    await_rest(aws)
+    pool = stackroom("status", "--pool", state_dir=host.instance.state_dir)
 
-    assert data_sources(aws, home) == {"shared": reef.data_source_id}
-    assert states_of(aws, reef.catalog_id) == []
-    assert "PollIngestion" in states_of(aws, shared_worklist(home))[0]
-    assert sam.files_found("How fast do corals grow?") == ["corals.txt"]
+    assert {each.data_source_type for each in catalogs} == {DataSourceType.S3}
+    assert len({each.data_source_id for each in catalogs}) == 6
+    assert "6 of 199" in " ".join(pool.stdout.split())
 
 
-def test_a_catalog_that_shares_goes_and_the_shared_data_source_stays(sam: Person) -> None:
-    reef, aws = sam.catalog("reef"), aws_of(sam.instance)
+def test_in_a_managed_pool_a_file_is_found_by_its_owner_alone_with_nothing_that_the_store_notes(
+    host: Person,
+) -> None:
+    [found] = host.find("a piano", catalog_id=host.catalog("room 3").catalog_id)
 
-    answer = Agent(sam.instance, "sam")("delete_catalog", catalog_id=reef.catalog_id, confirm=True)
+    assert found["content"] == "Room 3 has a piano."
+    assert found["source"]["uri"].endswith("/host/room 3/a.txt")
+    assert found["metadata"].keys() == {"uploaded_at"}
+    assert Person(host.instance, "stranger").find("a piano") == []
 
-    assert answer["content"][0]["text"].endswith("all 1 document. Vectors removed.")
-    assert answer["metadata"]["data_source_deleted"] is False
-    assert "shared" in data_sources(aws, str(reef.knowledge_base_id))
-    assert sam.find("How fast do corals grow?") == []
+
+def test_in_a_managed_pool_a_file_is_replaced_and_deleted_with_a_receipt(host: Person) -> None:
+    host.settle([host.put("room 5/a.txt", "Room 5 has a harp.")])
+    catalog_id = host.catalog("room 5").catalog_id
+    replaced = [each["content"] for each in host.find("an instrument", catalog_id=catalog_id)]
+
+    deleted = stackroom("delete", "host/room 5/a.txt", state_dir=host.instance.state_dir)
+    audit = stackroom("reconcile", state_dir=host.instance.state_dir)
+
+    assert replaced == ["Room 5 has a harp."]
+    assert deleted.returncode == 0, deleted.stderr
+    assert "unsearchable since 20" in " ".join(deleted.stdout.split())
+    assert host.find("an instrument", catalog_id=catalog_id) == []
+    assert (audit.returncode, audit.stderr) == (0, "")
+    assert "found nothing" in audit.stdout
 
 
 def _withheld(person: Person) -> dict[str, Any] | None:
