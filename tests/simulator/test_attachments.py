@@ -17,11 +17,6 @@ SONNET = "us.anthropic.claude-sonnet-4-20250514-v1:0"
 CACHE = {"cachePoint": {"type": "default"}}
 
 
-@pytest.fixture(scope="module")
-def world(_endpoint: str, s3_endpoint: str) -> World:
-    return World(_endpoint, s3_endpoint, patient=True)
-
-
 def document(body: bytes = FACT.encode(), name: str = "manual", **more: Any) -> dict[str, Any]:
     return {"document": {"format": "txt", "name": name, "source": {"bytes": body}, **more}}
 

@@ -138,9 +138,7 @@ def test_what_belongs_together_is_cut_all_the_same_where_it_is_too_long() -> Non
 
 @holds("chunk.breakpoints")
 def test_the_real_embedding_cuts_between_two_matters(world: World) -> None:
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(
-        knowledge_base,
+    knowledge_base, source = world.pair(
         vectorIngestionConfiguration={"chunkingConfiguration": semantic(percentile=80)},
     )
     world.put(

@@ -29,11 +29,6 @@ Name the numbers in brackets."""
 
 
 @pytest.fixture(scope="module")
-def world(_endpoint: str, s3_endpoint: str) -> World:
-    return World(_endpoint, s3_endpoint, patient=True)
-
-
-@pytest.fixture(scope="module")
 def modelled(
     _chat: ChatEndpoint, s3_endpoint: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:

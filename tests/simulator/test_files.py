@@ -14,8 +14,7 @@ VAGUE = "Issue occurred while processing file."
 
 
 def test_every_format_that_we_can_read_is_indexed_with_its_pages(world: World) -> None:
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base)
+    knowledge_base, source = world.pair()
     world.put("handbook.pdf", files.pdf("Parking is free.", "The canteen serves soup on Mondays."))
     world.put("letter.docx", files.word("Dear Ada, the machine computes."))
     world.put("notes.MD", "# Notes\n\nThe server room is cold.")
@@ -44,8 +43,7 @@ def test_every_format_that_we_can_read_is_indexed_with_its_pages(world: World) -
     ],
 )
 def test_a_file_without_text_to_be_had_fails(world: World, key: str, body: bytes) -> None:
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base)
+    knowledge_base, source = world.pair()
     world.put(key, body)
 
     job = world.sync(knowledge_base, source)
@@ -59,8 +57,7 @@ def test_a_file_without_text_to_be_had_fails(world: World, key: str, body: bytes
 @holds("file.format", "file.script", "document.status-reason")
 @pytest.mark.parametrize("key", ["setup.exe", "slides.pptx", "README", ".pdf/none", "script.txt"])
 def test_an_unsupported_format_is_ignored_and_says_so(world: World, key: str) -> None:
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base)
+    knowledge_base, source = world.pair()
     uri = world.put(key, "#!/bin/sh\necho some text\n")
 
     job = world.sync(knowledge_base, source)
@@ -81,8 +78,7 @@ def test_an_unsupported_format_is_ignored_and_says_so(world: World, key: str) ->
     ["a b/Q1 résumé (final)+v2.txt", "nfd/re\u0301sume\u0301.txt", "😀/100%.txt", "a/b/c/d.txt"],
 )
 def test_any_name_works(world: World, key: str) -> None:
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base)
+    knowledge_base, source = world.pair()
     world.put(key, "Ravens can count.", {"filename": key})
 
     world.sync(knowledge_base, source)
@@ -92,8 +88,7 @@ def test_any_name_works(world: World, key: str) -> None:
 
 
 def test_both_forms_of_a_sidecar_give_attributes_and_one_form_is_embedded(world: World) -> None:
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base)
+    knowledge_base, source = world.pair()
     full = {
         "topic": {
             "value": {"type": "STRING", "stringValue": "volcanoes"},
@@ -145,8 +140,7 @@ def test_both_forms_of_a_sidecar_give_attributes_and_one_form_is_embedded(world:
     ],
 )
 def test_a_document_with_an_invalid_sidecar_fails(world: World, sidecar: str) -> None:
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base)
+    knowledge_base, source = world.pair()
     world.put("a.txt", "A text.")
     world.put("a.txt.metadata.json", sidecar)
 
@@ -173,8 +167,7 @@ def test_an_attribute_has_its_limits(inside: dict[str, Any], outside: dict[str, 
 
 @holds("sidecar.size")
 def test_a_sidecar_over_1024_bytes_leaves_a_new_document_out_without_a_status(world: World) -> None:
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base)
+    knowledge_base, source = world.pair()
     world.put("a.txt", "A text.", {"note": "n" * 1024})
 
     job = world.sync(knowledge_base, source)
@@ -186,8 +179,7 @@ def test_a_sidecar_over_1024_bytes_leaves_a_new_document_out_without_a_status(wo
 
 @holds("sidecar.invalid")
 def test_a_sidecar_that_goes_wrong_later_keeps_the_old_attributes(world: World) -> None:
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base)
+    knowledge_base, source = world.pair()
     world.put("a.txt", "A text about bees.", {"owner": "alice"})
     world.sync(knowledge_base, source)
     world.put("a.txt.metadata.json", "no json")
@@ -232,8 +224,7 @@ def test_a_passage_of_more_than_40_kilobytes_is_refused(world: World) -> None:
 
 
 def test_a_changed_document_that_fails_is_no_longer_found(world: World) -> None:
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base)
+    knowledge_base, source = world.pair()
     world.put("a.txt", "A text about bees.")
     world.sync(knowledge_base, source)
     eventually(lambda: world.search(knowledge_base, "bees"))
@@ -270,8 +261,7 @@ def test_attributes_that_some_passages_cannot_take_are_partially_updated(world: 
 
 
 def test_an_object_that_changes_nothing_keeps_its_time(world: World) -> None:
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base)
+    knowledge_base, source = world.pair()
     key = {"knowledgeBaseId": knowledge_base, "dataSourceId": source}
     world.put("a.txt", "A text.")
     world.sync(knowledge_base, source)

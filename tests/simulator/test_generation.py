@@ -13,11 +13,10 @@ QUESTION = "Which city has hills?"
 
 
 @pytest.fixture(scope="module")
-def shelf(_endpoint: str, s3_endpoint: str) -> tuple[World, str]:
+def shelf(shared: World) -> tuple[World, str]:
     """Three documents; read only."""
-    world = World(_endpoint, s3_endpoint, patient=True)
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base)
+    world = shared.anew()
+    knowledge_base, source = world.pair()
     world.put("rome.txt", "Rome has seven hills.", {"year": 2025})
     world.put("bonn.txt", "Bonn lies at a river called Rhine.", {"year": 2026})
     world.put("pay.txt", "The head of marketing earns 120,000 a year.", {"year": 2026})

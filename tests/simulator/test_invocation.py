@@ -31,8 +31,8 @@ MESSAGES: dict[str, Any] = {
 
 
 @pytest.fixture
-def world(_endpoint: str, s3_endpoint: str) -> Iterator[World]:
-    world = World(_endpoint, s3_endpoint, patient=True)
+def world(shared: World) -> Iterator[World]:
+    world = shared.anew()
     ordered(world, "DELETE")
     yield world
     ordered(world, "DELETE")

@@ -29,9 +29,9 @@ CITIES: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.fixture(scope="module")
-def shelf(_endpoint: str, s3_endpoint: str) -> tuple[World, str, str]:
+def shelf(shared: World) -> tuple[World, str, str]:
     """Three documents with attributes and one without; read only."""
-    world = World(_endpoint, s3_endpoint, patient=True)
+    world = shared.anew()
     knowledge_base = managed(world)
     source = connected(world, knowledge_base, s3(world))
     for name, (text, attributes) in CITIES.items():

@@ -64,8 +64,7 @@ def shelf(
 
 
 def shelved(world: World) -> str:
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base)
+    knowledge_base, source = world.pair()
     world.put("sleep.txt", "Otters sleep at sea.", {"kind": "sleep"})
     world.put("food.txt", EVIL, {"kind": "food"})
     world.sync(knowledge_base, source)

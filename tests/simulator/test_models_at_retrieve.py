@@ -17,11 +17,10 @@ PUMPS = {
 
 
 @pytest.fixture(scope="module")
-def works(_endpoint: str, s3_endpoint: str) -> tuple[World, str]:
+def works(shared: World) -> tuple[World, str]:
     """Four documents with attributes; read only."""
-    world = World(_endpoint, s3_endpoint, patient=True)
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base)
+    world = shared.anew()
+    knowledge_base, source = world.pair()
     for key, (text, attributes) in PUMPS.items():
         world.put(key, text, attributes)
     world.sync(knowledge_base, source)

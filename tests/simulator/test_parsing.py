@@ -52,8 +52,7 @@ def parser() -> Iterator[ChildParser]:
 def test_a_scanned_pdf_is_found_by_what_is_on_its_pages(
     world: World, configuration: dict[str, Any]
 ) -> None:
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base, vectorIngestionConfiguration=configuration)
+    knowledge_base, source = world.pair(vectorIngestionConfiguration=configuration)
     world.put("scan.pdf", files.scanned_pdf(NIMBUS, read=[LEAKS]))
 
     job = world.sync(knowledge_base, source)
@@ -127,8 +126,7 @@ def test_a_picture_in_a_request_is_a_document_where_pictures_are_read(world: Wor
 
 @holds("parse.images")
 def test_without_a_parser_that_sees_a_scan_fails(world: World) -> None:
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base)
+    knowledge_base, source = world.pair()
     world.put("scan.pdf", files.scanned_pdf(NIMBUS))
 
     world.sync(knowledge_base, source)
@@ -144,8 +142,7 @@ def test_what_is_not_seen_is_read_as_without_a_parser(
         raise Unindexable("no")
 
     monkeypatch.setattr(ChildParser, "seen", none)
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base, vectorIngestionConfiguration=BY_MODEL)
+    knowledge_base, source = world.pair(vectorIngestionConfiguration=BY_MODEL)
     world.put("text.pdf", files.pdf(LEAKS))
     world.put("scan.pdf", files.scanned_pdf(NIMBUS))
 
@@ -158,8 +155,7 @@ def test_what_is_not_seen_is_read_as_without_a_parser(
 def test_what_is_more_than_a_parser_takes_waits_for_the_next_job(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base, vectorIngestionConfiguration=BY_MODEL)
+    knowledge_base, source = world.pair(vectorIngestionConfiguration=BY_MODEL)
     for number in range(3):
         world.put(f"{number}.pdf", files.pdf(f"Report number {number}."))
     world.put("notes.txt", "No parser need look at this.")
@@ -242,8 +238,7 @@ def test_a_configuration_that_is_not_taken_says_why(
 
 @holds("data-source.chunking-immutable")
 def test_the_parser_of_a_data_source_never_changes(world: World) -> None:
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base, vectorIngestionConfiguration=BY_MODEL)
+    knowledge_base, source = world.pair(vectorIngestionConfiguration=BY_MODEL)
     request = {**data_source_request(knowledge_base, world.bucket), "dataSourceId": source}
 
     error = refused(

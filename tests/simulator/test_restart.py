@@ -32,8 +32,7 @@ def running(data_dir: Path, s3_endpoint: str, speed: float) -> Iterator[str]:
 def test_documents_are_still_found_after_a_kill(tmp_path: Path, s3_endpoint: str) -> None:
     with running(tmp_path, s3_endpoint, speed=50) as endpoint:
         world = World(endpoint, s3_endpoint)
-        knowledge_base = world.knowledge_base()
-        source = world.data_source(knowledge_base)
+        knowledge_base, source = world.pair()
         world.put("otter.txt", "Otters hold hands.", {"owner": "alice"})
         job = world.sync(knowledge_base, source)
 
@@ -53,8 +52,7 @@ def test_a_job_that_was_killed_is_failed_and_the_next_one_finishes_its_work(
 ) -> None:
     with running(tmp_path, s3_endpoint, speed=50) as endpoint:
         world = World(endpoint, s3_endpoint)
-        knowledge_base = world.knowledge_base()
-        source = world.data_source(knowledge_base)
+        knowledge_base, source = world.pair()
         for number in range(60):
             world.put(f"{number:02}.txt", f"Otter number {number} holds hands.")
         # The last, and so long that the job is not over before the kill.
@@ -84,8 +82,7 @@ def test_a_data_source_that_was_synced_takes_direct_requests_after_a_kill(
 ) -> None:
     with running(tmp_path, s3_endpoint, speed=50) as endpoint:
         world = World(endpoint, s3_endpoint)
-        knowledge_base = world.knowledge_base()
-        source = world.data_source(knowledge_base)
+        knowledge_base, source = world.pair()
         world.sync(knowledge_base, source)
         uri = world.put("otter.txt", "Otters hold hands.")
         document = {"content": {"dataSourceType": "S3", "s3": {"s3Location": {"uri": uri}}}}

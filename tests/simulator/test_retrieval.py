@@ -13,11 +13,10 @@ from tests.simulator.world import World, eventually, refused
 
 
 @pytest.fixture(scope="module")
-def shelf(_endpoint: str, s3_endpoint: str) -> tuple[World, str, str]:
+def shelf(shared: World) -> tuple[World, str, str]:
     """Four documents with attributes, one without; read only."""
-    world = World(_endpoint, s3_endpoint)
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base)
+    world = shared.anew()
+    knowledge_base, source = world.pair()
     world.put("berlin.txt", "Berlin has lakes.", {"city": "Berlin", "year": 2024, "open": True})
     world.put("rome.txt", "Rome has seven hills.", {"city": "Rome", "year": 2025, "open": False})
     world.put(
@@ -201,8 +200,7 @@ def test_results_are_best_first_and_as_many_as_asked_for(shelf: tuple[World, str
 
 @holds("retrieve.default-results")
 def test_five_results_are_answered_unless_told_otherwise(world: World) -> None:
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base)
+    knowledge_base, source = world.pair()
     for number in range(7):
         world.put(f"{number}.txt", f"City number {number}.")
     world.sync(knowledge_base, source)

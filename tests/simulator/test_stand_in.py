@@ -44,11 +44,6 @@ GATEWAY = {
 }
 
 
-@pytest.fixture(scope="module")
-def world(_endpoint: str, s3_endpoint: str) -> World:
-    return World(_endpoint, s3_endpoint, patient=True)
-
-
 def asked(world: World, *content: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     """What is said to results with this content, after one search."""
     uses = turn("assistant", {"toolUse": {"toolUseId": "a", "name": "search", "input": {}}})

@@ -13,11 +13,6 @@ ASKS = user("How often is the pump greased?")
 OBJECT = {"type": "object", "properties": {"query": {"type": "string"}}}
 
 
-@pytest.fixture(scope="module")
-def world(_endpoint: str, s3_endpoint: str) -> World:
-    return World(_endpoint, s3_endpoint, patient=True)
-
-
 def tool(name: str = "search", schema: object = OBJECT) -> dict[str, Any]:
     return {"toolSpec": {"name": name, "inputSchema": {"json": schema}}}
 

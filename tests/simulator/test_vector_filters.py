@@ -15,8 +15,8 @@ VECTORS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def index(_endpoint: str, s3_endpoint: str) -> tuple[World, str]:
-    world = World(_endpoint, s3_endpoint, patient=True)
+def index(shared: World) -> tuple[World, str]:
+    world = shared.anew()
     arn = world.index(dimension=1, non_filterable=["text"])
     for key, metadata in VECTORS.items():
         world.put_vector(arn, key, [1], **metadata)
