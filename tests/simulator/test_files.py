@@ -46,7 +46,7 @@ def test_files_that_can_be_read_are_indexed_others_fail_or_are_ignored_and_any_n
         **dict.fromkeys(ignored, "IGNORED"),
     }
     assert job["status"] == "COMPLETE"
-    assert job["statistics"]["numberOfDocumentsFailed"] == len(unreadable)
+    assert job["statistics"]["numberOfDocumentsFailed"] == len(unreadable) + len(ignored)
     reasons = "\n".join(job["failureReasons"])
     assert all(uris[key] in reasons for key in (*unreadable, *ignored))
     reason = f"Ignored {len(ignored)} files as their file format was not supported."

@@ -10,31 +10,36 @@ from tests.simulator.world import World, refused
 
 
 @holds("vector-bucket.not-empty", "vector-bucket.not-found", "index.not-found")
-def test_a_bucket_holds_indexes_and_goes_only_when_empty(world: World) -> None:
-    bucket = f"vectors-{uuid4().hex}"
-    arn = world.s3vectors.create_vector_bucket(vectorBucketName=bucket)["vectorBucketArn"]
-    made = world.s3vectors.create_index(
-        vectorBucketName=bucket,
-        indexName="passages",
-        dataType="float32",
-        dimension=512,
-        distanceMetric="cosine",
-        metadataConfiguration={"nonFilterableMetadataKeys": ["AMAZON_BEDROCK_TEXT"]},
-    )
+def test_a_bucket_holds_indexes_and_goes_only_when_empty_and_an_index_made_again_is_new(
+    world: World,
+) -> None:
+    arn = world.index(dimension=2, non_filterable=["text"], searched={"text": "en"})
+    world.put_vector(arn, "one", [1, 0], text="words")
+    bucket, name = arn.split("bucket/")[1].split("/index/")
+    named = {"vectorBucketName": bucket}
+    query = {"indexArn": arn, "topK": 1, "queryVector": {"float32": [1, 0]}}
 
-    full = refused(world.s3vectors.delete_vector_bucket, vectorBucketName=bucket)
-    index = world.s3vectors.get_index(vectorBucketName=bucket, indexName="passages")["index"]
-    listed = world.s3vectors.list_indexes(vectorBucketArn=arn)["indexes"]
-    world.s3vectors.delete_index(indexArn=made["indexArn"])
-    missing = refused(world.s3vectors.get_index, indexArn=made["indexArn"])
-    world.s3vectors.delete_vector_bucket(vectorBucketName=bucket)
+    full = refused(world.s3vectors.delete_vector_bucket, **named)
+    index = world.s3vectors.get_index(**named, indexName=name)["index"]
+    listed = world.s3vectors.list_indexes(**named)["indexes"]
+    world.s3vectors.delete_index(indexArn=arn)
+    missing = [refused(world.s3vectors.get_index, indexArn=arn)]
+    missing.append(refused(world.s3vectors.query_vectors, **query))
+    world.s3vectors.create_index(
+        **named, indexName=name, dataType="float32", dimension=2, distanceMetric="cosine"
+    )
+    again = world.s3vectors.get_index(indexArn=arn)["index"]
+    vectors = world.s3vectors.list_vectors(indexArn=arn)["vectors"]
+    world.s3vectors.delete_index(indexArn=arn)
+    world.s3vectors.delete_vector_bucket(**named)
 
     assert full["Code"] == "ConflictException"
-    assert index["dimension"] == 512
-    assert index["metadataConfiguration"]["nonFilterableMetadataKeys"] == ["AMAZON_BEDROCK_TEXT"]
-    assert [found["indexArn"] for found in listed] == [made["indexArn"]]
-    assert missing["Code"] == "NotFoundException"
-    gone = refused(world.s3vectors.get_vector_bucket, vectorBucketName=bucket)
+    assert index["dimension"] == 2
+    assert index["metadataConfiguration"]["nonFilterableMetadataKeys"] == ["text"]
+    assert [found["indexArn"] for found in listed] == [arn]
+    assert [error["Code"] for error in missing] == ["NotFoundException"] * 2
+    assert ("metadataConfiguration" in again, vectors) == (False, [])
+    gone = refused(world.s3vectors.get_vector_bucket, **named)
     assert gone["Code"] == "NotFoundException"
 
 
