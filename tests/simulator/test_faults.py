@@ -21,6 +21,7 @@ from tests.simulator.world import (
     data_source_request,
     eventually,
     inline,
+    invalid,
     refused,
 )
 
@@ -45,22 +46,34 @@ def disturbed(_disturbed: tuple[World, Faults]) -> tuple[World, Faults]:
     return world.anew(), faults
 
 
-@holds("document.late")
-def test_a_late_document_is_undecided_for_a_while_after_its_job(
+@holds("document.late", "data-source.creating")
+def test_late_documents_and_data_sources_are_undecided_for_a_while(
     disturbed: tuple[World, Faults],
 ) -> None:
     world, faults = disturbed
-    knowledge_base, source = world.pair()
     world.put("late.txt", "A late fox.")
     world.put("good.txt", "A good fox.")
-    faults.ask(Fault(operation=START, kind=Kind.LATE, where="late.txt", seconds=300))
+    faults.ask(
+        Fault(operation="CreateDataSource", kind=Kind.LATE, seconds=100),
+        Fault(operation=START, kind=Kind.LATE, where="late.txt", seconds=100),
+    )
 
-    job = world.sync(knowledge_base, source)
-    after_the_job = world.statuses(knowledge_base, source)
+    knowledge_base, late = world.pair()
+    prompt = world.data_source(knowledge_base)
 
+    def status(data_source: str) -> str:
+        found = world.agent.get_data_source(**at(knowledge_base, data_source))
+        return str(found["dataSource"]["status"])
+
+    made = [status(late), status(prompt)]
+    job = world.sync(knowledge_base, prompt)
+    after_the_job = world.statuses(knowledge_base, prompt)
+
+    assert made == ["CREATING", "AVAILABLE"]
     assert job["status"] == "COMPLETE"
     assert after_the_job == {"late.txt": "IN_PROGRESS", "good.txt": "INDEXED"}
-    eventually(lambda: set(world.statuses(knowledge_base, source).values()) == {"INDEXED"})
+    eventually(lambda: status(late) == "AVAILABLE")
+    eventually(lambda: set(world.statuses(knowledge_base, prompt).values()) == {"INDEXED"})
 
 
 def test_what_becomes_of_a_late_document_meanwhile_stands(
@@ -79,22 +92,6 @@ def test_what_becomes_of_a_late_document_meanwhile_stands(
     eventually(lambda: details(**key)["documentDetails"] == [])
     time.sleep(0.7)
     assert details(**key)["documentDetails"] == []
-
-
-@holds("data-source.creating")
-def test_a_late_data_source_is_being_created_for_a_while(disturbed: tuple[World, Faults]) -> None:
-    world, faults = disturbed
-    knowledge_base = world.knowledge_base()
-    faults.ask(Fault(operation="CreateDataSource", kind=Kind.LATE, seconds=300))
-
-    late, prompt = world.data_source(knowledge_base), world.data_source(knowledge_base)
-
-    def status(data_source: str) -> str:
-        key = {"knowledgeBaseId": knowledge_base, "dataSourceId": data_source}
-        return str(world.agent.get_data_source(**key)["dataSource"]["status"])
-
-    assert [status(late), status(prompt)] == ["CREATING", "AVAILABLE"]
-    eventually(lambda: status(late) == "AVAILABLE")
 
 
 @holds("request.conflict", "request.unavailable", "request.internal-error", "rate.vectors-exceeded")
@@ -161,21 +158,27 @@ def test_a_start_that_is_refused_starts_nothing(
     assert world.sync(knowledge_base, source)["status"] == "COMPLETE"
 
 
-def test_a_busy_direct_call_says_so_in_both_of_awss_ways(disturbed: tuple[World, Faults]) -> None:
+def test_a_busy_direct_call_says_so_in_both_of_awss_ways_and_a_document_fails_alone(
+    disturbed: tuple[World, Faults],
+) -> None:
     world, faults = disturbed
-    key = _custom(world)
-    faults.ask(Fault(operation=INGEST, kind=Kind.BUSY, times=2))
-
-    first, second = (
-        refused(
-            world.agent.ingest_knowledge_base_documents, **key, documents=[inline("d", "T", a="b")]
-        )
-        for _ in range(2)
+    key, ingest = _custom(world), world.agent.ingest_knowledge_base_documents
+    documents = [inline(f"doc-{number}", "Foxes.", a="b") for number in range(3)]
+    faults.ask(
+        Fault(operation=INGEST, kind=Kind.BUSY, times=2),
+        Fault(operation=INGEST, kind=Kind.FAILED, where="doc-2"),
     )
 
-    assert first["Code"] == second["Code"] == "ValidationException"
-    assert "can't exceed (10)" in first["Message"]
-    assert "at least one running ingestion job" in second["Message"]
+    first, second = (invalid(ingest, **key, documents=documents) for _ in range(2))
+    ingest(**key, documents=documents)
+
+    def statuses() -> list[str]:
+        details = world.agent.list_knowledge_base_documents(**key)["documentDetails"]
+        return [detail["status"] for detail in details]
+
+    assert "can't exceed (10)" in first
+    assert "at least one running ingestion job" in second
+    eventually(lambda: statuses() == ["INDEXED", "INDEXED", "FAILED"])
 
 
 @pytest.mark.parametrize("kind", [Kind.LOST, Kind.DROPPED])
@@ -194,16 +197,23 @@ def test_an_answer_that_is_lost_was_meant_all_the_same(
     assert [source["name"] for source in listed["dataSourceSummaries"]] == [request["name"]]
 
 
-def test_a_refusal_is_never_lost_and_the_fault_waits(disturbed: tuple[World, Faults]) -> None:
+def test_a_refusal_is_never_lost_and_the_fault_waits_for_a_call_that_says_what_it_is_for(
+    disturbed: tuple[World, Faults],
+) -> None:
     world, faults = disturbed
     fault = Fault(operation="GetKnowledgeBase", kind=Kind.DROPPED)
-    faults.ask(fault)
+    first, second = world.knowledge_base(), world.knowledge_base()
+    chosen = Fault(operation="ListDataSources", kind=Kind.INTERNAL, where=second, skip=1)
+    faults.ask(fault, chosen)
 
-    error = refused(world.agent.get_knowledge_base, knowledgeBaseId="NOSUCHBASE")
+    missing = refused(world.agent.get_knowledge_base, knowledgeBaseId="NOSUCHBASE")
+    for each in (first, second, first):
+        world.agent.list_data_sources(knowledgeBaseId=each)
+    error = refused(world.agent.list_data_sources, knowledgeBaseId=second)
 
-    assert error["Code"] == "ResourceNotFoundException"
+    assert missing["Code"] == "ResourceNotFoundException"
     assert faults.asked == (fault,)
-    assert faults.injected == ()
+    assert error["Code"] == "InternalServerException"
 
 
 def test_a_late_answer_is_right(disturbed: tuple[World, Faults]) -> None:
@@ -215,21 +225,6 @@ def test_a_late_answer_is_right(disturbed: tuple[World, Faults]) -> None:
 
     assert "knowledgeBaseSummaries" in answer
     assert time.monotonic() - begun >= 0.5
-
-
-def test_calls_are_let_pass_and_chosen_by_what_they_say(disturbed: tuple[World, Faults]) -> None:
-    world, faults = disturbed
-    first, second = world.knowledge_base(), world.knowledge_base()
-    faults.ask(
-        Fault(operation="ListDataSources", kind=Kind.INTERNAL, where=second, skip=1),
-    )
-
-    world.agent.list_data_sources(knowledgeBaseId=first)
-    world.agent.list_data_sources(knowledgeBaseId=second)
-    world.agent.list_data_sources(knowledgeBaseId=first)
-    error = refused(world.agent.list_data_sources, knowledgeBaseId=second)
-
-    assert error["Code"] == "InternalServerException"
 
 
 def test_a_job_completes_though_documents_of_it_have_failed_and_the_next_one_mends_them(
@@ -258,21 +253,6 @@ def test_a_job_completes_though_documents_of_it_have_failed_and_the_next_one_men
     assert "failureReasons" not in again
     assert set(world.statuses(knowledge_base, source).values()) == {"INDEXED"}
     eventually(lambda: len(world.found_keys(knowledge_base, "fox")) == 3)
-
-
-def test_one_document_of_a_direct_call_fails_alone(disturbed: tuple[World, Faults]) -> None:
-    world, faults = disturbed
-    key = _custom(world)
-    faults.ask(Fault(operation=INGEST, kind=Kind.FAILED, where="doc-2"))
-
-    documents = [inline(f"doc-{number}", "Foxes.", a="b") for number in range(3)]
-    world.agent.ingest_knowledge_base_documents(**key, documents=documents)
-
-    def statuses() -> list[str]:
-        details = world.agent.list_knowledge_base_documents(**key)["documentDetails"]
-        return [detail["status"] for detail in details]
-
-    eventually(lambda: statuses() == ["INDEXED", "INDEXED", "FAILED"])
 
 
 @pytest.mark.parametrize(
