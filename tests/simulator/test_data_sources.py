@@ -11,32 +11,25 @@ from tests.simulator.world import (
     data_source_request,
     eventually,
     inline,
+    invalid,
     refused,
 )
 
 
-@holds("data-source.per-knowledge-base")
-def test_a_knowledge_base_takes_five_data_sources(world: World) -> None:
-    knowledge_base = world.knowledge_base()
-    for _ in range(5):
-        world.data_source(knowledge_base)
-
-    error = refused(
-        world.agent.create_data_source, **data_source_request(knowledge_base, world.bucket)
-    )
-
-    assert error["Code"] == "ServiceQuotaExceededException"
-
-
-@holds("data-source.name-taken")
-def test_a_name_is_taken_once_per_knowledge_base(world: World) -> None:
+@holds("data-source.name-taken", "data-source.per-knowledge-base")
+def test_a_name_is_taken_once_and_five_are_the_most_in_a_knowledge_base(world: World) -> None:
     knowledge_base, other = world.knowledge_base(), world.knowledge_base()
     world.data_source(knowledge_base, name="ds-catalog")
-
     request = data_source_request(knowledge_base, world.bucket)
-    error = refused(world.agent.create_data_source, **{**request, "name": "ds-catalog"})
+    create = world.agent.create_data_source
 
-    assert error["Code"] == "ConflictException"
+    taken = refused(create, **{**request, "name": "ds-catalog"})
+    for _ in range(4):
+        world.data_source(knowledge_base)
+    sixth = refused(create, **request)
+
+    assert taken["Code"] == "ConflictException"
+    assert sixth["Code"] == "ServiceQuotaExceededException"
     assert world.data_source(other, name="ds-catalog")
 
 
@@ -57,19 +50,22 @@ def test_a_repeated_client_token_makes_one_data_source_for_ten_minutes(
     assert {source["dataSourceId"] for source in listed} == {first, third}
 
 
-@holds("data-source.chunking-immutable")
-def test_the_chunking_of_a_data_source_never_changes(world: World) -> None:
-    knowledge_base, source = world.pair()
+@holds("data-source.chunking-immutable", "data-source.replaced")
+def test_an_update_replaces_all_that_a_data_source_is_but_its_chunking(world: World) -> None:
+    more = {"description": "books", "dataDeletionPolicy": "RETAIN"}
+    knowledge_base, source = world.pair("shelf/", **more)
     request = {**data_source_request(knowledge_base, world.bucket), "dataSourceId": source}
     chunking = {"chunkingConfiguration": {"chunkingStrategy": "NONE"}}
+    update = world.agent.update_data_source
 
-    error = refused(
-        world.agent.update_data_source, **{**request, "vectorIngestionConfiguration": chunking}
-    )
-    updated = world.agent.update_data_source(**{**request, "dataDeletionPolicy": "RETAIN"})
+    invalid(update, **request, vectorIngestionConfiguration=chunking)
+    update(**request)
 
-    assert error["Code"] == "ValidationException"
-    assert updated["dataSource"]["dataDeletionPolicy"] == "RETAIN"
+    found = world.agent.get_data_source(**at(knowledge_base, source))["dataSource"]
+    assert found["name"] == request["name"]
+    assert found["dataDeletionPolicy"] == "DELETE"
+    assert "description" not in found
+    assert "inclusionPrefixes" not in found["dataSourceConfiguration"]["s3Configuration"]
 
 
 @holds("data-source.deletion")
@@ -153,21 +149,6 @@ def test_retained_vectors_stay_in_the_index_and_out_of_the_knowledge_base(world:
     assert left["metadata"]["AMAZON_BEDROCK_TEXT"] == "Green tea is brewed at eighty degrees."
     texts = {"AMAZON_BEDROCK_TEXT": "tea"}
     assert world.query(index, texts=texts, filter={"owner": "alice"}) == [{"key": left["key"]}]
-
-
-@holds("data-source.replaced")
-def test_an_update_replaces_all_that_a_data_source_is(world: World) -> None:
-    knowledge_base, source = world.pair("shelf/", description="books", dataDeletionPolicy="RETAIN")
-    request = data_source_request(knowledge_base, world.bucket)
-
-    world.agent.update_data_source(**request, dataSourceId=source)
-
-    found = world.agent.get_data_source(knowledgeBaseId=knowledge_base, dataSourceId=source)
-    replaced = found["dataSource"]
-    assert replaced["name"] == request["name"]
-    assert replaced["dataDeletionPolicy"] == "DELETE"
-    assert "description" not in replaced
-    assert "inclusionPrefixes" not in replaced["dataSourceConfiguration"]["s3Configuration"]
 
 
 def is_gone(world: World, knowledge_base: str) -> bool:

@@ -88,8 +88,8 @@ def test_a_job_that_was_stopped_does_not_count_as_a_sync(world_at: Callable[...,
     assert "must be synced at least once" in early
 
 
-@holds("document.by-uri")
-def test_a_document_is_found_by_its_uri_and_by_the_sidecar_that_the_request_names(
+@holds("document.by-uri", "document.overwritten")
+def test_a_document_is_found_by_its_uri_and_the_named_sidecar_and_replaced_by_its_uri(
     world: World,
 ) -> None:
     key = synced(world)
@@ -104,6 +104,10 @@ def test_a_document_is_found_by_its_uri_and_by_the_sidecar_that_the_request_name
 
     assert eventually(both) == {"shelf/é.txt", "elsewhere/b.txt"}
     assert owned(world, key, "alice") == ["Otters hold hands."]
+    world.put("shelf/é.txt", "Otters swim.", {"owner": "bob"})
+    ingest(world, key, document(uri))
+    eventually(lambda: owned(world, key, "bob") == ["Otters swim."])
+    assert owned(world, key, "alice") == []
 
 
 @holds("document.by-uri", "model.identifier-uri")
@@ -119,19 +123,6 @@ def test_a_uri_has_at_most_128_characters_after_its_scheme(world: World) -> None
 
     assert "s3://.{1,128}" in said
     assert ingest(world, key, document(longest)) == ["STARTING"]
-
-
-@holds("document.overwritten")
-def test_a_changed_object_replaces_what_was_indexed_of_its_uri(world: World) -> None:
-    uri = world.put("shelf/a.txt", "Old.", {"owner": "alice"})
-    key = synced(world)
-    eventually(lambda: owned(world, key, "alice") == ["Old."])
-    world.put("shelf/a.txt", "New.", {"owner": "bob"})
-
-    ingest(world, key, document(uri))
-
-    eventually(lambda: owned(world, key, "bob") == ["New."])
-    assert owned(world, key, "alice") == []
 
 
 @holds("job.incremental")

@@ -16,7 +16,7 @@ def test_files_that_can_be_read_are_indexed_others_fail_or_are_ignored_and_any_n
     world: World,
 ) -> None:
     knowledge_base, source = world.pair()
-    readable = {
+    readable: dict[str, bytes | str] = {
         "handbook.pdf": files.pdf("Parking is free.", "The canteen serves soup on Mondays."),
         "letter.docx": files.word("Dear Ada, the machine computes."),
         "notes.MD": "# Notes\n\nThe server room is cold.",
@@ -25,7 +25,7 @@ def test_files_that_can_be_read_are_indexed_others_fail_or_are_ignored_and_any_n
         "nfd/re\u0301sume\u0301.txt": "Ravens can count.",
         "😀/100%.txt": "Ravens can count.",
     }
-    unreadable = {
+    unreadable: dict[str, bytes | str] = {
         "blank.txt": b" \n \n",
         "truncated.pdf": files.truncated_pdf(),
         "encrypted.pdf": files.encrypted_pdf(),
@@ -34,7 +34,11 @@ def test_files_that_can_be_read_are_indexed_others_fail_or_are_ignored_and_any_n
         "large.txt": b"word " * 10_485_761,
     }
     ignored = ("setup.exe", "slides.pptx", "README", ".pdf/none", "script.txt")
-    bodies = {**readable, **unreadable, **dict.fromkeys(ignored, "#!/bin/sh\necho some text\n")}
+    bodies: dict[str, bytes | str] = {
+        **readable,
+        **unreadable,
+        **dict.fromkeys(ignored, "#!/bin/sh\necho some text\n"),
+    }
     uris = {key: world.put(key, body) for key, body in bodies.items()}
     world.put("a b/Q1 résumé (final)+v2.txt", "Ravens can count.", {"name": "résumé 😀"})
 

@@ -39,8 +39,8 @@ def shelf(
     _chat: ChatEndpoint, s3_endpoint: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[World, str]]:
     """A simulator with a model, and two documents; read only."""
-    asked = {"model": model(_chat)}
-    with simulated(tmp_path_factory.mktemp("simulator"), s3_endpoint, **asked) as world:
+    data_dir = tmp_path_factory.mktemp("simulator")
+    with simulated(data_dir, s3_endpoint, model=model(_chat)) as world:
         yield world, shelved(world)
 
 

@@ -117,7 +117,7 @@ def test_the_best_are_left_and_never_more_than_were_found(
     works: tuple[World, str], results: int, reranked: int | None, found: int
 ) -> None:
     world, knowledge_base = works
-    chosen = {} if reranked is None else {"numberOfRerankedResults": reranked}
+    chosen: dict[str, Any] = {} if reranked is None else {"numberOfRerankedResults": reranked}
     configuration = reranking(**chosen)
 
     answer = world.runtime.retrieve(
@@ -150,7 +150,8 @@ def test_a_model_reads_the_attributes_that_were_chosen(
     works: tuple[World, str], metadata: dict[str, Any] | None, best: str
 ) -> None:
     world, knowledge_base = works
-    configuration = reranking(**({"metadataConfiguration": metadata} if metadata else {}))
+    chosen: dict[str, Any] = {"metadataConfiguration": metadata} if metadata else {}
+    configuration = reranking(**chosen)
     question = "How often is the pump greased? By the note, not by the text"
 
     answer = world.runtime.retrieve(

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from stackroom_local.simulator.found import Passage, passages_of
 from tests.simulator.test_conversation import request, said, user
 from tests.simulator.test_tools import OBJECT, offered, turn
 from tests.simulator.test_tools import tool as tool_of
@@ -112,14 +111,20 @@ def test_an_answer_is_extracted_from_all_that_was_found_and_cites_it(world: Worl
     )
 
 
-@pytest.mark.parametrize("kind", ["text", "json"])
-def test_what_a_gateway_answers_is_read(world: World, kind: str) -> None:
-    block = {"json": GATEWAY} if kind == "json" else {"text": json.dumps(GATEWAY)}
+def test_what_a_gateway_and_bedrock_itself_answer_is_read(world: World) -> None:
+    location = {"type": "S3", "s3Location": {"uri": "s3://docs/manual.pdf"}}
+    text = {"text": "The pump is greased every 200 hours."}
+    found = {"retrievalResults": [{"content": text, "location": location}]}
 
-    answer = said(asked(world, block))
+    as_json, as_text = (
+        said(asked(world, block)) for block in ({"json": GATEWAY}, {"text": json.dumps(GATEWAY)})
+    )
+    of_bedrock = said(asked(world, {"json": found}))
 
-    assert "The pump is greased every 200 hours. [manual.pdf (page 3)]" in answer
-    assert "Old pumps are greased once a week by the crew. [77aa]" in answer
+    assert as_json == as_text
+    assert "The pump is greased every 200 hours. [manual.pdf (page 3)]" in as_json
+    assert "Old pumps are greased once a week by the crew. [77aa]" in as_json
+    assert of_bedrock.endswith("every 200 hours. [s3://docs/manual.pdf]")
 
 
 @pytest.mark.parametrize(
@@ -146,27 +151,6 @@ def test_a_demanded_search_is_made_and_another_tool_refused(world: World) -> Non
 
     assert demanded["stopReason"] == "tool_use"
     assert "uses of tools but searches by toolChoice" in error["Message"]
-
-
-def test_results_of_bedrock_itself_are_read() -> None:
-    location = {"type": "S3", "s3Location": {"uri": "s3://docs/manual.pdf"}}
-    found = {"retrievalResults": [{"content": {"text": "200 hours."}, "location": location}]}
-
-    passages = passages_of(json.dumps(found))
-
-    assert passages == [Passage(text="200 hours.", source="s3://docs/manual.pdf")]
-
-
-def test_no_place_outdoes_all_others(world: World) -> None:
-    often = [f"The pump is greased every {hours} hours." for hours in (100, 200, 300, 400)]
-    results = [
-        {"content": " ".join(often), "source": {"filename": "manual.pdf"}},
-        {"content": "In the mill a pump gets grease weekly.", "source": {"filename": "mill.md"}},
-    ]
-
-    answer = said(asked(world, {"json": {"results": results}}))
-
-    assert answer.count("[manual.pdf]") == answer.count("[mill.md]") == 1
 
 
 def spanning(text: str, first: int, last: int) -> dict[str, Any]:

@@ -153,7 +153,7 @@ def test_the_assistant_may_go_on_after_its_results(world: World) -> None:
 @holds("converse.guardrail")
 def test_a_guardrail_does_not_look_at_tools(world: World) -> None:
     named = {"guardrailIdentifier": world.guardrail(words=["pigeons"]), "guardrailVersion": "DRAFT"}
-    given = {"toolConfig": offered(tool()), "guardrailConfig": named}
+    given: dict[str, Any] = {"toolConfig": offered(tool()), "guardrailConfig": named}
     found = results("a", content=[{"text": "Pigeons like hills."}])
     asks = {"guardContent": {"text": {"text": "What do birds like?"}}}
     messages = [turn("user", asks), uses("a", given={"query": "pigeons"}), found]
