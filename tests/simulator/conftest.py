@@ -1,16 +1,17 @@
 """An S3 for the documents and a simulator beside it, both on free ports of this machine."""
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from stackroom_local.simulator.server import Configuration, Simulator
+from stackroom_local.simulator import guardrails, knowledge_bases, rules
 from tests.simulator.chat_endpoint import ChatEndpoint, chat_endpoint
-from tests.simulator.running import ministack
+from tests.simulator.running import ministack, simulated
 from tests.simulator.world import REGION, World
-
-FAST = 100.0
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -22,46 +23,51 @@ def _fake_credentials() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="package", autouse=True)
+def _room() -> Iterator[None]:
+    """For what all tests together make in one account, where a hundred is the most."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in (
+            (knowledge_bases, "KNOWLEDGE_BASES_PER_ACCOUNT"),
+            (guardrails, "GUARDRAILS_PER_ACCOUNT"),
+        ):
+            patch.setattr(module, name, replace(getattr(rules, name), value=10_000))
+        yield
+
+
 @pytest.fixture(scope="session")
 def s3_endpoint(_fake_credentials: None) -> Iterator[str]:
     with ministack() as endpoint:
         yield endpoint
 
 
-# A file's own, since an account has 100 knowledge bases at most, and each test makes one.
-@pytest.fixture(scope="module")
-def _endpoint(s3_endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    configuration = Configuration(
-        data_dir=tmp_path_factory.mktemp("simulator"), s3_endpoint=s3_endpoint, speed=FAST
-    )
-    with Simulator(configuration) as simulator:
-        yield simulator.endpoint
+@pytest.fixture(scope="session")
+def shared(s3_endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """The simulator of all tests, for what a module makes once and only reads."""
+    with simulated(tmp_path_factory.mktemp("simulator"), s3_endpoint) as world:
+        yield world
 
 
 @pytest.fixture
-def world(_endpoint: str, s3_endpoint: str) -> World:
-    """The simulator that all tests of a file share, with a bucket of the test's own."""
-    return World(_endpoint, s3_endpoint, patient=True)
+def world(shared: World) -> World:
+    """The simulator of all tests, with a bucket of the test's own."""
+    return shared.anew()
 
 
 @pytest.fixture
 def world_at(s3_endpoint: str, tmp_path: Path) -> Iterator[Callable[..., World]]:
-    """A fresh simulator at a speed of the test's choice."""
-    running: list[Simulator] = []
+    """A fresh simulator at a speed of the test's choice, with more of its `Configuration`."""
+    with ExitStack() as running:
 
-    def start(speed: float, *, patient: bool = False) -> World:
-        configuration = Configuration(
-            data_dir=tmp_path / str(len(running)), s3_endpoint=s3_endpoint, speed=speed
-        )
-        running.append(Simulator(configuration).__enter__())
-        return World(running[-1].endpoint, s3_endpoint, patient=patient)
+        def start(speed: float, *, patient: bool = False, **more: Any) -> World:
+            made = simulated(tmp_path / "fresh", s3_endpoint, speed=speed, **more)
+            world = running.enter_context(made)
+            return world if patient else World(world.endpoint, s3_endpoint)
 
-    yield start
-    for simulator in running:
-        simulator.__exit__(None, None, None)
+        yield start
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def _chat() -> Iterator[ChatEndpoint]:
     with chat_endpoint() as endpoint:
         yield endpoint

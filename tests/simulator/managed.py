@@ -71,6 +71,12 @@ def connected(world: World, knowledge_base: str, parameters: object, **more: Any
     return source
 
 
+def pair(world: World, parameters: object = None, **more: Any) -> tuple[str, str]:
+    """A managed knowledge base and its one data source, of the world's bucket or as told."""
+    knowledge_base = managed(world)
+    return knowledge_base, connected(world, knowledge_base, parameters or s3(world), **more)
+
+
 def described(world: World, knowledge_base: str, source: str) -> dict[str, Any]:
     found: dict[str, Any] = world.agent.get_data_source(
         knowledgeBaseId=knowledge_base, dataSourceId=source

@@ -1,4 +1,4 @@
-"""An S3 for documents, on a free port of this machine."""
+"""An S3 for documents, and a simulator, each on a free port of this machine."""
 
 import os
 import subprocess
@@ -7,9 +7,14 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 from stackroom_local.processes import free_ports
-from tests.simulator.world import eventually
+from stackroom_local.simulator.server import Configuration, Simulator
+from tests.simulator.world import World, eventually
+
+FAST = 100.0
 
 
 @contextmanager
@@ -42,3 +47,13 @@ def answers(url: str) -> bool:
             return True
     except (urllib.error.URLError, OSError):
         return False
+
+
+@contextmanager
+def simulated(
+    data_dir: Path, s3_endpoint: str, *, speed: float = FAST, **more: Any
+) -> Iterator[World]:
+    """A simulator of this process; `more` is of its `Configuration`."""
+    configuration = Configuration(data_dir=data_dir, s3_endpoint=s3_endpoint, speed=speed, **more)
+    with Simulator(configuration) as simulator:
+        yield World(simulator.endpoint, s3_endpoint, patient=True)

@@ -7,19 +7,14 @@ import pytest
 
 from tests import files
 from tests.simulator.holding import holds
-from tests.simulator.test_conversation import request, said, user
+from tests.simulator.test_conversation import request, said
 from tests.simulator.test_tools import offered, tool, turn
-from tests.simulator.world import HAIKU, World, refused
+from tests.simulator.world import HAIKU, World, invalid, refused
 
 QUESTION = {"text": "How often is the pump greased?"}
 FACT = "The pump is greased every 200 hours."
 SONNET = "us.anthropic.claude-sonnet-4-20250514-v1:0"
 CACHE = {"cachePoint": {"type": "default"}}
-
-
-@pytest.fixture(scope="module")
-def world(_endpoint: str, s3_endpoint: str) -> World:
-    return World(_endpoint, s3_endpoint, patient=True)
 
 
 def document(body: bytes = FACT.encode(), name: str = "manual", **more: Any) -> dict[str, Any]:
@@ -34,11 +29,7 @@ def asked(*blocks: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     ("form", "body"),
     [
         ("pdf", files.pdf("Pumps stand in the cellar.", FACT)),
-        ("docx", files.word(FACT)),
         ("xlsx", files.workbook({"Pumps": [["pump", FACT]]})),
-        ("html", f"<html><body><p>{FACT}</p></body></html>".encode()),
-        ("csv", f"pump,often\nA,{FACT}\n".encode()),
-        ("md", f"# Pumps\n\n{FACT}\n".encode()),
         ("txt", FACT.encode()),
     ],
 )
@@ -47,14 +38,6 @@ def test_a_document_is_read(world: World, form: str, body: bytes) -> None:
 
     assert "The pump is greased every 200 hours." in said(answer)
     assert said(answer).endswith("[manual]")
-
-
-def test_what_is_asked_for_is_found_far_into_a_document(world: World) -> None:
-    body = "\n".join([*(f"Valve {n} stands in the cellar of house {n}." for n in range(300)), FACT])
-
-    answer = world.bedrock_runtime.converse(**asked(QUESTION, document(body.encode())))
-
-    assert FACT in said(answer)
 
 
 def test_a_document_in_a_result_of_a_tool_is_read(world: World) -> None:
@@ -85,9 +68,6 @@ def test_a_document_in_a_result_of_a_tool_is_read(world: World) -> None:
         ),
         ([QUESTION, document(name="manual.pdf")], "The document file name can only contain"),
         ([QUESTION, document(name="the  manual")], "one consecutive whitespace character"),
-        ([QUESTION, document(name="the\tmanual")], "The document file name can only contain"),
-        ([QUESTION, document(name="Überblick")], "The document file name can only contain"),
-        ([QUESTION, document(name="m" * 201)], "length less than or equal to 200"),
         ([QUESTION, document(b"a" * 4_718_593)], "has more than 4718592 bytes (4.5 MB)"),
         (
             [QUESTION, document(source={"text": FACT})],
@@ -98,9 +78,7 @@ def test_a_document_in_a_result_of_a_tool_is_read(world: World) -> None:
             [QUESTION, document(files.truncated_pdf(), format="pdf")],
             "messages.0.content.1.document: The document specified was not valid.",
         ),
-        ([QUESTION, document(format="pptx")], "enum value set: [pdf, csv, doc"),
         ([QUESTION, document(format="doc")], "does not offer documents in the format doc"),
-        ([QUESTION, document(format="xls")], "does not offer documents in the format xls"),
         (
             [QUESTION, document(source={"s3Location": {"uri": "s3://docs/manual.pdf"}})],
             "does not offer documents in S3",
@@ -114,29 +92,34 @@ def test_a_document_in_a_result_of_a_tool_is_read(world: World) -> None:
 def test_a_document_that_does_not_fit_is_refused(
     world: World, blocks: list[Mapping[str, Any]], message: str
 ) -> None:
-    error = refused(world.bedrock_runtime.converse, **asked(*blocks))
-
-    assert error["Code"] == "ValidationException"
-    assert message in error["Message"]
+    assert message in invalid(world.bedrock_runtime.converse, **asked(*blocks))
 
 
-@holds("documents.name", "documents.count", "documents.size")
+@holds("documents.name", "documents.count")
 def test_documents_up_to_the_limits_are_taken(world: World) -> None:
-    names = ["manual", "the manual (2) [b]", " a_b-c ", "m" * 200]
-    largest = (FACT + "\n").encode() + b" " * (4_718_592 - len(FACT) - 1)
+    names = ["manual", "the manual (2) [b]", " a_b-c ", "m" * 200, "the last"]
 
     answer = world.bedrock_runtime.converse(
-        **asked(QUESTION, document(largest, name="large"), *(document(name=n) for n in names))
+        **asked(QUESTION, *(document(name=name) for name in names))
     )
 
     assert FACT in said(answer)
 
 
 @holds("converse.cache")
-def test_cache_points_are_taken_and_nothing_is_cached(world: World) -> None:
+@pytest.mark.parametrize(
+    "model",
+    [
+        SONNET,
+        "us.amazon.nova-lite-v1:0",
+        "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3d4e5f6",
+        "anthropic.claude-3-5-haiku-20241022-v1:0",
+    ],
+)
+def test_cache_points_are_taken_and_nothing_is_cached(world: World, model: str) -> None:
     answer = world.bedrock_runtime.converse(
         **request(
-            modelId=SONNET,
+            modelId=model,
             system=[{"text": "Be kind."}, CACHE],
             messages=[turn("user", QUESTION, CACHE)],
             toolConfig=offered(tool(), CACHE),
@@ -154,7 +137,6 @@ def test_cache_points_are_taken_and_nothing_is_cached(world: World) -> None:
     [
         (SONNET, 5, "ValidationException", "A maximum of 4 cache points may be provided. Found 5."),
         (HAIKU, 1, "AccessDeniedException", "did not allow prompt caching"),
-        ("us.meta.llama3-3-70b-instruct-v1:0", 1, "AccessDeniedException", "prompt caching"),
         (SONNET, 0, "ValidationException", "content is blank"),
     ],
 )
@@ -167,24 +149,3 @@ def test_cache_points_that_do_not_fit_are_refused(
 
     assert error["Code"] == code
     assert message in error["Message"]
-
-
-@holds("converse.cache")
-@pytest.mark.parametrize(
-    "model",
-    [
-        "us.amazon.nova-lite-v1:0",
-        "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3d4e5f6",
-        "anthropic.claude-3-5-haiku-20241022-v1:0",
-    ],
-)
-def test_models_that_cache_take_cache_points(world: World, model: str) -> None:
-    answer = world.bedrock_runtime.converse(
-        **request(
-            modelId=model,
-            messages=[user("Which city has hills?")],
-            system=[{"text": "Be kind."}, CACHE],
-        )
-    )
-
-    assert said(answer)

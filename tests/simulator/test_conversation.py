@@ -9,14 +9,15 @@ from strands import Agent
 from strands.models.bedrock import BedrockModel
 
 from stackroom_local.simulator.model_endpoint import ModelEndpoint
-from stackroom_local.simulator.server import Configuration, Simulator
 from tests.simulator.chat_endpoint import ChatEndpoint, drip
 from tests.simulator.holding import holds
+from tests.simulator.running import simulated
 from tests.simulator.test_model_endpoint import KEY, says
 from tests.simulator.topics import TOPICS
-from tests.simulator.world import HAIKU, REGION, TITAN, World, refused
+from tests.simulator.world import HAIKU, REGION, TITAN, World, invalid, refused
 
 QUESTION = "Which city has hills?"
+IMAGE = {"image": {"format": "png", "source": {"bytes": b"png"}}}
 PROMPT = """\
 Answer from these.
 <passage number="1">
@@ -29,23 +30,13 @@ Name the numbers in brackets."""
 
 
 @pytest.fixture(scope="module")
-def world(_endpoint: str, s3_endpoint: str) -> World:
-    return World(_endpoint, s3_endpoint, patient=True)
-
-
-@pytest.fixture(scope="module")
 def modelled(
     _chat: ChatEndpoint, s3_endpoint: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
     """A simulator that has a model asked, which it does not wait for long."""
-    configuration = Configuration(
-        data_dir=tmp_path_factory.mktemp("simulator"),
-        s3_endpoint=s3_endpoint,
-        speed=100,
-        model=ModelEndpoint(base_url=_chat.base_url, model="small", key=KEY, seconds=0.5),
-    )
-    with Simulator(configuration) as simulator:
-        yield World(simulator.endpoint, s3_endpoint, patient=True)
+    model = ModelEndpoint(base_url=_chat.base_url, model="small", key=KEY, seconds=0.5)
+    with simulated(tmp_path_factory.mktemp("simulator"), s3_endpoint, model=model) as world:
+        yield world
 
 
 def user(*texts: str) -> dict[str, Any]:
@@ -84,26 +75,22 @@ def test_an_answer_is_extracted_from_the_prompt_says_so_and_cites_by_number(worl
 def test_passages_are_found_between_tags_of_any_name_and_what_is_escaped_is_read(
     world: World,
 ) -> None:
-    system = '<result number="7">\nRome has &lt;seven&gt; hills.\n</result>'
+    tagged = '<result number="7">\nRome has &lt;seven&gt; hills.\n</result>'
 
-    answer = world.bedrock_runtime.converse(**request(system=[{"text": system}]))
+    found, nothing = (
+        world.bedrock_runtime.converse(**request(system=[{"text": system}]))
+        for system in (tagged, "Be kind.")
+    )
 
-    assert said(answer).endswith("Rome has <seven> hills. [7]")
-
-
-def test_nothing_is_invented_where_the_prompt_has_no_passages(world: World) -> None:
-    answer = world.bedrock_runtime.converse(**request(system=[{"text": "Be kind."}]))
-
-    assert said(answer).endswith("the prompt has no numbered passages.")
+    assert said(found).endswith("Rome has <seven> hills. [7]")
+    assert said(nothing).endswith("the prompt has no numbered passages.")
 
 
 @holds("converse.model")
 @pytest.mark.parametrize(
     "model",
     [
-        HAIKU,
         "anthropic.claude-3-haiku-20240307-v1:0",
-        "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.amazon.nova-lite-v1:0",
         "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3d4e5f6",
     ],
 )
@@ -122,7 +109,6 @@ def test_a_model_is_named_by_id_arn_or_inference_profile(world: World, model: st
     ("given", "message"),
     [
         ({"modelId": TITAN}, "doesn't support the model"),
-        ({"modelId": "claude haiku"}, "modelId"),
         ({"messages": []}, "must start with a user message"),
         ({"messages": [assistant("Hello?")]}, "must start with a user message"),
         ({"messages": [user("a"), user("b")]}, "must alternate between user and assistant"),
@@ -130,11 +116,9 @@ def test_a_model_is_named_by_id_arn_or_inference_profile(world: World, model: st
         ({"messages": [user()]}, "object at messages.0.content is blank"),
         ({"system": [{"text": " \n"}]}, "object at system.0 is blank"),
         ({"inferenceConfig": {"temperature": 1.5}}, "temperature"),
-        ({"inferenceConfig": {"maxTokens": 0}}, "maxTokens"),
         ({"messages": [user("a"), assistant("b")]}, "does not offer an answer that the caller"),
+        ({"messages": [{"role": "user", "content": [IMAGE]}]}, "does not offer image in a message"),
         ({"additionalModelRequestFields": {"top_k": 5}}, "additionalModelRequestFields"),
-        ({"performanceConfig": {"latency": "optimized"}}, "performanceConfig"),
-        ({"serviceTier": {"type": "flex"}}, "serviceTier"),
         (
             {"modelId": "arn:aws:bedrock:us-east-1:123456789012:prompt/ABCDEFGHIJ:1"},
             "prompt resources",
@@ -142,21 +126,7 @@ def test_a_model_is_named_by_id_arn_or_inference_profile(world: World, model: st
     ],
 )
 def test_what_is_refused_says_why(world: World, given: dict[str, Any], message: str) -> None:
-    error = refused(world.bedrock_runtime.converse, **request(**given))
-
-    assert error["Code"] == "ValidationException"
-    assert message in error["Message"]
-
-
-def test_images_are_refused_by_name(world: World) -> None:
-    image = {"image": {"format": "png", "source": {"bytes": b"png"}}}
-
-    error = refused(
-        world.bedrock_runtime.converse,
-        **request(messages=[{"role": "user", "content": [{"text": "?"}, image]}]),
-    )
-
-    assert error["Message"] == "The local simulator does not offer image in a message."
+    assert message in invalid(world.bedrock_runtime.converse, **request(**given))
 
 
 def guarded(world: World, **policies: Any) -> dict[str, Any]:
@@ -174,20 +144,22 @@ def guarded(world: World, **policies: Any) -> dict[str, Any]:
     ],
 )
 def test_a_guardrail_blocks_the_question_or_the_answer_and_reads_no_system_prompt(
-    world: World, question: str, expected: str | None
+    modelled: World, chat: ChatEndpoint, question: str, expected: str | None
 ) -> None:
     topics = {"Investment advice": TOPICS["Investment advice"]}
-    guardrail = guarded(world, words=["pigeons", "120,000"], topics=topics)
-    prompt = PROMPT if expected else "Pigeons cost 120,000."
+    guardrail = guarded(modelled, words=["pigeons", "120,000"], topics=topics)
+    chat.says = "He earns 120,000." if "earn" in question else "Fine."
+    system = [{"text": "Pigeons cost 120,000."}]
 
-    answer = world.bedrock_runtime.converse(
-        **request(question, system=[{"text": prompt}], guardrailConfig=guardrail)
+    answer = modelled.bedrock_runtime.converse(
+        **request(question, system=system, guardrailConfig=guardrail)
     )
 
     assert answer["stopReason"] == ("guardrail_intervened" if expected else "end_turn")
     assert "trace" not in answer
-    if expected:
-        assert said(answer) == expected
+    assert said(answer) == (expected or "Fine.")
+    is_question = expected is not None and expected.startswith("That question")
+    assert len(chat.asked) == (0 if is_question else 1)
 
 
 @holds("converse.guardrail", "converse.usage")
@@ -210,71 +182,62 @@ def test_a_guardrail_reads_guard_content_alone_where_there_is_any(world: World) 
     assert blocked["usage"]["totalTokens"] == 0
 
 
-@holds("converse.guardrail-missing")
-@pytest.mark.parametrize(
-    "named", [{"guardrailVersion": "3"}, {"guardrailIdentifier": "nosuchguardrail"}]
-)
-def test_a_guardrail_that_is_not_there_is_an_error(world: World, named: dict[str, str]) -> None:
-    guardrail = {**guarded(world, words=["a"]), **named}
-
-    error = refused(world.bedrock_runtime.converse, **request(guardrailConfig=guardrail))
-
-    assert error["Code"] == "ValidationException"
-    assert "does not exist" in error["Message"]
-
-
 @holds("converse.guardrail-trace")
 @pytest.mark.parametrize("trace", ["enabled", "enabled_full"])
-def test_a_trace_tells_what_a_guardrail_found(world: World, trace: str) -> None:
+def test_a_trace_tells_what_a_guardrail_found_and_a_stream_tells_it_last(
+    world: World, trace: str
+) -> None:
     topics = {"Investment advice": TOPICS["Investment advice"]}
     guardrail = guarded(world, words=["pigeons", "120,000"], topics=topics)
-    named = {"guardrailConfig": {**guardrail, "trace": trace}}
+    config = {**guardrail, "trace": trace}
     identifier = guardrail["guardrailIdentifier"]
+    converse = world.bedrock_runtime.converse
+    pigeons = "Which city has pigeons?"
 
-    asked = world.bedrock_runtime.converse(**request("Which city has pigeons?", **named))
-    told = world.bedrock_runtime.converse(**request("What does marketing earn?", **named))
-    passed = world.bedrock_runtime.converse(
-        **request("How are you?", system=[{"text": "Be kind."}], **named)
+    asked = converse(**request(pigeons, guardrailConfig=config))["trace"]["guardrail"]
+    told = converse(**request("What does marketing earn?", guardrailConfig=config))
+    passed = converse(
+        **request("How are you?", system=[{"text": "Be kind."}], guardrailConfig=config)
+    )["trace"]["guardrail"]
+    streamed = world.bedrock_runtime.converse_stream(
+        **request(pigeons, guardrailConfig={**config, "streamProcessingMode": "sync"})
     )
+    *_, stop, last = streamed["stream"]
 
-    first = asked["trace"]["guardrail"]["inputAssessment"][identifier]
-    [last] = told["trace"]["guardrail"]["outputAssessments"][identifier]
-    words = [each["wordPolicy"]["customWords"] for each in (first, last)]
-    assert words == [
-        [{"match": "pigeons", "action": "BLOCKED", "detected": True}],
-        [{"match": "120,000", "action": "BLOCKED", "detected": True}],
+    [answered] = told["trace"]["guardrail"]["outputAssessments"][identifier]
+    words = [
+        each["wordPolicy"]["customWords"]
+        for each in (asked["inputAssessment"][identifier], answered)
     ]
-    assert asked["trace"]["guardrail"]["actionReason"] == "Guardrail blocked."
-    assert "outputAssessments" not in asked["trace"]["guardrail"]
-    assert first["invocationMetrics"]["usage"]["wordPolicyUnits"] == 1
-    clean = passed["trace"]["guardrail"]["inputAssessment"][identifier]
+    assert words == [
+        [{"match": word, "action": "BLOCKED", "detected": True}] for word in ("pigeons", "120,000")
+    ]
+    assert asked["actionReason"] == "Guardrail blocked."
+    assert "outputAssessments" not in asked
+    usage = asked["inputAssessment"][identifier]["invocationMetrics"]["usage"]
+    assert usage["wordPolicyUnits"] == 1
+    clean = passed["inputAssessment"][identifier]
     assert "wordPolicy" not in clean
     assert ("topicPolicy" in clean) is (trace == "enabled_full")
-    assert "actionReason" not in passed["trace"]["guardrail"]
+    assert "actionReason" not in passed
+    assert stop == {"messageStop": {"stopReason": "guardrail_intervened"}}
+    assert list(last["metadata"]["trace"]["guardrail"]["inputAssessment"]) == [identifier]
 
 
-@holds("converse.guardrail-trace")
-def test_a_stream_tells_its_trace_last(world: World) -> None:
-    named = {**guarded(world, words=["pigeons"]), "trace": "enabled"}
-
-    answer = world.bedrock_runtime.converse_stream(
-        **request("Pigeons?", guardrailConfig={**named, "streamProcessingMode": "sync"})
-    )
-    events = list(answer["stream"])
-
-    assert events[-2] == {"messageStop": {"stopReason": "guardrail_intervened"}}
-    found = events[-1]["metadata"]["trace"]["guardrail"]["inputAssessment"]
-    assert list(found) == [named["guardrailIdentifier"]]
-
-
-def test_a_guardrail_beside_a_stream_is_refused_and_none_is_no_guardrail(world: World) -> None:
-    guardrail = {**guarded(world, words=["a"]), "streamProcessingMode": "async"}
+@holds("converse.guardrail-missing")
+def test_a_guardrail_that_is_not_there_or_beside_a_stream_is_refused_and_none_is_no_guardrail(
+    world: World,
+) -> None:
+    named, asked = guarded(world, words=["a"]), world.bedrock_runtime
     none = {"guardrailIdentifier": "", "guardrailVersion": ""}
+    beside = {**named, "streamProcessingMode": "async"}
 
-    error = refused(world.bedrock_runtime.converse_stream, **request(guardrailConfig=guardrail))
-
-    assert "streamProcessingMode" in error["Message"]
-    assert "trace" not in world.bedrock_runtime.converse(**request(guardrailConfig=none))
+    for missing in ({"guardrailVersion": "3"}, {"guardrailIdentifier": "nosuchguardrail"}):
+        said = invalid(asked.converse, **request(guardrailConfig={**named, **missing}))
+        assert "does not exist" in said
+    streaming = invalid(asked.converse_stream, **request(guardrailConfig=beside))
+    assert "streamProcessingMode" in streaming
+    assert "trace" not in asked.converse(**request(guardrailConfig=none))
 
 
 @pytest.mark.parametrize("streaming", [False, True])
@@ -322,39 +285,27 @@ def test_an_endpoint_is_asked_the_whole_conversation(modelled: World, chat: Chat
     ]
 
 
-def test_an_endpoint_is_asked_nothing_that_a_guardrail_blocks(
-    modelled: World, chat: ChatEndpoint
-) -> None:
-    guardrail = guarded(modelled, words=["pigeons"])
-
-    modelled.bedrock_runtime.converse(**request("Pigeons?", guardrailConfig=guardrail))
-
-    assert chat.asked == []
-
-
 @holds("converse.timeout", "converse.model-error", "converse.throttled")
 @pytest.mark.parametrize(
-    ("answering", "expected"),
+    ("answering", "code", "problem"),
     [
-        (says(200, "{}"), ("ModelErrorException", "no chat completion")),
-        (says(401, f"no such key: {KEY}"), ("ModelErrorException", "HTTP status 401")),
-        (says(500, f"we broke with {KEY}"), ("ModelErrorException", "HTTP status 500")),
-        (says(429, "slower"), ("ThrottlingException", "Too many requests")),
-        (drip, ("ModelTimeoutException", "in time")),
+        (says(200, "{}"), "ModelErrorException", "no chat completion"),
+        (says(500, f"we broke with {KEY}"), "ModelErrorException", "HTTP status 500"),
+        (says(429, "slower"), "ThrottlingException", "Too many requests"),
+        (drip, "ModelTimeoutException", "in time"),
     ],
 )
 def test_an_endpoint_that_fails_is_an_error_of_aws_without_the_key(
     modelled: World,
     chat: ChatEndpoint,
     answering: Callable[[BaseHTTPRequestHandler], None],
-    expected: tuple[str, str],
+    code: str,
+    problem: str,
 ) -> None:
     chat.answering = answering
-    code, problem = expected
     once = World(modelled.endpoint, modelled.s3_endpoint)  # who is throttled is told
 
     error = refused(once.bedrock_runtime.converse, **request())
 
-    assert error["Code"] == code
-    assert problem in error["Message"]
+    assert (error["Code"], problem in error["Message"]) == (code, True)
     assert KEY not in error["Message"]

@@ -1,144 +1,156 @@
 """Data sources: five per knowledge base, unique names, replaced whole, deleted later."""
 
 from collections.abc import Callable
+from typing import Any
 
 from tests.simulator.holding import holds
-from tests.simulator.world import World, data_source_request, eventually, refused
+from tests.simulator.world import (
+    CUSTOM,
+    World,
+    at,
+    data_source_request,
+    eventually,
+    inline,
+    invalid,
+    refused,
+)
 
 
-@holds("data-source.per-knowledge-base")
-def test_a_knowledge_base_takes_five_data_sources(world: World) -> None:
-    knowledge_base = world.knowledge_base()
-    for _ in range(5):
-        world.data_source(knowledge_base)
-
-    error = refused(
-        world.agent.create_data_source, **data_source_request(knowledge_base, world.bucket)
-    )
-
-    assert error["Code"] == "ServiceQuotaExceededException"
-
-
-@holds("data-source.name-taken")
-def test_a_name_is_taken_once_per_knowledge_base(world: World) -> None:
+@holds("data-source.name-taken", "data-source.per-knowledge-base")
+def test_a_name_is_taken_once_and_five_are_the_most_in_a_knowledge_base(world: World) -> None:
     knowledge_base, other = world.knowledge_base(), world.knowledge_base()
     world.data_source(knowledge_base, name="ds-catalog")
-
     request = data_source_request(knowledge_base, world.bucket)
-    error = refused(world.agent.create_data_source, **{**request, "name": "ds-catalog"})
+    create = world.agent.create_data_source
 
-    assert error["Code"] == "ConflictException"
+    taken = refused(create, **{**request, "name": "ds-catalog"})
+    for _ in range(4):
+        world.data_source(knowledge_base)
+    sixth = refused(create, **request)
+
+    assert taken["Code"] == "ConflictException"
+    assert sixth["Code"] == "ServiceQuotaExceededException"
     assert world.data_source(other, name="ds-catalog")
 
 
 @holds("request.client-token")
-def test_a_repeated_client_token_makes_one_data_source(world: World) -> None:
-    knowledge_base = world.knowledge_base()
-
-    first = world.data_source(knowledge_base, clientToken="t" * 33)
-    second = world.data_source(knowledge_base, clientToken="t" * 33)
-
-    assert second == first
-    listed = world.agent.list_data_sources(knowledgeBaseId=knowledge_base)
-    assert [source["dataSourceId"] for source in listed["dataSourceSummaries"]] == [first]
-
-
-@holds("request.client-token")
-def test_a_client_token_is_forgotten_after_ten_minutes(world_at: Callable[..., World]) -> None:
+def test_a_repeated_client_token_makes_one_data_source_for_ten_minutes(
+    world_at: Callable[..., World],
+) -> None:
     world = world_at(2_000, patient=True)
     knowledge_base = world.knowledge_base()
-    first = world.data_source(knowledge_base, clientToken="t" * 33)
 
-    again = eventually(
+    first, second = (world.data_source(knowledge_base, clientToken="t" * 33) for _ in range(2))
+    third = eventually(
         lambda: (made := world.data_source(knowledge_base, clientToken="t" * 33)) != first and made
     )
 
+    assert second == first
     listed = world.agent.list_data_sources(knowledgeBaseId=knowledge_base)["dataSourceSummaries"]
-    assert {source["dataSourceId"] for source in listed} == {first, again}
+    assert {source["dataSourceId"] for source in listed} == {first, third}
 
 
-@holds("model.inclusion-prefix")
-def test_only_one_inclusion_prefix_is_allowed(world: World) -> None:
-    request = data_source_request(world.knowledge_base(), world.bucket)
-    request["dataSourceConfiguration"]["s3Configuration"]["inclusionPrefixes"] = ["a/", "b/"]
-
-    error = refused(world.agent.create_data_source, **request)
-
-    assert error["Code"] == "ValidationException"
-    assert "inclusionPrefixes" in error["Message"]
-
-
-@holds("request.not-simulated")
-def test_what_is_not_simulated_is_refused_by_name(world: World) -> None:
-    request = data_source_request(world.knowledge_base(), world.bucket)
-    chunking = {"chunkingConfiguration": {"chunkingStrategy": "SEMANTIC"}}
-
-    error = refused(
-        world.agent.create_data_source, **{**request, "vectorIngestionConfiguration": chunking}
-    )
-
-    assert error["Code"] == "ValidationException"
-    assert "SEMANTIC" in error["Message"]
-
-
-@holds("data-source.chunking-immutable")
-def test_the_chunking_of_a_data_source_never_changes(world: World) -> None:
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base)
+@holds("data-source.chunking-immutable", "data-source.replaced")
+def test_an_update_replaces_all_that_a_data_source_is_but_its_chunking(world: World) -> None:
+    more = {"description": "books", "dataDeletionPolicy": "RETAIN"}
+    knowledge_base, source = world.pair("shelf/", **more)
     request = {**data_source_request(knowledge_base, world.bucket), "dataSourceId": source}
     chunking = {"chunkingConfiguration": {"chunkingStrategy": "NONE"}}
+    update = world.agent.update_data_source
 
-    error = refused(
-        world.agent.update_data_source, **{**request, "vectorIngestionConfiguration": chunking}
-    )
-    updated = world.agent.update_data_source(**{**request, "dataDeletionPolicy": "RETAIN"})
+    invalid(update, **request, vectorIngestionConfiguration=chunking)
+    update(**request)
 
-    assert error["Code"] == "ValidationException"
-    assert updated["dataSource"]["dataDeletionPolicy"] == "RETAIN"
+    found = world.agent.get_data_source(**at(knowledge_base, source))["dataSource"]
+    assert found["name"] == request["name"]
+    assert found["dataDeletionPolicy"] == "DELETE"
+    assert "description" not in found
+    assert "inclusionPrefixes" not in found["dataSourceConfiguration"]["s3Configuration"]
 
 
 @holds("data-source.deletion")
 def test_a_deleted_data_source_goes_with_its_passages(world: World) -> None:
-    knowledge_base = world.knowledge_base()
+    index = world.index(searched={"AMAZON_BEDROCK_TEXT": None})
+    knowledge_base = world.knowledge_base(index)
     source = world.data_source(knowledge_base)
     world.put("tea.txt", "Green tea is brewed at eighty degrees.")
     world.sync(knowledge_base, source)
     eventually(lambda: world.search(knowledge_base, "tea"))
 
-    deleted = world.agent.delete_data_source(knowledgeBaseId=knowledge_base, dataSourceId=source)
+    deleted = world.agent.delete_data_source(**at(knowledge_base, source))
 
     assert deleted["status"] == "DELETING"
-    eventually(
-        lambda: (
-            not world.agent.list_data_sources(knowledgeBaseId=knowledge_base)["dataSourceSummaries"]
-        )
-    )
+    eventually(lambda: is_gone(world, knowledge_base))
     assert world.search(knowledge_base, "tea") == []
+    assert world.query(index, texts={"AMAZON_BEDROCK_TEXT": "tea"}) == []
+    assert world.s3vectors.list_vectors(indexArn=index)["vectors"] == []
 
 
 @holds("data-source.deletion-failed")
 def test_a_data_source_whose_index_is_gone_can_only_be_deleted_by_retaining(world: World) -> None:
     index = world.index()
     knowledge_base = world.knowledge_base(index)
-    source = world.data_source(knowledge_base)
-    key = {"knowledgeBaseId": knowledge_base, "dataSourceId": source}
+    key = at(knowledge_base, world.data_source(knowledge_base))
     world.s3vectors.delete_index(indexArn=index)
     world.agent.delete_data_source(**key)
 
-    failed = eventually(
-        lambda: (
-            (found := world.agent.get_data_source(**key)["dataSource"])["status"]
-            == "DELETE_UNSUCCESSFUL"
-            and found
-        )
-    )
+    def failed() -> dict[str, Any] | None:
+        found: dict[str, Any] = world.agent.get_data_source(**key)["dataSource"]
+        return found if found["status"] == "DELETE_UNSUCCESSFUL" else None
+
+    assert "RETAIN" in eventually(failed)["failureReasons"][0]
     request = data_source_request(knowledge_base, world.bucket)
     world.agent.update_data_source(**{**request, **key, "dataDeletionPolicy": "RETAIN"})
     world.agent.delete_data_source(**key)
+    eventually(lambda: is_gone(world, knowledge_base))
 
-    assert "RETAIN" in failed["failureReasons"][0]
-    eventually(
-        lambda: (
-            not world.agent.list_data_sources(knowledgeBaseId=knowledge_base)["dataSourceSummaries"]
-        )
-    )
+
+@holds("data-source.being-deleted", "data-source.deletion")
+def test_a_data_source_that_is_being_deleted_takes_no_more_work(
+    world_at: Callable[..., World],
+) -> None:
+    world = world_at(1, patient=True)
+    agent = world.agent
+    knowledge_base, source = world.pair(dataSourceConfiguration=CUSTOM)
+    key = at(knowledge_base, source)
+    request = {**data_source_request(knowledge_base, world.bucket), **key}
+    named = {"documentIdentifiers": [{"dataSourceType": "CUSTOM", "custom": {"id": "doc"}}]}
+    written = {"documents": [inline("doc", "Text.", a="b")]}
+    agent.delete_data_source(**key)
+
+    errors = [
+        refused(agent.start_ingestion_job, **key),
+        refused(agent.update_data_source, **request),
+        refused(agent.delete_data_source, **key),
+        refused(agent.ingest_knowledge_base_documents, **key, **written),
+        refused(agent.delete_knowledge_base_documents, **key, **named),
+    ]
+    during = agent.get_data_source(**key)["dataSource"]["status"]
+
+    assert {error["Code"] for error in errors} == {"ConflictException"}
+    assert during == "DELETING"
+    eventually(lambda: is_gone(world, knowledge_base))
+    assert refused(agent.get_data_source, **key)["Code"] == "ResourceNotFoundException"
+
+
+@holds("data-source.retained")
+def test_retained_vectors_stay_in_the_index_and_out_of_the_knowledge_base(world: World) -> None:
+    index = world.index(searched={"AMAZON_BEDROCK_TEXT": None})
+    knowledge_base = world.knowledge_base(index)
+    source = world.data_source(knowledge_base, dataDeletionPolicy="RETAIN")
+    world.put("tea.txt", "Green tea is brewed at eighty degrees.", {"owner": "alice"})
+    world.sync(knowledge_base, source)
+    eventually(lambda: world.search(knowledge_base, "tea"))
+
+    world.agent.delete_data_source(**at(knowledge_base, source))
+
+    eventually(lambda: world.search(knowledge_base, "tea") == [])
+    [left] = world.s3vectors.list_vectors(indexArn=index, returnMetadata=True)["vectors"]
+    assert left["metadata"]["AMAZON_BEDROCK_TEXT"] == "Green tea is brewed at eighty degrees."
+    texts = {"AMAZON_BEDROCK_TEXT": "tea"}
+    assert world.query(index, texts=texts, filter={"owner": "alice"}) == [{"key": left["key"]}]
+
+
+def is_gone(world: World, knowledge_base: str) -> bool:
+    """Its only data source."""
+    return not world.agent.list_data_sources(knowledgeBaseId=knowledge_base)["dataSourceSummaries"]

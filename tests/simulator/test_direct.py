@@ -3,74 +3,71 @@
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from tests.simulator.holding import holds
-from tests.simulator.world import CUSTOM, World, eventually, inline, refused
+from tests.simulator.world import CUSTOM, World, at, eventually, inline, invalid, refused
 
 # Minutes of embedding; as many bytes as the parser reads in no time.
 LONG = "".join(f"{row},{row * 7919 % 10007}\n" for row in range(60_000))
+BUSY = "You have reached the maximum number of concurrent ingestion jobs per knowledge base: 1"
 
 
 def custom(world: World) -> dict[str, str]:
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base, dataSourceConfiguration=CUSTOM)
-    return {"knowledgeBaseId": knowledge_base, "dataSourceId": source}
+    return at(*world.pair(dataSourceConfiguration=CUSTOM))
 
 
-def synced(world: World, prefix: str = "") -> dict[str, str]:
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base, prefix)
-    world.sync(knowledge_base, source)
-    return {"knowledgeBaseId": knowledge_base, "dataSourceId": source}
+def named(identifier: str) -> dict[str, Any]:
+    return {"dataSourceType": "CUSTOM", "custom": {"id": identifier}}
 
 
 def by_location(identifier: str, uri: str, **attributes: str) -> dict[str, Any]:
     document = inline(identifier, "", **attributes)
     content = document["content"]["custom"]
-    content["sourceType"] = "S3_LOCATION"
-    content["s3Location"] = {"uri": uri}
+    content |= {"sourceType": "S3_LOCATION", "s3Location": {"uri": uri}}
     del content["inlineContent"]
     return document
 
 
-def by_uri(uri: str) -> dict[str, Any]:
-    return {"content": {"dataSourceType": "S3", "s3": {"s3Location": {"uri": uri}}}}
+def ingest(world: World, key: dict[str, str], *documents: dict[str, Any], **more: Any) -> Any:
+    """What each reads at once."""
+    answer = world.agent.ingest_knowledge_base_documents(**key, documents=documents, **more)
+    return [each["status"] for each in answer["documentDetails"]]
 
 
-def details(world: World, key: dict[str, str]) -> dict[str, dict[str, Any]]:
-    """By id or URI."""
-    listed = world.agent.list_knowledge_base_documents(**key)["documentDetails"]
-    return {
-        (each["identifier"].get("custom") or {}).get("id") or each["identifier"]["s3"]["uri"]: each
-        for each in listed
-    }
-
-
-def settled(world: World, key: dict[str, str]) -> dict[str, dict[str, Any]] | None:
-    """None while anything is under way."""
-    found = details(world, key)
-    over = {"IGNORED", "FAILED", "INDEXED"}
-    return found if {each["status"] for each in found.values()} <= over else None
+def delete(world: World, key: dict[str, str], identifier: str, **more: Any) -> Any:
+    identifiers = [named(identifier)]
+    answer = world.agent.delete_knowledge_base_documents(
+        **key, documentIdentifiers=identifiers, **more
+    )
+    return answer["documentDetails"][0]["status"]
 
 
 def status(world: World, key: dict[str, str], identifier: str) -> str:
     """NOT_FOUND as AWS says it."""
     answer = world.agent.get_knowledge_base_documents(
-        **key,
-        documentIdentifiers=[{"dataSourceType": "CUSTOM", "custom": {"id": identifier}}],
+        **key, documentIdentifiers=[named(identifier)]
     )
     return str(answer["documentDetails"][0]["status"])
+
+
+def settled(world: World, key: dict[str, str]) -> dict[str, dict[str, Any]] | None:
+    """By id; None while anything is under way."""
+    details = world.agent.list_knowledge_base_documents(**key)["documentDetails"]
+    over = {"IGNORED", "FAILED", "INDEXED"}
+    if {each["status"] for each in details} <= over:
+        return {each["identifier"]["custom"]["id"]: each for each in details}
+    return None
 
 
 @holds("document.statuses", "document.duration")
 def test_a_document_goes_from_starting_to_indexed_and_from_deleting_to_not_found(
     world_at: Callable[..., World],
 ) -> None:
-    world = world_at(2, patient=True)  # each status must last until it is seen
+    world = world_at(4, patient=True)  # each status must last until it is seen
     key = custom(world)
-    identifier = {"dataSourceType": "CUSTOM", "custom": {"id": "doc"}}
 
     def seen(until: str) -> list[str]:
         statuses = [status(world, key, "doc")]
@@ -82,31 +79,37 @@ def test_a_document_goes_from_starting_to_indexed_and_from_deleting_to_not_found
         **key, documents=[inline("doc", "Text.", a="b")]
     )
     ingested = seen(until="INDEXED")
-    done = details(world, key)["doc"]["updatedAt"]
-    world.agent.delete_knowledge_base_documents(**key, documentIdentifiers=[identifier])
+    done = world.agent.list_knowledge_base_documents(**key)["documentDetails"][0]["updatedAt"]
+    delete(world, key, "doc")
     deleted = seen(until="NOT_FOUND")
 
     assert ingested == ["STARTING", "IN_PROGRESS", "INDEXED"]
     assert deleted == ["DELETING", "DELETE_IN_PROGRESS", "NOT_FOUND"]
     begun = accepted["documentDetails"][0]["updatedAt"]
-    assert (done - begun).total_seconds() >= 4 / 2
+    assert (done - begun).total_seconds() >= 4 / 4
 
 
 @holds("document.overwritten")
-def test_a_document_of_the_same_id_is_replaced(world: World) -> None:
+def test_a_document_of_the_same_id_is_replaced_and_a_deleted_one_found_no_more(
+    world: World,
+) -> None:
     key = custom(world)
     base = key["knowledgeBaseId"]
-    world.agent.ingest_knowledge_base_documents(**key, documents=[inline("doc", "Old.", a="b")])
-    eventually(lambda: world.search(base, "text"))
 
-    world.agent.ingest_knowledge_base_documents(**key, documents=[inline("doc", "New.", a="c")])
+    def texts(**owner: str) -> list[str]:
+        condition = {"equals": {"key": "a", "value": owner["a"]}} if owner else None
+        return [hit["content"]["text"] for hit in world.search(base, "text", condition)]
 
-    def texts() -> list[str]:
-        return [hit["content"]["text"] for hit in world.search(base, "text")]
-
+    ingest(world, key, inline("doc", "Old.", a="b"))
+    eventually(lambda: texts(a="b") == ["Old."])
+    ingest(world, key, inline("doc", "New.", a="c"))
     eventually(lambda: texts() == ["New."])
-    assert world.search(base, "text", {"equals": {"key": "a", "value": "b"}}) == []
-    assert len(details(world, key)) == 1
+    of_the_old, of_the_new = texts(a="b"), texts(a="c")
+    delete(world, key, "doc")
+
+    assert (of_the_old, of_the_new) == ([], ["New."])
+    eventually(lambda: status(world, key, "doc") == "NOT_FOUND")
+    assert texts() == []
 
 
 def test_a_custom_document_is_found_by_its_id_and_its_inline_attributes(world: World) -> None:
@@ -114,14 +117,13 @@ def test_a_custom_document_is_found_by_its_id_and_its_inline_attributes(world: W
     uri = world.put("falcon.txt", "Falcons dive fast.")
     document = by_location("doc-9", uri, user_id="alice", filename="falcon.txt")
 
-    world.agent.ingest_knowledge_base_documents(**key, documents=[document])
+    ingest(world, key, document)
 
     alices = {"equals": {"key": "user_id", "value": "alice"}}
     (found,) = eventually(lambda: world.search(key["knowledgeBaseId"], "birds", alices))
     assert found["location"] == {"type": "CUSTOM", "customDocumentLocation": {"id": "doc-9"}}
     assert found["content"] == {"type": "TEXT", "text": "Falcons dive fast."}
-    chunk = found["metadata"].pop("x-amz-bedrock-kb-chunk-id")
-    assert chunk
+    assert found["metadata"].pop("x-amz-bedrock-kb-chunk-id")
     assert found["metadata"] == {
         "user_id": "alice",
         "filename": "falcon.txt",
@@ -130,25 +132,31 @@ def test_a_custom_document_is_found_by_its_id_and_its_inline_attributes(world: W
     }
 
 
-@holds("document.status-reason", "file.format", "file.unreadable")
+@holds(
+    "document.status-reason",
+    "file.format",
+    "file.unreadable",
+    "metadata.custom-size",
+    "metadata.custom-keys",
+)
 def test_only_an_ignored_document_has_a_reason(world: World) -> None:
     key = custom(world)
     documents = [
         by_location("ignored", world.put("setup.exe", "MZ"), a="b"),
         by_location("empty", world.put("empty.txt", ""), a="b"),
         by_location("missing", f"s3://{world.bucket}/missing.txt", a="b"),
+        inline("blank", " \n", a="b"),
+        inline("long", "Text.", note="n" * 1024),
+        inline("many", "Text.", **{f"key{number}": "v" for number in range(36)}),
         inline("good", "Text.", a="b"),
     ]
 
-    world.agent.ingest_knowledge_base_documents(**key, documents=documents)
+    ingest(world, key, *documents)
 
     found = eventually(lambda: settled(world, key))
-    assert {name: each["status"] for name, each in found.items()} == {
-        "ignored": "IGNORED",
-        "empty": "FAILED",
-        "missing": "FAILED",
-        "good": "INDEXED",
-    }
+    statuses = {name: each["status"] for name, each in found.items()}
+    assert (statuses.pop("ignored"), statuses.pop("good")) == ("IGNORED", "INDEXED")
+    assert set(statuses.values()) == {"FAILED"}
     reasons = {name: each.get("statusReason") for name, each in found.items()}
     assert reasons.pop("ignored") == "Ignored 1 files as their file format was not supported."
     assert set(reasons.values()) == {None}
@@ -161,7 +169,7 @@ def test_a_long_document_whose_object_is_deleted_ends_soon_and_the_next_one_is_i
     world = world_at(100, patient=True)
     key = custom(world)
     long = by_location("long", world.put("long.csv", LONG), a="b")
-    world.agent.ingest_knowledge_base_documents(**key, documents=[long, inline("next", "T", a="b")])
+    ingest(world, key, long, inline("next", "T", a="b"))
     eventually(lambda: status(world, key, "long") == "IN_PROGRESS")
 
     world.drop("long.csv")
@@ -170,128 +178,49 @@ def test_a_long_document_whose_object_is_deleted_ends_soon_and_the_next_one_is_i
     eventually(lambda: {name: status(world, key, name) for name in statuses} == statuses)
 
 
-@holds("metadata.custom-size", "metadata.custom-keys")
-@pytest.mark.parametrize(
-    "attributes",
-    [{"note": "n" * 1024}, {f"key{number}": "v" for number in range(36)}],
-)
-def test_more_metadata_than_a_vector_takes_fails_the_document(
-    world: World, attributes: dict[str, str]
-) -> None:
-    key = custom(world)
-
-    world.agent.ingest_knowledge_base_documents(
-        **key, documents=[inline("doc", "Text.", **attributes)]
-    )
-
-    eventually(lambda: status(world, key, "doc") == "FAILED")
-
-
 @holds("document.payload")
 def test_a_request_holds_six_megabytes(world: World) -> None:
     key = custom(world)
     halves = [inline(name, "\n" * 3_145_728, a="b") for name in ("one", "two")]
     more = inline("three", "Text.", a="b")
 
-    error = refused(world.agent.ingest_knowledge_base_documents, **key, documents=[*halves, more])
-    accepted = world.agent.ingest_knowledge_base_documents(**key, documents=halves)
+    said = invalid(world.agent.ingest_knowledge_base_documents, **key, documents=[*halves, more])
 
-    assert error["Code"] == "ValidationException"
-    assert "6291456 bytes" in error["Message"]
-    assert len(accepted["documentDetails"]) == 2
+    assert "6291456 bytes" in said
+    assert len(ingest(world, key, *halves)) == 2
 
 
 @holds("document.content")
 @pytest.mark.parametrize(
-    ("changes", "problem"),
+    ("metadata", "content", "problem"),
     [
-        ({"metadata": {"type": "S3_LOCATION", "s3Location": {"uri": "s3://documents/a.json"}}}, 0),
-        ({"metadata": {"type": "S3_LOCATION"}}, 1),
-        ({"inlineContent": {"type": "TEXT"}}, 2),
-        ({"sourceType": "S3_LOCATION"}, 3),
+        (
+            {"type": "S3_LOCATION", "s3Location": {"uri": "s3://documents/a.json"}},
+            {},
+            "Inline content needs inline metadata",
+        ),
+        (None, {"inlineContent": {"type": "TEXT"}}, "inlineContent is missing"),
+        (None, {"sourceType": "S3_LOCATION"}, "s3Location is missing"),
     ],
 )
 def test_content_and_metadata_must_go_together(
-    world: World, changes: dict[str, Any], problem: int
+    world: World, metadata: object, content: dict[str, Any], problem: str
 ) -> None:
-    problems = (
-        "Inline content needs inline metadata",
-        "Inline content needs inline metadata",
-        "inlineContent is missing",
-        "s3Location is missing",
-    )
     document = inline("doc", "Text.", a="b")
-    document |= {name: value for name, value in changes.items() if name == "metadata"}
-    document["content"]["custom"] |= {
-        name: value for name, value in changes.items() if name != "metadata"
-    }
+    document["metadata"] = metadata or document["metadata"]
+    document["content"]["custom"] |= content
+    call = world.agent.ingest_knowledge_base_documents
 
-    error = refused(
-        world.agent.ingest_knowledge_base_documents, **custom(world), documents=[document]
-    )
-
-    assert error["Code"] == "ValidationException"
-    assert error["Message"] == problems[problem]
-
-
-@holds("document.content", "document.identifier")
-def test_an_s3_data_source_takes_content_and_metadata_by_location_only(world: World) -> None:
-    key = synced(world)
-    inline_metadata = by_uri(world.put("a.txt", "Text.")) | {
-        "metadata": inline("a", "", a="b")["metadata"]
-    }
-
-    described = refused(
-        world.agent.ingest_knowledge_base_documents, **key, documents=[inline_metadata]
-    )
-    written = refused(
-        world.agent.ingest_knowledge_base_documents, **key, documents=[inline("a", "Text.", a="b")]
-    )
-
-    assert described["Message"] == "An S3 data source takes metadata from S3 only"
-    assert "does not match" in written["Message"]
-
-
-@holds("job.equal-to-bucket")
-def test_a_sync_undoes_what_was_done_directly(world: World) -> None:
-    inside = world.put("shelf/inside.txt", "Text inside.")
-    outside = world.put("elsewhere/outside.txt", "Text outside.")
-    key = synced(world, "shelf/")
-    identifier = {"dataSourceType": "S3", "s3": {"uri": inside}}
-    world.agent.delete_knowledge_base_documents(**key, documentIdentifiers=[identifier])
-    world.agent.ingest_knowledge_base_documents(**key, documents=[by_uri(outside)])
-    eventually(
-        lambda: {u: d["status"] for u, d in details(world, key).items()} == {outside: "INDEXED"}
-    )
-
-    job = world.sync(key["knowledgeBaseId"], key["dataSourceId"])
-
-    assert job["statistics"]["numberOfNewDocumentsIndexed"] == 1
-    assert job["statistics"]["numberOfDocumentsDeleted"] == 1
-    assert set(details(world, key)) == {inside}
-    eventually(lambda: world.found_keys(key["knowledgeBaseId"], "text") == {"shelf/inside.txt"})
-
-
-@holds("job.incremental")
-def test_a_sync_skips_what_was_ingested_directly_from_under_the_prefix(world: World) -> None:
-    key = synced(world, "shelf/")
-    uri = world.put("shelf/a.txt", "Text.")
-    world.agent.ingest_knowledge_base_documents(**key, documents=[by_uri(uri)])
-    eventually(lambda: details(world, key).get(uri, {}).get("status") == "INDEXED")
-
-    job = world.sync(key["knowledgeBaseId"], key["dataSourceId"])
-
-    assert job["statistics"]["numberOfDocumentsSkipped"] == 1
-    assert job["statistics"]["numberOfNewDocumentsIndexed"] == 0
+    assert invalid(call, **custom(world), documents=[document]) == problem
 
 
 @holds("job.searchable-lag")
 def test_a_document_that_reads_indexed_is_found_a_little_later(
     world_at: Callable[..., World],
 ) -> None:
-    world = world_at(1, patient=True)
+    world = world_at(3, patient=True)
     key = custom(world)
-    world.agent.ingest_knowledge_base_documents(**key, documents=[inline("doc", "Text.", a="b")])
+    ingest(world, key, inline("doc", "Text.", a="b"))
     eventually(lambda: status(world, key, "doc") == "INDEXED")
 
     at_once = world.search(key["knowledgeBaseId"], "text")
@@ -300,52 +229,85 @@ def test_a_document_that_reads_indexed_is_found_a_little_later(
     assert eventually(lambda: world.search(key["knowledgeBaseId"], "text"))
 
 
-@holds("document.during-job", "job.per-knowledge-base", "data-source.has-job", "job.stopping")
-def test_a_job_that_is_stopping_still_excludes_everything_else(
+@holds(
+    "document.during-job",
+    "job.during-direct",
+    "job.per-knowledge-base",
+    "data-source.has-job",
+    "job.stopping",
+)
+def test_a_job_even_one_that_is_stopping_and_direct_requests_exclude_each_other(
     world_at: Callable[..., World],
 ) -> None:
-    world = world_at(5, patient=True)
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base)
-    other = world.data_source(knowledge_base, dataSourceConfiguration=CUSTOM)
-    key = {"knowledgeBaseId": knowledge_base, "dataSourceId": source}
+    world = world_at(5, patient=True)  # each must be at work while the other is tried
+    agent = world.agent
+    knowledge_base, source = world.pair()
+    key, other = at(knowledge_base, source), at(knowledge_base, world.data_source(knowledge_base))
+    direct = at(knowledge_base, world.data_source(knowledge_base, dataSourceConfiguration=CUSTOM))
+    document = inline("doc", "Text.", a="b")
+    ingest(world, direct, document)
+    during_direct = invalid(agent.start_ingestion_job, **key)
+    eventually(lambda: status(world, direct, "doc") == "INDEXED")
     job = world.start(knowledge_base, source)
-    place = {**key, "ingestionJobId": job["ingestionJobId"]}
 
-    stopping = world.agent.stop_ingestion_job(**place)["ingestionJob"]
-    direct = refused(
-        world.agent.ingest_knowledge_base_documents,
-        knowledgeBaseId=knowledge_base,
-        dataSourceId=other,
-        documents=[inline("doc", "Text.", a="b")],
-    )
-    second = refused(world.agent.start_ingestion_job, **key)
-    deletion = refused(world.agent.delete_data_source, **key)
+    during_job = invalid(agent.ingest_knowledge_base_documents, **direct, documents=[document])
+    stopping = agent.stop_ingestion_job(**key, ingestionJobId=job["ingestionJobId"])["ingestionJob"]
+    still = invalid(agent.ingest_knowledge_base_documents, **direct, documents=[document])
+    second = refused(agent.start_ingestion_job, **other)
+    deletion = invalid(agent.delete_data_source, **key)
     stopped = world.finished(job)
 
-    assert stopping["status"] == "STOPPING"
-    assert "at least one running ingestion job" in direct["Message"]
-    assert "concurrent ingestion jobs per knowledge base" in second["Message"]
-    assert deletion["Message"] == (
-        "There is at least one running ingestion job for this data source"
-    )
-    assert stopped["status"] == "STOPPED"
+    assert "ongoing KnowledgeBaseDocuments API request" in during_direct
+    assert during_job == still
+    assert "at least one running ingestion job" in still
+    assert (stopping["status"], stopped["status"]) == ("STOPPING", "STOPPED")
+    assert second == {"Code": "ConflictException", "Message": BUSY}
+    assert deletion == "There is at least one running ingestion job for this data source"
     assert (stopped["updatedAt"] - stopping["updatedAt"]).total_seconds() >= 25 / 5
+    agent.delete_data_source(**key)
 
 
 def test_documents_are_listed_in_pages(world: World) -> None:
     key = custom(world)
-    documents = [inline(f"doc-{number}", "Text.", a="b") for number in range(5)]
-    world.agent.ingest_knowledge_base_documents(**key, documents=documents)
+    ids = [f"doc-{number}" for number in range(5)]
+    ingest(world, key, *(inline(each, "Text.", a="b") for each in ids))
 
-    pages = list(
-        world.agent.get_paginator("list_knowledge_base_documents").paginate(
-            **key, PaginationConfig={"PageSize": 2}
-        )
-    )
+    paginator = world.agent.get_paginator("list_knowledge_base_documents")
+    pages = list(paginator.paginate(**key, PaginationConfig={"PageSize": 2}))
 
-    assert [len(page["documentDetails"]) for page in pages] == [2, 2, 1]
-    listed = [
-        each["identifier"]["custom"]["id"] for page in pages for each in page["documentDetails"]
-    ]
-    assert listed == [f"doc-{number}" for number in range(5)]
+    details = [page["documentDetails"] for page in pages]
+    assert list(map(len, details)) == [2, 2, 1]
+    assert [each["identifier"]["custom"]["id"] for page in details for each in page] == ids
+
+
+@holds("document.concurrent")
+def test_an_account_has_ten_direct_calls_at_work(world_at: Callable[..., World]) -> None:
+    world = world_at(1)
+    key = custom(world)
+
+    def crowded() -> str | None:
+        try:
+            ingest(world, key, inline(uuid4().hex, "Text.", a="b"))
+        except world.agent.exceptions.ThrottlingException:
+            return None
+        except world.agent.exceptions.ValidationException as error:
+            return str(error)
+        return None
+
+    assert "can't exceed (10)" in eventually(crowded)
+
+
+@holds("request.client-token")
+def test_a_repeated_client_token_does_nothing_again(world: World) -> None:
+    key, tokens = custom(world), [{"clientToken": letter * 40} for letter in "id"]
+    document = inline("doc", "Text.", a="b")
+
+    ingest(world, key, document, **tokens[0])
+    eventually(lambda: status(world, key, "doc") == "INDEXED")
+    ingested_again = ingest(world, key, document, **tokens[0])
+    delete(world, key, "doc", **tokens[1])
+    eventually(lambda: status(world, key, "doc") == "NOT_FOUND")
+    deleted_again = delete(world, key, "doc", **tokens[1])
+
+    assert ingested_again == ["INDEXED"]
+    assert deleted_again == "NOT_FOUND"

@@ -3,18 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from tests.simulator.holding import holds
-from tests.simulator.world import World, eventually, refused
+from tests.simulator.world import World, at, eventually, inline, invalid
 
 LONGEST = len("s3://") + 128
 
 
 def new(world: World, prefix: str = "shelf/") -> dict[str, str]:
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base, prefix)
-    return {"knowledgeBaseId": knowledge_base, "dataSourceId": source}
+    return at(*world.pair(prefix))
 
 
 def synced(world: World, prefix: str = "shelf/") -> dict[str, str]:
@@ -51,25 +47,30 @@ def owned(world: World, key: dict[str, str], owner: str) -> list[str]:
     return [hit["content"]["text"] for hit in world.search(key["knowledgeBaseId"], "x", condition)]
 
 
-@holds("document.after-sync")
+@holds("document.after-sync", "document.first-sync", "document.content", "document.identifier")
 def test_it_takes_direct_requests_once_a_job_was_complete_though_it_found_nothing(
     world: World,
 ) -> None:
-    key = new(world)
+    key, agent = new(world), world.agent
     uri = world.put("elsewhere/a.txt", "Text.", {"owner": "alice"})
+    of_custom = inline("a", "Text.", a="b")
+    inline_metadata = document(uri) | {"metadata": of_custom["metadata"]}
 
-    ingesting = refused(
-        world.agent.ingest_knowledge_base_documents, **key, documents=[document(uri)]
-    )
-    deleting = refused(
-        world.agent.delete_knowledge_base_documents, **key, documentIdentifiers=[named(uri)]
+    listing = invalid(agent.list_knowledge_base_documents, **key)
+    ingesting = invalid(agent.ingest_knowledge_base_documents, **key, documents=[document(uri)])
+    deleting = invalid(
+        agent.delete_knowledge_base_documents, **key, documentIdentifiers=[named(uri)]
     )
     world.sync(key["knowledgeBaseId"], key["dataSourceId"])
+    described = invalid(agent.ingest_knowledge_base_documents, **key, documents=[inline_metadata])
+    written = invalid(agent.ingest_knowledge_base_documents, **key, documents=[of_custom])
+    before = status(world, key, uri)
     taken = ingest(world, key, document(uri))
 
-    assert ingesting["Code"] == deleting["Code"] == "ValidationException"
-    assert "must be synced at least once" in ingesting["Message"]
-    assert taken == ["STARTING"]
+    assert all("must be synced at least once" in each for each in (listing, ingesting, deleting))
+    assert described == "An S3 data source takes metadata from S3 only"
+    assert "does not match" in written
+    assert (before, taken) == ("NOT_FOUND", ["STARTING"])
 
 
 @holds("document.after-sync")
@@ -81,14 +82,14 @@ def test_a_job_that_was_stopped_does_not_count_as_a_sync(world_at: Callable[...,
     world.agent.stop_ingestion_job(**key, ingestionJobId=job["ingestionJobId"])
     ended = world.finished(job)["status"]
 
-    early = refused(world.agent.ingest_knowledge_base_documents, **key, documents=[document(uri)])
+    early = invalid(world.agent.ingest_knowledge_base_documents, **key, documents=[document(uri)])
 
     assert ended == "STOPPED"
-    assert "must be synced at least once" in early["Message"]
+    assert "must be synced at least once" in early
 
 
-@holds("document.by-uri")
-def test_a_document_is_found_by_its_uri_and_by_the_sidecar_that_the_request_names(
+@holds("document.by-uri", "document.overwritten")
+def test_a_document_is_found_by_its_uri_and_the_named_sidecar_and_replaced_by_its_uri(
     world: World,
 ) -> None:
     key = synced(world)
@@ -103,39 +104,25 @@ def test_a_document_is_found_by_its_uri_and_by_the_sidecar_that_the_request_name
 
     assert eventually(both) == {"shelf/é.txt", "elsewhere/b.txt"}
     assert owned(world, key, "alice") == ["Otters hold hands."]
+    world.put("shelf/é.txt", "Otters swim.", {"owner": "bob"})
+    ingest(world, key, document(uri))
+    eventually(lambda: owned(world, key, "bob") == ["Otters swim."])
+    assert owned(world, key, "alice") == []
 
 
 @holds("document.by-uri", "model.identifier-uri")
-@pytest.mark.parametrize(("longer", "is_taken"), [(0, True), (1, False)])
-def test_a_uri_has_at_most_128_characters_after_its_scheme(
-    world: World, longer: int, is_taken: bool
-) -> None:
+def test_a_uri_has_at_most_128_characters_after_its_scheme(world: World) -> None:
     key = synced(world)
-    start = f"s3://{world.bucket}/shelf/"
-    name = "n" * (LONGEST - len(start) - len(".txt") + longer) + ".txt"
-    uri = world.put(f"shelf/{name}", "Text.", {"owner": "alice"})
-    request = {**key, "documents": [document(uri)]}
+    room = LONGEST - len(f"s3://{world.bucket}/shelf/.txt")
+    longest, longer = (
+        world.put(f"shelf/{'n' * length}.txt", "Text.", {"owner": "alice"})
+        for length in (room, room + 1)
+    )
 
-    if is_taken:
-        answer = world.agent.ingest_knowledge_base_documents(**request)
-        assert answer["documentDetails"][0]["status"] == "STARTING"
-    else:
-        error = refused(world.agent.ingest_knowledge_base_documents, **request)
-        assert error["Code"] == "ValidationException"
-        assert "s3://.{1,128}" in error["Message"]
+    said = invalid(world.agent.ingest_knowledge_base_documents, **key, documents=[document(longer)])
 
-
-@holds("document.overwritten")
-def test_a_changed_object_replaces_what_was_indexed_of_its_uri(world: World) -> None:
-    uri = world.put("shelf/a.txt", "Old.", {"owner": "alice"})
-    key = synced(world)
-    eventually(lambda: owned(world, key, "alice") == ["Old."])
-    world.put("shelf/a.txt", "New.", {"owner": "bob"})
-
-    ingest(world, key, document(uri))
-
-    eventually(lambda: owned(world, key, "bob") == ["New."])
-    assert owned(world, key, "alice") == []
+    assert "s3://.{1,128}" in said
+    assert ingest(world, key, document(longest)) == ["STARTING"]
 
 
 @holds("job.incremental")
@@ -159,15 +146,55 @@ def test_a_sync_skips_what_was_ingested_with_its_sidecar_and_reads_a_newer_sidec
 
 
 @holds("job.equal-to-bucket")
-def test_a_sync_leaves_out_what_was_deleted_directly_and_from_the_bucket(world: World) -> None:
-    uri = world.put("shelf/a.txt", "Text.", {"owner": "alice"})
+def test_a_sync_makes_the_data_source_equal_to_the_bucket_again(world: World) -> None:
+    inside, gone = (world.put(f"shelf/{name}.txt", "Inside.") for name in ("inside", "gone"))
+    outside = world.put("elsewhere/outside.txt", "Outside.")
     key = synced(world)
-    world.drop("shelf/a.txt")
-    world.agent.delete_knowledge_base_documents(**key, documentIdentifiers=[named(uri)])
-    eventually(lambda: status(world, key, uri) == "NOT_FOUND")
+    identifiers = [named(inside), named(gone)]
+    world.agent.delete_knowledge_base_documents(**key, documentIdentifiers=identifiers)
+    world.drop("shelf/gone.txt")
+    ingest(world, key, document(outside, described=False))
+    of = {inside: "NOT_FOUND", gone: "NOT_FOUND", outside: "INDEXED"}
+    eventually(lambda: {uri: status(world, key, uri) for uri in of} == of)
 
     job = world.sync(key["knowledgeBaseId"], key["dataSourceId"])
 
-    assert job["statistics"]["numberOfDocumentsDeleted"] == 0
-    assert status(world, key, uri) == "NOT_FOUND"
-    assert owned(world, key, "alice") == []
+    assert job["statistics"]["numberOfNewDocumentsIndexed"] == 1
+    assert job["statistics"]["numberOfDocumentsDeleted"] == 1
+    assert world.statuses(**_places(key)) == {"shelf/inside.txt": "INDEXED"}
+    eventually(lambda: world.found_keys(key["knowledgeBaseId"], "text") == {"shelf/inside.txt"})
+
+
+@holds("model.documents-per-call", "document.identifier")
+def test_a_call_takes_ten_identifiers_of_the_right_type(world: World) -> None:
+    key, get = synced(world), world.agent.get_knowledge_base_documents
+    uris = [named(f"s3://{world.bucket}/{number}.txt") for number in range(11)]
+    of_custom = {"dataSourceType": "CUSTOM", "custom": {"id": "a"}}
+
+    invalid(get, **key, documentIdentifiers=uris)
+    invalid(get, **key, documentIdentifiers=[of_custom])
+
+    ten = get(**key, documentIdentifiers=uris[:10])
+    assert [detail["status"] for detail in ten["documentDetails"]] == ["NOT_FOUND"] * 10
+
+
+@holds("document.statuses")
+def test_a_document_reads_pending_while_its_job_has_not_come_to_it(
+    world_at: Callable[..., World],
+) -> None:
+    world = world_at(10)  # the job must not be over before it is looked at
+    places = world.pair()
+    for number in range(30):
+        world.put(f"{number:03}.txt", f"Document {number}.")
+    job = world.start(*places)
+
+    seen = eventually(lambda: set(world.statuses(*places).values()))
+
+    assert seen <= {"PENDING", "IN_PROGRESS", "INDEXED"}
+    assert "PENDING" in seen
+    world.finished(job)
+    assert set(world.statuses(*places).values()) == {"INDEXED"}
+
+
+def _places(key: dict[str, str]) -> dict[str, str]:
+    return {"knowledge_base": key["knowledgeBaseId"], "data_source": key["dataSourceId"]}

@@ -5,25 +5,28 @@ from typing import Any
 import pytest
 
 from tests.simulator.holding import holds
-from tests.simulator.topics import TOPICS
-from tests.simulator.world import HAIKU, TITAN, World, answer_request, eventually, refused
+from tests.simulator.world import TITAN, World, answer_request, invalid, refused
 
 SORRY = "Sorry, I am unable to assist you with this request."
 QUESTION = "Which city has hills?"
 
 
 @pytest.fixture(scope="module")
-def shelf(_endpoint: str, s3_endpoint: str) -> tuple[World, str]:
+def shelf(shared: World) -> tuple[World, str]:
     """Three documents; read only."""
-    world = World(_endpoint, s3_endpoint, patient=True)
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base)
-    world.put("rome.txt", "Rome has seven hills.", {"year": 2025})
-    world.put("bonn.txt", "Bonn lies at a river called Rhine.", {"year": 2026})
-    world.put("pay.txt", "The head of marketing earns 120,000 a year.", {"year": 2026})
-    world.sync(knowledge_base, source)
-    eventually(lambda: len(world.search(knowledge_base, "city")) == 3)
-    return world, knowledge_base
+    world = shared.anew()
+    return world, world.filled(
+        rome=("Rome has seven hills.", {"year": 2025}),
+        bonn=("Bonn lies at a river called Rhine.", {"year": 2026}),
+        pay=("The head of marketing earns 120,000 a year.", {"year": 2026}),
+    )
+
+
+def refusal(shelf: tuple[World, str], question: str = QUESTION, **more: Any) -> str:
+    """`more` is of the knowledgeBaseConfiguration."""
+    world, knowledge_base = shelf
+    asked = answer_request(knowledge_base, question, **more)
+    return invalid(world.runtime.retrieve_and_generate, **asked)
 
 
 @holds("generate.citations")
@@ -80,59 +83,50 @@ def test_a_stream_tells_the_same_answer_and_each_citation_after_its_part(
 
 
 @holds("generate.stream")
-def test_what_is_refused_is_refused_before_a_stream_begins(shelf: tuple[World, str]) -> None:
-    world, _ = shelf
-
-    error = refused(
-        world.runtime.retrieve_and_generate_stream, **answer_request("NOSUCHBASE", QUESTION)
-    )
-
-    assert error["Code"] == "ResourceNotFoundException"
-
-
-@holds("generate.stream")
-def test_a_stream_ends_with_what_a_guardrail_did(shelf: tuple[World, str]) -> None:
+def test_a_stream_ends_with_what_a_guardrail_did_and_what_is_refused_has_none(
+    shelf: tuple[World, str],
+) -> None:
     world, knowledge_base = shelf
     named = {"guardrailId": world.guardrail(words=["hills"]), "guardrailVersion": "DRAFT"}
     request = answer_request(
         knowledge_base, QUESTION, generationConfiguration={"guardrailConfiguration": named}
     )
+    stream = world.runtime.retrieve_and_generate_stream
 
-    *said, last = list(world.runtime.retrieve_and_generate_stream(**request)["stream"])
+    *said, last = list(stream(**request)["stream"])
+    error = refused(stream, **answer_request("NOSUCHBASE", QUESTION))
 
     text = "".join(event["output"]["text"] for event in said)
     assert text == "That question is not for this assistant."
     assert last == {"guardrail": {"action": "INTERVENED"}}
+    assert error["Code"] == "ResourceNotFoundException"
 
 
-def test_filter_and_number_of_results_are_those_of_the_search(shelf: tuple[World, str]) -> None:
+@holds("generate.nothing-found", "generate.format-instructions")
+def test_filter_and_number_of_results_are_those_of_the_search_and_nothing_is_invented(
+    shelf: tuple[World, str],
+) -> None:
     world, knowledge_base = shelf
-    search = {"numberOfResults": 1, "filter": {"equals": {"key": "year", "value": 2026}}}
 
-    answer = world.runtime.retrieve_and_generate(
-        **answer_request(
+    def answer(year: int, **more: Any) -> Any:
+        search = {"numberOfResults": 1, "filter": {"equals": {"key": "year", "value": year}}}
+        asked = answer_request(
             knowledge_base,
             "Which city lies at a river?",
             retrievalConfiguration={"vectorSearchConfiguration": search},
+            **more,
         )
-    )
+        return world.runtime.retrieve_and_generate(**asked)
 
-    [citation] = answer["citations"]
+    template = {"promptTemplate": {"textPromptTemplate": "Answer from $search_results$ alone."}}
+    found, nothing = answer(2026), answer(1)
+    uncited = answer(2025, generationConfiguration=template)
+
+    [citation] = found["citations"]
     assert citation["retrievedReferences"][0]["content"]["text"].startswith("Bonn")
-
-
-@holds("generate.nothing-found")
-def test_nothing_is_invented_where_nothing_is_found(shelf: tuple[World, str]) -> None:
-    world, knowledge_base = shelf
-    search = {"filter": {"equals": {"key": "year", "value": 1}}}
-
-    answer = world.runtime.retrieve_and_generate(
-        **answer_request(
-            knowledge_base, QUESTION, retrievalConfiguration={"vectorSearchConfiguration": search}
-        )
-    )
-
-    assert (answer["output"]["text"], answer["citations"]) == (SORRY, [])
+    assert (nothing["output"]["text"], nothing["citations"]) == (SORRY, [])
+    assert "Rome has seven hills." in uncited["output"]["text"]
+    assert uncited["citations"] == []
 
 
 @holds("generate.session")
@@ -154,34 +148,11 @@ def test_a_session_goes_on_and_can_not_be_chosen(shelf: tuple[World, str]) -> No
 def test_a_model_that_can_not_answer_is_refused(
     shelf: tuple[World, str], model: str | None
 ) -> None:
-    world, knowledge_base = shelf
-
-    request = answer_request(knowledge_base, QUESTION, modelArn=model)
-    if model is None:
-        del request["retrieveAndGenerateConfiguration"]["knowledgeBaseConfiguration"]["modelArn"]
-    error = refused(world.runtime.retrieve_and_generate, **request)
-
-    assert error["Code"] == "ValidationException"
-    assert "model" in error["Message"]
+    assert "model" in refusal(shelf, modelArn=model)
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        HAIKU,
-        "anthropic.claude-3-haiku-20240307-v1:0",
-        "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.amazon.nova-lite-v1:0",
-        "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3d4e5f6",
-    ],
-)
-def test_a_model_is_named_by_id_arn_or_inference_profile(
-    shelf: tuple[World, str], model: str
-) -> None:
-    world, knowledge_base = shelf
-
-    request = answer_request(knowledge_base, QUESTION, modelArn=model)
-
-    assert world.runtime.retrieve_and_generate(**request)["citations"]
+def test_a_question_is_not_blank(shelf: tuple[World, str]) -> None:
+    assert refusal(shelf, "  ")
 
 
 @holds("request.not-simulated", "generate.search-results")
@@ -194,42 +165,13 @@ def test_a_model_is_named_by_id_arn_or_inference_profile(
         ),
         ({"promptTemplate": {"textPromptTemplate": "x" * 4001}}, "4000"),
         ({"additionalModelRequestFields": {"top_k": 5}}, "additionalModelRequestFields"),
-        ({"performanceConfig": {"latency": "optimized"}}, "performanceConfig"),
         ({"inferenceConfig": {"textInferenceConfig": {"temperature": 1.5}}}, "temperature"),
     ],
 )
 def test_a_generation_that_is_refused_says_why(
     shelf: tuple[World, str], chosen: dict[str, Any], message: str
 ) -> None:
-    world, knowledge_base = shelf
-
-    request = answer_request(knowledge_base, QUESTION, generationConfiguration=chosen)
-    error = refused(world.runtime.retrieve_and_generate, **request)
-
-    assert error["Code"] == "ValidationException"
-    assert message in error["Message"]
-
-
-@pytest.mark.parametrize("question", ["", "  ", "q" * 1001])
-def test_a_question_has_at_most_1000_characters(shelf: tuple[World, str], question: str) -> None:
-    world, knowledge_base = shelf
-
-    error = refused(world.runtime.retrieve_and_generate, **answer_request(knowledge_base, question))
-
-    assert error["Code"] == "ValidationException"
-
-
-@holds("generate.format-instructions")
-def test_a_template_without_format_instructions_gets_no_citations(
-    shelf: tuple[World, str],
-) -> None:
-    world, knowledge_base = shelf
-    template = {"textPromptTemplate": "Answer from $search_results$ alone."}
-
-    answer = world.answer(knowledge_base, QUESTION, promptTemplate=template)
-
-    assert "Rome has seven hills." in answer["output"]["text"]
-    assert answer["citations"] == []
+    assert message in refusal(shelf, generationConfiguration=chosen)
 
 
 @holds("generate.guardrail")
@@ -237,7 +179,6 @@ def test_a_template_without_format_instructions_gets_no_citations(
     ("question", "said"),
     [
         ("Which city has the most pigeons?", "That question is not for this assistant."),
-        ("Should I invest in shares?", "That question is not for this assistant."),
         ("What does the head of marketing do?", "That answer is not for you."),
         (QUESTION, None),
     ],
@@ -246,8 +187,7 @@ def test_a_guardrail_blocks_the_question_or_the_answer(
     shelf: tuple[World, str], question: str, said: str | None
 ) -> None:
     world, knowledge_base = shelf
-    topics = {"Investment advice": TOPICS["Investment advice"]}
-    id_ = world.guardrail(words=["pigeons", "120,000"], topics=topics)
+    id_ = world.guardrail(words=["pigeons", "120,000"])
     version = world.bedrock.create_guardrail_version(guardrailIdentifier=id_)["version"]
     named = {"guardrailId": id_, "guardrailVersion": version}
     one = {"vectorSearchConfiguration": {"numberOfResults": 1}}
@@ -274,14 +214,7 @@ def test_a_guardrail_blocks_the_question_or_the_answer(
 def test_a_guardrail_that_is_not_there_is_an_error(
     shelf: tuple[World, str], named: dict[str, str]
 ) -> None:
-    world, knowledge_base = shelf
-    there = {"guardrailId": world.guardrail(words=["a"]), "guardrailVersion": "DRAFT"}
+    there = {"guardrailId": shelf[0].guardrail(words=["a"]), "guardrailVersion": "DRAFT"}
     chosen = {"guardrailConfiguration": {**there, **named}}
 
-    error = refused(
-        world.runtime.retrieve_and_generate,
-        **answer_request(knowledge_base, QUESTION, generationConfiguration=chosen),
-    )
-
-    assert error["Code"] == "ValidationException"
-    assert "does not exist" in error["Message"]
+    assert "does not exist" in refusal(shelf, generationConfiguration=chosen)

@@ -1,14 +1,16 @@
 """Guardrails: made, versioned, listed, refused, and applied to a text."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
+from stackroom_local.simulator import guardrails, rules
 from tests.simulator.holding import holds
 from tests.simulator.topics import TOPICS
-from tests.simulator.world import World, guardrail_request, refused
+from tests.simulator.world import World, guardrail_request, invalid, refused
 
 HATE = {"type": "HATE", "inputStrength": "LOW", "outputStrength": "LOW"}
 SALARIES = {"Salaries": TOPICS["Salaries"]}
@@ -82,35 +84,13 @@ def test_a_version_goes_alone_and_a_guardrail_with_all_its_versions(world: World
         assert error["Code"] == "ResourceNotFoundException"
 
 
-def test_drafts_are_listed_in_pages(world_at: Callable[..., World]) -> None:
-    world = world_at(1)
-    ids = {world.guardrail(words=["heron"]) for _ in range(3)}
-    world.bedrock.create_guardrail_version(guardrailIdentifier=min(ids))
-
-    pages = list(
-        world.bedrock.get_paginator("list_guardrails").paginate(PaginationConfig={"PageSize": 2})
-    )
-
-    assert [len(page["guardrails"]) for page in pages] == [2, 1]
-    assert {each["id"] for page in pages for each in page["guardrails"]} == ids
-
-
 def test_a_repeated_client_token_makes_one_guardrail_and_one_version(world: World) -> None:
-    request, token = guardrail_request(words=["heron"]), uuid4().hex
+    request, token = guardrail_request(words=["heron"]), {"clientRequestToken": uuid4().hex}
 
-    ids = {
-        world.bedrock.create_guardrail(**request, clientRequestToken=token)["guardrailId"]
-        for _ in range(2)
-    }
-    [id_] = ids
-    versions = {
-        world.bedrock.create_guardrail_version(guardrailIdentifier=id_, clientRequestToken=token)[
-            "version"
-        ]
-        for _ in range(2)
-    }
+    [id_] = {world.bedrock.create_guardrail(**request, **token)["guardrailId"] for _ in range(2)}
+    version = world.bedrock.create_guardrail_version
 
-    assert versions == {"1"}
+    assert {version(guardrailIdentifier=id_, **token)["version"] for _ in range(2)} == {"1"}
 
 
 @holds("guardrail.name-taken")
@@ -128,18 +108,28 @@ def test_a_name_is_taken_once(world: World) -> None:
 
 @holds("guardrail.per-account", "guardrail.versions")
 def test_an_account_has_100_guardrails_and_each_of_them_20_versions(
-    world_at: Callable[..., World],
+    world_at: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Two stand for the hundred."""
+    few = replace(rules.GUARDRAILS_PER_ACCOUNT, value=2)
+    monkeypatch.setattr(guardrails, "GUARDRAILS_PER_ACCOUNT", few)
     world = world_at(1)
-    ids = [world.guardrail(words=["heron"]) for _ in range(100)]
+    ids = [world.guardrail(words=["heron"]) for _ in range(2)]
     for _ in range(20):
         world.bedrock.create_guardrail_version(guardrailIdentifier=ids[0])
 
     another = refused(world.bedrock.create_guardrail, **guardrail_request(words=["heron"]))
     version = refused(world.bedrock.create_guardrail_version, guardrailIdentifier=ids[0])
 
+    paginator = world.bedrock.get_paginator("list_guardrails")
+    pages = list(paginator.paginate(PaginationConfig={"PageSize": 1}))
+    assert [[each["id"] for each in page["guardrails"]] for page in pages] in (
+        [[ids[0]], [ids[1]]],
+        [[ids[1]], [ids[0]]],
+    )
     assert another["Code"] == version["Code"] == "ServiceQuotaExceededException"
-    assert "100" in another["Message"]
+    assert another["Message"].endswith("guardrails per account: 2")
+    assert rules.GUARDRAILS_PER_ACCOUNT.limit == 100
     assert "20" in version["Message"]
 
 
@@ -153,32 +143,9 @@ def test_an_account_has_100_guardrails_and_each_of_them_20_versions(
             "contentPolicyConfig",
         ),
         (
-            {
-                "sensitiveInformationPolicyConfig": {
-                    "piiEntitiesConfig": [{"type": "EMAIL", "action": "BLOCK"}]
-                }
-            },
-            "sensitiveInformationPolicyConfig",
-        ),
-        (
-            {
-                "contextualGroundingPolicyConfig": {
-                    "filtersConfig": [{"type": "GROUNDING", "threshold": 0.5}]
-                }
-            },
-            "contextualGroundingPolicyConfig",
-        ),
-        (
             {"wordPolicyConfig": {"managedWordListsConfig": [{"type": "PROFANITY"}]}},
             "managedWordListsConfig",
         ),
-        ({"kmsKeyId": "alias/own"}, "kmsKeyId"),
-        (
-            {"crossRegionConfig": {"guardrailProfileIdentifier": "us.guardrail.v1:0"}},
-            "crossRegionConfig",
-        ),
-        ({"name": "with space"}, "name"),
-        ({"blockedInputMessaging": "m" * 501}, "blockedInputMessaging"),
         ({"wordPolicyConfig": {"wordsConfig": [{"text": "w" * 101}]}}, "wordsConfig"),
     ],
 )
@@ -187,13 +154,12 @@ def test_what_no_guardrail_can_be_here_is_refused_by_name(
 ) -> None:
     request = {**guardrail_request(words=["heron"]), **changes}
 
-    error = refused(
+    message_told = invalid(
         world.bedrock.create_guardrail,
         **{member: value for member, value in request.items() if value is not None},
     )
 
-    assert error["Code"] == "ValidationException"
-    assert message in error["Message"]
+    assert message in message_told
 
 
 def applied(world: World, id_: str, text: str, **more: Any) -> dict[str, Any]:
@@ -208,14 +174,11 @@ def applied(world: World, id_: str, text: str, **more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("text", "blocked"),
     [
-        ("Tell me of project heron.", True),
         ("PROJECT   Heron!", True),
         ("(Project\nHeron)", True),
         ("Ｐｒｏｊｅｃｔ heron", True),
         ("project heronry", False),
-        ("aproject heron", False),
         ("project, heron", False),
-        ("C++ is a language", True),
         ("C is a language", False),
         ("", False),
     ],
@@ -249,26 +212,22 @@ def test_a_blocked_text_is_answered_as_aws_answers_it(world: World) -> None:
     assert answer["guardrailCoverage"]["textCharacters"] == {"guarded": 32, "total": len(text)}
 
 
-def test_a_text_that_may_pass_has_no_outputs(world: World) -> None:
-    id_ = world.guardrail(words=["heron"])
-
-    answer = applied(world, id_, "Otters sleep.")
-
-    assert (answer["action"], answer["actionReason"]) == ("NONE", "No action.")
-    assert answer["outputs"] == []
-    assert "wordPolicy" not in answer["assessments"][0]
-
-
 @holds("guardrail.output-scope")
-def test_the_full_scope_names_topics_that_were_not_found(world: World) -> None:
+def test_of_a_text_that_may_pass_the_full_scope_names_topics_that_were_not_found(
+    world: World,
+) -> None:
     id_ = world.guardrail(words=["heron"], topics=SALARIES)
 
-    [assessment] = applied(world, id_, "Otters sleep.", outputScope="FULL")["assessments"]
+    passed = applied(world, id_, "Otters sleep.")
+    full = applied(world, id_, "Otters sleep.", outputScope="FULL")
 
-    assert assessment["topicPolicy"]["topics"] == [
+    assert (passed["action"], passed["actionReason"]) == ("NONE", "No action.")
+    assert passed["outputs"] == []
+    assert not {"wordPolicy", "topicPolicy"} & passed["assessments"][0].keys()
+    assert full["assessments"][0]["topicPolicy"]["topics"] == [
         {"name": "Salaries", "type": "DENY", "action": "NONE", "detected": False}
     ]
-    assert "wordPolicy" not in assessment
+    assert "wordPolicy" not in full["assessments"][0]
 
 
 @holds("guardrail.actions")
@@ -290,42 +249,28 @@ def test_an_entry_may_be_off_on_one_side_or_only_report(world: World) -> None:
     ]
 
 
-@holds("guardrail.unknown")
-@pytest.mark.parametrize("missing", [{"guardrailVersion": "7"}, {"guardrailIdentifier": "none"}])
-def test_a_guardrail_that_is_not_there_can_not_be_applied(
-    world: World, missing: dict[str, str]
-) -> None:
-    named = {"guardrailIdentifier": world.guardrail(words=["a"]), "guardrailVersion": "DRAFT"}
-    content = [{"text": {"text": "Otters."}}]
-
-    error = refused(
-        world.bedrock_runtime.apply_guardrail,
-        **{**named, **missing},
-        source="INPUT",
-        content=content,
-    )
-
-    assert error["Code"] == "ResourceNotFoundException"
-
-
-@holds("request.not-simulated")
+@holds("guardrail.unknown", "request.not-simulated")
 @pytest.mark.parametrize(
-    "block",
+    ("change", "code"),
     [
-        {"image": {"format": "png", "source": {"bytes": b"png"}}},
-        {"text": {"text": "Otters.", "qualifiers": ["grounding_source"]}},
+        ({"guardrailVersion": "7"}, "ResourceNotFoundException"),
+        ({"guardrailIdentifier": "none"}, "ResourceNotFoundException"),
+        ({"content": [{"image": {"format": "png", "source": {"bytes": b"png"}}}]}, None),
+        ({"content": [{"text": {"text": "A.", "qualifiers": ["grounding_source"]}}]}, None),
     ],
 )
-def test_what_no_guardrail_looks_at_here_is_refused(world: World, block: dict[str, Any]) -> None:
-    id_ = world.guardrail(words=["heron"])
+def test_a_guardrail_that_is_not_there_or_does_not_look_there_is_an_error(
+    world: World, change: dict[str, Any], code: str | None
+) -> None:
+    request = {
+        "guardrailIdentifier": world.guardrail(words=["a"]),
+        "guardrailVersion": "DRAFT",
+        "source": "INPUT",
+        "content": [{"text": {"text": "Otters."}}],
+    }
 
-    error = refused(
-        world.bedrock_runtime.apply_guardrail,
-        guardrailIdentifier=id_,
-        guardrailVersion="DRAFT",
-        source="INPUT",
-        content=[block],
+    error = refused(world.bedrock_runtime.apply_guardrail, **{**request, **change})
+
+    assert error["Code"] == code or (
+        error["Code"] == "ValidationException" and "does not offer" in error["Message"]
     )
-
-    assert error["Code"] == "ValidationException"
-    assert "does not offer" in error["Message"]

@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,9 @@ import pytest
 from botocore.exceptions import ClientError
 
 from stackroom_local.simulator.assumptions import Assumptions
-from stackroom_local.simulator.server import Configuration, Simulator
 from tests.simulator.holding import holds
-from tests.simulator.world import CUSTOM, World, eventually, inline, refused, text_search
+from tests.simulator.running import simulated
+from tests.simulator.world import CUSTOM, World, at, eventually, inline, text_search
 
 TEXT = "AMAZON_BEDROCK_TEXT"
 SOURCE = "x-amz-bedrock-kb-source-uri"
@@ -31,22 +31,22 @@ class Base:
 
     def ingest(self, identifier: str, text: str, **attributes: str) -> None:
         self.world.agent.ingest_knowledge_base_documents(
-            knowledgeBaseId=self.knowledge_base,
-            dataSourceId=self.source,
+            **at(self.knowledge_base, self.source),
             documents=[inline(identifier, text, **(attributes or {"any": "thing"}))],
         )
 
     def drop(self, identifier: str) -> None:
         self.world.agent.delete_knowledge_base_documents(
-            knowledgeBaseId=self.knowledge_base,
-            dataSourceId=self.source,
+            **at(self.knowledge_base, self.source),
             documentIdentifiers=[{"dataSourceType": "CUSTOM", "custom": {"id": identifier}}],
         )
 
+    def found(self, text: str, **more: Any) -> list[dict[str, Any]]:
+        return self.world.query(self.index, texts={TEXT: text}, returnMetadata=True, **more)
+
     def sources(self, text: str, **more: Any) -> list[str]:
         """Of the vectors that a text finds, the documents."""
-        found = self.world.query(self.index, texts={TEXT: text}, returnMetadata=True, **more)
-        return [vector["metadata"]["x-amz-bedrock-kb-source-uri"] for vector in found]
+        return [vector["metadata"][SOURCE] for vector in self.found(text, **more)]
 
     def embedded(self, text: str) -> list[float]:
         answer = self.world.bedrock_runtime.invoke_model(
@@ -56,69 +56,61 @@ class Base:
         return vector
 
 
-def base(world: World, policy: str = "DELETE") -> Base:
+def base(world: World) -> Base:
     index = world.index(searched={TEXT: "en"})
     knowledge_base = world.knowledge_base(index)
-    source = world.data_source(
-        knowledge_base, dataSourceConfiguration=CUSTOM, dataDeletionPolicy=policy
-    )
+    source = world.data_source(knowledge_base, dataSourceConfiguration=CUSTOM)
     return Base(world, index, knowledge_base, source)
 
 
 @holds("vector.source-uri")
-def test_a_passage_is_found_by_its_words_with_all_its_metadata(world: World) -> None:
+def test_a_passage_is_found_by_its_words_with_all_its_metadata_until_it_is_deleted(
+    world: World,
+) -> None:
     here = base(world)
     here.ingest("otters", "Otters hold hands while they sleep.", owner="alice")
-    [found] = eventually(
-        lambda: world.query(here.index, texts={TEXT: "otter hands"}, returnMetadata=True)
-    )
+
+    [found] = eventually(lambda: here.found("otter hands"))
+    retrieved = world.search(here.knowledge_base, "otters")
+    world.s3vectors.delete_vectors(indexArn=here.index, keys=[found["key"]])
 
     metadata = found["metadata"]
-
     assert metadata.pop("x-amz-bedrock-kb-chunk-id") == found["key"]
     assert json.loads(metadata.pop("AMAZON_BEDROCK_METADATA"))
     assert metadata == {
         TEXT: "Otters hold hands while they sleep.",
         "owner": "alice",
-        "x-amz-bedrock-kb-source-uri": "otters",
+        SOURCE: "otters",
         "x-amz-bedrock-kb-data-source-id": here.source,
     }
+    assert len(retrieved) == 1
+    assert world.search(here.knowledge_base, "otters") == here.found("otters") == []
 
 
 @holds("vector.source-uri")
 def test_a_custom_document_has_no_source_uri_where_the_simulator_is_told_so(
-    tmp_path: Path, s3_endpoint: str
+    world_at: Callable[..., World],
 ) -> None:
-    configuration = Configuration(
-        data_dir=tmp_path,
-        s3_endpoint=s3_endpoint,
-        speed=100,
-        assumptions=Assumptions(custom_documents_tell_source=False),
-    )
-    with Simulator(configuration) as simulator:
-        here = base(World(simulator.endpoint, s3_endpoint, patient=True))
-        world = here.world
-        here.ingest("otters", "Otters hold hands while they sleep.", owner="alice")
-        [found] = eventually(
-            lambda: world.query(here.index, texts={TEXT: "otter hands"}, returnMetadata=True)
-        )
-        listed = world.s3vectors.list_vectors(indexArn=here.index, returnMetadata=True)
-        [retrieved] = world.search(here.knowledge_base, "otters")
-        by_key = {"equals": {"key": SOURCE, "value": "otters"}}
-        sought = world.search(here.knowledge_base, "otters", by_key)
-        queried = world.query(here.index, texts={TEXT: "otters"}, filter={SOURCE: "otters"})
-        uri = world.put("weasels.txt", "Weasels sleep alone.")
-        world.sync(here.knowledge_base, world.data_source(here.knowledge_base))
-        crawled = eventually(
-            lambda: world.query(here.index, texts={TEXT: "weasels"}, returnMetadata=True)
-        )
+    assumed = Assumptions(custom_documents_tell_source=False)
+    world = world_at(100, patient=True, assumptions=assumed)
+    here = base(world)
+    here.ingest("otters", "Otters hold hands while they sleep.", owner="alice")
+    [found] = eventually(lambda: here.found("otter hands"))
+    listed = world.s3vectors.list_vectors(indexArn=here.index, returnMetadata=True)
+    [retrieved] = world.search(here.knowledge_base, "otters")
+    by_key = {"equals": {"key": SOURCE, "value": "otters"}}
+    sought = world.search(here.knowledge_base, "otters", by_key)
+    queried = here.found("otters", filter={SOURCE: "otters"})
+    uri = world.put("weasels.txt", "Weasels sleep alone.")
+    world.sync(here.knowledge_base, world.data_source(here.knowledge_base))
+    crawled = eventually(lambda: here.sources("weasels"))
 
     shown = [found["metadata"], listed["vectors"][0]["metadata"], retrieved["metadata"]]
     assert [SOURCE in each for each in shown] == [False] * 3
     assert [each["x-amz-bedrock-kb-data-source-id"] for each in shown] == [here.source] * 3
     assert retrieved["location"]["customDocumentLocation"] == {"id": "otters"}
     assert (sought, queried) == ([], [])
-    assert [each["metadata"][SOURCE] for each in crawled] == [uri]
+    assert crawled == [uri]
 
 
 def test_a_question_that_is_embedded_finds_what_retrieve_finds(world: World) -> None:
@@ -178,43 +170,6 @@ def test_words_go_and_come_with_the_passages(world: World) -> None:
     assert world.s3vectors.list_vectors(indexArn=here.index)["vectors"] == []
 
 
-def test_a_retained_passage_stays_in_the_index_and_leaves_the_knowledge_base(world: World) -> None:
-    here = base(world, "RETAIN")
-    here.ingest("doc", "Otters hold hands.", owner="alice")
-    eventually(lambda: world.search(here.knowledge_base, "otters"))
-    world.query(here.index, texts={TEXT: "otters"})
-    world.agent.delete_data_source(knowledgeBaseId=here.knowledge_base, dataSourceId=here.source)
-    eventually(lambda: not world.search(here.knowledge_base, "otters"))
-
-    left = here.sources("otters", filter={"owner": "alice"})
-
-    assert left == ["doc"]
-
-
-def test_a_deleted_data_source_leaves_no_words(world: World) -> None:
-    here = base(world)
-    here.ingest("doc", "Otters hold hands.")
-    eventually(lambda: here.sources("otters"))
-    world.agent.delete_data_source(knowledgeBaseId=here.knowledge_base, dataSourceId=here.source)
-
-    eventually(lambda: here.sources("otters") == [])
-
-    assert world.s3vectors.list_vectors(indexArn=here.index)["vectors"] == []
-
-
-def test_delete_vectors_takes_what_bedrock_wrote(world: World) -> None:
-    here = base(world)
-    here.ingest("doc", "Otters hold hands.")
-    [found] = eventually(lambda: world.query(here.index, texts={TEXT: "otters"}))
-    retrieved = world.search(here.knowledge_base, "otters")
-
-    world.s3vectors.delete_vectors(indexArn=here.index, keys=[found["key"]])
-
-    assert len(retrieved) == 1
-    assert world.search(here.knowledge_base, "otters") == []
-    assert here.sources("otters") == []
-
-
 @holds("retrieve.put")
 def test_retrieve_finds_what_was_put_only_with_bedrocks_own_keys(world: World) -> None:
     here = base(world)
@@ -252,37 +207,14 @@ def test_a_sidecar_that_changes_alone_changes_what_its_words_find(world: World) 
     assert world.query(index, texts={"title": "mammal"}) == []
 
 
-def test_an_index_that_is_made_again_begins_anew(world: World) -> None:
-    arn = world.index(dimension=1, searched={"text": "en"})
-    world.put_vector(arn, "one", [1], text="words")
-    before = world.s3vectors.get_index(indexArn=arn)["index"]
-    query = {"indexArn": arn, "topK": 1, "queryTexts": [{"text": "w", "metadataKey": "text"}]}
-
-    world.s3vectors.delete_index(indexArn=arn)
-    gone = refused(world.s3vectors.query_vectors, **query)
-    world.s3vectors.create_index(
-        vectorBucketName=before["vectorBucketName"],
-        indexName=before["indexName"],
-        dataType="float32",
-        dimension=1,
-        distanceMetric="cosine",
-    )
-
-    assert gone["Code"] == "NotFoundException"
-    assert "metadataConfiguration" not in world.s3vectors.get_index(indexArn=arn)["index"]
-    assert world.s3vectors.list_vectors(indexArn=arn)["vectors"] == []
-
-
 def test_words_are_found_and_kept_in_step_after_a_restart(s3_endpoint: str, tmp_path: Path) -> None:
-    configuration = Configuration(data_dir=tmp_path, s3_endpoint=s3_endpoint, speed=100)
-    with Simulator(configuration) as simulator:
-        first = base(World(simulator.endpoint, s3_endpoint, patient=True))
+    with simulated(tmp_path, s3_endpoint) as world:
+        first = base(world)
         first.ingest("otters", "Otters hold hands.")
         eventually(lambda: first.sources("otters"))
 
-    with Simulator(configuration) as simulator:
-        world = World(simulator.endpoint, s3_endpoint, patient=True)
-        again = Base(world, first.index, first.knowledge_base, first.source)
+    with simulated(tmp_path, s3_endpoint) as world:
+        again = replace(first, world=world)
         before = again.sources("otters")
         again.ingest("otters", "Otters sleep.")
         eventually(lambda: again.sources("sleep"))
@@ -291,18 +223,15 @@ def test_words_are_found_and_kept_in_step_after_a_restart(s3_endpoint: str, tmp_
     assert (before, after) == (["otters"], [])
 
 
-def test_a_state_file_of_before_gains_text_search(
-    world_at: Callable[..., World], s3_endpoint: str, tmp_path: Path
-) -> None:
-    first = base(world_at(100, patient=True))
-    first.ingest("otters", "Otters hold hands.", owner="alice")
-    eventually(lambda: first.sources("otters"))
-    file = tmp_path / "old"
-    _as_before(tmp_path / "0" / "simulator.sqlite", file / "simulator.sqlite")
+def test_a_state_file_of_before_gains_text_search(s3_endpoint: str, tmp_path: Path) -> None:
+    with simulated(tmp_path / "new", s3_endpoint) as world:
+        first = base(world)
+        first.ingest("otters", "Otters hold hands.", owner="alice")
+        eventually(lambda: first.sources("otters"))
+    _as_before(tmp_path / "new" / "simulator.sqlite", tmp_path / "old" / "simulator.sqlite")
 
-    with Simulator(Configuration(data_dir=file, s3_endpoint=s3_endpoint, speed=100)) as simulator:
-        world = World(simulator.endpoint, s3_endpoint, patient=True)
-        again = Base(world, first.index, first.knowledge_base, first.source)
+    with simulated(tmp_path / "old", s3_endpoint) as world:
+        again = replace(first, world=world)
         mode = world.s3vectors.get_index(indexArn=first.index)["index"]["indexMode"]
         added = {"textSearchConfigurations": [text_search(TEXT, "en")]}
         world.s3vectors.update_metadata_configuration(indexArn=first.index, add=added)

@@ -10,11 +10,11 @@ from stackroom_local.simulator.errors import ServiceError
 from stackroom_local.simulator.quotas import Quotas
 from stackroom_local.simulator.rates import Rates
 from stackroom_local.simulator.rules import MANAGED_RATES
-from stackroom_local.simulator.server import Configuration, Simulator
 from tests.simulator.holding import holds
-from tests.simulator.managed import CUSTOM, connected, ingested, managed, places, s3, search
+from tests.simulator.managed import CUSTOM, connected, ingested, managed, pair, places, search
+from tests.simulator.running import simulated
 from tests.simulator.test_limits import HandClock
-from tests.simulator.world import TITAN, World, answer_request, eventually, inline, refused
+from tests.simulator.world import TITAN, World, answer_request, eventually, inline, invalid
 
 RERANK = "arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0"
 CHOSEN: dict[str, Any] = {
@@ -29,11 +29,10 @@ CITIES: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.fixture(scope="module")
-def shelf(_endpoint: str, s3_endpoint: str) -> tuple[World, str, str]:
+def shelf(shared: World) -> tuple[World, str, str]:
     """Three documents with attributes and one without; read only."""
-    world = World(_endpoint, s3_endpoint, patient=True)
-    knowledge_base = managed(world)
-    source = connected(world, knowledge_base, s3(world))
+    world = shared.anew()
+    knowledge_base, source = pair(world)
     for name, (text, attributes) in CITIES.items():
         world.put(f"{name}.txt", text, attributes)
     world.put("plain.txt", "No attributes here.")
@@ -46,18 +45,25 @@ def _is(operator: str, key: str, value: object) -> dict[str, Any]:
     return {operator: {"key": key, "value": value}}
 
 
+def refusal(world: World, knowledge_base: str, text: str = "a city", **search: Any) -> str:
+    """What is said to this managedSearchConfiguration."""
+    return invalid(
+        world.runtime.retrieve,
+        knowledgeBaseId=knowledge_base,
+        retrievalQuery={"text": text},
+        retrievalConfiguration={"managedSearchConfiguration": search},
+    )
+
+
 @holds("managed.filter-operator", "managed.filter-range")
 @pytest.mark.parametrize(
     ("condition", "found"),
     [
         (_is("equals", "year", 2025), {"rome"}),
-        (_is("notEquals", "year", 2025), {"berlin", "paris", "plain"}),
-        (_is("in", "year", [2024, 2026]), {"berlin", "paris"}),
         (_is("in", "tags", ["b", "z"]), {"paris"}),
         (_is("notIn", "year", [2024, 2026]), {"rome", "plain"}),
         (_is("listContains", "tags", "a"), {"paris"}),
         (_is("greaterThan", "year", 2024), {"rome", "paris"}),
-        (_is("greaterThan", "opened", "2026-03-01T00:00:00Z"), {"berlin"}),
         (_is("greaterThanOrEquals", "opened", "2026-03-01T00:00:00Z"), {"berlin", "rome"}),
         (_is("lessThan", "opened", "2026-03-01T07:00:00Z"), {"rome"}),
         (_is("lessThan", "opened", 2030), set()),
@@ -86,10 +92,8 @@ def test_a_filter_means_what_it_means_on_aws(
     ("condition", "said"),
     [
         (_is("startsWith", "year", "2"), "STARTS_WITH operation type is not supported for managed"),
-        (_is("stringContains", "year", "2"), "STRING_CONTAINS operation type is not supported"),
         ({"andAll": [_is("startsWith", "a", "b"), _is("equals", "a", "b")]}, "STARTS_WITH"),
         (_is("greaterThan", "opened", "in spring"), "a type that the operator does not accept"),
-        (_is("in", "year", []), "a type that the operator does not accept"),
     ],
 )
 def test_a_filter_that_is_not_supported_is_refused(
@@ -97,15 +101,7 @@ def test_a_filter_that_is_not_supported_is_refused(
 ) -> None:
     world, knowledge_base, _ = shelf
 
-    error = refused(
-        world.runtime.retrieve,
-        knowledgeBaseId=knowledge_base,
-        retrievalQuery={"text": "a city"},
-        retrievalConfiguration={"managedSearchConfiguration": {"filter": condition}},
-    )
-
-    assert error["Code"] == "ValidationException"
-    assert said in error["Message"]
+    assert said in refusal(world, knowledge_base, filter=condition)
 
 
 @holds("managed.filter-keys", "managed.document-id")
@@ -130,56 +126,46 @@ def test_a_passage_says_where_it_is_from_and_can_be_sought_by_it(
     assert search(world, knowledge_base, "city", filter=of_vector) == []
 
 
-@holds("managed.search-configuration", "retrieve.managed-configuration")
-def test_each_kind_of_knowledge_base_has_its_own_search_configuration(
+@holds("managed.search-configuration", "retrieve.managed-configuration", "managed.user-context")
+def test_each_kind_of_knowledge_base_has_its_own_search_configuration_and_none_takes_a_user(
     shelf: tuple[World, str, str],
 ) -> None:
     world, knowledge_base, _ = shelf
-    query = {"text": "a city"}
+    request = {"knowledgeBaseId": knowledge_base, "retrievalQuery": {"text": "a city"}}
+    vector = {"vectorSearchConfiguration": {"numberOfResults": 1}}
+    user = {"userId": "ada@example.com"}
 
-    error = refused(
-        world.runtime.retrieve,
-        knowledgeBaseId=knowledge_base,
-        retrievalQuery=query,
-        retrievalConfiguration={"vectorSearchConfiguration": {"numberOfResults": 1}},
-    )
-    plain = world.runtime.retrieve(knowledgeBaseId=knowledge_base, retrievalQuery=query)
-    other = refused(
-        world.runtime.retrieve,
-        knowledgeBaseId=world.knowledge_base(),
-        retrievalQuery=query,
-        retrievalConfiguration={"managedSearchConfiguration": {"numberOfResults": 1}},
-    )
+    here = invalid(world.runtime.retrieve, **request, retrievalConfiguration=vector)
+    elsewhere = refusal(world, world.knowledge_base(), numberOfResults=1)
+    for_her = invalid(world.runtime.retrieve, **request, userContext=user)
 
-    assert error["Message"] == (
+    assert here == (
         "Incompatible configuration: vectorSearchConfiguration is not supported for managed"
         " knowledge bases. Use managedSearchConfiguration instead."
     )
-    assert len(plain["retrievalResults"]) == 4
-    assert "managedSearchConfiguration is not supported for vector" in other["Message"]
+    assert "managedSearchConfiguration is not supported for vector" in elsewhere
+    assert "does not offer userContext, nor data sources with aclEnabled" in for_her
+    assert len(world.runtime.retrieve(**request)["retrievalResults"]) == 4
 
 
-@holds("managed.query-empty", "managed.query-length")
-@pytest.mark.parametrize(
-    ("text", "said"), [(" ", "Text input is required."), ("x" * 10_001, "10000 characters")]
-)
-def test_a_query_has_one_to_ten_thousand_characters(
-    shelf: tuple[World, str, str], text: str, said: str
+@holds("managed.query-empty", "managed.query-length", "managed.generate")
+def test_a_query_has_one_to_ten_thousand_characters_and_is_never_answered_by_a_model(
+    shelf: tuple[World, str, str],
 ) -> None:
     world, knowledge_base, _ = shelf
+    generation = answer_request(knowledge_base, "Which city?")
 
-    error = refused(
-        world.runtime.retrieve, knowledgeBaseId=knowledge_base, retrievalQuery={"text": text}
+    assert refusal(world, knowledge_base, " ") == "Text input is required."
+    assert "10000 characters" in refusal(world, knowledge_base, "x" * 10_001)
+    assert search(world, knowledge_base, "x" * 10_000)
+    assert invalid(world.runtime.retrieve_and_generate, **generation) == (
+        "This operation is not supported for managed knowledge bases."
     )
-
-    assert said in error["Message"]
-    assert search(world, knowledge_base, "city " * 2_000)
 
 
 @holds("managed.hybrid")
 def test_a_word_of_the_question_counts_beside_its_meaning(world: World) -> None:
-    knowledge_base = managed(world)
-    source = connected(world, knowledge_base, CUSTOM)
+    knowledge_base, source = pair(world, CUSTOM)
     documents = [
         inline("meant", "How to repair a bicycle tyre at home.", kind="x"),
         inline("named", "The part XJ-4471 is kept in the cellar.", kind="x"),
@@ -225,13 +211,8 @@ def test_a_model_of_ones_own_reranks_with_its_configuration(shelf: tuple[World, 
         {"rerankingModelType": "NONE", "rerankingConfiguration": CHOSEN},
         {"rerankingConfiguration": CHOSEN},
     ):
-        error = refused(
-            world.runtime.retrieve,
-            knowledgeBaseId=knowledge_base,
-            retrievalQuery={"text": "hills"},
-            retrievalConfiguration={"managedSearchConfiguration": search_configuration},
-        )
-        assert "goes with rerankingModelType CUSTOM" in error["Message"]
+        said = refusal(world, knowledge_base, **search_configuration)
+        assert "goes with rerankingModelType CUSTOM" in said
 
 
 @holds("managed.reranking-embedding")
@@ -241,58 +222,24 @@ def test_the_services_model_does_not_rerank_after_an_embedding_of_ones_own(world
     ingested(world, knowledge_base, source, [inline("a", "Apples are red.", kind="x")])
 
     found = eventually(lambda: search(world, knowledge_base, "something else"))
-    error = refused(
-        world.runtime.retrieve,
-        knowledgeBaseId=knowledge_base,
-        retrievalQuery={"text": "apples"},
-        retrievalConfiguration={"managedSearchConfiguration": {"rerankingModelType": "MANAGED"}},
-    )
 
     assert found[0]["score"] == 1
-    assert error["Message"].startswith("Managed reranking is not available")
-
-
-@holds("managed.user-context")
-def test_a_user_is_named_to_no_managed_knowledge_base_here(shelf: tuple[World, str, str]) -> None:
-    world, knowledge_base, _ = shelf
-
-    error = refused(
-        world.runtime.retrieve,
-        knowledgeBaseId=knowledge_base,
-        retrievalQuery={"text": "a city"},
-        userContext={"userId": "ada@example.com"},
-    )
-
-    assert "does not offer userContext, nor data sources with aclEnabled" in error["Message"]
-
-
-@holds("managed.generate")
-def test_nothing_is_generated_from_a_managed_knowledge_base(shelf: tuple[World, str, str]) -> None:
-    world, knowledge_base, _ = shelf
-
-    error = refused(
-        world.runtime.retrieve_and_generate, **answer_request(knowledge_base, "Which city?")
-    )
-
-    assert error["Message"] == "This operation is not supported for managed knowledge bases."
+    said = refusal(world, knowledge_base, rerankingModelType="MANAGED")
+    assert said.startswith("Managed reranking is not available")
 
 
 @holds("managed.storage")
 def test_the_passages_of_a_managed_knowledge_base_are_in_no_index_and_outlast_a_restart(
     s3_endpoint: str, tmp_path: Path
 ) -> None:
-    configuration = Configuration(data_dir=tmp_path, s3_endpoint=s3_endpoint, speed=200)
-    with Simulator(configuration) as simulator:
-        world = World(simulator.endpoint, s3_endpoint, patient=True)
-        knowledge_base = managed(world)
-        source = connected(world, knowledge_base, CUSTOM)
+    with simulated(tmp_path, s3_endpoint, speed=200) as world:
+        knowledge_base, source = pair(world, CUSTOM)
         ingested(world, knowledge_base, source, [inline("a", "Apples are red.", kind="x")])
         eventually(lambda: places(search(world, knowledge_base, "apples")) == ["a"])
         assert world.s3vectors.list_vector_buckets()["vectorBuckets"] == []
 
-    with Simulator(configuration) as simulator:
-        again = World(simulator.endpoint, s3_endpoint, patient=True)
-        assert places(search(again, knowledge_base, "apples")) == ["a"]
+    with simulated(tmp_path, s3_endpoint, speed=200) as world:
+        assert places(search(world, knowledge_base, "apples")) == ["a"]
 
 
 @holds("managed.rate.*", "managed.retrieve-rate", "managed.retrieve-burst", "managed.starts")

@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import psutil
@@ -15,7 +16,7 @@ from stackroom_local.simulator.parsing import ChildParser
 from stackroom_local.simulator.rules import PARSE_FILES
 from tests import files
 from tests.simulator.holding import holds
-from tests.simulator.world import World, data_source_request, eventually, refused
+from tests.simulator.world import World, data_source_request, eventually, invalid
 
 pytestmark = pytest.mark.processes
 
@@ -52,8 +53,7 @@ def parser() -> Iterator[ChildParser]:
 def test_a_scanned_pdf_is_found_by_what_is_on_its_pages(
     world: World, configuration: dict[str, Any]
 ) -> None:
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base, vectorIngestionConfiguration=configuration)
+    knowledge_base, source = world.pair(vectorIngestionConfiguration=configuration)
     world.put("scan.pdf", files.scanned_pdf(NIMBUS, read=[LEAKS]))
 
     job = world.sync(knowledge_base, source)
@@ -125,17 +125,6 @@ def test_a_picture_in_a_request_is_a_document_where_pictures_are_read(world: Wor
     assert eventually(lambda: ends(seeing)) == "INDEXED"
 
 
-@holds("parse.images")
-def test_without_a_parser_that_sees_a_scan_fails(world: World) -> None:
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base)
-    world.put("scan.pdf", files.scanned_pdf(NIMBUS))
-
-    world.sync(knowledge_base, source)
-
-    assert world.statuses(knowledge_base, source) == {"scan.pdf": "FAILED"}
-
-
 @holds("parse.fallback")
 def test_what_is_not_seen_is_read_as_without_a_parser(
     world: World, monkeypatch: pytest.MonkeyPatch
@@ -144,8 +133,7 @@ def test_what_is_not_seen_is_read_as_without_a_parser(
         raise Unindexable("no")
 
     monkeypatch.setattr(ChildParser, "seen", none)
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base, vectorIngestionConfiguration=BY_MODEL)
+    knowledge_base, source = world.pair(vectorIngestionConfiguration=BY_MODEL)
     world.put("text.pdf", files.pdf(LEAKS))
     world.put("scan.pdf", files.scanned_pdf(NIMBUS))
 
@@ -158,13 +146,13 @@ def test_what_is_not_seen_is_read_as_without_a_parser(
 def test_what_is_more_than_a_parser_takes_waits_for_the_next_job(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base, vectorIngestionConfiguration=BY_MODEL)
+    knowledge_base, source = world.pair(vectorIngestionConfiguration=BY_MODEL)
     for number in range(3):
         world.put(f"{number}.pdf", files.pdf(f"Report number {number}."))
     world.put("notes.txt", "No parser need look at this.")
     with monkeypatch.context() as fewer:
-        fewer.setattr("stackroom_local.simulator.changes.PARSE_FILES", _of_two())
+        two = replace(PARSE_FILES, value=2)
+        fewer.setattr("stackroom_local.simulator.changes.PARSE_FILES", two)
 
         first = world.sync(knowledge_base, source)
     statuses = world.statuses(knowledge_base, source)
@@ -176,10 +164,6 @@ def test_what_is_more_than_a_parser_takes_waits_for_the_next_job(
     assert "MaximumFilesSupported: 1000 files" in first["failureReasons"][0]
     assert second["statistics"]["numberOfDocumentsSkipped"] == 3
     assert set(world.statuses(knowledge_base, source).values()) == {"INDEXED"}
-
-
-def _of_two() -> Any:
-    return type("Fewer", (), {"limit": 2})
 
 
 @holds("parse.configuration", "parse.managed", "request.not-simulated")
@@ -212,62 +196,38 @@ def _of_two() -> Any:
             },
             "customTransformationConfiguration",
         ),
-        (
-            {
-                "contextEnrichmentConfiguration": {
-                    "type": "BEDROCK_FOUNDATION_MODEL",
-                    "bedrockFoundationModelConfiguration": {
-                        "modelArn": MODEL,
-                        "enrichmentStrategyConfiguration": {"method": "CHUNK_ENTITY_EXTRACTION"},
-                    },
-                }
-            },
-            "contextEnrichmentConfiguration",
-        ),
     ],
-    ids=["no model", "managed", "transformation", "enrichment"],
+    ids=["no model", "managed", "transformation"],
 )
 def test_a_configuration_that_is_not_taken_says_why(
     world: World, configuration: dict[str, Any], problem: str
 ) -> None:
     request = data_source_request(world.knowledge_base(), world.bucket)
+    given = {**request, "vectorIngestionConfiguration": configuration}
 
-    error = refused(
-        world.agent.create_data_source, **request, vectorIngestionConfiguration=configuration
-    )
-
-    assert error["Code"] == "ValidationException"
-    assert problem in error["Message"]
+    assert problem in invalid(world.agent.create_data_source, **given)
 
 
 @holds("data-source.chunking-immutable")
 def test_the_parser_of_a_data_source_never_changes(world: World) -> None:
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base, vectorIngestionConfiguration=BY_MODEL)
+    knowledge_base, source = world.pair(vectorIngestionConfiguration=BY_MODEL)
     request = {**data_source_request(knowledge_base, world.bucket), "dataSourceId": source}
+    update = world.agent.update_data_source
 
-    error = refused(
-        world.agent.update_data_source, **request, vectorIngestionConfiguration=BY_AUTOMATION
-    )
-    same = world.agent.update_data_source(**request, vectorIngestionConfiguration=BY_MODEL)
+    invalid(update, **request, vectorIngestionConfiguration=BY_AUTOMATION)
+    same = update(**request, vectorIngestionConfiguration=BY_MODEL)["dataSource"]
 
-    assert error["Code"] == "ValidationException"
-    assert same["dataSource"]["vectorIngestionConfiguration"] == BY_MODEL
+    assert same["vectorIngestionConfiguration"] == BY_MODEL
 
 
-def test_what_stands_side_by_side_is_read_as_a_line(parser: ChildParser) -> None:
-    (page,) = parser.seen(files.scanned_pdf(f"Crates{' ' * 60}4812\nBarrels{' ' * 60}37"), "a.pdf")
+def test_pages_with_little_with_nothing_and_with_columns_on_them_are_read(
+    parser: ChildParser,
+) -> None:
+    pages = ("Crates", "4812", "\n" * 40 + "Page 1 of 2", "", f"Crates{' ' * 60}4812\nBarrels")
 
-    assert page.splitlines() == ["Crates 4812", "Barrels 37"]
+    read = parser.seen(files.scanned_pdf(*pages), "scan.pdf")
 
-
-@pytest.mark.parametrize("text", ["Crates", "4812", "\n" * 40 + "Page 1 of 2"])
-def test_a_page_with_little_on_it_is_read_too(parser: ChildParser, text: str) -> None:
-    assert parser.seen(files.scanned_pdf(text), "scan.pdf") == (text.strip(),)
-
-
-def test_an_empty_page_between_others_is_nothing(parser: ChildParser) -> None:
-    assert parser.seen(files.scanned_pdf("First", "", "Third"), "a.pdf") == ("First", "", "Third")
+    assert read == ("Crates", "4812", "Page 1 of 2", "", "Crates 4812\nBarrels")
 
 
 def test_a_page_that_takes_too_long_ends_the_child_and_the_next_file_has_another() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from stackroom_local.processes import free_ports
 from tests.simulator.holding import holds
 from tests.simulator.running import answers
-from tests.simulator.world import World, eventually
+from tests.simulator.world import World, at, eventually
 
 
 @contextmanager
@@ -29,22 +29,31 @@ def running(data_dir: Path, s3_endpoint: str, speed: float) -> Iterator[str]:
             process.kill()
 
 
-def test_documents_are_still_found_after_a_kill(tmp_path: Path, s3_endpoint: str) -> None:
+@holds("document.after-sync")
+def test_documents_are_still_found_and_directly_ingested_after_a_kill(
+    tmp_path: Path, s3_endpoint: str
+) -> None:
     with running(tmp_path, s3_endpoint, speed=50) as endpoint:
         world = World(endpoint, s3_endpoint)
-        knowledge_base = world.knowledge_base()
-        source = world.data_source(knowledge_base)
+        knowledge_base, source = world.pair()
         world.put("otter.txt", "Otters hold hands.", {"owner": "alice"})
         job = world.sync(knowledge_base, source)
+        uri = world.put("weasel.txt", "Weasels hold hands.")
+        document = {"content": {"dataSourceType": "S3", "s3": {"s3Location": {"uri": uri}}}}
 
     with running(tmp_path, s3_endpoint, speed=50) as endpoint:
         again = World(endpoint, s3_endpoint)
         alices = {"equals": {"key": "owner", "value": "alice"}}
         (found,) = eventually(lambda: again.search(knowledge_base, "otters", alices))
         after = again.job(job)
+        answer = again.agent.ingest_knowledge_base_documents(
+            **at(knowledge_base, source), documents=[document]
+        )
+        eventually(lambda: len(again.search(knowledge_base, "weasels")) == 2)
 
     assert found["content"]["text"] == "Otters hold hands."
     assert after["statistics"] == job["statistics"]
+    assert answer["documentDetails"][0]["status"] == "STARTING"
 
 
 @holds("job.failed")
@@ -53,8 +62,7 @@ def test_a_job_that_was_killed_is_failed_and_the_next_one_finishes_its_work(
 ) -> None:
     with running(tmp_path, s3_endpoint, speed=50) as endpoint:
         world = World(endpoint, s3_endpoint)
-        knowledge_base = world.knowledge_base()
-        source = world.data_source(knowledge_base)
+        knowledge_base, source = world.pair()
         for number in range(60):
             world.put(f"{number:02}.txt", f"Otter number {number} holds hands.")
         # The last, and so long that the job is not over before the kill.
@@ -76,26 +84,3 @@ def test_a_job_that_was_killed_is_failed_and_the_next_one_finishes_its_work(
     assert "internal error" in killed["failureReasons"][0]
     assert statuses == {"INDEXED", "FAILED"}
     assert len({hit["content"]["text"] for hit in texts}) == 60
-
-
-@holds("document.after-sync")
-def test_a_data_source_that_was_synced_takes_direct_requests_after_a_kill(
-    tmp_path: Path, s3_endpoint: str
-) -> None:
-    with running(tmp_path, s3_endpoint, speed=50) as endpoint:
-        world = World(endpoint, s3_endpoint)
-        knowledge_base = world.knowledge_base()
-        source = world.data_source(knowledge_base)
-        world.sync(knowledge_base, source)
-        uri = world.put("otter.txt", "Otters hold hands.")
-        document = {"content": {"dataSourceType": "S3", "s3": {"s3Location": {"uri": uri}}}}
-
-    with running(tmp_path, s3_endpoint, speed=50) as endpoint:
-        again = World(endpoint, s3_endpoint)
-        answer = again.agent.ingest_knowledge_base_documents(
-            knowledgeBaseId=knowledge_base, dataSourceId=source, documents=[document]
-        )
-        (found,) = eventually(lambda: again.search(knowledge_base, "otters"))
-
-    assert answer["documentDetails"][0]["status"] == "STARTING"
-    assert found["location"]["s3Location"]["uri"] == uri

@@ -1,37 +1,36 @@
 """Retrieve: results, filters as S3 Vectors has them, and what is refused."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from stackroom_local.simulator.assumptions import Assumptions
-from stackroom_local.simulator.server import Configuration, Simulator
 from tests.simulator.holding import holds
-from tests.simulator.world import World, eventually, refused
+from tests.simulator.world import World, invalid, refused
 
 
 @pytest.fixture(scope="module")
-def shelf(_endpoint: str, s3_endpoint: str) -> tuple[World, str, str]:
+def shelf(shared: World) -> tuple[World, str, str]:
     """Four documents with attributes, one without; read only."""
-    world = World(_endpoint, s3_endpoint)
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base)
-    world.put("berlin.txt", "Berlin has lakes.", {"city": "Berlin", "year": 2024, "open": True})
-    world.put("rome.txt", "Rome has seven hills.", {"city": "Rome", "year": 2025, "open": False})
-    world.put(
-        "paris.txt", "Paris has a tower.", {"city": "Paris", "year": 2026, "tags": ["a", "b"]}
+    world = shared.anew()
+    knowledge_base = world.filled(
+        berlin=("Berlin has lakes.", {"city": "Berlin", "year": 2024, "open": True}),
+        rome=("Rome has seven hills.", {"city": "Rome", "year": 2025, "open": False}),
+        paris=("Paris has a tower.", {"city": "Paris", "year": 2026, "tags": ["a", "b"]}),
+        bonn=("Bonn has a river.", {"city": "Bonn", "year": 1, "tags": ["b", "c"]}),
+        plain="No attributes here.",
     )
-    world.put("bonn.txt", "Bonn has a river.", {"city": "Bonn", "year": 1, "tags": ["b", "c"]})
-    world.put("plain.txt", "No attributes here.")
-    world.sync(knowledge_base, source)
-    eventually(lambda: len(world.search(knowledge_base, "city")) == 5)
-    return world, knowledge_base, source
+    [source] = world.agent.list_data_sources(knowledgeBaseId=knowledge_base)["dataSourceSummaries"]
+    return world, knowledge_base, source["dataSourceId"]
 
 
 def _is(operator: str, key: str, value: object) -> dict[str, Any]:
     return {operator: {"key": key, "value": value}}
+
+
+def request(knowledge_base: str, question: str = "a city", **more: Any) -> dict[str, Any]:
+    return {"knowledgeBaseId": knowledge_base, "retrievalQuery": {"text": question}, **more}
 
 
 @pytest.mark.parametrize(
@@ -39,7 +38,6 @@ def _is(operator: str, key: str, value: object) -> dict[str, Any]:
     [
         (_is("equals", "city", "Rome"), {"rome"}),
         (_is("equals", "tags", "b"), {"paris", "bonn"}),
-        (_is("equals", "year", 1), {"bonn"}),
         (_is("equals", "open", True), {"berlin"}),
         (_is("notEquals", "city", "Rome"), {"berlin", "paris", "bonn", "plain"}),
         (_is("notEquals", "tags", "a"), {"berlin", "rome", "bonn", "plain"}),
@@ -52,7 +50,6 @@ def _is(operator: str, key: str, value: object) -> dict[str, Any]:
         (_is("listContains", "city", "Rome"), set()),
         (_is("in", "city", ["Rome", "Bonn", "Oslo"]), {"rome", "bonn"}),
         (_is("in", "tags", ["a", "c"]), {"paris", "bonn"}),
-        (_is("in", "year", [2024]), {"berlin"}),
         (_is("notIn", "city", ["Rome", "Bonn"]), {"berlin", "paris", "plain"}),
         (_is("in", "city", ["Rome"] + [f"city {number}" for number in range(99)]), {"rome"}),
         (
@@ -81,49 +78,28 @@ def test_a_filter_means_what_it_means_on_aws(
 
 
 @holds("filter.in")
-def test_data_sources_are_chosen_as_aws_s_own_mcp_server_does_it(
-    shelf: tuple[World, str, str],
-) -> None:
-    world, knowledge_base, source = shelf
-    key = "x-amz-bedrock-kb-data-source-id"
+def test_in_is_refused_where_the_simulator_is_told_to(world_at: Callable[..., World]) -> None:
+    world = world_at(100, assumptions=Assumptions(s3_vectors_take_in=False))
+    knowledge_base = world.knowledge_base()
 
-    here = world.search(knowledge_base, "a city", _is("in", key, ["ELSEWHERE0", source]))
-    elsewhere = world.search(knowledge_base, "a city", _is("in", key, ["ELSEWHERE0"]))
-
-    assert len(here) == 5
-    assert elsewhere == []
+    for operator, name in (("in", "IN"), ("notIn", "NOT_IN")):
+        condition = _is(operator, "city", ["Rome"])
+        said = invalid(lambda cond: world.search(knowledge_base, "a city", cond), cond=condition)
+        assert said == f"{name} operation type is not supported for S3 Vectors"
 
 
 @holds("filter.in")
-@pytest.mark.parametrize(("operator", "name"), [("in", "IN"), ("notIn", "NOT_IN")])
-def test_in_is_refused_where_the_simulator_is_told_to(
-    tmp_path: Path, s3_endpoint: str, operator: str, name: str
-) -> None:
-    configuration = Configuration(
-        data_dir=tmp_path,
-        s3_endpoint=s3_endpoint,
-        speed=100,
-        assumptions=Assumptions(s3_vectors_take_in=False),
-    )
-    with Simulator(configuration) as simulator:
-        world = World(simulator.endpoint, s3_endpoint)
-        knowledge_base = world.knowledge_base()
-        condition = _is(operator, "city", ["Rome"])
-
-        error = refused(lambda: world.search(knowledge_base, "a city", condition))
-
-    assert error["Message"] == f"{name} operation type is not supported for S3 Vectors"
-
-
-def test_the_reserved_keys_can_be_filtered_by(shelf: tuple[World, str, str]) -> None:
+@pytest.mark.parametrize("operator", ["equals", "in"])
+def test_the_reserved_keys_can_be_filtered_by(shelf: tuple[World, str, str], operator: str) -> None:
     world, knowledge_base, source = shelf
-    key = "x-amz-bedrock-kb-data-source-id"
 
-    here = world.search(knowledge_base, "a city", _is("equals", key, source))
-    elsewhere = world.search(knowledge_base, "a city", _is("equals", key, "ELSEWHERE0"))
+    def found(*sources: str) -> int:
+        value = sources[0] if operator == "equals" else sources
+        condition = _is(operator, "x-amz-bedrock-kb-data-source-id", value)
+        return len(world.search(knowledge_base, "a city", condition))
 
-    assert len(here) == 5
-    assert elsewhere == []
+    assert found(source, "ELSEWHERE0") == 5
+    assert found("ELSEWHERE0") == 0
 
 
 @holds("filter.*")
@@ -131,9 +107,7 @@ def test_the_reserved_keys_can_be_filtered_by(shelf: tuple[World, str, str]) -> 
     ("condition", "message"),
     [
         (_is("startsWith", "city", "R"), "STARTS_WITH operation type is not supported"),
-        (_is("stringContains", "city", "R"), "STRING_CONTAINS operation type is not supported"),
         (_is("in", "city", "Rome"), "in for key city"),
-        (_is("notIn", "city", []), "notIn for key city"),
         (_is("in", "city", [f"city {number}" for number in range(101)]), "at most 100"),
         (
             {"orAll": [_is("notIn", "year", list(range(50)))] * 2 + [_is("equals", "year", 1)]},
@@ -155,15 +129,10 @@ def test_a_filter_that_s3_vectors_does_not_take_is_refused(
 ) -> None:
     world, knowledge_base, _ = shelf
 
-    error = refused(
-        world.runtime.retrieve,
-        knowledgeBaseId=knowledge_base,
-        retrievalQuery={"text": "a city"},
-        retrievalConfiguration={"vectorSearchConfiguration": {"filter": condition}},
-    )
+    search = {"vectorSearchConfiguration": {"filter": condition}}
+    asked = request(knowledge_base, retrievalConfiguration=search)
 
-    assert error["Code"] == "ValidationException"
-    assert message in error["Message"]
+    assert message in invalid(world.runtime.retrieve, **asked)
 
 
 def test_a_result_has_the_shape_of_aws(shelf: tuple[World, str, str]) -> None:
@@ -201,86 +170,57 @@ def test_results_are_best_first_and_as_many_as_asked_for(shelf: tuple[World, str
 
 @holds("retrieve.default-results")
 def test_five_results_are_answered_unless_told_otherwise(world: World) -> None:
-    knowledge_base = world.knowledge_base()
-    source = world.data_source(knowledge_base)
-    for number in range(7):
-        world.put(f"{number}.txt", f"City number {number}.")
-    world.sync(knowledge_base, source)
-    eventually(lambda: len(world.search(knowledge_base, "city")) == 7)
+    knowledge_base = world.filled(**{f"city{number}": f"City {number}." for number in range(7)})
 
-    answer = world.runtime.retrieve(knowledgeBaseId=knowledge_base, retrievalQuery={"text": "city"})
+    answer = world.runtime.retrieve(**request(knowledge_base))
 
     assert len(answer["retrievalResults"]) == 5
 
 
 @holds("retrieve.query-length", "retrieve.managed-configuration", "retrieve.guardrail-missing")
 @pytest.mark.parametrize(
-    ("changes", "code"),
+    "changes",
     [
-        ({"knowledgeBaseId": "NOSUCHBASE"}, "ResourceNotFoundException"),
-        ({"knowledgeBaseId": "too-long-an-id"}, "ValidationException"),
-        ({"retrievalQuery": {"text": ""}}, "ValidationException"),
-        ({"retrievalQuery": {"text": "x" * 1001}}, "ValidationException"),
-        ({"retrievalConfiguration": {"vectorSearchConfiguration": {"numberOfResults": 0}}}, None),
-        ({"retrievalConfiguration": {"vectorSearchConfiguration": {"numberOfResults": 101}}}, None),
-        (
-            {"retrievalConfiguration": {"managedSearchConfiguration": {"numberOfResults": 1}}},
-            None,
-        ),
-        (
-            {"guardrailConfiguration": {"guardrailId": "gr123", "guardrailVersion": "DRAFT"}},
-            None,
-        ),
-        ({"retrievalQuery": {"type": "IMAGE"}}, None),
+        {"knowledgeBaseId": "too-long-an-id"},
+        {"retrievalQuery": {"text": ""}},
+        {"retrievalQuery": {"text": "x" * 1001}},
+        {"retrievalQuery": {"type": "IMAGE"}},
+        {"retrievalConfiguration": {"vectorSearchConfiguration": {"numberOfResults": 101}}},
+        {"retrievalConfiguration": {"managedSearchConfiguration": {"numberOfResults": 1}}},
+        {"guardrailConfiguration": {"guardrailId": "gr123", "guardrailVersion": "DRAFT"}},
     ],
 )
 def test_a_request_that_aws_refuses_is_refused(
-    shelf: tuple[World, str, str], changes: dict[str, Any], code: str | None
+    shelf: tuple[World, str, str], changes: dict[str, Any]
 ) -> None:
     world, knowledge_base, _ = shelf
-    request = {"knowledgeBaseId": knowledge_base, "retrievalQuery": {"text": "a city"}}
 
-    error = refused(world.runtime.retrieve, **{**request, **changes})
+    invalid(world.runtime.retrieve, **{**request(knowledge_base), **changes})
 
-    assert error["Code"] == (code or "ValidationException")
+    missing = refused(world.runtime.retrieve, **request("NOSUCHBASE"))
+    assert missing["Code"] == "ResourceNotFoundException"
 
 
-@holds("retrieve.hybrid")
-def test_s3_vectors_searches_by_meaning_alone(shelf: tuple[World, str, str]) -> None:
+@holds("retrieve.hybrid", "retrieve.user-context")
+def test_s3_vectors_searches_by_meaning_alone_and_heeds_no_user(
+    shelf: tuple[World, str, str],
+) -> None:
     world, knowledge_base, _ = shelf
-
-    def asked(kind: str) -> dict[str, Any]:
-        search = {"overrideSearchType": kind}
-        return {
-            "knowledgeBaseId": knowledge_base,
-            "retrievalQuery": {"text": "a city"},
-            "retrievalConfiguration": {"vectorSearchConfiguration": search},
-        }
-
-    semantic = world.runtime.retrieve(**asked("SEMANTIC"))
-    error = refused(world.runtime.retrieve, **asked("HYBRID"))
-
-    assert len(semantic["retrievalResults"]) == 5
-    assert error == {
-        "Code": "ValidationException",
-        "Message": "HYBRID search type is not supported for search operation on index"
-        f" {knowledge_base}.",
-    }
-
-
-@holds("retrieve.user-context")
-def test_a_user_is_not_taken_by_what_would_not_heed_him(shelf: tuple[World, str, str]) -> None:
-    world, knowledge_base, _ = shelf
-
-    error = refused(
-        world.runtime.retrieve,
-        knowledgeBaseId=knowledge_base,
-        retrievalQuery={"text": "a city"},
-        userContext={"userId": "alice@example.com"},
+    semantic, hybrid = (
+        {"vectorSearchConfiguration": {"overrideSearchType": kind}}
+        for kind in ("SEMANTIC", "HYBRID")
     )
+    retrieve = world.runtime.retrieve
 
-    assert error["Code"] == "ValidationException"
-    assert "userContext on a VECTOR knowledge base" in error["Message"]
+    found = retrieve(**request(knowledge_base, retrievalConfiguration=semantic))
+    both = invalid(retrieve, **request(knowledge_base, retrievalConfiguration=hybrid))
+    user = invalid(retrieve, **request(knowledge_base, userContext={"userId": "a@example.com"}))
+
+    assert len(found["retrievalResults"]) == 5
+    assert both == (
+        f"HYBRID search type is not supported for search operation on index {knowledge_base}."
+    )
+    assert "userContext on a VECTOR knowledge base" in user
 
 
 @holds("retrieve.guardrail")
@@ -289,12 +229,11 @@ def test_a_guardrail_looks_at_the_query_and_never_at_what_is_found(
 ) -> None:
     world, knowledge_base, _ = shelf
     named = {"guardrailId": world.guardrail(words=["lakes"]), "guardrailVersion": "DRAFT"}
-    request = {"knowledgeBaseId": knowledge_base, "guardrailConfiguration": named}
+    guarded = {"guardrailConfiguration": named}
 
-    free = world.runtime.retrieve(**request, retrievalQuery={"text": "Berlin"})
-    blocked = world.runtime.retrieve(**request, retrievalQuery={"text": "Where are lakes?"})
-    plain = world.runtime.retrieve(
-        knowledgeBaseId=knowledge_base, retrievalQuery={"text": "Where are lakes?"}
+    free, blocked, plain = (
+        world.runtime.retrieve(**request(knowledge_base, question, **more))
+        for question, more in (("Berlin", guarded), ("Lakes?", guarded), ("Lakes?", {}))
     )
 
     assert free["guardrailAction"] == "NONE"
@@ -302,17 +241,3 @@ def test_a_guardrail_looks_at_the_query_and_never_at_what_is_found(
     assert (blocked["guardrailAction"], blocked["retrievalResults"]) == ("INTERVENED", [])
     assert "guardrailAction" not in plain
     assert len(plain["retrievalResults"]) == 5
-
-
-@holds("rate.Retrieve")
-def test_the_account_retrieves_20_times_a_second(world_at: Callable[[float], World]) -> None:
-    world = world_at(0.05)
-    knowledge_base = world.knowledge_base()
-    for _ in range(20):
-        world.search(knowledge_base, "anything")
-
-    error = refused(
-        world.runtime.retrieve, knowledgeBaseId=knowledge_base, retrievalQuery={"text": "more"}
-    )
-
-    assert error["Code"] == "ThrottlingException"

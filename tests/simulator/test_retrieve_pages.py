@@ -17,9 +17,9 @@ LETTERS = 36_000  # of a passage: 40 of them are more than an answer holds
 
 
 @pytest.fixture(scope="module")
-def long_texts(_endpoint: str, s3_endpoint: str) -> tuple[World, str]:
+def long_texts(shared: World) -> tuple[World, str]:
     """Passages as long as S3 Vectors takes them, and quick to embed; read only."""
-    world = World(_endpoint, s3_endpoint, patient=True)
+    world = shared.anew()
     knowledge_base = world.knowledge_base()
     whole = {"chunkingConfiguration": {"chunkingStrategy": "NONE"}}
     source = world.data_source(knowledge_base, vectorIngestionConfiguration=whole)

@@ -16,22 +16,12 @@ from tests.simulator.world import HAIKU, REGION, ROLE, TITAN, World, eventually,
 Client = Callable[[str], Any]  # boto3's of a service, as it is
 
 QUESTION = "Which bird sleeps by day?"
-STRATEGIES: dict[str, dict[str, Any]] = {
-    "FIXED_SIZE": {"fixedSizeChunkingConfiguration": {"maxTokens": 300, "overlapPercentage": 20}},
-    "HIERARCHICAL": {
-        "hierarchicalChunkingConfiguration": {
-            "levelConfigurations": [{"maxTokens": 1500}, {"maxTokens": 300}],
-            "overlapTokens": 60,
-        }
+CHUNKING = {
+    "chunkingStrategy": "HIERARCHICAL",
+    "hierarchicalChunkingConfiguration": {
+        "levelConfigurations": [{"maxTokens": 1500}, {"maxTokens": 300}],
+        "overlapTokens": 60,
     },
-    "SEMANTIC": {
-        "semanticChunkingConfiguration": {
-            "maxTokens": 300,
-            "bufferSize": 1,
-            "breakpointPercentileThreshold": 95,
-        }
-    },
-    "NONE": {},
 }
 SEARCH = {
     "numberOfResults": 30,
@@ -57,13 +47,10 @@ def client(world: World) -> Client:
     return lambda service: boto3.client(service, endpoint_url=world.endpoint)  # type: ignore[call-overload]
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_sample_makes_asks_and_clears_away_a_knowledge_base(
-    world: World, client: Client, strategy: str
-) -> None:
+def test_a_sample_makes_asks_and_clears_away_a_knowledge_base(world: World, client: Client) -> None:
     store = f"my-s3-vector-store-{uuid4().hex[:8]}"
     s3vectors, agent, runtime = map(client, ("s3vectors", "bedrock-agent", "bedrock-agent-runtime"))
-    knowledge_base, source = made(s3vectors, agent, store, world.bucket, strategy)
+    knowledge_base, source = made(s3vectors, agent, store, world.bucket)
     world.put("owl.txt", "The owl sleeps by day. It hunts at night.", {"year": 2024})
     world.put("wren.txt", "The wren is awake by day, and sings.", {"year": 2025})
     job = world.sync(knowledge_base, source)
@@ -100,7 +87,7 @@ def test_a_sample_makes_asks_and_clears_away_a_knowledge_base(
     assert gone["Code"] == "ResourceNotFoundException"
 
 
-def made(s3vectors: Any, agent: Any, store: str, bucket: str, strategy: str) -> tuple[str, str]:
+def made(s3vectors: Any, agent: Any, store: str, bucket: str) -> tuple[str, str]:
     """As the notebook on S3 Vectors makes them, whose index has one non-filterable key."""
     s3vectors.create_vector_bucket(vectorBucketName=store)
     s3vectors.create_index(
@@ -126,7 +113,6 @@ def made(s3vectors: Any, agent: Any, store: str, bucket: str, strategy: str) -> 
         },
         storageConfiguration={"type": "S3_VECTORS", "s3VectorsConfiguration": {"indexArn": arn}},
     )["knowledgeBase"]
-    chunking = {"chunkingStrategy": strategy, **STRATEGIES[strategy]}
     source = agent.create_data_source(
         knowledgeBaseId=created["knowledgeBaseId"],
         name="AmazonS3DataSource",
@@ -136,6 +122,6 @@ def made(s3vectors: Any, agent: Any, store: str, bucket: str, strategy: str) -> 
             "type": "S3",
             "s3Configuration": {"bucketArn": f"arn:aws:s3:::{bucket}"},
         },
-        vectorIngestionConfiguration={"chunkingConfiguration": chunking},
+        vectorIngestionConfiguration={"chunkingConfiguration": CHUNKING},
     )["dataSource"]
     return created["knowledgeBaseId"], source["dataSourceId"]

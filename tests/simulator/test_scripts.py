@@ -13,7 +13,7 @@ from strands.models.bedrock import BedrockModel
 
 from stackroom_local.simulator import script_orders
 from tests.simulator.holding import holds
-from tests.simulator.world import HAIKU, REGION, World, refused
+from tests.simulator.world import HAIKU, REGION, World, invalid
 
 MODEL = "anthropic.claude-sonnet-4-20250514-v1:0"
 SEARCHES = {"uses": [{"name": "search", "input": {"query": "{{question}}"}}]}
@@ -38,8 +38,8 @@ ASKS = {"role": "user", "content": [{"text": "How often is the pump greased?"}]}
 
 
 @pytest.fixture
-def world(_endpoint: str, s3_endpoint: str) -> Iterator[World]:
-    world = World(_endpoint, s3_endpoint, patient=True)
+def world(world: World) -> Iterator[World]:
+    """Without any script."""
     ordered(world, "DELETE")
     yield world
     ordered(world, "DELETE")
@@ -133,10 +133,9 @@ def test_a_stream_has_the_same_answer_in_events(world: World) -> None:
 
 
 def test_a_stream_is_refused_as_a_whole_answer_is(world: World) -> None:
-    error = refused(world.bedrock_runtime.converse_stream, modelId=MODEL, messages=[])
+    said = invalid(world.bedrock_runtime.converse_stream, modelId=MODEL, messages=[])
 
-    assert error["Code"] == "ValidationException"
-    assert "must start with a user message" in error["Message"]
+    assert "must start with a user message" in said
 
 
 def test_conversations_at_once_do_not_mix_and_a_repeated_request_is_answered_alike(
@@ -157,6 +156,8 @@ def test_conversations_at_once_do_not_mix_and_a_repeated_request_is_answered_ali
         {"model": MODEL, "where": "", "turns": 2, "spoken": 2},
         {"model": MODEL, "where": "valve", "turns": 2, "spoken": 2},
     ]
+    ordered(world, "DELETE")
+    assert ordered(world, "GET") == {"scripts": []}
 
 
 def test_a_script_is_found_by_the_last_part_of_an_arn_and_for_no_other_model(world: World) -> None:
@@ -170,15 +171,6 @@ def test_a_script_is_found_by_the_last_part_of_an_arn_and_for_no_other_model(wor
     assert by_arn["output"]["message"]["content"] == [{"text": "Scripted."}]
     assert by_arn["stopReason"] == "max_tokens"
     assert "Extracted" in other["output"]["message"]["content"][0]["text"]
-
-
-def test_scripts_are_forgotten_on_request(world: World) -> None:
-    script(world, SEARCHES)
-
-    report = ordered(world, "DELETE")
-
-    assert len(report["scripts"]) == 1
-    assert ordered(world, "GET") == {"scripts": []}
 
 
 @holds("script.*", "tools.choice")
@@ -205,30 +197,20 @@ def test_a_script_that_can_not_go_on_says_why(
     script(world, turn)
     configuration = {**TOOLS, **({"toolChoice": more} if more else {})}
 
-    error = refused(
-        world.bedrock_runtime.converse,
-        modelId=MODEL,
-        messages=[ASKS],
-        toolConfig=configuration,
-    )
+    asked = {"modelId": MODEL, "messages": [ASKS], "toolConfig": configuration}
 
-    assert error["Code"] == "ValidationException"
-    assert message in error["Message"]
+    assert message in invalid(world.bedrock_runtime.converse, **asked)
 
 
 @holds("script.exhausted")
 def test_a_script_that_is_exhausted_says_so(world: World) -> None:
     script(world, SEARCHES)
     first = converse(world, ASKS)
+    found = result(use_of(first), "Found.")
 
-    error = refused(
-        world.bedrock_runtime.converse,
-        modelId=MODEL,
-        messages=[ASKS, first["output"]["message"], result(use_of(first), "Found.")],
-        toolConfig=TOOLS,
-    )
+    said = invalid(lambda: converse(world, ASKS, first["output"]["message"], found))
 
-    assert error["Message"].startswith(
+    assert said.startswith(
         f"The script for {MODEL} has 1 turn(s), and this conversation asks for turn 2."
     )
 
@@ -237,11 +219,8 @@ def test_a_script_that_is_exhausted_says_so(world: World) -> None:
     ("given", "problem"),
     [
         ({"turns": [{}]}, "a turn has a text, or uses of tools"),
-        ({"turns": []}, "at least 1 item"),
         ({"turns": [{"text": "{{hours}}"}]}, "quotes has no pattern for hours"),
         ({"turns": [{"text": "a", "quotes": {"hours": "("}}]}, "no regular expression: '('"),
-        ({"turns": [{"text": "a", "stop": "tired"}]}, "max_tokens"),
-        ({"turns": [{"uses": [{"name": "search it"}]}]}, "pattern"),
         ({"turns": [{"txt": "a"}]}, "Extra inputs are not permitted"),
         ({"turns": [{"text": "a"}], "model": ""}, "at least 1 character"),
     ],
@@ -256,14 +235,6 @@ def test_an_order_that_makes_no_sense_is_refused(
         assert response.code == 400
         assert problem in response.read().decode()
     assert ordered(world, "GET") == {"scripts": []}
-
-
-def test_scripts_are_ordered_in_three_ways_only(world: World) -> None:
-    with pytest.raises(urllib.error.HTTPError) as refusal:
-        ordered(world, "PUT", b"{}")
-
-    with refusal.value as response:
-        assert response.code == 405
 
 
 def test_the_latest_result_is_quoted(world: World) -> None:
@@ -294,22 +265,3 @@ def test_a_strands_agent_gets_a_structured_answer(world: World) -> None:
     )
 
     assert answer.structured_output == Interval(hours=200)
-
-
-def test_several_tools_are_used_at_once(world: World) -> None:
-    asked: list[str] = []
-
-    @tool
-    def search(query: str) -> str:
-        """Searches."""
-        asked.append(query)
-        return f"{query} every 200 hours (manual.pdf)"
-
-    uses = [{"name": "search", "input": {"query": query}} for query in ("pump", "valve")]
-    script(world, {"text": "I search.", "uses": uses}, CITES)
-    model = BedrockModel(model_id=MODEL, endpoint_url=world.endpoint, region_name=REGION)
-
-    answer = Agent(model=model, tools=[search], callback_handler=None)("How often?")
-
-    assert sorted(asked) == ["pump", "valve"]
-    assert str(answer).strip() == "200 hours, says manual.pdf."

@@ -8,9 +8,16 @@ from uuid import uuid4
 
 import pytest
 
-from stackroom_local.simulator.server import Configuration, Simulator
 from tests.simulator.holding import holds
-from tests.simulator.world import World, client, guardrail_request, knowledge_base_request, refused
+from tests.simulator.running import simulated
+from tests.simulator.world import (
+    World,
+    client,
+    guardrail_request,
+    invalid,
+    knowledge_base_request,
+    refused,
+)
 
 FIFTY = {f"key-{number}": "value" for number in range(50)}
 
@@ -64,8 +71,8 @@ def vector_bucket(world: World, tags: dict[str, str]) -> Tagged:
     return Tagged(world.s3vectors, arn, arn.replace(name, "no-such-bucket"))
 
 
-def vector_index(world: World, tags: dict[str, str]) -> Tagged:
-    name = f"vectors-{uuid4().hex}"
+def vector_index(world: World, tags: dict[str, str], bucket: str = "") -> Tagged:
+    name = bucket or f"vectors-{uuid4().hex}"
     world.s3vectors.create_vector_bucket(vectorBucketName=name)
     arn = world.s3vectors.create_index(
         vectorBucketName=name,
@@ -126,11 +133,10 @@ def test_the_fifty_first_tag_is_refused_and_nothing_changes(world: World, make: 
 def test_keys_of_aws_itself_are_refused_and_nothing_is_made(world: World, make: Make) -> None:
     resource = make(world, {})
 
-    at_making = refused(lambda: make(world, {"AWS:mine": "value"}))
-    later = refused(lambda: resource.tag(**{"aws:mine": "value"}))
+    at_making = invalid(lambda: make(world, {"AWS:mine": "value"}))
+    later = invalid(lambda: resource.tag(**{"aws:mine": "value"}))
 
-    assert at_making["Code"] == later["Code"] == "ValidationException"
-    assert "aws:mine" in later["Message"]
+    assert ("AWS:mine" in at_making, "aws:mine" in later) == (True, True)
     assert resource.listed() == {}
 
 
@@ -149,21 +155,15 @@ def test_what_is_not_there_has_no_tags(world: World, make: Make) -> None:
 
 def test_another_bucket_or_index_of_the_name_has_no_tags_of_the_one_before(world: World) -> None:
     first = vector_index(world, {"team": "birds"})
-    bucket_arn, _, index = first.arn.partition("/index/")
+    bucket_arn = first.arn.partition("/index/")[0]
     bucket = bucket_arn.rpartition("/")[2]
     world.s3vectors.tag_resource(resourceArn=bucket_arn, tags={"team": "birds"})
     world.s3vectors.delete_index(indexArn=first.arn)
     world.s3vectors.delete_vector_bucket(vectorBucketName=bucket)
 
-    world.s3vectors.create_vector_bucket(vectorBucketName=bucket)
-    world.s3vectors.create_index(
-        vectorBucketName=bucket,
-        indexName=index,
-        dataType="float32",
-        dimension=4,
-        distanceMetric="cosine",
-    )
+    again = vector_index(world, {}, bucket)
 
+    assert again.arn == first.arn
     assert first.listed() == first.listed(bucket_arn) == {}
 
 
@@ -176,22 +176,9 @@ def test_tags_of_sessions_are_refused_under_their_own_service_s_name(world: Worl
     assert "ListTagsForResource of bedrock-agent-runtime" in error["Message"]
 
 
-def test_a_key_that_the_model_does_not_take_is_refused(world: World) -> None:
-    resource = knowledge_base(world, {})
-
-    error = refused(lambda: resource.tag(**{"a;b": "value"}))
-
-    assert error["Code"] == "ValidationException"
-    assert "pattern" in error["Message"]
-
-
 def test_tags_outlast_a_restart(tmp_path: Path, s3_endpoint: str) -> None:
-    configuration = Configuration(data_dir=tmp_path, s3_endpoint=s3_endpoint, speed=100)
-    with Simulator(configuration) as simulator:
-        resource = vector_bucket(World(simulator.endpoint, s3_endpoint), {"team": "birds"})
+    with simulated(tmp_path, s3_endpoint) as world:
+        arn = vector_bucket(world, {"team": "birds"}).arn
 
-    with Simulator(configuration) as simulator:
-        again = client("s3vectors", simulator.endpoint)
-        listed = again.list_tags_for_resource(resourceArn=resource.arn)["tags"]
-
-    assert listed == {"team": "birds"}
+    with simulated(tmp_path, s3_endpoint) as world:
+        assert world.s3vectors.list_tags_for_resource(resourceArn=arn)["tags"] == {"team": "birds"}

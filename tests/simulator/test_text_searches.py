@@ -73,36 +73,35 @@ def test_a_key_that_is_added_later_is_built_then_finds_what_was_there(
     assert {vector["key"] for vector in found} == {"before", "meanwhile"}
 
 
-@holds("text-search.taken", "text-search.absent", "text-search.change", "text-search.keys")
+@holds(
+    "text-search.taken",
+    "text-search.absent",
+    "text-search.change",
+    "text-search.keys",
+    "text-search.twice",
+)
 def test_a_change_either_adds_what_is_not_there_or_deletes_what_is(world: World) -> None:
     arn = world.index(dimension=1, searched={"text": "en"})
-    update = world.s3vectors.update_metadata_configuration
-    text, other = (
-        {"textSearchConfigurations": [{"metadataKey": key}]} for key in ("text", "other")
-    )
-    many = {"textSearchConfigurations": [text_search(f"key-{number}") for number in range(10)]}
 
-    taken = refused(update, indexArn=arn, add=text)
-    absent = refused(update, indexArn=arn, delete=other)
-    both = refused(update, indexArn=arn, add=other, delete=text)
-    neither = refused(update, indexArn=arn)
-    eleven = refused(update, indexArn=arn, add=many)
+    def update(**changes: list[str]) -> dict[str, str]:
+        asked = {
+            change: {"textSearchConfigurations": [{"metadataKey": key} for key in keys]}
+            for change, keys in changes.items()
+        }
+        return refused(world.s3vectors.update_metadata_configuration, indexArn=arn, **asked)
+
+    taken = update(add=["text"])
+    rest = [
+        update(delete=["other"]),
+        update(add=["other"], delete=["text"]),
+        update(),
+        update(add=[f"key-{number}" for number in range(10)]),
+        update(add=["other", "other"]),
+    ]
 
     assert taken["Code"] == "ConflictException"
-    rest = (absent, both, neither, eleven)
-    assert {error["Code"] for error in rest} == {"ValidationException"}
+    assert [error["Code"] for error in rest] == ["ValidationException"] * 5
     assert [each["metadataKey"] for each in searches(world, arn)] == ["text"]
-
-
-@holds("text-search.twice")
-def test_a_key_is_configured_once(world: World) -> None:
-    arn = world.index(dimension=1)
-    twice = {"textSearchConfigurations": [text_search("text"), text_search("text", "en")]}
-
-    error = refused(world.s3vectors.update_metadata_configuration, indexArn=arn, add=twice)
-
-    assert error["Code"] == "ValidationException"
-    assert searches(world, arn) == []
 
 
 def test_a_key_that_is_deleted_can_be_added_in_another_language(world: World) -> None:

@@ -6,16 +6,12 @@ from typing import Any
 import pytest
 
 from tests.simulator.holding import holds
-from tests.simulator.test_conversation import assistant, request, user
-from tests.simulator.world import World, refused
+from tests.simulator.test_conversation import IMAGE, assistant, request, said, user
+from tests.simulator.world import World, invalid
 
 ASKS = user("How often is the pump greased?")
+USE = {"toolUseId": "a", "name": "search", "input": {}}
 OBJECT = {"type": "object", "properties": {"query": {"type": "string"}}}
-
-
-@pytest.fixture(scope="module")
-def world(_endpoint: str, s3_endpoint: str) -> World:
-    return World(_endpoint, s3_endpoint, patient=True)
 
 
 def tool(name: str = "search", schema: object = OBJECT) -> dict[str, Any]:
@@ -51,21 +47,8 @@ def turn(role: str, *blocks: Mapping[str, Any]) -> dict[str, Any]:
             "Expected toolResult blocks at messages.2.content for the following Ids: b",
         ),
         (
-            [ASKS, uses("a"), user("Never mind.")],
-            "Expected toolResult blocks at messages.2.content for the following Ids: a",
-        ),
-        (
-            [ASKS, uses("a"), results("b")],
-            "Expected toolResult blocks at messages.2.content for the following Ids: a",
-        ),
-        (
             [ASKS, uses("a"), results("a", "b")],
             "The number of toolResult blocks at messages.2.content exceeds the number of toolUse"
-            " blocks of previous turn.",
-        ),
-        (
-            [results("a")],
-            "The number of toolResult blocks at messages.0.content exceeds the number of toolUse"
             " blocks of previous turn.",
         ),
         (
@@ -104,27 +87,13 @@ def turn(role: str, *blocks: Mapping[str, Any]) -> dict[str, Any]:
         (
             [
                 ASKS,
-                turn(
-                    "assistant",
-                    {
-                        "toolUse": {
-                            "toolUseId": "a",
-                            "name": "search",
-                            "input": {},
-                            "type": "server_tool_use",
-                        }
-                    },
-                ),
+                turn("assistant", {"toolUse": {**USE, "type": "server_tool_use"}}),
                 results("a"),
             ],
             "The local simulator does not offer tools that AWS runs.",
         ),
         (
-            [
-                ASKS,
-                uses("a"),
-                results("a", content=[{"image": {"format": "png", "source": {"bytes": b"png"}}}]),
-            ],
+            [ASKS, uses("a"), results("a", content=[IMAGE])],
             "The local simulator does not offer image in a tool's result.",
         ),
     ],
@@ -132,20 +101,16 @@ def turn(role: str, *blocks: Mapping[str, Any]) -> dict[str, Any]:
 def test_uses_and_results_that_do_not_fit_are_refused(
     world: World, messages: Sequence[Mapping[str, Any]], message: str
 ) -> None:
-    error = refused(
-        world.bedrock_runtime.converse, **request(messages=messages, toolConfig=offered(tool()))
-    )
+    asked = request(messages=messages, toolConfig=offered(tool()))
 
-    assert error == {"Code": "ValidationException", "Message": message}
+    assert invalid(world.bedrock_runtime.converse, **asked) == message
 
 
 @holds("tools.configuration")
 def test_a_conversation_with_tools_needs_a_configuration_of_tools(world: World) -> None:
-    messages = [ASKS, uses("a"), results("a")]
+    asked = request(messages=[ASKS, uses("a"), results("a")])
 
-    error = refused(world.bedrock_runtime.converse, **request(messages=messages))
-
-    assert error["Message"] == (
+    assert invalid(world.bedrock_runtime.converse, **asked) == (
         "The toolConfig field must be defined when using toolUse and toolResult content blocks."
     )
 
@@ -156,13 +121,11 @@ def test_a_conversation_with_tools_needs_a_configuration_of_tools(world: World) 
     [
         (offered(tool("search"), tool("search")), "Tool names must be unique"),
         (offered(tool("search it")), "regular expression pattern: [a-zA-Z0-9_-]+"),
-        (offered(tool("s" * 65)), "length less than or equal to 64"),
         (
             offered(tool(), tool("list", schema={"type": "array"})),
             "The value at toolConfig.tools.1.toolSpec.inputSchema.json.type must be one of the"
             " following: object.",
         ),
-        (offered(tool("list", schema={})), "must be one of the following: object."),
         (offered(), "toolConfig.tools"),
         (offered(tool(), choice={"tool": {"name": "list"}}), "The tool list in toolConfig"),
         (offered({"systemTool": {"name": "nova_grounding"}}), "does not offer systemTool"),
@@ -171,10 +134,9 @@ def test_a_conversation_with_tools_needs_a_configuration_of_tools(world: World) 
 def test_offers_that_make_no_sense_are_refused(
     world: World, configuration: Mapping[str, Any], message: str
 ) -> None:
-    error = refused(world.bedrock_runtime.converse, **request(toolConfig=configuration))
+    asked = request(toolConfig=configuration)
 
-    assert error["Code"] == "ValidationException"
-    assert message in error["Message"]
+    assert message in invalid(world.bedrock_runtime.converse, **asked)
 
 
 @holds("tools.results-missing")
@@ -190,24 +152,16 @@ def test_the_assistant_may_go_on_after_its_results(world: World) -> None:
 
 @holds("converse.guardrail")
 def test_a_guardrail_does_not_look_at_tools(world: World) -> None:
-    policy = {
-        "guardrailIdentifier": world.guardrail(words=["pigeons"]),
-        "guardrailVersion": "DRAFT",
-    }
+    named = {"guardrailIdentifier": world.guardrail(words=["pigeons"]), "guardrailVersion": "DRAFT"}
+    given: dict[str, Any] = {"toolConfig": offered(tool()), "guardrailConfig": named}
     found = results("a", content=[{"text": "Pigeons like hills."}])
     asks = {"guardContent": {"text": {"text": "What do birds like?"}}}
     messages = [turn("user", asks), uses("a", given={"query": "pigeons"}), found]
+    converse = world.bedrock_runtime.converse
 
-    first = world.bedrock_runtime.converse(
-        **request(messages=messages[:1], toolConfig=offered(tool()), guardrailConfig=policy)
-    )
-    last = world.bedrock_runtime.converse(
-        **request(messages=messages, toolConfig=offered(tool()), guardrailConfig=policy)
-    )
+    first = converse(**request(messages=messages[:1], **given))
+    last = converse(**request(messages=messages, **given))
 
-    [told] = last["output"]["message"]["content"]
     assert first["stopReason"] == "tool_use"
-    assert (last["stopReason"], told) == (
-        "guardrail_intervened",
-        {"text": "That answer is not for you."},
-    )
+    assert last["stopReason"] == "guardrail_intervened"
+    assert said(last) == "That answer is not for you."

@@ -5,7 +5,7 @@ import pytest
 from stackroom_local.simulator.embedding import MiniLM
 from stackroom_local.simulator.screening import Guard, Side
 from tests.simulator.holding import holds
-from tests.simulator.topics import ABOUT, CLOSE, ORDINARY, TOPICS
+from tests.simulator.topics import ABOUT, ORDINARY, TOPICS
 from tests.simulator.world import guardrail_request
 
 
@@ -20,22 +20,12 @@ def found(guard: Guard, text: str) -> set[str]:
 
 @holds("guardrail.topics")
 def test_texts_about_a_topic_are_caught_and_told_from_other_topics(guard: Guard) -> None:
-    caught = {text: found(guard, text) for texts in ABOUT.values() for text in texts}
+    about = {text: {topic} for topic, texts in ABOUT.items() for text in texts}
+    expected = {**about, **{text: set() for text in ORDINARY}}
 
-    assert caught == {text: {topic} for topic, texts in ABOUT.items() for text in texts}
+    caught = {text: found(guard, text) for text in expected}
 
-
-@holds("guardrail.topics")
-def test_ordinary_texts_are_about_no_topic(guard: Guard) -> None:
-    caught = {text: topics for text in ORDINARY if (topics := found(guard, text))}
-
-    assert caught == {}
-
-
-def test_half_of_what_is_close_to_a_topic_is_caught_with_it(guard: Guard) -> None:
-    caught = [topic for topic, text in CLOSE if topic in found(guard, text)]
-
-    assert caught == ["Salaries", "Legal advice"]
+    assert caught == expected
 
 
 def test_one_sentence_about_a_topic_is_found_in_a_long_text(guard: Guard) -> None:

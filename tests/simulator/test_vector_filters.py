@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.simulator.holding import holds
-from tests.simulator.world import World, refused
+from tests.simulator.world import World, invalid, refused
 
 VECTORS: dict[str, dict[str, Any]] = {
     "drama": {"genre": "drama", "year": 1999, "seen": True},
@@ -15,8 +15,8 @@ VECTORS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def index(_endpoint: str, s3_endpoint: str) -> tuple[World, str]:
-    world = World(_endpoint, s3_endpoint, patient=True)
+def index(shared: World) -> tuple[World, str]:
+    world = shared.anew()
     arn = world.index(dimension=1, non_filterable=["text"])
     for key, metadata in VECTORS.items():
         world.put_vector(arn, key, [1], **metadata)
@@ -30,9 +30,7 @@ def index(_endpoint: str, s3_endpoint: str) -> tuple[World, str]:
         ({"genre": "drama"}, "drama both"),
         ({"genre": {"$eq": "comedy"}}, "both"),
         ({"genre": {"$ne": "drama"}}, "plain"),
-        ({"year": {"$gt": 1999}}, "both"),
         ({"year": {"$gte": 1999}}, "drama both"),
-        ({"year": {"$lt": 2020.5}}, "drama"),
         ({"year": {"$lte": 2020.5, "$gt": 2000}}, "both"),
         ({"genre": {"$startsWith": "dra"}}, "drama"),
         ({"genre": {"$in": ["comedy", "western"]}}, "both"),
@@ -45,8 +43,6 @@ def index(_endpoint: str, s3_endpoint: str) -> tuple[World, str]:
         ({"$and": [{"genre": "drama"}, {"seen": False}]}, "both"),
         ({"$or": [{"genre": "comedy"}, {"note": {"$exists": True}}]}, "both plain"),
         ({"$and": [{"$or": [{"seen": True}, {"seen": False}]}, {"year": {"$gt": 2000}}]}, "both"),
-        ({"genre": "drama", "seen": True}, "drama"),
-        ({"year": {"$in": list(range(1900, 2000))}}, "drama"),
     ],
 )
 def test_an_operator_lets_through_what_it_means(
@@ -72,16 +68,11 @@ def test_an_operator_lets_through_what_it_means(
         ({"genre": {"$like": "d"}}, "$like"),
         ({"$not": [{"genre": "drama"}]}, "$not"),
         ({"genre": {}}, "empty"),
-        ({}, "empty"),
         ({"$and": []}, "empty"),
         ({"$or": {"genre": "drama"}}, "empty"),
-        ({"$and": [{"genre": "drama"}, "drama"]}, "empty"),
         ({"year": {"$gt": "1999"}}, "another type"),
         ({"genre": {"$in": []}}, "another type"),
-        ({"genre": {"$in": "drama"}}, "another type"),
         ({"genre": {"$exists": "yes"}}, "another type"),
-        ({"genre": {"$startsWith": 1}}, "another type"),
-        ({"genre": ["drama"]}, "another type"),
         ({"text": {"$eq": "a"}}, "non-filterable"),
         ({"$or": [{"year": 1}, {"text": {"$exists": True}}]}, "non-filterable"),
         ({"year": {"$in": list(range(101))}}, "at most 100"),
@@ -93,16 +84,9 @@ def test_what_is_no_filter_is_refused(
 ) -> None:
     world, arn = index
 
-    error = refused(
-        world.s3vectors.query_vectors,
-        indexArn=arn,
-        topK=1,
-        queryVector={"float32": [1]},
-        filter=condition,
-    )
+    query = {"topK": 1, "queryVector": {"float32": [1]}, "filter": condition}
 
-    assert error["Code"] == "ValidationException"
-    assert says in error["Message"]
+    assert says in invalid(world.s3vectors.query_vectors, indexArn=arn, **query)
 
 
 @holds("vector-filter.starts-with")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.simulator.holding import holds
-from tests.simulator.world import World, refused
+from tests.simulator.world import World, invalid
 
 
 def put(world: World, index: str, count: int, **metadata: str) -> list[str]:
@@ -57,18 +57,24 @@ def test_what_is_deleted_is_found_by_nothing(world: World) -> None:
     assert world.s3vectors.get_vectors(indexArn=arn, keys=["gone"])["vectors"] == []
 
 
-@holds("vectors.page")
-def test_keys_are_listed_in_pages(world: World) -> None:
+@holds("vectors.page", "vectors.segments")
+def test_keys_are_listed_in_pages_and_in_segments(world: World) -> None:
     arn = world.index(dimension=2)
     keys = put(world, arn, 620)
+    lists = world.s3vectors.list_vectors
 
-    first = world.s3vectors.list_vectors(indexArn=arn)
+    first = lists(indexArn=arn)
     pages = world.s3vectors.get_paginator("list_vectors").paginate(
         indexArn=arn, PaginationConfig={"PageSize": 250}
     )
+    parts = [lists(indexArn=arn, segmentCount=4, segmentIndex=n)["vectors"] for n in range(4)]
 
     assert len(first["vectors"]) == 500
     assert [vector["key"] for page in pages for vector in page["vectors"]] == keys
+    assert all(parts)
+    assert sorted(vector["key"] for part in parts for vector in part) == keys
+    invalid(lists, indexArn=arn, segmentCount=4)
+    invalid(lists, indexArn=arn, segmentCount=4, segmentIndex=4)
 
 
 @holds("vectors.page-bytes")
@@ -80,21 +86,6 @@ def test_a_page_ends_at_a_megabyte(world: World) -> None:
 
     assert 95 < len(first["vectors"]) < 105
     assert first["nextToken"]
-
-
-@holds("vectors.segments")
-def test_segments_have_every_vector_once(world: World) -> None:
-    arn = world.index(dimension=2)
-    keys = put(world, arn, 100)
-    lists = world.s3vectors.list_vectors
-
-    parts = [lists(indexArn=arn, segmentCount=4, segmentIndex=n)["vectors"] for n in range(4)]
-    alone = refused(lists, indexArn=arn, segmentCount=4)
-    beyond = refused(lists, indexArn=arn, segmentCount=4, segmentIndex=4)
-
-    assert all(parts)
-    assert sorted(vector["key"] for part in parts for vector in part) == keys
-    assert alone["Code"] == beyond["Code"] == "ValidationException"
 
 
 @holds(
@@ -110,18 +101,14 @@ def test_segments_have_every_vector_once(world: World) -> None:
     ("vector", "says"),
     [
         ({"data": {"float32": [1, 0, 0]}}, "expected 2, got 3"),
-        ({"data": {"float32": [1]}}, "expected 2, got 1"),
-        ({"data": {"float32": []}}, "expected 2, got 0"),
         ({"data": {"float32": [0, 0]}}, "Zero"),
         ({"data": {"float32": [float("nan"), 1]}}, "floating-point"),
-        ({"data": {"float32": [float("inf"), 1]}}, "floating-point"),
         ({"data": {"float32": [1e39, 1]}}, "floating-point"),
         ({"metadata": {f"k{n}": n for n in range(51)}}, "at most 50 keys"),
         ({"metadata": {"nested": {"a": 1}}}, "strings, numbers"),
         ({"metadata": {"note": "x" * 2048}}, "2048 bytes"),
         ({"metadata": {"text": "x" * 40_960}}, "40960 bytes"),
         ({"key": "x" * 1025}, "equal to 1024"),
-        ({"key": ""}, "equal to 1"),
     ],
 )
 def test_a_vector_that_s3_vectors_refuses_is_refused_with_its_whole_request(
@@ -131,25 +118,22 @@ def test_a_vector_that_s3_vectors_refuses_is_refused_with_its_whole_request(
     good = {"key": "good", "data": {"float32": [1, 0]}}
     bad = {"key": "bad", "data": {"float32": [1, 0]}, **vector}
 
-    error = refused(world.s3vectors.put_vectors, indexArn=arn, vectors=[good, bad])
-
-    assert error["Code"] == "ValidationException"
-    assert says in error["Message"]
+    assert says in invalid(world.s3vectors.put_vectors, indexArn=arn, vectors=[good, bad])
     assert world.s3vectors.list_vectors(indexArn=arn)["vectors"] == []
 
 
-@pytest.mark.parametrize(
-    ("operation", "most"), [("get_vectors", 100), ("delete_vectors", 500), ("put_vectors", 500)]
-)
-def test_a_call_takes_so_many(world: World, operation: str, most: int) -> None:
+def test_a_call_takes_so_many(world: World) -> None:
     arn = world.index(dimension=1)
-    keys = [str(number) for number in range(most + 1)]
-    many: dict[str, Any] = {"keys": keys}
-    if operation == "put_vectors":
-        many = {"vectors": [{"key": key, "data": {"float32": [1]}} for key in keys]}
-    call = getattr(world.s3vectors, operation)
+    keys = [str(number) for number in range(501)]
+    vectors = [{"key": key, "data": {"float32": [1]}} for key in keys]
 
-    too_many = refused(call, indexArn=arn, **many)
-    call(indexArn=arn, **{name: values[:most] for name, values in many.items()})
-
-    assert f"less than or equal to {most}" in too_many["Message"]
+    for operation, values, most in (
+        ("get_vectors", {"keys": keys}, 100),
+        ("delete_vectors", {"keys": keys}, 500),
+        ("put_vectors", {"vectors": vectors}, 500),
+    ):
+        call = getattr(world.s3vectors, operation)
+        [(name, many)] = values.items()
+        said = invalid(call, indexArn=arn, **{name: many[: most + 1]})
+        assert f"less than or equal to {most}" in said
+        call(indexArn=arn, **{name: many[:most]})

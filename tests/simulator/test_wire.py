@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.simulator.holding import holds
-from tests.simulator.world import World, refused
+from tests.simulator.world import World, at, invalid, refused
 
 
 def test_answers_carry_a_request_id_and_health_is_plain_http(world: World) -> None:
@@ -33,65 +33,39 @@ def test_errors_are_the_modelled_exceptions(world: World) -> None:
 
 @holds("request.not-simulated")
 def test_an_operation_that_is_not_offered_says_so(world: World) -> None:
-    error = refused(world.agent.list_agents)
-
-    assert error["Code"] == "ValidationException"
-    assert "ListAgents" in error["Message"]
+    assert "ListAgents" in invalid(world.agent.list_agents)
 
 
-def test_requests_without_a_signature_are_routed_by_their_path(world: World) -> None:
-    request = urllib.request.Request(
-        f"{world.endpoint}/knowledgebases/",
-        data=b"{}",
-        headers={"Content-Type": "application/json"},
-    )
-
-    with urllib.request.urlopen(request) as response:
-        answer = json.load(response)
-
-    assert "knowledgeBaseSummaries" in answer
-
-
-@holds("rate.StartIngestionJob", "rate.exceeded")
-def test_a_job_is_started_once_in_ten_seconds(world_at: Callable[[float], World]) -> None:
-    world = world_at(1)
-    knowledge_base = world.knowledge_base()
-    key = {"knowledgeBaseId": knowledge_base, "dataSourceId": world.data_source(knowledge_base)}
-    world.agent.start_ingestion_job(**key)
-
-    error = refused(world.agent.start_ingestion_job, **key)
-
-    assert error["Code"] == "ThrottlingException"
-
-
-@holds("rate.GetKnowledgeBase", "rate.exceeded")
-def test_every_rate_is_counted_for_the_account(world_at: Callable[[float], World]) -> None:
+@holds("rate.GetKnowledgeBase", "rate.Retrieve", "rate.StartIngestionJob", "rate.exceeded")
+def test_every_rate_is_counted_for_the_account(world_at: Callable[..., World]) -> None:
     world = world_at(0.05)
-    knowledge_base = world.knowledge_base()
+    knowledge_base, source = world.pair()
+    missing = {"knowledgeBaseId": "NOSUCHBASE"}
     for _ in range(10):
         world.agent.get_knowledge_base(knowledgeBaseId=knowledge_base)
+    for _ in range(20):
+        world.search(knowledge_base, "anything")
+    world.agent.start_ingestion_job(**at(knowledge_base, source))
 
-    error = refused(world.agent.get_knowledge_base, knowledgeBaseId="NOSUCHBASE")
+    errors = [
+        refused(world.agent.get_knowledge_base, **missing),
+        refused(world.runtime.retrieve, **missing, retrievalQuery={"text": "more"}),
+        refused(world.agent.start_ingestion_job, **missing, dataSourceId="NOSUCHSRCE"),
+    ]
 
-    assert error["Code"] == "ThrottlingException"
-
-
-@pytest.mark.parametrize("dimensions", [256, 512, 1024])
-def test_titan_embeds_with_the_dimensions_that_are_asked_for(world: World, dimensions: int) -> None:
-    embedded = titan(world, dimensions=dimensions)
-
-    assert len(embedded["embedding"]) == dimensions
-    assert length(embedded["embedding"]) == pytest.approx(1)
-    assert embedded["inputTextTokenCount"] == 3
+    assert [error["Code"] for error in errors] == ["ThrottlingException"] * 3
 
 
-def test_titan_leaves_a_vector_as_long_as_it_is_where_that_is_asked_for(world: World) -> None:
-    whole = titan(world)["embedding"]
-    part = titan(world, dimensions=256, normalize=False)["embedding"]
+def test_titan_embeds_with_the_dimensions_and_the_length_that_are_asked_for(world: World) -> None:
+    whole = titan(world)
+    short, cut = (titan(world, dimensions=256, normalize=normal) for normal in (True, False))
 
-    assert len(whole) == 1024
-    assert length(part) < 0.95
-    assert part == pytest.approx(whole[:256], abs=1e-6)
+    vectors = [each["embedding"] for each in (whole, short, cut)]
+    assert list(map(len, vectors)) == [1024, 256, 256]
+    assert list(map(length, vectors[:2])) == pytest.approx([1, 1])
+    assert length(vectors[2]) < 0.95
+    assert vectors[2] == pytest.approx(vectors[0][:256], abs=1e-6)
+    assert whole["inputTextTokenCount"] == 3
 
 
 @pytest.mark.parametrize(
@@ -99,12 +73,17 @@ def test_titan_leaves_a_vector_as_long_as_it_is_where_that_is_asked_for(world: W
     [{"inputText": ""}, {"dimensions": 384}, {"normalize": "yes"}, {"inputText": "x" * 50_001}],
 )
 def test_titan_refuses_what_it_can_not_embed(world: World, request_: dict[str, Any]) -> None:
-    error = refused(lambda: titan(world, **request_))
-
-    assert error["Code"] == "ValidationException"
+    invalid(lambda: titan(world, **request_))
 
 
-@pytest.mark.parametrize("body", [b'{"maxResults": NaN}', b'{"maxResults": 1e999}', b"[]", b"5"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"maxResults": NaN}',
+        b'{"maxResults": 1e999}',
+        b"[]",
+    ],
+)
 def test_a_body_that_can_not_be_read_is_told_as_the_protocol_does(
     world: World, body: bytes
 ) -> None:

@@ -70,6 +70,18 @@ def refused(call: Callable[..., Any], **parameters: Any) -> dict[str, str]:
     return error
 
 
+def invalid(call: Callable[..., Any], **parameters: Any) -> str:
+    """The message of a call that must fail because of what it asks for."""
+    error = refused(call, **parameters)
+    assert error["Code"] == "ValidationException"
+    return error["Message"]
+
+
+def at(knowledge_base: str, data_source: str) -> dict[str, str]:
+    """As requests name a data source."""
+    return {"knowledgeBaseId": knowledge_base, "dataSourceId": data_source}
+
+
 @dataclass(frozen=True)
 class World:
     """Everything a test needs of one simulator; each test makes its own knowledge base."""
@@ -81,6 +93,10 @@ class World:
 
     def __post_init__(self) -> None:
         self.s3.create_bucket(Bucket=self.bucket)
+
+    def anew(self) -> "World":
+        """With a bucket of its own."""
+        return World(self.endpoint, self.s3_endpoint, patient=self.patient)
 
     @property
     def s3(self) -> Any:
@@ -183,6 +199,20 @@ class World:
         request = knowledge_base_request(index or self.index())
         created = self._made("bedrock-agent").create_knowledge_base(**request)
         return str(created["knowledgeBase"]["knowledgeBaseId"])
+
+    def pair(self, prefix: str = "", **more: Any) -> tuple[str, str]:
+        """A knowledge base, and its one data source."""
+        knowledge_base = self.knowledge_base()
+        return knowledge_base, self.data_source(knowledge_base, prefix, **more)
+
+    def filled(self, **texts: str | tuple[str, object]) -> str:
+        """A knowledge base that finds each of these texts, under the name of its file.txt."""
+        knowledge_base, source = self.pair()
+        for name, told in texts.items():
+            self.put(f"{name}.txt", *([told] if isinstance(told, str) else told))
+        self.sync(knowledge_base, source)
+        eventually(lambda: len(self.search(knowledge_base, "text")) == len(texts))
+        return knowledge_base
 
     def data_source(self, knowledge_base: str, prefix: str = "", **more: Any) -> str:
         request = data_source_request(knowledge_base, self.bucket, prefix)
