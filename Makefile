@@ -178,7 +178,8 @@ up: setup ## serve on this machine until Ctrl-C
 # A later option wins, so that ARGS may say -n 0 (one process, for a debugger) or -n 4. Tests that
 # share a server run in one worker, and so does each file (tests/conftest.py).
 # Bytecode is kept, whatever the shell says: compiling it anew costs each process some seconds.
-PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=2 --dist=loadgroup
+# Three on two cores: a quarter of the time, tests wait.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=3 --dist=loadgroup
 
 # Nothing of theirs is quick, and to import them takes seconds.
 UNREAD := browser campaigns constructs e2e infra workflow gateway/test_clients.py
@@ -198,8 +199,13 @@ browser: ## install Chromium for tests/browser, if there is none (Debian, as roo
 # Looked at by people: they are kept only where they are asked for, since no two runs are alike.
 .PHONY: screenshots
 screenshots: setup browser ## take docs/console/*.png anew, of every page at two widths, light and dark
-	SCREENSHOTS=docs/console $(PYTEST) tests/browser/test_looks.py tests/browser/test_looks_agents.py \
-		tests/browser/test_operations.py $(ARGS)
+	SCREENSHOTS=docs/console $(PYTEST) tests/browser/test_looks.py $(ARGS)
+
+# How long each suite of the three tiers takes, for docs/testing.md; on a quiet machine.
+.PHONY: times
+times: ## run the three tiers, and write the table of docs/testing.md from what they took
+	for tier in quick test prove; do $(MAKE) $$tier ARGS="--junitxml=.cache/times/$$tier.xml" || exit 1; done
+	$(BIN)/python -m docs.test_times .cache/times
 
 # tests/tiers.py says which tests are whose.
 .PHONY: test
@@ -211,7 +217,7 @@ prove: setup browser ## run all other tests, as before a release: kills, attacks
 	$(PYTEST) -m prove $(ARGS)
 
 .PHONY: clients
-clients: setup ## run every block of docs/clients.md, and say how many clients work
+clients: setup ## run every block of docs/clients.md
 	$(PYTEST) --numprocesses=0 tests/clients $(ARGS)
 
 .PHONY: chaos
