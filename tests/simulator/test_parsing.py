@@ -251,6 +251,17 @@ def test_a_child_that_is_killed_is_followed_by_another(parser: ChildParser) -> N
     assert parser.seen(scan, "scan.pdf") == (NIMBUS,)
 
 
+def test_a_closed_parser_reads_nothing_and_starts_no_child() -> None:
+    parser = ChildParser()
+    parser.close()
+    before = psutil.Process().children()
+
+    with pytest.raises(Unindexable):
+        parser.seen(files.scanned_pdf(NIMBUS), "scan.pdf")
+
+    assert psutil.Process().children() == before
+
+
 def test_closing_does_not_wait_for_the_pages_of_a_scan() -> None:
     parser = ChildParser()
     long_scan = files.scanned_pdf(*[NIMBUS] * 40)

@@ -19,14 +19,16 @@ class ParserChild:
         self._sees = sees
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
+        self._is_closed = False
 
     def read(self, body: bytes, filename: str) -> list[str] | None:
         """The pages; None where nothing can be read, or reading took too long or too much."""
         with self._lock:
-            return self._asked(body, filename)
+            return None if self._is_closed else self._asked(body, filename)
 
     def close(self) -> None:
-        """Also while it works: whoever waits for its pages gets none."""
+        """Also while it works: whoever waits for its pages, or asks later, gets none."""
+        self._is_closed = True
         process = self._process
         if process is not None:
             process.kill()
