@@ -3,8 +3,9 @@ ministack, with a process that functions' processes are forked from, with functi
 policies (stackroom_local.resource_policies), with Bedrock's and S3 Vectors' types in its
 CloudFormation (stackroom_local.simulated_types), with functions of others that run a handler of
 ours (stackroom_local.foreign_functions), with what functions count in their logs
-(stackroom_local.embedded_metrics), with metric math (stackroom_local.metric_queries), with its IAM
-mended in two ways, and with a DynamoDB that reads an expression once.
+(stackroom_local.embedded_metrics), with metric math (stackroom_local.metric_queries), closed to
+other sites' pages (stackroom_local.page_guard), with its IAM mended in two ways, and with a
+DynamoDB that reads an expression once.
 
 `python -m stackroom_local.ministack`. To policies every request came over TLS: the servers of the
 local mode speak plain HTTP to 127.0.0.1, which nobody can listen in on, and what denies requests
@@ -87,9 +88,13 @@ def fork_functions(up: Path) -> None:
 if __name__ == "__main__":
     state = Path(os.environ["STATE_DIR"]).parent
     fork_functions(up=state / "instance.json")
-    from ministack.app import main
+    from ministack import app
+
+    from stackroom_local.page_guard import PageGuard
 
     mend()
+    # Of pages that may upload to a bucket, as its CORS configuration says, too.
+    app.app = PageGuard(app.app, os.environ.get("PAGE_ORIGINS", "").split())
     for each in (
         resource_policies,
         simulated_types,
@@ -99,4 +104,4 @@ if __name__ == "__main__":
     ):
         each.install()
     embedded_metrics.follow(state / "gateway" / "logs")
-    main()
+    app.main()

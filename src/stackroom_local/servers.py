@@ -33,7 +33,7 @@ class Servers:
     state: StateDirectory
     ports: Ports
     speed: float
-    allowed_origins: tuple[str, ...] = ()  # of pages that may call the gateway and the issuer
+    allowed_origins: tuple[str, ...] = ()  # of pages that may call the gateway, the issuer and S3
     assumed: tuple[str, ...] = ()  # options of the simulator, of what AWS leaves open
 
     @property
@@ -52,6 +52,10 @@ class Servers:
     def console_url(self) -> str:
         return f"http://{HOST}:{self.ports.console}"
 
+    @property
+    def _console_origins(self) -> tuple[str, ...]:
+        return tuple(f"http://{name}:{self.ports.console}" for name in (HOST, "localhost"))
+
     def ministack(self) -> Server:
         """S3, DynamoDB, SQS, EventBridge, Lambda, Step Functions, IAM, CloudFormation."""
         environment = {
@@ -60,6 +64,7 @@ class Servers:
             "GATEWAY_PORT": str(self.ports.aws),
             "BIND_HOST": HOST,  # it would listen on every interface otherwise
             "AUTH": "true",
+            "PAGE_ORIGINS": " ".join((*self._console_origins, *self.allowed_origins)),
             "LAMBDA_EXECUTOR": "local",
             "LAMBDA_WARM_TTL_SECONDS": "30",  # a burst's processes take memory for no longer
             "SFN_WAIT_SCALE": f"{1 / self.speed:.6f}",

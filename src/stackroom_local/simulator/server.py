@@ -7,6 +7,7 @@ from typing import Self
 
 import uvicorn
 
+from stackroom_local.page_guard import PageGuard
 from stackroom_local.patience import PatientProtocol
 from stackroom_local.simulator.assembly import Configuration, create_app
 from stackroom_local.simulator.faults import Faults
@@ -37,7 +38,7 @@ def listening(port: int) -> socket.socket:
 def server_of(app: Front) -> uvicorn.Server:
     return uvicorn.Server(
         uvicorn.Config(
-            app,
+            PageGuard(app),  # no page has business here
             http=PatientProtocol,
             log_level="warning",
             access_log=False,

@@ -1,0 +1,68 @@
+"""What a page of another site can do at the local servers, in whoever's browser: nothing."""
+
+import asyncio
+
+import httpx
+import pytest
+from starlette.responses import PlainTextResponse
+
+from stackroom_local.page_guard import PageGuard
+
+CONSOLE = "http://127.0.0.1:4569"
+SIGNED = "X-Amz-Signature=0a&X-Amz-Credential=AKIA%2Fs3"
+LINK = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+
+
+def status(method: str, path: str, headers: dict[str, str], *, host: str = "127.0.0.1:4566") -> int:
+    guarded = PageGuard(PlainTextResponse("served"), [CONSOLE])
+    asked = httpx.Request(method, f"http://127.0.0.1:4566{path}", headers={**headers, "host": host})
+
+    async def answer() -> int:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(guarded)) as client:
+            return (await client.send(asked)).status_code
+
+    return asyncio.run(answer())
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1:4566", "localhost:4566", "localhost", "docs.localhost"]
+)
+def test_programs_are_served_by_each_name_of_this_machine(host: str) -> None:
+    assert status("POST", "/", {}, host=host) == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example:4566", "127.0.0.1.evil.example", "localhost.evil.example:80", "10.0.0.7", ""],
+)
+def test_a_name_that_only_resolves_here_is_refused(host: str) -> None:
+    assert status("POST", "/", {}, host=host) == 403
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:3000", ""])
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "OPTIONS"])
+def test_no_page_is_served_but_those_of_named_origins(method: str, origin: str) -> None:
+    assert status(method, "/bucket/a.txt", {"origin": origin}) == 403
+    assert status(method, "/bucket/a.txt", {"origin": CONSOLE}) == 200
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_what_a_page_loads_without_telling_its_origin_is_refused(site: str) -> None:
+    loaded = {"sec-fetch-site": site, "sec-fetch-mode": "no-cors"}
+
+    assert status("GET", "/?Action=DeleteQueue", loaded) == 403
+    assert status("GET", f"/bucket/a.txt?{SIGNED}", loaded) == 403
+    assert status("GET", "/bucket/a.txt", {**loaded, "sec-fetch-site": "none"}) == 200
+
+
+def test_a_presigned_link_may_be_followed_from_anywhere_and_starts_nothing() -> None:
+    assert status("GET", f"/bucket/a.txt?{SIGNED}", LINK) == 200
+    assert status("GET", "/bucket/a.txt", LINK) == 403
+    assert status("GET", f"/?Action=DeleteQueue&{SIGNED}", LINK) == 403
+    assert status("POST", f"/bucket/a.txt?{SIGNED}", LINK) == 403
+
+
+@pytest.mark.parametrize("path", ["/_ministack/reset", "/_ministack/config", "/_localstack/init"])
+def test_nobody_resets_or_changes_the_server(path: str) -> None:
+    assert status("POST", path, {}) == 403
+    assert status("GET", "/_ministack/health", {}) == 200
