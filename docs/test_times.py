@@ -45,7 +45,7 @@ HOLDS = {
 class Recorded:
     """Of one tier's run: seconds by suite, tests by suite, and the seconds of the whole."""
 
-    seconds: Counter[str] = field(default_factory=Counter)
+    seconds: dict[str, float] = field(default_factory=dict)
     tests: Counter[str] = field(default_factory=Counter)
     whole: float = 0.0
 
@@ -58,7 +58,7 @@ def recorded(report: str) -> Recorded:
         for case in run.iter("testcase"):
             suite = case.attrib["classname"].split(".")[1]
             found.tests[suite] += 1
-            found.seconds[suite] += float(case.attrib["time"])
+            found.seconds[suite] = found.seconds.get(suite, 0.0) + float(case.attrib["time"])
     return found
 
 
