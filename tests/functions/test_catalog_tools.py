@@ -11,6 +11,7 @@ import pytest
 
 import functions.catalog_tools.handler as function
 from stackroom.aws import session
+from stackroom.retrieval.pacing import TurnTaking
 from stackroom_local.simulator.assumptions import Assumptions
 from stackroom_local.simulator.disturbances import Kind
 from tests.aws.stores import BUCKET
@@ -680,18 +681,22 @@ def test_bedrock_retrieves_and_generates_by_itself_where_the_setting_says_so(
     assert generated == ["Converse", "RetrieveAndGenerate"]
 
 
-def test_a_busy_service_is_told_as_such(tools: Tools) -> None:
+def test_a_busy_service_is_told_as_such(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Nobody waits for a turn: how many would fit into that time, the machine decides.
+    monkeypatch.setattr(TurnTaking, "until", lambda self, _deadline: self.clocks.elapsed())
     catalog_id = tools.create()
     tools.index(catalog_id, "a.txt")
-    for operation in ("Retrieve", "Converse"):
-        tools.pipeline.bedrock.fail(operation, Kind.THROTTLE, times=9)
 
-    code, text = told_of(tools.call("query_catalog", query="anything?", catalog_id=catalog_id))
+    told = []
+    for operation in ("Converse", "Retrieve"):
+        tools.pipeline.bedrock.fail(operation, Kind.THROTTLE)
+        told.append(told_of(tools.call("query_catalog", query="anything?", catalog_id=catalog_id)))
 
-    assert (code, text) == (
-        "THROTTLED",
-        "Error: Too much is being asked of the service at the moment. Try again in a few seconds.",
-    )
+    too_much = "Error: Too much is being asked of the service at the moment. Try again in"
+    (of_model, model), (of_search, search) = told
+    assert (of_model, of_search) == ("THROTTLED", "THROTTLED")
+    assert model == f"{too_much} a few seconds."
+    assert re.fullmatch(rf"{too_much} \d+ seconds?\.", search)  # as its ledger of turns knows
 
 
 @contextmanager
