@@ -6,7 +6,6 @@ from typing import Any
 import boto3
 import pytest
 from botocore.config import Config
-from botocore.exceptions import EndpointConnectionError
 from botocore.stub import Stubber
 
 from stackroom.aws import session
@@ -173,22 +172,6 @@ def test_throttling_is_told_apart_from_other_errors(client: Any, bedrock: Stubbe
         answers.generate("annual leave", ALICE, 5)
     with pytest.raises(KnowledgeBaseUnavailable, match="AccessDeniedException"):
         answers.generate("annual leave", ALICE, 5)
-
-
-def test_an_endpoint_that_can_not_be_reached_is_unavailable(client: Any) -> None:
-    def unreachable(**_: Any) -> None:
-        raise EndpointConnectionError(endpoint_url="https://bedrock")
-
-    client.meta.events.register("before-send", unreachable)
-    answers = BedrockAnswers(client, "KB12345678", model_arn=MODEL)
-
-    with pytest.raises(KnowledgeBaseUnavailable, match="EndpointConnectionError"):
-        answers.generate("annual leave", ALICE, 5)
-
-
-def test_the_prompt_of_ours_is_one_that_bedrock_takes_and_ends_with_how_to_cite() -> None:
-    assert checked(DEFAULT) == DEFAULT
-    assert DEFAULT.endswith("$output_format_instructions$")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from stackroom.aws.data_sources import (
     BedrockDataSources,
 )
 from stackroom.aws.vector_ingestion import VectorIngestion
-from stackroom.errors import DataSourceLimit, KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.model import DataSource, DataSourceType
 
 KB = "KB12345678"
@@ -171,15 +171,6 @@ def test_a_managed_one_that_could_not_be_deleted_is_deleted_again_and_retains_no
 
     assert not managed.remove(KB, "DS12345678")
     bedrock.assert_no_pending_responses()
-
-
-def test_a_full_knowledge_base_is_told_apart(
-    data_sources: BedrockDataSources, bedrock: Stubber
-) -> None:
-    bedrock.add_client_error("create_data_source", "ServiceQuotaExceededException", "full", 402)
-
-    with pytest.raises(DataSourceLimit):
-        create(data_sources)
 
 
 def test_a_data_source_whose_creation_we_never_heard_of_is_adopted_by_name(

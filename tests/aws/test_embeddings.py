@@ -78,12 +78,8 @@ def test_a_vector_that_fits_no_index_is_refused(
     ("code", "status", "expected"),
     [
         ("ThrottlingException", 429, KnowledgeBaseThrottled),
-        ("ModelNotReadyException", 429, KnowledgeBaseUnavailable),
-        ("ModelTimeoutException", 408, KnowledgeBaseUnavailable),
         ("InternalServerException", 500, KnowledgeBaseUnavailable),
-        ("ServiceUnavailableException", 503, KnowledgeBaseUnavailable),
         ("AccessDeniedException", 403, SearchRefused),
-        ("ResourceNotFoundException", 404, SearchRefused),
         ("ValidationException", 400, SearchRefused),
     ],
 )

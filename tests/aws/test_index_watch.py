@@ -160,9 +160,7 @@ def test_an_index_that_is_being_built_is_looked_up_again_soon(
     ("code", "status"),
     [
         ("AccessDeniedException", 403),
-        ("NotFoundException", 404),
         ("TooManyRequestsException", 429),
-        ("ServiceUnavailableException", 503),
     ],
 )
 def test_an_index_that_can_not_be_looked_up_is_not_ready(

@@ -12,7 +12,6 @@ from stackroom.aws.files import S3Files
 from stackroom.aws.inspections import DynamoInspections
 from stackroom.errors import ServiceRefused
 from stackroom.inspection.inspection import File
-from tests.records import a_document
 
 BUCKET = "kb-docs"
 TABLE = "kb-control"
@@ -50,24 +49,6 @@ def inspections() -> DynamoInspections:
     return DynamoInspections(
         client=connect("dynamodb"), table=TABLE, now=lambda: datetime(2026, 2, 3, tzinfo=UTC)
     )
-
-
-def test_a_result_is_that_of_the_version_inspected_last(inspections: DynamoInspections) -> None:
-    inspections.record("doc-1", "e1", "the PDF is encrypted")
-    inspections.record("doc-1", "e2", "the PDF is damaged")
-
-    documents = [a_document(document_id="doc-1", etag=etag) for etag in ("e1", "e2", "e3")]
-    reasons = [inspections.reasons_for([document]) for document in documents]
-
-    assert reasons == [{}, {"doc-1": "the PDF is damaged"}, {}]
-
-
-def test_more_results_than_one_request_takes_are_all_read(inspections: DynamoInspections) -> None:
-    documents = [a_document(document_id=f"doc-{number}", etag="e1") for number in range(101)]
-    for document in documents:
-        inspections.record(document.document_id, "e1", "the PDF is damaged")
-
-    assert len(inspections.reasons_for(documents)) == 101
 
 
 def test_a_result_is_kept_for_thirty_days(inspections: DynamoInspections) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 import boto3
 import pytest
 from botocore.config import Config
-from botocore.exceptions import EndpointConnectionError
 from botocore.stub import Stubber
 
 from stackroom.aws.guardrail import Guardrail
@@ -140,18 +139,6 @@ def test_throttling_is_told_apart_from_other_errors(client: Any, bedrock: Stubbe
         knowledge_base.retrieve("annual leave", ALICE, 5)
     with pytest.raises(KnowledgeBaseUnavailable, match="Retrieve answered AccessDeniedException"):
         knowledge_base.retrieve("annual leave", ALICE, 5)
-
-
-def test_a_connection_that_fails_is_an_unavailable_knowledge_base(
-    client: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(**_: Any) -> None:
-        raise EndpointConnectionError(endpoint_url="https://bedrock.test")
-
-    monkeypatch.setattr(client, "retrieve", refuse)
-
-    with pytest.raises(KnowledgeBaseUnavailable, match="EndpointConnectionError"):
-        BedrockKnowledgeBase(client, "KB12345678").retrieve("annual leave", ALICE, 5)
 
 
 def test_the_largest_filter_keeps_bedrocks_bounds_and_passes_its_model(

@@ -62,21 +62,6 @@ def test_a_search_sends_what_is_configured_beside_the_callers_groups(client: Any
     assert [result.content for result in answer.results] == ["thirty days"]
 
 
-def test_a_search_that_demands_nothing_sends_no_filter(client: Any) -> None:
-    retrieval = linked_retrieval(linked_settings(json.dumps([ENTRY])), lambda _: client)
-    sent = {
-        "knowledgeBaseId": "KB12345678",
-        "retrievalQuery": {"text": "annual leave"},
-        "retrievalConfiguration": {"vectorSearchConfiguration": {"numberOfResults": 5}},
-    }
-
-    with Stubber(client) as stub:
-        stub.add_response("retrieve", {"retrievalResults": []}, sent)
-        answer = retrieval.search(ASKED, None)
-
-    assert answer.results == ()
-
-
 def test_one_with_a_tool_of_its_own_is_not_searched_here(client: Any) -> None:
     entries = [ENTRY, {**ENTRY, "knowledgeBaseId": "PARTS", "retrievalTool": "search_parts"}]
     retrieval = linked_retrieval(linked_settings(json.dumps(entries)), lambda _: client)
