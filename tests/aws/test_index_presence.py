@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-import boto3
 import pytest
 from botocore.stub import Stubber
 from moto import mock_aws
@@ -19,6 +18,8 @@ from stackroom.settlement.search_check import SearchCheck
 from stackroom.tenancy import Rejected
 from stackroom_local.simulator.server import Configuration, Simulator
 from tests.simulator.world import CUSTOM, World, eventually
+
+SERVICE = "s3vectors"  # of the fixture `client`
 
 ARN = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors/index/passages"
 S3 = "https://s3.us-east-1.amazonaws.com"
@@ -154,11 +155,6 @@ def test_rejected_files_are_found_as_nobodys(filled: Filled) -> None:
 
     assert {each.custom_id for each in everything} == {"doc-1", "doc-2"}
     assert [each.custom_id for each in nobodys] == ["doc-1"]
-
-
-@pytest.fixture
-def client(credentials: None) -> Any:
-    return boto3.client("s3vectors")
 
 
 @pytest.mark.parametrize(

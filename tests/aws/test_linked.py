@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import boto3
 import pytest
 from botocore.stub import Stubber
 
@@ -13,13 +12,10 @@ from stackroom.errors import KnowledgeBaseNotFound
 from stackroom.identity import Caller
 from stackroom.retrieval.arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
 
+SERVICE = "bedrock-agent-runtime"  # of the fixture `client`
+
 ENTRY = {"knowledgeBaseId": "KB12345678", "name": "Laws", "description": "The laws of leave."}
 ASKED = RETRIEVE_FROM_KNOWLEDGE_BASE.parse({"query": "annual leave"})
-
-
-@pytest.fixture
-def client() -> Any:
-    return boto3.client("bedrock-agent-runtime")
 
 
 def test_a_search_sends_what_is_configured_beside_the_callers_groups(client: Any) -> None:

@@ -13,13 +13,10 @@ from stackroom.aws.objects import S3Objects, SqsAnswers
 from stackroom.errors import ObjectRefused, ServiceRefused, StackroomError, StoreUnavailable
 from tests.aws.conftest import ONCE
 
+SERVICE = "s3"  # of the fixture `client`
+
 NAMED = {"Bucket": "b", "Key": "k.pdf"}
 HEAD = {"ContentLength": 3, "ETag": '"one"'}
-
-
-@pytest.fixture
-def client() -> Any:
-    return boto3.client("s3", config=ONCE)
 
 
 def test_an_object_is_read_as_it_was_when_its_size_was_asked_for(client: Any) -> None:

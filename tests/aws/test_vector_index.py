@@ -6,7 +6,6 @@ from typing import Any
 
 import boto3
 import pytest
-from botocore.config import Config
 from botocore.stub import Stubber
 
 from stackroom.aws.guardrail import Guardrail
@@ -20,20 +19,17 @@ from stackroom.identity import Caller
 from stackroom.ports.embeddings import Vector
 from stackroom.ports.retrieval import Passage, Search
 from stackroom.tenancy import Member
+from tests.aws.conftest import ONCE
 from tests.aws.test_index_watch import ARN, an_index
 from tests.fakes.knowledge_base import FakeKnowledgeBase
+
+SERVICE = "s3vectors"  # of the fixture `client`
 
 ALICE = Has("user_id", "alice")
 VECTOR = (1.0, 0.0)
 DATA_SOURCE = "x-amz-bedrock-kb-data-source-id"
 OF_NOBODY = {"x-amz-bedrock-kb-source-uri": None}
 BY_MEANING = {"queryVector": {"float32": [1.0, 0.0]}}
-CREDENTIALS: dict[str, Any] = {
-    "region_name": "us-east-1",
-    "aws_access_key_id": "testing",
-    "aws_secret_access_key": "testing",
-    "config": Config(retries={"total_max_attempts": 1}),
-}
 
 
 @dataclass
@@ -49,11 +45,6 @@ class FakeEmbeddings:
         if self.error is not None:
             raise self.error
         return VECTOR
-
-
-@pytest.fixture
-def client() -> Any:
-    return boto3.client("s3vectors", **CREDENTIALS)
 
 
 @pytest.fixture
@@ -437,7 +428,7 @@ def test_a_filter_that_can_not_be_said_is_left_to_retrieve(
 
 @pytest.fixture
 def runtime() -> Any:
-    return boto3.client("bedrock-runtime", **CREDENTIALS)
+    return boto3.client("bedrock-runtime", config=ONCE)
 
 
 def verdict(action: str) -> dict[str, Any]:
