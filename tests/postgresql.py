@@ -16,6 +16,7 @@ from psycopg.sql import SQL, Identifier
 from stackroom.aws.pgvector.connections import Connections
 from stackroom.aws.pgvector.schema import create
 from stackroom.aws.pgvector.tables import READER, WRITER, Tables
+from tests.orphans import never_left_behind
 
 READING, LOADING = "agent", "loader"  # users, who may read and write
 
@@ -102,6 +103,7 @@ def postgresql() -> Iterator[PostgreSQL]:
                 for setting in ("fsync", "synchronous_commit", "full_page_writes"):
                     connection.execute(SQL("ALTER SYSTEM SET {} = off").format(SQL(setting)))
                 connection.execute("SELECT pg_reload_conf()")
-            yield running
+            with never_left_behind(information.pid, folder):
+                yield running
         finally:
             server.cleanup()

@@ -43,12 +43,13 @@ def s3(aws: None) -> Any:
 
 
 @pytest.fixture
-def bedrock_agent() -> Any:
-    return boto3.client("bedrock-agent", config=ONCE)
+def client(request: pytest.FixtureRequest, credentials: None) -> Any:
+    """Of the service that the test's module names, for canned answers."""
+    return boto3.client(request.module.SERVICE, config=ONCE)
 
 
 @pytest.fixture
-def bedrock(bedrock_agent: Any) -> Iterator[Stubber]:
-    with Stubber(bedrock_agent) as stubber:
+def stubber(client: Any) -> Iterator[Stubber]:
+    with Stubber(client) as stubber:
         yield stubber
         stubber.assert_no_pending_responses()

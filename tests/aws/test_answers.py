@@ -1,12 +1,8 @@
 """The Bedrock adapter against botocore's own model of `RetrieveAndGenerate`."""
 
-from collections.abc import Iterator
 from typing import Any
 
-import boto3
 import pytest
-from botocore.config import Config
-from botocore.exceptions import EndpointConnectionError
 from botocore.stub import Stubber
 
 from stackroom.aws import session
@@ -18,26 +14,10 @@ from stackroom.filters import Has
 from stackroom.ports.answers import Citation
 from stackroom.ports.retrieval import Passage
 
+SERVICE = "bedrock-agent-runtime"  # of the fixture `client`
+
 ALICE = Has("user_id", "alice")
 MODEL = "arn:aws:bedrock:us-east-1:123456789012:inference-profile/global.amazon.nova-2-lite-v1:0"
-
-
-@pytest.fixture
-def client() -> Any:
-    return boto3.client(
-        "bedrock-agent-runtime",
-        region_name="us-east-1",
-        aws_access_key_id="testing",
-        aws_secret_access_key="testing",
-        config=Config(retries={"total_max_attempts": 1}),
-    )
-
-
-@pytest.fixture
-def bedrock(client: Any) -> Iterator[Stubber]:
-    with Stubber(client) as stubber:
-        yield stubber
-        stubber.assert_no_pending_responses()
 
 
 def expected(generation: dict[str, Any]) -> dict[str, Any]:
@@ -85,9 +65,9 @@ def a_reference(**metadata: Any) -> dict[str, Any]:
     }
 
 
-def test_an_answer_has_its_text_and_what_it_cites(client: Any, bedrock: Stubber) -> None:
+def test_an_answer_has_its_text_and_what_it_cites(client: Any, stubber: Stubber) -> None:
     reference = a_reference(**{"x-amz-bedrock-kb-document-page-number": 3.0})
-    bedrock.add_response(
+    stubber.add_response(
         "retrieve_and_generate",
         said("You have 30 days. Ask!", cited("You have 30 days.", reference)),
         expected({"promptTemplate": {"textPromptTemplate": DEFAULT}}),
@@ -113,9 +93,9 @@ def test_an_answer_has_its_text_and_what_it_cites(client: Any, bedrock: Stubber)
     )
 
 
-def test_a_guardrail_and_another_prompt_go_with_the_question(client: Any, bedrock: Stubber) -> None:
+def test_a_guardrail_and_another_prompt_go_with_the_question(client: Any, stubber: Stubber) -> None:
     prompt = "Be brief. $search_results$ $output_format_instructions$"
-    bedrock.add_response(
+    stubber.add_response(
         "retrieve_and_generate",
         said("No.", guardrailAction="INTERVENED"),
         expected(
@@ -135,8 +115,8 @@ def test_a_guardrail_and_another_prompt_go_with_the_question(client: Any, bedroc
     assert (generated.guardrail_action, generated.citations) == ("INTERVENED", ())
 
 
-def test_a_citation_of_nothing_is_none(client: Any, bedrock: Stubber) -> None:
-    bedrock.add_response("retrieve_and_generate", said("Paris.", cited("Paris."), {}))
+def test_a_citation_of_nothing_is_none(client: Any, stubber: Stubber) -> None:
+    stubber.add_response("retrieve_and_generate", said("Paris.", cited("Paris."), {}))
 
     answers = BedrockAnswers(client, "KB12345678", model_arn=MODEL)
 
@@ -154,41 +134,25 @@ def test_a_citation_of_nothing_is_none(client: Any, bedrock: Stubber) -> None:
     ],
 )
 def test_a_citation_ends_where_its_text_ends(
-    client: Any, bedrock: Stubber, parts: list[tuple[str, int]], ends: list[int]
+    client: Any, stubber: Stubber, parts: list[tuple[str, int]], ends: list[int]
 ) -> None:
     citations = [cited(text, a_reference(), end=end) for text, end in parts]
-    bedrock.add_response("retrieve_and_generate", said("One. Two. Two.", *citations))
+    stubber.add_response("retrieve_and_generate", said("One. Two. Two.", *citations))
 
     answers = BedrockAnswers(client, "KB12345678", model_arn=MODEL)
 
     assert [each.end for each in answers.generate("annual leave", ALICE, 5).citations] == ends
 
 
-def test_throttling_is_told_apart_from_other_errors(client: Any, bedrock: Stubber) -> None:
-    bedrock.add_client_error("retrieve_and_generate", "ThrottlingException", "slow down", 429)
-    bedrock.add_client_error("retrieve_and_generate", "AccessDeniedException", "no", 403)
+def test_throttling_is_told_apart_from_other_errors(client: Any, stubber: Stubber) -> None:
+    stubber.add_client_error("retrieve_and_generate", "ThrottlingException", "slow down", 429)
+    stubber.add_client_error("retrieve_and_generate", "AccessDeniedException", "no", 403)
     answers = BedrockAnswers(client, "KB12345678", model_arn=MODEL)
 
     with pytest.raises(KnowledgeBaseThrottled, match="RetrieveAndGenerate was throttled"):
         answers.generate("annual leave", ALICE, 5)
     with pytest.raises(KnowledgeBaseUnavailable, match="AccessDeniedException"):
         answers.generate("annual leave", ALICE, 5)
-
-
-def test_an_endpoint_that_can_not_be_reached_is_unavailable(client: Any) -> None:
-    def unreachable(**_: Any) -> None:
-        raise EndpointConnectionError(endpoint_url="https://bedrock")
-
-    client.meta.events.register("before-send", unreachable)
-    answers = BedrockAnswers(client, "KB12345678", model_arn=MODEL)
-
-    with pytest.raises(KnowledgeBaseUnavailable, match="EndpointConnectionError"):
-        answers.generate("annual leave", ALICE, 5)
-
-
-def test_the_prompt_of_ours_is_one_that_bedrock_takes_and_ends_with_how_to_cite() -> None:
-    assert checked(DEFAULT) == DEFAULT
-    assert DEFAULT.endswith("$output_format_instructions$")
 
 
 @pytest.mark.parametrize(

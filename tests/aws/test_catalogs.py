@@ -1,19 +1,16 @@
 """Catalogs in DynamoDB, beyond what tests/contract/ports holds every `Catalogs` to."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
-from stackroom.aws.catalog_register import MAX_CATALOGS, DynamoCatalogRegister
+from stackroom.aws.catalog_register import DynamoCatalogRegister
 from stackroom.aws.catalogs import DynamoCatalogs
-from stackroom.errors import CatalogLimitReached, RecordChanged
+from stackroom.errors import RecordChanged
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.records import NOW, a_catalog
-
-LATER = datetime(2026, 2, 3, 10, 31, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -25,17 +22,6 @@ def counted(dynamodb: Any, user_id: str = "alice") -> int:
     key = {"pk": {"S": f"USER#{user_id}"}, "sk": {"S": "CATALOGS"}}
     found = dynamodb.get_item(TableName=CONTROL_TABLE, Key=key)
     return int(found["Item"]["catalogs"]["N"])
-
-
-def test_opening_it_again_answers_the_one_that_is_there_and_counts_it_once(
-    catalogs: DynamoCatalogRegister, dynamodb: Any
-) -> None:
-    first = catalogs.open(a_catalog(at=NOW))
-
-    second = catalogs.open(a_catalog(at=LATER))
-
-    assert second == first
-    assert counted(dynamodb) == 1
 
 
 def test_a_catalog_is_listed_though_the_index_knows_nothing_of_it_yet(
@@ -61,24 +47,6 @@ def test_a_catalog_that_no_register_names_is_listed_by_the_index(
     dynamodb.delete_item(TableName=CONTROL_TABLE, Key=key)
 
     assert list(catalogs.of_user("alice")) == [opened]
-
-
-@pytest.mark.slow  # so many transactions take moto seconds
-def test_a_user_has_a_hundred_catalogs_and_no_more(
-    catalogs: DynamoCatalogRegister, dynamodb: Any
-) -> None:
-    for number in range(MAX_CATALOGS):
-        catalogs.open(a_catalog(number))
-
-    with pytest.raises(CatalogLimitReached, match=r"Maximum catalog limit \(100\) reached"):
-        catalogs.open(a_catalog(100))
-    known = catalogs.open(a_catalog(99, at=LATER))
-    others = catalogs.open(a_catalog(user_id="bob"))
-
-    assert catalogs.get("cat-alice-100") is None
-    assert known.created_at == NOW
-    assert catalogs.get(others.catalog_id) == others
-    assert counted(dynamodb) == MAX_CATALOGS
 
 
 def cancel(stub: Stubber, *reasons: str) -> None:
@@ -115,23 +83,6 @@ def test_an_opening_canceled_for_a_mistake_of_ours_is_not(
             catalogs.open(a_catalog())
 
 
-@pytest.mark.slow  # so many transactions take moto seconds
-def test_a_users_catalogs_are_listed_whole_over_all_batches(
-    catalogs: DynamoCatalogRegister, dynamodb: Any
-) -> None:
-    opened = [catalogs.open(a_catalog(number)) for number in range(MAX_CATALOGS)]
-    catalogs.open(a_catalog(user_id="bob"))
-    pages: list[str] = []
-    dynamodb.meta.events.register(
-        "before-parameter-build.dynamodb", lambda params, model, **_: pages.append(model.name)
-    )
-
-    listed = list(catalogs.of_user("alice"))
-
-    assert sorted(listed, key=lambda each: int(each.name.split()[1])) == opened
-    assert pages.count("BatchGetItem") == 1
-
-
 def test_catalogs_beyond_one_batch_and_keys_left_over_are_asked_for_again(
     dynamodb: Any,
 ) -> None:
@@ -151,16 +102,6 @@ def test_catalogs_beyond_one_batch_and_keys_left_over_are_asked_for_again(
         stub.assert_no_pending_responses()
 
     assert listed == []
-
-
-def test_closing_counts_down_once(catalogs: DynamoCatalogRegister, dynamodb: Any) -> None:
-    first, _ = catalogs.open(a_catalog(1)), catalogs.open(a_catalog(2))
-    catalogs.mark_deleting(first.catalog_id, at=NOW)
-
-    catalogs.close(first)
-    catalogs.close(first)
-
-    assert counted(dynamodb) == 1
 
 
 def test_a_refused_closing_counts_nothing(catalogs: DynamoCatalogRegister, dynamodb: Any) -> None:

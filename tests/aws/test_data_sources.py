@@ -15,8 +15,10 @@ from stackroom.aws.data_sources import (
     BedrockDataSources,
 )
 from stackroom.aws.vector_ingestion import VectorIngestion
-from stackroom.errors import DataSourceLimit, KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.model import DataSource, DataSourceType
+
+SERVICE = "bedrock-agent"  # of the fixture `client`
 
 KB = "KB12345678"
 NAME = "Research-1-cat-0123456789abcdef01234567"
@@ -40,14 +42,14 @@ CREATION = {
 
 
 @pytest.fixture
-def data_sources(bedrock_agent: Any) -> BedrockDataSources:
-    return BedrockDataSources(client=bedrock_agent, bucket="docs")
+def data_sources(client: Any) -> BedrockDataSources:
+    return BedrockDataSources(client=client, bucket="docs")
 
 
 @pytest.fixture
-def managed(bedrock_agent: Any) -> BedrockDataSources:
+def managed(client: Any) -> BedrockDataSources:
     return BedrockDataSources(
-        client=bedrock_agent, bucket="docs", managed={KB}, bucket_owner="123456789012"
+        client=client, bucket="docs", managed={KB}, bucket_owner="123456789012"
     )
 
 
@@ -88,7 +90,7 @@ def a_summary(name: str, data_source_id: str) -> dict[str, Any]:
 
 
 def test_a_data_source_is_read_and_cut_as_the_deployment_says(
-    bedrock_agent: Any, bedrock: Stubber
+    client: Any, stubber: Stubber
 ) -> None:
     ingestion = {
         "chunkingConfiguration": {
@@ -97,38 +99,38 @@ def test_a_data_source_is_read_and_cut_as_the_deployment_says(
         },
         "parsingConfiguration": {"parsingStrategy": "BEDROCK_DATA_AUTOMATION"},
     }
-    bedrock.add_response(
+    stubber.add_response(
         "create_data_source", a_source(), {**CREATION, "vectorIngestionConfiguration": ingestion}
     )
     told = BedrockDataSources(
-        client=bedrock_agent,
+        client=client,
         bucket="docs",
         ingestion=VectorIngestion.model_validate(ingestion),
     )
 
     assert create(told) == of_type(DataSourceType.S3)
-    bedrock.assert_no_pending_responses()
+    stubber.assert_no_pending_responses()
 
 
 def test_a_data_source_is_created_over_the_catalogs_prefix_alone(
-    data_sources: BedrockDataSources, bedrock: Stubber
+    data_sources: BedrockDataSources, stubber: Stubber
 ) -> None:
-    bedrock.add_response("create_data_source", a_source("CREATING"), CREATION)
+    stubber.add_response("create_data_source", a_source("CREATING"), CREATION)
 
     assert create(data_sources) == of_type(DataSourceType.S3)
 
 
 def test_one_for_direct_calls_reads_no_prefix(
-    data_sources: BedrockDataSources, bedrock: Stubber
+    data_sources: BedrockDataSources, stubber: Stubber
 ) -> None:
     asked = {**CREATION, "dataSourceConfiguration": {"type": "CUSTOM"}}
-    bedrock.add_response("create_data_source", a_source(kind="CUSTOM"), asked)
+    stubber.add_response("create_data_source", a_source(kind="CUSTOM"), asked)
 
     assert create(data_sources, DataSourceType.CUSTOM) == of_type(DataSourceType.CUSTOM)
 
 
 def test_on_a_managed_knowledge_base_it_is_a_connector_that_holds_no_deletion_back(
-    managed: BedrockDataSources, bedrock: Stubber
+    managed: BedrockDataSources, stubber: Stubber
 ) -> None:
     connector = {
         "deletionProtectionConfiguration": {"deletionProtectionStatus": "DISABLED"},
@@ -147,72 +149,63 @@ def test_on_a_managed_knowledge_base_it_is_a_connector_that_holds_no_deletion_ba
         "managedKnowledgeBaseConnectorConfiguration": connector,
     }
     asked = {**CREATION, "dataSourceConfiguration": described}
-    bedrock.add_response("create_data_source", a_source("CREATING"), asked)
+    stubber.add_response("create_data_source", a_source("CREATING"), asked)
 
     assert create(managed) == of_type(DataSourceType.S3)
 
 
 def test_only_that_of_a_managed_knowledge_base_is_a_connector(
-    bedrock_agent: Any, bedrock: Stubber
+    client: Any, stubber: Stubber
 ) -> None:
     mixed = BedrockDataSources(
-        client=bedrock_agent, bucket="docs", managed={"ANOTHER"}, bucket_owner="123456789012"
+        client=client, bucket="docs", managed={"ANOTHER"}, bucket_owner="123456789012"
     )
-    bedrock.add_response("create_data_source", a_source(), CREATION)
+    stubber.add_response("create_data_source", a_source(), CREATION)
 
     assert create(mixed) == of_type(DataSourceType.S3)
 
 
 def test_a_managed_one_that_could_not_be_deleted_is_deleted_again_and_retains_nothing(
-    managed: BedrockDataSources, bedrock: Stubber
+    managed: BedrockDataSources, stubber: Stubber
 ) -> None:
-    bedrock.add_response("get_data_source", a_source("DELETE_UNSUCCESSFUL"))
-    bedrock.add_response("delete_data_source", {**BOTH_IDS, "status": "DELETING"}, BOTH_IDS)
+    stubber.add_response("get_data_source", a_source("DELETE_UNSUCCESSFUL"))
+    stubber.add_response("delete_data_source", {**BOTH_IDS, "status": "DELETING"}, BOTH_IDS)
 
     assert not managed.remove(KB, "DS12345678")
-    bedrock.assert_no_pending_responses()
-
-
-def test_a_full_knowledge_base_is_told_apart(
-    data_sources: BedrockDataSources, bedrock: Stubber
-) -> None:
-    bedrock.add_client_error("create_data_source", "ServiceQuotaExceededException", "full", 402)
-
-    with pytest.raises(DataSourceLimit):
-        create(data_sources)
+    stubber.assert_no_pending_responses()
 
 
 def test_a_data_source_whose_creation_we_never_heard_of_is_adopted_by_name(
-    data_sources: BedrockDataSources, bedrock: Stubber
+    data_sources: BedrockDataSources, stubber: Stubber
 ) -> None:
     listed = {"dataSourceSummaries": [a_summary("other", "DS0"), a_summary(NAME, "DS12345678")]}
-    bedrock.add_client_error("create_data_source", "ConflictException", "exists", 409)
-    bedrock.add_response("list_data_sources", listed)
-    bedrock.add_response("get_data_source", a_source(kind="CUSTOM"), BOTH_IDS)
+    stubber.add_client_error("create_data_source", "ConflictException", "exists", 409)
+    stubber.add_response("list_data_sources", listed)
+    stubber.add_response("get_data_source", a_source(kind="CUSTOM"), BOTH_IDS)
 
     assert create(data_sources) == of_type(DataSourceType.CUSTOM)
 
 
 def test_a_conflict_with_one_that_is_being_deleted_is_waited_out(
-    data_sources: BedrockDataSources, bedrock: Stubber
+    data_sources: BedrockDataSources, stubber: Stubber
 ) -> None:
-    bedrock.add_client_error("create_data_source", "ConflictException", "being deleted", 409)
-    bedrock.add_response("list_data_sources", {"dataSourceSummaries": []})
+    stubber.add_client_error("create_data_source", "ConflictException", "being deleted", 409)
+    stubber.add_response("list_data_sources", {"dataSourceSummaries": []})
 
     with pytest.raises(KnowledgeBaseThrottled):
         create(data_sources)
 
 
 def test_a_data_source_is_found_by_name_on_any_page(
-    data_sources: BedrockDataSources, bedrock: Stubber
+    data_sources: BedrockDataSources, stubber: Stubber
 ) -> None:
     first = {"dataSourceSummaries": [a_summary("other", "DS0")], "nextToken": "more"}
     second = {"dataSourceSummaries": [a_summary(NAME, "DS12345678")]}
     asked = {"knowledgeBaseId": KB}
-    bedrock.add_response("list_data_sources", first, asked)
-    bedrock.add_response("list_data_sources", second, {**asked, "nextToken": "more"})
-    bedrock.add_response("get_data_source", a_source(), BOTH_IDS)
-    bedrock.add_response("list_data_sources", {"dataSourceSummaries": []}, asked)
+    stubber.add_response("list_data_sources", first, asked)
+    stubber.add_response("list_data_sources", second, {**asked, "nextToken": "more"})
+    stubber.add_response("get_data_source", a_source(), BOTH_IDS)
+    stubber.add_response("list_data_sources", {"dataSourceSummaries": []}, asked)
 
     assert data_sources.find(KB, NAME) == of_type(DataSourceType.S3)
     assert data_sources.find(KB, NAME) is None
@@ -220,23 +213,23 @@ def test_a_data_source_is_found_by_name_on_any_page(
 
 @pytest.mark.parametrize("status", ["DELETING", "DELETE_UNSUCCESSFUL"])
 def test_one_that_is_being_deleted_is_not_found_by_its_name(
-    data_sources: BedrockDataSources, bedrock: Stubber, status: str
+    data_sources: BedrockDataSources, stubber: Stubber, status: str
 ) -> None:
     listed = {"dataSourceSummaries": [{**a_summary(NAME, "DS1"), "status": status}]}
-    bedrock.add_response("list_data_sources", listed)
+    stubber.add_response("list_data_sources", listed)
 
     assert data_sources.find(KB, NAME) is None
 
 
 def test_all_data_sources_are_listed_over_all_pages(
-    data_sources: BedrockDataSources, bedrock: Stubber
+    data_sources: BedrockDataSources, stubber: Stubber
 ) -> None:
     pages: list[dict[str, Any]] = [
         {"dataSourceSummaries": [a_summary("one", "DS1")], "nextToken": "more"},
         {"dataSourceSummaries": [{**a_summary("two", "DS2"), "status": "DELETING"}]},
     ]
     for page in pages:
-        bedrock.add_response("list_data_sources", page)
+        stubber.add_response("list_data_sources", page)
 
     assert data_sources.all(KB) == {"one": "DS1", "two": "DS2"}
 
@@ -245,19 +238,19 @@ def test_all_data_sources_are_listed_over_all_pages(
     ("status", "available"), [("AVAILABLE", True), ("CREATING", False), ("UPDATING", False)]
 )
 def test_only_an_available_data_source_can_be_used(
-    data_sources: BedrockDataSources, bedrock: Stubber, status: str, available: bool
+    data_sources: BedrockDataSources, stubber: Stubber, status: str, available: bool
 ) -> None:
-    bedrock.add_response("get_data_source", a_source(status))
+    stubber.add_response("get_data_source", a_source(status))
 
     assert data_sources.is_available(KB, "DS12345678") is available
 
 
 def test_throttled_and_failed_calls_are_tried_again_later(
-    data_sources: BedrockDataSources, bedrock: Stubber
+    data_sources: BedrockDataSources, stubber: Stubber
 ) -> None:
-    bedrock.add_client_error("create_data_source", "ThrottlingException", "slow", 429)
-    bedrock.add_client_error("list_data_sources", "ThrottlingException", "slow", 429)
-    bedrock.add_client_error("get_data_source", "InternalServerException", "oops", 500)
+    stubber.add_client_error("create_data_source", "ThrottlingException", "slow", 429)
+    stubber.add_client_error("list_data_sources", "ThrottlingException", "slow", 429)
+    stubber.add_client_error("get_data_source", "InternalServerException", "oops", 500)
 
     with pytest.raises(KnowledgeBaseThrottled, match="CreateDataSource"):
         create(data_sources)
@@ -269,30 +262,30 @@ def test_throttled_and_failed_calls_are_tried_again_later(
 
 @pytest.mark.parametrize("status", ["AVAILABLE", "CREATING", "FAILED"])
 def test_a_data_source_is_not_gone_yet_when_its_deletion_is_accepted(
-    data_sources: BedrockDataSources, bedrock: Stubber, status: str
+    data_sources: BedrockDataSources, stubber: Stubber, status: str
 ) -> None:
     deleted = {**BOTH_IDS, "status": "DELETING"}
-    bedrock.add_response("get_data_source", a_source(status), BOTH_IDS)
-    bedrock.add_response("delete_data_source", deleted, BOTH_IDS)
+    stubber.add_response("get_data_source", a_source(status), BOTH_IDS)
+    stubber.add_response("delete_data_source", deleted, BOTH_IDS)
 
     assert not data_sources.remove(KB, "DS12345678")
 
 
 def test_a_deletion_under_way_is_only_waited_for(
-    data_sources: BedrockDataSources, bedrock: Stubber
+    data_sources: BedrockDataSources, stubber: Stubber
 ) -> None:
-    bedrock.add_response("get_data_source", a_source("DELETING"))
+    stubber.add_response("get_data_source", a_source("DELETING"))
 
     assert not data_sources.remove(KB, "DS12345678")
 
 
 @pytest.mark.parametrize("operation", ["get_data_source", "delete_data_source"])
 def test_a_data_source_that_bedrock_does_not_know_is_gone(
-    data_sources: BedrockDataSources, bedrock: Stubber, operation: str
+    data_sources: BedrockDataSources, stubber: Stubber, operation: str
 ) -> None:
     if operation == "delete_data_source":
-        bedrock.add_response("get_data_source", a_source())
-    bedrock.add_client_error(operation, "ResourceNotFoundException", "not found", 404)
+        stubber.add_response("get_data_source", a_source())
+    stubber.add_client_error(operation, "ResourceNotFoundException", "not found", 404)
 
     assert data_sources.remove(KB, "DS12345678")
 
@@ -308,26 +301,26 @@ def test_a_data_source_that_bedrock_does_not_know_is_gone(
     ],
 )
 def test_a_deletion_that_something_at_work_stands_in_the_way_of_is_tried_again(
-    data_sources: BedrockDataSources, bedrock: Stubber, code: str, message: str
+    data_sources: BedrockDataSources, stubber: Stubber, code: str, message: str
 ) -> None:
-    bedrock.add_response("get_data_source", a_source())
-    bedrock.add_client_error("delete_data_source", code, message, 400)
+    stubber.add_response("get_data_source", a_source())
+    stubber.add_client_error("delete_data_source", code, message, 400)
 
     assert not data_sources.remove(KB, "DS12345678")
 
 
 def test_a_deletion_refused_for_a_mistake_of_ours_is_not(
-    data_sources: BedrockDataSources, bedrock: Stubber
+    data_sources: BedrockDataSources, stubber: Stubber
 ) -> None:
-    bedrock.add_response("get_data_source", a_source())
-    bedrock.add_client_error("delete_data_source", "ValidationException", "no such id", 400)
+    stubber.add_response("get_data_source", a_source())
+    stubber.add_client_error("delete_data_source", "ValidationException", "no such id", 400)
 
     with pytest.raises(ClientError, match="no such id"):
         data_sources.remove(KB, "DS12345678")
 
 
 def test_a_data_source_whose_vectors_cannot_be_deleted_retains_them_and_goes(
-    data_sources: BedrockDataSources, bedrock: Stubber
+    data_sources: BedrockDataSources, stubber: Stubber
 ) -> None:
     stuck = a_source("DELETE_UNSUCCESSFUL")
     whole = {
@@ -341,14 +334,14 @@ def test_a_data_source_whose_vectors_cannot_be_deleted_retains_them_and_goes(
     }
     stuck["dataSource"].update(whole, dataDeletionPolicy="DELETE", failureReasons=["no index"])
     update = {**BOTH_IDS, **whole, "dataDeletionPolicy": "RETAIN"}
-    bedrock.add_response("get_data_source", stuck)
-    bedrock.add_response("update_data_source", a_source(), update)
-    bedrock.add_response("delete_data_source", {**BOTH_IDS, "status": "DELETING"}, BOTH_IDS)
+    stubber.add_response("get_data_source", stuck)
+    stubber.add_response("update_data_source", a_source(), update)
+    stubber.add_response("delete_data_source", {**BOTH_IDS, "status": "DELETING"}, BOTH_IDS)
 
     assert not data_sources.remove(KB, "DS12345678")
 
 
-def test_the_statuses_known_are_those_of_the_api_model(bedrock_agent: Any) -> None:
+def test_the_statuses_known_are_those_of_the_api_model(client: Any) -> None:
     known = {_AVAILABLE, *_ON_ITS_WAY, _DELETING, _STUCK, "FAILED"}
 
-    assert known == set(bedrock_agent.meta.service_model.shape_for("DataSourceStatus").enum)
+    assert known == set(client.meta.service_model.shape_for("DataSourceStatus").enum)

@@ -14,6 +14,8 @@ from stackroom.model import DataSource, DataSourceType
 from stackroom.ports.ingestion import Busy, DocumentDetail, Submission
 from tests.aws.refusals import BUSY, NOT_BUSY
 
+SERVICE = "bedrock-agent"  # of the fixture `client`
+
 SOURCE = DataSource(
     knowledge_base_id="KB12345678", data_source_id="DS12345678", type=DataSourceType.CUSTOM
 )
@@ -30,8 +32,8 @@ OPERATIONS = ["ingest_knowledge_base_documents", "delete_knowledge_base_document
 
 
 @pytest.fixture
-def direct(bedrock_agent: Any) -> BedrockDirectDocuments:
-    return BedrockDirectDocuments(client=bedrock_agent)
+def direct(client: Any) -> BedrockDirectDocuments:
+    return BedrockDirectDocuments(client=client)
 
 
 def call(direct: BedrockDirectDocuments, operation: str) -> dict[str, DocumentDetail] | Busy:
@@ -57,7 +59,7 @@ def a_detail(document_id: str, status: str, **members: Any) -> dict[str, Any]:
 
 
 def test_a_document_is_named_by_its_id_and_carries_its_attributes(
-    direct: BedrockDirectDocuments, bedrock: Stubber
+    direct: BedrockDirectDocuments, stubber: Stubber
 ) -> None:
     document = {
         "content": {
@@ -79,7 +81,7 @@ def test_a_document_is_named_by_its_id_and_carries_its_attributes(
             ],
         },
     }
-    bedrock.add_response(
+    stubber.add_response(
         "ingest_knowledge_base_documents",
         {"documentDetails": [a_detail("doc-1", "STARTING")]},
         {**IDS, "clientToken": TOKEN, "documents": [document]},
@@ -91,10 +93,10 @@ def test_a_document_is_named_by_its_id_and_carries_its_attributes(
 
 
 def test_documents_are_deleted_by_their_ids(
-    direct: BedrockDirectDocuments, bedrock: Stubber
+    direct: BedrockDirectDocuments, stubber: Stubber
 ) -> None:
     details = [a_detail("doc-1", "DELETING"), a_detail("doc-2", "NOT_FOUND")]
-    bedrock.add_response(
+    stubber.add_response(
         "delete_knowledge_base_documents",
         {"documentDetails": details},
         {**IDS, "clientToken": TOKEN, "documentIdentifiers": [named("doc-1"), named("doc-2")]},
@@ -120,10 +122,10 @@ def test_a_call_takes_one_to_ten_documents(direct: BedrockDirectDocuments, count
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("refusal", [*BUSY, UNAVAILABLE])
 def test_answers_that_mean_later_are_back_pressure(
-    direct: BedrockDirectDocuments, bedrock: Stubber, operation: str, refusal: tuple[str, str, int]
+    direct: BedrockDirectDocuments, stubber: Stubber, operation: str, refusal: tuple[str, str, int]
 ) -> None:
     code, message, _ = refusal
-    bedrock.add_client_error(operation, *refusal)
+    stubber.add_client_error(operation, *refusal)
 
     assert call(direct, operation) == Busy(why=f"{code}: {message}")
 
@@ -131,9 +133,9 @@ def test_answers_that_mean_later_are_back_pressure(
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("refusal", NOT_BUSY)
 def test_answers_that_mean_never_are_not_waited_out(
-    direct: BedrockDirectDocuments, bedrock: Stubber, operation: str, refusal: tuple[str, str, int]
+    direct: BedrockDirectDocuments, stubber: Stubber, operation: str, refusal: tuple[str, str, int]
 ) -> None:
-    bedrock.add_client_error(operation, *refusal)
+    stubber.add_client_error(operation, *refusal)
     is_of_documents = refusal[0] == "ValidationException" and operation.startswith("ingest")
 
     with pytest.raises(DocumentsRefused if is_of_documents else ClientError) as refused:
@@ -144,21 +146,21 @@ def test_answers_that_mean_never_are_not_waited_out(
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_call_that_failed_is_tried_again_under_its_token(
-    direct: BedrockDirectDocuments, bedrock: Stubber, operation: str
+    direct: BedrockDirectDocuments, stubber: Stubber, operation: str
 ) -> None:
-    bedrock.add_client_error(operation, "InternalServerException", "oops", 500)
+    stubber.add_client_error(operation, "InternalServerException", "oops", 500)
 
     with pytest.raises(KnowledgeBaseUnavailable):
         call(direct, operation)
 
 
 def test_verdicts_are_asked_for_in_tens_and_never_listed(
-    direct: BedrockDirectDocuments, bedrock: Stubber
+    direct: BedrockDirectDocuments, stubber: Stubber
 ) -> None:
     document_ids = [f"doc-{number:03}" for number in range(61)]
     for start in range(0, 61, 10):
         part = document_ids[start : start + 10]
-        bedrock.add_response(
+        stubber.add_response(
             "get_knowledge_base_documents",
             {"documentDetails": [a_detail(each, "INDEXED") for each in part]},
             {**IDS, "documentIdentifiers": [named(each) for each in part]},
@@ -172,10 +174,10 @@ def test_verdicts_are_asked_for_in_tens_and_never_listed(
 
 
 def test_what_an_answer_says_and_leaves_out_is_read(
-    direct: BedrockDirectDocuments, bedrock: Stubber
+    direct: BedrockDirectDocuments, stubber: Stubber
 ) -> None:
     ignored = a_detail("doc-1", "IGNORED", statusReason="too large")
-    bedrock.add_response("get_knowledge_base_documents", {"documentDetails": [ignored]})
+    stubber.add_response("get_knowledge_base_documents", {"documentDetails": [ignored]})
 
     verdicts = direct.details(SOURCE, ["doc-1", "doc-2"])
 
@@ -186,11 +188,11 @@ def test_what_an_answer_says_and_leaves_out_is_read(
 
 
 def test_throttled_reads_are_tried_again_later(
-    direct: BedrockDirectDocuments, bedrock: Stubber
+    direct: BedrockDirectDocuments, stubber: Stubber
 ) -> None:
     operation = "get_knowledge_base_documents"
-    bedrock.add_client_error(operation, "ThrottlingException", "slow", 429)
-    bedrock.add_client_error(operation, "ServiceUnavailableException", "busy", 503)
+    stubber.add_client_error(operation, "ThrottlingException", "slow", 429)
+    stubber.add_client_error(operation, "ServiceUnavailableException", "busy", 503)
 
     with pytest.raises(KnowledgeBaseThrottled, match="GetKnowledgeBaseDocuments"):
         direct.details(SOURCE, ["doc-1"])

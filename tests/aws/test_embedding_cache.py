@@ -58,10 +58,6 @@ def test_a_vector_is_kept_for_a_week_as_json_under_its_key(
     assert valkey.keys() == [KEY.encode()]
 
 
-def test_what_was_never_kept_is_a_miss(cache: RedisEmbeddingCache) -> None:
-    assert cache.get(KEY) is None
-
-
 def test_who_was_given_a_vector_before_is_told_so_and_nobody_else(
     cache: RedisEmbeddingCache, valkey: "redis.Redis"
 ) -> None:
@@ -88,20 +84,12 @@ def test_a_vector_that_was_made_anew_for_another_is_not_known(
     "nonsense",
     [
         b"",
-        b"\xff\xfe",
         b"not json",
         b"null",
-        b"0.5",
-        b"[0.6, 0.0, 0.8]",
-        b'{"id": "a"}',
         b'{"id": 7, "embedding": [0.6, 0.0, 0.8]}',
-        b'{"id": "a", "embedding": 1}',
         b'{"id": "a", "embedding": []}',
         b'{"id": "a", "embedding": ["0.6", "0", "0.8"]}',
-        b'{"id": "a", "embedding": [true, false, false]}',
         b'{"id": "a", "embedding": [NaN, 0.0, 1.0]}',
-        b'{"id": "a", "embedding": [Infinity, 0.0, 0.0]}',
-        b'{"id": "a", "embedding": [0, 0, 0]}',
         b'{"id": "a", "embedding": [6.0, 0.0, 8.0]}',
         b'{"id": "a", "embedding": [1' + b"0" * 400 + b"]}",
         b"[" * 100_000,

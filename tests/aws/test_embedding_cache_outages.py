@@ -113,7 +113,7 @@ def kill(server: ValkeyServer) -> int:
 
 
 def restarted(port: int) -> ValkeyServer:
-    server = ValkeyServer(port=port)
+    server = valkey_server(port)
     server.start()
     return server
 

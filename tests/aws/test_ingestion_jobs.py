@@ -14,6 +14,8 @@ from stackroom.ports.ingestion import Busy, DocumentDetail, Job, JobState
 from stackroom.settlement.statuses import KNOWN_STATUSES
 from tests.aws.refusals import BUSY, NOT_BUSY
 
+SERVICE = "bedrock-agent"  # of the fixture `client`
+
 SOURCE = DataSource(knowledge_base_id="KB12345678", data_source_id="DS12345678")
 IDS = {"knowledgeBaseId": "KB12345678", "dataSourceId": "DS12345678"}
 TOKEN = "t" * 64
@@ -21,8 +23,8 @@ NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 
 
 @pytest.fixture
-def jobs(bedrock_agent: Any) -> BedrockIngestionJobs:
-    return BedrockIngestionJobs(client=bedrock_agent)
+def jobs(client: Any) -> BedrockIngestionJobs:
+    return BedrockIngestionJobs(client=client)
 
 
 def start(jobs: BedrockIngestionJobs) -> Job | Busy:
@@ -46,10 +48,10 @@ def a_document(uri: str, status: str = "INDEXED", **members: Any) -> dict[str, A
 
 
 def test_a_job_is_started_under_its_token_and_description(
-    jobs: BedrockIngestionJobs, bedrock: Stubber
+    jobs: BedrockIngestionJobs, stubber: Stubber
 ) -> None:
     asked = {**IDS, "clientToken": TOKEN, "description": "cat-1 run 1 round 0"}
-    bedrock.add_response("start_ingestion_job", {"ingestionJob": a_job()}, asked)
+    stubber.add_response("start_ingestion_job", {"ingestionJob": a_job()}, asked)
 
     job = start(jobs)
 
@@ -58,34 +60,34 @@ def test_a_job_is_started_under_its_token_and_description(
 
 @pytest.mark.parametrize(("code", "message", "status"), BUSY)
 def test_answers_that_mean_later_are_back_pressure(
-    jobs: BedrockIngestionJobs, bedrock: Stubber, code: str, message: str, status: int
+    jobs: BedrockIngestionJobs, stubber: Stubber, code: str, message: str, status: int
 ) -> None:
-    bedrock.add_client_error("start_ingestion_job", code, message, status)
+    stubber.add_client_error("start_ingestion_job", code, message, status)
 
     assert start(jobs) == Busy(why=f"{code}: {message}")
 
 
 @pytest.mark.parametrize(("code", "message", "status"), NOT_BUSY)
 def test_answers_that_mean_never_are_not_waited_out(
-    jobs: BedrockIngestionJobs, bedrock: Stubber, code: str, message: str, status: int
+    jobs: BedrockIngestionJobs, stubber: Stubber, code: str, message: str, status: int
 ) -> None:
-    bedrock.add_client_error("start_ingestion_job", code, message, status)
+    stubber.add_client_error("start_ingestion_job", code, message, status)
 
     with pytest.raises(ClientError, match=code):
         start(jobs)
 
 
 def test_a_start_that_failed_or_was_not_answered_is_tried_again_under_its_token(
-    jobs: BedrockIngestionJobs, bedrock: Stubber, bedrock_agent: Any, monkeypatch: Any
+    jobs: BedrockIngestionJobs, stubber: Stubber, client: Any, monkeypatch: Any
 ) -> None:
     def refuse(**_: Any) -> None:
         raise EndpointConnectionError(endpoint_url="https://bedrock.test")
 
-    bedrock.add_client_error("start_ingestion_job", "InternalServerException", "running late", 500)
+    stubber.add_client_error("start_ingestion_job", "InternalServerException", "running late", 500)
 
     with pytest.raises(KnowledgeBaseUnavailable):
         start(jobs)
-    monkeypatch.setattr(bedrock_agent, "start_ingestion_job", refuse)
+    monkeypatch.setattr(client, "start_ingestion_job", refuse)
     with pytest.raises(KnowledgeBaseUnavailable):
         start(jobs)
 
@@ -102,10 +104,10 @@ def test_a_start_that_failed_or_was_not_answered_is_tried_again_under_its_token(
     ],
 )
 def test_every_status_of_a_job_is_known(
-    jobs: BedrockIngestionJobs, bedrock: Stubber, status: str, state: JobState
+    jobs: BedrockIngestionJobs, stubber: Stubber, status: str, state: JobState
 ) -> None:
     asked = {**IDS, "ingestionJobId": "JOB1234567"}
-    bedrock.add_response("get_ingestion_job", {"ingestionJob": a_job(status)}, asked)
+    stubber.add_response("get_ingestion_job", {"ingestionJob": a_job(status)}, asked)
 
     job = jobs.get(SOURCE, "JOB1234567")
 
@@ -113,18 +115,18 @@ def test_every_status_of_a_job_is_known(
     assert job.state is state
 
 
-def test_the_statuses_known_are_those_of_the_api_model(bedrock_agent: Any) -> None:
-    model = bedrock_agent.meta.service_model
+def test_the_statuses_known_are_those_of_the_api_model(client: Any) -> None:
+    model = client.meta.service_model
 
     assert set(_STATES) == set(model.shape_for("IngestionJobStatus").enum)
     assert set(KNOWN_STATUSES) == set(model.shape_for("DocumentStatus").enum)
 
 
 def test_a_jobs_statistics_and_reasons_are_read(
-    jobs: BedrockIngestionJobs, bedrock: Stubber
+    jobs: BedrockIngestionJobs, stubber: Stubber
 ) -> None:
     job = a_job("FAILED", statistics={"numberOfDocumentsFailed": 2}, failureReasons=["one", "two"])
-    bedrock.add_response("get_ingestion_job", {"ingestionJob": job})
+    stubber.add_response("get_ingestion_job", {"ingestionJob": job})
 
     found = jobs.get(SOURCE, "JOB1234567")
 
@@ -133,15 +135,15 @@ def test_a_jobs_statistics_and_reasons_are_read(
 
 
 def test_a_job_that_bedrock_does_not_know_is_none(
-    jobs: BedrockIngestionJobs, bedrock: Stubber
+    jobs: BedrockIngestionJobs, stubber: Stubber
 ) -> None:
-    bedrock.add_client_error("get_ingestion_job", "ResourceNotFoundException", "no job", 404)
+    stubber.add_client_error("get_ingestion_job", "ResourceNotFoundException", "no job", 404)
 
     assert jobs.get(SOURCE, "JOB1234567") is None
 
 
 def test_our_own_job_is_adopted_by_its_description(
-    jobs: BedrockIngestionJobs, bedrock: Stubber
+    jobs: BedrockIngestionJobs, stubber: Stubber
 ) -> None:
     summaries = [
         a_job("IN_PROGRESS", "JOB0000003", description="cat-1 run 1 round 2"),
@@ -150,7 +152,7 @@ def test_our_own_job_is_adopted_by_its_description(
     ]
     newest_first = {"attribute": "STARTED_AT", "order": "DESCENDING"}
     for _ in range(2):
-        bedrock.add_response(
+        stubber.add_response(
             "list_ingestion_jobs",
             {"ingestionJobSummaries": summaries},
             {**IDS, "sortBy": newest_first},
@@ -166,23 +168,23 @@ def test_our_own_job_is_adopted_by_its_description(
 
 @pytest.mark.parametrize("code", ["ConflictException", "ValidationException"])
 def test_stopping_a_job_that_is_over_is_no_error(
-    jobs: BedrockIngestionJobs, bedrock: Stubber, code: str
+    jobs: BedrockIngestionJobs, stubber: Stubber, code: str
 ) -> None:
     asked = {**IDS, "ingestionJobId": "JOB1234567"}
-    bedrock.add_response("stop_ingestion_job", {"ingestionJob": a_job("STOPPING")}, asked)
-    bedrock.add_client_error("stop_ingestion_job", code, "not running", 400)
+    stubber.add_response("stop_ingestion_job", {"ingestionJob": a_job("STOPPING")}, asked)
+    stubber.add_client_error("stop_ingestion_job", code, "not running", 400)
 
     jobs.stop(SOURCE, "JOB1234567")
     jobs.stop(SOURCE, "JOB1234567")
 
-    bedrock.assert_no_pending_responses()
+    stubber.assert_no_pending_responses()
 
 
-def test_verdicts_are_asked_for_in_tens(jobs: BedrockIngestionJobs, bedrock: Stubber) -> None:
+def test_verdicts_are_asked_for_in_tens(jobs: BedrockIngestionJobs, stubber: Stubber) -> None:
     uris = [f"s3://docs/alice/r/{number:02} é.txt" for number in range(12)]
     for part in (uris[:10], uris[10:]):
         identifiers = [{"dataSourceType": "S3", "s3": {"uri": uri}} for uri in part]
-        bedrock.add_response(
+        stubber.add_response(
             "get_knowledge_base_documents",
             {"documentDetails": [a_document(uri) for uri in part]},
             {**IDS, "documentIdentifiers": identifiers},
@@ -194,7 +196,7 @@ def test_verdicts_are_asked_for_in_tens(jobs: BedrockIngestionJobs, bedrock: Stu
 
 
 def test_many_verdicts_are_listed_and_only_those_asked_for_answered(
-    jobs: BedrockIngestionJobs, bedrock: Stubber
+    jobs: BedrockIngestionJobs, stubber: Stubber
 ) -> None:
     uris = [f"s3://docs/alice/r/{number:02}.txt" for number in range(51)]
     ignored = a_document(uris[0], "IGNORED", statusReason="too large")
@@ -202,8 +204,8 @@ def test_many_verdicts_are_listed_and_only_those_asked_for_answered(
     first = {"documentDetails": [ignored, custom], "nextToken": "more"}
     rest = [a_document(uri) for uri in [*uris[1:50], "s3://docs/alice/r/other.txt"]]
     asked = {**IDS, "maxResults": 1000}
-    bedrock.add_response("list_knowledge_base_documents", first, asked)
-    bedrock.add_response(
+    stubber.add_response("list_knowledge_base_documents", first, asked)
+    stubber.add_response(
         "list_knowledge_base_documents", {"documentDetails": rest}, {**asked, "nextToken": "more"}
     )
 
@@ -214,11 +216,11 @@ def test_many_verdicts_are_listed_and_only_those_asked_for_answered(
 
 
 def test_verdicts_are_listed_where_an_identifier_would_be_too_long(
-    jobs: BedrockIngestionJobs, bedrock: Stubber
+    jobs: BedrockIngestionJobs, stubber: Stubber
 ) -> None:
     # S3BucketUri [API model]: s3://.{1,128}
     uris = ["s3://docs/alice/r/short.txt", f"s3://docs/{'x' * 124}"]
-    bedrock.add_response(
+    stubber.add_response(
         "list_knowledge_base_documents",
         {"documentDetails": [a_document(uri) for uri in uris]},
         {**IDS, "maxResults": 1000},
@@ -228,7 +230,7 @@ def test_verdicts_are_listed_where_an_identifier_would_be_too_long(
 
 
 def test_throttled_reads_are_tried_again_later(
-    jobs: BedrockIngestionJobs, bedrock: Stubber
+    jobs: BedrockIngestionJobs, stubber: Stubber
 ) -> None:
     for operation in (
         "get_ingestion_job",
@@ -237,7 +239,7 @@ def test_throttled_reads_are_tried_again_later(
         "get_knowledge_base_documents",
         "list_knowledge_base_documents",
     ):
-        bedrock.add_client_error(operation, "ThrottlingException", "slow", 429)
+        stubber.add_client_error(operation, "ThrottlingException", "slow", 429)
 
     with pytest.raises(KnowledgeBaseThrottled, match="GetIngestionJob"):
         jobs.get(SOURCE, "JOB1234567")
@@ -255,11 +257,11 @@ def test_throttled_reads_are_tried_again_later(
     ("managed", "most"), [(frozenset(), 1000), ({SOURCE.knowledge_base_id}, 100)]
 )
 def test_a_managed_knowledge_base_lists_shorter_pages(
-    bedrock_agent: Any, bedrock: Stubber, managed: Any, most: int
+    client: Any, stubber: Stubber, managed: Any, most: int
 ) -> None:
     asked = {**IDS, "maxResults": most}
-    bedrock.add_response("list_knowledge_base_documents", {"documentDetails": []}, asked)
-    jobs = BedrockIngestionJobs(client=bedrock_agent, managed=managed)
+    stubber.add_response("list_knowledge_base_documents", {"documentDetails": []}, asked)
+    jobs = BedrockIngestionJobs(client=client, managed=managed)
 
     assert jobs.details(SOURCE, [f"s3://docs/{number}" for number in range(51)]) == {}
-    bedrock.assert_no_pending_responses()
+    stubber.assert_no_pending_responses()

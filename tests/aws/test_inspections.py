@@ -1,86 +1,31 @@
 """InspectionResults in DynamoDB and whole files in S3, as moto has them."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any
 
-import boto3
 import pytest
-from moto import mock_aws
 
 from stackroom.aws.files import S3Files
 from stackroom.aws.inspections import DynamoInspections
 from stackroom.errors import ServiceRefused
 from stackroom.inspection.inspection import File
-from tests.records import a_document
-
-BUCKET = "kb-docs"
-TABLE = "kb-control"
+from tests.aws.stores import BUCKET, CONTROL_TABLE
 
 
-def connect(service: Literal["s3", "dynamodb"]) -> Any:
-    return boto3.client(
-        service,
-        region_name="us-east-1",
-        aws_access_key_id="testing",
-        aws_secret_access_key="testing",
+def test_a_result_is_kept_for_thirty_days(dynamodb: Any) -> None:
+    inspections = DynamoInspections(
+        client=dynamodb, table=CONTROL_TABLE, now=lambda: datetime(2026, 2, 3, tzinfo=UTC)
     )
 
-
-@pytest.fixture(autouse=True)
-def aws() -> Iterator[None]:
-    with mock_aws():
-        connect("s3").create_bucket(Bucket=BUCKET)
-        connect("dynamodb").create_table(
-            TableName=TABLE,
-            KeySchema=[
-                {"AttributeName": "pk", "KeyType": "HASH"},
-                {"AttributeName": "sk", "KeyType": "RANGE"},
-            ],
-            AttributeDefinitions=[
-                {"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")
-            ],
-            BillingMode="PAY_PER_REQUEST",
-        )
-        yield
-
-
-@pytest.fixture
-def inspections() -> DynamoInspections:
-    return DynamoInspections(
-        client=connect("dynamodb"), table=TABLE, now=lambda: datetime(2026, 2, 3, tzinfo=UTC)
-    )
-
-
-def test_a_result_is_that_of_the_version_inspected_last(inspections: DynamoInspections) -> None:
-    inspections.record("doc-1", "e1", "the PDF is encrypted")
-    inspections.record("doc-1", "e2", "the PDF is damaged")
-
-    documents = [a_document(document_id="doc-1", etag=etag) for etag in ("e1", "e2", "e3")]
-    reasons = [inspections.reasons_for([document]) for document in documents]
-
-    assert reasons == [{}, {"doc-1": "the PDF is damaged"}, {}]
-
-
-def test_more_results_than_one_request_takes_are_all_read(inspections: DynamoInspections) -> None:
-    documents = [a_document(document_id=f"doc-{number}", etag="e1") for number in range(101)]
-    for document in documents:
-        inspections.record(document.document_id, "e1", "the PDF is damaged")
-
-    assert len(inspections.reasons_for(documents)) == 101
-
-
-def test_a_result_is_kept_for_thirty_days(inspections: DynamoInspections) -> None:
     inspections.record("doc-1", "e1", "the PDF is damaged")
 
-    (item,) = connect("dynamodb").scan(TableName=TABLE)["Items"]
-
+    (item,) = dynamodb.scan(TableName=CONTROL_TABLE)["Items"]
     assert item["expires_at"] == {"N": str(int(datetime(2026, 3, 5, tzinfo=UTC).timestamp()))}
 
 
-def test_a_file_is_read_whole_or_not_at_all() -> None:
-    files = S3Files(client=connect("s3"), bucket=BUCKET)
-    etag = connect("s3").put_object(Bucket=BUCKET, Key="a/b/ü+ 1.txt", Body=b"12345")["ETag"]
+def test_a_file_is_read_whole_or_not_at_all(s3: Any) -> None:
+    files = S3Files(client=s3, bucket=BUCKET)
+    etag = s3.put_object(Bucket=BUCKET, Key="a/b/ü+ 1.txt", Body=b"12345")["ETag"]
 
     fitting, too_large, missing = (
         files.read("a/b/ü+ 1.txt", limit=5),
@@ -93,8 +38,8 @@ def test_a_file_is_read_whole_or_not_at_all() -> None:
     assert missing is None
 
 
-def test_a_bucket_that_is_not_ours_is_no_missing_file() -> None:
-    files = S3Files(client=connect("s3"), bucket="of-someone-else")
+def test_a_bucket_that_is_not_ours_is_no_missing_file(s3: Any) -> None:
+    files = S3Files(client=s3, bucket="of-someone-else")
 
     with pytest.raises(ServiceRefused, match="NoSuchBucket"):
         files.read("a/b/c.txt", limit=5)

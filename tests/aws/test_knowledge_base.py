@@ -1,12 +1,8 @@
 """The Bedrock adapter against botocore's own model of `Retrieve`."""
 
-from collections.abc import Iterator
 from typing import Any
 
-import boto3
 import pytest
-from botocore.config import Config
-from botocore.exceptions import EndpointConnectionError
 from botocore.stub import Stubber
 
 from stackroom.aws.guardrail import Guardrail
@@ -20,25 +16,9 @@ from stackroom.narrowing import conditions
 from stackroom.ports.retrieval import Passage, Search
 from stackroom.tenancy import Member, Tenant
 
+SERVICE = "bedrock-agent-runtime"  # of the fixture `client`
+
 ALICE = Has("user_id", "alice")
-
-
-@pytest.fixture
-def client() -> Any:
-    return boto3.client(
-        "bedrock-agent-runtime",
-        region_name="us-east-1",
-        aws_access_key_id="testing",
-        aws_secret_access_key="testing",
-        config=Config(retries={"total_max_attempts": 1}),
-    )
-
-
-@pytest.fixture
-def bedrock(client: Any) -> Iterator[Stubber]:
-    with Stubber(client) as stubber:
-        yield stubber
-        stubber.assert_no_pending_responses()
 
 
 def expected(filter_: dict[str, Any]) -> dict[str, Any]:
@@ -61,10 +41,10 @@ def a_result(**members: Any) -> dict[str, Any]:
 
 
 def test_results_become_passages_with_score_uri_page_and_attributes(
-    client: Any, bedrock: Stubber
+    client: Any, stubber: Stubber
 ) -> None:
     metadata = {"user_id": "alice", "x-amz-bedrock-kb-document-page-number": 3.0}
-    bedrock.add_response(
+    stubber.add_response(
         "retrieve",
         {"retrievalResults": [a_result(metadata=metadata)], "guardrailAction": "INTERVENED"},
         expected({"equals": {"key": "user_id", "value": "alice"}}),
@@ -85,9 +65,9 @@ def test_results_become_passages_with_score_uri_page_and_attributes(
     )
 
 
-def test_a_guardrail_goes_with_the_question(client: Any, bedrock: Stubber) -> None:
+def test_a_guardrail_goes_with_the_question(client: Any, stubber: Stubber) -> None:
     guarded = {"guardrailConfiguration": {"guardrailId": "gr123", "guardrailVersion": "DRAFT"}}
-    bedrock.add_response(
+    stubber.add_response(
         "retrieve",
         {"retrievalResults": [], "guardrailAction": "INTERVENED"},
         expected({"equals": {"key": "user_id", "value": "alice"}}) | guarded,
@@ -100,10 +80,10 @@ def test_a_guardrail_goes_with_the_question(client: Any, bedrock: Stubber) -> No
 
 
 def test_pages_that_bedrock_counts_from_zero_are_counted_from_one(
-    client: Any, bedrock: Stubber
+    client: Any, stubber: Stubber
 ) -> None:
     metadata = {"x-amz-bedrock-kb-document-page-number": 0.0}
-    bedrock.add_response("retrieve", {"retrievalResults": [a_result(metadata=metadata)]})
+    stubber.add_response("retrieve", {"retrievalResults": [a_result(metadata=metadata)]})
 
     knowledge_base = BedrockKnowledgeBase(client, "KB12345678", first_page=0)
     retrieved = knowledge_base.retrieve("annual leave", ALICE, 5)
@@ -111,7 +91,7 @@ def test_pages_that_bedrock_counts_from_zero_are_counted_from_one(
     assert retrieved.passages[0].page == 1
 
 
-def test_a_sparse_answer_is_read_with_what_it_has(client: Any, bedrock: Stubber) -> None:
+def test_a_sparse_answer_is_read_with_what_it_has(client: Any, stubber: Stubber) -> None:
     custom = {"type": "CUSTOM", "customDocumentLocation": {"id": "doc-1"}}
     metadata = {"x-amz-bedrock-kb-source-uri": "s3://docs/b.txt"}
     results = [
@@ -119,7 +99,7 @@ def test_a_sparse_answer_is_read_with_what_it_has(client: Any, bedrock: Stubber)
         {"content": {"text": "by custom source"}, "location": custom, "metadata": metadata},
         {"content": {"type": "IMAGE", "byteContent": "data:image/png;base64,AA=="}},
     ]
-    bedrock.add_response("retrieve", {"retrievalResults": results})
+    stubber.add_response("retrieve", {"retrievalResults": results})
 
     retrieved = BedrockKnowledgeBase(client, "KB12345678").retrieve("annual leave", ALICE, 5)
 
@@ -131,9 +111,9 @@ def test_a_sparse_answer_is_read_with_what_it_has(client: Any, bedrock: Stubber)
     ]
 
 
-def test_throttling_is_told_apart_from_other_errors(client: Any, bedrock: Stubber) -> None:
-    bedrock.add_client_error("retrieve", "ThrottlingException", "slow down", 429)
-    bedrock.add_client_error("retrieve", "AccessDeniedException", "no", 403)
+def test_throttling_is_told_apart_from_other_errors(client: Any, stubber: Stubber) -> None:
+    stubber.add_client_error("retrieve", "ThrottlingException", "slow down", 429)
+    stubber.add_client_error("retrieve", "AccessDeniedException", "no", 403)
     knowledge_base = BedrockKnowledgeBase(client, "KB12345678")
 
     with pytest.raises(KnowledgeBaseThrottled):
@@ -142,24 +122,12 @@ def test_throttling_is_told_apart_from_other_errors(client: Any, bedrock: Stubbe
         knowledge_base.retrieve("annual leave", ALICE, 5)
 
 
-def test_a_connection_that_fails_is_an_unavailable_knowledge_base(
-    client: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(**_: Any) -> None:
-        raise EndpointConnectionError(endpoint_url="https://bedrock.test")
-
-    monkeypatch.setattr(client, "retrieve", refuse)
-
-    with pytest.raises(KnowledgeBaseUnavailable, match="EndpointConnectionError"):
-        BedrockKnowledgeBase(client, "KB12345678").retrieve("annual leave", ALICE, 5)
-
-
 def test_the_largest_filter_keeps_bedrocks_bounds_and_passes_its_model(
-    client: Any, bedrock: Stubber
+    client: Any, stubber: Stubber
 ) -> None:
     asked = conditions({key: ["a", "b", 3, 4.5, True] for key in ("x", "y", "z")})
     whole = Tenant("alice", "cat-1").filter(asked)
-    bedrock.add_response("retrieve", {"retrievalResults": []}, expected(dict(rendered(whole))))
+    stubber.add_response("retrieve", {"retrievalResults": []}, expected(dict(rendered(whole))))
 
     BedrockKnowledgeBase(client, "KB12345678").retrieve("annual leave", whole, 5)
 
@@ -170,7 +138,7 @@ def test_the_largest_filter_keeps_bedrocks_bounds_and_passes_its_model(
 
 
 def test_a_members_groups_are_sought_in_lists_and_pass_bedrocks_model(
-    client: Any, bedrock: Stubber
+    client: Any, stubber: Stubber
 ) -> None:
     one, two = Member.of(Caller("dora", ("a", "b, c", "d", "e", "f", "g")))
     in_rome = conditions({"city": "Rome"})
@@ -181,7 +149,7 @@ def test_a_members_groups_are_sought_in_lists_and_pass_bedrocks_model(
     rome = {"equals": {"key": "city", "value": "Rome"}}
     for groups in ({"orAll": sought[:5]}, sought[5]):
         answer: dict[str, Any] = {"retrievalResults": []}
-        bedrock.add_response("retrieve", answer, expected({"andAll": [groups, rome]}))
+        stubber.add_response("retrieve", answer, expected({"andAll": [groups, rome]}))
 
     knowledge_base = BedrockKnowledgeBase(client, "KB12345678")
     found = [
@@ -204,21 +172,21 @@ def a_page(*texts: str, **members: Any) -> dict[str, Any]:
     return {"retrievalResults": results, **members}
 
 
-def test_nothing_demanded_is_no_filter(client: Any, bedrock: Stubber) -> None:
+def test_nothing_demanded_is_no_filter(client: Any, stubber: Stubber) -> None:
     search = {"vectorSearchConfiguration": {"numberOfResults": 5}}
     asked = {**expected({}), "retrievalConfiguration": search}
-    bedrock.add_response("retrieve", a_page("30 days"), asked)
+    stubber.add_response("retrieve", a_page("30 days"), asked)
 
     retrieved = BedrockKnowledgeBase(client, "KB12345678").retrieve("annual leave", None, 5)
 
     assert [each.text for each in retrieved.passages] == ["30 days"]
 
 
-def test_a_fixed_filter_holds_beside_what_is_demanded(client: Any, bedrock: Stubber) -> None:
+def test_a_fixed_filter_holds_beside_what_is_demanded(client: Any, stubber: Stubber) -> None:
     fixed = {"startsWith": {"key": "city", "value": "R"}}
     alice = {"equals": {"key": "user_id", "value": "alice"}}
-    bedrock.add_response("retrieve", a_page(), expected({"andAll": [fixed, alice]}))
-    bedrock.add_response("retrieve", a_page(), expected(fixed))
+    stubber.add_response("retrieve", a_page(), expected({"andAll": [fixed, alice]}))
+    stubber.add_response("retrieve", a_page(), expected(fixed))
     options = RetrieveOptions(fixed_filter=fixed)
     knowledge_base = BedrockKnowledgeBase(client, "KB12345678", options=options)
 
@@ -228,7 +196,7 @@ def test_a_fixed_filter_holds_beside_what_is_demanded(client: Any, bedrock: Stub
 
 
 def test_a_fixed_filter_that_leaves_no_room_is_never_left_out(
-    client: Any, bedrock: Stubber
+    client: Any, stubber: Stubber
 ) -> None:
     leaf = {"equals": {"key": "city", "value": "Rome"}}
     options = RetrieveOptions(fixed_filter={"orAll": [leaf, {"andAll": [leaf, leaf]}]})
@@ -238,13 +206,13 @@ def test_a_fixed_filter_that_leaves_no_room_is_never_left_out(
         knowledge_base.retrieve("annual leave", ALICE, 5)
 
 
-def test_pages_are_read_until_there_are_as_many_as_asked_for(client: Any, bedrock: Stubber) -> None:
+def test_pages_are_read_until_there_are_as_many_as_asked_for(client: Any, stubber: Stubber) -> None:
     asked = expected({"equals": {"key": "user_id", "value": "alice"}})
     first = a_page("a", "b", nextToken="t1", guardrailAction="INTERVENED")
-    bedrock.add_response("retrieve", first, asked)
+    stubber.add_response("retrieve", first, asked)
     second = a_page("c", "d", nextToken="t2", guardrailAction="NONE")
-    bedrock.add_response("retrieve", second, {**asked, "nextToken": "t1"})
-    bedrock.add_response("retrieve", a_page("e", "f", nextToken="t3"), {**asked, "nextToken": "t2"})
+    stubber.add_response("retrieve", second, {**asked, "nextToken": "t1"})
+    stubber.add_response("retrieve", a_page("e", "f", nextToken="t3"), {**asked, "nextToken": "t2"})
 
     retrieved = BedrockKnowledgeBase(client, "KB12345678").retrieve("annual leave", ALICE, 5)
 
@@ -291,16 +259,16 @@ def test_pages_end(
     assert retrieved.notice == notice
 
 
-def test_a_page_that_fails_is_no_part_of_an_answer(client: Any, bedrock: Stubber) -> None:
-    bedrock.add_response("retrieve", a_page("a", nextToken="t1"))
-    bedrock.add_client_error("retrieve", "ThrottlingException", "slow down", 429)
+def test_a_page_that_fails_is_no_part_of_an_answer(client: Any, stubber: Stubber) -> None:
+    stubber.add_response("retrieve", a_page("a", nextToken="t1"))
+    stubber.add_client_error("retrieve", "ThrottlingException", "slow down", 429)
 
     with pytest.raises(KnowledgeBaseThrottled):
         BedrockKnowledgeBase(client, "KB12345678").retrieve("annual leave", ALICE, 5)
 
 
-def test_a_reranking_models_scores_are_relevances(client: Any, bedrock: Stubber) -> None:
-    bedrock.add_response("retrieve", {"retrievalResults": [a_result(), a_result(score=1.2)]})
+def test_a_reranking_models_scores_are_relevances(client: Any, stubber: Stubber) -> None:
+    stubber.add_response("retrieve", {"retrievalResults": [a_result(), a_result(score=1.2)]})
     reranking = Reranking(
         model_arn="arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0"
     )
@@ -322,9 +290,9 @@ def test_a_reranking_models_scores_are_relevances(client: Any, bedrock: Stubber)
     ],
 )
 def test_what_is_no_cosine_is_no_similarity(
-    client: Any, bedrock: Stubber, options: RetrieveOptions, search: Search
+    client: Any, stubber: Stubber, options: RetrieveOptions, search: Search
 ) -> None:
-    bedrock.add_response("retrieve", {"retrievalResults": [a_result()]})
+    stubber.add_response("retrieve", {"retrievalResults": [a_result()]})
 
     retrieved = BedrockKnowledgeBase(client, "KB12345678", options=options).retrieve("q", ALICE, 5)
 
@@ -335,7 +303,7 @@ def test_what_is_no_cosine_is_no_similarity(
 
 
 def test_a_managed_knowledge_base_tells_in_its_own_words_where_a_passage_is_from(
-    client: Any, bedrock: Stubber
+    client: Any, stubber: Stubber
 ) -> None:
     """And what the uploader calls by another kind's words is an attribute like others."""
     metadata = {
@@ -348,7 +316,7 @@ def test_a_managed_knowledge_base_tells_in_its_own_words_where_a_passage_is_from
     }
     location = {"type": "CUSTOM", "customDocumentLocation": {"id": "doc-1"}}
     found = a_result(metadata=metadata, location=location, documentId="doc-1")
-    bedrock.add_response("retrieve", {"retrievalResults": [found]})
+    stubber.add_response("retrieve", {"retrievalResults": [found]})
     options = RetrieveOptions(is_managed=True, has_cosine_scores=False)
 
     retrieved = BedrockKnowledgeBase(client, "KB12345678", options=options).retrieve("q", ALICE, 5)

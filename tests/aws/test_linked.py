@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import boto3
 import pytest
 from botocore.stub import Stubber
 
@@ -13,13 +12,10 @@ from stackroom.errors import KnowledgeBaseNotFound
 from stackroom.identity import Caller
 from stackroom.retrieval.arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
 
+SERVICE = "bedrock-agent-runtime"  # of the fixture `client`
+
 ENTRY = {"knowledgeBaseId": "KB12345678", "name": "Laws", "description": "The laws of leave."}
 ASKED = RETRIEVE_FROM_KNOWLEDGE_BASE.parse({"query": "annual leave"})
-
-
-@pytest.fixture
-def client() -> Any:
-    return boto3.client("bedrock-agent-runtime")
 
 
 def test_a_search_sends_what_is_configured_beside_the_callers_groups(client: Any) -> None:
@@ -60,21 +56,6 @@ def test_a_search_sends_what_is_configured_beside_the_callers_groups(client: Any
         answer = retrieval.search(ASKED, Caller("ann", ("staff",)))
 
     assert [result.content for result in answer.results] == ["thirty days"]
-
-
-def test_a_search_that_demands_nothing_sends_no_filter(client: Any) -> None:
-    retrieval = linked_retrieval(linked_settings(json.dumps([ENTRY])), lambda _: client)
-    sent = {
-        "knowledgeBaseId": "KB12345678",
-        "retrievalQuery": {"text": "annual leave"},
-        "retrievalConfiguration": {"vectorSearchConfiguration": {"numberOfResults": 5}},
-    }
-
-    with Stubber(client) as stub:
-        stub.add_response("retrieve", {"retrievalResults": []}, sent)
-        answer = retrieval.search(ASKED, None)
-
-    assert answer.results == ()
 
 
 def test_one_with_a_tool_of_its_own_is_not_searched_here(client: Any) -> None:

@@ -1,35 +1,19 @@
 """Place maps in S3, as moto has it."""
 
 import gzip
-from collections.abc import Iterator
 from typing import Any
 
-import boto3
 import pytest
-from moto import mock_aws
 
 from stackroom.aws.place_maps import S3PlaceMaps
 from stackroom.inspection.place_map import Piece, PlaceMap
+from tests.aws.stores import BUCKET
 
-BUCKET = "kb-docs"
 KEY = "_pagemaps/doc-1.json.gz"
 TWO_PAGES = PlaceMap(etag="e1", text="größe", pieces=(Piece(page=1, at=0), Piece(page=2, at=5)))
 TWO_SECTIONS = PlaceMap(
     etag="e1", text="abovegröße48", pieces=(Piece(at=0), Piece(section="Größe", at=5))
 )
-
-
-@pytest.fixture
-def s3() -> Iterator[Any]:
-    with mock_aws():
-        client = boto3.client(
-            "s3",
-            region_name="us-east-1",
-            aws_access_key_id="testing",
-            aws_secret_access_key="testing",
-        )
-        client.create_bucket(Bucket=BUCKET)
-        yield client
 
 
 @pytest.mark.parametrize("place_map", [TWO_PAGES, TWO_SECTIONS], ids=["pages", "sections"])

@@ -82,17 +82,6 @@ def test_stores_whose_documents_were_embedded_alike_get_one_vector(titan: Titan)
 
 
 @pytest.mark.processes
-def test_dimensions_are_kept_apart(titan: Titan, valkey: ValkeyServer) -> None:
-    lengths = [
-        len(get_embedding("leave", MODEL, client=titan.client, dimensions=each)["embedding"])
-        for each in (256, 512, 256)
-    ]
-
-    assert lengths == [256, 512, 256]
-    assert titan.asked == ["leave", "leave"]
-
-
-@pytest.mark.processes
 def test_a_tenant_is_told_of_what_this_tenant_asked_before(
     titan: Titan, valkey: ValkeyServer
 ) -> None:

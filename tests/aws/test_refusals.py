@@ -126,8 +126,6 @@ def test_one_that_is_gone_by_then_is_absent_and_one_replaced_by_then_is_looked_a
         ({"StorageClass": "DEEP_ARCHIVE", "Restore": 'ongoing-request="true"'}, True),
         ({"StorageClass": "INTELLIGENT_TIERING", "ArchiveStatus": "ARCHIVE_ACCESS"}, True),
         ({"StorageClass": "GLACIER", "Restore": 'ongoing-request="false", expiry-date="x"'}, False),
-        ({"StorageClass": "GLACIER_IR"}, False),
-        ({"ServerSideEncryption": "AES256"}, False),
         ({}, False),
     ],
     ids=str,

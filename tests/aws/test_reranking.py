@@ -40,7 +40,6 @@ def test_each_text_gets_its_own_relevance(simulated: Any) -> None:
     [
         ("ThrottlingException", KnowledgeBaseThrottled),
         ("AccessDeniedException", KnowledgeBaseUnavailable),
-        ("InternalServerException", KnowledgeBaseUnavailable),
     ],
 )
 def test_what_bedrock_refuses_is_told_in_our_words(code: str, error: type[Exception]) -> None:
@@ -56,11 +55,9 @@ def test_what_bedrock_refuses_is_told_in_our_words(code: str, error: type[Except
 @pytest.mark.parametrize(
     "results",
     [
-        [],
         [{"index": 0, "relevanceScore": 0.5}],
         [{"index": 0, "relevanceScore": 0.5}, {"index": 2, "relevanceScore": 0.5}],
         [{"index": -2, "relevanceScore": 0.5}, {"index": -1, "relevanceScore": 0.5}],
-        [{"index": 0, "relevanceScore": 0.5}, {"index": 1}],
         [{"index": 0, "relevanceScore": 0.5}, {"index": 1, "relevanceScore": float("nan")}],
         [{"index": 0, "relevanceScore": 0.5}, {"index": 1, "relevanceScore": 7.5}],
         [{"index": 0, "relevanceScore": 0.5}, {"index": 1, "relevanceScore": "0.5"}],

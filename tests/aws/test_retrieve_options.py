@@ -29,12 +29,6 @@ def passes_the_model(configuration: Any) -> None:
         )
 
 
-def test_without_options_nothing_is_said_but_how_many() -> None:
-    asked = RetrieveOptions().configuration(7, None)
-
-    assert asked == {"vectorSearchConfiguration": {"numberOfResults": 7}}
-
-
 def test_more_than_retrieve_gives_is_asked_for_by_the_page() -> None:
     asked: Any = RetrieveOptions().configuration(250, None)
 

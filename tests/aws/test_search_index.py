@@ -2,9 +2,7 @@
 
 from typing import Any
 
-import boto3
 import pytest
-from botocore.config import Config
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
@@ -13,19 +11,9 @@ from stackroom.errors import SearchIndexBusy, SearchIndexGone, ServiceRefused, S
 from stackroom.ports.search_index import IndexState, Readiness
 from tests.fakes.search_index import BUCKET, INDEX
 
+SERVICE = "s3vectors"  # of the fixture `client`
+
 TEXT = "AMAZON_BEDROCK_TEXT"
-
-
-@pytest.fixture
-def client() -> Any:
-    return boto3.client("s3vectors", config=Config(retries={"total_max_attempts": 1}))
-
-
-@pytest.fixture
-def s3vectors(client: Any) -> Any:
-    with Stubber(client) as stubber:
-        yield stubber
-        stubber.assert_no_pending_responses()
 
 
 def described(**more: Any) -> dict[str, Any]:
@@ -50,9 +38,9 @@ def described(**more: Any) -> dict[str, Any]:
     ],
 )
 def test_the_mode_is_what_the_index_says_and_no_word_of_it_is_the_older_one(
-    client: Any, s3vectors: Stubber, told: dict[str, str], state: IndexState
+    client: Any, stubber: Stubber, told: dict[str, str], state: IndexState
 ) -> None:
-    s3vectors.add_response("get_index", described(**told), {"indexArn": INDEX})
+    stubber.add_response("get_index", described(**told), {"indexArn": INDEX})
 
     assert S3VectorsIndexes(client).state(INDEX) == state
 
@@ -67,25 +55,25 @@ def test_the_mode_is_what_the_index_says_and_no_word_of_it_is_the_older_one(
     ],
 )
 def test_only_what_is_built_of_bedrocks_text_can_be_searched(
-    client: Any, s3vectors: Stubber, configured: dict[str, str], text_search: Readiness
+    client: Any, stubber: Stubber, configured: dict[str, str], text_search: Readiness
 ) -> None:
     metadata = {"nonFilterableMetadataKeys": [TEXT], "textSearchConfigurations": [configured]}
     answer = described(indexMode="ENHANCED", metadataConfiguration=metadata)
-    s3vectors.add_response("get_index", answer, {"indexArn": INDEX})
+    stubber.add_response("get_index", answer, {"indexArn": INDEX})
 
     assert S3VectorsIndexes(client).state(INDEX).readiness is text_search
 
 
-def test_each_change_is_one_request_of_the_one_key(client: Any, s3vectors: Stubber) -> None:
+def test_each_change_is_one_request_of_the_one_key(client: Any, stubber: Stubber) -> None:
     of_text = {"textSearchConfigurations": [{"metadataKey": TEXT}]}
     in_german = {"textSearchConfigurations": [{"metadataKey": TEXT, "language": "de"}]}
     indexes, updated = S3VectorsIndexes(client), {"indexArn": INDEX}
     for change in ({"delete": of_text}, {"add": in_german}, {"add": of_text}):
-        s3vectors.add_response("update_metadata_configuration", updated, {**updated, **change})
+        stubber.add_response("update_metadata_configuration", updated, {**updated, **change})
     mode = {"indexArn": INDEX, "indexMode": "ENHANCED"}
-    s3vectors.add_response("update_index_mode", {}, mode)
+    stubber.add_response("update_index_mode", {}, mode)
     of_bucket = {"vectorBucketArn": BUCKET, "defaultIndexMode": "ENHANCED"}
-    s3vectors.add_response("put_vector_bucket_default_index_mode", {}, of_bucket)
+    stubber.add_response("put_vector_bucket_default_index_mode", {}, of_bucket)
 
     indexes.remove_text_search(INDEX)
     indexes.add_text_search(INDEX, "de")
@@ -106,9 +94,9 @@ def test_each_change_is_one_request_of_the_one_key(client: Any, s3vectors: Stubb
     ],
 )
 def test_a_refusal_says_whether_it_will_pass(
-    client: Any, s3vectors: Stubber, code: str, status: int, raised: type[Exception]
+    client: Any, stubber: Stubber, code: str, status: int, raised: type[Exception]
 ) -> None:
-    s3vectors.add_client_error("update_metadata_configuration", code, "no", http_status_code=status)
+    stubber.add_client_error("update_metadata_configuration", code, "no", http_status_code=status)
 
     with pytest.raises(raised):
         S3VectorsIndexes(client).add_text_search(INDEX, "en")

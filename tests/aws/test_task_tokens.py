@@ -1,7 +1,6 @@
 """Waking executions, against botocore's own model of Step Functions."""
 
 import json
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,19 +14,9 @@ from moto.core.botocore_stubber import MockRawResponse
 
 from stackroom.aws.task_tokens import StepFunctionsTaskTokens
 from stackroom.errors import StoreUnavailable
-from tests.aws.conftest import ONCE, TWICE
+from tests.aws.conftest import TWICE
 
-
-@pytest.fixture
-def client() -> Any:
-    return boto3.client("stepfunctions", config=ONCE)
-
-
-@pytest.fixture
-def stepfunctions(client: Any) -> Iterator[Stubber]:
-    with Stubber(client) as stubber:
-        yield stubber
-        stubber.assert_no_pending_responses()
+SERVICE = "stepfunctions"  # of the fixture `client`
 
 
 @pytest.fixture
@@ -36,29 +25,29 @@ def turns(client: Any) -> StepFunctionsTaskTokens:
 
 
 def test_a_run_is_told_that_it_is_admitted(
-    turns: StepFunctionsTaskTokens, stepfunctions: Stubber
+    turns: StepFunctionsTaskTokens, stubber: Stubber
 ) -> None:
     told = {"taskToken": "token", "output": json.dumps({"admitted": True})}
-    stepfunctions.add_response("send_task_success", {}, told)
+    stubber.add_response("send_task_success", {}, told)
 
     assert turns.wake("token")
 
 
 @pytest.mark.parametrize("code", ["TaskTimedOut", "TaskDoesNotExist", "InvalidToken"])
 def test_nobody_waits_with_a_token_that_step_functions_does_not_take(
-    turns: StepFunctionsTaskTokens, stepfunctions: Stubber, code: str
+    turns: StepFunctionsTaskTokens, stubber: Stubber, code: str
 ) -> None:
-    stepfunctions.add_client_error("send_task_success", code, "gone", 400)
+    stubber.add_client_error("send_task_success", code, "gone", 400)
 
     assert not turns.wake("token")
 
 
 def test_what_will_pass_is_tried_again_and_what_will_not_is_told(
-    turns: StepFunctionsTaskTokens, stepfunctions: Stubber
+    turns: StepFunctionsTaskTokens, stubber: Stubber
 ) -> None:
-    stepfunctions.add_client_error("send_task_success", "ThrottlingException", "slow", 400)
-    stepfunctions.add_client_error("send_task_success", "InternalError", "oops", 500)
-    stepfunctions.add_client_error("send_task_success", "InvalidOutput", "no JSON", 400)
+    stubber.add_client_error("send_task_success", "ThrottlingException", "slow", 400)
+    stubber.add_client_error("send_task_success", "InternalError", "oops", 500)
+    stubber.add_client_error("send_task_success", "InvalidOutput", "no JSON", 400)
 
     with pytest.raises(StoreUnavailable, match="SendTaskSuccess"):
         turns.wake("token")

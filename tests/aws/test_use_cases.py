@@ -26,7 +26,6 @@ from stackroom.aws.reconciliation import reconciliation_of
 from stackroom.aws.settings import (
     AnswerSettings,
     FittingSettings,
-    GuardrailSettings,
     Pool,
     SearchSettings,
     SettingMissing,
@@ -69,10 +68,6 @@ def use_cases(settings: type[Settings]) -> UseCases:
     return UseCases.of(settings.from_env(VARIABLES), client=lambda service: service)
 
 
-def _reconciliation(made: UseCases) -> object:
-    return reconciliation_of(made, bookmark=made.deployment.bookmark, rounds=made.deployment.rounds)
-
-
 @pytest.mark.parametrize(
     ("settings", "asked"),
     [
@@ -109,9 +104,7 @@ def test_a_use_case_is_made_once() -> None:
         (Answers, lambda made: made.uploads, "KB_CONTROL_TABLE"),
         (RetrieveSettings, lambda made: made.admission, "ADMISSION_JOBS"),
         (InspectSettings, lambda made: made.runs, "STATE_MACHINE_ARN"),
-        (ReconcilerSettings, lambda made: made.admission, "ADMISSION_JOBS"),
         (PollerSettings, lambda made: made.retrieval, "RETRIEVE_LEAST_SCORE"),
-        (UploadSettings, lambda made: made.polling, "ADMISSION_JOBS"),
         (RetrieveSettings, lambda made: made.answering, "ANSWER_VIA"),
     ],
 )
@@ -328,10 +321,6 @@ def test_a_store_that_answers_by_itself_has_the_patience_of_a_client_of_its_own(
 def test_settings_of_answers_that_can_not_work_are_named(given: dict[str, str], named: str) -> None:
     with pytest.raises(ValidationError, match=named):
         Answers.from_env(VARIABLES | given)
-
-
-def test_a_guardrail_is_optional() -> None:
-    assert GuardrailSettings.from_env({}).guardrail is None
 
 
 @pytest.mark.parametrize("via", [None, "bedrock", "s3vectors"])

@@ -6,8 +6,6 @@ from typing import Any
 
 import boto3
 import pytest
-from botocore.config import Config
-from botocore.exceptions import EndpointConnectionError
 from botocore.stub import Stubber
 
 from stackroom.aws.guardrail import Guardrail
@@ -21,20 +19,17 @@ from stackroom.identity import Caller
 from stackroom.ports.embeddings import Vector
 from stackroom.ports.retrieval import Passage, Search
 from stackroom.tenancy import Member
+from tests.aws.conftest import ONCE
 from tests.aws.test_index_watch import ARN, an_index
 from tests.fakes.knowledge_base import FakeKnowledgeBase
+
+SERVICE = "s3vectors"  # of the fixture `client`
 
 ALICE = Has("user_id", "alice")
 VECTOR = (1.0, 0.0)
 DATA_SOURCE = "x-amz-bedrock-kb-data-source-id"
 OF_NOBODY = {"x-amz-bedrock-kb-source-uri": None}
 BY_MEANING = {"queryVector": {"float32": [1.0, 0.0]}}
-CREDENTIALS: dict[str, Any] = {
-    "region_name": "us-east-1",
-    "aws_access_key_id": "testing",
-    "aws_secret_access_key": "testing",
-    "config": Config(retries={"total_max_attempts": 1}),
-}
 
 
 @dataclass
@@ -50,11 +45,6 @@ class FakeEmbeddings:
         if self.error is not None:
             raise self.error
         return VECTOR
-
-
-@pytest.fixture
-def client() -> Any:
-    return boto3.client("s3vectors", **CREDENTIALS)
 
 
 @pytest.fixture
@@ -329,20 +319,13 @@ def test_by_words_alone_a_question_without_any_finds_nothing(
     ("question", "words"),
     [
         ("x", "x"),
-        ("7", "7"),
-        ("the of and", "the of and"),
-        ("Wie viele Urlaubstage?", "Wie viele Urlaubstage?"),
         ("年次休暇は何日ですか", "年次休暇は何日ですか"),
-        ("كم يوم إجازة", "كم يوم إجازة"),
-        ("วันลา", "วันลา"),
         ("x" * 1000, "x" * 1000),
         ("x" * 1025, "x" * 1024),
         (f"{'leave ' * 170}{'x' * 20}", "leave " * 169 + "leave"),
         (f"{'x' * 1020} abc def", f"{'x' * 1020} abc"),
         (f"{'x' * 1020} abcd", f"{'x' * 1020}"),
-        ("...", None),
         ("🙂", None),
-        ("  ", None),
     ],
 )
 def test_what_of_a_question_is_searched_by_words(question: str, words: str | None) -> None:
@@ -367,8 +350,6 @@ def test_the_whole_question_is_embedded_however_long(
     [
         ("TooManyRequestsException", 429, KnowledgeBaseThrottled),
         ("ServiceUnavailableException", 503, KnowledgeBaseUnavailable),
-        ("InternalServerException", 500, KnowledgeBaseUnavailable),
-        ("RequestTimeoutException", 408, KnowledgeBaseUnavailable),
     ],
 )
 def test_what_will_pass_is_told_to_the_caller(
@@ -445,21 +426,9 @@ def test_a_filter_that_can_not_be_said_is_left_to_retrieve(
     assert "begins with $" in str(retrieved.notice)
 
 
-def test_a_connection_that_fails_is_an_unavailable_knowledge_base(
-    made: Made, s3vectors: Stubber, client: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(**_: Any) -> None:
-        raise EndpointConnectionError(endpoint_url="https://s3vectors.test")
-
-    monkeypatch.setattr(client, "query_vectors", refuse)
-
-    with pytest.raises(KnowledgeBaseUnavailable, match="EndpointConnectionError"):
-        made().retrieve("annual leave", ALICE, 5)
-
-
 @pytest.fixture
 def runtime() -> Any:
-    return boto3.client("bedrock-runtime", **CREDENTIALS)
+    return boto3.client("bedrock-runtime", config=ONCE)
 
 
 def verdict(action: str) -> dict[str, Any]:
@@ -494,17 +463,6 @@ def test_a_guardrail_looks_at_the_question_before_anybody_else(
 
     assert (retrieved.passages, retrieved.guardrail_action) == ((), "INTERVENED")
     assert embeddings.asked == []
-
-
-def test_what_a_guardrail_lets_through_is_searched_for(
-    made: Made, s3vectors: Stubber, runtime: Any
-) -> None:
-    s3vectors.add_response("query_vectors", answer(a_vector()))
-    with Stubber(runtime) as bedrock:
-        bedrock.add_response("apply_guardrail", verdict("NONE"))
-        retrieved = guarded(made, runtime).retrieve("annual leave", ALICE, 5)
-
-    assert (len(retrieved.passages), retrieved.guardrail_action) == (1, "NONE")
 
 
 def test_without_a_guardrails_verdict_nothing_is_searched(

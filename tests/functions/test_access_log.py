@@ -174,28 +174,3 @@ def test_an_answer_and_a_link_leave_the_document_that_was_read(
         "list_catalog_documents": "",
     }
     assert {line["catalog_id"] for line in lines.values()} == {catalog_id}
-
-
-def test_every_document_that_says_what_is_cited_was_read(tools: Tools, printed: Printed) -> None:
-    catalog_id = tools.create()
-    text = "Annual leave is thirty days."
-    ids = {tools.index(catalog_id, name, text) for name in ("a.txt", "b.txt")}
-
-    tools.call("query_catalog", query="How long is annual leave?", catalog_id=catalog_id)
-
-    [line] = [each for each in printed.lines(EVENT) if each["tool"] == "query_catalog"]
-    assert set(line["document_ids"].split()) == ids
-
-
-def test_a_tool_that_broke_is_counted_as_a_fault(
-    tools: Tools, printed: Printed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(*_: object, **__: object) -> None:
-        raise RuntimeError("broken")
-
-    monkeypatch.setattr("stackroom.catalogs.listing.Listing.catalogs_of", broken)
-
-    tools.call("list_catalogs")
-
-    [fault] = printed.figures("ToolFaults")
-    assert fault.dimensions == {"service": "catalog_tools"}

@@ -11,6 +11,7 @@ import pytest
 
 import functions.catalog_tools.handler as function
 from stackroom.aws import session
+from stackroom.retrieval.pacing import TurnTaking
 from stackroom_local.simulator.assumptions import Assumptions
 from stackroom_local.simulator.disturbances import Kind
 from tests.aws.stores import BUCKET
@@ -75,15 +76,18 @@ def test_listing_catalogs_right_after_they_were_made(tools: Tools) -> None:
     }
 
 
-def test_a_list_of_many_catalogs_goes_on_where_the_page_before_ended(tools: Tools) -> None:
-    made = [tools.create(f"Catalog {number:02}") for number in range(51)]
+def test_a_list_of_many_catalogs_goes_on_where_the_page_before_ended(
+    tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stackroom.catalogs.listing.CATALOGS", 2)
+    made = [tools.create(f"Catalog {number}") for number in range(3)]
 
     first = tools.call("list_catalogs")["metadata"]
     second = tools.call("list_catalogs", next_token=first["next_token"])["metadata"]
 
     listed = [each["catalog_id"] for page in (first, second) for each in page["catalogs"]]
     assert listed == made
-    assert (first["catalog_count"], second["catalog_count"]) == (51, 51)
+    assert (first["catalog_count"], second["catalog_count"]) == (3, 3)
     assert second["next_token"] is None
 
 
@@ -481,13 +485,6 @@ def test_errors_word_for_word(
     assert answer["metadata"].keys() == {"tool_type", "error_code", "error_details"}
 
 
-def test_a_name_of_101_characters_is_a_validation_error(tools: Tools) -> None:
-    code, text = told_of(tools.call("create_catalog", catalog_name="x" * 101))
-
-    assert code == "VALIDATION_ERROR"
-    assert text.startswith("Error: catalog_name: ")
-
-
 def test_nothing_relevant_is_no_answer(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
     catalog_id = tools.create()
     tools.index(catalog_id, "a.txt", "Annual leave is thirty days.")
@@ -508,7 +505,7 @@ def test_the_hundred_and_first_catalog(tools: Tools, monkeypatch: pytest.MonkeyP
     assert (code, text) == ("LIMIT_EXCEEDED", "Error: Maximum catalog limit (1) reached")
 
 
-@pytest.mark.parametrize("headers", [None, {}, {"x-user-sub": ""}, {"x-session-id": "s"}])
+@pytest.mark.parametrize("headers", [None, {"x-user-sub": ""}, {"x-session-id": "s"}])
 def test_a_call_without_a_verified_user_is_refused(
     tools: Tools, headers: dict[str, str] | None
 ) -> None:
@@ -623,9 +620,7 @@ def test_a_list_and_a_status_agree_on_a_catalog_of_failures(tools: Tools) -> Non
         ({"Domain": "hr"}, "'Domain'"),
         ({"user_id": "bob"}, "'user_id'"),
         ({"domain": 5}, "'domain'"),
-        ({"domain": {"a": "b"}}, "'domain'"),
         ({"tags": ["a", 5]}, "'tags'"),
-        ({"tags": ["a\n"]}, "'tags'"),
         ({"tags": []}, "'tags'"),
     ],
 )
@@ -642,7 +637,9 @@ def test_wrong_metadata_is_named_once_and_nothing_is_stored(
     assert "Contents" not in session.client("s3").list_objects_v2(Bucket=BUCKET)
 
 
-def test_two_files_that_say_the_same_are_one_source(tools: Tools) -> None:
+def test_two_files_that_say_the_same_are_one_source_and_both_were_read(
+    tools: Tools, printed: Printed
+) -> None:
     catalog_id = tools.create()
     text = "Annual leave is thirty days for everyone."
     ids = {name: tools.index(catalog_id, name, text) for name in ("a.txt", "b.txt")}
@@ -654,6 +651,8 @@ def test_two_files_that_say_the_same_are_one_source(tools: Tools) -> None:
     names = (source["filename"], other["filename"])
     assert {each["filename"]: each["document_id"] for each in (source, other)} == ids
     assert text_of(answer).splitlines()[-1] == f"1. {names[0]}, the same in {names[1]}"
+    read = printed.lines("catalog accessed")[-1]["document_ids"]
+    assert set(read.split()) == set(ids.values())
 
 
 def test_bedrock_retrieves_and_generates_by_itself_where_the_setting_says_so(
@@ -680,18 +679,22 @@ def test_bedrock_retrieves_and_generates_by_itself_where_the_setting_says_so(
     assert generated == ["Converse", "RetrieveAndGenerate"]
 
 
-def test_a_busy_service_is_told_as_such(tools: Tools) -> None:
+def test_a_busy_service_is_told_as_such(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Nobody waits for a turn: how many would fit into that time, the machine decides.
+    monkeypatch.setattr(TurnTaking, "until", lambda self, _deadline: self.clocks.elapsed())
     catalog_id = tools.create()
     tools.index(catalog_id, "a.txt")
-    for operation in ("Retrieve", "Converse"):
-        tools.pipeline.bedrock.fail(operation, Kind.THROTTLE, times=9)
 
-    code, text = told_of(tools.call("query_catalog", query="anything?", catalog_id=catalog_id))
+    told = []
+    for operation in ("Converse", "Retrieve"):
+        tools.pipeline.bedrock.fail(operation, Kind.THROTTLE)
+        told.append(told_of(tools.call("query_catalog", query="anything?", catalog_id=catalog_id)))
 
-    assert (code, text) == (
-        "THROTTLED",
-        "Error: Too much is being asked of the service at the moment. Try again in a few seconds.",
-    )
+    too_much = "Error: Too much is being asked of the service at the moment. Try again in"
+    (of_model, model), (of_search, search) = told
+    assert (of_model, of_search) == ("THROTTLED", "THROTTLED")
+    assert model == f"{too_much} a few seconds."
+    assert re.fullmatch(rf"{too_much} \d+ seconds?\.", search)  # as its ledger of turns knows
 
 
 @contextmanager
@@ -711,7 +714,7 @@ def asked_of_dynamodb() -> Iterator[list[str]]:
 
 
 def test_a_list_takes_two_round_trips_whatever_the_number_of_catalogs(tools: Tools) -> None:
-    for number in range(30):
+    for number in range(4):
         tools.create(f"Catalog {number}")
 
     with asked_of_dynamodb() as operations:
@@ -725,7 +728,7 @@ def test_a_list_takes_two_round_trips_whatever_the_number_of_catalogs(tools: Too
 def test_a_status_takes_two_round_trips_whatever_the_number_of_documents(tools: Tools) -> None:
     catalog_id = tools.create()
     tools.index(catalog_id, "a.txt")
-    for number in range(20):
+    for number in range(4):
         tools.upload(catalog_id, f"{number}.txt")
 
     with asked_of_dynamodb() as operations:
@@ -757,8 +760,8 @@ def test_a_list_of_documents_goes_on_where_the_page_before_ended(
     assert set(found) == uploaded
 
 
-def test_a_fault_of_ours_is_told_without_its_words(
-    tools: Tools, monkeypatch: pytest.MonkeyPatch
+def test_a_fault_of_ours_is_counted_and_told_without_its_words(
+    tools: Tools, printed: Printed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("arn:aws:secret")
@@ -771,6 +774,8 @@ def test_a_fault_of_ours_is_told_without_its_words(
         "UNAVAILABLE",
         "Error: The service can't answer at the moment. Try again in a few seconds.",
     )
+    [fault] = printed.figures("ToolFaults")
+    assert fault.dimensions == {"service": "catalog_tools"}
 
 
 def test_each_call_leaves_one_line_that_tells_no_text(tools: Tools, printed: Printed) -> None:

@@ -123,17 +123,10 @@ def test_a_list_in_a_filter_means_any_of_it(knowledge_base: FakeKnowledgeBase) -
     [
         ({}, "query"),
         ({"query": " "}, "query: is empty"),
-        ({"query": 7}, "query"),
-        ({"query": "x" * 1001}, "query"),
-        ({"query": "x", "top_k": 0}, "top_k"),
         ({"query": "x", "top_k": 21}, "top_k"),
-        ({"query": "x", "top_k": 2.5}, "top_k"),
-        ({"query": "x", "top_k": True}, "top_k"),
         ({"query": "x", "filter": "finance"}, "filter"),
         ({"query": "x", "filter": {"user_id": "bob"}}, "filter"),
-        ({"query": "x", "filter": {"domain": {"$ne": 1}}}, "filter"),
         ({"query": "x", "user_id": "bob"}, "user_id: no such argument"),
-        ({"query": "x", "groups": ["board"]}, "groups: no such argument"),
         ("x", "the arguments must be an object"),
     ],
 )

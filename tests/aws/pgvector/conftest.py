@@ -1,4 +1,4 @@
-"""One PostgreSQL for the tests of a file."""
+"""One PostgreSQL for all tests of a worker."""
 
 import itertools
 from collections.abc import Iterator
@@ -80,7 +80,7 @@ class Database:
         return psycopg.connect("", **self.server.of_user(READING, self.name))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server() -> Iterator[PostgreSQL]:
     with postgresql() as running:
         yield running
@@ -97,7 +97,7 @@ def opened(server: PostgreSQL, name: str, dimensions: int = 3) -> Iterator[Datab
         )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def common(server: PostgreSQL) -> str:
     """The name of a database."""
     server.database("common")

@@ -109,13 +109,6 @@ def test_a_server_that_answers_nothing_does_not_keep_its_caller(database: Databa
     assert asked(database.reading, deadline=Deadline.after(60)) != kept
 
 
-def test_after_the_deadline_nothing_is_asked(database: Database) -> None:
-    connections = Connections(lambda: pytest.fail("nobody was to connect"))
-
-    with pytest.raises(KnowledgeBaseUnavailable, match="Search answered DeadlinePassed"):
-        asked(connections, deadline=Deadline.after(0))
-
-
 def test_many_threads_share_few_connections(database: Database) -> None:
     for user in range(20):
         database.put(f"of {user}", user_id=f"user{user}")

@@ -21,16 +21,12 @@ pytestmark = pytest.mark.processes
 EVERYTHING = "SELECT content FROM knowledge_chunks ORDER BY content"
 ATTACKS = [
     "bob",
-    "' OR true --",
     "'; SET stackroom.user_id = 'bob'; SELECT '",
     "alice'; RESET ROLE; --",
-    'alice" OR "1"="1',
     "$$; DROP TABLE knowledge_chunks; $$",
     "%s %(user_id)s {} {0}",
     "\\'; SELECT set_config('stackroom.user_id', 'bob', true) --",
-    "alice\nbob",
     "%",
-    "_____",
 ]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from stackroom.aws.pgvector import searches
 from stackroom.aws.pgvector.documents import Chunk, NewDocument
-from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
+from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.filters import Has
 from tests.aws.pgvector.conftest import EAST, NORTH, UP, Database, between
 
@@ -168,13 +168,6 @@ def test_what_is_removed_is_found_no_more(database: Database) -> None:
     assert removed == [True, False]
     assert database.repository.of("alice").search_similar("handbook", EAST) == ()
     assert len(database.repository.of("bob").search_similar("handbook", EAST)) == 1
-
-
-def test_tables_of_other_dimensions_are_refused_with_both_named(database: Database) -> None:
-    other = database.repository.__class__(connections=database.reading, dimensions=1024)
-
-    with pytest.raises(SearchRefused, match="vectors of 3 dimensions, not 1024"):
-        other.search_similar("handbook", EAST)
 
 
 def test_a_passage_without_a_direction_is_no_answer(database: Database) -> None:

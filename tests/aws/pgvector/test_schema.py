@@ -1,7 +1,6 @@
 """Tables made on request, and what they are refused for."""
 
 import pytest
-from psycopg.errors import InvalidParameterValue
 
 from stackroom.aws.pgvector.schema import create
 from stackroom.aws.pgvector.tables import Tables
@@ -99,14 +98,6 @@ def test_a_user_of_no_such_name_changes_nothing(database: Database) -> None:
         with pytest.raises(SearchRefused, match="CreateSchema answered 42704"):
             create(connection, tables, dimensions=3, readers=("nobody",))
         assert connection.execute("SELECT to_regnamespace('new')").fetchone() == (None,)
-
-
-def test_pgvector_takes_the_settings_that_a_walk_needs(database: Database) -> None:
-    with database.agent() as connection:
-        connection.execute("SELECT '[1]'::vector")
-        connection.execute("SET hnsw.iterative_scan = strict_order")
-        with pytest.raises(InvalidParameterValue):
-            connection.execute("SET hnsw.iterative_scan = in_any_order")
 
 
 def test_both_indexes_are_there(database: Database) -> None:
