@@ -94,13 +94,6 @@ def test_who_is_not_root_is_told_how_to_be(with_apt: Machine) -> None:
     assert "run `sudo make browser`, or set CHROMIUM to where one is" in told
 
 
-def test_without_apt_one_is_to_be_brought(machine: Machine) -> None:
-    said, told = machine.browser()
-
-    assert said == ""
-    assert "install one, and set CHROMIUM to where it is" in told
-
-
 def test_another_that_is_named_and_is_not_there_is_not_replaced(with_apt: Machine) -> None:
     said, told = with_apt.browser(CHROMIUM="/nowhere/chrome")
 
