@@ -1,5 +1,7 @@
 """Settings that are none are refused by name, and names that are made of them fit AWS."""
 
+import json
+
 import aws_cdk as cdk
 import pytest
 
@@ -10,43 +12,11 @@ from infra.fitting import MOST_TOKENS, PRIORITIES, Fitting
 from stackroom.aws.settings import FittingSettings
 from stackroom.retrieval import budget
 from stackroom.retrieval.budget import Budget, Priority
+from tests.infra.synthesis import ROOT
 
 RIGHT: dict[str, object] = {
-    "project": "stackroom",
-    "knowledge_base_pool_size": 1,
-    "knowledge_base_type": "vector",
-    "catalog_data_sources": "custom",
-    "admission_jobs": 5,
-    "admission_direct_calls": 10,
-    "admission_seconds_between_starts": 10,
+    **json.loads((ROOT / "cdk.json").read_text("utf-8"))["context"],
     "answer_model": "eu.amazon.nova-lite-v1:0",
-    "answer_via": "converse",
-    "answer_prompt_file": "",
-    "guardrail_id": "",
-    "guardrail_version": "",
-    "retrieve_least_score": "",
-    "retrieve_max_tokens": 4000,
-    "retrieve_prioritize_by": "similarity",
-    "rerank_model": "",
-    "retrieve_via": "s3vectors",
-    "retrieve_sharing": "off",
-    "redis_url": "",
-    "redis_subnet_ids": "",
-    "redis_security_group_ids": "",
-    "callback_urls": "",
-    "search_language": "en",
-    "chunking": "",
-    "chunk_tokens": "",
-    "chunk_overlap": "",
-    "parsing": "default",
-    "parsing_model": "",
-    "prewarm_minutes": 0,
-    "console": "on",
-    "console_domain": "",
-    "console_certificate_arn": "",
-    "agent_models": "",
-    "shared_knowledge_bases_file": "",
-    "upload_origins": "",
     "bundling": "none",
 }
 CERTIFICATE = "arn:aws:acm:us-east-1:123456789012:certificate/" + "0" * 36
