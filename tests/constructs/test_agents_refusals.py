@@ -153,18 +153,25 @@ def test_groups_without_an_identity_are_warned_of(
     assert all("every search in Rules fails" in each.data for each in found)
 
 
-def test_assets_that_the_handler_cannot_use_are_refused(stack: cdk.Stack, tmp_path: Path) -> None:
-    text = Asset(stack, "Text", path=a_file(tmp_path, "tool.txt", ""))
-    tool = Asset(stack, "Tool", path=a_file(tmp_path, "tool.py", ""))
-    folder = Asset(stack, "Folder", path=str(tmp_path))
+def test_a_prompt_that_is_a_folder_is_refused(stack: cdk.Stack, tmp_path: Path) -> None:
+    a_file(tmp_path, "prompt.txt", "")
+    folder = Asset(stack, "Prompt", path=str(tmp_path))
 
-    for given, told in (
-        ({"system_prompt": folder}, "system_prompt 'Stack/Folder' must be a single text file"),
-        ({"tools": [text]}, r"tools 'Stack/Text' must be a \.py file, or a zip"),
-        ({"tools": [tool, tool]}, "tools 'Stack/Tool' must be given once"),
-    ):
-        with pytest.raises(ValueError, match=told):
-            an_agent(stack, tmp_path, **given)
+    with pytest.raises(ValueError, match="system_prompt 'Stack/Prompt' must be a single text file"):
+        an_agent(stack, tmp_path, system_prompt=folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "times", "told"),
+    [("tool.txt", 1, r"must be a \.py file, or a zip"), ("tool.py", 2, "must be given once")],
+)
+def test_a_tool_that_is_no_python_or_given_twice_is_refused(
+    stack: cdk.Stack, tmp_path: Path, name: str, times: int, told: str
+) -> None:
+    tool = Asset(stack, "Tool", path=a_file(tmp_path, name, ""))
+
+    with pytest.raises(ValueError, match=f"tools 'Stack/Tool' {told}"):
+        an_agent(stack, tmp_path, tools=[tool] * times)
 
 
 def test_a_network_is_an_agents_network(stack: cdk.Stack, tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from aws_cdk import aws_s3 as s3
 
 from stackroom_constructs import (
     BedrockKnowledgeBase,
-    IKnowledgeBase,
     InvalidArgument,
     KnowledgeBaseCreation,
     Reranking,
@@ -39,31 +38,6 @@ def made(stack: cdk.Stack, name: str = "Handbook", **arguments: Any) -> BedrockK
         bucket=bucket, **({"dimensions": 256} | arguments.pop("creation", {}))
     )
     return BedrockKnowledgeBase(stack, name, create=create, **arguments)
-
-
-def test_what_is_not_said_is_exported_with_its_default(stack: cdk.Stack) -> None:
-    knowledge_base = of_parts(stack)
-
-    assert isinstance(knowledge_base, IKnowledgeBase)
-    assert knowledge_base.retrieval_tool().is_default
-    assert knowledge_base.export_configuration() == {
-        "knowledgeBaseId": "Parts",
-        "name": "Parts",
-        "description": "The knowledge base Parts.",
-        "numberOfResults": 5,
-        "retrievalFilter": None,
-        "enableAcl": False,
-        "aclMetadataField": "allowed_groups",
-        "guardrailId": None,
-        "guardrailVersion": "DRAFT",
-        "vectorStoreType": "S3_VECTORS_DIRECT",
-        "tenancy": "shared",
-        "embeddingModel": "amazon.titan-embed-text-v2:0",
-        "embeddingDimensions": 1024,
-        "indexArn": ARN,
-        "textKey": "AMAZON_BEDROCK_TEXT",
-        "sourceKey": "x-amz-bedrock-kb-source-uri",
-    }
 
 
 def test_it_may_search_exactly_its_index_and_ask_exactly_its_model(stack: cdk.Stack) -> None:

@@ -157,16 +157,20 @@ def test_an_agent_reads_what_is_exported_of_a_collection(stack: cdk.Stack) -> No
     assert (entry.embedding_dimensions, entry.override_search_type) == (512, "HYBRID")
 
 
-def test_a_collection_has_the_same_defaults_for_both(stack: cdk.Stack) -> None:
-    told = in_its_store(stack, OpenSearchKnowledgeBase).export_configuration()
-    unsaid = {
-        key: value
-        for key, value in told.items()
-        if key not in ("indexName", "vectorField", "textField", "metadataField", "sourceKey")
-        and key not in ("minScore", "embeddingDimensions", "embeddingModel")
-    }
+# What must be said of each, and what has other defaults where it is in an agent's environment.
+SAID = {"knowledgeBaseId", "name", "description", "vectorStoreType", "tenancy", "indexArn"} | {
+    *("collectionEndpoint", "host", "database", "user", "sslRootCert", "port"),
+}
 
-    assert linked_settings(json.dumps([told])) == linked_settings(json.dumps([unsaid]))
+
+@pytest.mark.parametrize("made", OWN_STORES)
+def test_a_store_has_the_same_defaults_for_both(
+    stack: cdk.Stack, made: type[OwnStoreKnowledgeBase]
+) -> None:
+    told = in_its_store(stack, made).export_configuration()
+    least = {name: value for name, value in told.items() if name in SAID}
+
+    assert linked_settings(json.dumps([told])) == linked_settings(json.dumps([least]))
 
 
 def test_an_agent_reads_what_is_exported_of_an_index(stack: cdk.Stack) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from stackroom_local.clients import client
-from stackroom_local.problems import ChildFailed
+from stackroom_local.ports import Ports
+from stackroom_local.problems import ChildFailed, PortTaken
 from stackroom_local.processes import free_ports
 from stackroom_local.simulator.fault_orders import PATH
 from tests.local.running import (
@@ -138,14 +139,15 @@ def test_faults_begin_once_it_is_up_and_a_reconciliation_gets_through_them(state
 def test_a_taken_port_is_named_with_who_needs_it(state_dir: Path) -> None:
     port = free_ports(4)
 
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", port + 2))
-        other.listen()
+    for offset, server in enumerate(("ministack", "simulator", "gateway", "console")):
+        taken = socket.create_server(("127.0.0.1", port + offset))
+        with taken, pytest.raises(PortTaken, match=server):
+            Ports(aws=port).require_free(patience=0)
+    with socket.create_server(("127.0.0.1", port + 2)):
         up = stackroom("up", "--port", str(port), state_dir=state_dir)
 
     assert up.returncode == 1
     assert f"port {port + 2} on 127.0.0.1 is taken" in up.stderr
-    assert "gateway" in up.stderr
     assert "--port" in up.stderr
 
 

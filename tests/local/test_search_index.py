@@ -19,7 +19,7 @@ from stackroom_local.deployment.assembly import Template
 from stackroom_local.deployment.cloudformation import CloudFormation
 from stackroom_local.problems import DeploymentFailed
 from stackroom_local.state import Instance
-from tests.local.running import local_mode, stackroom
+from tests.local.running import an_instance, local_mode, stackroom
 
 STACK = "stackroom-knowledge-base"
 FUNCTION = "stackroom-search-index"
@@ -169,19 +169,7 @@ def test_doctor_tells_of_an_index_without_it_and_its_command_mends_it(instance: 
 def test_doctor_says_what_each_state_means(
     tmp_path: Path, readiness: Readiness | None, good: bool, told: str
 ) -> None:
-    instance = Instance(
-        pid=1,
-        children={},
-        speed=1,
-        aws_endpoint="http://127.0.0.1:9",
-        simulator_endpoint="http://127.0.0.1:9",
-        mcp_url="http://127.0.0.1:9/mcp",
-        console_url="http://127.0.0.1:4569",
-        bucket="docs",
-        catalog_table="docs-kb-catalog",
-        control_table="docs-kb-control",
-        state_dir=tmp_path,
-    )
+    instance = an_instance(tmp_path)
 
     result = search_index("docs-1", readiness, instance.project, _remedies(instance))
 

@@ -112,11 +112,3 @@ def test_files_of_nobody_are_explained_once_below_the_table() -> None:
     assert shown.count("no user's folder") == 1
     assert "stackroom status -u '!none'" in shown
     assert "!none" not in printed(overview([listing(ESTIMATE)], speed=10))
-
-
-def test_what_of_a_large_catalog_is_not_listed_is_counted() -> None:
-    large = CatalogListing("ada", "home", (WAITING,), unlisted=1234)
-
-    shown = printed(overview([large], speed=1))
-
-    assert "… and 1234 more, most of them indexed" in shown
