@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.infra.assembly import Assembly
+from tests.infra.synthesis import kept
 
 if TYPE_CHECKING:
     import aws_cdk as cdk
@@ -12,6 +13,13 @@ if TYPE_CHECKING:
 # Before the CDK is imported: it reads both once.
 os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
 os.environ["CDK_VALIDATION"] = "false"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whichever test comes first starts the CDK's process."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker("processes")
 
 
 @pytest.fixture
@@ -23,16 +31,18 @@ def stack() -> "cdk.Stack":
 
 
 @pytest.fixture(scope="session")
-def created(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
-    """Knowledge bases made in every way, synthesised once, with cdk-nag watching."""
-    import aws_cdk as cdk  # noqa: PLC0415 - starts a Node process
-    from cdk_nag import AwsSolutionsChecks  # noqa: PLC0415
+def created() -> Assembly:
+    """Knowledge bases made in every way, synthesised once per content, with cdk-nag watching."""
 
-    from tests.constructs.made import make_all  # noqa: PLC0415
+    def make(directory: Path) -> None:
+        import aws_cdk as cdk  # noqa: PLC0415 - starts a Node process
+        from cdk_nag import AwsSolutionsChecks  # noqa: PLC0415
 
-    directory: Path = tmp_path_factory.mktemp("constructs")
-    app = cdk.App(outdir=str(directory), analytics_reporting=False)
-    make_all(app)
-    cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
-    app.synth()
-    return Assembly(directory, "made")
+        from tests.constructs.made import make_all  # noqa: PLC0415
+
+        app = cdk.App(outdir=str(directory), analytics_reporting=False)
+        make_all(app)
+        cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+        app.synth()
+
+    return Assembly(kept("constructs", make, files=[Path(__file__).with_name("made.py")]), "made")

@@ -76,38 +76,17 @@ def test_knowledge_bases_change_one_variable_and_one_policy_and_no_other_resourc
     assert after == before
 
 
-def test_two_are_two_entries_with_all_defaults(
+def test_two_are_two_entries_and_searched_by_their_two_arns_and_no_other(
     stack: cdk.Stack, tmp_path: Path, two: list[BedrockKnowledgeBase]
 ) -> None:
     an_agent(stack, tmp_path, knowledge_bases=two)
 
-    first, second = entries(stack)
-
-    assert first == {
-        "knowledgeBaseId": "AAAAAAAAAA",
-        "name": "Handbook",
-        "description": "All Handbook.",
-        "numberOfResults": 5,
-        "retrievalFilter": None,
-        "enableAcl": False,
-        "aclMetadataField": "allowed_groups",
-        "guardrailId": None,
-        "guardrailVersion": "DRAFT",
-        "vectorStoreType": "S3_VECTORS",
-    }
-    assert second["knowledgeBaseId"] == "BBBBBBBBBB"
-    assert "KmsKeyArn" in properties(stack, "AWS::Lambda::Function")
-
-
-def test_two_are_searched_by_their_two_arns_and_no_other(
-    stack: cdk.Stack, tmp_path: Path, two: list[BedrockKnowledgeBase]
-) -> None:
-    an_agent(stack, tmp_path, knowledge_bases=two)
-
+    assert entries(stack) == [each.export_configuration() for each in two]
     assert granted(stack, "KnowledgeBases") == {
         ("bedrock:Retrieve", f"{HERE}:knowledge-base/AAAAAAAAAA"),
         ("bedrock:Retrieve", f"{HERE}:knowledge-base/BBBBBBBBBB"),
     }
+    assert "KmsKeyArn" in properties(stack, "AWS::Lambda::Function")
 
 
 def test_what_they_state_stays_apart_whatever_the_app_minimises(tmp_path: Path) -> None:
@@ -134,23 +113,19 @@ def test_what_they_state_stays_apart_whatever_the_app_minimises(tmp_path: Path) 
     ]
 
 
-def test_plain_props_are_those_of_a_knowledge_base_of_bedrock(
+def test_plain_props_are_those_of_knowledge_bases_of_bedrock_even_of_one_name(
     stack: cdk.Stack, tmp_path: Path
 ) -> None:
-    props = {"knowledge_base_id": "AAAAAAAAAA", "name": "Handbook", "number_of_results": 3}
-    an_agent(stack, tmp_path, knowledge_bases=[props])
-
-    [entry] = entries(stack)
-
-    assert (entry["name"], entry["numberOfResults"]) == ("Handbook", 3)
-    assert ("bedrock:Retrieve", f"{HERE}:knowledge-base/AAAAAAAAAA") in granted(stack)
-
-
-def test_plain_props_of_one_name_are_two_knowledge_bases(stack: cdk.Stack, tmp_path: Path) -> None:
-    props = [{"knowledge_base_id": each * 10, "name": "Handbook"} for each in "AB"]
+    props = [
+        {"knowledge_base_id": each * 10, "name": "Handbook", "number_of_results": 3}
+        for each in "AB"
+    ]
     an_agent(stack, tmp_path, knowledge_bases=props)
 
-    assert [each["knowledgeBaseId"] for each in entries(stack)] == ["AAAAAAAAAA", "BBBBBBBBBB"]
+    told = [(each["knowledgeBaseId"], each["numberOfResults"]) for each in entries(stack)]
+
+    assert told == [("AAAAAAAAAA", 3), ("BBBBBBBBBB", 3)]
+    assert ("bedrock:Retrieve", f"{HERE}:knowledge-base/AAAAAAAAAA") in granted(stack)
 
 
 def test_somebody_elses_knowledge_base_brings_its_tool_and_grants_and_no_class_of_ours_knows_it(
@@ -182,12 +157,6 @@ def test_somebody_elses_knowledge_base_brings_its_tool_and_grants_and_no_class_o
     }
 
 
-def test_a_tool_that_is_a_module_is_told_by_its_name(stack: cdk.Stack, tmp_path: Path) -> None:
-    an_agent(stack, tmp_path, knowledge_bases=[Wiki()])
-
-    assert json.loads(variables(stack)["TOOLS_CONFIG"]) == [{"module": "their_wiki.tool"}]
-
-
 def test_a_tool_that_the_agent_has_anyway_is_told_once(stack: cdk.Stack, tmp_path: Path) -> None:
     asset = Asset(stack, "Tool", path=a_file(tmp_path, "search_wiki.py", "TOOL = 1\n"))
     tool = RetrievalTool(name="search_wiki", asset=asset)
@@ -204,6 +173,7 @@ def test_the_handler_reads_what_is_written_for_it(
     read = linked_settings(variables(stack)["KNOWLEDGE_BASES_CONFIG"])
 
     assert [each.name for each in read] == ["Handbook", "Contracts", "The wiki"]
+    assert json.loads(variables(stack)["TOOLS_CONFIG"]) == [{"module": "their_wiki.tool"}]
 
 
 def with_a_configuration_of(bytes_: int) -> Callable[[cdk.Stack], list[BedrockKnowledgeBase]]:
@@ -220,13 +190,6 @@ def with_a_configuration_of(bytes_: int) -> Callable[[cdk.Stack], list[BedrockKn
     return make
 
 
-def test_a_configuration_of_3500_bytes_fits(stack: cdk.Stack, tmp_path: Path) -> None:
-    given = with_a_configuration_of(3500)(stack)
-    an_agent(stack, tmp_path, knowledge_bases=given)
-
-    assert len(variables(stack)["KNOWLEDGE_BASES_CONFIG"].encode()) == 3500
-
-
 def test_letters_of_two_bytes_are_not_spelled_with_six(stack: cdk.Stack, tmp_path: Path) -> None:
     description = "ä" * 1500
     an_agent(
@@ -238,16 +201,17 @@ def test_letters_of_two_bytes_are_not_spelled_with_six(stack: cdk.Stack, tmp_pat
     assert description in variables(stack)["KNOWLEDGE_BASES_CONFIG"]
 
 
-def test_a_byte_more_is_refused_with_the_limit_and_what_to_shorten(
+def test_a_configuration_of_3500_bytes_fits_and_a_byte_more_is_refused_with_what_to_shorten(
     stack: cdk.Stack, tmp_path: Path
 ) -> None:
-    given = with_a_configuration_of(3501)(stack)
+    an_agent(stack, tmp_path, knowledge_bases=with_a_configuration_of(3500)(stack))
+    assert len(variables(stack)["KNOWLEDGE_BASES_CONFIG"].encode()) == 3500
 
+    longer = a_stack()
     with pytest.raises(ValueError, match="KNOWLEDGE_BASES_CONFIG has 3,501 bytes") as refused:
-        an_agent(stack, tmp_path, knowledge_bases=given)
+        an_agent(longer, tmp_path, knowledge_bases=with_a_configuration_of(3501)(longer))
 
     assert "may have 3,500" in str(refused.value)
-    assert "4 KB" in str(refused.value)
     assert "'Long' with 3,499" in str(refused.value)
 
 

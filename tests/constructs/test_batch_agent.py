@@ -10,7 +10,6 @@ import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
-from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 from aws_cdk.assertions import Annotations, Match
 from aws_cdk.aws_s3_assets import Asset
@@ -59,26 +58,6 @@ def test_the_function_is_told_what_the_handler_reads(stack: cdk.Stack, tmp_path:
         "POWERTOOLS_METRICS_NAMESPACE": "Stackroom",
         "LOG_LEVEL": "INFO",
     }
-
-
-def test_what_is_chosen_is_told_in_the_words_of_the_handler(
-    stack: cdk.Stack, tmp_path: Path
-) -> None:
-    an_agent(
-        stack,
-        tmp_path,
-        expect_json=True,
-        invoke_type="attach-directly",
-        identity_from_event=True,
-        enable_observability=True,
-    )
-
-    told = variables(stack)
-
-    assert told["EXPECT_JSON"] == "True"
-    assert told["INVOKE_TYPE"] == "attach-directly"
-    assert told["IDENTITY_FROM_EVENT"] == "true"
-    assert told["ENABLE_OBSERVABILITY"] == "true"
 
 
 def test_the_function_is_of_the_size_that_an_agent_needs(stack: cdk.Stack, tmp_path: Path) -> None:
@@ -144,42 +123,32 @@ def test_tools_are_told_and_may_be_read_by_their_exact_keys(
     a_file(tmp_path / "tools", "calendar.py", "")
     weather = Asset(stack, "Weather", path=a_file(tmp_path, "weather.py", "FORECAST = 1\n"))
     folder = Asset(stack, "Folder", path=str(tmp_path / "tools"))
+    with zipfile.ZipFile(tmp_path / "tools.zip", "w") as archive:
+        archive.writestr("calendar.py", "")
+    zipped = Asset(stack, "Zip", path=str(tmp_path / "tools.zip"))
     statement = iam.PolicyStatement(actions=["ses:SendEmail"], resources=["arn:aws:ses:::me"])
     an_agent(
         stack,
         tmp_path,
-        tools=[weather, folder],
+        tools=[weather, folder, zipped],
         additional_policy_statements_for_tools=[statement],
     )
 
-    tools = variables(stack)["TOOLS_CONFIG"]
+    tools = json.loads(variables(stack)["TOOLS_CONFIG"])
 
-    assert tools == (
-        f'[{{"bucketName":"{ASSETS}","key":"{weather.asset_hash}.py","isFile":true,'
-        f'"isZipArchive":false}},{{"bucketName":"{ASSETS}","key":"{folder.asset_hash}.zip",'
-        '"isFile":false,"isZipArchive":true}]'
-    )
+    keys = [f"{weather.asset_hash}.py", f"{folder.asset_hash}.zip", f"{zipped.asset_hash}.zip"]
+    assert [(each["bucketName"], each["key"]) for each in tools] == [(ASSETS, key) for key in keys]
+    assert [(each["isFile"], each["isZipArchive"]) for each in tools] == [
+        *((True, False), (False, True), (False, True))
+    ]
     assert granted(stack, "Tools") == {("ses:SendEmail", "arn:aws:ses:::me")}
     assert {resource for action, resource in granted(stack) if action == "s3:GetObject"} == {
         f"arn:aws:s3:::{ASSETS}/{key}"
         for key in (
             variables(stack)["SYSTEM_PROMPT_S3_KEY"],
-            f"{weather.asset_hash}.py",
-            f"{folder.asset_hash}.zip",
+            *keys,
         )
     }
-
-
-def test_a_zip_that_was_made_before_is_told_as_an_archive_alone(
-    stack: cdk.Stack, tmp_path: Path
-) -> None:
-    with zipfile.ZipFile(tmp_path / "tools.zip", "w") as archive:
-        archive.writestr("calendar.py", "")
-    an_agent(stack, tmp_path, tools=[Asset(stack, "Zip", path=str(tmp_path / "tools.zip"))])
-
-    [tool] = json.loads(variables(stack)["TOOLS_CONFIG"])
-
-    assert (tool["isFile"], tool["isZipArchive"]) == (False, True)
 
 
 def test_the_handler_reads_all_that_it_is_told(stack: cdk.Stack, tmp_path: Path) -> None:
@@ -261,25 +230,21 @@ def test_the_log_is_under_the_key_and_only_that_log_may_use_it(
     assert of_logs["Condition"] == {"ArnEquals": {"kms:EncryptionContext:aws:logs:arn": arn}}
 
 
-def test_key_and_log_go_with_the_stack_by_default(stack: cdk.Stack, tmp_path: Path) -> None:
-    an_agent(stack, tmp_path)
+@pytest.mark.parametrize(
+    ("said", "policy"), [({}, "Delete"), ({"removal_policy": cdk.RemovalPolicy.RETAIN}, "Retain")]
+)
+def test_key_and_log_go_with_the_stack_unless_said(
+    stack: cdk.Stack, tmp_path: Path, said: dict[str, Any], policy: str
+) -> None:
+    an_agent(stack, tmp_path, **said)
 
-    gone = {
-        each["Type"] for each in resources(stack).values() if each.get("DeletionPolicy") == "Delete"
+    policies = {
+        each["Type"]: each["DeletionPolicy"]
+        for each in resources(stack).values()
+        if "DeletionPolicy" in each
     }
 
-    assert gone == {"AWS::KMS::Key", "AWS::Logs::LogGroup"}
-
-
-def test_what_is_kept_is_said_once_for_key_and_log(stack: cdk.Stack, tmp_path: Path) -> None:
-    an_agent(stack, tmp_path, removal_policy=cdk.RemovalPolicy.RETAIN)
-
-    kept = {each["Type"] for each in resources(stack).values() if "DeletionPolicy" in each}
-
-    assert kept == {"AWS::KMS::Key", "AWS::Logs::LogGroup"}
-    assert all(
-        each.get("DeletionPolicy", "Retain") == "Retain" for each in resources(stack).values()
-    )
+    assert policies == {"AWS::KMS::Key": policy, "AWS::Logs::LogGroup": policy}
 
 
 def test_a_key_of_ones_own_takes_the_place_of_the_new_one(stack: cdk.Stack, tmp_path: Path) -> None:
@@ -346,12 +311,6 @@ def test_answers_go_to_one_queue_and_under_its_key(stack: cdk.Stack, tmp_path: P
     }
 
 
-def test_an_architecture_of_ones_own_is_the_functions(stack: cdk.Stack, tmp_path: Path) -> None:
-    an_agent(stack, tmp_path, agent_architecture=lambda_.Architecture.X86_64)
-
-    assert properties(stack, "AWS::Lambda::Function")["Architectures"] == ["x86_64"]
-
-
 def test_cdk_nag_finds_nothing_in_an_agent_with_everything(
     stack: cdk.Stack, tmp_path: Path
 ) -> None:
@@ -372,17 +331,3 @@ def test_cdk_nag_finds_nothing_in_an_agent_with_everything(
     )
 
     nothing_found(stack)
-
-
-def test_cdk_nag_still_finds_what_somebody_elses_knowledge_base_may_do_everywhere(
-    stack: cdk.Stack, tmp_path: Path
-) -> None:
-    class Careless(Wiki):
-        def generate_iam_permissions(self) -> list[iam.PolicyStatement]:
-            return [iam.PolicyStatement(actions=["s3:GetObject"], resources=["*"])]
-
-    handbook = BedrockKnowledgeBase(stack, "Kb", knowledge_base_id="ABCDE12345")
-    an_agent(stack, tmp_path, knowledge_bases=[handbook, Careless()])
-
-    with pytest.raises(RuntimeError, match=r"IAM5\[Resource::\*\]"):
-        nothing_found(stack)

@@ -138,10 +138,7 @@ def test_searching_is_allowed_on_that_knowledge_base_and_generating_apart(
         {"Action": "bedrock:Retrieve", "Resource": f"{ARN}knowledge-base/ABCDE12345"},
         {"Action": "bedrock:RetrieveAndGenerate", "Resource": "*"},
     ]
-
-
-def test_without_generation_nothing_is_allowed_on_everything(stack: cdk.Stack) -> None:
-    assert statements(stack, existing(stack, generation=False)) == [
+    assert statements(cdk.Stack(), existing(cdk.Stack(), generation=False)) == [
         {"Action": "bedrock:Retrieve", "Resource": f"{ARN}knowledge-base/ABCDE12345"}
     ]
 
@@ -230,14 +227,6 @@ def test_one_that_exists_has_no_data_source_here(stack: cdk.Stack) -> None:
         _ = existing(stack).data_source_id
 
 
-def test_a_knowledge_base_must_say_what_searching_it_takes(stack: cdk.Stack) -> None:
-    class Silent(BaseKnowledgeBase):
-        pass
-
-    with pytest.raises(TypeError, match="generate_iam_permissions"):
-        Silent(stack, "Silent", name="Silent", description="It says nothing.")  # type: ignore[abstract]
-
-
 def test_a_class_of_anybodys_is_a_knowledge_base(stack: cdk.Stack) -> None:
     class Own(BaseKnowledgeBase):
         def generate_iam_permissions(self) -> list[iam.PolicyStatement]:
@@ -266,29 +255,18 @@ def test_a_tool_of_ones_own_is_in_one_place(tool: Callable[[], object], says: st
     ("arguments", "says"),
     [
         ({"knowledge_base_id": None}, "knowledge_base_id None must be given, or `create`"),
-        ({"knowledge_base_id": ""}, "knowledge_base_id '' must be 10 letters and digits"),
         ({"knowledge_base_id": "kb-handbook"}, "knowledge_base_id 'kb-handbook' must be 10"),
         ({"knowledge_base_id": 7}, "knowledge_base_id 7 must be 10 letters and digits"),
         ({"name": " "}, "name ' ' must be a text that is not blank"),
-        ({"description": ""}, "description '' must be a text that is not blank"),
         ({"number_of_results": 0}, "number_of_results 0 must be a whole number of 1 to 100"),
-        ({"number_of_results": -1}, "number_of_results -1 must"),
-        ({"number_of_results": 101}, "number_of_results 101 must"),
-        ({"number_of_results": True}, "number_of_results True must"),
-        ({"number_of_results": "5"}, "number_of_results '5' must"),
         ({"enable_acl": "yes"}, "enable_acl 'yes' must be True or False"),
-        ({"acl_metadata_field": ""}, "acl_metadata_field '' must be a text"),
         ({"acl_metadata_field": "a" * 101}, "must be a text of at most 100 characters"),
-        ({"acl_metadata_field": "x-amz-bedrock-kb-source-uri"}, "must be an attribute of your own"),
-        ({"acl_metadata_field": "X-AMZ-Bedrock-groups"}, "must be an attribute of your own"),
-        ({"acl_metadata_field": "user_id"}, "must be an attribute of your own"),
         ({"acl_metadata_field": "catalog_id"}, "must be an attribute of your own"),
         (
             {"guardrail_id": "arn:aws:bedrock:x"},
             "guardrail_id 'arn:aws:bedrock:x' must be a text like",
         ),
         ({"guardrail_version": "latest"}, "guardrail_version 'latest' must be a text like"),
-        ({"guardrail_version": 1}, "guardrail_version 1 must be a text like"),
         ({"guardrail_version": None}, "guardrail_version None must be a text like"),
         ({"reranking": "amazon.rerank-v1:0"}, "reranking 'amazon.* must be a Reranking"),
         ({"implicit_filter": CLAUDE}, "implicit_filter '.* must be an ImplicitFilter"),
@@ -322,7 +300,6 @@ def test_a_tool_of_ones_own_is_in_one_place(tool: Callable[[], object], says: st
         ),
         ({"min_score": 1.1}, "min_score 1.1 must be a number of 0 to 1"),
         ({"min_score": float("nan")}, "min_score nan must"),
-        ({"min_score": "0.5"}, "min_score '0.5' must"),
         (
             {
                 "implicit_filter": ImplicitFilter(model=CLAUDE, attributes=(YEAR,)),
@@ -361,11 +338,6 @@ def test_a_bucket_that_is_elsewhere_is_refused(place: dict[str, Any], says: str)
 
     with pytest.raises(InvalidArgument, match=says):
         BedrockKnowledgeBase(stack, "Made", create=KnowledgeBaseCreation(bucket=bucket))
-
-
-def test_of_a_long_value_the_beginning_is_told(stack: cdk.Stack) -> None:
-    with pytest.raises(InvalidArgument, match=r"description 'd{199}\.\.\. must be"):
-        BedrockKnowledgeBase(stack, "Made", create=to_create(stack), description="d" * 999)
 
 
 def test_one_that_exists_is_not_made(stack: cdk.Stack) -> None:

@@ -1,16 +1,9 @@
-import subprocess
-import sys
-from pathlib import Path
+"""Knowledge bases that are made: their index, data source and role, in every store."""
+
 from typing import TYPE_CHECKING, Any
 
-import pytest
-from cloudformation_validate import (  # type: ignore[import-untyped]
-    CompositeEngine,
-    Severity,
-)
-
-from tests.infra.assembly import Assembly
-from tests.infra.test_templates import REDUNDANT
+from tests.infra.assembly import Assembly, listed
+from tests.infra.rules import broken, unknown
 
 if TYPE_CHECKING:
     import aws_cdk as cdk
@@ -31,7 +24,7 @@ def rights(created: Assembly, stack: str, name: str) -> dict[str, Any]:
     return {
         action: each["Resource"]
         for each in policy["PolicyDocument"]["Statement"]
-        for action in ([each["Action"]] if isinstance(each["Action"], str) else each["Action"])
+        for action in listed(each["Action"])
     }
 
 
@@ -177,9 +170,6 @@ def test_chunks_are_cut_as_was_said(created: Assembly) -> None:
     }
     assert chunking(created, "Whole") == {"ChunkingStrategy": "NONE"}
     assert "VectorIngestionConfiguration" not in source(created, "others", "Plain")
-
-
-def test_documents_of_a_custom_source_are_handed_over(created: Assembly) -> None:
     assert source(created, "others", "Whole")["DataSourceConfiguration"] == {"Type": "CUSTOM"}
 
 
@@ -341,29 +331,7 @@ def test_hierarchical_chunks_in_s3_vectors_are_warned_of(created: Assembly) -> N
     assert told.count("stackroom:hierarchical-chunks") == 1  # and none of the RDS table's
 
 
-def test_no_template_breaks_a_rule_of_its_resources(created: Assembly) -> None:
-    engine = CompositeEngine()
-
-    found = [
-        f"{path.name}: {each.rule_id} {each.message}"
-        for path in created.files
-        for each in engine.validate_template(path).diagnostics
-        if each.severity is not Severity.INFO and each.rule_id != REDUNDANT
-    ]
-
-    assert found == []
-
-
-@pytest.mark.processes
-def test_no_template_names_an_action_or_value_that_is_none(created: Assembly) -> None:
-    linter = Path(sys.executable).with_name("cfn-lint")
-    files = [str(path) for path in created.files]
-
-    run = subprocess.run(
-        [linter, "--format", "parseable", "--ignore-checks", REDUNDANT, "--", *files],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert run.stdout.splitlines() == []
+def test_no_template_breaks_a_rule_or_names_an_action_or_value_that_is_none(
+    created: Assembly,
+) -> None:
+    assert (broken(created), unknown(created)) == ([], [])

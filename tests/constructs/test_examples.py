@@ -25,17 +25,10 @@ def _as_a_script_finds_its_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(EXAMPLES)
 
 
-def test_there_is_one_for_each_way_to_have_a_knowledge_base() -> None:
-    assert APPS == ["created_with_acl", "existing_knowledge_base", "third_party"]
-
-
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
-def test_none_has_more_than_30_lines(path: Path) -> None:
-    assert len(path.read_text("utf-8").splitlines()) <= 30
-
-
 @pytest.mark.parametrize("name", APPS)
-def test_cdk_nag_finds_nothing(name: str, tmp_path: Path) -> None:
+def test_an_example_deploys_a_function_in_which_cdk_nag_finds_nothing(
+    name: str, tmp_path: Path
+) -> None:
     app = cdk.App(analytics_reporting=False, outdir=str(tmp_path), context=OFFLINE)
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
 
@@ -46,12 +39,10 @@ def test_cdk_nag_finds_nothing(name: str, tmp_path: Path) -> None:
     assert "AWS::Lambda::Function" in kinds
 
 
-@pytest.mark.processes
-@pytest.mark.parametrize("name", APPS)
-def test_it_runs_as_a_script(name: str, tmp_path: Path) -> None:
+def test_one_runs_as_a_script(tmp_path: Path) -> None:
     # As the CDK's CLI runs an app: https://docs.aws.amazon.com/cdk/v2/guide/context.html
     cli = {"CDK_OUTDIR": str(tmp_path), "CDK_CONTEXT_JSON": json.dumps(OFFLINE)}
-    command = [sys.executable, str(EXAMPLES / f"{name}.py")]
+    command = [sys.executable, str(EXAMPLES / f"{APPS[-1]}.py")]
 
     subprocess.run(command, env={**os.environ, **cli}, check=True, cwd=tmp_path)
 

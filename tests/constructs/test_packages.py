@@ -14,19 +14,12 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 
-def test_without_an_extra_it_is_what_every_function_imports() -> None:
-    stated = PROJECT["project"]["optional-dependencies"]["functions"]
+def test_a_zip_takes_what_every_function_imports_and_the_extras_that_are_named() -> None:
+    stated = PROJECT["project"]["optional-dependencies"]
 
-    assert sorted(requirements(())) == sorted(stated)
-
-
-def test_an_extra_adds_its_own_and_no_other_extra_does() -> None:
-    agents = PROJECT["project"]["optional-dependencies"]["agents"]
-
-    assert sorted(requirements(("agents",))) == sorted(requirements(()) + agents)
-
-
-def test_a_requirement_with_extras_of_its_own_keeps_them() -> None:
+    assert sorted(requirements(())) == sorted(stated["functions"])
+    assert sorted(requirements(("agents",))) == sorted(stated["functions"] + stated["agents"])
+    # With extras of its own.
     assert "pyjwt[crypto]>=2.10" in requirements(("identity",))
 
 
@@ -42,7 +35,6 @@ def test_the_types_of_what_anyone_imports_are_told(package: str) -> None:
     assert (source_of(package) / "py.typed").is_file()
 
 
-@pytest.mark.processes
 def test_packages_that_contradict_the_project_are_refused_in_the_words_of_uv(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,7 +63,6 @@ def test_what_opensearch_py_never_imports_is_left_out_and_nobody_elses(tmp_path:
     assert (without / "grpc").is_dir()
 
 
-@pytest.mark.processes
 def test_opensearch_py_speaks_http_without_grpc() -> None:
     told = (
         "import sys; sys.modules['grpc'] = None; import opensearchpy; print(opensearchpy.VERSION)"

@@ -27,38 +27,32 @@ class Everywhere(Wiki):
         return [iam.PolicyStatement(actions=["secretsmanager:GetSecretValue"], resources=["*"])]
 
 
-@pytest.mark.parametrize("profile", ["", "eu.", "global."])
-def test_what_a_knowledge_base_of_bedrock_states_is_right_as_it_is(
-    tmp_path: Path, profile: str
-) -> None:
+def test_what_our_knowledge_bases_state_is_right_as_it_is(tmp_path: Path) -> None:
     stack = a_stack()
     year = MetadataAttribute(key="year", type="NUMBER", description="Of issue.")
-    searched = BedrockKnowledgeBase(
-        stack,
-        "Handbook",
-        knowledge_base_id=ID,
-        guardrail_id="gr123",
-        reranking=Reranking(model="amazon.rerank-v1:0"),
-        implicit_filter=ImplicitFilter(model=f"{profile}{CLAUDE}", attributes=(year,)),
-    )
-
-    an_agent(stack, tmp_path, knowledge_bases=[searched])
-
-    nothing_found(stack)
-
-
-def test_what_an_index_states_is_right_as_it_is(tmp_path: Path) -> None:
-    stack = a_stack()
-    searched = VectorIndexKnowledgeBase(
+    told: dict[str, Any] = {
+        "guardrail_id": "gr123",
+        "reranking": Reranking(model="amazon.rerank-v1:0"),
+    }
+    of_bedrock = [
+        BedrockKnowledgeBase(
+            stack,
+            f"Handbook{number}",
+            knowledge_base_id=f"ABCDE1234{number}",
+            implicit_filter=ImplicitFilter(model=f"{profile}{CLAUDE}", attributes=(year,)),
+            **told,
+        )
+        for number, profile in enumerate(("", "eu.", "global."))
+    ]
+    in_an_index = VectorIndexKnowledgeBase(
         stack,
         "Parts",
         index_arn="arn:aws:s3vectors:us-east-1:123456789012:bucket/parts/index/chunks",
         tenancy="shared",
-        guardrail_id="gr123",
-        reranking=Reranking(model="amazon.rerank-v1:0"),
+        **told,
     )
 
-    an_agent(stack, tmp_path, knowledge_bases=[searched])
+    an_agent(stack, tmp_path, knowledge_bases=[*of_bedrock, in_an_index])
 
     nothing_found(stack)
 

@@ -70,6 +70,7 @@ class Assembly:
 
     def __init__(self, directory: Path, project: str = "stackroom") -> None:
         self.directory = directory
+        self.project = project
         self.files = sorted(directory.glob("*.template.json"))
         self._templates = {
             path.name.removeprefix(f"{project}-").removesuffix(".template.json"): json.loads(
@@ -104,6 +105,34 @@ class Assembly:
         """The only resource of a type, or the one whose logical id starts with `name`."""
         [found] = [each for each in self.all(stack, type_) if each.logical_id.startswith(name)]
         return found
+
+    def function(self, name: str) -> dict[str, Any]:
+        """The properties of a function, by its name behind the project's."""
+        [found] = [
+            each.properties
+            for stack in self.stacks
+            for each in self.all(stack, "AWS::Lambda::Function")
+            if each.properties.get("FunctionName") == f"{self.project}-{name}"
+        ]
+        return found
+
+    def variables(self, name: str) -> dict[str, str]:
+        """Of a function's environment."""
+        found: dict[str, str] = self.function(name)["Environment"]["Variables"]
+        return found
+
+    def granted(self, name: str) -> set[tuple[str, str]]:
+        """What a function's role may: actions, and ARNs from behind the account on."""
+        role = f"{self.project}-{name}-{{region}}"
+        return {
+            (action, resource if resource == "*" else resource.split(":", 5)[5])
+            for stack in self.stacks
+            for policy in self.all(stack, "AWS::IAM::Policy")
+            if role in policy.properties["Roles"]
+            for statement in policy.properties["PolicyDocument"]["Statement"]
+            for action in listed(statement["Action"])
+            for resource in listed(statement["Resource"])
+        }
 
     def outputs(self, stack: str) -> dict[str, Any]:
         """What a person reads; exports are CloudFormation's own affair."""
@@ -149,3 +178,8 @@ class Assembly:
         if attribute.endswith("Arn") and pattern:
             return pattern.format(name=name)
         return f"{name}.{attribute}"
+
+
+def listed(value: Any) -> list[Any]:
+    """Of one, or of many, as IAM has either."""
+    return value if isinstance(value, list) else [value]

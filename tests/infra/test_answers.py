@@ -10,12 +10,11 @@ from cdk_nag import AwsSolutionsChecks
 
 from infra.answer_rights import may_answer, may_guard
 from infra.answers import AnswerModel
-from infra.app import build_app
 from infra.deployment import Deployment
 from infra.function import HandlerFunction
 from stackroom.aws.answer_prompt import DEFAULT
 from stackroom.aws.settings import AnswerSettings
-from tests.infra.assembly import Assembly
+from tests.infra.assembly import Assembly, listed
 from tests.infra.test_app import RIGHT
 
 KNOWLEDGE_BASE = "arn:aws:bedrock:us-east-1:123456789012:knowledge-base/KB1"
@@ -60,8 +59,8 @@ def rights(statements: list[dict[str, Any]]) -> set[tuple[str, str, str]]:
     return {
         (action.removeprefix("bedrock:"), resource, _profile(statement))
         for statement in statements
-        for action in _listed(statement["Action"])
-        for resource in _listed(statement["Resource"])
+        for action in listed(statement["Action"])
+        for resource in listed(statement["Resource"])
         if action.startswith("bedrock:")
     }
 
@@ -70,10 +69,6 @@ def _profile(statement: dict[str, Any]) -> str:
     condition = statement.get("Condition", {}).get("StringEquals", {})
     assert set(condition) <= {"bedrock:InferenceProfileArn"}
     return str(condition.get("bedrock:InferenceProfileArn", ""))
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 ASKING = {("Retrieve", KNOWLEDGE_BASE, "")}
@@ -159,19 +154,14 @@ def test_without_a_guardrail_nothing_is_granted_or_set() -> None:
     assert not {"GUARDRAIL_ID", "GUARDRAIL_VERSION"} & set(variables)
 
 
-def test_the_retrieve_function_is_guarded_if_the_deployment_is(tmp_path: Path) -> None:
-    build_app(str(tmp_path), {"guardrail_id": "gr123", "guardrail_version": "DRAFT"}).synth()
-    assembly = Assembly(tmp_path)
+def test_every_function_that_searches_or_answers_is_guarded_if_the_deployment_is(
+    otherwise: Assembly,
+) -> None:
+    for function in ("retrieve", "catalog-tools"):
+        variables = otherwise.variables(function)
 
-    [retrieve] = [
-        each.properties
-        for each in assembly.all("gateway", "AWS::Lambda::Function")
-        if each.properties["FunctionName"] == "stackroom-retrieve"
-    ]
-
-    variables = retrieve["Environment"]["Variables"]
-    assert (variables["GUARDRAIL_ID"], variables["GUARDRAIL_VERSION"]) == ("gr123", "DRAFT")
-    assert "bedrock:ApplyGuardrail" in (tmp_path / "stackroom-gateway.template.json").read_text()
+        assert (variables["GUARDRAIL_ID"], variables["GUARDRAIL_VERSION"]) == ("gr123", "DRAFT")
+        assert ("bedrock:ApplyGuardrail", "guardrail/gr123") in otherwise.granted(function)
 
 
 def test_a_prompt_of_ones_own_reaches_the_function(tmp_path: Path) -> None:

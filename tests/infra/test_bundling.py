@@ -31,7 +31,10 @@ def unpacked(tmp_path: Path) -> Path:
 def test_an_asset_holds_the_functions_and_the_product_but_not_the_local_mode(
     assembly: Assembly,
 ) -> None:
-    for asset in assembly.directory.glob("asset.*"):
+    assets = [each for each in assembly.directory.glob("asset.*") if each.is_dir()]
+
+    assert assets
+    for asset in assets:
         held = {path.name for path in asset.iterdir()}
 
         assert {"functions", "stackroom"} <= held
@@ -39,12 +42,16 @@ def test_an_asset_holds_the_functions_and_the_product_but_not_the_local_mode(
         assert not list(asset.rglob("__pycache__"))
 
 
-def test_services_that_nobody_calls_are_left_out(unpacked: Path) -> None:
+def test_services_that_nobody_calls_and_records_of_the_installation_are_left_out(
+    unpacked: Path,
+) -> None:
     packages.prune(unpacked, bundling.SERVICES)
 
     kept = {path.name for path in (unpacked / "botocore" / "data").iterdir()}
 
     assert kept == {"s3", "endpoints.json"}
+    assert not (unpacked / "bin").exists()
+    assert [path.name for path in (unpacked / "boto3-1.0.dist-info").iterdir()] == ["METADATA"]
 
 
 def test_every_service_is_kept_where_it_is_not_known_what_the_code_calls(unpacked: Path) -> None:
@@ -53,13 +60,6 @@ def test_every_service_is_kept_where_it_is_not_known_what_the_code_calls(unpacke
     kept = {path.name for path in (unpacked / "botocore" / "data").iterdir()}
 
     assert kept == {"s3", "ec2", "endpoints.json"}
-
-
-def test_records_of_the_installation_are_left_out(unpacked: Path) -> None:
-    packages.prune(unpacked, bundling.SERVICES)
-
-    assert not (unpacked / "bin").exists()
-    assert [path.name for path in (unpacked / "boto3-1.0.dist-info").iterdir()] == ["METADATA"]
 
 
 def test_every_service_that_the_product_makes_a_client_of_is_kept() -> None:

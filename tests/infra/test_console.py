@@ -1,52 +1,28 @@
 """The console's stack: who gets in, by which address, and that a deployment does without it."""
 
 import json
-from typing import Any
-
-import pytest
 
 from infra.console_sign_in import SIGNED_IN
+from stackroom.agents.bounds import MOST_SECONDS, SECONDS_TO_END
 from stackroom_console.console import OPERATORS
 from stackroom_console.http_api import ANSWERED_WITHIN, FOR_A_START
 from stackroom_console.issuer import CALLBACK
 from tests.infra.assembly import Assembly
-from tests.infra.conftest import Synthesised
-
-DOMAIN = "console.example.com"
-CERTIFICATE = "arn:aws:acm:us-east-1:123456789012:certificate/0123abcd-0000-0000-0000-000000000000"
+from tests.infra.synthesis import CERTIFICATE, DOMAIN, deployment
 
 
-@pytest.fixture(scope="module")
-def named(synthesised: Synthesised) -> Assembly:
-    return synthesised(
-        console_domain=DOMAIN,
-        console_certificate_arn=CERTIFICATE,
-        agent_models="eu.amazon.nova-lite-v1:0,amazon.nova-micro-v1:0",
-        upload_origins="https://app.example.com",
-    )
-
-
-@pytest.fixture(scope="module")
-def without(synthesised: Synthesised) -> Assembly:
-    return synthesised(console="off")
-
-
-def test_every_path_is_the_apps_own(assembly: Assembly) -> None:
+def test_every_path_is_the_apps_own_and_throttled(assembly: Assembly) -> None:
     route = assembly.one("console", "AWS::ApiGatewayV2::Route").properties
     stage = assembly.one("console", "AWS::ApiGatewayV2::Stage").properties
     integration = assembly.one("console", "AWS::ApiGatewayV2::Integration").properties
 
     assert route["RouteKey"] == stage["StageName"] == "$default"
+    assert stage["DefaultRouteSettings"] == {
+        "ThrottlingRateLimit": 100,
+        "ThrottlingBurstLimit": 200,
+    }
     assert integration["PayloadFormatVersion"] == "2.0"
     assert integration["IntegrationUri"].endswith(":function:stackroom-console")
-
-
-def test_requests_are_throttled(assembly: Assembly) -> None:
-    stage = assembly.one("console", "AWS::ApiGatewayV2::Stage").properties
-
-    limits = stage["DefaultRouteSettings"]
-
-    assert limits == {"ThrottlingRateLimit": 100, "ThrottlingBurstLimit": 200}
 
 
 def test_the_log_of_requests_holds_neither_tokens_nor_codes(assembly: Assembly) -> None:
@@ -70,7 +46,7 @@ def test_only_its_api_invokes_the_function(assembly: Assembly) -> None:
 
 def test_a_function_ends_before_the_api_stops_waiting(assembly: Assembly) -> None:
     # https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html
-    seconds = _function(assembly, "console")["Timeout"]
+    seconds = assembly.function("console")["Timeout"]
 
     assert seconds < 30
     assert seconds > ANSWERED_WITHIN + FOR_A_START  # so that it ends with words of ours
@@ -104,7 +80,7 @@ def test_the_pools_one_set_of_pages_has_a_look_for_the_consoles_client(
 
 
 def test_tokens_of_both_clients_open_the_api_and_the_first_signs_in(assembly: Assembly) -> None:
-    variables = _variables(assembly, "console")
+    variables = assembly.variables("console")
     own = assembly.one("console", "AWS::Cognito::UserPoolClient").logical_id
     agents = assembly.one("gateway", "AWS::Cognito::UserPoolClient").logical_id
 
@@ -121,7 +97,7 @@ def test_the_key_of_sessions_is_made_by_aws_and_stands_nowhere(assembly: Assembl
         "PasswordLength": 64,
         "ExcludePunctuation": True,
     }
-    assert _variables(assembly, "console")["CONSOLE_KEY_ARN"].endswith(secret.logical_id)
+    assert assembly.variables("console")["CONSOLE_KEY_ARN"].endswith(secret.logical_id)
 
 
 def test_the_group_of_operators_is_the_one_that_the_app_asks_for(assembly: Assembly) -> None:
@@ -131,27 +107,22 @@ def test_the_group_of_operators_is_the_one_that_the_app_asks_for(assembly: Assem
     assert group.raw["DeletionPolicy"] == "Retain"
 
 
-def test_agents_are_offered_the_models_that_their_runner_may_ask(named: Assembly) -> None:
-    models = ["eu.amazon.nova-lite-v1:0", "amazon.nova-micro-v1:0"]
-    allowed = json.dumps([each.properties for each in named.all("console", "AWS::IAM::Policy")])
-
-    assert json.loads(_variables(named, "console")["AGENT_MODELS"]) == models
-    assert "inference-profile/eu.amazon.nova-lite-v1:0" in allowed
-    assert "foundation-model/amazon.nova-micro-v1:0" in allowed
-
-
-def test_agents_are_offered_the_answering_model_unless_others_are_named(
-    assembly: Assembly,
+def test_agents_are_offered_the_models_that_their_runner_may_ask(
+    assembly: Assembly, otherwise: Assembly
 ) -> None:
-    models = json.loads(_variables(assembly, "console")["AGENT_MODELS"])
+    models = ["eu.amazon.nova-lite-v1:0", "amazon.nova-micro-v1:0"]
+    invoked = {arn for action, arn in otherwise.granted("agent-runner") if "InvokeModel" in action}
 
-    assert models == ["global.amazon.nova-2-lite-v1:0"]
+    assert json.loads(otherwise.variables("console")["AGENT_MODELS"]) == models
+    assert {f"inference-profile/{models[0]}", f"foundation-model/{models[1]}"} <= invoked
+    by_default = json.loads(assembly.variables("console")["AGENT_MODELS"])
+    assert by_default == ["global.amazon.nova-2-lite-v1:0"]
 
 
-def test_with_a_domain_there_is_no_other_way_in(named: Assembly) -> None:
-    api = named.one("console", "AWS::ApiGatewayV2::Api").properties
-    domain = named.one("console", "AWS::ApiGatewayV2::DomainName").properties
-    client = named.one("console", "AWS::Cognito::UserPoolClient").properties
+def test_with_a_domain_there_is_no_other_way_in(otherwise: Assembly) -> None:
+    api = otherwise.one("console", "AWS::ApiGatewayV2::Api").properties
+    domain = otherwise.one("console", "AWS::ApiGatewayV2::DomainName").properties
+    client = otherwise.one("console", "AWS::Cognito::UserPoolClient").properties
 
     assert api["DisableExecuteApiEndpoint"] is True
     assert domain["DomainName"] == DOMAIN
@@ -159,19 +130,36 @@ def test_with_a_domain_there_is_no_other_way_in(named: Assembly) -> None:
     assert configuration["CertificateArn"] == CERTIFICATE
     assert configuration["SecurityPolicy"] == "TLS_1_2"
     assert client["CallbackURLs"] == [f"https://{DOMAIN}{CALLBACK}"]
-    assert _variables(named, "console")["CONSOLE_URL"] == f"https://{DOMAIN}"
-    assert set(named.outputs("console")) == {"ConsoleUrl", "ConsoleDomainTarget"}
+    assert otherwise.variables("console")["CONSOLE_URL"] == f"https://{DOMAIN}"
+    assert set(otherwise.outputs("console")) == {"ConsoleUrl", "ConsoleDomainTarget"}
 
 
-def test_pages_that_may_upload_are_the_consoles_and_those_named(named: Assembly) -> None:
-    bucket = named.one("data", "AWS::S3::Bucket").properties
+def test_pages_that_may_upload_are_the_consoles_and_those_named(otherwise: Assembly) -> None:
+    bucket = otherwise.one("data", "AWS::S3::Bucket").properties
 
     [rule] = bucket["CorsConfiguration"]["CorsRules"]
 
     assert rule["AllowedOrigins"] == [f"https://{DOMAIN}", "https://app.example.com"]
 
 
-def test_a_deployment_does_without(assembly: Assembly, without: Assembly) -> None:
+def test_a_run_of_an_agent_has_its_time_and_is_handed_on_only_afterwards(
+    assembly: Assembly,
+) -> None:
+    queue = assembly.one("console", "AWS::SQS::Queue", "AgentRunsQueueF").properties
+    mapping = assembly.one("console", "AWS::Lambda::EventSourceMapping").properties
+    seconds = assembly.function("agent-runner")["Timeout"]
+
+    assert seconds > MOST_SECONDS + SECONDS_TO_END
+    assert queue["VisibilityTimeout"] == 6 * seconds
+    assert queue["RedrivePolicy"]["deadLetterTargetArn"].endswith(":stackroom-agent-runs-dead")
+    assert (mapping["BatchSize"], mapping["MaximumBatchingWindowInSeconds"]) == (1, 0)
+    assert mapping["ScalingConfig"] == {"MaximumConcurrency": 10}
+    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+
+
+def test_a_deployment_does_without(assembly: Assembly) -> None:
+    without = deployment("without console")
+
     assert without.stacks == assembly.stacks - {"console"}
     for stack in ("knowledge-base", "pipeline"):
         assert without.template(stack) == assembly.template(stack)
@@ -186,14 +174,3 @@ def test_a_deployment_does_without(assembly: Assembly, without: Assembly) -> Non
 def _address(assembly: Assembly) -> str:
     api = assembly.one("console", "AWS::ApiGatewayV2::Api").logical_id
     return f"https://{api}.execute-api.{{region}}.amazonaws.com"
-
-
-def _function(assembly: Assembly, name: str) -> dict[str, Any]:
-    functions = [each.properties for each in assembly.all("console", "AWS::Lambda::Function")]
-    [found] = [each for each in functions if each["FunctionName"] == f"stackroom-{name}"]
-    return found
-
-
-def _variables(assembly: Assembly, name: str) -> dict[str, str]:
-    variables: dict[str, str] = _function(assembly, name)["Environment"]["Variables"]
-    return variables

@@ -1,3 +1,5 @@
+"""What is kept: documents, catalogs, what is live; and that it outlives its stacks."""
+
 import pytest
 
 from tests.infra.assembly import Assembly
@@ -63,53 +65,39 @@ def test_a_browser_may_upload_from_the_consoles_pages(assembly: Assembly) -> Non
     assert rule["AllowedOrigins"] == ["https://*.execute-api.{region}.amazonaws.com"]
 
 
-@pytest.mark.parametrize(
-    ("name", "partition_key", "sort_key"),
-    [("stackroom-kb-catalog", "catalog_id", "sk"), ("stackroom-kb-control", "pk", "sk")],
-)
+@pytest.mark.parametrize(("name", "partition_key"), [("Catalogs", "catalog_id"), ("Control", "pk")])
 def test_a_table_is_on_demand_encrypted_and_recoverable(
-    assembly: Assembly, name: str, partition_key: str, sort_key: str
+    assembly: Assembly, name: str, partition_key: str
 ) -> None:
-    tables = [each.properties for each in assembly.all("data", "AWS::DynamoDB::GlobalTable")]
-    [table] = [each for each in tables if each["TableName"] == name]
+    table = assembly.one("data", "AWS::DynamoDB::GlobalTable", name).properties
 
     [replica] = table["Replicas"]
 
     assert table["KeySchema"] == [
         {"AttributeName": partition_key, "KeyType": "HASH"},
-        {"AttributeName": sort_key, "KeyType": "RANGE"},
+        {"AttributeName": "sk", "KeyType": "RANGE"},
     ]
     assert table["BillingMode"] == "PAY_PER_REQUEST"
     assert table["SSESpecification"]["SSEEnabled"] is True
     assert replica["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
 
 
-def test_a_users_catalogs_are_found_by_an_index_of_keys(assembly: Assembly) -> None:
+def test_users_catalogs_and_what_is_live_are_found_by_indexes(assembly: Assembly) -> None:
     catalogs = assembly.one("data", "AWS::DynamoDB::GlobalTable", "Catalogs").properties
-
-    [index] = catalogs["GlobalSecondaryIndexes"]
-
-    assert index["IndexName"] == "user_id-index"
-    assert index["KeySchema"] == [{"AttributeName": "user_id", "KeyType": "HASH"}]
-    assert index["Projection"] == {"ProjectionType": "KEYS_ONLY"}
-
-
-def test_what_is_live_is_found_by_when_it_expires(assembly: Assembly) -> None:
     control = assembly.one("data", "AWS::DynamoDB::GlobalTable", "Control").properties
 
-    [index] = control["GlobalSecondaryIndexes"]
+    [by_user] = catalogs["GlobalSecondaryIndexes"]
+    [by_expiry] = control["GlobalSecondaryIndexes"]
 
-    assert index["IndexName"] == "live-index"
-    assert index["KeySchema"] == [
+    assert by_user["IndexName"] == "user_id-index"
+    assert by_user["KeySchema"] == [{"AttributeName": "user_id", "KeyType": "HASH"}]
+    assert by_user["Projection"] == {"ProjectionType": "KEYS_ONLY"}
+    assert by_expiry["IndexName"] == "live-index"
+    assert by_expiry["KeySchema"] == [
         {"AttributeName": "live", "KeyType": "HASH"},
         {"AttributeName": "until", "KeyType": "RANGE"},
     ]
-    assert index["Projection"] == {"ProjectionType": "ALL"}
-
-
-def test_control_items_expire(assembly: Assembly) -> None:
-    control = assembly.one("data", "AWS::DynamoDB::GlobalTable", "Control").properties
-
+    assert by_expiry["Projection"] == {"ProjectionType": "ALL"}
     assert control["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
 
 

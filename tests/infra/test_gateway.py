@@ -25,22 +25,6 @@ def test_the_gateway_takes_access_tokens_of_our_client(assembly: Assembly) -> No
     assert "ALLOW_USER_PASSWORD_AUTH" not in client.properties["ExplicitAuthFlows"]
 
 
-def test_no_tool_has_an_output_schema_for_its_answers_have_no_structured_content(
-    assembly: Assembly,
-) -> None:
-    targets = assembly.all("gateway", TARGET)
-    offered = [
-        tool
-        for target in targets
-        for tool in target.properties["TargetConfiguration"]["Mcp"]["Lambda"]["ToolSchema"][
-            "InlinePayload"
-        ]
-    ]
-
-    assert len(offered) == 11
-    assert not any("OutputSchema" in tool for tool in offered)
-
-
 def test_people_sign_in_by_code_and_a_program_without_a_secret_finds_where(
     assembly: Assembly,
 ) -> None:
@@ -63,14 +47,6 @@ def test_people_sign_in_by_code_and_a_program_without_a_secret_finds_where(
     gateway = assembly.one("gateway", "AWS::BedrockAgentCore::Gateway").properties
     authorizer = gateway["AuthorizerConfiguration"]["CustomJWTAuthorizer"]
     assert authorizer["DiscoveryUrl"] == discovery
-
-
-def test_the_gateway_speaks_the_three_versions(assembly: Assembly) -> None:
-    gateway = assembly.one("gateway", "AWS::BedrockAgentCore::Gateway").properties
-
-    assert gateway["ProtocolConfiguration"]["Mcp"] == {
-        "SupportedVersions": ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]
-    }
 
 
 def test_every_request_passes_the_interceptor_with_its_headers(assembly: Assembly) -> None:
@@ -105,6 +81,8 @@ def test_every_target_offers_the_tools_of_its_file(assembly: Assembly) -> None:
     assert targets.keys() == TARGETS.keys()
     for name, target in targets.items():
         offered = target["TargetConfiguration"]["Mcp"]["Lambda"]["ToolSchema"]["InlinePayload"]
+        # Answers have no structured content.
+        assert not any("OutputSchema" in tool for tool in offered)
         assert _keys_lowered(offered) == json.loads(schema_file(name).read_text("utf-8"))
 
 
@@ -114,16 +92,6 @@ def test_searches_go_to_the_retrieve_function(assembly: Assembly) -> None:
     function = target["TargetConfiguration"]["Mcp"]["Lambda"]
 
     assert function["LambdaArn"].endswith(":function:stackroom-retrieve")
-
-
-def test_a_tool_name_fits_what_models_accept(assembly: Assembly) -> None:
-    targets = [each.properties["Name"] for each in assembly.all("gateway", TARGET)]
-
-    names = [f"{target}___{tool['name']}" for target in targets for tool in tools(target)]
-
-    # Bedrock Converse's toolSpec.name is the narrowest of them: 64 characters.
-    assert all(len(name) <= 64 for name in names)
-    assert not any("_" in target for target in targets)
 
 
 def test_cedar_permits_people_each_tool_by_a_policy_of_its_own(assembly: Assembly) -> None:
@@ -148,11 +116,18 @@ def test_cedar_permits_people_each_tool_by_a_policy_of_its_own(assembly: Assembl
     }
 
 
-def test_a_policy_name_is_one_that_the_service_takes(assembly: Assembly) -> None:
+def test_the_names_of_tools_and_policies_are_ones_that_the_services_take(
+    assembly: Assembly,
+) -> None:
     names = [
         each.properties["Name"] for each in assembly.all("gateway", "AWS::BedrockAgentCore::Policy")
     ]
+    targets = [each.properties["Name"] for each in assembly.all("gateway", TARGET)]
 
+    # Bedrock Converse's toolSpec.name is the narrowest that a tool's name must fit.
+    offered = [f"{target}___{tool['name']}" for target in targets for tool in tools(target)]
+    assert all(len(name) <= 64 for name in offered)
+    assert not any("_" in target for target in targets)
     assert all(re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,47}", name) for name in names)
     with pytest.raises(ValueError, match="shorter name"):
         policy_name("catalogs", "a_name_that_says_everything_there_is_to_say")

@@ -1,55 +1,32 @@
+"""How documents are cut and read, as the context says: told to Bedrock and to functions."""
+
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from infra.app import build_app
 from stackroom_constructs.ingestion import in_cloudformation
 from tests.infra.assembly import Assembly
-
-NOVA = "amazon.nova-lite-v1:0"
-
-
-@pytest.fixture(scope="module")
-def hierarchical(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
-    """Two levels of chunks, and a model that reads pictures."""
-    return synthesised(
-        tmp_path_factory.mktemp("hierarchical"),
-        chunking="hierarchical",
-        chunk_tokens="2000,200",
-        chunk_overlap="40",
-        parsing="foundation_model",
-        parsing_model=NOVA,
-        retrieve_via="bedrock",
-    )
+from tests.infra.synthesis import NOVA, deployment
 
 
-def synthesised(directory: Path, **context: object) -> Assembly:
-    build_app(str(directory), context).synth()
-    return Assembly(directory)
-
-
-def variables(assembly: Assembly, function: str) -> dict[str, Any]:
-    found: dict[str, Any] = assembly.one("pipeline", "AWS::Lambda::Function", function).properties
-    return found["Environment"]["Variables"]  # type: ignore[no-any-return]
+@pytest.fixture
+def hierarchical() -> Assembly:
+    return deployment("hierarchical")
 
 
 def test_by_default_nothing_is_said_of_chunks(assembly: Assembly) -> None:
     source = assembly.one("knowledge-base", "AWS::Bedrock::DataSource").properties
 
     assert "VectorIngestionConfiguration" not in source
-    assert "VECTOR_INGESTION" not in variables(assembly, "Ingest")
-    assert "PARSES_IMAGES" not in variables(assembly, "Inspect")
+    assert "VECTOR_INGESTION" not in assembly.variables("ingest")
+    assert "PARSES_IMAGES" not in assembly.variables("inspect")
 
 
 def test_a_bar_holds_for_the_chunks_that_it_was_measured_with(
     assembly: Assembly, hierarchical: Assembly
 ) -> None:
-    function = ("gateway", "AWS::Lambda::Function", "Retrieve")
     by_default, with_others = (
-        each.one(*function).properties["Environment"]["Variables"]["RETRIEVE_CALIBRATION"]
-        for each in (assembly, hierarchical)
+        each.variables("retrieve")["RETRIEVE_CALIBRATION"] for each in (assembly, hierarchical)
     )
 
     assert (by_default, with_others) == ("titan-v2-english", "none")
@@ -58,7 +35,7 @@ def test_a_bar_holds_for_the_chunks_that_it_was_measured_with(
 def test_catalogs_own_data_sources_are_as_the_shared_one(hierarchical: Assembly) -> None:
     source = hierarchical.one("knowledge-base", "AWS::Bedrock::DataSource").properties
 
-    told = json.loads(variables(hierarchical, "Ingest")["VECTOR_INGESTION"])
+    told = json.loads(hierarchical.variables("ingest")["VECTOR_INGESTION"])
 
     assert in_cloudformation(told) == source["VectorIngestionConfiguration"]
     assert told == {
@@ -79,7 +56,7 @@ def test_catalogs_own_data_sources_are_as_the_shared_one(hierarchical: Assembly)
 
 
 def test_where_pictures_are_read_a_pdf_needs_no_text(hierarchical: Assembly) -> None:
-    assert variables(hierarchical, "Inspect")["PARSES_IMAGES"] == "true"
+    assert hierarchical.variables("inspect")["PARSES_IMAGES"] == "true"
 
 
 def test_the_knowledge_bases_may_ask_the_model_that_reads(hierarchical: Assembly) -> None:
@@ -98,10 +75,8 @@ def test_the_knowledge_bases_may_ask_the_model_that_reads(hierarchical: Assembly
     }
 
 
-def test_chunks_of_one_size_are_as_large_as_was_said(tmp_path: Path) -> None:
-    fixed = synthesised(tmp_path, chunking="fixed", chunk_tokens="500", chunk_overlap="10")
-
-    told = json.loads(variables(fixed, "Ingest")["VECTOR_INGESTION"])
+def test_chunks_of_one_size_are_as_large_as_was_said(otherwise: Assembly) -> None:
+    told = json.loads(otherwise.variables("ingest")["VECTOR_INGESTION"])
 
     assert told == {
         "chunkingConfiguration": {
@@ -109,4 +84,4 @@ def test_chunks_of_one_size_are_as_large_as_was_said(tmp_path: Path) -> None:
             "fixedSizeChunkingConfiguration": {"maxTokens": 500, "overlapPercentage": 10},
         }
     }
-    assert "PARSES_IMAGES" not in variables(fixed, "Inspect")
+    assert "PARSES_IMAGES" not in otherwise.variables("inspect")

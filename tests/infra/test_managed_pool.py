@@ -1,7 +1,6 @@
 """A pool of MANAGED knowledge bases: what is made for it, and what no longer is."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,22 +8,14 @@ import pytest
 from infra.pool_type import REGIONS, only_where_there_are_managed_ones
 from stackroom.aws.knowledge_bases import TYPES
 from stackroom.model import PoolMember
-from tests.infra.assembly import Assembly
+from tests.infra.assembly import Assembly, listed
+from tests.infra.synthesis import deployment
 
 
-@pytest.fixture(scope="module")
-def managed(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
-    """With all that searches; a finding of cdk-nag without acknowledgment fails it."""
-    import aws_cdk as cdk  # noqa: PLC0415 - starts a Node process
-    from cdk_nag import AwsSolutionsChecks  # noqa: PLC0415
-
-    from infra.app import build_app  # noqa: PLC0415
-
-    directory: Path = tmp_path_factory.mktemp("managed")
-    app = build_app(str(directory), {"knowledge_base_type": "managed", "prewarm_minutes": 15})
-    cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
-    app.synth()
-    return Assembly(directory)
+@pytest.fixture
+def managed() -> Assembly:
+    """With all that searches."""
+    return deployment("managed")
 
 
 def test_bedrock_keeps_what_it_makes_and_chooses_how_to_embed(managed: Assembly) -> None:
@@ -35,15 +26,8 @@ def test_bedrock_keeps_what_it_makes_and_chooses_how_to_embed(managed: Assembly)
         "ManagedKnowledgeBaseConfiguration": {"EmbeddingModelType": "MANAGED"},
     }
     assert "StorageConfiguration" not in knowledge_base
-
-
-def test_the_shared_data_source_is_a_connector_that_takes_documents_directly(
-    managed: Assembly,
-) -> None:
     source = managed.one("knowledge-base", "AWS::Bedrock::DataSource").properties
-
-    assert source["Name"] == "shared"
-    assert source["DataDeletionPolicy"] == "DELETE"
+    assert (source["Name"], source["DataDeletionPolicy"]) == ("shared", "DELETE")
     assert source["DataSourceConfiguration"] == {
         "Type": "MANAGED_KNOWLEDGE_BASE_CONNECTOR",
         "ManagedKnowledgeBaseConnectorConfiguration": {
@@ -87,13 +71,7 @@ def test_the_pool_says_of_which_type_it_is(managed: Assembly) -> None:
 
 
 def test_a_scan_is_no_defect_for_its_pages_are_read(managed: Assembly) -> None:
-    [inspect] = [
-        each.properties["Environment"]["Variables"]
-        for each in managed.all("pipeline", "AWS::Lambda::Function")
-        if each.properties["FunctionName"] == "stackroom-inspect"
-    ]
-
-    assert inspect["PARSES_IMAGES"] == "true"
+    assert managed.variables("inspect")["PARSES_IMAGES"] == "true"
 
 
 # What nobody needs where Bedrock keeps vectors itself: the index, the model of its vectors, and how
@@ -129,16 +107,12 @@ def rights(assembly: Assembly) -> set[tuple[str, str]]:
         for policy in assembly.all(stack, "AWS::IAM::Policy")
         for role in policy.properties["Roles"]
         for statement in policy.properties["PolicyDocument"]["Statement"]
-        for action in _listed(statement["Action"])
+        for action in listed(statement["Action"])
     }
 
 
 def _named(action: str, statement: dict[str, Any]) -> str:
     return f"{action} titan" if "titan" in json.dumps(statement["Resource"]) else action
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 def test_only_who_makes_data_sources_is_told_whose_the_bucket_is(managed: Assembly) -> None:
@@ -156,11 +130,7 @@ def test_only_who_makes_data_sources_is_told_whose_the_bucket_is(managed: Assemb
 def test_whoever_searches_asks_retrieve_and_believes_no_calibration(
     managed: Assembly, function: str
 ) -> None:
-    [variables] = [
-        each.properties["Environment"]["Variables"]
-        for each in managed.all("gateway", "AWS::Lambda::Function")
-        if each.properties["FunctionName"] == f"stackroom-{function}"
-    ]
+    variables = managed.variables(function)
 
     assert (variables["RETRIEVE_VIA"], variables["RETRIEVE_CALIBRATION"]) == ("bedrock", "none")
     assert not any(name.startswith("EMBEDDING_") for name in variables)

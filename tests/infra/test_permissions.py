@@ -7,7 +7,7 @@ import pytest
 
 from tests.campaigns.permissions.report import DOCUMENT, documented
 from tests.campaigns.permissions.roles import roles
-from tests.infra.assembly import Assembly
+from tests.infra.assembly import Assembly, listed
 
 DOCUMENTS = "stackroom-kb-docs-{account}-{region}"
 CATALOGS = "table/stackroom-kb-catalog"
@@ -159,15 +159,11 @@ def test_a_function_has_exactly_its_rights(assembly: Assembly, stack: str, funct
     assert granted == expected
 
 
-def test_the_page_of_recorded_use_lists_these_rights(assembly: Assembly) -> None:
+def test_the_page_of_recorded_use_lists_these_rights_and_a_use_of_each(assembly: Assembly) -> None:
     granted = {each for role in roles(assembly).values() for each in role.used_by_code}
-
-    assert documented(DOCUMENT.read_text("utf-8")) == granted, "run: make permissions"
-
-
-def test_the_page_tells_of_a_use_of_each(assembly: Assembly) -> None:
     text = DOCUMENT.read_text("utf-8")
 
+    assert documented(text) == granted, "run: make permissions"
     assert "0 were not allowed" in " ".join(text.split())
     assert "| 0 | nobody |" not in text
 
@@ -210,19 +206,6 @@ def test_the_gateway_invokes_checks_and_nothing_else(assembly: Assembly) -> None
         engine: authorize | _actions("bedrock-agentcore: GetPolicyEngine"),
         directory: token,
         f"{directory}/workload-identity/stackroom-*": token,
-    }
-
-
-def test_a_knowledge_base_reads_documents_and_writes_its_own_index(assembly: Assembly) -> None:
-    role = assembly.one("knowledge-base", "AWS::IAM::Role", "Role1")
-
-    granted = _flattened(role.properties["Policies"][0]["PolicyDocument"]["Statement"])
-
-    assert granted == {
-        EMBEDDING: {"bedrock:InvokeModel"},
-        DOCUMENTS: {"s3:ListBucket"},
-        f"{DOCUMENTS}/*": {"s3:GetObject"},
-        INDEX: _actions("s3vectors: PutVectors GetVectors DeleteVectors QueryVectors GetIndex"),
     }
 
 
@@ -290,7 +273,7 @@ def test_the_bucket_denies_what_is_ours_to_everyone_else(
     roles = [f"stackroom-{function}-{{region}}" for function in functions]
     assert statement["Effect"] == "Deny"
     assert statement["Principal"] == {"AWS": "*"}
-    assert set(_listed(statement["Action"])) == _actions(actions)
+    assert set(listed(statement["Action"])) == _actions(actions)
     assert statement["Resource"] == f"arn:aws:s3:::{DOCUMENTS}/{keys}"
     assert statement["Condition"] == {
         "ArnNotLike": {
@@ -330,9 +313,7 @@ def test_only_the_gateway_can_invoke_a_tool(assembly: Assembly, function: str) -
     assert allow["Resource"] == deny["Resource"] == arn
     session = "arn:aws:sts::{account}:assumed-role/stackroom-gateway-{region}/*"
     assert deny["Condition"] == {"ArnNotLike": {"aws:PrincipalArn": [role, session]}}
-
-
-def test_no_permission_opens_a_tool_beside_its_policy(assembly: Assembly) -> None:
+    # One beside its policy would open it.
     assert assembly.all("gateway", "AWS::Lambda::Permission") == []
 
 
@@ -357,8 +338,8 @@ def _flattened(statements: list[dict[str, Any]]) -> dict[str, set[str]]:
     granted: dict[str, set[str]] = defaultdict(set)
     for statement in statements:
         assert statement["Effect"] == "Allow"
-        for resource in _listed(statement["Resource"]):
-            granted[_short(resource)] |= set(_listed(statement["Action"]))
+        for resource in listed(statement["Resource"]):
+            granted[_short(resource)] |= set(listed(statement["Action"]))
     return dict(granted)
 
 
@@ -383,7 +364,3 @@ def _actions(text: str) -> set[str]:
 
 def _short(arn: str) -> str:
     return arn if arn == "*" else arn.split(":", 5)[5]
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]

@@ -1,10 +1,10 @@
+"""Functions, queues, schedules and the state machine, with what they are told and for how long."""
+
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from infra.app import build_app
 from infra.bundling import ROOT
 from tests.infra.assembly import Assembly
 
@@ -37,22 +37,20 @@ ISSUER = "https://cognito-idp.{region}.amazonaws.com/stackroom-users"
 
 # By function: what it reads beside the three variables that every function has.
 ENVIRONMENT = {
-    ("pipeline", "upload_handler"): RUNNING,
-    ("pipeline", "inspect"): STORES,
-    ("pipeline", "ingest"): {**RUNNING, **ADMISSION},
-    ("pipeline", "status_poller"): {**STORES, "KB_POOL": POOL, **ADMISSION},
-    ("pipeline", "reconciler"): RUNNING,
-    ("gateway", "retrieve"): {
-        "KB_CATALOG_TABLE": "stackroom-kb-catalog",
-        "KB_CONTROL_TABLE": "stackroom-kb-control",
-        "KB_DOCS_BUCKET": "stackroom-kb-docs-{account}-{region}",
+    "upload_handler": RUNNING,
+    "inspect": STORES,
+    "ingest": {**RUNNING, **ADMISSION},
+    "status_poller": {**STORES, "KB_POOL": POOL, **ADMISSION},
+    "reconciler": RUNNING,
+    "retrieve": {
+        **STORES,
         "KB_POOL": POOL,
         "RETRIEVE_MIN_SCORE": "0.0",
         "RETRIEVE_SHARING": "off",
         **FITTING,
         **SEARCH,
     },
-    ("gateway", "catalog_tools"): {
+    "catalog_tools": {
         **RUNNING,
         **ADMISSION,
         **FITTING,
@@ -60,7 +58,7 @@ ENVIRONMENT = {
         "ANSWER_MODEL_ARN": MODEL,
         "ANSWER_VIA": "converse",
     },
-    ("gateway", "identity_interceptor"): {
+    "identity_interceptor": {
         "IDENTITY_ISSUER": ISSUER,
         "IDENTITY_JWKS_URL": f"{ISSUER}/.well-known/jwks.json",
         "IDENTITY_CLIENT_IDS": '["SignInClient"]',
@@ -79,78 +77,64 @@ SIZES = {
 }
 
 
-@pytest.mark.parametrize(("stack", "package"), ENVIRONMENT)
-def test_a_function_reads_exactly_its_environment(
-    assembly: Assembly, stack: str, package: str
+@pytest.mark.parametrize("package", ENVIRONMENT)
+def test_a_function_reads_exactly_its_environment_and_has_the_house_defaults(
+    assembly: Assembly, package: str
 ) -> None:
-    function = _function(assembly, stack, package)
+    name = package.replace("_", "-")
+    function = assembly.function(name)
 
-    variables = function["Environment"]["Variables"]
+    [retention] = [
+        each.properties["RetentionInDays"]
+        for stack in ("pipeline", "gateway")
+        for each in assembly.all(stack, "AWS::Logs::LogGroup")
+        if each.properties["LogGroupName"] == f"/aws/lambda/stackroom-{name}"
+    ]
 
-    assert _without_hashes(variables) == {
+    assert _without_hashes(assembly.variables(name)) == {
         "POWERTOOLS_SERVICE_NAME": package,
         "POWERTOOLS_METRICS_NAMESPACE": "Stackroom",
         "LOG_LEVEL": "INFO",
-        **ENVIRONMENT[stack, package],
+        **ENVIRONMENT[package],
     }
-
-
-@pytest.mark.parametrize(("stack", "package"), ENVIRONMENT)
-def test_a_function_has_the_house_defaults(assembly: Assembly, stack: str, package: str) -> None:
-    function = _function(assembly, stack, package)
-    name = f"stackroom-{package.replace('_', '-')}"
-
-    [group] = [
-        each.properties
-        for each in assembly.all(stack, "AWS::Logs::LogGroup")
-        if each.properties["LogGroupName"] == f"/aws/lambda/{name}"
-    ]
-
-    assert function["FunctionName"] == name
-    assert function["Runtime"] == "python3.13"
-    assert function["Architectures"] == ["arm64"]
+    assert function["Handler"] == f"functions.{package}.handler.handler"
+    assert (function["Runtime"], function["Architectures"]) == ("python3.13", ["arm64"])
     assert function["TracingConfig"] == {"Mode": "Active"}
     assert (function["Timeout"], function["MemorySize"]) == SIZES[package]
-    assert function["LoggingConfig"] == {"LogGroup": group["LogGroupName"]}
-    assert group["RetentionInDays"] == 30
+    assert function["LoggingConfig"] == {"LogGroup": f"/aws/lambda/stackroom-{name}"}
+    assert retention == 30
 
 
 @pytest.mark.parametrize("name", ["uploads", "inspections"])
-def test_a_message_stays_hidden_for_six_timeouts_and_the_window(
+def test_a_message_stays_hidden_while_it_is_worked_on_and_leaves_after_five_failures(
     assembly: Assembly, name: str
 ) -> None:
-    queue = _queue(assembly, f"stackroom-{name}")
-    mapping = _mapping(assembly, f"stackroom-{name}")
+    queue, dead = _queue(assembly, name), _queue(assembly, f"{name}-dead")
+    mapping = _mapping(assembly, name)
 
     timeout = SIZES[mapping["FunctionName"].removeprefix("stackroom-").replace("-", "_")][0]
 
+    # https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
     window = mapping.get("MaximumBatchingWindowInSeconds", 0)
     assert queue["VisibilityTimeout"] >= 6 * timeout + window
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
-
-
-def test_uploads_wait_for_no_others_and_inspections_come_a_few_at_a_time(
-    assembly: Assembly,
-) -> None:
-    uploads = _mapping(assembly, "stackroom-uploads")
-    inspections = _mapping(assembly, "stackroom-inspections")
-
-    assert (uploads["BatchSize"], uploads["MaximumBatchingWindowInSeconds"]) == (10, 0)
-    assert uploads["ScalingConfig"] == {"MaximumConcurrency": 10}
-    assert (inspections["BatchSize"], inspections["MaximumBatchingWindowInSeconds"]) == (5, 2)
-
-
-@pytest.mark.parametrize("name", ["uploads", "inspections"])
-def test_what_fails_five_times_goes_to_a_queue_of_its_own(assembly: Assembly, name: str) -> None:
-    queue = _queue(assembly, f"stackroom-{name}")
-    dead = _queue(assembly, f"stackroom-{name}-dead")
-
     assert queue["RedrivePolicy"] == {
         "deadLetterTargetArn": f"arn:aws:sqs:{{region}}:{{account}}:stackroom-{name}-dead",
         "maxReceiveCount": 5,
     }
     assert dead["MessageRetentionPeriod"] == 14 * 24 * 3600
     assert queue["SqsManagedSseEnabled"] is dead["SqsManagedSseEnabled"] is True
+
+
+def test_uploads_wait_for_no_others_and_inspections_come_a_few_at_a_time(
+    assembly: Assembly,
+) -> None:
+    uploads = _mapping(assembly, "uploads")
+    inspections = _mapping(assembly, "inspections")
+
+    assert (uploads["BatchSize"], uploads["MaximumBatchingWindowInSeconds"]) == (10, 0)
+    assert uploads["ScalingConfig"] == {"MaximumConcurrency": 10}
+    assert (inspections["BatchSize"], inspections["MaximumBatchingWindowInSeconds"]) == (5, 2)
 
 
 def test_documents_reach_both_queues_and_our_own_files_neither(assembly: Assembly) -> None:
@@ -185,46 +169,38 @@ def test_a_run_that_broke_is_recovered(assembly: Assembly) -> None:
     }
 
 
-def test_every_five_minutes_somebody_looks_for_what_a_crash_forgot(assembly: Assembly) -> None:
-    rule = assembly.one("pipeline", "AWS::Events::Rule", "RunsSweep").properties
-
-    [target] = rule["Targets"]
-
-    assert rule["ScheduleExpression"] == "rate(5 minutes)"
-    assert target["Arn"].endswith("function:stackroom-ingest")
-    assert json.loads(target["Input"]) == {"action": "sweep"}
-
-
-def test_every_quarter_of_an_hour_the_reconciler_does_what_is_due(
-    assembly: Assembly,
+@pytest.mark.parametrize(
+    ("name", "rate", "function", "event"),
+    [
+        ("RunsSweep", "rate(5 minutes)", "ingest", {"action": "sweep"}),
+        (
+            "RunsReconcile",
+            "rate(15 minutes)",
+            "reconciler",
+            {"action": "reconcile", "when_due": True},
+        ),
+    ],
+)
+def test_what_a_crash_forgot_is_looked_for_again_and_again(
+    assembly: Assembly, name: str, rate: str, function: str, event: dict[str, Any]
 ) -> None:
-    rule = assembly.one("pipeline", "AWS::Events::Rule", "RunsReconcile").properties
+    rule = assembly.one("pipeline", "AWS::Events::Rule", name).properties
 
     [target] = rule["Targets"]
 
-    assert rule["ScheduleExpression"] == "rate(15 minutes)"
-    assert target["Arn"].endswith("function:stackroom-reconciler")
-    assert json.loads(target["Input"]) == {"action": "reconcile", "when_due": True}
+    assert rule["ScheduleExpression"] == rate
+    assert target["Arn"].endswith(f"function:stackroom-{function}")
+    assert json.loads(target["Input"]) == event
 
 
-def test_the_limits_of_admission_are_those_of_the_context(tmp_path: Path) -> None:
-    limits = {
-        "admission_jobs": "7",  # as text, which is how the CLI passes it
-        "admission_direct_calls": 20,
-        "admission_seconds_between_starts": 2.5,
+def test_the_limits_of_admission_are_those_of_the_context(otherwise: Assembly) -> None:
+    variables = otherwise.variables("ingest")
+
+    assert {name: told for name, told in variables.items() if name.startswith("ADMISSION_")} == {
+        "ADMISSION_JOBS": "7",
+        "ADMISSION_DIRECT_CALLS": "20",
+        "ADMISSION_SECONDS_BETWEEN_STARTS": "2.5",
     }
-    build_app(str(tmp_path), limits).synth()
-
-    function = _function(Assembly(tmp_path), "pipeline", "ingest")
-
-    assert (
-        function["Environment"]["Variables"].items()
-        >= {
-            "ADMISSION_JOBS": "7",
-            "ADMISSION_DIRECT_CALLS": "20",
-            "ADMISSION_SECONDS_BETWEEN_STARTS": "2.5",
-        }.items()
-    )
 
 
 def test_no_event_is_lost_when_its_target_refuses_it(assembly: Assembly) -> None:
@@ -261,25 +237,17 @@ def test_the_state_machine_is_the_file_and_logs_its_errors(assembly: Assembly) -
     assert machine["TracingConfiguration"] == {"Enabled": True}
 
 
-def _function(assembly: Assembly, stack: str, package: str) -> dict[str, Any]:
-    handler = f"functions.{package}.handler.handler"
-    functions = [each.properties for each in assembly.all(stack, "AWS::Lambda::Function")]
-    [found] = [each for each in functions if each["Handler"] == handler]
-    return found
-
-
 def _queue(assembly: Assembly, name: str) -> dict[str, Any]:
     queues = [each.properties for each in assembly.all("pipeline", "AWS::SQS::Queue")]
-    [found] = [each for each in queues if each["QueueName"] == name]
+    [found] = [each for each in queues if each["QueueName"] == f"stackroom-{name}"]
     return found
 
 
 def _mapping(assembly: Assembly, queue: str) -> dict[str, Any]:
-    mappings = assembly.all("pipeline", "AWS::Lambda::EventSourceMapping")
     [found] = [
         each.properties
-        for each in mappings
-        if each.properties["EventSourceArn"].endswith(f":{queue}")
+        for each in assembly.all("pipeline", "AWS::Lambda::EventSourceMapping")
+        if each.properties["EventSourceArn"].endswith(f":stackroom-{queue}")
     ]
     return found
 

@@ -1,37 +1,18 @@
 """The schedule that keeps knowledge bases warm: nothing of it unless it is asked for."""
 
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from docs.generate import UNDEPLOYED, permissions
 from tests.infra.assembly import Assembly
+from tests.infra.synthesis import deployment
 
-MINUTES = 15
 OURS = "Prewarm"
 
 
-@pytest.fixture(scope="module")
-def warmed(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
-    """Everything, with the switch on: a finding of cdk-nag without acknowledgment fails it."""
-    import aws_cdk as cdk  # noqa: PLC0415 - starts a Node process
-    from cdk_nag import AwsSolutionsChecks  # noqa: PLC0415
-
-    from infra.app import build_app  # noqa: PLC0415
-
-    directory: Path = tmp_path_factory.mktemp("warmed")
-    app = build_app(str(directory), {"prewarm_minutes": MINUTES})
-    cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
-    app.synth()
-    return Assembly(directory)
-
-
-def test_without_the_switch_there_is_nothing_of_it(assembly: Assembly) -> None:
-    for stack in assembly.stacks:
-        assert OURS not in json.dumps(assembly.template(stack))
-        assert assembly.all(stack, "AWS::Scheduler::Schedule") == []
+@pytest.fixture
+def warmed() -> Assembly:
+    return deployment("warmed")
 
 
 def test_with_it_the_gateway_s_stack_has_more_and_all_else_is_as_before(
@@ -68,18 +49,15 @@ def test_its_errors_are_watched_like_all_others(assembly: Assembly, warmed: Asse
 
 def test_it_runs_as_often_as_was_said(warmed: Assembly) -> None:
     schedule = warmed.one("gateway", "AWS::Scheduler::Schedule").properties
-    function = warmed.one("gateway", "AWS::Lambda::Function", OURS).properties
 
-    assert schedule["ScheduleExpression"] == f"rate({MINUTES} minutes)"
-    assert function["Environment"]["Variables"]["PREWARM_MINUTES"] == str(MINUTES)
+    assert schedule["ScheduleExpression"] == "rate(15 minutes)"
     assert schedule["Target"]["Arn"].endswith(":function:stackroom-prewarm")
-    assert function["Timeout"] < 5 * 60
+    assert warmed.variables("prewarm")["PREWARM_MINUTES"] == "15"
+    assert warmed.function("prewarm")["Timeout"] < 5 * 60
 
 
 def test_it_may_ask_the_pool_and_read_figures(warmed: Assembly) -> None:
-    granted = _granted(warmed, "stackroom-prewarm-{region}")
-
-    assert granted == {
+    assert warmed.granted("prewarm") == {
         ("bedrock:Retrieve", "knowledge-base/KnowledgeBase1"),
         ("bedrock:InvokeModel", "foundation-model/amazon.titan-embed-text-v2:0"),
         ("s3vectors:QueryVectors", "index/Index1"),
@@ -107,27 +85,3 @@ def test_the_schedule_of_this_account_may_invoke_it_and_nothing_else(warmed: Ass
     assert statement["Resource"].endswith(":function:stackroom-prewarm")
     assert trust["Principal"] == {"Service": "scheduler.amazonaws.com"}
     assert trust["Condition"] == {"StringEquals": {"aws:SourceAccount": "{account}"}}
-
-
-def test_the_readme_tells_its_rights_though_it_is_off(warmed: Assembly) -> None:
-    table = permissions(warmed.template(stack) for stack in warmed.stacks)
-
-    [row] = [line for line in table.splitlines() if line.startswith("| `prewarm` |")]
-
-    rights = row.split("|")[2].strip()
-    assert UNDEPLOYED["prewarm"].startswith(f"{rights}, ")
-
-
-def _granted(assembly: Assembly, role: str) -> set[tuple[str, str]]:
-    return {
-        (action, resource if resource == "*" else resource.split(":", 5)[5])
-        for policy in assembly.all("gateway", "AWS::IAM::Policy")
-        if role in policy.properties["Roles"]
-        for statement in policy.properties["PolicyDocument"]["Statement"]
-        for action in _listed(statement["Action"])
-        for resource in _listed(statement["Resource"])
-    }
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]

@@ -1,13 +1,10 @@
 """Indexes made for search by words: what CloudFormation asks our function to do, and how."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import boto3
-import pytest
 
-from infra.app import build_app
 from infra.bundling import SERVICES
 from infra.deployment import _LANGUAGES
 from tests.infra.assembly import Assembly
@@ -39,39 +36,30 @@ def test_the_function_answers_before_cloudformation_gives_it_up(assembly: Assemb
     assert 2 * function["Timeout"] <= int(made["ServiceTimeout"])
 
 
-def test_its_rights_are_there_before_it_is_asked(assembly: Assembly) -> None:
+def test_its_rights_are_there_before_it_is_asked_and_the_index_stays_when_the_stack_goes(
+    assembly: Assembly,
+) -> None:
     function = assembly.one("knowledge-base", "AWS::Lambda::Function")
     policy = assembly.one("knowledge-base", "AWS::IAM::Policy", "SearchIndexFunction")
-
-    assert policy.logical_id in function.raw["DependsOn"]
-
-
-def test_nobody_is_asked_when_the_stack_goes_for_the_index_stays(assembly: Assembly) -> None:
     made = assembly.one("knowledge-base", TYPE).raw
 
+    assert policy.logical_id in function.raw["DependsOn"]
     assert (made["DeletionPolicy"], made["UpdateReplacePolicy"]) == ("Retain", "Retain")
 
 
-@pytest.fixture(scope="module")
-def of_two(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
-    directory: Path = tmp_path_factory.mktemp("of-two")
-    context = {"knowledge_base_pool_size": 2, "search_language": "none"}
-    build_app(str(directory), context).synth()
-    return Assembly(directory)
-
-
-def test_every_index_of_a_pool_is_made_so_in_the_language_that_was_said(of_two: Assembly) -> None:
-    made = [each.properties for each in of_two.all("knowledge-base", TYPE)]
-    [function] = of_two.all("knowledge-base", "AWS::Lambda::Function")
+def test_every_index_of_a_pool_is_made_so_in_the_language_that_was_said(
+    otherwise: Assembly,
+) -> None:
+    made = [each.properties for each in otherwise.all("knowledge-base", TYPE)]
 
     indexes = {each["IndexArn"].rpartition("/")[2] for each in made}
 
     assert indexes == {"Index1", "Index2"}
     assert {each["Language"] for each in made} == {"none"}
     assert {each["ServiceToken"] for each in made} == {
-        "arn:aws:lambda:{region}:{account}:function:" + function.properties["FunctionName"]
+        "arn:aws:lambda:{region}:{account}:function:docs-search-index"
     }
-    text = json.dumps(of_two.template("knowledge-base"))
+    text = json.dumps(otherwise.template("knowledge-base"))
     assert text.count("s3vectors:UpdateMetadataConfiguration") == 1  # one statement, both indexes
 
 

@@ -19,6 +19,23 @@ STACKROOM = Path(sys.executable).with_name("stackroom")
 _START_SECONDS = 300  # a first start synthesises and compiles, beside other tests
 
 
+def an_instance(state_dir: Path, *, speed: float = 1) -> Instance:
+    """One that nobody started; nothing answers where its endpoints are."""
+    return Instance(
+        pid=1,
+        children={},
+        speed=speed,
+        aws_endpoint="http://127.0.0.1:9",
+        simulator_endpoint="http://127.0.0.1:8",
+        mcp_url="http://127.0.0.1:9/mcp",
+        console_url="http://127.0.0.1:4569",
+        bucket="docs",
+        catalog_table="docs-kb-catalog",
+        control_table="docs-kb-control",
+        state_dir=state_dir,
+    )
+
+
 def start(state_dir: Path, *options: str) -> Child:
     command = [str(STACKROOM), "up", "--state-dir", str(state_dir), "--speed", "20", *options]
     return spawn("up", command, log=state_dir.with_suffix(".log"), environment={})

@@ -29,8 +29,6 @@ def where(**place: object) -> str:
     ("place", "told"),
     [
         ({}, ""),
-        ({"page": 2}, ", page 2"),
-        ({"section": "Travel [red]costs[/red]"}, ", section Travel [red]costs[/red]"),
         ({"page": 2, "section": "Travel"}, ", page 2, section Travel"),
         ({"section": "Travel\x1b[2J"}, ", section Travel\\x1b[2J"),
     ],

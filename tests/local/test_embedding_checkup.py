@@ -12,25 +12,14 @@ from stackroom_local.gateway.configuration import (
     TargetConfiguration,
 )
 from stackroom_local.state import Instance
+from tests.local.running import an_instance
 from tests.valkey import valkey_server
 
 
 @pytest.fixture
 def instance(tmp_path: Path) -> Instance:
     (tmp_path / "gateway" / "logs").mkdir(parents=True)
-    return Instance(
-        pid=1,
-        children={},
-        speed=1,
-        aws_endpoint="http://127.0.0.1:9",
-        simulator_endpoint="http://127.0.0.1:9",
-        mcp_url="http://127.0.0.1:9/mcp",
-        console_url="http://127.0.0.1:4569",
-        bucket="docs",
-        catalog_table="docs-kb-catalog",
-        control_table="docs-kb-control",
-        state_dir=tmp_path,
-    )
+    return an_instance(tmp_path)
 
 
 def configured(instance: Instance, **environment: str) -> None:

@@ -15,6 +15,7 @@ from stackroom_local.deployment.stand_ins import IN_SIMULATOR, Resource, made_by
 from stackroom_local.problems import OfAnotherType
 from stackroom_local.simulator import server
 
+pytestmark = pytest.mark.processes
 NOWHERE = "http://127.0.0.1:9"  # no document is read here, so no S3 is needed
 
 EMBEDDING = {
@@ -44,21 +45,33 @@ def bedrock(tmp_path: Path) -> Iterator[Simulator]:
         )
 
 
-@pytest.mark.processes
 def test_the_shared_data_source_is_made_once_and_adopted_by_every_later_start(
     bedrock: Simulator,
 ) -> None:
     first = deployed(bedrock)
     second = deployed(bedrock)
 
-    sources = bedrock.bedrock_agent.list_data_sources(
-        knowledgeBaseId=first["Base"]["KnowledgeBaseId"]
-    )["dataSourceSummaries"]
+    of_base = {"knowledgeBaseId": first["Base"]["KnowledgeBaseId"]}
+    [listed] = bedrock.bedrock_agent.list_data_sources(**of_base)["dataSourceSummaries"]
+    found = bedrock.bedrock_agent.get_data_source(**of_base, dataSourceId=listed["dataSourceId"])
+    source = found["dataSource"]
     assert first == second
-    assert [each["dataSourceId"] for each in sources] == [first["Shared"]["DataSourceId"]]
+    assert first["Shared"]["Ref"] == f"{of_base['knowledgeBaseId']}|{listed['dataSourceId']}"
+    assert first["Shared"]["DataSourceId"] == listed["dataSourceId"]
+    assert (source["name"], source["status"]) == ("shared", "AVAILABLE")
+    assert source["dataSourceConfiguration"] == {"type": "CUSTOM"}
+    assert source["dataDeletionPolicy"] == "DELETE"
+    # None of another type is taken for it.
+    with pytest.raises(OfAnotherType, match=r"'test-1' is there and of type VECTOR.*--fresh"):
+        make(
+            bedrock,
+            "Bedrock::KnowledgeBase",
+            Name="test-1",
+            RoleArn="arn:aws:iam::000000000000:role/Role1",
+            KnowledgeBaseConfiguration={"Type": "MANAGED"},
+        )
 
 
-@pytest.mark.processes
 def test_resources_have_the_tags_of_their_template_those_that_were_there_before_too(
     bedrock: Simulator,
 ) -> None:
@@ -84,35 +97,6 @@ def test_resources_have_the_tags_of_their_template_those_that_were_there_before_
     assert of_guardrail == [{"key": "team", "value": "legal"}]
 
 
-@pytest.mark.processes
-def test_the_shared_data_source_takes_documents_without_a_bucket(bedrock: Simulator) -> None:
-    made = deployed(bedrock)["Shared"]
-
-    knowledge_base_id, _, data_source_id = made["Ref"].partition("|")
-
-    found = bedrock.bedrock_agent.get_data_source(
-        knowledgeBaseId=knowledge_base_id, dataSourceId=data_source_id
-    )["dataSource"]
-    assert (found["name"], found["status"]) == ("shared", "AVAILABLE")
-    assert found["dataSourceConfiguration"] == {"type": "CUSTOM"}
-    assert found["dataDeletionPolicy"] == "DELETE"
-
-
-@pytest.mark.processes
-def test_a_knowledge_base_is_not_taken_for_one_of_another_type(bedrock: Simulator) -> None:
-    deployed(bedrock)
-
-    with pytest.raises(OfAnotherType, match=r"'test-1' is there and of type VECTOR.*--fresh"):
-        make(
-            bedrock,
-            "Bedrock::KnowledgeBase",
-            Name="test-1",
-            RoleArn="arn:aws:iam::000000000000:role/Role1",
-            KnowledgeBaseConfiguration={"Type": "MANAGED"},
-        )
-
-
-@pytest.mark.processes
 def test_a_managed_knowledge_base_takes_a_while_and_then_takes_documents(
     bedrock: Simulator,
 ) -> None:
@@ -145,7 +129,6 @@ def test_a_managed_knowledge_base_takes_a_while_and_then_takes_documents(
     assert found["status"] == "AVAILABLE"
 
 
-@pytest.mark.processes
 def test_a_guardrail_is_made_once_and_follows_its_template(bedrock: Simulator) -> None:
     first = make(bedrock, "Bedrock::Guardrail", **guardrail("heron"))
     same = make(bedrock, "Bedrock::Guardrail", **guardrail("egret"))
@@ -159,7 +142,6 @@ def test_a_guardrail_is_made_once_and_follows_its_template(bedrock: Simulator) -
     assert found["topicPolicy"]["topics"][0]["definition"] == "What people earn."
 
 
-@pytest.mark.processes
 def test_a_version_of_a_guardrail_stays_until_its_description_changes(bedrock: Simulator) -> None:
     made = make(bedrock, "Bedrock::Guardrail", **guardrail("heron"))
     of_it = {"GuardrailIdentifier": made["GuardrailId"]}
@@ -183,7 +165,6 @@ def test_a_version_of_a_guardrail_stays_until_its_description_changes(bedrock: S
     assert words == ["heron", "egret"]
 
 
-@pytest.mark.processes
 def test_a_template_may_name_a_version_before_its_guardrail_and_refer_to_both(
     bedrock: Simulator,
 ) -> None:

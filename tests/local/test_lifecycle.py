@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from stackroom_local.clients import client
-from stackroom_local.problems import ChildFailed
+from stackroom_local.ports import Ports
+from stackroom_local.problems import ChildFailed, PortTaken
 from stackroom_local.processes import free_ports
 from stackroom_local.simulator.fault_orders import PATH
 from tests.local.running import (
@@ -39,59 +40,46 @@ def note(tmp_path: Path) -> Path:
     return path
 
 
-def test_what_was_ingested_is_found_again_after_down_and_up(state_dir: Path, note: Path) -> None:
-    with local_mode(state_dir):
+def test_what_was_ingested_is_found_again_after_down_and_up_and_forgotten_by_a_fresh_start(
+    state_dir: Path, note: Path
+) -> None:
+    with local_mode(state_dir) as instance:
         dropped = stackroom(
             *("drop", str(note), "--user", "ada", "--catalog", "home", "--wait"),
             state_dir=state_dir,
         )
+        second = stackroom("up", "--port", str(free_ports(4)), state_dir=state_dir)
         stackroom("down", state_dir=state_dir)
         left_after_down = none_left(state_dir, within=60)
-
     with local_mode(state_dir):
         asked = stackroom("ask", "where is the spare key?", "--user", "ada", state_dir=state_dir)
+    with local_mode(state_dir, "--fresh"):
         status = stackroom("status", state_dir=state_dir)
 
     assert dropped.returncode == 0, dropped.stderr
+    assert second.returncode == 1, "a directory serves one at a time"
+    assert f"already served by process {instance.pid}" in second.stderr
+    assert "stackroom down" in second.stderr
     assert left_after_down
     assert "behind the barometer" in asked.stdout
-    assert "1 indexed" in status.stdout
+    assert "no documents yet" in status.stdout
 
 
 def test_a_drop_that_a_stop_cut_off_is_taken_up_again_at_another_port(
     state_dir: Path, note: Path
 ) -> None:
-    with local_mode(state_dir):
-        stackroom("drop", str(note), "--user", "ada", "--catalog", "home", state_dir=state_dir)
+    up = start(state_dir, "--port", str(free_ports(4)))
+    instance_of(up, state_dir)
+    stackroom("drop", str(note), "--user", "ada", "--catalog", "home", state_dir=state_dir)
+    os.kill(up.pid, signal.SIGINT)
+    code = up.process.wait(120)
+    left = processes_of(state_dir)
 
     with local_mode(state_dir) as instance:
         settled = _wait_for("1 indexed", instance.state_dir)
 
+    assert (code, left) == (0, [])
     assert settled
-
-
-def test_a_fresh_start_forgets(state_dir: Path, note: Path) -> None:
-    with local_mode(state_dir):
-        stackroom("drop", str(note), "--user", "ada", "--catalog", "home", state_dir=state_dir)
-
-    with local_mode(state_dir, "--fresh"):
-        status = stackroom("status", state_dir=state_dir)
-
-    assert "no documents yet" in status.stdout
-
-
-@pytest.mark.parametrize("signal_", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_stops_it_without_leaving_a_process(
-    state_dir: Path, signal_: signal.Signals
-) -> None:
-    up = start(state_dir, "--port", str(free_ports(4)))
-    instance_of(up, state_dir)
-
-    os.kill(up.pid, signal_)
-    code = up.process.wait(120)
-
-    assert code == 0
-    assert processes_of(state_dir) == []
 
 
 def test_killing_it_hard_leaves_no_orphans_and_it_starts_again(state_dir: Path, note: Path) -> None:
@@ -105,32 +93,33 @@ def test_killing_it_hard_leaves_no_orphans_and_it_starts_again(state_dir: Path, 
     kill_hard(up.pid)
     up.process.wait()
     gone = none_left(state_dir, within=60)
-    again = start(state_dir, "--port", port)
-    instance_of(again, state_dir)
-    asked = stackroom("ask", "where is the spare key?", "--user", "ada", state_dir=state_dir)
-    again.ask_to_stop()
-    again.end()
+    with local_mode(state_dir, "--port", port):
+        asked = stackroom("ask", "where is the spare key?", "--user", "ada", state_dir=state_dir)
 
     assert gone
     assert "behind the barometer" in asked.stdout
 
 
-def test_what_was_put_just_before_a_power_cut_is_taken_up_by_the_next_start(
+def test_what_was_put_just_before_a_server_died_is_taken_up_by_the_next_start(
     state_dir: Path,
 ) -> None:
-    with local_mode(state_dir) as instance:
-        s3 = client("s3", instance.aws_endpoint)
-        for number in range(20):
-            key = f"ada/home/{number}.txt"
-            s3.put_object(Bucket=instance.bucket, Key=key, Body=f"Key {number} is at the barn.")
-        kill_hard(instance.children["ministack"])
-        assert none_left(state_dir, within=60), "it stops when a server dies"
+    up = start(state_dir, "--port", str(free_ports(4)))
+    instance = instance_of(up, state_dir)
+    s3 = client("s3", instance.aws_endpoint)
+    for number in range(20):
+        key = f"ada/home/{number}.txt"
+        s3.put_object(Bucket=instance.bucket, Key=key, Body=f"Key {number} is at the barn.")
+    kill_hard(instance.children["ministack"])
+    code = up.process.wait(120)
+    left = processes_of(state_dir)
 
-    with local_mode(state_dir) as instance:
+    with local_mode(state_dir):
         told_at_once = stackroom("status", state_dir=state_dir)
         settled = _wait_for("20 indexed", state_dir)
         checkup = stackroom("doctor", state_dir=state_dir)
 
+    assert (code, left) == (1, [])
+    assert "ministack ended with code -9; the end of" in up.log.read_text()
     assert all(f"{number}.txt" in told_at_once.stdout for number in range(20)), told_at_once.stdout
     assert settled
     assert checkup.returncode == 0, checkup.stdout
@@ -147,41 +136,18 @@ def test_faults_begin_once_it_is_up_and_a_reconciliation_gets_through_them(state
     assert reconciled.returncode == 0, reconciled.stderr
 
 
-def test_a_server_that_dies_ends_it_with_the_end_of_that_log(state_dir: Path) -> None:
-    up = start(state_dir, "--port", str(free_ports(4)))
-    instance = instance_of(up, state_dir)
-
-    kill_hard(instance.children["simulator"])
-    code = up.process.wait(120)
-
-    assert code == 1
-    assert "simulator ended with code -9; the end of" in up.log.read_text()
-    assert processes_of(state_dir) == []
-
-
-def test_a_second_up_names_the_first_and_how_to_stop_it(state_dir: Path) -> None:
-    with local_mode(state_dir) as instance:
-        second = stackroom("up", "--port", str(free_ports(4)), state_dir=state_dir)
-
-    assert second.returncode == 1
-    assert f"already served by process {instance.pid}" in second.stderr
-    assert "stackroom down" in second.stderr
-
-
-@pytest.mark.parametrize(
-    ("offset", "server"), [(0, "ministack"), (1, "simulator"), (2, "gateway"), (3, "console")]
-)
-def test_a_taken_port_is_named_with_who_needs_it(state_dir: Path, offset: int, server: str) -> None:
+def test_a_taken_port_is_named_with_who_needs_it(state_dir: Path) -> None:
     port = free_ports(4)
 
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", port + offset))
-        other.listen()
+    for offset, server in enumerate(("ministack", "simulator", "gateway", "console")):
+        taken = socket.create_server(("127.0.0.1", port + offset))
+        with taken, pytest.raises(PortTaken, match=server):
+            Ports(aws=port).require_free(patience=0)
+    with socket.create_server(("127.0.0.1", port + 2)):
         up = stackroom("up", "--port", str(port), state_dir=state_dir)
 
     assert up.returncode == 1
-    assert f"port {port + offset} on 127.0.0.1 is taken" in up.stderr
-    assert server in up.stderr
+    assert f"port {port + 2} on 127.0.0.1 is taken" in up.stderr
     assert "--port" in up.stderr
 
 

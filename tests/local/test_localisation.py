@@ -124,21 +124,6 @@ def test_the_synthesised_template_itself_is_left_alone() -> None:
     assert template == before
 
 
-def test_policies_stay_as_synthesised() -> None:
-    statements = [
-        a_deny({"Bool": {"aws:SecureTransport": "false"}}),
-        a_deny({"ArnNotLike": {"aws:PrincipalArn": ["arn:handler"]}}),
-    ]
-    policy = {
-        "Type": "AWS::S3::BucketPolicy",
-        "Properties": {"PolicyDocument": {"Statement": statements}},
-    }
-
-    resources = localised(a_template(Policy=policy), {}, "assets")["Resources"]
-
-    assert resources["Policy"] == policy
-
-
 @pytest.mark.parametrize(
     ("named", "arn"), [({}, ":alarm:Math"), ({"AlarmName": "errors"}, ":alarm:errors")]
 )

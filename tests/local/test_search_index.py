@@ -19,7 +19,7 @@ from stackroom_local.deployment.assembly import Template
 from stackroom_local.deployment.cloudformation import CloudFormation
 from stackroom_local.problems import DeploymentFailed
 from stackroom_local.state import Instance
-from tests.local.running import local_mode, stackroom
+from tests.local.running import an_instance, local_mode, stackroom
 
 STACK = "stackroom-knowledge-base"
 FUNCTION = "stackroom-search-index"
@@ -102,19 +102,7 @@ def test_an_index_of_an_older_deployment_gains_it(instance: Instance, template: 
     assert searched_by(instance) == {TEXT: "en"}
 
 
-@pytest.mark.parametrize("language", ["de", "none"])
-def test_another_language_is_a_deployment(
-    instance: Instance, template: Template, language: str
-) -> None:
-    [custom] = custom_resources(template)
-    custom["Properties"]["Language"] = language
-
-    CloudFormation.at(instance.aws_endpoint).deploy(STACK, template)
-
-    assert searched_by(instance) == {TEXT: language}
-
-
-def test_a_change_while_another_is_being_built_is_made_after_it(
+def test_another_language_is_a_deployment_that_waits_for_what_is_being_built(
     instance: Instance, template: Template
 ) -> None:
     cloudformation = CloudFormation.at(instance.aws_endpoint)
@@ -123,11 +111,11 @@ def test_a_change_while_another_is_being_built_is_made_after_it(
         custom["Properties"]["Language"] = "de"
         cloudformation.deploy(STACK, template)
         [built] = index_of(instance)["metadataConfiguration"]["textSearchConfigurations"]
-        custom["Properties"]["Language"] = "fr"
+        custom["Properties"]["Language"] = "none"
         cloudformation.deploy(STACK, template)
 
     assert (built["language"], built["status"]) == ("de", "BUILDING")
-    assert searched_by(instance) == {TEXT: "fr"}
+    assert searched_by(instance) == {TEXT: "none"}
 
 
 @contextmanager
@@ -181,19 +169,7 @@ def test_doctor_tells_of_an_index_without_it_and_its_command_mends_it(instance: 
 def test_doctor_says_what_each_state_means(
     tmp_path: Path, readiness: Readiness | None, good: bool, told: str
 ) -> None:
-    instance = Instance(
-        pid=1,
-        children={},
-        speed=1,
-        aws_endpoint="http://127.0.0.1:9",
-        simulator_endpoint="http://127.0.0.1:9",
-        mcp_url="http://127.0.0.1:9/mcp",
-        console_url="http://127.0.0.1:4569",
-        bucket="docs",
-        catalog_table="docs-kb-catalog",
-        control_table="docs-kb-control",
-        state_dir=tmp_path,
-    )
+    instance = an_instance(tmp_path)
 
     result = search_index("docs-1", readiness, instance.project, _remedies(instance))
 

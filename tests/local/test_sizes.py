@@ -7,11 +7,10 @@ from typing import Any, cast
 
 import pytest
 
-from stackroom.catalog_tools.texts import kilobytes, megabytes, size
+from stackroom.catalog_tools.texts import kilobytes, megabytes
 from stackroom.formats import MAX_FILE_BYTES
 from stackroom_local.cli import persons
 from stackroom_local.cli.console import Console, output
-from stackroom_local.cli.owned_table import table_of
 from stackroom_local.cli.persons import Person
 
 UPLOADED = "2026-01-01T00:00:00Z"
@@ -39,15 +38,6 @@ def person() -> Person:
     tools = SimpleNamespace(catalogs=lambda: [catalog], documents=lambda _: [document])
     asker = SimpleNamespace(tools=tools)
     return Person(site=cast("Any", None), asker=cast("Any", asker), user_id="ada")
-
-
-def test_a_file_as_large_as_one_may_be_shows_as_the_limit(person: Person) -> None:
-    out = StringIO()
-
-    Console(file=out, width=200).print(table_of(person.every_document()))
-
-    assert size(MAX_FILE_BYTES) == "50.0 MB"
-    assert "50.0 MB" in out.getvalue()
 
 
 def test_a_signed_in_person_gets_bytes_back_from_what_the_tools_round(person: Person) -> None:

@@ -3,28 +3,13 @@ from pathlib import Path
 import pytest
 
 from stackroom_local.problems import AlreadyUp, NotOurs, NotUp
-from stackroom_local.state import Instance, StateDirectory
+from stackroom_local.state import StateDirectory
+from tests.local.running import an_instance
 
 
 @pytest.fixture
 def state(tmp_path: Path) -> StateDirectory:
     return StateDirectory(tmp_path / "state")
-
-
-def an_instance(state: StateDirectory, pid: int) -> Instance:
-    return Instance(
-        pid=pid,
-        children={},
-        speed=10,
-        aws_endpoint="http://127.0.0.1:4566",
-        simulator_endpoint="http://127.0.0.1:4567",
-        mcp_url="http://127.0.0.1:4568/mcp",
-        console_url="http://127.0.0.1:4569",
-        bucket="stackroom's bucket",
-        catalog_table="catalogs",
-        control_table="control",
-        state_dir=state.path,
-    )
 
 
 def test_a_directory_serves_one_process_at_a_time(state: StateDirectory) -> None:
@@ -44,7 +29,7 @@ def test_it_is_free_again_afterwards(state: StateDirectory) -> None:
 def test_a_record_of_a_process_that_is_gone_counts_for_nothing(state: StateDirectory) -> None:
     with state.held():
         pass
-    state.record(an_instance(state, pid=1))
+    state.record(an_instance(state.path))
 
     with pytest.raises(NotUp, match="stackroom up"):
         state.instance()
@@ -79,12 +64,12 @@ def test_a_file_is_no_state_directory(tmp_path: Path) -> None:
 
 
 def test_the_environment_sends_each_service_to_its_server(state: StateDirectory) -> None:
-    environment = an_instance(state, pid=1).environment()
+    environment = an_instance(state.path).environment()
 
-    assert environment["AWS_ENDPOINT_URL"] == "http://127.0.0.1:4566"
-    assert environment.pop("AWS_ENDPOINT_URL_SQS") == "http://127.0.0.1:4566"
+    assert environment["AWS_ENDPOINT_URL"] == "http://127.0.0.1:9"
+    assert environment.pop("AWS_ENDPOINT_URL_SQS") == "http://127.0.0.1:9"
     assert {value for name, value in environment.items() if "_URL_" in name} == {
-        "http://127.0.0.1:4567"
+        "http://127.0.0.1:8"
     }
-    assert environment["STACKROOM_BUCKET"] == "stackroom's bucket"
-    assert environment["STACKROOM_MCP_URL"] == "http://127.0.0.1:4568/mcp"
+    assert environment["STACKROOM_BUCKET"] == "docs"
+    assert environment["STACKROOM_MCP_URL"] == "http://127.0.0.1:9/mcp"

@@ -74,18 +74,6 @@ def test_a_time_that_nobody_knows_or_that_has_run_out_is_not_told() -> None:
     assert "being ingested, longer than usual: 4m so far" in shown[1]
 
 
-def test_a_position_that_was_not_found_is_told_as_behind_those_that_were() -> None:
-    estimate = DocumentEstimate(
-        document=WAITING, stage=DocumentStage.WAITING, attempt=1, eta_seconds=1, so_far_seconds=0
-    )
-
-    shown = printed(
-        overview([listing(estimate, QueuePosition(position=None, length=1000))], speed=1)
-    )
-
-    assert "waiting for its turn, behind the first 1000 in the queue, about 1s to go" in shown
-
-
 def test_a_settled_document_has_no_stage_and_a_failed_one_its_reason() -> None:
     failed = WAITING.moved(DocumentStatus.FAILED, at=NOON, reason="the file is empty")
 
@@ -116,22 +104,6 @@ def test_a_receipt_says_removed_only_when_no_search_finds_the_document(
     assert times.split("asked 2026-03-01 12:00:00Z  ")[1] == end
 
 
-def test_a_receipt_says_when_the_document_was_found_last_if_ever() -> None:
-    before = ASKED.model_copy(update={"searchable_before": NOON - timedelta(hours=1)})
-
-    lines = printed(told([ASKED, before])).splitlines()
-
-    assert "never found by a search" in lines[1]
-    assert "searchable before 2026-03-01 11:00:00Z" in lines[3]
-
-
-def test_a_receipt_names_the_catalog_that_the_file_lay_in() -> None:
-    known = ASKED.model_copy(update={"s3_key": "ada/home/a.txt"})
-
-    assert "rcpt-1  ada/home/a.txt" in printed(told([known]))
-    assert "rcpt-1  a.txt" in printed(told([ASKED]))
-
-
 def test_files_of_nobody_are_explained_once_below_the_table() -> None:
     nobodys = [CatalogListing("!none", NO_CATALOG, (WAITING, WAITING))]
 
@@ -140,11 +112,3 @@ def test_files_of_nobody_are_explained_once_below_the_table() -> None:
     assert shown.count("no user's folder") == 1
     assert "stackroom status -u '!none'" in shown
     assert "!none" not in printed(overview([listing(ESTIMATE)], speed=10))
-
-
-def test_what_of_a_large_catalog_is_not_listed_is_counted() -> None:
-    large = CatalogListing("ada", "home", (WAITING,), unlisted=1234)
-
-    shown = printed(overview([large], speed=1))
-
-    assert "… and 1234 more, most of them indexed" in shown

@@ -94,7 +94,9 @@ def _newcomer(
 
 
 @pytest.mark.processes
-def test_it_holds_each_part_of_the_project_and_nothing_compiled(wheel: Path) -> None:
+def test_it_holds_each_part_of_the_project_and_of_the_console_and_nothing_compiled(
+    wheel: Path,
+) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     held = {name.removeprefix(f"{SHIPPED}/") for name in names if name.startswith(SHIPPED)}
 
@@ -103,19 +105,13 @@ def test_it_holds_each_part_of_the_project_and_nothing_compiled(wheel: Path) -> 
         files = [root] if root.is_file() else [each for each in root.rglob("*") if each.is_file()]
         written = {str(each.relative_to(ROOT)) for each in files if each.suffix != ".pyc"}
         assert written - held == set()
+    for folder in ("templates", "static"):
+        shown = (ROOT / "src" / "stackroom_console" / folder).rglob("*")
+        shipped = {str(each.relative_to(ROOT / "src")) for each in shown if each.is_file()}
+        assert len(shipped) > 5
+        assert shipped - set(names) == set()
     assert not [name for name in names if name.endswith(".pyc")]
     assert [name for name in held if re.fullmatch(r"packages/ministack-.*/LICENSE", name)]
-
-
-@pytest.mark.processes
-def test_it_holds_what_the_console_shows(wheel: Path) -> None:
-    held = set(zipfile.ZipFile(wheel).namelist())
-
-    for folder in ("templates", "static"):
-        files = (ROOT / "src" / "stackroom_console" / folder).rglob("*")
-        shown = {str(each.relative_to(ROOT / "src")) for each in files if each.is_file()}
-        assert len(shown) > 5
-        assert shown - held == set()
 
 
 @pytest.mark.processes

@@ -12,18 +12,16 @@ from stackroom_local.sites.known import Deployments, config_folder, write
 from stackroom_local.sites.problems import NotKept, UnknownDeployment
 
 
-def test_what_is_kept_is_there_for_the_next_one(deployments: Deployments, site: AwsSite) -> None:
-    deployments.keep(site)
-
-    assert Deployments(deployments.folder).named("prod") == site
-
-
-def test_one_of_the_same_name_takes_its_place(deployments: Deployments, site: AwsSite) -> None:
+def test_what_is_kept_is_there_for_the_next_one_and_one_of_its_name_takes_its_place(
+    deployments: Deployments, site: AwsSite
+) -> None:
     moved = site.model_copy(update={"mcp_url": "https://another.example/mcp"})
 
     deployments.keep(site)
+    first = Deployments(deployments.folder).named("prod")
     deployments.keep(moved)
 
+    assert first == site
     assert deployments.all() == [moved]
 
 
@@ -79,7 +77,7 @@ def test_a_folder_that_is_a_file_is_told_with_what_to_do(tmp_path: Path, site: A
         Deployments(tmp_path / "config").keep(site)
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"version": 2, "deployments": []}', "{"])
+@pytest.mark.parametrize("text", ["[]", '{"version": 2, "deployments": []}', "{"])
 def test_a_file_of_somebody_elses_is_not_written_over(
     deployments: Deployments, site: AwsSite, text: str
 ) -> None:

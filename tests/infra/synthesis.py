@@ -1,0 +1,152 @@
+"""
+Deployments by what the context says, synthesised once for each content of their sources.
+
+All workers and later runs find them in .cache. cdk-nag looks at each while it is made: a finding
+without acknowledgment fails that.
+"""
+
+import fcntl
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from tests.infra.assembly import Assembly
+
+ROOT = Path(__file__).parents[2]
+_PACKAGES = ("stackroom", "stackroom_agents", "stackroom_console", "stackroom_constructs")
+_KEPT = 3  # of other contents, so that switching branches to and fro stays quick
+
+DOMAIN = "console.example.com"
+CERTIFICATE = "arn:aws:acm:us-east-1:123456789012:certificate/0123abcd-0000-0000-0000-000000000000"
+NOVA = "amazon.nova-lite-v1:0"
+REDIS = "rediss://cache.example.com:6379"
+CONTEXTS: Mapping[str, Mapping[str, object]] = {
+    "as in cdk.json": {},
+    "warmed": {"prewarm_minutes": 15},
+    "by Retrieve": {"prewarm_minutes": 15, "retrieve_via": "bedrock"},
+    "managed": {"prewarm_minutes": 15, "knowledge_base_type": "managed"},
+    "cached": {
+        "redis_url": REDIS,
+        "redis_subnet_ids": "subnet-0123456789abcdef0,subnet-0123456789abcdef1",
+        "redis_security_group_ids": "sg-0123456789abcdef0",
+    },
+    # Two levels of chunks, and a model that reads pictures.
+    "hierarchical": {
+        "chunking": "hierarchical",
+        "chunk_tokens": "2000,200",
+        "chunk_overlap": "40",
+        "parsing": "foundation_model",
+        "parsing_model": NOVA,
+        "retrieve_via": "bedrock",
+    },
+    "sharing": {"shared_knowledge_bases_file": "tests/infra/shared_knowledge_bases.json"},
+    "without console": {"console": "off"},
+    # All that can be said without excluding one another; numbers as text are the CLI's.
+    "otherwise": {
+        "project": "docs",
+        "knowledge_base_pool_size": 2,
+        "catalog_data_sources": "s3",
+        "admission_jobs": "7",
+        "admission_direct_calls": 20,
+        "admission_seconds_between_starts": 2.5,
+        "answer_model": f"eu.{NOVA}",
+        "answer_via": "retrieve_and_generate",
+        "answer_prompt_file": "tests/infra/prompt.txt",
+        "guardrail_id": "gr123",
+        "guardrail_version": "DRAFT",
+        "rerank_model": "amazon.rerank-v1:0",
+        "retrieve_least_score": "0.3",
+        "retrieve_max_tokens": "1200",
+        "retrieve_prioritize_by": "recency",
+        "retrieve_sharing": "on",
+        "redis_url": REDIS,
+        "callback_urls": "https://inspector.example/callback",
+        "search_language": "none",
+        "chunking": "fixed",
+        "chunk_tokens": "500",
+        "chunk_overlap": "10",
+        "console_domain": DOMAIN,
+        "console_certificate_arn": CERTIFICATE,
+        "agent_models": f"eu.{NOVA},amazon.nova-micro-v1:0",
+        "upload_origins": "https://app.example.com",
+    },
+}
+
+
+@cache
+def deployment(name: str = "as in cdk.json") -> Assembly:
+    """The stacks under a context of CONTEXTS."""
+    context = CONTEXTS[name]
+
+    def make(directory: Path) -> None:
+        # Importing the CDK starts a Node process, which nobody needs who finds it made.
+        import aws_cdk as cdk  # noqa: PLC0415
+        from cdk_nag import AwsSolutionsChecks  # noqa: PLC0415
+
+        from infra.app import build_app  # noqa: PLC0415
+
+        app = build_app(str(directory), context)
+        cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+        app.synth()
+        if context:  # what functions hold is the same, and is looked at once
+            for asset in directory.glob("asset.*/"):
+                shutil.rmtree(asset)
+
+    files = [ROOT / str(context[each]) for each in context if each.endswith("_file")]
+    made = kept(name, make, told=json.dumps(context), files=files)
+    return Assembly(made, str(context.get("project", "stackroom")))
+
+
+def kept(
+    name: str, make: Callable[[Path], None], *, told: str = "", files: list[Path] | None = None
+) -> Path:
+    """
+    The assembly that `make` writes into a folder, or wrote before from the same sources.
+
+    told, files: what it is made of beside the project's own sources.
+    """
+    folder = ROOT / ".cache" / "tests" / "synth" / name.replace(" ", "-")
+    folder.mkdir(parents=True, exist_ok=True)
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        outcome = folder / _fingerprint(told, files or [])
+        if not (outcome / "manifest.json").exists():
+            draft = folder / "draft"
+            shutil.rmtree(draft, ignore_errors=True)
+            make(draft)
+            by_age = sorted(folder.iterdir(), key=lambda each: each.stat().st_mtime, reverse=True)
+            for old in by_age[_KEPT:]:
+                shutil.rmtree(old)
+            draft.rename(outcome)
+    return outcome
+
+
+def _fingerprint(told: str, files: list[Path]) -> str:
+    digest = hashlib.sha256(told.encode())
+    for path in [*files, *_sources()]:
+        digest.update(f"{path}\0".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def _sources() -> tuple[Path, ...]:
+    """Of templates, and of what functions hold."""
+
+    def within(folder: Path) -> Iterator[Path]:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and path.suffix != ".pyc":
+                yield path
+
+    folders = [ROOT / each for each in ("infra", "functions", "statemachines")]
+    for package in _PACKAGES:
+        spec = find_spec(package)
+        assert spec is not None, package
+        assert spec.origin is not None, package
+        folders.append(Path(spec.origin).parent)
+    found = [path for folder in folders for path in within(folder)]
+    return (ROOT / "cdk.json", ROOT / "requirements.lock", Path(__file__), *found)

@@ -1,0 +1,82 @@
+"""Options of `stackroom up`: what is served with, and what is refused before anything starts."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from stackroom_local.cli import serving
+from stackroom_local.cli.commands import commands
+from stackroom_local.ports import Ports
+from stackroom_local.servers import Servers
+from stackroom_local.state import StateDirectory
+
+INSPECTOR, ELSEWHERE = "http://localhost:6274", "https://inspector.example"
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """With what a local mode would have been served."""
+    calls: list[dict[str, Any]] = []
+    monkeypatch.setattr(serving, "up", lambda _state_dir, **told: calls.append(told))
+    return calls
+
+
+def test_context_reaches_the_templates_as_it_is_given(served: list[dict[str, Any]]) -> None:
+    given = ("-c", "parsing=foundation_model", "--context", "search_language=a=b", "-c", "empty=")
+
+    outcome = CliRunner().invoke(commands, ["up", *given])
+
+    assert outcome.exit_code == 0
+    [told] = served
+    assert told["context"] == {
+        "parsing": "foundation_model",
+        "search_language": "a=b",
+        "empty": "",
+    }
+    assert told["allowed_origins"] == []
+
+
+def test_an_option_of_its_own_wins_over_context(served: list[dict[str, Any]]) -> None:
+    arguments = ["up", "--retrieve-via", "bedrock", "-c", "retrieve_via=s3vectors"]
+
+    assert CliRunner().invoke(commands, arguments).exit_code == 0
+    assert [told["context"] for told in served] == [{"retrieve_via": "bedrock"}]
+
+
+def test_every_origin_that_is_given_is_let_in(served: list[dict[str, Any]]) -> None:
+    arguments = ["up", "--allow-origin", INSPECTOR, "--allow-origin", ELSEWHERE]
+
+    assert CliRunner().invoke(commands, arguments).exit_code == 0
+    assert [told["allowed_origins"] for told in served] == [[INSPECTOR, ELSEWHERE]]
+
+
+@pytest.mark.parametrize(
+    ("option", "wrong", "told"),
+    [
+        ("-c", "parsing", "KEY=VALUE"),
+        ("-c", "=value", "KEY=VALUE"),
+        ("--allow-origin", "*", "'*'"),
+        ("--allow-origin", "localhost:6274", "'localhost:6274'"),
+        ("--allow-origin", f"{INSPECTOR}/", f"'{INSPECTOR}/'"),
+        ("--allow-origin", "http://x:80", "'http://x:80'"),
+    ],
+)
+def test_what_is_no_pair_or_origin_is_refused_before_anything_starts(
+    served: list[dict[str, Any]], option: str, wrong: str, told: str
+) -> None:
+    outcome = CliRunner().invoke(commands, ["up", option, wrong])
+
+    assert (outcome.exit_code, served) == (2, [])
+    assert told in outcome.output
+
+
+def test_the_gateway_is_told_of_origins_and_no_other_server(tmp_path: Path) -> None:
+    servers = Servers(StateDirectory(tmp_path), Ports(aws=4566), 10.0, (INSPECTOR, ELSEWHERE))
+
+    command = servers.gateway().command
+
+    assert command[command.index("--allow-origins") + 1] == f"{INSPECTOR} {ELSEWHERE}"
+    for other in (servers.ministack(), servers.simulator()):
+        assert INSPECTOR not in " ".join(other.command)
