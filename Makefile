@@ -181,12 +181,10 @@ up: setup ## serve on this machine until Ctrl-C
 # Three on two cores: a quarter of the time, tests wait.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=3 --dist=loadgroup
 
-# Nothing of theirs is quick, and to import them takes seconds.
-UNREAD := browser campaigns constructs e2e infra workflow gateway/test_clients.py
-
+# tests/tiers.py says which tests are whose.
 .PHONY: quick
-quick: setup ## run the tests that need no server or process, in half a minute
-	$(PYTEST) -m "not processes and not slow" $(UNREAD:%=--ignore=tests/%) $(ARGS)
+quick: setup ## run the tests that need no server or process, in a minute
+	$(PYTEST) --tier=quick -m "not processes and not slow" $(ARGS)
 
 # The browser that tests/browser drives. Where it can't be installed, those tests say what to do.
 CHROMIUM ?= /usr/bin/chromium
@@ -207,14 +205,13 @@ times: ## run the three tiers, and write the table of docs/testing.md from what 
 	for tier in quick test prove; do $(MAKE) $$tier ARGS="--junitxml=.cache/times/$$tier.xml" || exit 1; done
 	$(BIN)/python -m docs.test_times .cache/times
 
-# tests/tiers.py says which tests are whose.
 .PHONY: test
 test: setup browser ## run the tests of every change; ARGS="-k foo" some
-	$(PYTEST) -m "not prove" $(ARGS)
+	$(PYTEST) --tier=test $(ARGS)
 
 .PHONY: prove
 prove: setup browser ## run all other tests, as before a release: kills, attacks, browsers, other programs
-	$(PYTEST) -m prove $(ARGS)
+	$(PYTEST) --tier=prove $(ARGS)
 
 .PHONY: clients
 clients: setup ## run every block of docs/clients.md

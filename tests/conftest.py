@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.processes import Watch
-from tests.tiers import tier_of
+from tests.tiers import is_run
 
 if TYPE_CHECKING:
     from stackroom_local.state import Instance
@@ -73,16 +73,26 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Instance"]:
         yield running
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    tiers = ("quick", "test", "prove")
+    parser.addoption("--tier", choices=tiers, help="only its files (tests/tiers.py)")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """What another tier takes is not even imported."""
+    tier = config.getoption("--tier")
+    if tier is None or not collection_path.name.startswith("test_"):
+        return None
+    return None if is_run(collection_path.relative_to(_TESTS).as_posix(), tier) else True
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
         if fixtures & _SERVERS:
             item.add_marker("processes")
-        file = item.path.relative_to(_TESTS)
-        if file.parts[0] in _SLOW:
+        if item.path.relative_to(_TESTS).parts[0] in _SLOW:
             item.add_marker("slow")
-        if tier_of(file.as_posix()) == "prove":
-            item.add_marker("prove")
         if shared := _shared(item, fixtures):
             item.add_marker(pytest.mark.xdist_group(shared))
     # What takes longest first, so that no worker is left with it alone at the end.

@@ -1,5 +1,6 @@
 """
-When a test is run: with every change (`make test`), or before a release too (`make prove`).
+When a test is run: before a commit (`make quick`), with every change (`make test`), or before a
+release too (`make prove`).
 
 What every change must hold is never only in `prove`: nobody finds another's data, a death before or
 after a write and an answer that is lost do no harm, each Catch, Retry and Choice of the state
@@ -9,10 +10,26 @@ machine leads where it says, rights are those of the templates, and a dropped fi
 from pathlib import PurePosixPath
 from typing import Literal
 
-Tier = Literal["test", "prove"]
+Tier = Literal["quick", "test", "prove"]
 
-# The longest path that begins a test's file decides; what none begins is of "test".
+# The longest path that begins a test's file decides; what none begins is of "quick", but for those
+# of its tests that start a process or take their time (tests/conftest.py).
 TIERS: dict[str, Tier] = {
+    # Many tables, or many pages, for each test.
+    "agents/test_both_surfaces.py": "test",
+    "aws/test_books.py": "test",
+    "console/test_access.py": "test",
+    "console/test_bad_input.py": "test",
+    "console/test_hardening_bodies.py": "test",
+    "functions/test_bad_input.py": "test",
+    "functions/test_catalog_tools.py": "test",
+    "functions/test_ingest.py": "test",
+    "functions/test_reconciler.py": "test",
+    "functions/test_status_poller.py": "test",
+    # To import them takes seconds, and nothing of theirs is quick.
+    "constructs": "test",
+    "gateway/test_clients.py": "test",
+    "infra": "test",
     # A local mode of their own, killed, attacked, or driven by other programs.
     "campaigns": "prove",
     "clients": "prove",
@@ -62,4 +79,10 @@ def tier_of(file: str) -> Tier:
     for each in (path, *path.parents):
         if (found := TIERS.get(str(each))) is not None:
             return found
-    return "test"
+    return "quick"
+
+
+def is_run(file: str, tier: Tier) -> bool:
+    """Whether `make <tier>` takes tests of that file: "test" has those of "quick", too."""
+    own = tier_of(file)
+    return own == tier or (tier, own) == ("test", "quick")
