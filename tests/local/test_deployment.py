@@ -213,7 +213,7 @@ def test_an_orphan_that_is_left_to_a_person_makes_the_reconciler_exit_with_1(
     [base] = bedrock.list_knowledge_bases()["knowledgeBaseSummaries"]
     made = bedrock.create_data_source(
         knowledgeBaseId=base["knowledgeBaseId"],
-        name=f"research-cat-{24 * '0'}",
+        name=f"ds-{32 * '0'}",  # of a catalog, but it doesn't tell of which
         dataSourceConfiguration={
             "type": "S3",
             "s3Configuration": {"bucketArn": f"arn:aws:s3:::{instance.bucket}"},

@@ -111,7 +111,7 @@ def test_what_was_put_just_before_a_server_died_is_taken_up_by_the_next_start(
         s3.put_object(Bucket=instance.bucket, Key=key, Body=f"Key {number} is at the barn.")
     kill_hard(instance.children["ministack"])
     code = up.process.wait(120)
-    left = processes_of(state_dir)
+    said, left = up.log.read_text(), processes_of(state_dir)
 
     with local_mode(state_dir):
         told_at_once = stackroom("status", state_dir=state_dir)
@@ -119,7 +119,7 @@ def test_what_was_put_just_before_a_server_died_is_taken_up_by_the_next_start(
         checkup = stackroom("doctor", state_dir=state_dir)
 
     assert (code, left) == (1, [])
-    assert "ministack ended with code -9; the end of" in up.log.read_text()
+    assert "ministack ended with code -9; the end of" in said
     assert all(f"{number}.txt" in told_at_once.stdout for number in range(20)), told_at_once.stdout
     assert settled
     assert checkup.returncode == 0, checkup.stdout
