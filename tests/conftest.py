@@ -107,7 +107,7 @@ def _shared(item: pytest.Item, fixtures: set[str]) -> str | None:
     """What is too dear to start in every worker; a module's own `instance` is its own affair."""
     if "instance" in fixtures and not hasattr(getattr(item, "module", None), "instance"):
         return "local-mode"
-    return "assembly" if "assembly" in fixtures else None
+    return None
 
 
 @pytest.hookimpl(optionalhook=True)

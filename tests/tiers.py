@@ -51,7 +51,7 @@ TIERS: dict[str, Tier] = {
     "local/test_deployment.py": "prove",
     "local/test_lifecycle.py": "prove",
     "local/test_loading.py": "prove",
-    "local/test_pooling.py": "prove",
+    "local/test_pgvector_page.py": "prove",
     "local/test_search_index.py": "prove",
     "local/test_simulated_types.py": "prove",
     "local/test_wheel.py": "prove",
@@ -62,12 +62,9 @@ TIERS: dict[str, Tier] = {
     # Every store in every trouble; `test` has what each finds, and for whom.
     "contract/stores/test_troubles.py": "prove",
     # A local mode, a simulator, a gateway or a synthesis for each case.
-    "constructs/test_bundling.py": "prove",
-    "constructs/test_examples.py": "prove",
-    "constructs/test_packages.py": "prove",
     "gateway/test_node_clients.py": "prove",
     "gateway/test_sign_in.py": "prove",
-    "infra/test_bundling.py": "prove",
+    "infra/test_contexts.py": "prove",
     "simulator/test_managed_ingestion.py": "prove",
     "simulator/test_parsing.py": "prove",
 }
