@@ -105,9 +105,8 @@ def pytest_collection_finish() -> None:
 
 def _shared(item: pytest.Item, fixtures: set[str]) -> str | None:
     """What is too dear to start in every worker; a module's own `instance` is its own affair."""
-    if "instance" in fixtures and not hasattr(getattr(item, "module", None), "instance"):
-        return "local-mode"
-    return None
+    is_shared = "instance" in fixtures and not hasattr(getattr(item, "module", None), "instance")
+    return "local-mode" if is_shared else None
 
 
 @pytest.hookimpl(optionalhook=True)
