@@ -41,10 +41,9 @@ def clock() -> Clock:
 
 @pytest.fixture
 def server() -> Iterator[ValkeyServer]:
-    started = valkey_server()
-    started.start()
-    yield started
-    started.terminate()
+    """One for each test: of whoever is connected to it, some are counted."""
+    with valkey_server() as started:
+        yield started
 
 
 @contextmanager
@@ -105,19 +104,6 @@ def _until(over: threading.Event, serve: Any) -> None:
         serve()
 
 
-def kill(server: ValkeyServer) -> int:
-    """As kill -9 does; answers the port that it had."""
-    port = int(server.port)
-    server.terminate()
-    return port
-
-
-def restarted(port: int) -> ValkeyServer:
-    server = valkey_server(port)
-    server.start()
-    return server
-
-
 def test_a_server_that_was_never_there_has_nothing() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -157,26 +143,23 @@ def test_an_answer_in_drips_is_not_waited_for() -> None:
         assert taken
 
 
-def test_a_server_killed_and_back_again_is_asked_after_a_second(
-    server: ValkeyServer, clock: Clock
-) -> None:
+def test_a_server_killed_and_back_again_is_asked_after_a_second(clock: Clock) -> None:
+    server = valkey_server()
+    server.start()
+    port = server.port
     cache = RedisEmbeddingCache(server.connection_url, now=clock, longest=PATIENT)
     cache.put("key", VECTOR)
-    assert cache.get("key") == Kept(vector=VECTOR)
-
-    port = kill(server)
+    before = cache.get("key")
+    server.terminate()  # as kill -9 does
     while_dead = cache.get("key")
-    again = restarted(port)
-    try:
+    with valkey_server(port) as again:
         with client_of(again) as client:
             client.set("key", KEPT)
         at_once = cache.get("key")
         clock.seconds += 1.1
         later = cache.get("key")
-    finally:
-        again.terminate()
 
-    assert (while_dead, at_once) == (None, None)
+    assert (before, while_dead, at_once) == (Kept(vector=VECTOR), None, None)
     assert later == Kept(vector=VECTOR)
 
 

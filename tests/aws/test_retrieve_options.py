@@ -2,24 +2,18 @@
 
 from typing import Any
 
-import boto3
 import pytest
 from botocore.stub import Stubber
 
 from stackroom.aws.retrieve_models import Attribute, ImplicitFilter, Reranking
 from stackroom.aws.retrieve_options import RetrieveOptions
 
+SERVICE = "bedrock-agent-runtime"  # of the fixture `client`
 MODEL = "arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0"
 YEAR = Attribute(key="year", type="NUMBER", description="the year of the document")
 
 
-def passes_the_model(configuration: Any) -> None:
-    client = boto3.client(
-        "bedrock-agent-runtime",
-        region_name="us-east-1",
-        aws_access_key_id="testing",
-        aws_secret_access_key="testing",
-    )
+def passes_the_model(client: Any, configuration: Any) -> None:
     with Stubber(client) as stubber:
         stubber.add_response("retrieve", {"retrievalResults": []})
         client.retrieve(
@@ -35,7 +29,7 @@ def test_more_than_retrieve_gives_is_asked_for_by_the_page() -> None:
     assert asked["vectorSearchConfiguration"]["numberOfResults"] == 100
 
 
-def test_every_choice_of_a_vector_search_is_sent() -> None:
+def test_every_choice_of_a_vector_search_is_sent(client: Any) -> None:
     condition = {"equals": {"key": "city", "value": "Rome"}}
     options = RetrieveOptions(
         search_type="HYBRID",
@@ -50,7 +44,7 @@ def test_every_choice_of_a_vector_search_is_sent() -> None:
 
     asked = options.configuration(20, condition)
 
-    passes_the_model(asked)
+    passes_the_model(client, asked)
     assert asked == {
         "vectorSearchConfiguration": {
             "numberOfResults": 20,
@@ -101,11 +95,11 @@ def test_every_choice_of_a_vector_search_is_sent() -> None:
     ],
 )
 def test_a_managed_knowledge_base_has_a_configuration_of_its_own(
-    options: RetrieveOptions, expected: dict[str, Any]
+    client: Any, options: RetrieveOptions, expected: dict[str, Any]
 ) -> None:
     asked = options.configuration(20, {"equals": {"key": "city", "value": "Rome"}})
 
-    passes_the_model(asked)
+    passes_the_model(client, asked)
     condition = {"equals": {"key": "city", "value": "Rome"}}
     search = {"numberOfResults": 20, "filter": condition, **expected}
     assert asked == {"managedSearchConfiguration": search}
@@ -215,7 +209,6 @@ def test_models_are_described_as_bedrock_takes_it(make: Any, why: str) -> None:
     ("options", "expected"),
     [
         (RetrieveOptions(), True),
-        (RetrieveOptions(search_type="SEMANTIC"), True),
         (RetrieveOptions(search_type="HYBRID"), False),
         (RetrieveOptions(has_cosine_scores=False), False),
         (RetrieveOptions(is_managed=True), False),

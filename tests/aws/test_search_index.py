@@ -29,39 +29,31 @@ def described(**more: Any) -> dict[str, Any]:
     return {"index": {**index, **more}}
 
 
+def of_text(**configured: str) -> dict[str, Any]:
+    metadata = {"nonFilterableMetadataKeys": [TEXT], "textSearchConfigurations": [configured]}
+    return {"indexMode": "ENHANCED", "metadataConfiguration": metadata}
+
+
 @pytest.mark.parametrize(
-    ("told", "state"),
+    ("told", "is_enhanced", "text_search"),
     [
-        ({}, IndexState(is_enhanced=False, text_search=Readiness.MISSING)),
-        ({"indexMode": "CLASSIC"}, IndexState(is_enhanced=False, text_search=Readiness.MISSING)),
-        ({"indexMode": "ENHANCED"}, IndexState(is_enhanced=True, text_search=Readiness.MISSING)),
+        ({}, False, Readiness.MISSING),  # an index from before there were modes
+        ({"indexMode": "CLASSIC"}, False, Readiness.MISSING),
+        ({"indexMode": "ENHANCED"}, True, Readiness.MISSING),
+        (of_text(metadataKey=TEXT, status="ACTIVE"), True, Readiness.ACTIVE),
+        (of_text(metadataKey=TEXT, status="BUILDING"), True, Readiness.BUILDING),
+        (of_text(metadataKey=TEXT), True, Readiness.BUILDING),
+        (of_text(metadataKey="title", status="ACTIVE"), True, Readiness.MISSING),
     ],
 )
-def test_the_mode_is_what_the_index_says_and_no_word_of_it_is_the_older_one(
-    client: Any, stubber: Stubber, told: dict[str, str], state: IndexState
+def test_only_what_is_built_of_bedrocks_text_in_an_enhanced_index_can_be_searched(
+    client: Any, stubber: Stubber, told: dict[str, Any], is_enhanced: bool, text_search: Readiness
 ) -> None:
     stubber.add_response("get_index", described(**told), {"indexArn": INDEX})
 
-    assert S3VectorsIndexes(client).state(INDEX) == state
+    state = S3VectorsIndexes(client).state(INDEX)
 
-
-@pytest.mark.parametrize(
-    ("configured", "text_search"),
-    [
-        ({"metadataKey": TEXT, "status": "ACTIVE"}, Readiness.ACTIVE),
-        ({"metadataKey": TEXT, "status": "BUILDING"}, Readiness.BUILDING),
-        ({"metadataKey": TEXT}, Readiness.BUILDING),
-        ({"metadataKey": "title", "status": "ACTIVE"}, Readiness.MISSING),
-    ],
-)
-def test_only_what_is_built_of_bedrocks_text_can_be_searched(
-    client: Any, stubber: Stubber, configured: dict[str, str], text_search: Readiness
-) -> None:
-    metadata = {"nonFilterableMetadataKeys": [TEXT], "textSearchConfigurations": [configured]}
-    answer = described(indexMode="ENHANCED", metadataConfiguration=metadata)
-    stubber.add_response("get_index", answer, {"indexArn": INDEX})
-
-    assert S3VectorsIndexes(client).state(INDEX).readiness is text_search
+    assert state == IndexState(is_enhanced=is_enhanced, text_search=text_search)
 
 
 def test_each_change_is_one_request_of_the_one_key(client: Any, stubber: Stubber) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from functions.opensearch_retrieve import handler as function
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
-from stackroom.filters import AllOf, AnyOf, Has
+from stackroom.filters import AllOf, Has
 from stackroom.ports.retrieval import Passage
 from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
 from tests import lambda_context
@@ -112,12 +112,6 @@ def test_a_filter_is_anded_and_top_k_is_the_limit(knowledge_base: FakeKnowledgeB
     assert knowledge_base.filters == [AllOf((Has("domain", "finance"), Has("taxonomy", "GL")))]
 
 
-def test_a_list_in_a_filter_means_any_of_it(knowledge_base: FakeKnowledgeBase) -> None:
-    call({"query": "ledgers", "filter": {"taxonomy": ["GL", "AP"]}})
-
-    assert knowledge_base.filters == [AnyOf((Has("taxonomy", "GL"), Has("taxonomy", "AP")))]
-
-
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
@@ -138,16 +132,6 @@ def test_wrong_arguments_are_told_by_name(
     assert (answer["success"], answer["errorType"]) == (False, "ValidationError")
     assert named in answer["error"]
     assert knowledge_base.filters == []
-
-
-@pytest.mark.parametrize("top_k", [3, 3.0, "3"])
-def test_a_number_is_taken_as_models_write_it(
-    knowledge_base: FakeKnowledgeBase, top_k: object
-) -> None:
-    for _ in range(5):
-        _put(knowledge_base, 0.9)
-
-    assert len(call({"query": "x", "top_k": top_k})["results"]) == 3
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from moto import mock_aws
-from pydantic import ValidationError
 
 import functions.reconciler.handler as reconciler
 from stackroom.aws import session
@@ -159,12 +158,6 @@ def test_a_second_time_nothing_is_found_and_that_is_counted_too(
     assert printed.figures("ReconcilerFindings")[-1].values == (0,)
 
 
-def test_what_was_dropped_a_moment_ago_is_left_alone(world: None, printed: Printed) -> None:
-    put(KEY)
-
-    assert reconcile() == {"finished": True, "found": {}}
-
-
 def test_the_next_invocation_goes_on_where_the_time_ran_out(
     world: None, later: None, printed: Printed
 ) -> None:
@@ -179,14 +172,6 @@ def test_the_next_invocation_goes_on_where_the_time_ran_out(
     assert place is not None
     assert second == {"finished": True, "found": {"object_without_record": 1}}
     assert bookmark.read() is None
-
-
-def test_without_time_for_a_piece_nothing_is_begun(
-    world: None, later: None, printed: Printed
-) -> None:
-    put(KEY)
-
-    assert reconcile(Hurried(pieces=0))["found"] == {}
 
 
 def test_when_no_round_is_due_a_lost_upload_waits_for_the_next(
@@ -218,19 +203,6 @@ def test_the_log_tells_how_far_a_round_has_come(world: None, later: None, printe
     assert line["finished"] is False
     assert "round_ended" not in line
     assert line["read"] == {"objects": 1}
-
-
-@pytest.mark.parametrize("a_second", ["5", "soon"])
-def test_a_pace_that_leaves_the_runs_nothing_is_refused(
-    monkeypatch: pytest.MonkeyPatch, a_second: str
-) -> None:
-    environment = {**ENVIRONMENT, "KB_POOL": "[]", "STATE_MACHINE_ARN": "arn:any"}
-    monkeypatch.setenv("RECONCILER_REQUESTS_A_SECOND", a_second)
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-
-    with pytest.raises(ValidationError, match="reconciler_requests_a_second"):
-        reconciler.ReconcilerSettings.from_env()
 
 
 def test_after_a_power_cut_what_came_just_before_is_registered_at_once(
@@ -295,16 +267,6 @@ def test_every_look_tells_which_indexes_can_be_searched_by_words(
     assert by_state.dimensions == {"service": "reconciler", "state": state}
     told = [(each["index"], each["state"]) for each in printed.lines("search index not ready")]
     assert told == ([] if state == "active" else [(arn, state)])
-
-
-def test_whoever_asks_is_told_what_was_found(world: None, later: None, printed: Printed) -> None:
-    put(KEY)
-
-    answer = reconcile(listed=True)
-
-    assert [(each["kind"], each["what"], each["outcome"]) for each in answer["listed"]] == [
-        ("object_without_record", KEY, "mended")
-    ]
 
 
 def test_a_dry_run_tells_all_and_changes_nothing(

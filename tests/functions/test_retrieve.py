@@ -130,18 +130,6 @@ def test_what_is_cut_says_so_and_nothing_else_does(knowledge_base: FakeKnowledge
     assert "truncated" not in whole["metadata"]
 
 
-def test_a_call_says_what_comes_first(knowledge_base: FakeKnowledgeBase) -> None:
-    knowledge_base.put("best", score=0.9, attributes={"uploaded_at": "2020-01-01T00:00:00Z"})
-    knowledge_base.put("newest", score=0.8, attributes={"uploaded_at": "2026-01-01T00:00:00Z"})
-
-    firsts = [
-        function.handler({"query": "q", **asked}, Context())["results"][0]["content"]
-        for asked in ({}, {"prioritize_by": "similarity"}, {"prioritize_by": "recency"})
-    ]
-
-    assert firsts == ["best", "best", "newest"]
-
-
 @pytest.mark.parametrize("headers", [None, {}, {"x-user-sub": " "}, {"x-user-groups": "admins"}])
 def test_a_call_without_a_verified_user_is_refused_before_any_search(
     knowledge_base: FakeKnowledgeBase, headers: dict[str, str] | None

@@ -138,29 +138,6 @@ def test_a_new_resource_is_an_index_that_is_searched_by_words(
     assert (indexes.text_search, indexes.language) == (Readiness.BUILDING, "en")
 
 
-def test_a_second_time_changes_nothing(
-    ask: Ask, cloudformation: CloudFormation, indexes: FakeSearchIndexes
-) -> None:
-    ask("Create")
-    ask("Create")
-    ask("Update")
-
-    assert indexes.changes == ["enhance", "add"]
-    assert [each["Status"] for each in cloudformation.answers] == ["SUCCESS"] * 3
-
-
-@pytest.mark.parametrize(("language", "spoken"), [("de", "de"), ("none", None)])
-def test_another_language_replaces_the_one_that_was(
-    ask: Ask, indexes: FakeSearchIndexes, language: str, spoken: str | None
-) -> None:
-    ask("Create")
-
-    ask("Update", language=language)
-
-    assert indexes.changes == ["enhance", "add", "remove", "add"]
-    assert indexes.language == spoken
-
-
 def test_nothing_is_done_to_the_index_of_a_resource_that_goes(
     ask: Ask, cloudformation: CloudFormation, indexes: FakeSearchIndexes
 ) -> None:

@@ -112,19 +112,6 @@ def test_a_removed_document_is_settled_as_gone(pipeline: Pipeline, printed: Prin
     assert pipeline.document() is None
 
 
-def test_a_document_that_goes_into_another_round_is_not_settled_yet(
-    pipeline: Pipeline, printed: Printed
-) -> None:
-    pipeline.drop()
-    pipeline.bedrock.fail("IngestKnowledgeBaseDocuments", Kind.FAILED)
-
-    moved = pipeline.polled(pipeline.started())
-
-    assert moved["progress"]["outcome"] == "more"
-    assert printed.lines("document settled") == []
-    assert settled(printed) == []
-
-
 def test_a_settlement_that_is_retried_reports_nothing_twice(
     pipeline: Pipeline, printed: Printed
 ) -> None:

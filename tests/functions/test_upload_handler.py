@@ -179,20 +179,6 @@ def test_no_event_is_ever_logged_whole(pipeline: Pipeline, printed: Printed) -> 
     assert '"Records"' not in printed.log.getvalue()
 
 
-def test_an_event_delivered_twice_changes_nothing(pipeline: Pipeline, printed: Printed) -> None:
-    pipeline.put()
-    message = body()
-
-    pipeline.deliver(message)
-    first = pipeline.document()
-    pipeline.deliver(message)
-
-    outcomes = [line["outcome"] for line in printed.lines("upload reconciled")]
-    assert outcomes == ["registered", "unchanged"]
-    assert pipeline.document() == first
-    assert pipeline.executions() == [f"{place_of().catalog_id}-1"]
-
-
 def test_a_removed_object_is_told_of_as_such(pipeline: Pipeline, printed: Printed) -> None:
     pipeline.drop()
     pipeline.remove()
