@@ -100,6 +100,7 @@ def in_a_terminal(instance: Instance, *command: str, size: tuple[int, int]) -> l
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ["TERM"] = "xterm"
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # whoever runs the tests may ignore it
         os.execv(STACKROOM, [str(STACKROOM), *command, "--state-dir", str(instance.state_dir)])
     ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
     try:

@@ -146,7 +146,11 @@ def test_a_path_to_drop_may_be_of_any_bytes(stackroom: Stackroom) -> None:
 @pytest.mark.processes
 def test_ctrl_c_while_the_command_line_is_being_imported_ends_it_quietly(tmp_path: Path) -> None:
     # A module that is found before the real one stands for a moment of the import.
-    (tmp_path / "typer.py").write_text("import signal\nsignal.raise_signal(signal.SIGINT)\n")
+    (tmp_path / "typer.py").write_text(
+        "import signal\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts us may ignore it\n"
+        "signal.raise_signal(signal.SIGINT)\n"
+    )
 
     ended = subprocess.run(
         [STACKROOM, "up", "--state-dir", tmp_path / "state"],

@@ -1,0 +1,53 @@
+"""A sample of `make attack`, in the local mode that all share, and that it sees open doors."""
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from stackroom_local.state import Instance
+from tests.campaigns.attack import campaign, naming, pretending
+from tests.campaigns.attack.breaking import broken, without_interceptor, without_owners
+from tests.campaigns.attack.stage import TOOLS, Stage, staged
+
+SEED = 9
+READING = {"list_catalog_documents", "get_indexing_status", "download_from_catalog"}
+
+
+@pytest.fixture(scope="module")
+def stage(instance: Instance) -> Iterator[Stage]:
+    cast = {"victim": ("ida", "harbour"), "attacker": ("kim", "sea")}
+    with staged(instance, SEED, **cast) as found:
+        yield found
+
+
+def test_no_attempt_of_a_sample_reaches_what_is_another_users(stage: Stage) -> None:
+    every = list(campaign.attempts(stage, SEED))
+
+    tally = campaign.run(stage, campaign.attempts(stage, SEED, share=5))
+
+    assert (tally.leaks, tally.unstructured, tally.changes) == ({}, {}, [])
+    assert set(TOOLS) <= set(tally.tools)
+    assert len(every) >= 1000
+
+
+def test_where_nobody_asks_whose_a_catalog_is_it_is_seen(stage: Stage, tmp_path: Path) -> None:
+    with broken(stage, tmp_path, without_owners) as open_to_all:
+        # Those that change nothing, for this stage is to be used again.
+        reading = [
+            each
+            for each in naming.foreign_ids(open_to_all, Random(SEED))
+            if each.name == "as it is" and each.tool in READING
+        ]
+        tally = campaign.judge(open_to_all, reading)
+
+    assert len(tally.leaks) == len(READING)
+
+
+def test_where_no_interceptor_sets_the_headers_it_is_seen(stage: Stage, tmp_path: Path) -> None:
+    with broken(stage, tmp_path, without_interceptor) as believing:
+        tally = campaign.judge(believing, islice(pretending.spoofed(believing, Random(SEED)), 3))
+
+    assert "tells" in str(tally.leaks)

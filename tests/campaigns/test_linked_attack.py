@@ -1,0 +1,87 @@
+"""The attack on what an agent was given to search, and that it sees what no filter keeps apart."""
+
+from collections.abc import Iterable, Iterator
+from random import Random
+
+import pytest
+
+from stackroom import tenancy
+from stackroom.ports.retrieval import Passage
+from stackroom.tenancy import Owned, Readers
+from tests.campaigns.attack import linked, linked_stage, stored
+from tests.campaigns.attack.linked_stage import LinkedStage
+from tests.campaigns.attack.linked_stores import CLOSED, STORES
+from tests.campaigns.attack.stored import furnished
+
+SEED = 11
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LinkedStage]:
+    folder = tmp_path_factory.mktemp("simulator")
+    with linked_stage.staged(folder, SEED) as found, furnished(found):
+        yield found
+
+
+@pytest.mark.processes
+def test_no_attempt_finds_what_its_caller_may_not_read(given: LinkedStage) -> None:
+    found = linked.judge(given, linked.attempts(given, SEED))
+
+    assert not any(found.wrong.values()), found.wrong
+    assert found.attempts.total() >= 300, found.told()
+
+
+@pytest.mark.processes
+def test_nor_in_any_store_that_the_agent_searches_itself(given: LinkedStage) -> None:
+    found = linked.judge(given, stored.attempts(given, SEED))
+
+    assert not any(found.wrong.values()), found.wrong
+    assert len(given.stores) == len(STORES)
+    assert found.attempts.total() >= 250 * len(STORES), found.told()
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("store", STORES)
+def test_where_no_filter_tells_users_of_a_store_apart_it_is_seen(
+    given: LinkedStage, monkeypatch: pytest.MonkeyPatch, store: str
+) -> None:
+    def believed(_: Owned, passages: Iterable[Passage], **__: object) -> tuple[Passage, ...]:
+        return tuple(passages)
+
+    monkeypatch.setattr(Owned, "filter", lambda *_: None)
+    refused = linked.judge(given, stored.owners(given, store, Random(SEED)))
+    monkeypatch.setattr(Owned, "proven", believed)
+    found = linked.judge(given, stored.owners(given, store, Random(SEED)))
+
+    # A store that ignores the filter is believed in nothing; that is the second of two locks.
+    assert (refused.leaks, len(refused.missing) > 15) == ({}, True)
+    assert (found.leaks == {}) if store in CLOSED else (len(found.leaks) > 40)
+
+
+@pytest.mark.processes
+def test_where_no_filter_tells_groups_apart_it_is_seen(
+    given: LinkedStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Readers, "filter", lambda *_: None)
+    refused = linked.judge(given, linked.groups(given, Random(SEED)))
+    monkeypatch.setattr(tenancy, "_is_shared", lambda *_: True)
+    found = linked.judge(given, linked.groups(given, Random(SEED)))
+
+    # A store that ignores the filter is believed in nothing; that is the second of two locks.
+    assert (refused.leaks, len(refused.missing) > 30) == ({}, True)
+    assert {name.split(" · ")[0] for name in found.leaks} == {"groups", "groups in MANAGED"}
+    assert len(found.leaks) > 100
+
+
+@pytest.mark.processes
+def test_where_owners_do_not_count_it_is_seen_in_every_pool(
+    given: LinkedStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tenancy, "_is_owned", lambda _: False)
+
+    found = linked.judge(given, linked.pools(given, Random(SEED)))
+
+    pools = {name.split(" · ")[1].partition(",")[0] for name in found.leaks}
+    assert pools == {
+        *("mistaken", "mistaken with groups", "mistaken by team", "mistaken in MANAGED", "nobody")
+    }
