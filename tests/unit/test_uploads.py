@@ -395,6 +395,19 @@ def test_what_was_rejected_where_jobs_crawl_is_not_just_forgotten() -> None:
     assert pipeline.document("alice/research/a.exe").status is DocumentStatus.DELETING
 
 
+def test_a_catalog_with_nothing_but_rejected_files_says_failed_and_without_them_ready(
+    pipeline: Pipeline,
+) -> None:
+    key = "alice/research/a.exe"
+    pipeline.drop(key)
+    with_it = pipeline.catalogs.kept[CATALOG].status
+
+    pipeline.delete(key)
+
+    assert with_it is CatalogStatus.FAILED
+    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
+
+
 def test_folder_markers_and_our_own_objects_are_ignored(pipeline: Pipeline) -> None:
     for key in ("alice/research/", KEY + ".metadata.json", "_pagemaps/doc-1.json.gz"):
         assert pipeline.drop(key).outcome is UploadOutcome.IGNORED

@@ -19,6 +19,7 @@ from stackroom.uploads.steps import (
     Plan,
     RemoveRecord,
     SaveRecord,
+    SettleCatalog,
     Step,
     UnmarkDeleting,
     UploadOutcome,
@@ -145,10 +146,13 @@ def _rejected(seen: Seen, document: Document, problem: str, sidecar: bytes, now:
     quarantine = WriteSidecar(key=document.s3_key, body=sidecar, quarantines=True)
     failed = document.moved(DocumentStatus.FAILED, at=now, reason=problem)
     failed = failed.model_copy(update={"lingering": lingering})
+    # Quarantine before the record says failed: the object lies where jobs crawl.
+    steps: list[Step] = [quarantine, SaveRecord(document=failed, moves=True)]
+    if not lingering:
+        steps.append(SettleCatalog(catalog_id=document.catalog_id))
     return Plan(
         outcome=UploadOutcome.REJECTED,
-        # Quarantine before the record says failed: the object lies where jobs crawl.
-        steps=(quarantine, SaveRecord(document=failed, moves=True)),
+        steps=tuple(steps),
         run_for=document.catalog_id if lingering else None,
         document_id=document.document_id,
         reason=problem,

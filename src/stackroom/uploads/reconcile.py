@@ -45,6 +45,7 @@ from stackroom.uploads.steps import (
     RemoveRecord,
     RemoveSidecar,
     SaveRecord,
+    SettleCatalog,
     Step,
     UnmarkDeleting,
     UploadOutcome,
@@ -227,10 +228,8 @@ class Uploads:
         """
         for step in steps:
             match step:
-                case OpenCatalog(catalog=catalog):
-                    self._open(catalog)
-                case UnmarkDeleting(catalog_id=catalog_id):
-                    self.catalogs.unmark_deleting(catalog_id, at=self.now())
+                case OpenCatalog() | UnmarkDeleting() | KeepCatalogOpen() | SettleCatalog():
+                    self._apply_to_catalog(step)
                 case WriteSidecar():
                     self._write_sidecar(step)
                 case RemoveSidecar(key=key):
@@ -243,8 +242,19 @@ class Uploads:
                     versions[saved.document_id] = saved.version
                 case RemoveRecord(document=document):
                     self.documents.remove(_at_version(document, versions))
-                case KeepCatalogOpen(catalog_id=catalog_id):
-                    self._keep_open(catalog_id)
+
+    def _apply_to_catalog(
+        self, step: OpenCatalog | UnmarkDeleting | KeepCatalogOpen | SettleCatalog
+    ) -> None:
+        match step:
+            case OpenCatalog(catalog=catalog):
+                self._open(catalog)
+            case UnmarkDeleting(catalog_id=catalog_id):
+                self.catalogs.unmark_deleting(catalog_id, at=self.now())
+            case KeepCatalogOpen(catalog_id=catalog_id):
+                self._keep_open(catalog_id)
+            case SettleCatalog(catalog_id=catalog_id):
+                self.catalogs.settle_status(catalog_id, at=self.now())
 
     def _write_sidecar(self, step: WriteSidecar) -> None:
         try:

@@ -15,6 +15,7 @@ from stackroom.uploads.steps import (
     RemoveRecord,
     RemoveSidecar,
     SaveRecord,
+    SettleCatalog,
     Step,
     UploadOutcome,
 )
@@ -44,7 +45,11 @@ def planned_removal(
         # search has shown since that it is out.
         never = receipt_of(named, user_id)
         closed = never.model_copy(update={"unsearchable_since": never.asked_at})
-        steps += [KeepReceipt(receipt=closed), RemoveRecord(document=named)]
+        steps += [
+            KeepReceipt(receipt=closed),
+            RemoveRecord(document=named),
+            SettleCatalog(catalog_id=named.catalog_id),
+        ]
         return _removal(UploadOutcome.FORGOTTEN, named, steps)
     deleting = named.moved(DocumentStatus.DELETING, at=now).model_copy(update={"attempts": 0})
     steps.append(SaveRecord(document=deleting, moves=True))

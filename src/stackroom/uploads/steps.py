@@ -108,6 +108,16 @@ class KeepCatalogOpen:
         return "look whether its catalog is still there"
 
 
+@dataclass(frozen=True, kw_only=True)
+class SettleCatalog:
+    """No run follows that would say whether all that the catalog has to show is failures."""
+
+    catalog_id: str
+
+    def __str__(self) -> str:
+        return "settle its catalog's status"
+
+
 Step = (
     OpenCatalog
     | UnmarkDeleting
@@ -117,6 +127,7 @@ Step = (
     | SaveRecord
     | RemoveRecord
     | KeepCatalogOpen
+    | SettleCatalog
 )
 
 
@@ -139,8 +150,9 @@ class Plan:
     @property
     def changes_records(self) -> bool:
         """Whether the records and the object disagree."""
-        silent = WriteSidecar | RemoveSidecar | KeepCatalogOpen
+        silent = WriteSidecar | RemoveSidecar | KeepCatalogOpen | SettleCatalog
         return not all(isinstance(step, silent) for step in self.steps)
 
     def __str__(self) -> str:
-        return ", ".join(str(step) for step in self.steps if not isinstance(step, KeepCatalogOpen))
+        unsaid = KeepCatalogOpen | SettleCatalog
+        return ", ".join(str(step) for step in self.steps if not isinstance(step, unsaid))
