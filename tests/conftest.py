@@ -52,7 +52,7 @@ gc.set_threshold(50_000, 20, 20)
 @pytest.fixture(scope="session")
 def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Instance"]:
     """
-    A running local mode at a hundred times AWS's speed: endpoints, bucket, MCP URL.
+    A running local mode at twenty times AWS's speed: endpoints, bucket, MCP URL.
 
     One for all tests that ask for it: the first four catalogs have data sources of their own, all
     others share one, so no test may ask which its catalogs have.
@@ -68,8 +68,7 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Instance"]:
     folder = tmp_path_factory.mktemp("local-mode")
     with ExitStack() as stack:
         with recording(folder):  # and not of what other tests start while this one runs
-            options = ("--sharing", "--speed", "100", *ANY_SCORE)
-            running = stack.enter_context(local_mode(folder / "state", *options))
+            running = stack.enter_context(local_mode(folder / "state", "--sharing", *ANY_SCORE))
         yield running
 
 

@@ -16,7 +16,7 @@ import pytest
 from stackroom.model import Document, DocumentStatus
 from stackroom_local.state import Instance
 from tests import files
-from tests.e2e.people import Person
+from tests.e2e.people import Person, eventually
 from tests.local.running import stackroom
 
 CATALOG = "research"
@@ -142,7 +142,7 @@ BAD = (
 def zoo(
     alice: Person, shell: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Document]:
-    """Records by file name, once everything is settled."""
+    """Records by file name, once everything is settled, and what our inspection found is told."""
     resume = tmp_path_factory.mktemp("zoo") / "resume.pdf"
     resume.write_bytes(files.pdf(CASH_DESK, f"{VISITORS}\nThe aquarium leaked twice in February."))
     key = f"alice/{CATALOG}/{RESUME}"
@@ -157,11 +157,16 @@ def zoo(
     alice.settle(dropped)
     alice.await_status(f"{CATALOG}/{RESUME}", DocumentStatus.INDEXED)
     prefix = f"alice/{CATALOG}/"
-    return {
-        key.removeprefix(prefix): record
-        for key, record in alice.records().items()
-        if key.startswith(prefix)
-    }
+
+    def explained() -> dict[str, Document] | None:
+        records = alice.records().items()
+        found = {key.removeprefix(prefix): each for key, each in records if key.startswith(prefix)}
+        told = [(found[each.name].status_reason or "", each.reason) for each in BAD]
+        return found if all(re.search(reason, text) for text, reason in told) else None
+
+    records = eventually(explained, "each bad file has its reason")
+    assert records is not None, "eventually() returns what is truthy"
+    return records
 
 
 def test_each_good_file_is_indexed_and_found(alice: Person, zoo: dict[str, Document]) -> None:

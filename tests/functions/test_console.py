@@ -1,5 +1,6 @@
 """The console as an HTTP API calls it; what its pages do is tested in tests/console."""
 
+import asyncio
 import gzip
 import json
 from base64 import b64decode, urlsafe_b64decode
@@ -55,7 +56,11 @@ def console(
     monkeypatch.setattr(composition, "Issuer", partial(Issuer, transport=provider.transport))
     monkeypatch.setattr(composition, "PublishedKeys", lambda _url: provider)
     function.served.cache_clear()
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)  # Mangum takes the thread's; one that it makes nobody closes
     yield
+    asyncio.set_event_loop(None)
+    loop.close()
     function.served.cache_clear()
 
 

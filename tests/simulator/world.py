@@ -11,7 +11,7 @@ from uuid import uuid4
 import boto3
 import pytest
 from botocore.config import Config
-from botocore.exceptions import ClientError, ConnectionClosedError
+from botocore.exceptions import ClientError
 
 REGION = "us-east-1"
 TITAN = f"arn:aws:bedrock:{REGION}::foundation-model/amazon.titan-embed-text-v2:0"
@@ -41,12 +41,8 @@ def client(service: str, endpoint: str, *, patient: bool = False) -> Any:
     return made
 
 
-def _soon_again(
-    response: Any, attempts: int, caught_exception: Exception | None = None, **_: Any
-) -> float | None:
+def _soon_again(response: Any, attempts: int, **_: Any) -> float | None:
     """Seconds to wait, as botocore asks; its own back-off outlasts the jobs of a fast simulator."""
-    if isinstance(caught_exception, ConnectionClosedError) and attempts < 3:
-        return 0.003  # it was idle for long, and was closed at this moment
     parsed = response[1] if response else {}
     throttled = parsed.get("Error", {}).get("Code") == "ThrottlingException"
     return 0.003 if throttled and attempts < 500 else None
