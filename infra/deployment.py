@@ -65,9 +65,7 @@ class Deployment:
     project: str
     pool_size: int
     pool_type: str  # "vector" or "managed" [infra/pool_type.py]
-    catalog_data_sources: (
-        str  # of each catalog's own, while there is room: see CATALOG_DATA_SOURCES
-    )
+    catalog_data_sources: str  # of which type, while there is room: see CATALOG_DATA_SOURCES
     admission: Admission
     answer_model: AnswerModel
     guardrail: Guardrail | None
