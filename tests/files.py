@@ -5,7 +5,6 @@ import random
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
-from functools import cache
 from html import escape
 
 import docx
@@ -128,18 +127,6 @@ def word(*paragraphs: str, table: Sequence[Sequence[str]] = ()) -> bytes:
     return body.getvalue()
 
 
-def word_of_sections(sections: Mapping[str, Sequence[str]], style: str = "Heading 1") -> bytes:
-    """Paragraphs below headings; `style` is what an editor calls that of the headings."""
-    document = docx.Document()
-    for heading, paragraphs in sections.items():
-        document.add_paragraph(heading, style)
-        for paragraph in paragraphs:
-            document.add_paragraph(paragraph)
-    body = io.BytesIO()
-    document.save(body)
-    return body.getvalue()
-
-
 def word_of_xml(xml: str | bytes, parts: Mapping[str, str | bytes] | None = None) -> bytes:
     """A DOCX with just this for its document part."""
     relations = _DOCUMENT_RELATION.format(target="word/document.xml")
@@ -150,37 +137,19 @@ def word_that_is_no_zip() -> bytes:
     return b"This was never a Word document, only its name says so. " * 40
 
 
-def truncated_word() -> bytes:
-    whole = word(*(f"Paragraph {number} of a report" for number in range(200)))
-    return whole[: len(whole) // 2]
-
-
 def encrypted_office() -> bytes:
     """How a DOCX or XLSX with a password begins: the container of old Office files."""
     return bytes.fromhex("d0cf11e0a1b11ae1") + bytes(504)
 
 
-@cache
-def word_bomb() -> bytes:
-    """About 1 MB that unpacks to 210 MB."""
-    return word_of_xml(f"<w:document {_W}>" + " " * 210 * _MEGABYTE + "</w:document>")
-
-
-def word_bomb_beside_the_text() -> bytes:
-    """The text itself is harmless; what unpacks to 210 MB is a picture."""
-    paragraph = f"<w:document {_W}><w:p><w:t>harmless</w:t></w:p></w:document>"
-    return archive(
-        {
-            "_rels/.rels": _DOCUMENT_RELATION.format(target="word/document.xml"),
-            "word/document.xml": paragraph,
-            "word/media/image1.bmp": bytes(210 * _MEGABYTE),
-        }
-    )
+def word_bomb(megabytes: int = 210) -> bytes:
+    """It unpacks to so much, from about a two-hundredth."""
+    return word_of_xml(f"<w:document {_W}>" + " " * megabytes * _MEGABYTE + "</w:document>")
 
 
 def lying_word_bomb() -> bytes:
-    """A bomb whose archive says that it unpacks to a thousand bytes."""
-    bomb = bytearray(word_bomb())
+    """An archive that unpacks to more than the thousand bytes that it says."""
+    bomb = bytearray(word_bomb(megabytes=1))
     with zipfile.ZipFile(io.BytesIO(bomb)) as opened:
         true_size = opened.getinfo("word/document.xml").file_size.to_bytes(4, "little")
     return bytes(bomb.replace(true_size, (1_000).to_bytes(4, "little")))
@@ -222,10 +191,6 @@ def greedy_workbook() -> bytes:
     return _workbook({"Greedy": row * 40_000}, {"xl/sharedStrings.xml": text})
 
 
-def workbook_bomb() -> bytes:
-    return archive({"xl/workbook.xml": b" " * 210 * _MEGABYTE})
-
-
 def latin1_csv() -> bytes:
     return "Name;Ort;Gebühr\nJürgen Größl;Köln;12,50\nAndré Lefèvre;Orléans;9,90\n".encode(
         "latin-1"
@@ -252,13 +217,6 @@ def html_page() -> bytes:
 def html_of_sections(sections: Mapping[str, Sequence[str]]) -> bytes:
     return "".join(
         f"<h2>{escape(heading)}</h2>" + "".join(f"<p>{escape(each)}</p>" for each in paragraphs)
-        for heading, paragraphs in sections.items()
-    ).encode()
-
-
-def markdown_of_sections(sections: Mapping[str, Sequence[str]]) -> bytes:
-    return "\n".join(
-        f"## {heading}\n\n" + "\n".join(paragraphs) + "\n"
         for heading, paragraphs in sections.items()
     ).encode()
 

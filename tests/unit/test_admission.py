@@ -114,24 +114,6 @@ def test_a_grant_of_a_run_that_died_before_it_was_woken_goes_to_the_next(desk: D
     assert desk.queue() == []
 
 
-def test_hundreds_of_dead_runs_are_passed_over_in_one_go(desk: Desk) -> None:
-    desk.enter("busy")
-    for number in range(300):
-        dead = desk.waiter(f"dead {number}")
-        desk.task_tokens.dead.add(dead.token)
-        desk.book.enqueue(dead)
-    desk.enter("alive")
-
-    desk.clock.pass_by(60)
-    desk.admission.leave("busy", 1)
-
-    # Each of them takes up the start that was reserved for it.
-    while desk.holders() != ["alive"]:
-        desk.clock.pass_by(10)
-        desk.admission.dispatch()
-    assert desk.queue() == []
-
-
 def test_a_retried_task_keeps_its_position_under_its_new_token(desk: Desk) -> None:
     desk.enter("busy")
     first = desk.enter("first")
@@ -244,17 +226,6 @@ def test_who_enters_at_once_leaves_to_those_who_wait_what_falls_to_them(desk: De
     assert desk.task_tokens.woken == ["token of waits"]
 
 
-def test_of_two_who_enter_at_once_neither_overwrites_the_other(desk: Desk) -> None:
-    waiters = [desk.waiter(name, Mode.SHARED, calls=10) for name in ("quicker", "slower")]
-    quicker = desk.admission.enter_at_once
-
-    desk.book.before("write", lambda _: quicker(waiters[0]), times=1)
-    slower = desk.admission.enter_at_once(waiters[1])
-
-    assert slower is None  # all ten calls are the other's
-    assert desk.holders() == ["quicker"]
-
-
 def test_while_a_large_document_is_at_work_calls_go_on_though_a_job_waits(desk: Desk) -> None:
     mine = desk.admission.enter_at_once(desk.waiter("calls", Mode.SHARED, calls=4))
     assert mine is not None
@@ -336,17 +307,6 @@ def test_who_acquires_while_a_job_is_due_is_to_let_it_come_first(desk: Desk) -> 
     desk.admission.leave("calls", 1)
     assert desk.admission.acquire(waiter) is None
     assert desk.holders() == ["job"]
-
-
-def test_who_acquires_after_its_grant_was_lost_is_let_in_anew(desk: Desk) -> None:
-    waiter = desk.waiter("calls", Mode.SHARED, calls=4)
-    desk.admission.acquire(waiter)
-    desk.clock.pass_by(GRANT.total_seconds() + 1)
-
-    mine = desk.admission.acquire(waiter)
-
-    assert mine is not None
-    assert mine.granted_at == desk.clock()
 
 
 def test_what_a_run_keeps_no_more_goes_to_who_waits(desk: Desk) -> None:

@@ -1,7 +1,6 @@
 """Users' agents, and knowledge bases as their tools."""
 
 import re
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -164,22 +163,6 @@ def test_a_tool_of_another_type_is_not_changed_but_removed(house: House, agent: 
         house.links.remove("alice", agent.id, "t2")
 
     assert house.agents.get("alice", agent.id).available_tools == ()
-
-
-def test_ten_people_add_ten_tools(house: House, agent: Agent) -> None:
-    for number in range(10):
-        house.catalog("alice", f"cat-{number}", f"Catalog {number}")
-
-    with ThreadPoolExecutor(10) as people:
-        list(
-            people.map(
-                lambda n: house.links.link("alice", agent.id, a_link(f"cat-{n}", f"search_{n}")),
-                range(10),
-            )
-        )
-
-    tools = house.agents.get("alice", agent.id).available_tools
-    assert {each.name for each in tools} == {f"search_{number}" for number in range(10)}
 
 
 def test_an_agent_has_so_many_tools_and_a_user_so_many_agents(house: House, agent: Agent) -> None:

@@ -39,7 +39,7 @@ from stackroom.ports.agent_runs import Brief, Listener, ModelTurn
 from tests.fakes.agent_runs import FakeAgentRunQueue, FakeAgentRuns, FakeConversations
 from tests.fakes.agents import FakeAgents
 from tests.fakes.clock import FakeClock
-from tests.unit.test_linked_tools import Shelves, a_tool, hold
+from tests.unit.test_linked_tools import Shelves, a_tool
 
 MODEL = "amazon.nova-lite-v1:0"
 QUESTION = NewRun(message="How many days of leave?")
@@ -211,30 +211,6 @@ def test_its_user_is_shown_nothing_of_ours(office: Office) -> None:
     assert wire["steps"][1]["knowledgeBaseName"] == "Plans"
 
 
-def test_the_users_groups_open_what_the_deployment_shares(office: Office) -> None:
-    tool = a_tool("HANDBOOK01")
-    office.agent_id = office.agent(tool)
-    hold(office.shelves, "30 days", 0.9, "hr")
-
-    run = office.carried_out(searching, groups=("hr",))
-
-    assert run.answer == "By the plans: 30 days"
-
-
-def test_a_catalog_that_went_meanwhile_is_told_and_the_agent_goes_on(office: Office) -> None:
-    def play(brief: Brief, listener: Listener) -> None:
-        office.shelves.catalogs.mark_deleting("cat-1", at=office.clock())
-        told = listener.call(brief.tools[0], {"query": "leave"})
-        listener.said(turn(told["message"], is_last=True))
-
-    run = office.carried_out(play)
-
-    [found, _] = run.steps
-    assert isinstance(found, ToolStep)
-    assert not found.is_success
-    assert run.answer == found.told == "Knowledge base not found. It may have been deleted."
-
-
 def test_a_search_that_breaks_is_told_without_what_it_said(
     office: Office, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -386,13 +362,6 @@ def test_a_run_has_so_much_and_no_more(office: Office, play: Play, reason: str) 
     assert run.reason == (f"{reason}; that is all that a run is given. Ask for less at a time.")
     assert "Nobody hears this." not in run.model_dump_json()
     assert run.tool_calls <= MOST_TOOL_CALLS
-
-
-def test_an_answer_that_took_the_last_of_it_is_an_answer(office: Office) -> None:
-    def play(_: Brief, listener: Listener) -> None:
-        listener.said(turn("Thirty.", tokens=MOST_TOKENS, is_last=True))
-
-    assert office.carried_out(play).answer == "Thirty."
 
 
 def test_a_run_has_so_many_seconds(office: Office) -> None:

@@ -5,7 +5,6 @@ from datetime import timedelta
 import pytest
 
 from stackroom.audits.discrepancies import Kind
-from stackroom.errors import DocumentNotFound
 from stackroom.model import Document, DocumentStatus
 from stackroom.uploads.steps import UploadOutcome
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
@@ -70,25 +69,6 @@ def test_it_is_called_off_by_deleting_it(pipeline: Pipeline) -> None:
     assert not receipt.is_open
     assert receipt.searchable_before is None
     assert pipeline.receipts.get("alice", receipt.receipt_id) == receipt
-
-
-def test_one_that_was_never_sent_can_not_be_deleted(pipeline: Pipeline) -> None:
-    pipeline.drop(OTHER)
-    announced = announce(pipeline)
-    pipeline.clock.pass_by(MINUTES)
-
-    with pytest.raises(DocumentNotFound):
-        pipeline.deletions.delete_document("alice", CATALOG, announced.document_id)
-
-
-def test_a_catalog_that_is_deleted_takes_it_along(pipeline: Pipeline) -> None:
-    pipeline.drop(OTHER)
-    announced = announce(pipeline)
-
-    deletion = pipeline.deletions.delete_catalog("alice", CATALOG)
-
-    assert deletion.documents == 1
-    assert pipeline.documents.get(CATALOG, announced.document_id) is None
 
 
 @pytest.mark.parametrize("has_others", [True, False])

@@ -97,15 +97,6 @@ def test_nothing_is_asked_of_the_bucket_for_what_agrees(world: Reconciled) -> No
     assert len(asked) <= len(KEYS) // world.page + 1  # one in each page of records
 
 
-def test_a_missing_sidecar_is_written_and_the_document_ingested_again(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY)
-    world.bucket.remove_sidecar(KEY)
-
-    assert world.found() == [(Kind.WRONG_SIDECAR, KEY)]
-    assert world.bucket.sidecar_attributes(KEY)["user_id"] == "alice"
-    assert world.document().status is DocumentStatus.PENDING
-
-
 def test_a_sidecar_written_over_later_is_written_anew(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     world.clock.pass_by(1)
@@ -132,15 +123,6 @@ def test_a_deleted_object_is_deleted_from_the_index_too(world: Reconciled) -> No
     assert world.leases.kept[CATALOG].held
 
 
-def test_an_object_that_came_back_during_its_deletion_is_registered(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY)
-    world.delete()
-    world.bucket.upload(KEY)
-
-    assert (Kind.STALE_RECORD, KEY) in world.found()
-    assert world.document().status is DocumentStatus.PENDING
-
-
 def test_a_lost_catalog_is_opened_again_and_its_documents_stay(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY, *KEYS)
     world.catalogs.lose()
@@ -151,17 +133,6 @@ def test_a_lost_catalog_is_opened_again_and_its_documents_stay(world: Reconciled
     assert world.catalogs.kept[CATALOG].s3_prefix == "alice/research/"
     assert world.leases.kept[CATALOG].held  # for the run that gives it its place again
     assert all(world.document(key).status is DocumentStatus.INDEXED for key in (KEY, *KEYS))
-
-
-def test_everything_is_rebuilt_from_the_bucket(world: Reconciled) -> None:
-    world.dropped_and_indexed(*KEYS)
-    before = {key: world.document(key).fingerprint for key in KEYS}
-    world.documents.lose()
-    world.catalogs.lose()
-
-    world.found()
-
-    assert {key: world.document(key).fingerprint for key in KEYS} == before
 
 
 def test_what_a_limit_keeps_out_is_recorded_once_and_taken_later(world: Reconciled) -> None:

@@ -110,13 +110,6 @@ def test_a_slot_whose_data_source_is_still_there_is_kept(world: Reconciled, name
     assert world.slots.holders("KB1") == {CATALOG}
 
 
-def test_a_slot_about_to_be_used_is_kept(world: Reconciled) -> None:
-    world.drop()
-    world.slots.take("KB1", CATALOG, limit=4)
-
-    assert world.found() == []
-
-
 def test_a_data_source_whose_catalog_is_gone_is_deleted(world: Reconciled) -> None:
     name = f"notes-{CATALOG}"
     made = make(world, name).data_source_id

@@ -8,7 +8,6 @@ from stackroom.audits.discrepancies import Kind, Outcome
 from stackroom.audits.patience import TRIES
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.model import DataSource, DocumentStatus
-from stackroom.ports.ingestion import Busy
 from stackroom.ports.inventory import ListingExpired
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, place_of
 from tests.unit.reconciling import LONG, SHARED, Reconciled
@@ -42,13 +41,6 @@ def test_an_indexed_document_of_which_the_index_says_otherwise_is_pending_again(
     world.says(KEY, status)
 
     assert world.found() == [(Kind.MISSING_FROM_INDEX, KEY)]
-
-
-def test_a_document_that_is_being_ingested_again_is_left_alone(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY)
-    world.says(KEY, "IN_PROGRESS")
-
-    assert world.found() == []
 
 
 def test_a_failed_document_that_was_indexed_since_is_looked_at_again(world: Reconciled) -> None:
@@ -189,16 +181,6 @@ def test_a_shared_document_of_no_catalog_is_deleted_directly(
     assert crowded.found() == []
 
 
-def test_a_second_copy_where_the_catalog_does_not_live_is_deleted(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY)
-    document_id = place_of(KEY).document_id
-    world.bedrock.put(SHARED, document_id)
-
-    assert world.found() == [(Kind.INDEXED_WITHOUT_RECORD, f"KB1/SHARED1: {document_id}")]
-    assert world.found() == []
-    assert world.bedrock.details(SHARED, [document_id])[document_id].status == "NOT_FOUND"
-
-
 def test_nothing_is_deleted_directly_while_a_run_has_its_grant(crowded: Reconciled) -> None:
     crowded.bedrock.put(SHARED, ORPHAN)
     crowded.clock.pass_by(LONG)
@@ -214,16 +196,6 @@ def test_nothing_is_deleted_directly_while_a_run_has_its_grant(crowded: Reconcil
     assert crowded.bedrock.details(SHARED, [ORPHAN])[ORPHAN].status == "INDEXED"
 
 
-def test_a_refused_deletion_is_told_as_not_done(crowded: Reconciled) -> None:
-    crowded.bedrock.put(SHARED, ORPHAN)
-    crowded.bedrock.direct_busy = Busy(why="a job is running")
-    crowded.clock.pass_by(LONG)
-
-    (found,) = crowded.reconcile()
-
-    assert found.outcome is Outcome.LEFT
-
-
 @pytest.mark.parametrize("key", [KEYS[0], "bob/0/file.txt"])  # shared, and a catalog's own
 def test_what_somebody_else_put_there_is_reported_and_kept(crowded: Reconciled, key: str) -> None:
     theirs, source = "a handbook of theirs", crowded.source_of(key)
@@ -234,17 +206,6 @@ def test_what_somebody_else_put_there_is_reported_and_kept(crowded: Reconciled, 
 
     assert (found.outcome, found.kind) == (Outcome.LEFT, Kind.INDEXED_WITHOUT_RECORD)
     assert crowded.bedrock.details(source, [theirs])[theirs].status == "INDEXED"
-
-
-def test_what_no_search_tells_of_is_deleted_from_its_data_source(crowded: Reconciled) -> None:
-    source = crowded.source_of("bob/0/file.txt")
-    crowded.bedrock.put(source, ORPHAN)
-
-    found = crowded.found()
-    crowded.clock.pass_by(LONG)
-
-    assert found == [(Kind.INDEXED_WITHOUT_RECORD, f"KB1/{source.data_source_id}: {ORPHAN}")]
-    assert crowded.bedrock.details(source, [ORPHAN])[ORPHAN].status == "NOT_FOUND"
 
 
 def test_what_was_put_there_a_moment_ago_is_left_for_the_next_time(crowded: Reconciled) -> None:
@@ -269,22 +230,6 @@ def test_all_that_differs_is_found_whatever_the_number_of_steps(crowded: Reconci
     assert crowded.document(lost).status is DocumentStatus.PENDING
 
 
-@pytest.mark.usefixtures("pages")
-def test_what_a_catalogs_own_data_source_lost_is_pending_again_and_what_nobody_has_removed(
-    world: Reconciled,
-) -> None:
-    world.dropped_and_indexed(*KEYS)
-    world.loses(KEYS[3])
-    world.leaves_behind(KEYS[5])
-
-    assert set(world.found()) == {
-        (Kind.MISSING_FROM_INDEX, KEYS[3]),
-        (Kind.INDEXED_WITHOUT_RECORD, KEYS[5]),
-    }
-    assert world.document(KEYS[3]).status is DocumentStatus.PENDING
-    assert world.leases.kept[CATALOG].held
-
-
 def test_where_nothing_differs_each_side_is_read_once(crowded: Reconciled) -> None:
     asked: list[tuple[DataSource, str | None]] = []
     crowded.inventory.before("indexed", lambda source, at: asked.append((source, at)))
@@ -304,14 +249,6 @@ def test_more_differences_than_a_reading_can_tell_take_more_readings(world: Reco
     world.loses(*keys[:100])
 
     assert sorted(world.found()) == sorted((Kind.MISSING_FROM_INDEX, key) for key in keys[:100])
-
-
-def test_a_listing_that_expired_begins_anew(crowded: Reconciled) -> None:
-    crowded.bedrock.lose(SHARED, place_of(KEYS[3]).document_id)
-    met = crowded.inventory.fails("indexed", ListingExpired("SHARED1"), times=2)
-
-    assert crowded.found() == [(Kind.MISSING_FROM_INDEX, KEYS[3])]
-    assert met.left == 0
 
 
 def test_a_listing_that_never_lasts_is_told_and_the_next_one_read(crowded: Reconciled) -> None:

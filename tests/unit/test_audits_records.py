@@ -34,16 +34,6 @@ def test_a_document_that_no_run_works_on_gets_one_unless_it_may_be_about_to(
     assert world.found() == []
 
 
-def test_a_deletion_that_no_run_works_on_gets_one(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY)
-    world.uploads.bucket.remove_sidecar(KEY)
-    world.bucket.delete(KEY)
-    world.change(KEY, status=DocumentStatus.DELETING)
-
-    assert world.found() == [(Kind.STALLED_DOCUMENT, KEY)]
-    assert world.leases.kept[CATALOG].held
-
-
 def test_a_rejected_file_that_may_be_found_gets_some_runs_and_no_more(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     rejected = {"status": DocumentStatus.FAILED, "status_reason": "too large", "lingering": True}
@@ -81,18 +71,6 @@ def test_a_catalog_whose_deletion_stopped_half_way_is_open_again(world: Reconcil
     assert world.found() == [(Kind.HALF_DELETED_CATALOG, CATALOG)]
     assert world.catalogs.kept[CATALOG].status is CatalogStatus.READY
     assert world.found() == []
-
-
-def test_a_catalog_whose_objects_are_all_gone_is_emptied(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY, OTHER)
-    world.bucket.empty()
-
-    assert sorted(world.found()) == [
-        (Kind.RECORD_WITHOUT_OBJECT, OTHER),
-        (Kind.RECORD_WITHOUT_OBJECT, KEY),
-    ]
-    assert world.document(KEY).status is DocumentStatus.DELETING
-    assert world.document(OTHER).status is DocumentStatus.DELETING
 
 
 def test_a_record_without_catalog_and_object_is_forgotten(world: Reconciled) -> None:

@@ -73,21 +73,6 @@ def test_a_round_in_pieces_tells_when_it_began_and_what_was_read(world: Reconcil
     assert latest.read["objects"] >= 4  # with their sidecars
 
 
-def test_another_round_counts_anew(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY)
-    world.reconcile()
-    first = world.reconciliation().rounds.latest()
-    world.clock.pass_by(LONG)
-
-    world.reconcile()
-
-    second = world.reconciliation().rounds.latest()
-    assert first is not None
-    assert second is not None
-    assert second.began > first.began
-    assert second.read == first.read
-
-
 @pytest.mark.parametrize("status", [DocumentStatus.PENDING, DocumentStatus.INDEXING])
 def test_between_rounds_a_stalled_document_gets_a_run(
     world: Reconciled, status: DocumentStatus
@@ -101,13 +86,6 @@ def test_between_rounds_a_stalled_document_gets_a_run(
     assert at_once == []  # it may be about to get its run
     assert looked(world) == [(Kind.STALLED_DOCUMENT, KEY)]
     assert world.leases.kept[CATALOG].held
-    assert looked(world) == []
-
-
-def test_between_rounds_a_catalog_unknown_to_the_shared_run_is_found(world: Reconciled) -> None:
-    world.forgets_on_shared(KEY, beside="alice/letters/one.txt")
-
-    assert looked(world) == [(Kind.STALLED_DOCUMENT, KEY)]
     assert looked(world) == []
 
 

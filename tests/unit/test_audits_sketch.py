@@ -54,14 +54,6 @@ def test_an_id_that_a_listing_told_twice_hides_no_other() -> None:
     assert found.taken == set()
 
 
-def test_an_id_told_twice_that_the_other_side_lacks_is_told_too() -> None:
-    (twice,) = ids(0, 1)
-
-    assert compared(Sketch(10, salt="s"), [twice, twice], []) == Differences(
-        put=frozenset({twice}), taken=frozenset()
-    )
-
-
 def test_more_than_it_can_tell_is_nothing_told() -> None:
     assert compared(Sketch(100, salt="s"), ids(0, 1000), []) is None
 

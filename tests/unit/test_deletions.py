@@ -118,18 +118,6 @@ def test_a_deleted_catalog_loses_every_object_and_waits_for_its_run(pipeline: Pi
     assert (deletion.documents, deletion.size) == (7, 28)
 
 
-def test_an_empty_catalog_is_asked_a_run_for(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.bucket.delete(KEY)
-    pipeline.documents.remove(pipeline.document())
-    asked_before = pipeline.leases.kept[CATALOG].requested
-
-    deletion = pipeline.deletions.delete_catalog("alice", CATALOG)
-
-    assert deletion.documents == 0
-    assert pipeline.leases.kept[CATALOG].requested == asked_before + 1
-
-
 def test_a_catalogs_deletion_goes_on_after_a_crash(pipeline: Pipeline) -> None:
     keys = dropped(pipeline, 7)
 
@@ -236,20 +224,6 @@ def test_a_catalog_that_is_unmarked_for_ever_is_not_called_deleted(pipeline: Pip
 
     with pytest.raises(RecordChanged):
         pipeline.deletions.delete_catalog("alice", CATALOG)
-
-
-def test_a_catalog_that_is_dismantled_meanwhile_is_gone(pipeline: Pipeline) -> None:
-    pipeline.drop("alice/research/a.exe")
-
-    def close(document: Document) -> None:
-        pipeline.catalogs.lose()
-
-    pipeline.documents.before("save", close)
-    deletion = pipeline.deletions.delete_catalog("alice", CATALOG)
-
-    assert deletion.documents == 1
-    assert CATALOG not in pipeline.catalogs.kept
-    assert not pipeline.documents.kept
 
 
 def test_what_is_dropped_in_the_second_of_the_asking_stays(pipeline: Pipeline) -> None:

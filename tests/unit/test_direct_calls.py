@@ -103,18 +103,6 @@ def test_a_forged_sidecar_makes_a_document_nobody_elses(pipeline: Pipeline) -> N
     assert pipeline.bedrock.submitted[(source.data_source_id, DOCUMENT)].attributes == ours
 
 
-def test_removals_and_ingestions_go_in_calls_of_their_own(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.execute()
-    pipeline.delete()
-    drop(pipeline, 3)
-
-    pipeline.execute()
-
-    assert (True, [DOCUMENT]) in calls(pipeline)[1:]
-    assert all(DOCUMENT not in held for deletes, held in calls(pipeline)[1:] if not deletes)
-
-
 def test_what_has_changed_since_it_was_listed_is_in_no_call(pipeline: Pipeline) -> None:
     drop(pipeline, 2)
     pipeline.documents.before(
@@ -179,31 +167,6 @@ def test_a_grant_says_while_a_large_document_is_at_work(pipeline: Pipeline) -> N
 # How it is looked at
 
 
-def test_more_is_sent_as_soon_as_calls_are_free_beside_those_at_work(pipeline: Pipeline) -> None:
-    keys = drop(pipeline, 150)
-    slow = place_of(keys[0]).document_id
-    pipeline.bedrock.becomes(slow, "IN_PROGRESS")
-
-    run = pipeline.work()
-    while len(pipeline.bedrock.direct_calls) < 15:
-        run = pipeline.go_on(run, until="WaitForIngestion")
-
-    assert slow in named(pipeline.bedrock.at_work()[0])
-    assert pipeline.bedrock.refused == []
-
-
-def test_slots_that_a_run_keeps_are_those_of_calls_at_work(pipeline: Pipeline) -> None:
-    keys = drop(pipeline, 30)
-    pipeline.bedrock.becomes(place_of(keys[0]).document_id, "IN_PROGRESS")
-    run = pipeline.work()
-    pipeline.clock.pass_by(10)
-
-    run = pipeline.poll(run).run
-
-    assert run.progress.calls_at_work == len(pipeline.bedrock.at_work()) == 1
-    assert [each.slots for each in pipeline.book.read().grants] == [1]
-
-
 def test_a_call_is_looked_at_by_its_last_document_and_at_times_whole(pipeline: Pipeline) -> None:
     keys = drop(pipeline, 30)
     run = pipeline.work()
@@ -224,32 +187,6 @@ def test_a_call_is_looked_at_by_its_last_document_and_at_times_whole(pipeline: P
     under_way = {each.document_id for each in pipeline.documents.kept.values() if each.is_open}
     assert under_way == {*last}
     assert len(keys) > len(last)
-
-
-def test_what_is_read_of_an_earlier_version_does_not_count(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.execute()
-    pipeline.bedrock.answers_late(DOCUMENT, times=3)
-    pipeline.drop(KEY, "newer")
-    pipeline.bedrock.direct_seconds = 30.0
-    began = pipeline.clock()
-
-    pipeline.execute()
-
-    indexed_at = pipeline.document().indexed_at
-    assert indexed_at is not None
-    assert (indexed_at - began).total_seconds() >= 30
-
-
-def test_a_document_that_bedrock_does_not_show_yet_has_not_failed(pipeline: Pipeline) -> None:
-    drop(pipeline, 40)
-    pipeline.bedrock.direct_seconds = 30.0
-    pipeline.bedrock.hides_beginnings = True
-
-    pipeline.execute()
-
-    assert statuses(pipeline) == {"indexed"}
-    assert sum(len(call.keys) for call in pipeline.bedrock.direct_calls) == 40
 
 
 def test_failures_are_told_with_reasons_and_the_others_are_indexed(pipeline: Pipeline) -> None:
@@ -345,36 +282,7 @@ def test_a_document_that_no_search_finds_for_a_minute_counts_as_indexed_and_that
     assert 60 <= (searched.clock() - began).total_seconds() < 120
 
 
-def test_while_documents_wait_to_be_found_others_are_sent(searched: Pipeline) -> None:
-    searched.drop()
-    run = searched.work()
-    looks = polls(searched, run)
-    for _ in range(3):
-        run = next(looks)
-    searched.drop("alice/research/later.txt")
-
-    searched.go_on(run, until="WaitForIngestion")
-
-    assert searched.document().status is DocumentStatus.INDEXING
-    assert len(searched.bedrock.direct_calls) == 2
-
-
 # Removals
-
-
-def test_a_deleted_document_is_gone_once_it_is_neither_known_nor_found(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.execute()
-    pipeline.delete()
-
-    run = pipeline.execute()
-
-    assert pipeline.settled[-1].outcome is DocumentOutcome.GONE
-    assert run.progress.documents.removed == 1
-    assert not pipeline.documents.kept
-    receipt = next(pipeline.receipts.of_user("alice"))
-    assert receipt.unsearchable_since is not None
-    assert receipt.asked_at < receipt.unsearchable_since
 
 
 def test_what_is_still_found_is_not_called_removed_and_holds_up_no_job(pipeline: Pipeline) -> None:
@@ -568,17 +476,6 @@ def test_a_start_whose_answer_was_lost_sends_the_same_calls(pipeline: Pipeline) 
     assert {each.attempts for each in pipeline.documents.kept.values()} == {1}
 
 
-def test_a_start_that_is_repeated_with_more_to_do_loses_nothing(pipeline: Pipeline) -> None:
-    drop(pipeline, 25)
-    run = pipeline.execute(until="StartIngestion")
-    pipeline.ingestion.start(run)
-    pipeline.drop()
-
-    pipeline.execute(run=run, state="StartIngestion")
-
-    assert statuses(pipeline) == {"indexed"}
-
-
 def test_a_start_that_died_half_way_is_gone_on_with(pipeline: Pipeline) -> None:
     drop(pipeline, 25)
     run = pipeline.execute(until="StartIngestion")
@@ -647,21 +544,6 @@ def _die(error: Exception, *_: object, **__: object) -> None:
 
 
 # The grant
-
-
-def test_a_run_waits_for_its_turn_behind_a_job_and_then_begins(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.admission.enter(a_job("job", 0, since=pipeline.clock()))
-
-    parked = pipeline.execute()
-    before = list(pipeline.bedrock.direct_calls)
-    pipeline.clock.pass_by(30)
-    pipeline.admission.leave("job", 1)
-    pipeline.execute(run=parked, state="StartIngestion")
-
-    assert (pipeline.visited.count(PARKED), before) == (1, [])
-    assert len(pipeline.task_tokens.woken) == 2
-    assert statuses(pipeline) == {"indexed"}
 
 
 def test_a_grant_to_be_yielded_goes_back_once_its_last_call_is_over(pipeline: Pipeline) -> None:

@@ -5,7 +5,7 @@ import pytest
 from stackroom.admission.limits import Limits
 from stackroom.ingestion.estimates import CatalogEstimate, DocumentStage
 from stackroom.ingestion.standing import QueuePosition
-from stackroom.model import CatalogStatus, DataSource, DataSourceType, DocumentStatus, PoolMember
+from stackroom.model import CatalogStatus, DataSource, PoolMember
 from stackroom.ports.admission import Mode, Rate
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline
 from tests.unit.test_schedule import a_waiter
@@ -48,20 +48,6 @@ def test_a_document_of_a_catalog_that_is_not_placed_is_about_to_begin(pipeline: 
     assert seen.queue_position is None
     assert seen.eta_seconds == document.eta_seconds == 9  # 3 s until it begins, and a call's 6 s
     assert tried.documents[0].attempt == 2  # the one to come
-
-
-def test_a_catalog_that_takes_calls_waits_behind_those_before_it(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.catalogs.place(CATALOG, replace(OWN, type=DataSourceType.CUSTOM))
-    for catalog_id, mode in (("job", Mode.EXCLUSIVE), ("cat-1", Mode.SHARED)):
-        queue_up(pipeline, catalog_id, mode)
-    queue_up(pipeline, CATALOG, Mode.SHARED)
-
-    seen = estimated(pipeline)
-
-    assert seen.queue_position == QueuePosition(position=2, length=2)
-    assert seen.eta_seconds is not None
-    assert 20 + 6 <= seen.eta_seconds <= 20 + 2 * 6
 
 
 def test_a_catalog_waits_behind_those_that_came_before_it(pipeline: Pipeline) -> None:
@@ -136,20 +122,6 @@ def test_what_is_being_ingested_tells_its_attempt_and_what_is_left_or_how_late_i
     assert late.documents[0].remaining(speed=1) == "longer than usual: 2h so far"
 
 
-def test_waiting_has_no_end_but_its_grant(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.catalogs.place(CATALOG, OWN)
-    queue_up(pipeline, CATALOG, Mode.EXCLUSIVE)
-    at_first = estimated(pipeline)
-
-    pipeline.clock.pass_by(30 * 24 * 3600)
-
-    then = estimated(pipeline)
-    assert then.queue_position == at_first.queue_position
-    assert (then.eta_seconds, then.documents[0].is_late) == (at_first.eta_seconds, False)
-    assert pipeline.document().status is DocumentStatus.PENDING
-
-
 def test_documents_that_follow_a_broken_run_say_so_and_when(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.catalogs.place(CATALOG, OWN)
@@ -162,18 +134,6 @@ def test_documents_that_follow_a_broken_run_say_so_and_when(pipeline: Pipeline) 
     assert seen.documents[0].stage is DocumentStage.FOLLOWING
     assert seen.eta_seconds is not None
     assert 60 < seen.eta_seconds < 5 * 60  # the first follows after a minute
-
-
-def test_a_document_that_is_being_removed_says_so(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.index()
-    pipeline.delete()
-
-    seen = estimated(pipeline)
-
-    assert seen.documents[0].stage is DocumentStage.REMOVING
-    assert seen.eta_seconds is not None
-    assert seen.eta_seconds > 0
 
 
 def test_what_is_settled_has_nothing_to_wait_for(pipeline: Pipeline) -> None:
@@ -270,17 +230,3 @@ def test_a_document_deleted_after_it_was_ingested_is_held_up_by_nothing(pipeline
 
     assert by_name["report.pdf"].stage is DocumentStage.REMOVING
     assert by_name["b.txt"].stage is DocumentStage.INGESTING
-
-
-def test_finished_work_tells_how_long_the_next_takes(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    run = pipeline.work()
-    pipeline.clock.pass_by(300)
-    pipeline.bedrock.finish(run.progress.job_id or "")
-    pipeline.go_on(run, until="StartIngestion")
-    rate = pipeline.book.read().rates[Mode.EXCLUSIVE]
-    pipeline.drop("alice/research/b.txt")
-
-    assert rate.base_ms is not None
-    assert 300_000 <= rate.base_ms < 305_000
-    assert (estimated(pipeline).eta_seconds or 0) > 300

@@ -5,11 +5,9 @@ import pytest
 from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled, RunSuperseded
 from stackroom.model import CatalogStatus, DocumentStatus
 from stackroom.ports.ingestion import Busy
-from stackroom.ports.runs import Lease
-from stackroom.runs.leases import LEASE, MAX_FAILURES
+from stackroom.runs.leases import MAX_FAILURES
 from stackroom.runs.progress import MAX_STEPS, RunOutcome
-from stackroom.settlement.broken_runs import SweepResult
-from tests.unit.pipeline import CATALOG, KEY, PARKED, Pipeline, place_of
+from tests.unit.pipeline import CATALOG, KEY, PARKED, Pipeline
 
 OTHER = "alice/research/other.pdf"
 
@@ -87,18 +85,6 @@ def test_a_delayed_run_waits_before_it_does_anything(pipeline: Pipeline) -> None
 # The end
 
 
-def test_with_nothing_left_the_run_ends(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.index()
-    pipeline.runs.ask(CATALOG)
-
-    run = pipeline.execute()
-
-    assert pipeline.visited[-3:] == ["ReleaseRun", "IsWorklistSettled", "WorklistSettled"]
-    assert run.progress.outcome is RunOutcome.RELEASED
-    assert not pipeline.leases.kept[CATALOG].held
-
-
 def test_a_release_whose_answer_was_lost_is_the_same_release(pipeline: Pipeline) -> None:
     pipeline.drop()
     run = pipeline.execute(until="ReleaseRun")
@@ -108,16 +94,6 @@ def test_a_release_whose_answer_was_lost_is_the_same_release(pipeline: Pipeline)
 
     assert again.progress.outcome is RunOutcome.RELEASED
     assert [*pipeline.executions.started] == [f"{CATALOG}-1"]
-
-
-def test_what_is_dropped_at_the_last_moment_keeps_the_run_going(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.leases.before("release", lambda *_, **__: pipeline.drop(OTHER), times=1)
-
-    pipeline.execute()
-
-    assert [*pipeline.executions.started] == [f"{CATALOG}-1"]
-    assert pipeline.document(OTHER).status is DocumentStatus.INDEXED
 
 
 def test_a_superseded_run_touches_nothing(pipeline: Pipeline) -> None:
@@ -135,18 +111,6 @@ def test_a_superseded_run_touches_nothing(pipeline: Pipeline) -> None:
             task(old)
 
     assert (pipeline.bedrock.sources, pipeline.bedrock.direct_calls) == ({}, [])
-
-
-def test_a_run_that_was_handed_over_is_superseded(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    run = pipeline.live_run()
-
-    pipeline.execute(run=run.having(steps=MAX_STEPS))
-
-    assert pipeline.visited[-1] == "RunHandedOver"
-    assert pipeline.executions.started[f"{CATALOG}-2"]["progress"] == {"delay": 0}
-    with pytest.raises(RunSuperseded):
-        pipeline.ingestion.start(run)
 
 
 # Starting a job
@@ -247,17 +211,6 @@ def test_what_comes_while_the_job_is_being_started_may_have_missed_it(jobs: Pipe
     assert jobs.document(OTHER).status is DocumentStatus.PENDING
 
 
-def test_a_lingering_version_is_work_though_nothing_is_pending(jobs: Pipeline) -> None:
-    jobs.drop()
-    jobs.index()
-    jobs.drop(KEY, "")
-
-    run = jobs.work()
-
-    assert jobs.document().ingestion_job_id == run.progress.job_id
-    assert jobs.document().status is DocumentStatus.FAILED
-
-
 def test_a_grant_that_was_lost_is_queued_up_for_again_at_the_same_position(jobs: Pipeline) -> None:
     jobs.drop()
     jobs.bedrock.busy = Busy(why="ConflictException")
@@ -269,19 +222,6 @@ def test_a_grant_that_was_lost_is_queued_up_for_again_at_the_same_position(jobs:
     assert again.progress.outcome is RunOutcome.QUEUED
     assert again.progress.waiting_since == run.progress.waiting_since is not None
     assert not jobs.bedrock.jobs
-
-
-def test_a_job_is_not_started_before_its_time(jobs: Pipeline) -> None:
-    first = "alice/first/a.txt"
-    jobs.drop(first)
-    jobs.index(first)
-    jobs.drop()
-
-    run = jobs.work()
-
-    begun = [job.started_at for job in jobs.bedrock.jobs.values()]
-    assert run.progress.job_id == "JOB2"
-    assert (begun[1] - begun[0]).total_seconds() >= 10
 
 
 # Runs that break
@@ -317,21 +257,6 @@ def test_what_is_dropped_while_documents_are_given_up_gets_a_run(pipeline: Pipel
     assert f"{CATALOG}-{MAX_FAILURES + 1}" in pipeline.executions.started
 
 
-def test_the_sweep_follows_a_run_that_ended_without_a_word(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.runs.renew(CATALOG, 1)
-    pipeline.clock.pass_by(LEASE.total_seconds() + 1)
-    pipeline.executions.ended.add(f"{CATALOG}-1")
-
-    swept = [
-        pipeline.broken_runs.sweep(pipeline.runs.expired()),
-        pipeline.broken_runs.sweep(pipeline.runs.expired()),
-    ]
-
-    assert swept == [SweepResult(followed=[f"{CATALOG}-1"]), SweepResult()]
-    assert f"{CATALOG}-2" in pipeline.executions.started
-
-
 def test_a_run_that_was_stopped_with_all_else_is_followed_at_once(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.runs.renew(CATALOG, 1)
@@ -343,24 +268,3 @@ def test_a_run_that_was_stopped_with_all_else_is_followed_at_once(pipeline: Pipe
     assert (by_expiry.followed, by_lease.followed) == ([], [f"{CATALOG}-1"])
     assert pipeline.executions.started[f"{CATALOG}-2"]["progress"] == {"delay": 0}
     assert pipeline.leases.kept[CATALOG].failures == 0
-
-
-def test_what_goes_wrong_with_one_run_keeps_no_other_waiting(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.drop("bob/notes/a.txt")
-    other = place_of("bob/notes/a.txt").catalog_id
-    for catalog in (CATALOG, other):
-        pipeline.runs.renew(catalog, 1)
-        pipeline.executions.ended.add(f"{catalog}-1")
-    pipeline.clock.pass_by(LEASE.total_seconds() + 1)
-
-    def refuse(lease: Lease, **_: object) -> None:
-        if lease.worklist_id == CATALOG:
-            raise ValueError("a record that nobody can read")
-
-    pipeline.leases.before("take", refuse)
-
-    swept = pipeline.broken_runs.sweep(pipeline.runs.expired())
-
-    assert swept.followed == [f"{other}-1"]
-    assert list(swept.failures) == [f"{CATALOG}-1"]

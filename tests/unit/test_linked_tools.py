@@ -170,17 +170,6 @@ def test_numbers_beyond_the_limits_are_brought_within_and_that_is_told(
     assert answer["metadata"]["notices"] == [told]
 
 
-@pytest.mark.parametrize("given", [{"topK": "2"}, {"topK": 2.9}])
-def test_a_number_however_a_model_writes_it_is_one(shelves: Shelves, given: dict[str, Any]) -> None:
-    for number in range(5):
-        shelves.pool.put(f"leave {number}", filename=f"{number}.txt", score=0.5)
-
-    answer = shelves.ask({"query": "leave", **given})
-
-    assert answer["resultCount"] == 2
-    assert "notices" not in answer["metadata"]
-
-
 @pytest.mark.parametrize(
     ("given", "problem"),
     [

@@ -104,20 +104,6 @@ def test_only_the_lines_of_the_list_are_listed() -> None:
     assert listed == set(range(5, 10))
 
 
-def test_text_between_two_lists_is_text() -> None:
-    lines = [*DOTTED.splitlines(), *PROSE.splitlines(), *DOTTED.splitlines()]
-
-    listed = listed_lines(lines)
-
-    assert listed == {*range(1, 6), *range(11, 16)}
-
-
-def test_two_lines_with_dots_are_no_list() -> None:
-    lines = [*DOTTED.splitlines()[1:3], "goes at all", "and so on", DOTTED.splitlines()[4]]
-
-    assert listed_lines(lines) == set()
-
-
 def test_letters_of_the_alphabet_and_page_numbers_do_not_part_a_list() -> None:
     lines = INDEX.replace("\nB\n", "\n\n12\n\nB\n-\n").splitlines()
 

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from stackroom.inspection.extraction import Page, read_pages
 from stackroom.inspection.normalised import normalise
 from stackroom.inspection.place_map import PlaceMap
-from stackroom.inspection.stretches import Stretches
 from stackroom.ports.retrieval import Place
 
 TRAVEL = "Travel costs are paid within ten days. Meals abroad are 48 euros a day, breakfast aside."
@@ -85,18 +84,6 @@ def test_a_passage_that_could_be_on_several_pages_is_on_none() -> None:
     pages = (place_map.place_of(TRAVEL).page, place_map.place_of("Contents " + TRAVEL).page)
 
     assert pages == (None, 1)
-
-
-def test_a_text_that_a_page_says_twice_is_on_that_page() -> None:
-    assert mapped(LEAVE, TRAVEL * 2).place_of(TRAVEL).page == 2
-
-
-def test_blank_pages_count_and_hold_nothing() -> None:
-    place_map = mapped("", TRAVEL, "", "", LEAVE, "")
-
-    pages = (place_map.place_of(TRAVEL).page, place_map.place_of(LEAVE).page)
-
-    assert pages == (2, 5)
 
 
 @pytest.mark.parametrize(
@@ -330,22 +317,6 @@ def test_a_passage_that_shares_a_few_words_with_a_page_is_not_there() -> None:
     passage = f"{'Unlike anything that is known. ' * 20}{TRAVEL[20:52]}"
 
     assert mapped(TRAVEL, FILLING).place_of(passage) == Place()
-
-
-def test_stretches_are_those_that_reach_into_a_part() -> None:
-    stretches = Stretches([0, 5, 10, 15, 20, 25])
-
-    found = [*stretches.between(5, 11)], stretches.letters_in(12, 22)
-
-    assert found == ([(10, 15)], 5)
-
-
-def test_a_header_alone_is_on_its_page() -> None:
-    place = mapped(*MANUAL).place_of(f"3\n{HEADER}")
-    without_number = mapped(*MANUAL).place_of(HEADER)
-
-    assert place.page == 4
-    assert without_number == Place(), "it stands on every page"
 
 
 def test_ten_thousand_sections_of_one_name_are_searched_in_a_moment() -> None:

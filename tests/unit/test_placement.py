@@ -116,16 +116,6 @@ def test_where_a_catalog_is_placed_it_stays_when_the_pool_grows() -> None:
     assert newest.knowledge_base_id == "KB3"
 
 
-def test_a_managed_knowledge_base_has_s3_sources_of_their_own_for_199_catalogs() -> None:
-    pipeline = Pipeline(pool=(MANAGED,))
-    pipeline.bedrock.source_limit = 199  # the 200th is the shared one
-
-    placed = place_many(pipeline, 201)
-
-    types = [(each.type, each.is_shared) for each in placed]
-    assert types == [(DataSourceType.S3, False)] * 199 + [(DataSourceType.CUSTOM, True)] * 2
-
-
 def test_in_a_mixed_pool_the_emptiest_has_the_least_share_of_its_slots_taken() -> None:
     pipeline = Pipeline(pool=(*a_pool(1).pool, MANAGED))
     pipeline.bedrock.source_limit = 199
@@ -134,15 +124,6 @@ def test_in_a_mixed_pool_the_emptiest_has_the_least_share_of_its_slots_taken() -
 
     # One of the one's 4 slots is a larger share than 49 of the other's 199, and less than 50.
     assert homes(pipeline) == ["KB1", *["KB9"] * 50, "KB1"]
-
-
-def test_a_data_source_that_is_still_being_made_is_waited_for(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.bedrock.available = False
-
-    _, is_available = pipeline.placements.ensure(pipeline.catalogs.kept[CATALOG])
-
-    assert not is_available
 
 
 # After a crash, or with the tables lost
@@ -203,14 +184,6 @@ def test_a_catalog_placed_after_the_restored_copy_keeps_its_source(pipeline: Pip
     assert shared == [True, True]
     assert {key: place(pipeline, key) for key in keys[:4]} == made
     assert (pipeline.slots.taken("KB1"), pipeline.slots.lost("KB1")) == (4, frozenset())
-
-
-def test_before_the_survey_a_run_has_to_find_out(pipeline: Pipeline) -> None:
-    pipeline.slots.surveyed.clear()
-    pipeline.drop()
-    catalog = pipeline.catalogs.kept[CATALOG]
-
-    assert pipeline.placements.shared.join_if_full(catalog) is None
 
 
 def test_a_survey_is_made_once(pipeline: Pipeline) -> None:

@@ -17,14 +17,6 @@ def world() -> Reconciled:
     return Reconciled()
 
 
-def test_where_all_is_well_nothing_is_found_and_nothing_written(world: Reconciled) -> None:
-    world.dropped_and_indexed(*KEYS)
-    before = world.everything()
-
-    assert world.found() == []
-    assert world.everything() == before
-
-
 def test_a_second_reconciliation_finds_nothing(world: Reconciled) -> None:
     wreck(world)
     first = world.found()

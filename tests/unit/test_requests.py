@@ -44,18 +44,6 @@ def test_catalogs_of_one_shared_data_source_ask_for_one_run_once(shared: Pipelin
     assert list(shared.executions.started) == [f"{SHARED_WORKLIST}-1"]
 
 
-def test_catalogs_with_data_sources_of_their_own_have_a_run_each() -> None:
-    pipeline = Pipeline()
-    for key in (KEY, OTHER):
-        upload(pipeline, key)
-
-    failures = pipeline.requests.ask_all([CATALOG, BOBS])
-
-    assert failures == {}
-    assert requested(pipeline) == {CATALOG: 1, BOBS: 1}
-    assert entered(pipeline) == []
-
-
 def test_the_trouble_of_one_catalog_is_no_others(shared: Pipeline) -> None:
     error = StoreUnavailable("PutItem", "ThrottlingException")
     shared.worklists.fails("add", error, times=1)

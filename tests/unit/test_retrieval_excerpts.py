@@ -67,13 +67,6 @@ def test_large_passages_that_overlap_leave_room_for_others(shelf: Shelf) -> None
     assert shelf.texts() == [first, second, "A small one. " + shared + "It goes on."]
 
 
-def test_a_child_of_a_parent_that_is_shown_is_not_shown_again(shelf: Shelf) -> None:
-    shelf.find(text(0, 8))
-    shelf.find(text(3, 5))
-
-    assert shelf.texts() == [text(0, 8)]
-
-
 def test_three_passages_are_the_most_that_become_one(shelf: Shelf) -> None:
     for first in range(1, 6):
         shelf.find(text(first, first + 2))
@@ -157,14 +150,6 @@ def test_a_table_of_contents_comes_last_and_is_not_lost(shelf: Shelf) -> None:
     assert shelf.texts(limit=1) == ["Grease it every day."]
 
 
-def test_tables_of_contents_leave_room_for_what_stands_far_behind_them(shelf: Shelf) -> None:
-    for chapter in range(20):
-        shelf.find("\n".join(f"Chapter {chapter}.{n} ........ {n}" for n in range(9)))
-    shelf.find("Grease it every day.")
-
-    assert shelf.texts(limit=5)[0] == "Grease it every day."
-
-
 def test_the_place_of_a_merged_excerpt_is_that_of_its_whole_text(shelf: Shelf) -> None:
     shelf.find(text(1, 4), place=Place(page=2, page_first=1, page_last=2))
     shelf.find(text(3, 8), place=Place(page=2, page_first=2, page_last=2))
@@ -174,16 +159,6 @@ def test_the_place_of_a_merged_excerpt_is_that_of_its_whole_text(shelf: Shelf) -
     (excerpt,) = shelf.excerpts()
 
     assert excerpt.cited.place == whole
-
-
-def test_what_stands_on_another_page_is_an_excerpt_of_its_own(shelf: Shelf) -> None:
-    shelf.find(text(1, 4), place=Place(page=1))
-    shelf.find(text(3, 6), place=Place(page=2))
-
-    assert [(each.source.page, each.text) for each in shelf.excerpts()] == [
-        (1, text(1, 4)),
-        (2, text(3, 6)),
-    ]
 
 
 def test_what_comes_soon_behind_the_last_still_completes_an_excerpt(shelf: Shelf) -> None:

@@ -110,13 +110,6 @@ def test_a_passage_is_begun_only_if_more_than_a_hundred_tokens_are_left(
     assert selection.omitted == (0 if is_begun else 1)
 
 
-@pytest.mark.parametrize("max_tokens", [100])
-def test_not_even_the_first_passage_is_cut_for_a_hundred_tokens_or_less(max_tokens: int) -> None:
-    selection = fitted([SENTENCE * 100, "Ox."], max_tokens)
-
-    assert (selection.fitted, selection.omitted, selection.tokens) == ((), 2, 0)
-
-
 # 102 tokens are 408 characters: room for 405 and the mark. 80 % of the room are 324.
 @pytest.mark.parametrize(
     ("sentence", "kept"),
@@ -180,12 +173,6 @@ def test_a_sentence_ends_as_it_is_written(sentence: str, behind: str) -> None:
     [content] = contents(fitted([text], 102))
 
     assert content == before + sentence.removesuffix(" »") + "..."
-
-
-def test_of_two_spaces_none_stands_before_the_mark() -> None:
-    text = "x" * 100 + "  " + "y" * 400
-
-    assert contents(fitted([text], 102)) == ["x" * 100 + "..."]
 
 
 @pytest.mark.parametrize(

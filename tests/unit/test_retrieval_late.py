@@ -58,18 +58,6 @@ def test_a_hundred_late_questions_keep_no_hundred_threads_and_are_told_why(stuck
     assert "nothing to the questions before this one" in raised.value.failures["kb"]
 
 
-def test_one_whose_late_queries_have_ended_is_asked_again(stuck: Stuck) -> None:
-    threads = set(threading.enumerate())
-    for _ in range(MOST):
-        with pytest.raises(RetrievalFailed):
-            ask(stuck, 0.01)
-    stuck.over.set()
-    for thread in set(threading.enumerate()) - threads:
-        thread.join()
-
-    assert [reply.target for reply in ask(stuck, 60).given] == ["kb"]
-
-
 def test_now_and_then_one_tries_and_if_it_is_answered_all_may() -> None:
     moment = [0.0]
     knowledge_base, late = Stuck(), LateQueries(now=lambda: moment[0])

@@ -1,6 +1,5 @@
 """Searching knowledge bases that an agent was given: whose passages, in which order."""
 
-import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from threading import Event
@@ -168,13 +167,6 @@ def test_without_an_identity_nothing_is_asked_that_tells_callers_apart(
     assert (laws.filters, news.filters) == ([], [])
 
 
-def test_what_is_everybodys_needs_no_identity_and_no_filter(laws: Shelf) -> None:
-    laws.hold("annual leave is a right")
-
-    assert contents(search(linked("LAWS", laws), caller=None)) == ["annual leave is a right"]
-    assert laws.filters == [None]
-
-
 def test_a_store_that_ignores_the_filter_is_believed_in_nothing(laws: Shelf, news: Shelf) -> None:
     laws.hold("annual leave of staff", attributes={"team": ["staff"]}, name="1")
     laws.hold("annual leave of guests", attributes={"team": ["guests"]}, name="2")
@@ -242,21 +234,6 @@ def test_one_that_is_late_has_failed_and_the_others_answer(laws: Shelf) -> None:
     assert not late.answered.is_set()
     late.let_go.set()
     assert late.answered.wait(timeout=120)
-
-
-def test_of_more_than_run_at_once_those_behind_the_deadline_never_begin() -> None:
-    late = [Endless() for _ in range(25)]
-
-    bases = [linked(f"KB{at}", each) for at, each in enumerate(late)]
-    with pytest.raises(RetrievalFailed):
-        search(*bases, deadline=Deadline.after(0.2))
-    for each in late:
-        each.let_go.set()
-    for thread in threading.enumerate():
-        if thread.name.startswith("ThreadPoolExecutor"):
-            thread.join(timeout=120)
-
-    assert 1 <= sum(each.answered.is_set() for each in late) <= 20
 
 
 def test_a_document_is_its_owners_alone(laws: Shelf) -> None:

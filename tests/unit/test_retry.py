@@ -60,17 +60,6 @@ def test_a_rejected_file_is_not_tried_again_and_its_owner_told_why(pipeline: Pip
     assert CATALOG not in pipeline.leases.kept
 
 
-def test_a_named_document_that_has_not_failed_is_left_as_it_is(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.index()
-    asked_before = requests(pipeline)
-
-    retried = pipeline.retrying.retry("alice", CATALOG, [DOCUMENT])
-
-    assert [why for _, why in retried.refused] == ["it has not failed: it is indexed"]
-    assert requests(pipeline) == asked_before
-
-
 def test_a_retry_repeated_after_a_crash_asks_for_the_missing_run(pipeline: Pipeline) -> None:
     failed(pipeline, KEY)
 

@@ -79,14 +79,6 @@ def test_chapters_have_headers_of_their_own() -> None:
     assert found(pages) == [[head] for head in heads]
 
 
-def test_left_and_right_pages_may_have_headers_without_a_number() -> None:
-    heads = ["Handbook" if n % 2 else "Travel and leave" for n in range(10)]
-
-    pages = [[head, *body(n)] for n, head in enumerate(heads)]
-
-    assert found(pages) == [[head] for head in heads]
-
-
 def test_the_few_pages_before_the_first_have_numbers_of_their_own() -> None:
     numbers = ["i", "ii", "iii", *map(str, range(1, 10))]
 

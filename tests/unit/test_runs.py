@@ -20,16 +20,6 @@ def test_asking_while_a_run_is_live_starts_no_other(pipeline: Pipeline) -> None:
     assert pipeline.leases.kept[CATALOG].requested == 50
 
 
-def test_a_run_that_has_seen_every_request_ends_and_another_follows(pipeline: Pipeline) -> None:
-    pipeline.runs.ask(CATALOG)
-
-    released = pipeline.runs.release(CATALOG, 1, served=1)
-    pipeline.runs.ask(CATALOG)
-
-    assert released
-    assert names(pipeline) == [f"{CATALOG}-1", f"{CATALOG}-2"]
-
-
 def test_whoever_finds_a_lease_without_execution_starts_it(pipeline: Pipeline) -> None:
     pipeline.executions.refuse = ConnectionError()
     try:
@@ -122,32 +112,6 @@ def test_a_delayed_follower_does_not_look_dead_while_it_waits(pipeline: Pipeline
 
     assert until is not None
     assert (until - pipeline.clock()).total_seconds() > 3600
-
-
-def test_runs_that_ended_without_a_word_are_found_and_no_others(pipeline: Pipeline) -> None:
-    for catalog in ("cat-live", "cat-dead", "cat-done"):
-        pipeline.runs.ask(catalog)
-    pipeline.runs.release("cat-done", 1, served=1)
-    pipeline.executions.ended |= {"cat-dead-1", "cat-done-1"}
-    pipeline.clock.pass_by(3600)
-
-    silent = [each for each in pipeline.runs.expired() if pipeline.runs.is_silent(each)]
-
-    assert [lease.execution_name for lease in silent] == ["cat-dead-1"]
-
-
-def test_what_a_crash_left_unstarted_is_started(pipeline: Pipeline) -> None:
-    pipeline.executions.refuse = ConnectionError()
-    try:
-        pipeline.runs.ask(CATALOG)
-    except ConnectionError:
-        pipeline.executions.refuse = None
-    pipeline.clock.pass_by(3600)
-
-    silent = [each for each in pipeline.runs.expired() if pipeline.runs.is_silent(each)]
-
-    assert silent == []
-    assert names(pipeline) == [f"{CATALOG}-1"]
 
 
 def test_epochs_from_before_the_control_table_was_lost_are_not_reused(pipeline: Pipeline) -> None:

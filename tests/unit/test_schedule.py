@@ -168,19 +168,6 @@ def test_a_managed_knowledge_base_runs_jobs_beside_each_other_and_beside_no_dire
     assert names(schedule.grant()) == ["j0", "j1", "j2"]
 
 
-def test_jobs_that_came_after_a_direct_call_let_it_in_though_there_is_room_for_them() -> None:
-    limits = Limits(seconds_between_starts=0, jobs_in_one={"KB1": 3})
-    ledger = at_work(a_job("first", 30), limits=limits)
-    later = NOW + timedelta(seconds=60)
-    waiters = (a_waiter("direct", -10), a_job("late", -20))
-
-    beside = a_schedule(*waiters, ledger=ledger, now=later, limits=limits)
-    over = a_schedule(*waiters, now=later, limits=limits)
-
-    assert beside.grant() == []
-    assert names(over.grant()) == ["direct"]
-
-
 def test_the_accounts_five_jobs_bind_a_managed_knowledge_base_unless_configured() -> None:
     in_one = {"KB1": 50}
     jobs = [a_job(f"j{number}", 70 - number) for number in range(60)]
@@ -203,27 +190,12 @@ def test_a_grant_ends_after_a_while_if_others_wait_and_only_then() -> None:
     assert wanted.must_yield(ledger.grants[0], after=MINUTE)
 
 
-def test_a_grant_that_has_expired_is_given_to_the_next() -> None:
-    expired = NOW + LEASE + timedelta(seconds=1)
-
-    schedule = a_schedule(a_job("next", 5), ledger=at_work(a_job("dead", 10)), now=expired)
-
-    assert names(schedule.grant()) == ["next"]
-
-
 def test_a_newer_run_of_the_same_catalog_replaces_the_one_that_had_the_grant() -> None:
     ledger = at_work(a_job("catalog", 10, epoch=1))
 
     newer = a_schedule(a_job("catalog", 5, epoch=2), ledger=ledger)
 
     assert [each.epoch for each in newer.grant()] == [2]
-
-
-def test_one_that_has_a_grant_and_waits_all_the_same_is_to_be_woken_again() -> None:
-    again = a_schedule(a_job("job", 10), ledger=at_work(a_job("job", 10)))
-
-    assert again.grant() == []
-    assert names(again.unwoken) == ["job"]
 
 
 def test_shares_are_rounded_up_and_never_so_small_that_waiting_for_them_is_dear() -> None:
@@ -240,16 +212,6 @@ def at_a_large_one(*waiters: Waiter) -> Ledger:
     """With grants for these, which are at a large document each."""
     ledger = at_work(*waiters)
     return replace(ledger, grants=tuple(replace(each, is_large=True) for each in ledger.grants))
-
-
-def test_a_job_has_its_turn_when_the_large_document_at_work_is_done() -> None:
-    ledger = at_a_large_one(a_waiter("large", 30))
-
-    before = a_schedule(a_job("job", 5), ledger=ledger)
-    then = a_schedule(a_job("job", 5), ledger=ledger, leaving="large")
-
-    assert before.grant() == []
-    assert names(then.grant()) == ["job"]
 
 
 def test_small_calls_go_on_beside_a_large_document_while_a_job_waits_for_it() -> None:

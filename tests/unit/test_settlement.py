@@ -10,8 +10,7 @@ from stackroom.model import UNEXPLAINED_FAILURE, CatalogStatus, DocumentStatus
 from stackroom.ports.ingestion import JobState
 from stackroom.runs.progress import Run, RunOutcome
 from stackroom.settlement.standings import JOB_DEADLINE
-from stackroom.settlement.statuses import KNOWN_STATUSES
-from stackroom.settlement.verdicts import MAX_ATTEMPTS, NOT_FOUND, DocumentOutcome
+from stackroom.settlement.verdicts import MAX_ATTEMPTS, NOT_FOUND
 from tests.fakes.pipeline import BUCKET
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
@@ -110,14 +109,6 @@ def test_a_document_still_under_way_keeps_the_run_looking(pipeline: Pipeline, st
 
     assert (polled.run.progress.outcome, polled.settled) == (RunOutcome.RUNNING, [])
     assert pipeline.document().status is DocumentStatus.INDEXING
-
-
-def test_a_status_that_nobody_knows_fails_its_own_document_by_name(pipeline: Pipeline) -> None:
-    settled_with(pipeline, "SOMETHING_NEW")
-
-    assert pipeline.document().status is DocumentStatus.FAILED
-    assert "SOMETHING_NEW" in str(pipeline.document().status_reason)
-    assert len(KNOWN_STATUSES) == 12
 
 
 def test_indexed_contradicted_by_a_failed_vector_write_is_failed(pipeline: Pipeline) -> None:
@@ -260,18 +251,6 @@ def test_a_document_dropped_again_meanwhile_is_left_to_the_next_job(pipeline: Pi
     assert pipeline.document().status is DocumentStatus.PENDING
 
 
-def test_an_old_indexed_does_not_speak_for_a_new_version(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.index()
-    pipeline.drop(KEY, "newer")
-    run = pipeline.work()
-
-    polled = over(pipeline, run)  # and INDEXED still stands from before
-
-    assert pipeline.document().status is DocumentStatus.PENDING
-    assert polled.run.progress.outcome is RunOutcome.MORE
-
-
 def test_a_version_that_job_after_job_passes_over_is_indexed_in_the_end(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.bedrock.say(KEY, "INDEXED")  # by a job that saw it before its handler was done
@@ -324,20 +303,6 @@ def test_unchanged_since_an_earlier_job_counts_if_this_one_went_over_everything(
 
 
 # Jobs that end badly, late or never
-
-
-@pytest.mark.parametrize("state", [JobState.FAILED, JobState.STOPPED])
-def test_a_document_that_failed_along_with_its_whole_job_has_another_try(
-    pipeline: Pipeline, state: JobState
-) -> None:
-    pipeline.drop()
-    run = pipeline.work()
-    says(pipeline, "FAILED")
-
-    polled = over(pipeline, run, state)
-
-    assert pipeline.document().status is DocumentStatus.PENDING
-    assert polled.run.progress.outcome is RunOutcome.MORE
 
 
 @pytest.mark.parametrize("state", [JobState.FAILED, JobState.STOPPED])
@@ -461,18 +426,6 @@ def test_a_failed_document_that_a_later_job_indexes_is_indexed(pipeline: Pipelin
     assert pipeline.document().status_reason is None
 
 
-def test_a_failed_document_that_reads_as_indexed_must_be_found(searched: Pipeline) -> None:
-    settled_with(searched, "FAILED")
-    failed = searched.document()
-    says(searched, "INDEXED")  # by nobody's job, and no search finds it
-    searched.clock.pass_by(60)
-
-    settled_with(searched, "INDEXED", OTHER)
-
-    assert failed.status is DocumentStatus.FAILED
-    assert searched.document() == failed
-
-
 def test_a_rejected_document_is_never_indexed_by_bedrocks_word(pipeline: Pipeline) -> None:
     pipeline.drop(body="")
 
@@ -504,34 +457,6 @@ def test_a_deleted_document_is_forgotten_once_bedrock_does_not_know_it(pipeline:
     assert meanwhile is DocumentStatus.DELETING
     assert not pipeline.documents.kept
     assert pipeline.catalogs.kept[CATALOG].document_count == 0
-
-
-def test_what_bedrock_will_not_remove_stays_deleting_without_a_loop(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.index()
-    pipeline.delete()
-    run = pipeline.work()
-
-    for _ in range(MAX_ATTEMPTS):
-        run = next_job(pipeline, over(pipeline, run))
-
-    assert run.progress.outcome is RunOutcome.RELEASED
-    assert pipeline.document().status is DocumentStatus.DELETING
-    assert pipeline.settled[-1].outcome is DocumentOutcome.LEFT
-    assert len(pipeline.bedrock.jobs) == 1 + MAX_ATTEMPTS
-
-
-def test_a_document_uploaded_again_during_its_deletion_is_kept(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.index()
-    pipeline.delete()
-    run = pipeline.work()
-    pipeline.drop()
-    pipeline.bedrock.forget()
-
-    over(pipeline, run)
-
-    assert pipeline.document().status is DocumentStatus.PENDING
 
 
 @pytest.fixture

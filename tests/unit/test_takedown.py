@@ -129,17 +129,6 @@ def test_a_file_dropped_at_the_last_moment_keeps_the_catalog(pipeline: Pipeline)
     assert run.progress.outcome is RunOutcome.STARTED
 
 
-def test_a_file_dropped_before_anything_began_keeps_the_data_source(pipeline: Pipeline) -> None:
-    before = pipeline.source_of()
-    pipeline.deletions.delete_catalog("alice", CATALOG)
-    pipeline.drop()
-
-    pipeline.work()
-
-    assert pipeline.source_of() == before
-    assert not pipeline.bedrock.deleting
-
-
 def test_a_catalog_deleted_during_a_call_is_taken_down_after_it(pipeline: Pipeline) -> None:
     pipeline.drop("alice/research/late.pdf")
     pipeline.bedrock.direct_seconds = 60.0

@@ -7,7 +7,7 @@ import pytest
 from stackroom.errors import RecordChanged, StoreUnavailable
 from stackroom.model import Document, DocumentStatus
 from stackroom.uploads.steps import Plan, UploadOutcome
-from tests.unit.pipeline import CATALOG, KEY, Pipeline
+from tests.unit.pipeline import CATALOG, Pipeline
 
 KEYS = [f"alice/research/{number}.txt" for number in range(5)]
 OTHER = "bob/law/c.txt"
@@ -138,20 +138,3 @@ def test_a_catalog_that_was_closed_meanwhile_is_opened_again(pipeline: Pipeline)
     assert outcomes(found) == dict.fromkeys(KEYS, UploadOutcome.UNCHANGED)
     assert {each.run_for for each in found.values() if isinstance(each, Plan)} == {CATALOG}
     assert CATALOG in pipeline.catalogs.kept
-
-
-def test_removals_rejections_and_strangers_go_the_same_way(pipeline: Pipeline) -> None:
-    dropped(pipeline, KEY)
-    pipeline.bucket.delete(KEY)
-    rejected, loose = "alice/research/a.exe", "alice/loose.txt"
-
-    found = dropped(pipeline, rejected, loose)
-    gone = reconciled(pipeline, KEY, "alice/research/never.txt", f"{KEY}.metadata.json")
-
-    assert outcomes(found) == dict.fromkeys([rejected, loose], UploadOutcome.REJECTED)
-    assert outcomes(gone) == {
-        KEY: UploadOutcome.DELETING,
-        "alice/research/never.txt": UploadOutcome.IGNORED,
-        f"{KEY}.metadata.json": UploadOutcome.IGNORED,
-    }
-    assert pipeline.document(KEY).receipt_id is not None

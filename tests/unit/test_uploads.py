@@ -1,7 +1,7 @@
 import pytest
 
 from stackroom.errors import ObjectRefused
-from stackroom.keys import catalog_id_of, locate, unplaced_id_of, unplaced_partition
+from stackroom.keys import catalog_id_of, locate, unplaced_partition
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
 from stackroom.uploads.steps import UploadOutcome
 from tests.unit.pipeline import CATALOG, KEY, Pipeline
@@ -77,19 +77,6 @@ def test_an_indexed_file_that_is_as_it_was_is_left_alone(pipeline: Pipeline) -> 
     assert [each.outcome for each in (stale, again)] == [UploadOutcome.UNCHANGED] * 2
     assert again.run_for is None
     assert pipeline.document().status is DocumentStatus.INDEXED
-
-
-def test_an_undeleted_object_is_taken_up_again(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.index()
-    kept = pipeline.bucket.objects[KEY]
-    pipeline.delete()
-
-    pipeline.bucket.undelete(kept)
-    pipeline.deliver()
-
-    assert pipeline.document().status is DocumentStatus.PENDING
-    assert pipeline.bucket.sidecar_attributes(KEY)["user_id"] == "alice"
 
 
 def test_an_upload_between_reading_and_writing_is_not_lost(pipeline: Pipeline) -> None:
@@ -216,17 +203,6 @@ def test_other_spellings_of_a_catalog_are_rejected_naming_the_prefix(pipeline: P
     assert pipeline.document().status is DocumentStatus.PENDING
 
 
-def test_the_101st_catalog_is_recorded_not_opened(pipeline: Pipeline) -> None:
-    for number in range(100):
-        pipeline.drop(f"alice/shelf {number}/a.txt")
-
-    pipeline.drop("alice/one more/a.txt")
-
-    (reject,) = rejects_of(pipeline, "alice")
-    assert reject.status_reason == "Maximum catalog limit (100) reached"
-    assert len(pipeline.catalogs.kept) == 100
-
-
 def test_an_upload_under_an_unknown_catalog_id_is_recorded(pipeline: Pipeline) -> None:
     pipeline.drop()
     somebody_elses = f"bob/{CATALOG}/a.txt"
@@ -272,16 +248,6 @@ def test_a_sidecar_that_a_late_handler_wrote_over_is_mended(pipeline: Pipeline) 
     assert pipeline.bucket.sidecar_attributes(KEY)["domain"] == "new"
     assert pipeline.document().status is DocumentStatus.PENDING
     assert pipeline.document().attempts == 0
-    assert reconciled.run_for == CATALOG
-
-
-def test_a_sidecar_that_a_late_delete_removed_is_written_again(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.bucket.remove_sidecar(KEY)
-
-    reconciled = pipeline.deliver()
-
-    assert pipeline.bucket.sidecar_attributes(KEY)["user_id"] == "alice"
     assert reconciled.run_for == CATALOG
 
 
@@ -333,39 +299,6 @@ def test_an_unplaced_object_whose_reason_has_changed_shows_the_new_one(pipeline:
 
     (stray,) = rejects_of(pipeline, "alice")
     assert "drop the file there" in str(stray.status_reason)
-
-
-def test_a_file_of_an_impossible_path_is_its_catalogs_to_reject(pipeline: Pipeline) -> None:
-    key = "alice/research/../report.pdf"
-
-    pipeline.drop(key)
-    rejected, quarantined = pipeline.document(key), is_quarantined(pipeline, key)
-    pipeline.delete(key)
-
-    assert rejected.status is DocumentStatus.FAILED
-    assert "'..' folder in it" in str(rejected.status_reason)
-    assert quarantined
-    assert key not in pipeline.bucket.sidecars
-
-
-def test_a_file_once_shown_in_no_catalog_is_shown_in_its_own(pipeline: Pipeline) -> None:
-    key = "alice/research//report.pdf"
-    former = Document(
-        catalog_id=unplaced_partition("alice"),
-        document_id=unplaced_id_of(key),
-        filename=key,
-        s3_key=key,
-        status=DocumentStatus.FAILED,
-        status_reason="its name has an empty folder in it",
-        uploaded_at=pipeline.clock(),
-        updated_at=pipeline.clock(),
-    )
-    pipeline.documents.save(former)
-
-    pipeline.drop(key)
-
-    assert not rejects_of(pipeline, "alice")
-    assert pipeline.document(key).status is DocumentStatus.FAILED
 
 
 @pytest.mark.parametrize("by_jobs", [True, False])
@@ -456,17 +389,6 @@ def test_a_removed_object_is_deleted_with_one_receipt(pipeline: Pipeline) -> Non
     assert receipt.receipt_id == pipeline.document().receipt_id == reconciled.receipt_id
     assert (receipt.asked_at, receipt.searchable_before) == (asked_at, indexed_at)
     assert (receipt.is_open, receipt.filename) == (True, "report.pdf")
-
-
-def test_receipts_sort_by_the_time_of_asking(pipeline: Pipeline) -> None:
-    keys = [f"alice/research/{name}.txt" for name in ("z", "a", "m")]
-    for key in keys:
-        pipeline.drop(key)
-
-    for key in keys:
-        pipeline.delete(key)
-
-    assert [each.filename for each in receipts_of(pipeline)] == ["m.txt", "a.txt", "z.txt"]
 
 
 @pytest.mark.parametrize("save", [1, 2], ids=["before naming", "before deleting"])

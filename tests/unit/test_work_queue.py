@@ -4,7 +4,7 @@ import pytest
 
 from stackroom.admission.demand import BATCH, LARGE
 from stackroom.ingestion.work_queue import OpenWork, WorkQueue, name_of
-from stackroom.model import CatalogStatus, DocumentStatus, PoolMember
+from stackroom.model import DocumentStatus, PoolMember
 from stackroom.runs.progress import DirectCall, DocumentName, Progress, Run, RunOutcome
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline, place_of
 from tests.unit.test_schedule import a_waiter
@@ -71,14 +71,6 @@ def test_each_catalog_has_a_turn_of_one_call_before_anybody_has_another(shared: 
     assert work.is_more
 
 
-def test_within_a_turn_what_has_been_open_longest_comes_first(shared: Pipeline) -> None:
-    drop_many(shared, 30)
-
-    work = take(shared)
-
-    assert keys(work) == [f"{WHALE}/{number}.txt" for number in range(BATCH)]
-
-
 def test_a_run_goes_on_behind_the_catalog_whose_turn_was_last(shared: Pipeline) -> None:
     for user in range(5):
         drop_many(shared, 3 * BATCH, f"user-{user}/notes")
@@ -104,33 +96,6 @@ def test_where_few_calls_are_granted_each_catalog_has_them_in_turn(shared: Pipel
     whose = {each.document_id: each.catalog_id for each in shared.documents.kept.values()}
     turns = [{whose[name] for _, name in call.keys} for call in shared.bedrock.direct_calls]
     assert turns[:10] == [{each} for each in sorted(shared.catalogs.kept)] * 2
-
-
-def test_who_comes_later_does_not_wait_for_a_whale_to_be_done(shared: Pipeline) -> None:
-    drop_many(shared, 400)
-    run = shared.work(SHARED_WORKLIST)
-    shared.drop(BOB)
-
-    while shared.document(BOB).status is not DocumentStatus.INDEXED:
-        run = shared.go_on(run, until="WaitForIngestion")
-
-    waiting = [each for each in shared.documents.kept.values() if each.is_open]
-    assert len(waiting) > 100
-    assert shared.go_on(run).progress.outcome is RunOutcome.RELEASED
-    assert {each.status for each in shared.documents.kept.values()} == {DocumentStatus.INDEXED}
-
-
-def test_one_run_puts_documents_of_many_catalogs_into_the_same_calls(shared: Pipeline) -> None:
-    for number in range(60):
-        shared.drop(f"user-{number}/notes/a.txt")
-
-    shared.execute(SHARED_WORKLIST)
-
-    assert {*shared.executions.started} == {f"{SHARED_WORKLIST}-1"}
-    assert len(shared.bedrock.direct_calls) < 30
-    assert {each.status for each in shared.documents.kept.values()} == {DocumentStatus.INDEXED}
-    assert {each.status for each in shared.catalogs.kept.values()} == {CatalogStatus.READY}
-    assert entries(shared) == set()
 
 
 def test_a_catalog_alone_is_read_as_far_as_its_calls_go(pipeline: Pipeline) -> None:
@@ -251,24 +216,3 @@ def test_catalogs_of_a_knowledge_base_that_left_wait_for_its_return(shared: Pipe
     assert run.progress.outcome is RunOutcome.RELEASED
     assert shared.worklists.kept["shared-KB9"].keys() == {CATALOG}
     assert shared.document().status is DocumentStatus.PENDING
-
-
-def test_runs_of_two_knowledge_bases_share_the_calls_of_the_account() -> None:
-    pool = tuple(
-        PoolMember(knowledge_base_id=f"KB{number}", data_source_id=f"SHARED{number}")
-        for number in (1, 2)
-    )
-    shared = Pipeline(pool=pool, shared=True)
-    drop_many(shared, 300)
-    shared.drop(BOB)
-    shared.bedrock.direct_seconds = 30.0
-
-    first = shared.work("shared-KB1")
-    parked = shared.execute("shared-KB2")
-    for _ in range(40):
-        first = shared.go_on(first, until="WaitForIngestion")
-
-    assert parked.progress.outcome is RunOutcome.QUEUED
-    slots = {each.worklist_id: each.slots for each in shared.book.read().grants}
-    assert slots["shared-KB2"] >= 1
-    assert sum(slots.values()) <= 10
