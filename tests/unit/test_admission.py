@@ -7,7 +7,7 @@ import pytest
 from stackroom.admission.admission import Admission, State
 from stackroom.admission.dispatch import GRANT
 from stackroom.admission.limits import PATIENCE
-from stackroom.errors import RecordChanged, StoreUnavailable
+from stackroom.errors import StoreUnavailable
 from stackroom.ports.admission import Mode, Waiter
 from tests.fakes.admission import FakeAdmissionBook, FakeTaskTokens
 from tests.fakes.clock import FakeClock
@@ -186,13 +186,6 @@ def test_two_who_write_the_ledger_at_once_do_not_overwrite_each_other(desk: Desk
     assert desk.queue() == ["quicker"]
 
 
-def test_a_ledger_that_others_keep_writing_is_given_up_on_in_the_end(desk: Desk) -> None:
-    desk.book.fails("write", RecordChanged("ledger"))
-
-    with pytest.raises(RecordChanged):
-        desk.enter("first")
-
-
 def test_the_oldest_wait_is_that_of_the_head_of_any_queue(desk: Desk) -> None:
     before = desk.admission.state()
     desk.enter("busy")
@@ -259,16 +252,6 @@ def test_a_large_document_is_begun_before_jobs_that_came_much_later(
     assert (desk.admission.begin_large(mine, since=since) is not None) is begins
     [held] = desk.book.read().grants
     assert held.is_large is begins
-
-
-def test_a_grant_that_is_over_takes_no_large_document(desk: Desk) -> None:
-    mine = desk.admission.enter_at_once(desk.waiter("calls", Mode.SHARED))
-    assert mine is not None
-    desk.admission.leave("calls", 1)
-
-    assert desk.admission.begin_large(mine, since=desk.clock()) is None
-    desk.admission.end_large("calls", 1)
-    assert desk.holders() == []
 
 
 def test_who_acquires_is_let_in_at_once_and_then_keeps_what_it_has(desk: Desk) -> None:

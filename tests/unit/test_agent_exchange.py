@@ -26,14 +26,6 @@ def test_what_is_exported_is_imported() -> None:
     }
 
 
-def test_tools_of_one_name_are_told_apart_by_a_number() -> None:
-    [linked, other] = FILE["agent"]["available_tools"]
-
-    _, tools = imported(changed(available_tools=[linked, {**other, "name": linked["name"]}]))
-
-    assert [each.name for each in tools] == ["search_plane", "search_plane_2"]
-
-
 @pytest.mark.parametrize(
     ("text", "told"),
     [

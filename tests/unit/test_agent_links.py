@@ -102,19 +102,6 @@ def test_a_linked_tool_is_what_the_contract_says(house: House, agent: Agent) -> 
     assert (min_score["default"], min_score["minimum"], min_score["maximum"]) == (0.7, 0, 1)
 
 
-@pytest.mark.parametrize(("said", "kept"), [(None, 0.44), (0.0, 0.0)])
-def test_the_least_score_is_the_knowledge_bases_unless_its_user_says_another(
-    house: House, agent: Agent, said: float | None, kept: float
-) -> None:
-    shared = AvailableKnowledgeBase(id="KBSHARED01", name="H", description="", least_score=0.44)
-    available = AvailableKnowledgeBases(catalogs=house.catalogs, shared=(shared,))
-    wanted = a_link(SHARED.id).model_copy(update={"default_min_score": said})
-
-    tool = Links(agents=house.agents, available=available).link("alice", agent.id, wanted)
-
-    assert tool.config.default_min_score == kept
-
-
 @pytest.mark.parametrize("knowledge_base_id", ["cat-letters", "cat-none", "cat-going"])
 def test_anothers_none_and_one_that_goes_are_not_found(
     house: House, agent: Agent, knowledge_base_id: str

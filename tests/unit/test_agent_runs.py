@@ -296,16 +296,6 @@ def test_one_that_nobody_began_has_failed_after_a_while_and_is_not_begun(office:
     assert office.talk.briefs == []
 
 
-def test_one_that_nobody_has_begun_is_cancelled_at_once(office: Office) -> None:
-    run = office.start()
-
-    assert office.runs.cancel("alice", run.id).state is RunState.CANCELLED
-
-    assert office.runner.carry_out("alice", run.id) is None
-    assert office.runs.cancel("alice", run.id).state is RunState.CANCELLED
-    assert office.talk.briefs == []
-
-
 def test_one_at_work_ends_at_its_next_step_and_searches_no_more(office: Office) -> None:
     heard: list[object] = []
 

@@ -71,6 +71,16 @@ def test_it_is_called_off_by_deleting_it(pipeline: Pipeline) -> None:
     assert pipeline.receipts.get("alice", receipt.receipt_id) == receipt
 
 
+def test_a_catalog_that_is_deleted_takes_it_along(pipeline: Pipeline) -> None:
+    pipeline.drop(OTHER)
+    announced = announce(pipeline)
+
+    deletion = pipeline.deletions.delete_catalog("alice", CATALOG)
+
+    assert deletion.documents == 1
+    assert pipeline.documents.get(CATALOG, announced.document_id) is None
+
+
 @pytest.mark.parametrize("has_others", [True, False])
 def test_the_reconciler_tells_of_what_nobody_sent_and_forgets_it(*, has_others: bool) -> None:
     world = Reconciled()

@@ -7,16 +7,13 @@ from typing import Any
 import pytest
 
 from stackroom.errors import (
-    KnowledgeBaseThrottled,
-    KnowledgeBaseUnavailable,
     NoResults,
     RetrievalFailed,
-    Throttled,
     ValidationError,
 )
 from stackroom.model import Catalog
 from stackroom.retrieval.answers import Answering
-from stackroom.retrieval.budget import Budget, Priority
+from stackroom.retrieval.budget import Budget
 from stackroom.retrieval.cited import CatalogAnswer, check
 from stackroom.retrieval.search import Retrieval
 from stackroom.tenancy import Tenant
@@ -102,36 +99,6 @@ def test_a_passage_is_shown_to_the_model_without_what_nobody_sees_and_without_nu
     assert told(answer)[0][0] == passage
 
 
-def test_a_source_is_the_whole_passage_whatever_of_it_was_shown(desk: Desk) -> None:
-    passage = f"Leave is 30 days. {'Ask your manager. ' * 400}"
-    desk.store.put(passage, score=0.9)
-    desk.store.put(passage, filename="old.txt", score=0.8)
-    desk.model.say(("30 days.", [1]))
-    budget = Budget(max_tokens=101)
-
-    answer = desk.searching(budget=budget).ask("leave?", CATALOG)
-
-    [(_, [shown])] = desk.model.asked
-    assert len(shown) < 404
-    assert told(answer) == [(passage, 0.9)]
-    assert [each.filename for each in answer.sources[0].other_sources] == ["old.txt"]
-
-
-def test_the_model_is_told_the_newest_first_where_that_is_configured(desk: Desk) -> None:
-    desk.store.put(
-        "leave was 28 days", score=0.9, attributes={"uploaded_at": "2019-01-01T00:00:00Z"}
-    )
-    desk.store.put(
-        "leave is 30 days", score=0.8, attributes={"uploaded_at": "2026-01-01T00:00:00Z"}
-    )
-    desk.model.say(("30 days.", [1]))
-    budget = Budget(max_tokens=8, prioritize_by=Priority.RECENCY)
-
-    desk.searching(budget=budget).ask("leave?", CATALOG)
-
-    assert desk.model.asked == [("leave?", ["leave is 30 days"])]
-
-
 def test_where_no_passage_fits_no_model_is_asked_and_nobody_says_that_nothing_was_found(
     desk: Desk,
 ) -> None:
@@ -169,19 +136,6 @@ def test_what_lies_elsewhere_is_never_told_to_a_model(desk: Desk) -> None:
 
     assert desk.model.asked == [("leave?", ["leave is 30 days"])]
     assert [text for text, _ in told(answer)] == ["leave is 30 days"]
-
-
-def test_who_is_busy_is_throttled_and_any_other_failure_one(desk: Desk) -> None:
-    desk.store.put("leave is 30 days")
-
-    desk.model.failure = KnowledgeBaseThrottled("Converse")
-    with pytest.raises(Throttled):
-        desk.answering.ask("leave?", CATALOG)
-
-    desk.model.failure = KnowledgeBaseUnavailable("Converse", "AccessDeniedException")
-    with pytest.raises(RetrievalFailed) as failed:
-        desk.answering.ask("leave?", CATALOG)
-    assert failed.value.failures == {"KB1": "Converse answered AccessDeniedException"}
 
 
 def test_a_guardrails_words_are_told_as_such_and_without_sources(desk: Desk) -> None:

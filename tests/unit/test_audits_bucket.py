@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from stackroom.audits.discrepancies import Kind
 from stackroom.keys import SIDECAR_SUFFIX
 from stackroom.model import DocumentStatus
-from stackroom.uploads.steps import UploadOutcome
 from tests.unit.pipeline import CATALOG, KEY
 from tests.unit.reconciling import LONG, Reconciled
 
@@ -58,24 +57,6 @@ def test_a_young_object_may_still_have_its_event_under_way(world: Reconciled) ->
     assert world.documents.kept == {}
 
 
-def test_a_newer_version_than_the_record_tells_of_is_registered(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY)
-    world.bucket.upload(KEY, "a newer version")
-
-    assert world.found() == [(Kind.STALE_RECORD, KEY)]
-    assert world.document().status is DocumentStatus.PENDING
-    assert world.document().etag == "etag of a newer version"
-
-
-def test_attributes_that_changed_without_an_event_are_seen_by_the_time(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY)
-    world.clock.pass_by(1)
-    world.bucket.upload(KEY, kb_domain="hr")
-
-    assert world.found() == [(Kind.STALE_RECORD, KEY)]
-    assert world.bucket.sidecar_attributes(KEY)["domain"] == "hr"
-
-
 def test_what_is_as_it_was_rejected_or_no_document_is_no_disagreement(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     world.drop("alice/research/setup.exe")
@@ -85,25 +66,6 @@ def test_what_is_as_it_was_rejected_or_no_document_is_no_disagreement(world: Rec
     world.bucket.upload("_pagemaps/doc-1.json.gz")
 
     assert world.found() == []
-
-
-def test_nothing_is_asked_of_the_bucket_for_what_agrees(world: Reconciled) -> None:
-    world.dropped_and_indexed(*KEYS)
-    world.clock.pass_by(LONG)
-    asked: list[str] = []
-    world.bucket.before("head", asked.append)
-
-    assert world.reconcile() == []
-    assert len(asked) <= len(KEYS) // world.page + 1  # one in each page of records
-
-
-def test_a_sidecar_written_over_later_is_written_anew(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY)
-    world.clock.pass_by(1)
-    world.bucket.write_sidecar(KEY, b'{"metadataAttributes": {"user_id": "mallory"}}')
-
-    assert world.found() == [(Kind.WRONG_SIDECAR, KEY)]
-    assert world.bucket.sidecar_attributes(KEY)["user_id"] == "alice"
 
 
 def test_a_sidecar_without_its_document_is_removed(world: Reconciled) -> None:
@@ -121,6 +83,15 @@ def test_a_deleted_object_is_deleted_from_the_index_too(world: Reconciled) -> No
     assert world.document().status is DocumentStatus.DELETING
     assert world.document().receipt_id is not None
     assert world.leases.kept[CATALOG].held
+
+
+def test_an_object_that_came_back_during_its_deletion_is_registered(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.delete()
+    world.bucket.upload(KEY)
+
+    assert (Kind.STALE_RECORD, KEY) in world.found()
+    assert world.document().status is DocumentStatus.PENDING
 
 
 def test_a_lost_catalog_is_opened_again_and_its_documents_stay(world: Reconciled) -> None:
@@ -148,29 +119,6 @@ def test_what_a_limit_keeps_out_is_recorded_once_and_taken_later(world: Reconcil
     assert {each.catalog_id for each in world.documents.kept.values()} == {CATALOG}
 
 
-@pytest.mark.parametrize("odd", ["alice/research/....//x.txt", "alice/research/../x.txt"])
-def test_a_misplaced_key_takes_no_shelf_apart(world: Reconciled, odd: str) -> None:
-    keys = ["alice/research/!.txt", "alice/research/-.txt", *KEYS]
-    world.dropped_and_indexed(*keys)
-    world.bucket.upload(odd)
-    asked: list[str] = []
-    world.bucket.before("head", asked.append)
-
-    assert world.found() == [(Kind.OBJECT_WITHOUT_RECORD, odd)]
-    assert len({*asked} & {*keys}) <= len(keys) // world.page + 1  # one in each page of records
-    assert world.found() == []
-
-
-def test_a_key_too_long_for_a_sidecar_is_in_order_without_one(world: Reconciled) -> None:
-    world.drop(LONGEST)
-
-    again = world.deliver(LONGEST)
-
-    assert world.document(LONGEST).status is DocumentStatus.FAILED
-    assert again.outcome is UploadOutcome.UNCHANGED
-    assert world.found() == []
-
-
 @given(data=st.data())
 def test_whatever_the_keys_are_a_second_reconciliation_finds_nothing(data: st.DataObject) -> None:
     world = Reconciled(page=data.draw(st.integers(1, 4)), capacity=data.draw(st.integers(1, 4)))
@@ -181,18 +129,4 @@ def test_whatever_the_keys_are_a_second_reconciliation_finds_nothing(data: st.Da
             world.bucket.upload(key)
     world.found()
 
-    assert world.found() == []
-
-
-def test_what_s3_keeps_from_us_is_recorded_once_with_the_reason(world: Reconciled) -> None:
-    for key in KEYS:
-        world.bucket.upload(key)
-    world.bucket.keep_from_us(KEYS[4], "it is archived")
-    world.clock.pass_by(LONG)
-
-    told = {each.what: each.remedy for each in world.reconcile()}
-
-    assert told.keys() == {*KEYS}
-    assert told[KEYS[4]] == "recorded as rejected: it is archived"
-    assert world.document(KEYS[4]).status_reason == "it is archived"
     assert world.found() == []

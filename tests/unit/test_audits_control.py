@@ -35,18 +35,6 @@ def test_a_run_that_ended_without_a_word_is_followed(world: Reconciled) -> None:
     assert world.found() == []
 
 
-def test_a_run_that_was_never_started_is_started(world: Reconciled) -> None:
-    world.executions.refuse = OSError("the worker died")
-    with pytest.raises(OSError, match="the worker died"):
-        world.drop()
-    world.executions.refuse = None
-    world.clock.pass_by(HOURS)
-
-    assert world.found() == [(Kind.DEAD_RUN, f"{CATALOG}-1")]
-    assert f"{CATALOG}-1" in world.executions.started
-    assert world.found() == []
-
-
 def test_the_grant_of_a_dead_run_is_given_back(world: Reconciled) -> None:
     world.drop()
     world.work()
@@ -110,6 +98,13 @@ def test_a_slot_whose_data_source_is_still_there_is_kept(world: Reconciled, name
     assert world.slots.holders("KB1") == {CATALOG}
 
 
+def test_a_slot_about_to_be_used_is_kept(world: Reconciled) -> None:
+    world.drop()
+    world.slots.take("KB1", CATALOG, limit=4)
+
+    assert world.found() == []
+
+
 def test_a_data_source_whose_catalog_is_gone_is_deleted(world: Reconciled) -> None:
     name = f"notes-{CATALOG}"
     made = make(world, name).data_source_id
@@ -121,18 +116,6 @@ def test_a_data_source_whose_catalog_is_gone_is_deleted(world: Reconciled) -> No
     assert told == found == [(Kind.ORPHAN_DATA_SOURCE, f"KB1/{made} ({name})")]
     assert kept == {name: made}
     assert world.bedrock.all("KB1") == {}
-    assert world.found() == []
-
-
-def test_a_data_source_whose_catalog_lives_elsewhere_is_deleted(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY)
-    lived_in = world.bedrock.all("KB1")
-    made = make(world, CATALOG).data_source_id
-
-    found = world.found()
-
-    assert found == [(Kind.ORPHAN_DATA_SOURCE, f"KB1/{made} ({CATALOG})")]
-    assert world.bedrock.all("KB1") == lived_in
     assert world.found() == []
 
 

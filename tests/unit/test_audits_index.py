@@ -1,7 +1,5 @@
 """What the knowledge bases list and what the records say."""
 
-from itertools import pairwise
-
 import pytest
 
 from stackroom.audits.discrepancies import Kind, Outcome
@@ -53,16 +51,6 @@ def test_a_failed_document_that_was_indexed_since_is_looked_at_again(world: Reco
     assert world.document().status is DocumentStatus.PENDING
 
 
-def test_a_failed_document_that_no_search_finds_stays_failed(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY)
-    world.change(KEY, status=DocumentStatus.FAILED, status_reason="Bedrock said so")
-    world.clock.pass_by(1)
-    world.says(KEY, "INDEXED")
-    world.knowledge_base.forget()
-
-    assert world.found() == []
-
-
 def test_what_the_index_said_before_the_document_failed_counts_no_more(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     world.clock.pass_by(1)
@@ -79,13 +67,6 @@ def test_what_is_indexed_without_object_gets_a_record_to_be_deleted_by(world: Re
     assert world.found() == [(Kind.INDEXED_WITHOUT_RECORD, KEY)]
     assert world.document(KEY).status is DocumentStatus.DELETING
     assert world.leases.kept[CATALOG].held
-    assert world.found() == []
-
-
-def test_a_data_source_that_was_never_synced_lists_nothing(world: Reconciled) -> None:
-    world.drop()
-    world.execute(until="StartIngestion")
-
     assert world.found() == []
 
 
@@ -181,6 +162,16 @@ def test_a_shared_document_of_no_catalog_is_deleted_directly(
     assert crowded.found() == []
 
 
+def test_a_second_copy_where_the_catalog_does_not_live_is_deleted(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    document_id = place_of(KEY).document_id
+    world.bedrock.put(SHARED, document_id)
+
+    assert world.found() == [(Kind.INDEXED_WITHOUT_RECORD, f"KB1/SHARED1: {document_id}")]
+    assert world.found() == []
+    assert world.bedrock.details(SHARED, [document_id])[document_id].status == "NOT_FOUND"
+
+
 def test_nothing_is_deleted_directly_while_a_run_has_its_grant(crowded: Reconciled) -> None:
     crowded.bedrock.put(SHARED, ORPHAN)
     crowded.clock.pass_by(LONG)
@@ -230,16 +221,6 @@ def test_all_that_differs_is_found_whatever_the_number_of_steps(crowded: Reconci
     assert crowded.document(lost).status is DocumentStatus.PENDING
 
 
-def test_where_nothing_differs_each_side_is_read_once(crowded: Reconciled) -> None:
-    asked: list[tuple[DataSource, str | None]] = []
-    crowded.inventory.before("indexed", lambda source, at: asked.append((source, at)))
-    crowded.clock.pass_by(LONG)
-
-    assert crowded.reconcile() == []
-    shared = [at for source, at in asked if source == SHARED]
-    assert len(shared) == len(set(shared)) == 5  # of nine documents, two a page
-
-
 def test_more_differences_than_a_reading_can_tell_take_more_readings(world: Reconciled) -> None:
     keys = [f"alice/research/{number}.txt" for number in range(150)]
     world.page = 1000
@@ -249,6 +230,14 @@ def test_more_differences_than_a_reading_can_tell_take_more_readings(world: Reco
     world.loses(*keys[:100])
 
     assert sorted(world.found()) == sorted((Kind.MISSING_FROM_INDEX, key) for key in keys[:100])
+
+
+def test_a_listing_that_expired_begins_anew(crowded: Reconciled) -> None:
+    crowded.bedrock.lose(SHARED, place_of(KEYS[3]).document_id)
+    met = crowded.inventory.fails("indexed", ListingExpired("SHARED1"), times=2)
+
+    assert crowded.found() == [(Kind.MISSING_FROM_INDEX, KEYS[3])]
+    assert met.left == 0
 
 
 def test_a_listing_that_never_lasts_is_told_and_the_next_one_read(crowded: Reconciled) -> None:
@@ -281,37 +270,3 @@ def test_what_was_ingested_after_the_records_were_read_is_no_orphan(crowded: Rec
 
     assert crowded.found() == []
     assert crowded.bedrock.details(SHARED, [document_id])[document_id].status == "INDEXED"
-
-
-def test_no_request_for_documents_comes_sooner_than_it_may(crowded: Reconciled) -> None:
-    at: list[float] = []
-    for port, call in ((crowded.inventory, "indexed"), (crowded.bedrock, "details")):
-        port.before(call, lambda *_: at.append(crowded.clock().timestamp()))
-    crowded.a_second = 0.5
-    crowded.bedrock.put(SHARED, ORPHAN)
-    crowded.found()
-
-    assert len(at) > 10
-    assert min(later - earlier for earlier, later in pairwise(at)) >= 2.0
-
-
-def test_what_was_indexed_a_moment_ago_needs_no_second_look(crowded: Reconciled) -> None:
-    crowded.clock.pass_by(LONG)
-    for key in KEYS:
-        crowded.change(key, updated_at=crowded.clock())
-        crowded.bedrock.put(SHARED, place_of(key).document_id)
-    asked: list[object] = []
-    crowded.bedrock.before("details", lambda *given: asked.append(given))
-
-    assert crowded.reconcile() == []
-    assert asked == []
-
-
-def test_suspects_of_many_pages_are_asked_for_ten_at_a_time(crowded: Reconciled) -> None:
-    for key in KEYS:
-        crowded.bedrock.lose(SHARED, place_of(key).document_id)
-    asked: list[list[str]] = []
-    crowded.bedrock.before("details", lambda _, ids: asked.append(list(ids)))
-
-    assert len(crowded.found()) == len(KEYS)
-    assert [len(each) for each in asked] == [len(KEYS)]

@@ -59,17 +59,6 @@ def test_requests_lie_so_far_apart_and_nothing_else_waits(watch: Watch) -> None:
     assert port.asked == [0.0, 0.5, 1.0, 11.0]
 
 
-def test_two_ports_share_a_pace(watch: Watch) -> None:
-    pace = Pace(a_second=2.0, sleep=watch.pass_by, now=watch.now)
-    first, second = Port(watch), Port(watch)
-
-    pace.of(first, "list").list()
-    pace.of(second, "list").list()
-
-    assert (first.asked, second.asked) == ([0.0], [0.5])
-    assert pace.requests == 2
-
-
 def test_a_throttled_request_makes_room_for_others_and_the_pace_comes_back(watch: Watch) -> None:
     port = Port(watch, throttles=range(1, 3))
     asked = paced(port)

@@ -6,7 +6,7 @@ from stackroom.audits.discrepancies import Kind
 from stackroom.counting import counts_in
 from stackroom.model import CatalogStatus, DocumentStatus
 from stackroom.settlement.verdicts import MAX_ATTEMPTS
-from tests.unit.pipeline import CATALOG, KEY, place_of
+from tests.unit.pipeline import CATALOG, KEY
 from tests.unit.reconciling import LONG, Reconciled
 
 OTHER = "alice/research/other.pdf"
@@ -53,17 +53,6 @@ def test_a_catalog_that_no_run_works_on_gets_one(world: Reconciled) -> None:
     assert world.leases.kept[CATALOG].held
 
 
-def test_an_emptied_catalog_that_no_run_takes_down_gets_one(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY)
-    world.forget(KEY)
-    world.bucket.empty()
-    world.loses(KEY)
-    world.catalogs.mark_deleting(CATALOG, at=world.clock())
-
-    assert world.found() == [(Kind.STALLED_CATALOG, CATALOG)]
-    assert world.leases.kept[CATALOG].held
-
-
 def test_a_catalog_whose_deletion_stopped_half_way_is_open_again(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     world.catalogs.mark_deleting(CATALOG, at=world.clock())
@@ -83,25 +72,6 @@ def test_a_record_without_catalog_and_object_is_forgotten(world: Reconciled) -> 
 
     assert (Kind.RECORD_WITHOUT_CATALOG, KEY) in found
     assert world.documents.kept == {}
-
-
-def test_an_unplaced_object_whose_object_is_gone_is_forgotten(world: Reconciled) -> None:
-    world.drop("alice/loose.txt")
-    world.bucket.delete("alice/loose.txt")
-
-    assert world.found() == [(Kind.UNPLACED_WITHOUT_OBJECT, "alice/loose.txt")]
-    assert world.documents.kept == {}
-
-
-def test_a_catalog_unknown_to_the_shared_run_is_made_known_to_it(world: Reconciled) -> None:
-    others = "alice/letters/one.txt"
-    shared = world.forgets_on_shared(KEY, beside=others)
-
-    assert world.found() == [(Kind.STALLED_DOCUMENT, KEY)]
-    assert [each.catalog_id for each in world.worklists.entries(shared, limit=9)] == sorted(
-        place_of(key).catalog_id for key in (KEY, others)
-    )
-    assert world.found() == []
 
 
 @pytest.mark.parametrize("status", [DocumentStatus.PENDING, DocumentStatus.INDEXED])
@@ -137,17 +107,3 @@ def test_a_catalog_that_counts_what_it_does_not_hold_is_counted_anew(world: Reco
     assert dry == found == [(Kind.WRONG_COUNTS, CATALOG)]
     assert counts_in(world.catalogs.kept[CATALOG]) == right
     assert world.found() == []
-
-
-def test_what_changes_while_a_catalog_is_counted_is_left_for_later(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY)
-    wrong = {"document_count": 7}
-    world.catalogs.kept[CATALOG] = world.catalogs.kept[CATALOG].model_copy(update=wrong)
-    world.catalogs.before(
-        "recount", lambda *_: world.change(KEY, size=world.document(KEY).size + 1), times=1
-    )
-
-    found = world.found()
-
-    assert found == []
-    assert world.catalogs.kept[CATALOG].document_count == 7

@@ -1,7 +1,6 @@
 """Full rounds of the reconciler, when they are due, and what is looked at between two."""
 
 from collections.abc import Iterator
-from datetime import timedelta
 from functools import partial
 
 import pytest
@@ -42,18 +41,6 @@ def test_the_first_round_is_due_at_once_and_the_next_in_an_hour(world: Reconcile
     assert world.reconciliation().is_due
 
 
-def test_after_a_long_round_the_next_is_due_in_ten_times_as_long(world: Reconciled) -> None:
-    one_step(world)
-    world.clock.pass_by(timedelta(hours=3).total_seconds())
-    assert world.reconciliation().is_due  # it is under way
-    world.reconcile()
-
-    world.clock.pass_by(timedelta(hours=29).total_seconds())
-    assert not world.reconciliation().is_due
-    world.clock.pass_by(timedelta(hours=1).total_seconds())
-    assert world.reconciliation().is_due
-
-
 def test_a_round_in_pieces_tells_when_it_began_and_what_was_read(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY, OTHER)
     began = world.clock()
@@ -86,6 +73,13 @@ def test_between_rounds_a_stalled_document_gets_a_run(
     assert at_once == []  # it may be about to get its run
     assert looked(world) == [(Kind.STALLED_DOCUMENT, KEY)]
     assert world.leases.kept[CATALOG].held
+    assert looked(world) == []
+
+
+def test_between_rounds_a_catalog_unknown_to_the_shared_run_is_found(world: Reconciled) -> None:
+    world.forgets_on_shared(KEY, beside="alice/letters/one.txt")
+
+    assert looked(world) == [(Kind.STALLED_DOCUMENT, KEY)]
     assert looked(world) == []
 
 

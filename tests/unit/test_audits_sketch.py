@@ -44,16 +44,6 @@ def test_as_many_differences_as_it_is_made_for_are_told_by_side(capacity: int) -
     assert found.taken == set(recorded) - set(listed)
 
 
-def test_an_id_that_a_listing_told_twice_hides_no_other() -> None:
-    listed = ids(0, 100)
-
-    found = compared(Sketch(10, salt="s"), [*listed, listed[0]], listed[:98])
-
-    assert found is not None
-    assert found.put == {listed[0], *listed[98:]}  # the first is looked at again, no more
-    assert found.taken == set()
-
-
 def test_more_than_it_can_tell_is_nothing_told() -> None:
     assert compared(Sketch(100, salt="s"), ids(0, 1000), []) is None
 

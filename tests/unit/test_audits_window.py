@@ -29,14 +29,3 @@ def test_windows_one_after_another_hold_everything_once(capacity: int) -> None:
         low = window.high
 
     assert seen == sorted(NAMES)
-
-
-def test_what_was_read_before_or_comes_later_is_not_covered() -> None:
-    window: Window[int] = Window(2, low="doc-002")
-
-    for name in NAMES:
-        window.put(name, 1)
-
-    assert not window.covers("doc-002")
-    assert window.covers("doc-003")
-    assert not window.covers("doc-009")

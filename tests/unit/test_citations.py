@@ -69,12 +69,3 @@ def test_without_a_map_a_table_of_contents_is_known_by_its_text(
     (found,) = cited([passage(text, filename)], Maps(None))
 
     assert found.place.is_navigation is is_navigation
-
-
-def test_a_map_of_the_time_when_it_told_no_tables_of_contents_is_helped_by_the_text() -> None:
-    assert HANDBOOK is not None
-    old = HANDBOOK.model_copy(update={"listed": (), "running": ()})
-
-    (found,) = cited([passage(CONTENTS)], Maps(old))
-
-    assert (found.place.page, found.place.is_navigation) == (1, True)

@@ -1,6 +1,5 @@
 import pytest
 
-from stackroom.deletions import emptying
 from stackroom.errors import CatalogNotFound, DocumentNotFound, RecordChanged
 from stackroom.keys import Unplaced, locate
 from stackroom.model import CatalogStatus, Document, DocumentStatus
@@ -152,26 +151,6 @@ def test_a_large_catalogs_deletion_goes_on_where_its_time_was_over(pipeline: Pip
     assert not pipeline.bucket.objects
     assert {pipeline.document(key).status for key in keys} == {DocumentStatus.DELETING}
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.DELETING
-
-
-def test_a_deletion_whose_time_is_over_within_a_page_goes_on_with_what_is_on_record(
-    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(emptying, "_SLICE", 1)
-    keys = dropped(pipeline, PAGE)
-    pipeline.documents.before(
-        "save", lambda _: pipeline.clock.pass_by(pipeline.deletions.seconds + 1)
-    )
-
-    asked = [pipeline.deletions.delete_catalog("alice", CATALOG)]
-    there_after_one = {pipeline.document(key).status for key in keys}
-    while not asked[-1].is_asked_for:
-        asked.append(pipeline.deletions.delete_catalog("alice", CATALOG))
-
-    assert not pipeline.bucket.objects
-    assert there_after_one > {DocumentStatus.DELETING}
-    assert len(asked) == PAGE  # one document each
-    assert {pipeline.document(key).status for key in keys} == {DocumentStatus.DELETING}
 
 
 def test_what_came_after_a_long_deletion_was_asked_for_stays(pipeline: Pipeline) -> None:

@@ -115,19 +115,6 @@ def test_what_has_changed_since_it_was_listed_is_in_no_call(pipeline: Pipeline) 
     assert pipeline.document("alice/research/0.txt").status is DocumentStatus.DELETING
 
 
-def test_large_documents_are_alone_in_their_calls_and_beside_small_ones(pipeline: Pipeline) -> None:
-    large = [f"alice/research/large-{number}.csv" for number in range(2)]
-    for key in large:
-        pipeline.drop(key, "x" * LARGE)
-    drop(pipeline, 12)
-
-    pipeline.work()
-
-    alone = [held for _, held in calls(pipeline) if len(held) == 1]
-    assert all([place_of(key).document_id] in alone for key in large)
-    assert sum(len(held) for _, held in calls(pipeline)) == 14
-
-
 def test_large_documents_take_half_of_the_calls_at_most(pipeline: Pipeline) -> None:
     for number in range(12):
         pipeline.drop(f"alice/research/large-{number}.csv", "x" * LARGE)
@@ -189,19 +176,6 @@ def test_a_call_is_looked_at_by_its_last_document_and_at_times_whole(pipeline: P
     assert len(keys) > len(last)
 
 
-def test_failures_are_told_with_reasons_and_the_others_are_indexed(pipeline: Pipeline) -> None:
-    drop(pipeline, 3)
-    broken = place_of("alice/research/1.txt").document_id
-    pipeline.bedrock.becomes(broken, "IGNORED", "not supported")
-
-    run = pipeline.execute()
-
-    told = {each.filename: each.status_reason for each in pipeline.documents.kept.values()}
-    assert told == {"0.txt": None, "1.txt": "not supported", "2.txt": None}
-    assert pipeline.catalogs.kept[CATALOG].failed_count == 1
-    assert (run.progress.documents.failed, run.progress.documents.indexed) == (1, 2)
-
-
 def test_a_failure_without_a_reason_is_tried_again_before_it_is_told(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.bedrock.becomes(DOCUMENT, "FAILED")
@@ -212,31 +186,6 @@ def test_a_failure_without_a_reason_is_tried_again_before_it_is_told(pipeline: P
     assert len(pipeline.bedrock.direct_calls) == MAX_ATTEMPTS
     assert (document.status_reason, document.attempts) == (UNEXPLAINED_FAILURE, MAX_ATTEMPTS)
     assert run.progress.documents.again == MAX_ATTEMPTS - 1
-
-
-def test_a_large_document_is_tried_once(pipeline: Pipeline) -> None:
-    pipeline.drop(LARGE_KEY, "x" * LARGE)
-    pipeline.bedrock.becomes(place_of(LARGE_KEY).document_id, "FAILED")
-
-    pipeline.execute()
-
-    assert len(pipeline.bedrock.direct_calls) == 1
-    assert pipeline.document(LARGE_KEY).status is DocumentStatus.FAILED
-
-
-def test_what_is_tried_again_comes_after_what_has_not_been_tried(pipeline: Pipeline) -> None:
-    keys = drop(pipeline, 200)
-    half = [place_of(key).document_id for key in keys[:100]]
-    for each in half:
-        pipeline.bedrock.becomes(each, "FAILED")
-
-    pipeline.execute()
-
-    sent = [each for _, held in calls(pipeline) for each in held]
-    first_tries, last_fresh = dict.fromkeys(sent), place_of(keys[-1]).document_id
-    assert list(first_tries) == [place_of(key).document_id for key in keys]
-    again = sent.index(half[0], sent.index(half[0]) + 1)
-    assert again > sent.index(last_fresh)
 
 
 # What a search says
@@ -332,19 +281,6 @@ def test_a_file_dropped_again_just_before_its_record_goes_is_kept(pipeline: Pipe
     assert pipeline.failures == {}
 
 
-def test_a_rejected_files_earlier_version_is_evicted(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.execute()
-    pipeline.drop(KEY, "")
-
-    run = pipeline.execute()
-
-    assert run.progress.outcome is RunOutcome.RELEASED
-    assert not pipeline.document().lingering
-    assert pipeline.document().status_reason == "the file is empty"
-    assert not pipeline.bedrock.held
-
-
 @pytest.mark.parametrize("is_hidden", [False, True])
 def test_what_is_deleted_while_its_call_is_at_work_is_removed_once_that_ends(
     pipeline: Pipeline, *, is_hidden: bool
@@ -379,21 +315,6 @@ def test_a_document_dropped_again_during_its_call_is_ingested_again(pipeline: Pi
     assert (indexed_at - pipeline.bedrock.direct_calls[1].accepted_at).total_seconds() >= 20
 
 
-def test_a_document_that_waits_is_not_judged_by_the_call_before(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.bedrock.direct_seconds = 100.0
-    run = pipeline.work()
-    pending = pipeline.document().moved(DocumentStatus.PENDING, at=pipeline.clock())
-    changes = {"lingering": True, "attempts": MAX_ATTEMPTS}
-    pipeline.documents.save(pending.model_copy(update=changes))
-    pipeline.clock.pass_by(3600)
-
-    pipeline.go_on(run)
-
-    assert len(pipeline.bedrock.direct_calls) == 2
-    assert pipeline.document().status is DocumentStatus.INDEXED
-
-
 # Back-pressure, and answers that are lost
 
 
@@ -411,21 +332,6 @@ def test_busy_is_waited_out_and_others_may_go_on_meanwhile(pipeline: Pipeline) -
     assert ledger.rates == {}  # the time of a refused call tells nothing
     assert statuses(pipeline) == {"indexed"}
     assert {each.attempts for each in pipeline.documents.kept.values()} == {1}
-
-
-def test_a_run_that_waited_and_found_bedrock_busy_keeps_its_position(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.admission.enter(a_job("job", 0, since=pipeline.clock()))
-    parked = pipeline.execute()
-    pipeline.clock.pass_by(30)
-    pipeline.bedrock.direct_busy = ALL_BUSY
-
-    pipeline.admission.leave("job", 1)
-    refused = pipeline.execute(run=parked, state="StartIngestion", until="WaitForKnowledgeBase")
-
-    assert pipeline.visited[-2:] == ["StartIngestion", "IsIngestionStarted"]
-    assert refused.progress.waiting_since == parked.progress.waiting_since
-    assert refused.progress.waiting_since is not None
 
 
 @pytest.mark.parametrize(
@@ -520,23 +426,6 @@ def test_what_a_run_that_broke_had_at_work_is_done_by_its_successor(pipeline: Pi
     assert held == ()
     assert (run.epoch, run.progress.outcome) == (broken.epoch + 1, RunOutcome.RELEASED)
     assert statuses(pipeline) == {"indexed"}
-
-
-def test_runs_that_broke_count_no_more_once_one_has_settled_documents(pipeline: Pipeline) -> None:
-    keys = drop(pipeline, 20)
-    pipeline.bedrock.becomes(place_of(keys[0]).document_id, "IN_PROGRESS")
-    broken = pipeline.work()
-    pipeline.broken_runs.record(broken.worklist_id, broken.epoch, "broken")
-
-    failures = []
-    run = pipeline.execute(until="WaitForIngestion")
-    while not run.progress.documents.settled:
-        failures.append(pipeline.leases.kept[run.worklist_id].failures)
-        run = pipeline.go_on(run, until="WaitForIngestion")
-    run = pipeline.go_on(run, until="WaitForIngestion")
-
-    assert set(failures) == {1}
-    assert pipeline.leases.kept[run.worklist_id].failures == 0
 
 
 def _die(error: Exception, *_: object, **__: object) -> None:

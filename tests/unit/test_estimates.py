@@ -5,7 +5,7 @@ import pytest
 from stackroom.admission.limits import Limits
 from stackroom.ingestion.estimates import CatalogEstimate, DocumentStage
 from stackroom.ingestion.standing import QueuePosition
-from stackroom.model import CatalogStatus, DataSource, PoolMember
+from stackroom.model import CatalogStatus, DataSource, DataSourceType, PoolMember
 from stackroom.ports.admission import Mode, Rate
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline
 from tests.unit.test_schedule import a_waiter
@@ -48,6 +48,20 @@ def test_a_document_of_a_catalog_that_is_not_placed_is_about_to_begin(pipeline: 
     assert seen.queue_position is None
     assert seen.eta_seconds == document.eta_seconds == 9  # 3 s until it begins, and a call's 6 s
     assert tried.documents[0].attempt == 2  # the one to come
+
+
+def test_a_catalog_that_takes_calls_waits_behind_those_before_it(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.catalogs.place(CATALOG, replace(OWN, type=DataSourceType.CUSTOM))
+    for catalog_id, mode in (("job", Mode.EXCLUSIVE), ("cat-1", Mode.SHARED)):
+        queue_up(pipeline, catalog_id, mode)
+    queue_up(pipeline, CATALOG, Mode.SHARED)
+
+    seen = estimated(pipeline)
+
+    assert seen.queue_position == QueuePosition(position=2, length=2)
+    assert seen.eta_seconds is not None
+    assert 20 + 6 <= seen.eta_seconds <= 20 + 2 * 6
 
 
 def test_a_catalog_waits_behind_those_that_came_before_it(pipeline: Pipeline) -> None:

@@ -10,7 +10,6 @@ import zipfile
 import pytest
 
 from stackroom.errors import Unreadable
-from stackroom.formats import SUPPORTED
 from stackroom.inspection.extraction import Page, archive, read_pages
 from tests import files
 
@@ -46,22 +45,6 @@ def test_a_pdf_is_read_page_by_page_blank_pages_included() -> None:
     )
 
 
-def test_a_word_broken_at_the_end_of_a_line_of_a_pdf_is_whole_again() -> None:
-    body = files.pdf("Everyone may take a sab-\nbatical of three months")
-
-    (page,) = read_pages(body, "a.pdf")
-
-    assert page.text == "Everyone may take a sabbatical of three months"
-
-
-def test_a_pdf_with_junk_around_it_is_still_read() -> None:
-    body = b"\n\n" + files.pdf("Mail systems append their own") + b"\0" * 9_000
-
-    (page,) = read_pages(body, "a.pdf")
-
-    assert page.text == "Mail systems append their own"
-
-
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
@@ -89,26 +72,6 @@ def test_a_pdf_of_images_alone_is_sound_where_whoever_ingests_it_reads_them() ->
     assert pages == (Page(1, ""), Page(2, ""))
 
 
-def test_a_pdf_with_scans_among_its_pages_is_sound_and_gives_the_text_that_there_is() -> None:
-    body = files.scanned_pdf("Seen", read=["Read"])
-
-    assert read_pages(body, "a.pdf") == read_pages(body, "a.pdf", scans=True)
-    assert [page.text for page in read_pages(body, "a.pdf")] == ["", "Read"]
-
-
-@pytest.mark.parametrize(
-    ("body", "filename", "expected"),
-    [(files.encrypted_pdf(), "a.pdf", "the PDF is encrypted"), (files.word(), "a.docx", NO_TEXT)],
-)
-def test_where_scans_are_read_every_other_defect_is_one(
-    body: bytes, filename: str, expected: str
-) -> None:
-    with pytest.raises(Unreadable) as caught:
-        read_pages(body, filename, scans=True)
-
-    assert caught.value.reason.startswith(expected)
-
-
 def test_a_docx_gives_paragraphs_and_a_line_for_each_row_of_a_table() -> None:
     body = files.word("On call", "Hand over at ten", table=[["Level", "Hours"], ["SEV1", "1"]])
 
@@ -130,22 +93,6 @@ def test_a_docx_keeps_breaks_and_hyphens_and_leaves_out_what_was_deleted_or_repe
     text = text_of(body, "a.docx")
 
     assert text == "one\ntwo\ton-call!\n"
-
-
-def test_a_docx_is_read_with_its_footnotes_and_wherever_its_main_part_lies() -> None:
-    paragraph = '<w:document xmlns:w="w"><w:p><w:t>{}</w:t></w:p></w:document>'
-    relation = '<Relationship Type="x/officeDocument" Target="/w2/doc.xml"/>'
-    body = files.archive(
-        {
-            "_rels/.rels": f"<Relationships>{relation}</Relationships>",
-            "w2/doc.xml": paragraph.format("body"),
-            "w2/footnotes.xml": paragraph.format("note"),
-        }
-    )
-
-    text = text_of(body, "a.docx")
-
-    assert text == "body\n\nnote\n"
 
 
 @pytest.mark.parametrize(
@@ -276,14 +223,6 @@ def test_text_is_read_in_whatever_encoding_it_was_saved(body: bytes, expected: s
     assert text_of(body, "notes.txt") == expected
 
 
-def test_one_broken_byte_does_not_turn_utf8_into_another_encoding() -> None:
-    body = ("Äpfel, Öl und Übergrößen für Köln. " * 10).encode() + b"\xc3"
-
-    text = text_of(body, "notes.md")
-
-    assert text == "Äpfel, Öl und Übergrößen für Köln. " * 10 + "\ufffd"
-
-
 def test_a_csv_in_latin_1_is_read_and_one_with_broken_quoting_keeps_every_row() -> None:
     broken = files.csv_with_broken_quoting()
 
@@ -387,11 +326,6 @@ def _ending(body: bytes, filename: str) -> str:
     except Exception as error:
         return repr(error)
     return "read"
-
-
-@pytest.mark.parametrize("extension", SUPPORTED)
-def test_every_format_that_is_taken_has_a_reader(extension: str) -> None:
-    assert _ending(b"hello", f"a.{extension}") in {"read", "refused"}
 
 
 @pytest.mark.processes

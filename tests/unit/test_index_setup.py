@@ -6,7 +6,6 @@ import pytest
 
 from stackroom.errors import (
     SearchIndexBusy,
-    SearchIndexGone,
     ServiceRefused,
     StackroomError,
     StoreUnavailable,
@@ -98,13 +97,6 @@ def test_a_change_that_was_accepted_and_shows_later_is_waited_for() -> None:
     indexes.enhance = enhance_late  # type: ignore[method-assign]
 
     assert prepare(indexes).readiness is Readiness.BUILDING
-
-
-def test_an_index_that_is_gone_is_not_waited_for() -> None:
-    indexes = FakeSearchIndexes(is_there=False)
-
-    with pytest.raises(SearchIndexGone, match=BUCKET):
-        prepare(indexes)
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,18 @@ def test_a_delayed_run_waits_before_it_does_anything(pipeline: Pipeline) -> None
 # The end
 
 
+def test_with_nothing_left_the_run_ends(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.index()
+    pipeline.runs.ask(CATALOG)
+
+    run = pipeline.execute()
+
+    assert pipeline.visited[-3:] == ["ReleaseRun", "IsWorklistSettled", "WorklistSettled"]
+    assert run.progress.outcome is RunOutcome.RELEASED
+    assert not pipeline.leases.kept[CATALOG].held
+
+
 def test_a_release_whose_answer_was_lost_is_the_same_release(pipeline: Pipeline) -> None:
     pipeline.drop()
     run = pipeline.execute(until="ReleaseRun")
@@ -94,6 +106,16 @@ def test_a_release_whose_answer_was_lost_is_the_same_release(pipeline: Pipeline)
 
     assert again.progress.outcome is RunOutcome.RELEASED
     assert [*pipeline.executions.started] == [f"{CATALOG}-1"]
+
+
+def test_what_is_dropped_at_the_last_moment_keeps_the_run_going(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.leases.before("release", lambda *_, **__: pipeline.drop(OTHER), times=1)
+
+    pipeline.execute()
+
+    assert [*pipeline.executions.started] == [f"{CATALOG}-1"]
+    assert pipeline.document(OTHER).status is DocumentStatus.INDEXED
 
 
 def test_a_superseded_run_touches_nothing(pipeline: Pipeline) -> None:
@@ -113,21 +135,19 @@ def test_a_superseded_run_touches_nothing(pipeline: Pipeline) -> None:
     assert (pipeline.bedrock.sources, pipeline.bedrock.direct_calls) == ({}, [])
 
 
+def test_a_run_that_was_handed_over_is_superseded(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    run = pipeline.live_run()
+
+    pipeline.execute(run=run.having(steps=MAX_STEPS))
+
+    assert pipeline.visited[-1] == "RunHandedOver"
+    assert pipeline.executions.started[f"{CATALOG}-2"]["progress"] == {"delay": 0}
+    with pytest.raises(RunSuperseded):
+        pipeline.ingestion.start(run)
+
+
 # Starting a job
-
-
-def test_one_job_takes_up_everything_that_waits(jobs: Pipeline) -> None:
-    for number in range(20):
-        jobs.drop(f"alice/research/{number}.txt")
-
-    run = jobs.work()
-
-    assert [*jobs.bedrock.jobs] == ["JOB1"]
-    statuses = {each.status for each in jobs.documents.kept.values()}
-    bound = {each.ingestion_job_id for each in jobs.documents.kept.values()}
-    assert (statuses, bound) == ({DocumentStatus.INDEXING}, {run.progress.job_id})
-    assert run.progress.documents.sent == 20
-    assert jobs.bedrock.direct_calls == []
 
 
 def test_starting_twice_gets_the_same_job(jobs: Pipeline) -> None:

@@ -7,7 +7,7 @@ from stackroom.errors import RecordChanged
 from stackroom.inspection import inspection
 from stackroom.inspection.extraction import read_pages
 from stackroom.inspection.inspection import Inspection, InspectionOutcome, InspectionResult
-from stackroom.keys import Location, locate
+from stackroom.keys import Location, catalog_id_of, locate
 from stackroom.model import UNEXPLAINED_FAILURE, Catalog, Document, DocumentStatus
 from tests import files
 from tests.fakes.inspection import FakeFiles, FakeInspections, FakeMapShelf
@@ -81,6 +81,16 @@ def test_a_file_elsewhere_does_not_speak_for_a_document_of_the_same_name(
 
     assert inspected.outcome is InspectionOutcome.IGNORED
     assert house.place_maps.maps[document_id()].etag == "e1"
+
+
+def test_a_file_under_a_catalog_id_that_nobody_has_is_left_alone(house: House) -> None:
+    key = f"alice/{catalog_id_of('alice', 'never made')}/travel.pdf"
+    house.bucket.put(key, "e1", files.pdf("Meals are 48 euros"))
+
+    inspected = house.inspecting.inspect(key)
+
+    assert inspected.outcome is InspectionOutcome.IGNORED
+    assert house.place_maps.maps == {}
 
 
 def failed_document(documents: FakeDocuments, *, etag: str, reason: str) -> None:

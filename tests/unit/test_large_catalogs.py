@@ -68,13 +68,6 @@ def test_it_is_told_by_its_counters_and_lists_what_is_not_ready(pipeline: Pipeli
     assert progress.more == 0
 
 
-def test_one_in_which_nothing_waits_is_ready(pipeline: Pipeline) -> None:
-    progress = progress_of(pipeline)
-
-    assert (progress.overall, progress.indexed) == (CatalogStatus.READY, MANY)
-    assert (progress.unready, progress.eta_seconds) == ((), 0)
-
-
 def test_of_more_than_are_looked_at_the_rest_is_counted(pipeline: Pipeline) -> None:
     pipeline.documents.save_all(failed(pipeline, 1000 + each) for each in range(LISTED + 7))
 

@@ -10,7 +10,6 @@ from stackroom.agents.asking import Asking
 from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
 from stackroom.agents.tool_answers import asked_of, success
 from stackroom.deadlines import NO_DEADLINE
-from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.gateway.access import Access
 from stackroom.identity import Caller
 from stackroom.model import Catalog, CatalogStatus, DataSource
@@ -201,29 +200,6 @@ def test_a_catalog_that_is_gone_going_or_anothers_is_told_of_in_the_same_words(
     assert shelves.catalogs.kept["cat-1"].status is CatalogStatus.DELETING
     assert [never, anothers, going] == [GONE, GONE, GONE]
     assert shelves.pool.filters == []
-
-
-def test_what_does_not_fit_is_counted(shelves: Shelves) -> None:
-    for number in range(20):
-        shelves.pool.put(f"{number} " + "leave " * 400, filename=f"{number}.txt", score=0.9)
-
-    answer = shelves.ask({"query": "leave", "topK": 20})
-
-    count = answer["resultCount"]
-    assert 0 < count < 20
-    assert answer["summary"] == (
-        f"Found {count} relevant chunks ({20 - count} omitted due to size)"
-    )
-    assert answer["metadata"]["totalTokensUsed"] <= Budget().max_tokens
-
-
-def test_a_store_that_does_not_answer_is_told_and_the_agent_lives_on(shelves: Shelves) -> None:
-    shelves.pool.failure = KnowledgeBaseThrottled("Retrieve")
-
-    answer = shelves.ask({"query": "leave"})
-
-    assert (answer["success"], answer["error"]) == (False, True)
-    assert "try again" in answer["message"]
 
 
 def hold(shelves: Shelves, text: str, score: float, *groups: str) -> None:

@@ -188,17 +188,6 @@ def test_what_fails_is_named_with_why_and_costs_nothing_else() -> None:
     assert seen.pool == ()
 
 
-def test_what_nobody_expected_is_named_without_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    def break_down(_pool: Pool) -> None:
-        raise RuntimeError("a secret")
-
-    monkeypatch.setattr(Pool, "look", break_down)
-
-    seen = operations().look()
-
-    assert dict(seen.missing) == {"the pool": "RuntimeError; the log says more"}
-
-
 def test_nobody_waits_longer_than_a_page_may_take() -> None:
     gate = threading.Event()
 

@@ -195,15 +195,6 @@ def test_the_previous_pages_number_and_a_header_say_nothing_of_where_a_passage_i
     assert (place.page, place.page_first, place.page_last) == (4, 4, 4)
 
 
-def test_a_page_has_its_share_without_running_lines() -> None:
-    """Three rules on each of two pages, the first with a page number and a header after them."""
-    passage = cut("Rule 2.6", "Rule 3.3 of the house is kept by Cem.")
-
-    place = mapped(*MANUAL).place_of(passage)
-
-    assert (place.page, place.page_first, place.page_last) == (3, 3, 4)
-
-
 END_OF_PAGE = cut("Rule 2.5", "Rule 2.8 of the house is kept by Bob.")
 NEXT_RULE = "Rule 3.1 of the house is kept by Cem."
 
@@ -235,16 +226,6 @@ def test_another_programs_header_and_page_number_in_one_line_are_not_shown_eithe
     shown = mapped(*MANUAL).shown(passage)
 
     assert shown == f"{END_OF_PAGE}\n[figure]\n{NEXT_RULE}"
-
-
-def test_a_number_that_stands_by_itself_in_the_text_is_shown() -> None:
-    pages = [page.replace("Rule 3.5 of", "4\nRule 3.5 of") for page in MANUAL]
-    passage = RULES[2].replace("Rule 3.5 of", "4\nRule 3.5 of")
-    other = passage.replace("Rule 3.2", "Rule three point two")
-
-    shown = [mapped(*pages).shown(f"{each}\n4\n{HEADER}\n{RULES[3]}") for each in (passage, other)]
-
-    assert shown == [f"{each}\n{RULES[3]}" for each in (passage, other)]
 
 
 @pytest.mark.parametrize(
@@ -313,26 +294,6 @@ def test_a_stray_piece_of_another_page_is_no_part_of_the_passage(passage: str) -
     assert (place.page, place.page_first, place.page_last) == (3, 3, 3)
 
 
-def test_a_passage_that_shares_a_few_words_with_a_page_is_not_there() -> None:
-    passage = f"{'Unlike anything that is known. ' * 20}{TRAVEL[20:52]}"
-
-    assert mapped(TRAVEL, FILLING).place_of(passage) == Place()
-
-
-def test_ten_thousand_sections_of_one_name_are_searched_in_a_moment() -> None:
-    body = "".join(f"# Same\n{TRAVEL}\n" for _ in range(20_000)).encode()
-    place_map = PlaceMap.of("etag", read_pages(body, "a.md"))
-    assert place_map is not None
-    place_map.place_of("warm")
-
-    started = time.thread_time()
-    place = place_map.place_of(f"{TRAVEL} unlike anything")
-    took = time.thread_time() - started
-
-    assert place == Place(), "the last ones have no heading that is told"
-    assert took < 3.0, "0.2 s as a rule"
-
-
 def test_a_hundred_passages_find_their_places_in_a_thousand_pages_in_a_moment() -> None:
     pages = [
         " ".join(f"Fact {n * 7919 % 9973} of {page}." for n in range(150)) for page in range(1_000)
@@ -347,11 +308,3 @@ def test_a_hundred_passages_find_their_places_in_a_thousand_pages_in_a_moment() 
 
     assert found == [*range(1, 1_001, 10)]
     assert took < 1.0, "0.1 s as a rule"
-
-
-def test_what_was_read_off_an_image_stands_on_no_page_that_we_know() -> None:
-    place_map = mapped(TRAVEL, "", PAGER)  # the second page is a scan
-
-    assert place_map.place_of(LEAVE) == Place()
-    assert place_map.place_of(PAGER).page == 3
-    assert place_map.shown(LEAVE) == LEAVE

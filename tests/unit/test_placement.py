@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -68,17 +67,6 @@ def test_each_catalog_has_a_data_source_named_after_it_and_keeps_it(pipeline: Pi
     assert {(each.type, each.is_shared) for each in placed} == {(DataSourceType.CUSTOM, False)}
 
 
-def test_of_a_pool_the_knowledge_base_with_the_most_room_is_next() -> None:
-    pipeline = a_pool(3)
-
-    own = place_many(pipeline, 12)
-    shared = [place(pipeline, f"bob/shelf {number}/a.txt") for number in range(6)]
-
-    assert [each.knowledge_base_id for each in own] == ["KB1", "KB2", "KB3"] * 4
-    assert not any(each.is_shared for each in own)
-    assert [each.data_source_id for each in shared] == ["SHARED1", "SHARED2", "SHARED3"] * 2
-
-
 @pytest.mark.parametrize(
     ("wanted", "type_", "is_shared"),
     [
@@ -97,23 +85,6 @@ def test_an_operator_says_what_new_catalogs_get(
     source = place(Pipeline(pool=(member,)))
 
     assert (source.type, source.is_shared) == (type_, is_shared)
-
-
-def test_where_a_catalog_is_placed_it_stays_when_the_pool_grows() -> None:
-    pipeline = a_pool(2)
-    place_many(pipeline, 12)
-    before = homes(pipeline)
-
-    pool = (*pipeline.pool, PoolMember(knowledge_base_id="KB3", data_source_id="SHARED3"))
-    grown = replace(pipeline.placements, pool=pool)
-    for catalog in list(pipeline.catalogs.kept.values()):
-        grown.ensure(catalog)
-    pipeline.bucket.upload(KEY)
-    pipeline.uploads.reconcile(KEY, correlation_id="event-1")
-    newest, _ = grown.ensure(pipeline.catalogs.kept[CATALOG])
-
-    assert homes(pipeline)[:-1] == before
-    assert newest.knowledge_base_id == "KB3"
 
 
 def test_in_a_mixed_pool_the_emptiest_has_the_least_share_of_its_slots_taken() -> None:
@@ -186,18 +157,6 @@ def test_a_catalog_placed_after_the_restored_copy_keeps_its_source(pipeline: Pip
     assert (pipeline.slots.taken("KB1"), pipeline.slots.lost("KB1")) == (4, frozenset())
 
 
-def test_a_survey_is_made_once(pipeline: Pipeline) -> None:
-    pipeline.slots.surveyed.clear()
-    make(pipeline, OLD_NAME)
-
-    pipeline.placements.survey()
-    noted = pipeline.slots.noted("KB1")
-    make(pipeline, f"another-cat-{'0' * 24}")
-    pipeline.placements.survey()
-
-    assert pipeline.slots.noted("KB1") == noted == frozenset({f"!lost-{OLD_NAME}"})
-
-
 def test_a_data_source_being_deleted_is_waited_for_and_costs_no_slot(pipeline: Pipeline) -> None:
     pipeline.drop()  # the catalog was deleted, and came back
     made = make(pipeline, data_source_name(pipeline.catalogs.kept[CATALOG])).data_source_id
@@ -240,16 +199,6 @@ def test_where_all_is_taken_catalogs_join_without_asking_bedrock(pipeline: Pipel
     assert pipeline.source_of().is_shared
     assert CATALOG not in pipeline.leases.kept
     assert asked == []
-
-
-def test_a_catalog_that_holds_a_slot_joins_no_other(pipeline: Pipeline) -> None:
-    place_many(pipeline, 3)
-    pipeline.slots.take("KB1", CATALOG, limit=4)
-
-    pipeline.drop()
-
-    assert pipeline.catalogs.kept[CATALOG].source is None
-    assert not place(pipeline).is_shared
 
 
 def test_who_places_a_catalog_elsewhere_meanwhile_is_not_overruled() -> None:

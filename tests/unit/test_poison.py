@@ -288,16 +288,6 @@ def test_what_nobody_can_do_without_ends_the_piece_and_is_told_once(error: Excep
     assert not world.reconciliation().is_over
 
 
-def test_a_run_that_nobody_can_wake_keeps_none_behind_it_waiting() -> None:
-    world = Reconciled()
-    dead_waiters(world)
-    fails_for(world.task_tokens, "wake", POISON)
-
-    world.admission.dispatch()
-
-    assert sorted(world.task_tokens.woken) == sorted(GOOD)
-
-
 def test_dead_runs_are_followed_though_nothing_can_be_handed_out() -> None:
     world = Reconciled()
     dead_runs(world)

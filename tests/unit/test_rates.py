@@ -28,11 +28,6 @@ def after(*works: tuple[int, float]) -> Rate:
     return ledger.rates[Mode.SHARED]
 
 
-def test_small_work_takes_what_small_work_took() -> None:
-    assert expected(Rate(), 100, base=6.0) == 6.0
-    assert expected(after((100, 4.0)), 2_000, base=6.0) == 4.0
-
-
 def test_large_work_takes_as_much_longer_as_it_is_larger() -> None:
     rate = after((100, 4.0), (MEGABYTE, 64.0))
 

@@ -3,8 +3,6 @@
 import pytest
 
 from stackroom.errors import StoreUnavailable
-from stackroom.model import PoolMember
-from stackroom.runs.worklists import shared_worklist
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline, place_of
 
 OTHER = "bob/letters/first.txt"
@@ -55,16 +53,6 @@ def test_the_trouble_of_one_catalog_is_no_others(shared: Pipeline) -> None:
     assert requested(shared) == {SHARED_WORKLIST: 1}
 
 
-def test_a_run_that_could_not_be_asked_for_is_the_trouble_of_all(shared: Pipeline) -> None:
-    error = StoreUnavailable("UpdateItem", "ThrottlingException")
-    shared.leases.fails("ask", error, times=1)
-
-    failures = shared.requests.ask_all([CATALOG, BOBS])
-
-    assert failures == {CATALOG: error, BOBS: error}
-    assert requested(shared) == {}
-
-
 def test_nothing_is_asked_for_a_catalog_that_is_gone(shared: Pipeline) -> None:
     assert shared.requests.ask_all(["cat-gone"]) == {}
 
@@ -88,15 +76,3 @@ def test_nobody_is_reminded_of_an_empty_worklist_or_one_under_way(shared: Pipeli
 
     assert while_empty == shared.requests.remind() == []
     assert requested(shared) == {SHARED_WORKLIST: 1}
-
-
-def test_each_knowledge_base_of_the_pool_has_its_worklist_looked_at() -> None:
-    members = [
-        PoolMember(knowledge_base_id=f"KB{each}", data_source_id=f"SHARED{each}") for each in (1, 2)
-    ]
-    pipeline = Pipeline(pool=tuple(members), shared=True)
-    second = shared_worklist("KB2")
-    pipeline.worklists.add(second, CATALOG)
-
-    assert pipeline.requests.remind() == [second]
-    assert requested(pipeline) == {second: 1}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stackroom.errors import KnowledgeBaseThrottled, RecordChanged
+from stackroom.errors import RecordChanged
 from stackroom.retries import random_pauses, retried
 
 
@@ -31,14 +31,6 @@ def test_the_last_tries_error_is_raised_without_another_pause() -> None:
     with pytest.raises(RecordChanged, match="'b'"):
         retried(flaky, tries=2, pause=paused.append)
     assert (flaky.calls, paused) == (2, [0])
-
-
-def test_an_error_of_another_kind_is_raised_at_once() -> None:
-    flaky = Flaky(RecordChanged("a"))
-
-    with pytest.raises(RecordChanged):
-        retried(flaky, tries=3, after=KnowledgeBaseThrottled)
-    assert flaky.calls == 1
 
 
 def test_pauses_grow_to_their_longest(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,18 +9,15 @@ import pytest
 
 from stackroom.errors import (
     KnowledgeBaseNotFound,
-    KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
     RetrievalFailed,
     StoreUnavailable,
-    Throttled,
 )
 from stackroom.identity import Caller
 from stackroom.keys import document_id_of
 from stackroom.model import Catalog, DataSourceType
 from stackroom.ports.retrieval import Place
 from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
-from stackroom.retrieval.budget import Budget
 from stackroom.retrieval.results import Answer
 from stackroom.retrieval.search import Retrieval
 from tests.fakes.knowledge_base import FakeKnowledgeBase
@@ -239,15 +236,6 @@ def test_someone_elses_catalog_is_as_unknown_as_none(world: World) -> None:
     assert str(unknown.value) == "Catalog 'cat-nix' not found"
 
 
-def test_a_catalog_that_is_not_placed_yet_has_nothing_to_find(world: World) -> None:
-    world.catalogs.put("cat-new", None)
-
-    answer = search(world.retrieval, catalog_id="cat-new")
-
-    assert answer.results == ()
-    assert answer.knowledge_bases == ()
-
-
 def test_a_knowledge_base_can_be_named_if_it_is_in_the_pool(world: World) -> None:
     world.pool["KB2"] = FakeKnowledgeBase()
     world.catalogs.put("cat-1", "KB1")
@@ -259,22 +247,6 @@ def test_a_knowledge_base_can_be_named_if_it_is_in_the_pool(world: World) -> Non
 
     assert answer.knowledge_bases == ("KB2",)
     assert str(raised.value) == "Knowledge base 'KB9' not found"
-
-
-def test_several_knowledge_bases_are_merged_by_score_without_repeats(world: World) -> None:
-    world.pool["KB2"] = FakeKnowledgeBase()
-    world.catalogs.put("cat-1", "KB1")
-    world.catalogs.put("cat-2", "KB2")
-    world.kb.put("middle", score=0.5)
-    world.kb.put("twice", score=0.6)
-    world.pool["KB2"].put("twice", score=0.7)
-    world.pool["KB2"].put("best", score=0.9)
-    world.pool["KB2"].put("worst", score=0.1)
-
-    answer = search(world.retrieval, top_k=3)
-
-    assert contents(answer) == ["best", "twice", "middle"]
-    assert answer.omitted == 0
 
 
 def test_five_knowledge_bases_are_asked_at_once(world: World) -> None:
@@ -306,73 +278,6 @@ def test_one_of_two_failing_is_a_partial_answer_that_says_so(world: World) -> No
     }
 
 
-def test_all_throttled_is_throttled_and_any_other_end_is_a_failure(world: World) -> None:
-    world.kb.failure = KnowledgeBaseThrottled("Retrieve")
-    with pytest.raises(Throttled):
-        search(world.retrieval)
-
-    world.pool["KB2"] = FakeKnowledgeBase(failure=KnowledgeBaseUnavailable("Retrieve", "Timeout"))
-    world.catalogs.put("cat-1", "KB1")
-    world.catalogs.put("cat-2", "KB2")
-    with pytest.raises(RetrievalFailed) as raised:
-        search(world.retrieval)
-
-    assert set(raised.value.failures) == {"KB1", "KB2"}
-
-
-def test_the_configured_threshold_and_budget_hold_unless_the_caller_sets_others(
-    world: World,
-) -> None:
-    set_up = replace(world.retrieval, min_score=0.5, budget=Budget(max_tokens=2))
-    world.kb.put("12345678", score=0.9)
-    world.kb.put("87654321", score=0.3)
-
-    configured = search(set_up)
-    asked = search(set_up, min_score=0, max_tokens=4)
-
-    assert contents(configured) == ["12345678"]
-    assert contents(asked) == ["12345678", "87654321"]
-
-
-def test_a_guardrail_that_stepped_in_anywhere_is_reported(world: World) -> None:
-    assert search(world.retrieval).guardrail_action == "NONE"
-
-    world.pool["KB2"] = FakeKnowledgeBase()
-    world.pool["KB2"].guardrail_action = "INTERVENED"
-    world.catalogs.put("cat-1", "KB1")
-    world.catalogs.put("cat-2", "KB2")
-
-    assert search(world.retrieval).guardrail_action == "INTERVENED"
-
-
-def test_a_citation_carries_the_section_even_where_the_store_tells_a_page(world: World) -> None:
-    filename = "guide.MD"
-    world.place_maps.put_sections(
-        f"doc-{filename}", {"Travel": "48 euros a day", "Leave": "30 days"}
-    )
-    world.kb.put("30 days", filename=filename, score=0.9)
-    world.kb.put("48 euros a day", filename=filename, page=3, score=0.8)
-    world.kb.put("not in the map", filename=filename, score=0.7)
-
-    answer = search(world.retrieval)
-
-    assert [(result.source.page, result.source.section) for result in answer.results] == [
-        (None, "Leave"),
-        (3, "Travel"),
-        (None, None),
-    ]
-
-
-def test_place_maps_that_can_not_be_read_cost_the_page_and_nothing_else(world: World) -> None:
-    world.place_maps.failure = StoreUnavailable("GetObject", "SlowDown")
-    world.kb.put("annual leave", filename="handbook.pdf")
-
-    answer = search(world.retrieval)
-
-    assert contents(answer) == ["annual leave"]
-    assert answer.results[0].source.page is None
-
-
 def test_of_a_whole_document_that_is_cut_the_pages_are_those_of_what_is_shown(world: World) -> None:
     opening = "The first page says this. " * 15
     rest = f"The last pages say that, {'and that' * 20}, and more. " * 10
@@ -388,18 +293,3 @@ def test_of_a_whole_document_that_is_cut_the_pages_are_those_of_what_is_shown(wo
     assert cut.content == opening.rstrip() + "..."
     assert (cut.source.page, cut.source.page_last) == (1, 1)
     assert (complete.source.page, complete.source.page_last) == (3, 5)
-
-
-def test_metadata_is_what_the_owner_attached_and_nothing_internal(world: World) -> None:
-    attributes = {
-        "domain": "hr",
-        "uploaded_at": "2026-02-03T10:30:00Z",
-        "x-amz-bedrock-kb-chunk-id": "1",
-    }
-    world.kb.put("annual leave", attributes=attributes)
-
-    result = search(world.retrieval).results[0]
-
-    assert result.attributes == {"domain": "hr", "uploaded_at": "2026-02-03T10:30:00Z"}
-    assert result.source.catalog_id == "cat-1"
-    assert result.source.uri == "s3://docs/alice/cat-1/handbook.txt"

@@ -99,15 +99,6 @@ def test_what_was_kept_for_a_week_is_made_anew() -> None:
     assert lengths.asked == ["leave", "leave"]
 
 
-def test_no_more_is_kept_than_there_is_room_for() -> None:
-    cache = MemoryEmbeddingCache(size=2)
-
-    for name in ("a", "b", "c"):
-        cache.put(name, (1.0,))
-
-    assert [cache.get(name) for name in ("a", "b", "c")] == [None, KEPT, KEPT]
-
-
 def test_of_several_at_once_one_asks_the_model() -> None:
     lengths = Lengths(before=lambda: time.sleep(0.2))
     tally = CacheTally()
@@ -124,28 +115,6 @@ def test_of_several_at_once_one_asks_the_model() -> None:
     assert vectors == [(5.0, 0.0)] * 8
     assert lengths.asked == ["leave"]
     assert tally.taken() == (7, 1)
-
-
-def test_a_throttle_is_told_to_all_who_waited_and_kept_for_nobody_else() -> None:
-    def throttled() -> None:
-        time.sleep(0.2)
-        if len(lengths.asked) == 1:
-            raise KnowledgeBaseThrottled("InvokeModel")
-
-    lengths = Lengths(before=throttled)
-    embeddings = CachedEmbeddings(embeddings=lengths, cache=MemoryEmbeddingCache())
-    start = threading.Barrier(3)
-
-    def ask() -> Vector:
-        start.wait()
-        return embeddings.embed("leave")
-
-    with ThreadPoolExecutor(3) as threads:
-        errors = [each.exception() for each in [threads.submit(ask) for _ in range(3)]]
-
-    assert [type(each) for each in errors] == [KnowledgeBaseThrottled] * 3
-    assert embeddings.embed("leave") == (5.0, 0.0)
-    assert lengths.asked == ["leave", "leave"]
 
 
 def told(embeddings: CachedEmbeddings, tenant: str | None, *texts: str) -> bool | None:

@@ -1,7 +1,5 @@
 """What is shown of the passages that were found: nothing twice, and no piece of a whole."""
 
-from dataclasses import replace
-
 import pytest
 
 from stackroom.ports.retrieval import Passage, Place
@@ -57,14 +55,11 @@ def test_passages_that_overlap_become_one_wherever_they_were_found(shelf: Shelf)
     assert [each.passage.score for each in shelf.excerpts()] == [1.0, 0.99]
 
 
-def test_large_passages_that_overlap_leave_room_for_others(shelf: Shelf) -> None:
-    shared = "Both of the parents end and begin with this very sentence. "
-    first, second = "One thing. " * 400 + shared, shared + "Another. " * 400
-    shelf.find(first)
-    shelf.find(second)
-    shelf.find("A small one. " + shared + "It goes on.", of="other.pdf")
+def test_a_child_of_a_parent_that_is_shown_is_not_shown_again(shelf: Shelf) -> None:
+    shelf.find(text(0, 8))
+    shelf.find(text(3, 5))
 
-    assert shelf.texts() == [first, second, "A small one. " + shared + "It goes on."]
+    assert shelf.texts() == [text(0, 8)]
 
 
 def test_three_passages_are_the_most_that_become_one(shelf: Shelf) -> None:
@@ -72,13 +67,6 @@ def test_three_passages_are_the_most_that_become_one(shelf: Shelf) -> None:
         shelf.find(text(first, first + 2))
 
     assert shelf.texts() == [text(1, 5), text(4, 7)]
-
-
-def test_a_short_overlap_may_be_chance(shelf: Shelf) -> None:
-    shelf.find("One thing. See the manual.")
-    shelf.find("See the manual. Another thing.")
-
-    assert len(shelf.texts()) == 2
 
 
 def test_a_short_overlap_counts_where_the_places_say_so(shelf: Shelf) -> None:
@@ -103,13 +91,6 @@ def test_passages_that_neither_touch_nor_overlap_stay_two(shelf: Shelf, begin: i
     assert len(shelf.texts()) == 2
 
 
-def test_an_overlap_that_the_places_deny_is_chance(shelf: Shelf) -> None:
-    shelf.find(text(1, 3), place=at(0, 90))
-    shelf.find(text(2, 4), place=at(5000, 5090))
-
-    assert len(shelf.texts()) == 2
-
-
 def test_what_begins_below_another_heading_is_an_excerpt_of_its_own(shelf: Shelf) -> None:
     shelf.find(text(1, 4), of="manual.md", place=Place(section="Crew"))
     shelf.find(text(3, 6), of="manual.md", place=Place(section="Cargo"))
@@ -122,13 +103,6 @@ def test_what_begins_below_another_heading_is_an_excerpt_of_its_own(shelf: Shelf
         ("Crew", text(1, 4)),
         ("Cargo", text(3, 8)),
     ]
-
-
-def test_other_documents_are_no_continuation(shelf: Shelf) -> None:
-    shelf.find(text(1, 4))
-    shelf.find(text(3, 6), of="other.pdf")
-
-    assert shelf.texts() == [text(1, 4), text(3, 6)]
 
 
 def test_what_two_documents_say_in_the_same_words_is_shown_once_with_both(shelf: Shelf) -> None:
@@ -148,29 +122,3 @@ def test_a_table_of_contents_comes_last_and_is_not_lost(shelf: Shelf) -> None:
 
     assert shelf.texts() == ["Grease it every day.", "Greasing ........ 12"]
     assert shelf.texts(limit=1) == ["Grease it every day."]
-
-
-def test_the_place_of_a_merged_excerpt_is_that_of_its_whole_text(shelf: Shelf) -> None:
-    shelf.find(text(1, 4), place=Place(page=2, page_first=1, page_last=2))
-    shelf.find(text(3, 8), place=Place(page=2, page_first=2, page_last=2))
-    whole = Place(page=2, page_first=1, page_last=3)
-    shelf.place_maps.put_place("manual.pdf", text(1, 8), whole)
-
-    (excerpt,) = shelf.excerpts()
-
-    assert excerpt.cited.place == whole
-
-
-def test_what_comes_soon_behind_the_last_still_completes_an_excerpt(shelf: Shelf) -> None:
-    for part in (text(1, 4), "Fact 1.", "Fact 2.", text(3, 6), text(5, 8)):
-        shelf.find(part)
-
-    assert shelf.texts(limit=2) == [text(1, 6), "Fact 1."]
-
-
-def test_passages_without_a_known_document_are_never_merged(shelf: Shelf) -> None:
-    shelf.find(text(1, 4))
-    shelf.find(text(3, 6))
-    shelf.passages = [replace(each, attributes={}, uri=None) for each in shelf.passages]
-
-    assert len(shelf.texts()) == 2

@@ -1,14 +1,13 @@
 """What of the passages found goes into an agent's context, and in which order."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stackroom.ports.retrieval import Passage, Place
+from stackroom.ports.retrieval import Passage
 from stackroom.retrieval.budget import Budget, Priority
 from stackroom.retrieval.citations import cited
 from stackroom.retrieval.excerpts import Excerpt
@@ -92,14 +91,6 @@ def test_the_passage_that_overflows_is_cut_and_what_comes_behind_is_left_out() -
     assert (selection.tokens, selection.omitted) == (450 + 145, 1)  # 578 characters are 145 tokens
 
 
-def test_what_fits_exactly_is_whole_and_one_character_more_is_not() -> None:
-    exactly, over = fitted(["x" * 800, "y" * 804], 401), fitted(["x" * 800, "y" * 805], 401)
-
-    assert [each.is_cut for each in exactly.fitted] == [False, False]
-    assert (exactly.tokens, exactly.omitted) == (401, 0)
-    assert (contents(over), over.tokens, over.omitted) == (["x" * 800], 200, 1)
-
-
 @pytest.mark.parametrize(("left", "is_begun"), [(99, False), (100, False), (101, True)])
 def test_a_passage_is_begun_only_if_more_than_a_hundred_tokens_are_left(
     left: int, is_begun: bool
@@ -138,13 +129,6 @@ def test_the_mark_counts_and_the_text_ends_before_it(ends_at: int, kept: int) ->
 
     assert contents(selection) == [text[:kept] + "..."]
     assert selection.tokens == (102 if kept == 405 else 100)
-
-
-@pytest.mark.parametrize(("word", "kept"), [(405, 405), (406, 9)])
-def test_without_a_sentence_s_end_the_last_whole_word_counts(word: int, kept: int) -> None:
-    text = f"a {'b' * 7} {'c' * (word - 10)} and more of it"
-
-    assert contents(fitted([text], 102)) == [text[:kept] + "..."]
 
 
 @pytest.mark.parametrize("text", ["x" * 500, "\n \n" + "x" * 500])
@@ -190,43 +174,12 @@ def test_the_newer_comes_first_however_its_date_is_written(now: str, earlier: st
     assert order(found, Priority.RECENCY) == "no"
 
 
-def test_what_was_uploaded_counts_before_what_was_created() -> None:
-    found = [
-        excerpt("a", created_at=days_ago(1)),
-        excerpt("b", uploaded_at=days_ago(2), created_at=days_ago(0)),
-        excerpt("c", uploaded_at="yesterday", created_at=days_ago(0.5)),
-    ]
-
-    assert order(found, Priority.RECENCY) == "cab"
-
-
 @pytest.mark.parametrize("date", [None, "soon", 20260630, ["2026-06-30"]])
 def test_what_has_no_date_that_can_be_read_is_older_than_all(date: object) -> None:
     found = [excerpt("x", uploaded_at=date), excerpt("y"), excerpt("z", uploaded_at="0001-01-01")]
 
     assert order(found, Priority.RECENCY) == "zxy"
     assert order(found, Priority.BALANCED) == "xyz"  # all are nothing but their score
-
-
-@pytest.mark.parametrize("prioritize_by", [Priority.RECENCY, Priority.BALANCED])
-def test_a_table_of_contents_stays_behind_what_can_answer(prioritize_by: Priority) -> None:
-    contents_page = excerpt("t", 0.9, uploaded_at=days_ago(0))
-    at = Place(page=1, is_navigation=True)
-    contents_page = replace(contents_page, cited=replace(contents_page.cited, place=at))
-    found = [excerpt("a", 0.1, uploaded_at=days_ago(700)), contents_page, excerpt("b", 0.0)]
-
-    assert order(found, prioritize_by) == "abt"
-
-
-def test_what_lies_in_the_future_is_as_new_as_what_is_from_now() -> None:
-    found = [
-        excerpt("a", uploaded_at=days_ago(0)),
-        excerpt("b", uploaded_at=days_ago(-30)),
-        excerpt("c", uploaded_at=days_ago(-3000)),
-    ]
-
-    assert order(found, Priority.RECENCY) == "abc"
-    assert order(found, Priority.BALANCED) == "abc"
 
 
 @pytest.mark.parametrize("score", [1.0, float("inf")])
@@ -240,16 +193,6 @@ def test_a_score_counts_as_one_at_most_and_as_nothing_at_least(score: float) -> 
     ]
 
     assert order(found, Priority.BALANCED) == "cdeab"
-
-
-def test_a_caller_may_want_another_budget_and_the_rest_stays() -> None:
-    usual = budget(Priority.RECENCY, 500)
-
-    assert usual.asked(max_tokens=None, prioritize_by=None) == usual
-    assert usual.asked(max_tokens=7, prioritize_by=None) == replace(usual, max_tokens=7)
-    assert usual.asked(max_tokens=None, prioritize_by=Priority.BALANCED) == replace(
-        usual, prioritize_by=Priority.BALANCED
-    )
 
 
 # Long enough that most budgets below hold a few of them, and cut one.

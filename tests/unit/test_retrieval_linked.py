@@ -81,43 +81,6 @@ def test_an_adapter_that_breaks_costs_nobody_elses_answer_and_tells_no_question(
     assert "annual leave" not in str(vars(record))
 
 
-def test_ranks_of_stores_count_and_not_their_scores(laws: Shelf, news: Shelf) -> None:
-    laws.hold("leave one", score=0.99, name="1")
-    laws.hold("leave two", score=0.98, name="2")
-    laws.hold("leave three", score=0.97, name="3")
-    news.hold("annual leave four", score=0.2, name="4")
-
-    answer = search(linked("LAWS", laws), linked("NEWS", news))
-
-    # Both stores' first, that with more of the question's words before the other.
-    assert contents(answer) == ["annual leave four", "leave one", "leave two", "leave three"]
-    assert [result.score for result in answer.results] == [0.2, 0.99, 0.98, 0.97]
-
-
-def test_what_two_stores_hold_counts_twice_and_is_shown_once(laws: Shelf, news: Shelf) -> None:
-    laws.hold("alone", score=0.9, name="alone")
-    laws.hold("annual leave in both", score=0.5, name="same")
-    news.hold("other", score=0.9, name="other")
-    news.hold("annual leave in both", score=0.4, name="same")
-
-    answer = search(linked("LAWS", laws), linked("NEWS", news))
-
-    # By hand: 1/62 + 1/62 of the second places is more than 1/61 of a first.
-    assert contents(answer)[0] == "annual leave in both"
-    assert answer.results[0].score == 0.5
-    assert len(answer.results) == 3
-
-
-def test_each_has_its_own_count_and_its_own_threshold(laws: Shelf, news: Shelf) -> None:
-    for number in range(9):
-        laws.hold(f"law {number}", score=0.9 - number / 10, name=f"law-{number}")
-        news.hold(f"news {number}", score=0.9 - number / 10, name=f"news-{number}")
-
-    answer = search(linked("LAWS", laws, limit=2), linked("NEWS", news, limit=9, min_score=0.65))
-
-    assert sorted(contents(answer)) == ["law 0", "law 1", "news 0", "news 1", "news 2"]
-
-
 def test_two_groups_see_one_document_each_and_none_sees_none(laws: Shelf) -> None:
     laws.hold("annual leave of staff", attributes={"team": ["staff", "board"]}, name="1")
     laws.hold("annual leave of guests", attributes={"team": ["guests"]}, name="2")
@@ -165,6 +128,13 @@ def test_without_an_identity_nothing_is_asked_that_tells_callers_apart(
         search(*bases, caller=caller)
 
     assert (laws.filters, news.filters) == ([], [])
+
+
+def test_what_is_everybodys_needs_no_identity_and_no_filter(laws: Shelf) -> None:
+    laws.hold("annual leave is a right")
+
+    assert contents(search(linked("LAWS", laws), caller=None)) == ["annual leave is a right"]
+    assert laws.filters == [None]
 
 
 def test_a_store_that_ignores_the_filter_is_believed_in_nothing(laws: Shelf, news: Shelf) -> None:
@@ -298,24 +268,6 @@ def test_in_one_of_ours_an_attribute_of_the_uploaders_choice_makes_nobody_owner(
     assert contents(search(linked("L", laws, owner_in="user_id"), caller=Caller("bob"))) == [
         "annual leave of bob"
     ]
-
-
-def test_passages_of_all_stores_share_one_budget_in_the_order_that_is_asked_for(
-    laws: Shelf, news: Shelf
-) -> None:
-    laws.hold("old law.", name="a.txt", score=0.9, attributes={"created_at": "2001-01-01"})
-    laws.hold("new law.", name="b.txt", score=0.8, attributes={"created_at": "2025-01-01"})
-    news.hold("old news", name="c.txt", score=0.7, attributes={"uploaded_at": "2024-01-01"})
-    news.hold("no date.", name="d.txt", score=0.6)
-    bases = (linked("LAWS", laws), linked("NEWS", news))
-
-    best = search(*bases, max_tokens=6)
-    newest = search(*bases, max_tokens=6, prioritize_by="recency")
-
-    # Two tokens each. By rank the first of each store come before the second of any.
-    assert contents(best) == ["old law.", "old news", "new law."]
-    assert contents(newest) == ["new law.", "old news", "old law."]
-    assert (newest.tokens, newest.omitted) == (6, 1)
 
 
 class Opposite(Shelf):

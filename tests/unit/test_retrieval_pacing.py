@@ -143,16 +143,6 @@ def test_a_flood_of_one_does_not_keep_another_waiting() -> None:
     assert world.time.pauses == []
 
 
-def test_nobody_waits_beyond_their_deadline() -> None:
-    world = World()
-    world.flooded_by("mallory")
-
-    with pytest.raises(KnowledgeBaseThrottled):
-        world.ask(deadline=Deadline.after(0.02))
-
-    assert (world.store.asked, world.time.pauses) == (0, [])
-
-
 def test_what_is_throttled_on_and_on_is_sent_away_when_patience_ends() -> None:
     world = World(*(throttle() for _ in range(999)))
 

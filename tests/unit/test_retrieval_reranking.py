@@ -79,16 +79,6 @@ def test_no_more_than_fifty_are_asked_about() -> None:
     assert len(found.passages) == 50
 
 
-def test_the_best_are_kept_with_or_without_the_model(knowledge_base: FakeKnowledgeBase) -> None:
-    busy = ByLength(KnowledgeBaseThrottled("Rerank"))
-
-    ranked = Reranked(knowledge_base, ByLength(), most=2).retrieve("leave", ALICE, 5)
-    as_found = Reranked(knowledge_base, busy, most=2).retrieve("leave", ALICE, 5)
-
-    assert texts(ranked) == ["leave", "leave now"]
-    assert texts(as_found) == ["leave at length", "leave"]
-
-
 def test_behind_the_deadline_no_model_is_asked(knowledge_base: FakeKnowledgeBase) -> None:
     ranker = ByLength()
 

@@ -9,8 +9,6 @@ from stackroom.errors import (
     KnowledgeBaseNotFound,
     KnowledgeBaseThrottled,
     MissingIdentity,
-    RetrievalFailed,
-    Throttled,
 )
 from stackroom.filters import Filter, Has
 from stackroom.identity import Caller
@@ -82,22 +80,6 @@ def test_nothing_is_shared_where_the_deployment_does_not_say_so_or_with_who_is_i
     for each in (answer, of_no_group):
         assert (contents(each), each.knowledge_bases) == ([], ("KB1",))
     assert deployed.first.filters == [Has("user_id", "bob")] * 2
-
-
-def test_a_passage_that_several_queries_find_is_shown_once_and_top_k_holds_for_all(
-    deployed: Deployed,
-) -> None:
-    groups = tuple(f"group {n}" for n in range(6))
-    everybody = {"allowed_groups": list(groups)}
-    deployed.first.put("own", user_id="bob", attributes=everybody, score=0.9)
-    deployed.first.put("alice's", attributes=everybody, score=0.8)
-    deployed.second.put("carol's", user_id="carol", attributes=everybody, score=0.7)
-
-    answer = search(deployed.retrieval, Caller("bob", groups))
-    best = search(deployed.retrieval, Caller("bob", groups), top_k=2)
-
-    assert contents(answer) == ["own", "alice's", "carol's"]
-    assert contents(best) == ["own", "alice's"]
 
 
 @pytest.mark.parametrize("name", ["Research, Berlin", "Café", "a|b___c", " x "])
@@ -195,21 +177,6 @@ def test_a_throttled_query_for_groups_makes_a_partial_answer_that_says_so(
 
     assert sorted(contents(answer)) == ["own", "shared there"]
     assert answer.failures == {"KB1": "Retrieve was throttled for what others share with you"}
-
-
-def test_only_if_every_query_fails_the_search_does(deployed: Deployed) -> None:
-    deployed.first.failure = KnowledgeBaseThrottled("Retrieve")
-    deployed.second.failure = KnowledgeBaseThrottled("Retrieve")
-
-    with pytest.raises(Throttled) as raised:
-        search(deployed.retrieval, BOB)
-
-    assert set(raised.value.failures) == {"KB1", "KB2"}
-
-    deployed.second.ignores_filters, deployed.second.failure = True, None
-    deployed.second.put("not shared")
-    with pytest.raises(RetrievalFailed):
-        search(deployed.retrieval, BOB)
 
 
 @pytest.mark.parametrize("nobody", ["", " ", "!rejected", "alice/cat-1", "*"])

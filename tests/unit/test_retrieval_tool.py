@@ -110,18 +110,3 @@ def test_who_is_sent_away_is_told_when_to_come_again(
     assert (response["success"], response["errorType"]) == (False, "Throttled")
     assert response["error"] == f"every knowledge base is busy; try again in {when}"
     assert of_call == told
-
-
-def test_of_several_that_are_busy_the_last_says_when_to_come_again() -> None:
-    pool = {
-        f"KB{seconds}": FakeKnowledgeBase(
-            failure=KnowledgeBaseThrottled("Retrieve", retry_after=seconds)
-        )
-        for seconds in (2, 5, 3)
-    }
-    catalogs = CatalogShelf()
-    for each in pool:
-        catalogs.put(f"cat-{each}", each)
-    retrieval = Retrieval(pool=pool, catalogs=catalogs, place_maps=FakePlaceMaps())
-
-    assert metadata(asked("annual leave?", retrieval))["retry_after_seconds"] == 5

@@ -24,16 +24,6 @@ def test_one_who_asked_nothing_lately_takes_the_last_that_is_free() -> None:
     assert turn.turns.shares == {"a": Share(lately=1.0)}
 
 
-def test_one_who_had_all_of_it_leaves_most_of_the_bucket_to_others() -> None:
-    half = replace(FULL, free=10.0, shares={"a": ALL_OF_IT})
-
-    heavy = turn_of(half, "a", rate=RATE, now=NOW, is_waiting=False, longest=2.0)
-    light = turn_of(half, "b", rate=RATE, now=NOW, is_waiting=False, longest=2.0)
-
-    assert heavy.wait > 0
-    assert light.wait == 0
-
-
 def test_one_who_is_alone_gets_the_whole_rate() -> None:
     assert served({"a": 100.0})["a"] == pytest.approx(20 * 60, rel=0.05)
 
@@ -63,17 +53,6 @@ def served(tries: dict[str, float], *, seconds: float = 60.0) -> Counter[str]:
     return got
 
 
-def test_who_waits_is_called_in_the_order_of_coming() -> None:
-    first = turn_of(EMPTY, "a", rate=RATE, now=NOW, is_waiting=False, longest=2.0)
-    second = turn_of(first.turns, "a", rate=RATE, now=NOW, is_waiting=False, longest=2.0)
-
-    assert 0 < first.wait < second.wait
-    called = turn_of(
-        second.turns, "a", rate=RATE, now=NOW + first.wait, is_waiting=True, longest=0.0
-    )
-    assert called.wait == 0
-
-
 def test_whoever_comes_anew_does_not_pass_those_of_the_same_tenant_who_wait() -> None:
     waits = turn_of(EMPTY, "a", rate=RATE, now=NOW, is_waiting=False, longest=2.0)
     later = replace(waits.turns, free=5.0)
@@ -83,13 +62,6 @@ def test_whoever_comes_anew_does_not_pass_those_of_the_same_tenant_who_wait() ->
 
     assert other.wait == 0
     assert same.wait > 0
-
-
-def test_a_turn_that_is_too_far_off_leaves_the_ledger_as_it_was() -> None:
-    turn = turn_of(EMPTY, "a", rate=RATE, now=NOW, is_waiting=False, longest=0.01)
-
-    assert turn.wait == pytest.approx(0.05)
-    assert turn.turns is EMPTY
 
 
 def test_aws_knows_better_whether_anything_is_free() -> None:
@@ -108,14 +80,6 @@ def test_it_is_not_calm_while_somebody_waits_or_half_of_the_rate_is_asked_for() 
     assert is_calm(waits, rate=RATE, now=NOW + 2)
     assert not is_calm(busy, rate=RATE, now=NOW)
     assert is_calm(busy, rate=RATE, now=NOW + 2)
-
-
-def test_a_ledger_forgets_whoever_asked_long_ago() -> None:
-    old = replace(FULL, shares={"a": Share(lately=1.0), "b": Share(lately=100.0)})
-
-    turn = turn_of(old, "c", rate=RATE, now=NOW + 10, is_waiting=False, longest=2.0)
-
-    assert turn.turns.shares.keys() == {"b", "c"}
 
 
 def test_a_clock_that_is_behind_gives_nothing_back() -> None:

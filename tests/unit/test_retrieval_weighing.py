@@ -60,22 +60,6 @@ def test_elsewhere_a_score_is_the_similarity(
     assert scores(weigh(found, limit=limit)) == sorted(each for _, each in passages)
 
 
-def test_the_best_score_need_not_be_that_of_the_first_passage() -> None:
-    evidence = weigh(reply(passage("pump greased", 0.4), passage("second", 0.6)))
-
-    assert (texts(evidence), evidence.best) == (["pump greased", "second"], 0.6)
-
-
-def test_what_was_found_by_its_words_alone_is_less_similar_than_all_others() -> None:
-    evidence = weigh(reply(passage("pump greased"), passage("b", 0.5), passage("c", 0.3)))
-
-    assert {each.text: each.similarity for each in evidence.passages} == {
-        "pump greased": 0.3,
-        "b": 0.5,
-        "c": 0.3,
-    }
-
-
 @pytest.mark.parametrize(("similarity", "score"), [(-0.2, 0), (1.000001, 1)])
 def test_a_score_is_never_out_of_bounds(similarity: float, score: float) -> None:
     assert weigh(reply(passage("pump greased", similarity))).best == score
@@ -94,13 +78,6 @@ def test_passages_come_by_the_ranks_of_meaning_and_of_words() -> None:
     found = reply(passage("night", 0.9), passage("hall", 0.8), passage("pump greased", 0.7))
 
     assert texts(weigh(found)) == ["pump greased", "night", "hall"]
-
-
-def test_several_are_ranked_over_what_all_of_them_found() -> None:
-    near = reply(passage("pump greased", 0.9), passage("pump", 0.8))
-    far = reply(passage("night", 0.2), passage("hall", 0.1))
-
-    assert texts(weigh(far, near)) == ["pump greased", "pump", "night", "hall"]
 
 
 def test_what_was_found_by_meaning_is_ranked_by_words_and_says_so() -> None:

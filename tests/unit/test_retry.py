@@ -34,18 +34,6 @@ def test_what_failed_waits_for_another_run_as_if_it_were_new(pipeline: Pipeline)
     assert requests(pipeline) == asked_before + 1
 
 
-def test_without_names_all_that_failed_is_tried_again_and_nothing_else(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.index()
-    failed(pipeline, "alice/research/b.txt", "alice/research/c.txt")
-
-    retried = pipeline.retrying.retry("alice", CATALOG)
-
-    assert sorted(each.filename for each in retried.again) == ["b.txt", "c.txt"]
-    assert retried.refused == ()
-    assert pipeline.document().status is DocumentStatus.INDEXED
-
-
 def test_a_rejected_file_is_not_tried_again_and_its_owner_told_why(pipeline: Pipeline) -> None:
     pipeline.drop(REJECTED)
 

@@ -33,18 +33,6 @@ def test_whoever_finds_a_lease_without_execution_starts_it(pipeline: Pipeline) -
     assert pipeline.leases.kept[CATALOG].requested == 2
 
 
-def test_a_run_is_known_to_have_started_by_its_first_task(pipeline: Pipeline) -> None:
-    starts: list[str] = []
-    pipeline.executions.before("start", lambda name, _: starts.append(name))
-
-    pipeline.runs.ask(CATALOG)
-    pipeline.runs.ask(CATALOG)
-    pipeline.runs.renew(CATALOG, 1)
-    pipeline.runs.ask(CATALOG)
-
-    assert starts == [f"{CATALOG}-1"] * 2
-
-
 def test_a_run_that_broke_before_its_first_task_is_followed_and_counted(pipeline: Pipeline) -> None:
     pipeline.runs.ask(CATALOG)
     pipeline.executions.ended.add(f"{CATALOG}-1")
@@ -103,15 +91,18 @@ def test_followers_of_broken_runs_wait_longer_each_time_up_to_an_hour(pipeline: 
     assert sum(delays[:-1]) > 3 * 3600
 
 
-def test_a_delayed_follower_does_not_look_dead_while_it_waits(pipeline: Pipeline) -> None:
-    pipeline.runs.ask(CATALOG)
-    for epoch in range(1, 8):
-        break_down(pipeline, epoch)
+def test_what_a_crash_left_unstarted_is_started(pipeline: Pipeline) -> None:
+    pipeline.executions.refuse = ConnectionError()
+    try:
+        pipeline.runs.ask(CATALOG)
+    except ConnectionError:
+        pipeline.executions.refuse = None
+    pipeline.clock.pass_by(3600)
 
-    until = pipeline.leases.kept[CATALOG].until
+    silent = [each for each in pipeline.runs.expired() if pipeline.runs.is_silent(each)]
 
-    assert until is not None
-    assert (until - pipeline.clock()).total_seconds() > 3600
+    assert silent == []
+    assert names(pipeline) == [f"{CATALOG}-1"]
 
 
 def test_epochs_from_before_the_control_table_was_lost_are_not_reused(pipeline: Pipeline) -> None:

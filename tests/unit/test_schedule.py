@@ -117,29 +117,6 @@ def test_a_job_that_waits_longest_lets_no_direct_call_in_and_has_the_others_yiel
     assert schedule.must_yield(ledger.grants[0], after=MINUTE)
 
 
-def test_a_direct_call_that_waits_longer_than_the_job_comes_first() -> None:
-    ledger = at_work(a_waiter("at work", 20))
-
-    schedule = a_schedule(a_job("job", 10), a_waiter("older", 15), ledger=ledger)
-
-    assert not schedule.must_yield(ledger.grants[0], after=MINUTE)
-    assert names(schedule.grant()) == ["older"]
-
-
-def test_every_job_that_waited_when_the_first_began_follows_it() -> None:
-    first = a_schedule(a_job("first", 30), a_waiter("direct", 20), a_job("second", 10))
-    first.grant()
-    over = a_schedule(
-        a_waiter("direct", 20),
-        a_job("second", 10),
-        ledger=first.ledger,
-        now=NOW + timedelta(seconds=60),
-        leaving="first",
-    )
-
-    assert names(over.grant()) == ["second"]
-
-
 def test_a_job_that_came_after_the_first_began_waits_for_older_direct_calls() -> None:
     waiting = (a_waiter("direct", -10), a_job("late", -20))
     later = NOW + timedelta(seconds=60)
@@ -177,17 +154,6 @@ def test_the_accounts_five_jobs_bind_a_managed_knowledge_base_unless_configured(
 
     assert len(bound.grant()) == 5
     assert len(free.grant()) == 50
-
-
-def test_a_grant_ends_after_a_while_if_others_wait_and_only_then() -> None:
-    ledger = at_work(a_waiter("at work", 1, calls=10))
-    later = NOW + timedelta(seconds=61)
-
-    alone = a_schedule(ledger=ledger, now=later)
-    wanted = a_schedule(a_waiter("next", 1), ledger=ledger, now=later)
-
-    assert not alone.must_yield(ledger.grants[0], after=MINUTE)
-    assert wanted.must_yield(ledger.grants[0], after=MINUTE)
 
 
 def test_a_newer_run_of_the_same_catalog_replaces_the_one_that_had_the_grant() -> None:
@@ -228,16 +194,6 @@ def test_small_jobs_come_before_large_ones_that_have_not_waited_much_longer() ->
 
     assert names(a_schedule(large, a_job("small", 5)).grant()) == ["small"]
     assert names(a_schedule(large).grant()) == ["large"]
-
-
-def test_small_calls_at_work_do_not_yield_to_a_large_job_that_has_just_come() -> None:
-    ledger = at_work(a_waiter("at work", 20, calls=9))
-
-    new = a_schedule(a_large_job("large", 1), ledger=ledger)
-    old = a_schedule(a_large_job("large", 400), ledger=ledger)
-
-    assert not new.must_yield(ledger.grants[0], after=MINUTE)
-    assert old.must_yield(ledger.grants[0], after=MINUTE)
 
 
 waiters = st.lists(

@@ -73,12 +73,6 @@ def test_a_passage_of_somebody_elses_document_is_no_proof_whatever_its_attribute
     assert source.popitem()[1] in caplog.text
 
 
-def test_a_passage_of_another_document_is_no_proof(knowledge_base: FakeKnowledgeBase) -> None:
-    put(knowledge_base, key=f"{PLACE.prefix}other.pdf")
-
-    assert DOCUMENT_ID not in found(knowledge_base)
-
-
 def test_a_rejected_files_passage_is_left(knowledge_base: FakeKnowledgeBase) -> None:
     put(knowledge_base, user_id="!rejected", key=KEY)
 

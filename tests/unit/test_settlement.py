@@ -143,31 +143,6 @@ def test_what_the_job_left_out_fails_with_the_jobs_reason(pipeline: Pipeline, wh
     assert "s3://docs/x" not in str(pipeline.document().status_reason)
 
 
-def test_failures_that_only_the_statistics_tell_of_are_counted(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.drop(OTHER)
-    run = pipeline.work()
-    says(pipeline, "INDEXED")
-    says(pipeline, "FAILED", OTHER)
-
-    assert over(pipeline, run, failed=3).unexplained == 2
-
-
-def test_what_failed_before_and_fails_again_stays_as_it_is_and_is_not_unexplained(
-    pipeline: Pipeline,
-) -> None:
-    settled_with(pipeline, "FAILED")
-    before = pipeline.document()
-    pipeline.drop(OTHER)
-    run = pipeline.work()
-    says(pipeline, "INDEXED", OTHER)
-
-    polled = over(pipeline, run, failed=1)
-
-    assert polled.unexplained == 0
-    assert pipeline.document() == before
-
-
 # What we find out ourselves
 
 
@@ -223,19 +198,6 @@ def test_indexed_of_an_earlier_job_that_no_search_confirms_is_failed(searched: P
     assert searched.document().status_reason == NOT_FOUND
 
 
-def test_a_failed_version_says_so_if_the_earlier_one_is_still_found(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.index()
-    pipeline.drop(KEY, "newer")
-    run = pipeline.work()
-    says(pipeline, "FAILED")
-
-    over(pipeline, run)
-
-    assert pipeline.document().status is DocumentStatus.FAILED
-    assert str(pipeline.document().status_reason).endswith("may still be searchable")
-
-
 # Which version it is of
 
 
@@ -283,25 +245,6 @@ def test_a_job_adopted_after_a_crash_speaks_for_no_newer_version(pipeline: Pipel
     assert pipeline.document().status is DocumentStatus.PENDING
 
 
-@pytest.mark.parametrize(
-    ("state", "status"),
-    [
-        (JobState.COMPLETE, DocumentStatus.INDEXED),
-        (JobState.FAILED, DocumentStatus.PENDING),
-    ],
-)
-def test_unchanged_since_an_earlier_job_counts_if_this_one_went_over_everything(
-    pipeline: Pipeline, state: JobState, status: DocumentStatus
-) -> None:
-    pipeline.drop()
-    says(pipeline, "INDEXED")  # by a job before this run, of this very version
-    run = pipeline.work()
-
-    over(pipeline, run, state)
-
-    assert pipeline.document().status is status
-
-
 # Jobs that end badly, late or never
 
 
@@ -346,18 +289,6 @@ def test_a_job_that_never_stops_is_given_up(pipeline: Pipeline) -> None:
     assert polled.run.progress.outcome is RunOutcome.SETTLED
     assert pipeline.document().status is DocumentStatus.FAILED
     assert pipeline.book.read().grants == ()
-
-
-def test_a_job_nobody_knows_any_more_is_followed_by_another(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    run = pipeline.work()
-    says(pipeline, "IN_PROGRESS")
-    pipeline.bedrock.forget_jobs()
-
-    polled = pipeline.poll(run)
-
-    assert polled.run.progress.outcome is RunOutcome.MORE
-    assert pipeline.document().status is DocumentStatus.PENDING
 
 
 @pytest.mark.parametrize(

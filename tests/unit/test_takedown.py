@@ -190,17 +190,6 @@ def test_a_data_source_that_never_goes_has_its_run_hand_over(pipeline: Pipeline)
     assert run.progress.steps <= MAX_STEPS + 2
 
 
-def test_a_catalog_that_was_never_placed_just_goes() -> None:
-    pipeline = Pipeline()
-    pipeline.drop()
-    pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
-    pipeline.delete()
-
-    pipeline.execute()
-
-    assert (pipeline.catalogs.kept, pipeline.bedrock.sources) == ({}, {})
-
-
 def test_a_data_source_whose_slot_was_lost_goes_with_its_catalog(pipeline: Pipeline) -> None:
     pipeline.deletions.delete_catalog("alice", CATALOG)
     pipeline.slots.free("KB1", CATALOG)

@@ -7,7 +7,7 @@ import pytest
 from stackroom.errors import RecordChanged, StoreUnavailable
 from stackroom.model import Document, DocumentStatus
 from stackroom.uploads.steps import Plan, UploadOutcome
-from tests.unit.pipeline import CATALOG, Pipeline
+from tests.unit.pipeline import CATALOG, KEY, Pipeline
 
 KEYS = [f"alice/research/{number}.txt" for number in range(5)]
 OTHER = "bob/law/c.txt"
@@ -87,19 +87,6 @@ def test_what_somebody_else_has_written_meanwhile_is_looked_at_anew(pipeline: Pi
     }
 
 
-def test_a_look_that_fails_is_that_keys_alone(pipeline: Pipeline) -> None:
-    def fail(key: str) -> None:
-        if key == KEYS[1]:
-            raise ConnectionError
-
-    pipeline.bucket.before("head", fail)
-
-    found = dropped(pipeline, *KEYS)
-
-    expected = dict.fromkeys(KEYS, UploadOutcome.REGISTERED)
-    assert outcomes(found) == {**expected, KEYS[1]: ConnectionError}
-
-
 @pytest.mark.parametrize("error", [ValueError("no store takes it"), RecordChanged("for ever")])
 def test_a_record_that_can_not_be_saved_keeps_no_other_from_being_saved(
     pipeline: Pipeline, error: Exception
@@ -130,11 +117,18 @@ def test_a_store_that_does_not_answer_fails_those_of_that_catalog(pipeline: Pipe
     assert outcomes(found) == {**expected, OTHER: UploadOutcome.REGISTERED}
 
 
-def test_a_catalog_that_was_closed_meanwhile_is_opened_again(pipeline: Pipeline) -> None:
-    pipeline.documents.after("save_all", lambda _: pipeline.catalogs.kept.clear(), times=1)
+def test_removals_rejections_and_strangers_go_the_same_way(pipeline: Pipeline) -> None:
+    dropped(pipeline, KEY)
+    pipeline.bucket.delete(KEY)
+    rejected, loose = "alice/research/a.exe", "alice/loose.txt"
 
-    found = dropped(pipeline, *KEYS)
+    found = dropped(pipeline, rejected, loose)
+    gone = reconciled(pipeline, KEY, "alice/research/never.txt", f"{KEY}.metadata.json")
 
-    assert outcomes(found) == dict.fromkeys(KEYS, UploadOutcome.UNCHANGED)
-    assert {each.run_for for each in found.values() if isinstance(each, Plan)} == {CATALOG}
-    assert CATALOG in pipeline.catalogs.kept
+    assert outcomes(found) == dict.fromkeys([rejected, loose], UploadOutcome.REJECTED)
+    assert outcomes(gone) == {
+        KEY: UploadOutcome.DELETING,
+        "alice/research/never.txt": UploadOutcome.IGNORED,
+        f"{KEY}.metadata.json": UploadOutcome.IGNORED,
+    }
+    assert pipeline.document(KEY).receipt_id is not None

@@ -1,7 +1,7 @@
 import pytest
 
 from stackroom.errors import ObjectRefused
-from stackroom.keys import catalog_id_of, locate, unplaced_partition
+from stackroom.keys import catalog_id_of, locate, unplaced_id_of, unplaced_partition
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
 from stackroom.uploads.steps import UploadOutcome
 from tests.unit.pipeline import CATALOG, KEY, Pipeline
@@ -40,17 +40,6 @@ def test_an_upload_opens_its_catalog_and_waits_for_a_run(pipeline: Pipeline) -> 
     assert pipeline.document().correlation_id == "event-1"
     assert reconciled.run_for == CATALOG
     assert list(pipeline.executions.started) == [f"{CATALOG}-1"]
-
-
-def test_the_same_event_twice_asks_for_a_run_again_until_settled(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    before = pipeline.document()
-
-    again = pipeline.deliver()
-
-    assert pipeline.document() == before
-    assert again.outcome is UploadOutcome.UNCHANGED
-    assert again.run_for == CATALOG
 
 
 @pytest.mark.parametrize(("body", "attributes"), [("other", {}), ("text", {"kb_domain": "it"})])
@@ -109,14 +98,6 @@ def test_a_file_that_cannot_be_taken_fails_with_a_reason_and_is_quarantined(
     assert reason in str(pipeline.document(key).status_reason)
     assert is_quarantined(pipeline, key)
     assert reconciled.run_for is None
-
-
-def test_a_name_of_400_bytes_is_taken(pipeline: Pipeline) -> None:
-    key = f"alice/research/{'é' * 198}.txt"
-
-    pipeline.drop(key)
-
-    assert pipeline.document(key).status is DocumentStatus.PENDING
 
 
 @pytest.mark.parametrize("is_indexed", [True, False])
@@ -277,28 +258,24 @@ def test_a_catalog_opened_in_another_spelling_rejects_the_file(pipeline: Pipelin
     assert [each.s3_key for each in rejects_of(pipeline, "alice")] == [KEY]
 
 
-def test_a_key_that_finds_its_catalog_is_no_longer_shown_as_rejected(pipeline: Pipeline) -> None:
-    pipeline.catalogs.limit = 0
-    pipeline.drop()
-    shown_before = rejects_of(pipeline, "alice")
-    pipeline.catalogs.limit = 100
+def test_a_file_once_shown_in_no_catalog_is_shown_in_its_own(pipeline: Pipeline) -> None:
+    key = "alice/research//report.pdf"
+    former = Document(
+        catalog_id=unplaced_partition("alice"),
+        document_id=unplaced_id_of(key),
+        filename=key,
+        s3_key=key,
+        status=DocumentStatus.FAILED,
+        status_reason="its name has an empty folder in it",
+        uploaded_at=pipeline.clock(),
+        updated_at=pipeline.clock(),
+    )
+    pipeline.documents.save(former)
 
-    pipeline.drop()
+    pipeline.drop(key)
 
-    assert len(shown_before) == 1
     assert not rejects_of(pipeline, "alice")
-
-
-def test_an_unplaced_object_whose_reason_has_changed_shows_the_new_one(pipeline: Pipeline) -> None:
-    pipeline.catalogs.limit = 0
-    pipeline.drop("alice/Research/report.pdf")
-    pipeline.catalogs.limit = 100
-    pipeline.drop()  # opens the catalog in the other spelling
-
-    pipeline.deliver("alice/Research/report.pdf")
-
-    (stray,) = rejects_of(pipeline, "alice")
-    assert "drop the file there" in str(stray.status_reason)
+    assert pipeline.document(key).status is DocumentStatus.FAILED
 
 
 @pytest.mark.parametrize("by_jobs", [True, False])
@@ -326,19 +303,6 @@ def test_what_was_rejected_where_jobs_crawl_is_not_just_forgotten() -> None:
 
     assert removed.run_for == CATALOG
     assert pipeline.document("alice/research/a.exe").status is DocumentStatus.DELETING
-
-
-def test_a_catalog_with_nothing_but_rejected_files_says_failed_and_without_them_ready(
-    pipeline: Pipeline,
-) -> None:
-    key = "alice/research/a.exe"
-    pipeline.drop(key)
-    with_it = pipeline.catalogs.kept[CATALOG].status
-
-    pipeline.delete(key)
-
-    assert with_it is CatalogStatus.FAILED
-    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
 
 
 def test_folder_markers_and_our_own_objects_are_ignored(pipeline: Pipeline) -> None:
@@ -530,15 +494,6 @@ def test_a_drop_unmarks_a_catalog_before_its_record_is_there(pipeline: Pipeline)
 
     assert seen == [CatalogStatus.INDEXING]
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
-
-
-def test_a_removal_leaves_a_catalog_marked(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
-
-    pipeline.delete()
-
-    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.DELETING
 
 
 def test_a_catalog_marked_while_a_file_is_taken_in_is_unmarked(pipeline: Pipeline) -> None:

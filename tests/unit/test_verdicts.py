@@ -1,7 +1,6 @@
 """The rules alone: what holds whatever the type of the data source."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -91,23 +90,6 @@ def test_a_removal_is_believed_only_of_a_search() -> None:
 
     assert gone.outcome is DocumentOutcome.GONE
     assert found.outcome is DocumentOutcome.LEFT
-
-
-@pytest.mark.parametrize(("is_final", "outcome"), [(True, "again"), (False, "failed")])
-def test_a_failure_is_tried_again_where_bedrock_does_not(*, is_final: bool, outcome: str) -> None:
-    told = verdict(a_document(), evidence("FAILED", is_final=is_final, is_overdue=True))
-
-    assert told.outcome == outcome
-
-
-def test_what_is_indexed_is_what_a_search_finds() -> None:
-    found = verdict(a_document(), evidence("INDEXED", is_found=lambda: True))
-    early = verdict(a_document(), replace(evidence("INDEXED"), is_due=False))
-    late = verdict(a_document(), evidence("INDEXED"))
-
-    assert (found.outcome, found.is_found) == (DocumentOutcome.INDEXED, True)
-    assert early.outcome is DocumentOutcome.WAIT
-    assert (late.outcome, late.is_found) == (DocumentOutcome.INDEXED, False)
 
 
 @pytest.mark.parametrize(

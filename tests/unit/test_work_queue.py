@@ -5,7 +5,7 @@ import pytest
 from stackroom.admission.demand import BATCH, LARGE
 from stackroom.ingestion.work_queue import OpenWork, WorkQueue, name_of
 from stackroom.model import DocumentStatus, PoolMember
-from stackroom.runs.progress import DirectCall, DocumentName, Progress, Run, RunOutcome
+from stackroom.runs.progress import DocumentName, Progress, Run, RunOutcome
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline, place_of
 from tests.unit.test_schedule import a_waiter
 
@@ -71,20 +71,6 @@ def test_each_catalog_has_a_turn_of_one_call_before_anybody_has_another(shared: 
     assert work.is_more
 
 
-def test_a_run_goes_on_behind_the_catalog_whose_turn_was_last(shared: Pipeline) -> None:
-    for user in range(5):
-        drop_many(shared, 3 * BATCH, f"user-{user}/notes")
-
-    run, turns = a_run(), []
-    for _ in range(10):
-        work = take(shared, run)
-        turns.append(work.small[0].catalog_id)
-        run = a_run(after=work.after)
-
-    assert turns[:5] == sorted(shared.catalogs.kept)
-    assert turns[5:] == turns[:5]
-
-
 def test_where_few_calls_are_granted_each_catalog_has_them_in_turn(shared: Pipeline) -> None:
     for user in range(5):
         drop_many(shared, 3 * BATCH, f"user-{user}/notes")
@@ -110,16 +96,6 @@ def test_a_catalog_alone_is_read_as_far_as_its_calls_go(pipeline: Pipeline) -> N
 
 
 # What is left out, and what goes apart
-
-
-def test_what_is_in_a_call_is_in_no_second_one_and_hides_none_behind_it(shared: Pipeline) -> None:
-    drop_many(shared, 30)
-    at_work = names(shared, *(f"{WHALE}/{number}.txt" for number in range(25)))
-    call = DirectCall(accepted_at=shared.clock(), began_at=shared.clock(), documents=at_work)
-
-    work = take(shared, a_run(calls=(call,)), calls=3)
-
-    assert keys(work) == [f"{WHALE}/{number}.txt" for number in range(25, 30)]
 
 
 def test_what_is_set_aside_is_left_until_somebody_has_changed_it(shared: Pipeline) -> None:
@@ -192,15 +168,6 @@ def test_a_catalog_that_is_to_go_is_closed_once_it_is_empty(shared: Pipeline) ->
     shared.execute(SHARED_WORKLIST)
 
     assert shared.catalogs.kept == {}
-    assert entries(shared) == set()
-
-
-def test_an_entry_of_a_catalog_that_is_gone_is_dropped(shared: Pipeline) -> None:
-    shared.drop(KEY)
-    shared.worklists.add(SHARED_WORKLIST, "cat-gone")
-
-    shared.execute(SHARED_WORKLIST)
-
     assert entries(shared) == set()
 
 
