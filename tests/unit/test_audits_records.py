@@ -9,7 +9,6 @@ from stackroom.settlement.verdicts import MAX_ATTEMPTS
 from tests.unit.pipeline import CATALOG, KEY
 from tests.unit.reconciling import LONG, Reconciled
 
-OTHER = "alice/research/other.pdf"
 UNFINISHED = (DocumentStatus.PENDING, DocumentStatus.INDEXING)
 
 

@@ -16,7 +16,6 @@ from stackroom.runs.placement import (
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
 MANAGED = PoolMember(knowledge_base_id="KB9", data_source_id="SHARED9", type="MANAGED")
-OLD_NAME = "ds-da69be4d3c6dd2d0a31fa4f4e9e95b3c"
 
 
 def a_pool(size: int) -> Pipeline:

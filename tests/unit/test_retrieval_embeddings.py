@@ -19,7 +19,6 @@ from stackroom.retrieval.embeddings import (
 )
 
 KEY = "embedding:bedrock:titan:2:"
-KEPT = Kept(vector=(1.0,))
 
 
 @dataclass(kw_only=True)

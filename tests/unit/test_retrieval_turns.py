@@ -13,7 +13,6 @@ RATE = Rate(per_second=20)
 NOW = 1_000_000.0
 EMPTY = Turns(at=NOW, free=0.0)
 FULL = Turns(at=NOW, free=20.0)
-ALL_OF_IT = Share(lately=100.0)  # five seconds' worth of the whole rate
 
 
 def test_one_who_asked_nothing_lately_takes_the_last_that_is_free() -> None:

@@ -15,7 +15,6 @@ from tests.fakes.pipeline import BUCKET
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
 OTHER = "alice/research/other.pdf"
-REJECTED = "alice/research/report.doc"
 
 
 @pytest.fixture
