@@ -138,18 +138,6 @@ def test_a_grant_nobody_gives_back_expires(desk: Desk) -> None:
     assert desk.admission.claim("lost", 1) is None
 
 
-def test_a_grant_that_is_kept_does_not_expire(desk: Desk) -> None:
-    desk.enter("slow")
-    desk.enter("next")
-
-    for _ in range(20):
-        desk.clock.pass_by(GRANT.total_seconds() * 0.6)
-        desk.admission.keep("slow", 1)
-        desk.admission.dispatch()
-
-    assert desk.holders() == ["slow"]
-
-
 def test_one_that_is_alone_gets_more_slots_and_gives_them_back_when_others_come(desk: Desk) -> None:
     desk.enter("big", Mode.SHARED, calls=2)
     mine = desk.admission.claim("big", 1)

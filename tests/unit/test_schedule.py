@@ -92,14 +92,6 @@ def test_slots_are_saved_for_the_oldest_and_not_given_to_whoever_needs_fewer() -
     assert names(then.grant()) == ["large"]
 
 
-def test_more_is_expected_of_a_catalog_that_has_waited_than_it_said() -> None:
-    ledger = at_work(a_waiter("waited", 60, calls=2), a_waiter("came", 1, calls=2))
-    alone = at_work(a_waiter("big", 1, calls=50))
-
-    assert [each.slots for each in ledger.grants] == [4, 2]
-    assert [each.slots for each in alone.grants] == [10]
-
-
 def test_a_job_has_its_knowledge_base_alone_and_others_go_on_beside_it() -> None:
     elsewhere = a_waiter("elsewhere", 3, knowledge_base_id="KB2")
 
