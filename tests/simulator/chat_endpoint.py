@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+KEY = "sk-very-secret"
 SAYS = "Otters hold hands [1]."
 
 Answering = Callable[[BaseHTTPRequestHandler], None]
@@ -87,6 +88,10 @@ def respond(handler: BaseHTTPRequestHandler, status: int, body: str, **headers: 
         handler.send_header(name, value)
     handler.end_headers()
     handler.wfile.write(content)
+
+
+def says(status: int, body: str, **headers: str) -> Answering:
+    return lambda handler: respond(handler, status, body, **headers)
 
 
 def drip(handler: BaseHTTPRequestHandler) -> None:

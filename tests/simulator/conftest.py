@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from stackroom_local.simulator import guardrails, knowledge_bases, rules
-from tests.simulator.chat_endpoint import ChatEndpoint, chat_endpoint
+from stackroom_local.simulator.model_endpoint import ModelEndpoint
+from tests.simulator.chat_endpoint import KEY, ChatEndpoint, chat_endpoint
+from tests.simulator.collection import PRINCIPALS
 from tests.simulator.running import ministack, simulated
 from tests.simulator.world import REGION, World
 
@@ -44,7 +46,8 @@ def s3_endpoint(_fake_credentials: None) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def shared(s3_endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """The simulator of all tests, for what a module makes once and only reads."""
-    with simulated(tmp_path_factory.mktemp("simulator"), s3_endpoint) as world:
+    directory = tmp_path_factory.mktemp("simulator")
+    with simulated(directory, s3_endpoint, principals=PRINCIPALS) as world:
         yield world
 
 
@@ -71,6 +74,16 @@ def world_at(s3_endpoint: str, tmp_path: Path) -> Iterator[Callable[..., World]]
 def _chat() -> Iterator[ChatEndpoint]:
     with chat_endpoint() as endpoint:
         yield endpoint
+
+
+@pytest.fixture(scope="session")
+def modelled(
+    _chat: ChatEndpoint, s3_endpoint: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[World]:
+    """A simulator that has a model asked, which it does not wait for long."""
+    model = ModelEndpoint(base_url=_chat.base_url, model="small", key=KEY, seconds=1)
+    with simulated(tmp_path_factory.mktemp("modelled"), s3_endpoint, model=model) as world:
+        yield world
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from tests.simulator.world import ROLE, World, eventually
 
 CONNECTOR = "MANAGED_KNOWLEDGE_BASE_CONNECTOR"
 CUSTOM = {"type": "CUSTOM", "version": "1"}
-UNPROTECTED = {"deletionProtectionStatus": "DISABLED"}
 
 
 def managed_request(**configuration: Any) -> dict[str, Any]:
@@ -44,7 +43,7 @@ def source_request(knowledge_base: str, parameters: object, **more: Any) -> dict
             "type": CONNECTOR,
             "managedKnowledgeBaseConnectorConfiguration": {
                 "connectorParameters": parameters,
-                **more,
+                **{name: value for name, value in more.items() if value is not None},
             },
         },
     }

@@ -14,7 +14,7 @@ from stackroom_local.simulator.chunking import Chunking
 from stackroom_local.simulator.embedding import Vector
 from stackroom_local.simulator.wordpieces import ids_of, spans_of
 from tests.simulator.holding import holds
-from tests.simulator.world import World, at, data_source_request, eventually, invalid
+from tests.simulator.world import World, data_source_request, eventually, invalid
 
 SENTENCE = "The quick brown fox number {number} jumps over a lazy dog, twice.\n"
 STORY = "".join(SENTENCE.format(number=number) for number in range(200))
@@ -148,13 +148,6 @@ def test_of_101_sentences_the_tenth_that_differs_most_is_cut() -> None:
 
 
 @holds("chunk.breakpoints")
-def test_where_no_sentence_differs_more_than_others_nothing_is_cut() -> None:
-    alike = " ".join(["Item 7 is in stock."] * 20)
-
-    assert texts(semantic(), alike) == [alike]
-
-
-@holds("chunk.breakpoints")
 def test_with_a_buffer_a_sentence_is_embedded_with_its_neighbours() -> None:
     seen: list[str] = []
 
@@ -168,10 +161,16 @@ def test_with_a_buffer_a_sentence_is_embedded_with_its_neighbours() -> None:
 
 
 @holds("chunk.breakpoints")
-def test_what_belongs_together_is_cut_all_the_same_where_it_is_too_long() -> None:
-    sizes = [len(ids_of(text)) for text in texts(semantic(tokens=40), STORY)]
+def test_what_is_alike_stays_whole_unless_it_is_too_long_and_nothing_is_lost() -> None:
+    alike = " ".join(["Item 7 is in stock."] * 20)
+    different = "One 1 two. Three 9!\n\nFour 30?  Five 3。Six 4."
 
+    sizes = [len(ids_of(text)) for text in texts(semantic(tokens=40), STORY)]
+    pieces = texts(semantic(percentile=50), different)
+
+    assert texts(semantic(), alike) == [alike]
     assert max(sizes) <= 40
+    assert "".join("".join(pieces).split()) == "".join(different.split())
 
 
 @holds("chunk.breakpoints")
@@ -233,62 +232,20 @@ def test_a_search_finds_children_and_shows_each_parent_once_from_what_nothing_fi
     eventually(lambda: world.found_keys(knowledge_base, "text") == found)
 
 
-@holds("chunk.ranges")
-@pytest.mark.parametrize(
-    "chunking",
-    [
-        fixed(0, 20),
-        fixed(300, 100),
-        hierarchical(1_500),
-        semantic(tokens=8_193),
-        semantic(buffer=2),
-        semantic(percentile=100),
-        {"chunkingStrategy": "SENTENCES"},
-    ],
-    ids=str,
-)
-def test_numbers_out_of_range_are_refused_by_the_model(
-    world: World, chunking: dict[str, Any]
-) -> None:
-    said = _refused(world, chunking)
-
-    assert said.startswith("1 validation error detected: Value at 'vectorIngestion")
-
-
-@holds("chunk.configuration", "chunk.levels")
-@pytest.mark.parametrize(
-    ("chunking", "problem"),
-    [
+@holds("chunk.ranges", "chunk.configuration", "chunk.levels")
+def test_a_configuration_that_does_not_fit_says_why(world: World) -> None:
+    request = data_source_request(world.knowledge_base(), world.bucket)
+    out_of_range = "1 validation error detected: Value at 'vectorIngestion"
+    cases: list[tuple[dict[str, Any], str]] = [
+        *((each, out_of_range) for each in (fixed(0, 20), fixed(300, 100), hierarchical(1_500))),
+        *((semantic(*each), out_of_range) for each in ((8_193,), (300, 2), (300, 0, 100))),
+        ({"chunkingStrategy": "SENTENCES"}, out_of_range),
         ({"chunkingStrategy": "HIERARCHICAL"}, "needs hierarchicalChunkingConfiguration"),
         ({**fixed(300, 20), "chunkingStrategy": "NONE"}, "does not go with NONE"),
         (hierarchical(300, 301), "the child's maxTokens (301), which must not exceed"),
         (hierarchical(1_500, 60, overlap=60), "overlapTokens (60) must be less"),
-    ],
-    ids=str,
-)
-def test_a_configuration_that_does_not_fit_says_why(
-    world: World, chunking: dict[str, Any], problem: str
-) -> None:
-    assert problem in _refused(world, chunking)
+    ]
 
-
-def test_the_largest_numbers_are_taken_and_told_again(world: World) -> None:
-    chunking = {"chunkingConfiguration": semantic(8_192, 1, 99)}
-
-    knowledge_base, source = world.pair(vectorIngestionConfiguration=chunking)
-
-    told = world.agent.get_data_source(**at(knowledge_base, source))["dataSource"]
-    assert told["vectorIngestionConfiguration"] == chunking
-
-
-def _refused(world: World, chunking: dict[str, Any]) -> str:
-    request = data_source_request(world.knowledge_base(), world.bucket)
-    ingestion = {"vectorIngestionConfiguration": {"chunkingConfiguration": chunking}}
-    return invalid(world.agent.create_data_source, **request, **ingestion)
-
-
-def test_nothing_of_a_text_is_lost_between_matters() -> None:
-    story = "One 1 two. Three 9!\n\nFour 30?  Five 3。Six 4."
-    pieces = texts(semantic(percentile=50), story)
-
-    assert "".join("".join(pieces).split()) == "".join(story.split())
+    for chunking, problem in cases:
+        given = {**request, "vectorIngestionConfiguration": {"chunkingConfiguration": chunking}}
+        assert problem in invalid(world.agent.create_data_source, **given)

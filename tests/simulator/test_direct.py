@@ -1,4 +1,4 @@
-"""Direct ingestion and deletion: what a request may hold, and what its documents read meanwhile."""
+"""Direct ingestion and deletion: what a request may hold, and what becomes of its documents."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -12,6 +12,7 @@ from tests.simulator.world import CUSTOM, World, at, eventually, inline, invalid
 
 # Minutes of embedding; as many bytes as the parser reads in no time.
 LONG = "".join(f"{row},{row * 7919 % 10007}\n" for row in range(60_000))
+OF_S3 = {"type": "S3_LOCATION", "s3Location": {"uri": "s3://documents/a.json"}}
 BUSY = "You have reached the maximum number of concurrent ingestion jobs per knowledge base: 1"
 
 
@@ -19,7 +20,17 @@ def custom(world: World) -> dict[str, str]:
     return at(*world.pair(dataSourceConfiguration=CUSTOM))
 
 
+def synced(world: World) -> dict[str, str]:
+    """An S3 data source that takes direct requests."""
+    pair = world.pair("shelf/")
+    world.sync(*pair)
+    return at(*pair)
+
+
 def named(identifier: str) -> dict[str, Any]:
+    """As requests name a document by its id, or by its URI."""
+    if identifier.startswith("s3://"):
+        return {"dataSourceType": "S3", "s3": {"uri": identifier}}
     return {"dataSourceType": "CUSTOM", "custom": {"id": identifier}}
 
 
@@ -31,18 +42,22 @@ def by_location(identifier: str, uri: str, **attributes: str) -> dict[str, Any]:
     return document
 
 
-def ingest(world: World, key: dict[str, str], *documents: dict[str, Any], **more: Any) -> Any:
+def by_uri(uri: str, *, described: bool = True) -> dict[str, Any]:
+    """With the attributes of its sidecar, if `described`."""
+    content = {"dataSourceType": "S3", "s3": {"s3Location": {"uri": uri}}}
+    sidecar = {"type": "S3_LOCATION", "s3Location": {"uri": f"{uri}.metadata.json"}}
+    return {"content": content} | ({"metadata": sidecar} if described else {})
+
+
+def ingest(world: World, key: dict[str, str], *documents: dict[str, Any]) -> list[str]:
     """What each reads at once."""
-    answer = world.agent.ingest_knowledge_base_documents(**key, documents=documents, **more)
+    answer = world.agent.ingest_knowledge_base_documents(**key, documents=documents)
     return [each["status"] for each in answer["documentDetails"]]
 
 
-def delete(world: World, key: dict[str, str], identifier: str, **more: Any) -> Any:
-    identifiers = [named(identifier)]
-    answer = world.agent.delete_knowledge_base_documents(
-        **key, documentIdentifiers=identifiers, **more
-    )
-    return answer["documentDetails"][0]["status"]
+def delete(world: World, key: dict[str, str], *identifiers: str) -> None:
+    given = [named(each) for each in identifiers]
+    world.agent.delete_knowledge_base_documents(**key, documentIdentifiers=given)
 
 
 def status(world: World, key: dict[str, str], identifier: str) -> str:
@@ -51,6 +66,12 @@ def status(world: World, key: dict[str, str], identifier: str) -> str:
         **key, documentIdentifiers=[named(identifier)]
     )
     return str(answer["documentDetails"][0]["status"])
+
+
+def owned(world: World, key: dict[str, str], owner: str) -> list[str]:
+    """The texts whose sidecars say so."""
+    condition = {"equals": {"key": "owner", "value": owner}}
+    return [hit["content"]["text"] for hit in world.search(key["knowledgeBaseId"], "x", condition)]
 
 
 def settled(world: World, key: dict[str, str]) -> dict[str, dict[str, Any]] | None:
@@ -89,49 +110,6 @@ def test_a_document_goes_from_starting_to_indexed_and_from_deleting_to_not_found
     assert (done - begun).total_seconds() >= 4 / 4
 
 
-@holds("document.overwritten")
-def test_a_document_of_the_same_id_is_replaced_and_a_deleted_one_found_no_more(
-    world: World,
-) -> None:
-    key = custom(world)
-    base = key["knowledgeBaseId"]
-
-    def texts(**owner: str) -> list[str]:
-        condition = {"equals": {"key": "a", "value": owner["a"]}} if owner else None
-        return [hit["content"]["text"] for hit in world.search(base, "text", condition)]
-
-    ingest(world, key, inline("doc", "Old.", a="b"))
-    eventually(lambda: texts(a="b") == ["Old."])
-    ingest(world, key, inline("doc", "New.", a="c"))
-    eventually(lambda: texts() == ["New."])
-    of_the_old, of_the_new = texts(a="b"), texts(a="c")
-    delete(world, key, "doc")
-
-    assert (of_the_old, of_the_new) == ([], ["New."])
-    eventually(lambda: status(world, key, "doc") == "NOT_FOUND")
-    assert texts() == []
-
-
-def test_a_custom_document_is_found_by_its_id_and_its_inline_attributes(world: World) -> None:
-    key = custom(world)
-    uri = world.put("falcon.txt", "Falcons dive fast.")
-    document = by_location("doc-9", uri, user_id="alice", filename="falcon.txt")
-
-    ingest(world, key, document)
-
-    alices = {"equals": {"key": "user_id", "value": "alice"}}
-    (found,) = eventually(lambda: world.search(key["knowledgeBaseId"], "birds", alices))
-    assert found["location"] == {"type": "CUSTOM", "customDocumentLocation": {"id": "doc-9"}}
-    assert found["content"] == {"type": "TEXT", "text": "Falcons dive fast."}
-    assert found["metadata"].pop("x-amz-bedrock-kb-chunk-id")
-    assert found["metadata"] == {
-        "user_id": "alice",
-        "filename": "falcon.txt",
-        "x-amz-bedrock-kb-source-uri": "doc-9",
-        "x-amz-bedrock-kb-data-source-id": key["dataSourceId"],
-    }
-
-
 @holds(
     "document.status-reason",
     "file.format",
@@ -148,7 +126,7 @@ def test_only_an_ignored_document_has_a_reason(world: World) -> None:
         inline("blank", " \n", a="b"),
         inline("long", "Text.", note="n" * 1024),
         inline("many", "Text.", **{f"key{number}": "v" for number in range(36)}),
-        inline("good", "Text.", a="b"),
+        by_location("good", world.put("good.txt", "Text."), a="b"),
     ]
 
     ingest(world, key, *documents)
@@ -194,11 +172,7 @@ def test_a_request_holds_six_megabytes(world: World) -> None:
 @pytest.mark.parametrize(
     ("metadata", "content", "problem"),
     [
-        (
-            {"type": "S3_LOCATION", "s3Location": {"uri": "s3://documents/a.json"}},
-            {},
-            "Inline content needs inline metadata",
-        ),
+        (OF_S3, {}, "Inline content needs inline metadata"),
         (None, {"inlineContent": {"type": "TEXT"}}, "inlineContent is missing"),
         (None, {"sourceType": "S3_LOCATION"}, "s3Location is missing"),
     ],
@@ -239,7 +213,7 @@ def test_a_document_that_reads_indexed_is_found_a_little_later(
 def test_a_job_even_one_that_is_stopping_and_direct_requests_exclude_each_other(
     world_at: Callable[..., World],
 ) -> None:
-    world = world_at(5, patient=True)  # each must be at work while the other is tried
+    world = world_at(8, patient=True)  # each must be at work while the other is tried
     agent = world.agent
     knowledge_base, source = world.pair()
     key, other = at(knowledge_base, source), at(knowledge_base, world.data_source(knowledge_base))
@@ -263,21 +237,8 @@ def test_a_job_even_one_that_is_stopping_and_direct_requests_exclude_each_other(
     assert (stopping["status"], stopped["status"]) == ("STOPPING", "STOPPED")
     assert second == {"Code": "ConflictException", "Message": BUSY}
     assert deletion == "There is at least one running ingestion job for this data source"
-    assert (stopped["updatedAt"] - stopping["updatedAt"]).total_seconds() >= 25 / 5
+    assert (stopped["updatedAt"] - stopping["updatedAt"]).total_seconds() >= 25 / 8
     agent.delete_data_source(**key)
-
-
-def test_documents_are_listed_in_pages(world: World) -> None:
-    key = custom(world)
-    ids = [f"doc-{number}" for number in range(5)]
-    ingest(world, key, *(inline(each, "Text.", a="b") for each in ids))
-
-    paginator = world.agent.get_paginator("list_knowledge_base_documents")
-    pages = list(paginator.paginate(**key, PaginationConfig={"PageSize": 2}))
-
-    details = [page["documentDetails"] for page in pages]
-    assert list(map(len, details)) == [2, 2, 1]
-    assert [each["identifier"]["custom"]["id"] for page in details for each in page] == ids
 
 
 @holds("document.concurrent")
@@ -297,17 +258,121 @@ def test_an_account_has_ten_direct_calls_at_work(world_at: Callable[..., World])
     assert "can't exceed (10)" in eventually(crowded)
 
 
-@holds("request.client-token")
-def test_a_repeated_client_token_does_nothing_again(world: World) -> None:
-    key, tokens = custom(world), [{"clientToken": letter * 40} for letter in "id"]
-    document = inline("doc", "Text.", a="b")
+@holds("document.after-sync", "document.first-sync", "document.content", "document.identifier")
+def test_it_takes_direct_requests_once_a_job_was_complete_though_it_found_nothing(
+    world: World,
+) -> None:
+    key, agent = at(*world.pair("shelf/")), world.agent
+    uri = world.put("elsewhere/a.txt", "Text.", {"owner": "alice"})
+    of_custom = inline("a", "Text.", a="b")
+    inline_metadata = by_uri(uri) | {"metadata": of_custom["metadata"]}
 
-    ingest(world, key, document, **tokens[0])
-    eventually(lambda: status(world, key, "doc") == "INDEXED")
-    ingested_again = ingest(world, key, document, **tokens[0])
-    delete(world, key, "doc", **tokens[1])
-    eventually(lambda: status(world, key, "doc") == "NOT_FOUND")
-    deleted_again = delete(world, key, "doc", **tokens[1])
+    listing = invalid(agent.list_knowledge_base_documents, **key)
+    ingesting = invalid(agent.ingest_knowledge_base_documents, **key, documents=[by_uri(uri)])
+    deleting = invalid(
+        agent.delete_knowledge_base_documents, **key, documentIdentifiers=[named(uri)]
+    )
+    world.sync(*key.values())
+    described = invalid(agent.ingest_knowledge_base_documents, **key, documents=[inline_metadata])
+    written = invalid(agent.ingest_knowledge_base_documents, **key, documents=[of_custom])
+    before = status(world, key, uri)
+    taken = ingest(world, key, by_uri(uri))
 
-    assert ingested_again == ["INDEXED"]
-    assert deleted_again == "NOT_FOUND"
+    assert all("must be synced at least once" in each for each in (listing, ingesting, deleting))
+    assert described == "An S3 data source takes metadata from S3 only"
+    assert "does not match" in written
+    assert (before, taken) == ("NOT_FOUND", ["STARTING"])
+
+
+@holds("document.after-sync")
+def test_a_job_that_was_stopped_does_not_count_as_a_sync(world_at: Callable[..., World]) -> None:
+    world = world_at(20, patient=True)
+    key = at(*world.pair("shelf/"))
+    uri = world.put("shelf/a.txt", "Text.", {"owner": "alice"})
+    job = world.start(*key.values())
+    world.agent.stop_ingestion_job(**key, ingestionJobId=job["ingestionJobId"])
+    ended = world.finished(job)["status"]
+
+    early = invalid(world.agent.ingest_knowledge_base_documents, **key, documents=[by_uri(uri)])
+
+    assert ended == "STOPPED"
+    assert "must be synced at least once" in early
+
+
+@holds("document.by-uri", "document.overwritten")
+def test_a_document_is_found_by_its_uri_and_the_named_sidecar_and_replaced_by_its_uri(
+    world: World,
+) -> None:
+    key = synced(world)
+    uri = world.put("shelf/é.txt", "Otters hold hands.", {"owner": "alice"})
+    bare = world.put("elsewhere/b.txt", "Foxes dig.", {"owner": "alice"})
+
+    ingest(world, key, by_uri(uri), by_uri(bare, described=False))
+
+    def both() -> set[str] | None:
+        found = world.found_keys(key["knowledgeBaseId"], "animals")
+        return found if len(found) == 2 else None
+
+    assert eventually(both) == {"shelf/é.txt", "elsewhere/b.txt"}
+    assert owned(world, key, "alice") == ["Otters hold hands."]
+    world.put("shelf/é.txt", "Otters swim.", {"owner": "bob"})
+    ingest(world, key, by_uri(uri))
+    eventually(lambda: owned(world, key, "bob") == ["Otters swim."])
+    assert owned(world, key, "alice") == []
+
+
+@holds("job.incremental")
+def test_a_sync_skips_what_was_ingested_with_its_sidecar_and_reads_a_newer_sidecar(
+    world: World,
+) -> None:
+    key = synced(world)
+    same = world.put("shelf/same.txt", "The same.", {"owner": "alice"})
+    moved = world.put("shelf/moved.txt", "Moved.", {"owner": "alice"})
+    ingest(world, key, by_uri(same), by_uri(moved))
+    eventually(lambda: {status(world, key, each) for each in (same, moved)} == {"INDEXED"})
+    world.put("shelf/moved.txt", "Moved.", {"owner": "bob"})
+
+    job = world.sync(*key.values())
+
+    assert job["statistics"]["numberOfDocumentsSkipped"] == 1
+    assert job["statistics"]["numberOfMetadataDocumentsModified"] == 1
+    assert job["statistics"]["numberOfNewDocumentsIndexed"] == 0
+    eventually(lambda: owned(world, key, "bob") == ["Moved."])
+    assert owned(world, key, "alice") == ["The same."]
+
+
+@holds("job.equal-to-bucket")
+def test_a_sync_makes_the_data_source_equal_to_the_bucket_again(world: World) -> None:
+    inside, gone = (world.put(f"shelf/{name}.txt", "Inside.") for name in ("inside", "gone"))
+    outside = world.put("elsewhere/outside.txt", "Outside.")
+    key = synced(world)
+    delete(world, key, inside, gone)
+    world.drop("shelf/gone.txt")
+    ingest(world, key, by_uri(outside, described=False))
+    of = {inside: "NOT_FOUND", gone: "NOT_FOUND", outside: "INDEXED"}
+    eventually(lambda: {uri: status(world, key, uri) for uri in of} == of)
+
+    job = world.sync(*key.values())
+
+    assert job["statistics"]["numberOfNewDocumentsIndexed"] == 1
+    assert job["statistics"]["numberOfDocumentsDeleted"] == 1
+    assert world.statuses(*key.values()) == {"shelf/inside.txt": "INDEXED"}
+    eventually(lambda: world.found_keys(key["knowledgeBaseId"], "text") == {"shelf/inside.txt"})
+
+
+@holds("document.statuses")
+def test_a_document_reads_pending_while_its_job_has_not_come_to_it(
+    world_at: Callable[..., World],
+) -> None:
+    world = world_at(10)  # the job must not be over before it is looked at
+    places = world.pair()
+    for number in range(30):
+        world.put(f"{number:03}.txt", f"Document {number}.")
+    job = world.start(*places)
+
+    seen = eventually(lambda: set(world.statuses(*places).values()))
+
+    assert seen <= {"PENDING", "IN_PROGRESS", "INDEXED"}
+    assert "PENDING" in seen
+    world.finished(job)
+    assert set(world.statuses(*places).values()) == {"INDEXED"}

@@ -55,6 +55,10 @@ def test_files_that_can_be_read_are_indexed_others_fail_or_are_ignored_and_any_n
     assert all(uris[key] in reasons for key in (*unreadable, *ignored))
     reason = f"Ignored {len(ignored)} files as their file format was not supported."
     assert f"Encountered error: {reason} [Files: " in reasons
+    assert "Encountered error: Issue occurred while processing file. [Files: " in reasons
+    assert "]. Call to Customer Source did not succeed." in reasons
+    jobs = world.agent.list_ingestion_jobs(**at(knowledge_base, source))
+    assert "failureReasons" not in jobs["ingestionJobSummaries"][0]
     details = world.agent.list_knowledge_base_documents(**at(knowledge_base, source))
     told = {each["status"]: each.get("statusReason") for each in details["documentDetails"]}
     assert told == {
@@ -71,11 +75,9 @@ def test_files_that_can_be_read_are_indexed_others_fail_or_are_ignored_and_any_n
 
 def test_both_forms_of_a_sidecar_give_attributes_and_one_form_is_embedded(world: World) -> None:
     knowledge_base, source = world.pair()
+    topic = {"type": "STRING", "stringValue": "volcanoes"}
     full = {
-        "topic": {
-            "value": {"type": "STRING", "stringValue": "volcanoes"},
-            "includeForEmbedding": True,
-        },
+        "topic": {"value": topic, "includeForEmbedding": True},
         "year": {"value": {"type": "NUMBER", "numberValue": 2026}},
         "draft": {"value": {"type": "BOOLEAN", "booleanValue": False}},
         "tags": {"value": {"type": "STRING_LIST", "stringListValue": ["hot", "red"]}},
@@ -90,23 +92,11 @@ def test_both_forms_of_a_sidecar_give_attributes_and_one_form_is_embedded(world:
     assert first["location"]["s3Location"]["uri"].endswith("full.txt")
     assert first["score"] > second["score"]
     assert first["content"]["text"] == "It is about to happen."
-    attributes = {key: first["metadata"][key] for key in ("topic", "year", "draft", "tags")}
-    assert attributes == {
-        "topic": "volcanoes",
-        "year": 2026,
-        "draft": False,
-        "tags": ["hot", "red"],
-    }
+    told = {"topic": "volcanoes", "year": 2026, "draft": False, "tags": ["hot", "red"]}
+    assert first["metadata"].items() >= told.items()
 
 
-@holds(
-    "sidecar.invalid",
-    "sidecar.key-length",
-    "sidecar.list-size",
-    "sidecar.text-length",
-    "sidecar.size",
-    "metadata.custom-keys",
-)
+@holds("sidecar.invalid", "sidecar.size", "metadata.custom-keys")
 def test_a_document_with_an_invalid_sidecar_fails_and_with_one_too_large_is_left_out(
     world: World,
 ) -> None:
@@ -114,10 +104,6 @@ def test_a_document_with_an_invalid_sidecar_fails_and_with_one_too_large_is_left
     attributes: list[dict[str, Any]] = [
         {"x-amz-bedrock-mine": "reserved"},
         {"tags": []},
-        {"tags": ["t"] * 11},
-        {"empty": ""},
-        {"k" * 201: "v"},
-        {"": "v"},
         {"nested": {"a": 1}},
         {f"k{number}": 1 for number in range(36)},
     ]
@@ -142,12 +128,14 @@ def test_a_document_with_an_invalid_sidecar_fails_and_with_one_too_large_is_left
     [
         ({"k": "v" * 2048}, {"k": "v" * 2049}),
         ({"k" * 200: "v"}, {"k" * 201: "v"}),
+        ({"k": "v"}, {"": "v"}),
+        ({"k": "v"}, {"k": ""}),
         ({"k": ["v"] * 10}, {"k": ["v"] * 11}),
     ],
 )
 def test_an_attribute_has_its_limits(inside: dict[str, Any], outside: dict[str, Any]) -> None:
     assert attributes(inside.items(), OF_VECTOR).values == inside
-    with pytest.raises(ValueError, match=r"^(k+|str|list)$"):
+    with pytest.raises(ValueError, match=r"^(k*|str|list)$"):
         attributes(outside.items(), OF_VECTOR)
 
 
@@ -187,20 +175,6 @@ def test_without_non_filterable_keys_long_passages_are_refused_and_still_read_in
     assert "Filterable metadata must have at most 2048 bytes" in job["failureReasons"][0]
     found = {"short.txt", "longer.txt"}
     eventually(lambda: world.found_keys(knowledge_base, "text") == found)
-
-
-@holds("metadata.size")
-def test_a_passage_of_more_than_40_kilobytes_is_refused(world: World) -> None:
-    knowledge_base = world.knowledge_base()
-    whole = {"chunkingConfiguration": {"chunkingStrategy": "NONE"}}
-    source = world.data_source(knowledge_base, vectorIngestionConfiguration=whole)
-    world.put("short.txt", "A short text fits.")
-    world.put("long.txt", "international " * 3_000)
-
-    job = world.sync(knowledge_base, source)
-
-    assert "Metadata must have at most 40960 bytes" in job["failureReasons"][0]
-    assert eventually(lambda: world.found_keys(knowledge_base, "text")) == {"short.txt"}
 
 
 def test_a_changed_document_that_fails_is_no_longer_found_and_an_equal_one_keeps_its_time(

@@ -127,6 +127,7 @@ def test_filter_and_number_of_results_are_those_of_the_search_and_nothing_is_inv
     assert (nothing["output"]["text"], nothing["citations"]) == (SORRY, [])
     assert "Rome has seven hills." in uncited["output"]["text"]
     assert uncited["citations"] == []
+    assert refusal(shelf, "  ")
 
 
 @holds("generate.session")
@@ -151,18 +152,11 @@ def test_a_model_that_can_not_answer_is_refused(
     assert "model" in refusal(shelf, modelArn=model)
 
 
-def test_a_question_is_not_blank(shelf: tuple[World, str]) -> None:
-    assert refusal(shelf, "  ")
-
-
 @holds("request.not-simulated", "generate.search-results")
 @pytest.mark.parametrize(
     ("chosen", "message"),
     [
-        (
-            {"promptTemplate": {"textPromptTemplate": "Answer $query$."}},
-            "must contain the placeholder $search_results$",
-        ),
+        ({"promptTemplate": {"textPromptTemplate": "Answer $query$."}}, "$search_results$"),
         ({"promptTemplate": {"textPromptTemplate": "x" * 4001}}, "4000"),
         ({"additionalModelRequestFields": {"top_k": 5}}, "additionalModelRequestFields"),
         ({"inferenceConfig": {"textInferenceConfig": {"temperature": 1.5}}}, "temperature"),
@@ -172,49 +166,3 @@ def test_a_generation_that_is_refused_says_why(
     shelf: tuple[World, str], chosen: dict[str, Any], message: str
 ) -> None:
     assert message in refusal(shelf, generationConfiguration=chosen)
-
-
-@holds("generate.guardrail")
-@pytest.mark.parametrize(
-    ("question", "said"),
-    [
-        ("Which city has the most pigeons?", "That question is not for this assistant."),
-        ("What does the head of marketing do?", "That answer is not for you."),
-        (QUESTION, None),
-    ],
-)
-def test_a_guardrail_blocks_the_question_or_the_answer(
-    shelf: tuple[World, str], question: str, said: str | None
-) -> None:
-    world, knowledge_base = shelf
-    id_ = world.guardrail(words=["pigeons", "120,000"])
-    version = world.bedrock.create_guardrail_version(guardrailIdentifier=id_)["version"]
-    named = {"guardrailId": id_, "guardrailVersion": version}
-    one = {"vectorSearchConfiguration": {"numberOfResults": 1}}
-
-    answer = world.runtime.retrieve_and_generate(
-        **answer_request(
-            knowledge_base,
-            question,
-            retrievalConfiguration=one,
-            generationConfiguration={"guardrailConfiguration": named},
-        )
-    )
-
-    if said is None:
-        assert answer["guardrailAction"] == "NONE"
-        assert answer["citations"]
-    else:
-        assert answer["guardrailAction"] == "INTERVENED"
-        assert (answer["output"]["text"], answer["citations"]) == (said, [])
-
-
-@holds("retrieve.guardrail-missing")
-@pytest.mark.parametrize("named", [{"guardrailVersion": "3"}, {"guardrailId": "nosuchguardrail"}])
-def test_a_guardrail_that_is_not_there_is_an_error(
-    shelf: tuple[World, str], named: dict[str, str]
-) -> None:
-    there = {"guardrailId": shelf[0].guardrail(words=["a"]), "guardrailVersion": "DRAFT"}
-    chosen = {"guardrailConfiguration": {**there, **named}}
-
-    assert "does not exist" in refusal(shelf, generationConfiguration=chosen)

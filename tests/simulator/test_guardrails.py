@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
@@ -13,6 +12,7 @@ from tests.simulator.topics import TOPICS
 from tests.simulator.world import World, guardrail_request, invalid, refused
 
 HATE = {"type": "HATE", "inputStrength": "LOW", "outputStrength": "LOW"}
+PROFANE = {"type": "PROFANITY"}
 SALARIES = {"Salaries": TOPICS["Salaries"]}
 
 
@@ -84,15 +84,6 @@ def test_a_version_goes_alone_and_a_guardrail_with_all_its_versions(world: World
         assert error["Code"] == "ResourceNotFoundException"
 
 
-def test_a_repeated_client_token_makes_one_guardrail_and_one_version(world: World) -> None:
-    request, token = guardrail_request(words=["heron"]), {"clientRequestToken": uuid4().hex}
-
-    [id_] = {world.bedrock.create_guardrail(**request, **token)["guardrailId"] for _ in range(2)}
-    version = world.bedrock.create_guardrail_version
-
-    assert {version(guardrailIdentifier=id_, **token)["version"] for _ in range(2)} == {"1"}
-
-
 @holds("guardrail.name-taken")
 def test_a_name_is_taken_once(world: World) -> None:
     request = guardrail_request(words=["heron"])
@@ -121,12 +112,8 @@ def test_an_account_has_100_guardrails_and_each_of_them_20_versions(
     another = refused(world.bedrock.create_guardrail, **guardrail_request(words=["heron"]))
     version = refused(world.bedrock.create_guardrail_version, guardrailIdentifier=ids[0])
 
-    paginator = world.bedrock.get_paginator("list_guardrails")
-    pages = list(paginator.paginate(PaginationConfig={"PageSize": 1}))
-    assert [[each["id"] for each in page["guardrails"]] for page in pages] in (
-        [[ids[0]], [ids[1]]],
-        [[ids[1]], [ids[0]]],
-    )
+    listed = world.bedrock.list_guardrails()["guardrails"]
+    assert {each["id"] for each in listed} == set(ids)
     assert another["Code"] == version["Code"] == "ServiceQuotaExceededException"
     assert another["Message"].endswith("guardrails per account: 2")
     assert rules.GUARDRAILS_PER_ACCOUNT.limit == 100
@@ -135,60 +122,45 @@ def test_an_account_has_100_guardrails_and_each_of_them_20_versions(
 
 @holds("guardrail.empty", "request.not-simulated")
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("policies", "message"),
     [
-        ({"wordPolicyConfig": None}, "at least one policy"),
-        (
-            {"contentPolicyConfig": {"filtersConfig": [HATE]}},
-            "contentPolicyConfig",
-        ),
-        (
-            {"wordPolicyConfig": {"managedWordListsConfig": [{"type": "PROFANITY"}]}},
-            "managedWordListsConfig",
-        ),
+        ({}, "at least one policy"),
+        ({"contentPolicyConfig": {"filtersConfig": [HATE]}}, "contentPolicyConfig"),
+        ({"wordPolicyConfig": {"managedWordListsConfig": [PROFANE]}}, "managedWordListsConfig"),
         ({"wordPolicyConfig": {"wordsConfig": [{"text": "w" * 101}]}}, "wordsConfig"),
     ],
 )
 def test_what_no_guardrail_can_be_here_is_refused_by_name(
-    world: World, changes: dict[str, Any], message: str
+    world: World, policies: dict[str, Any], message: str
 ) -> None:
-    request = {**guardrail_request(words=["heron"]), **changes}
+    request = {**guardrail_request(), **policies}
 
-    message_told = invalid(
-        world.bedrock.create_guardrail,
-        **{member: value for member, value in request.items() if value is not None},
-    )
-
-    assert message in message_told
+    assert message in invalid(world.bedrock.create_guardrail, **request)
 
 
 def applied(world: World, id_: str, text: str, **more: Any) -> dict[str, Any]:
-    request = {"guardrailVersion": "DRAFT", "source": "INPUT", **more}
-    answer: dict[str, Any] = world.bedrock_runtime.apply_guardrail(
-        guardrailIdentifier=id_, content=[{"text": {"text": text}}], **request
-    )
+    request = {
+        "guardrailIdentifier": id_,
+        "guardrailVersion": "DRAFT",
+        "source": "INPUT",
+        "content": [{"text": {"text": text}}],
+    }
+    answer: dict[str, Any] = world.bedrock_runtime.apply_guardrail(**{**request, **more})
     return answer
 
 
 @holds("guardrail.words")
-@pytest.mark.parametrize(
-    ("text", "blocked"),
-    [
-        ("PROJECT   Heron!", True),
-        ("(Project\nHeron)", True),
-        ("Ｐｒｏｊｅｃｔ heron", True),
-        ("project heronry", False),
-        ("project, heron", False),
-        ("C is a language", False),
-        ("", False),
-    ],
-)
-def test_words_are_found_whole_in_any_case(world: World, text: str, blocked: bool) -> None:
+def test_words_are_found_whole_in_any_case(world: World) -> None:
     id_ = world.guardrail(words=["Project Heron", "C++"])
+    blocked = ("PROJECT   Heron!", "(Project\nHeron)", "Ｐｒｏｊｅｃｔ heron")
+    free = ("project heronry", "project, heron", "C is a language", "")
 
-    answer = applied(world, id_, text)
+    actions = {text: applied(world, id_, text)["action"] for text in (*blocked, *free)}
 
-    assert answer["action"] == ("GUARDRAIL_INTERVENED" if blocked else "NONE")
+    assert actions == {
+        **dict.fromkeys(blocked, "GUARDRAIL_INTERVENED"),
+        **dict.fromkeys(free, "NONE"),
+    }
 
 
 def test_a_blocked_text_is_answered_as_aws_answers_it(world: World) -> None:
@@ -262,15 +234,9 @@ def test_an_entry_may_be_off_on_one_side_or_only_report(world: World) -> None:
 def test_a_guardrail_that_is_not_there_or_does_not_look_there_is_an_error(
     world: World, change: dict[str, Any], code: str | None
 ) -> None:
-    request = {
-        "guardrailIdentifier": world.guardrail(words=["a"]),
-        "guardrailVersion": "DRAFT",
-        "source": "INPUT",
-        "content": [{"text": {"text": "Otters."}}],
-    }
+    id_ = world.guardrail(words=["a"])
 
-    error = refused(world.bedrock_runtime.apply_guardrail, **{**request, **change})
+    error = refused(lambda: applied(world, id_, "Otters.", **change))
 
-    assert error["Code"] == code or (
-        error["Code"] == "ValidationException" and "does not offer" in error["Message"]
-    )
+    assert error["Code"] == (code or "ValidationException")
+    assert code or "does not offer" in error["Message"]

@@ -143,19 +143,11 @@ def test_all_that_a_body_of_claude_may_have_is_read(world: World) -> None:
         (CLAUDE, {"messages": [{"role": "user"}]}, "#/messages/0: required key [content] not"),
         (CLAUDE, {"top_k": 5}, "does not offer top_k in a body of InvokeModel"),
         (CLAUDE, {"tool_choice": {"type": "none"}}, "does not offer tool_choice none"),
-        (
-            CLAUDE,
-            {"messages": [{"role": "user", "content": [{"type": "image", "source": {}}]}]},
-            "does not offer image in a body of InvokeModel",
-        ),
+        (CLAUDE, {"messages": [{"role": "user", "content": [{"type": "image"}]}]}, "offer image"),
         (NOVA, {"schemaVersion": "messages-v2"}, "#/schemaVersion: Input should be 'messages-v1'"),
         (NOVA, {"inferenceConfig": {"topK": 5}}, "does not offer topK"),
         (NOVA, {"toolConfig": {"tools": {"toolSpec": {}}}}, "Member must be a list"),
-        (
-            NOVA,
-            {"messages": [{"role": "user", "content": [{"text": "?"}, {"document": {}}]}]},
-            "#/messages/0/content/1: extraneous key [document] is not permitted",
-        ),
+        (NOVA, {"messages": [{"role": "user", "content": [{"document": {}}]}]}, "key [document]"),
         ("meta.llama3-8b-instruct-v1:0", {}, "does not offer InvokeModel of meta.llama3-8b"),
     ],
 )
@@ -175,11 +167,7 @@ def test_a_body_that_does_not_fit_is_refused(
     [
         ({"body": "{"}, "#: Invalid JSON"),
         ({"body": "[]"}, "#: Input should"),
-        (
-            {"body": "{}"},
-            "Malformed input request: #: required key [anthropic_version] not found, please"
-            " reformat your input and try again.",
-        ),
+        ({"body": "{}"}, "#: required key [anthropic_version] not found, please reformat"),
         ({"guardrailIdentifier": "abc", "guardrailVersion": "1"}, "does not offer"),
         ({"trace": "ENABLED"}, "does not offer"),
     ],
@@ -190,11 +178,3 @@ def test_a_body_that_is_no_object_and_what_stands_beside_one_is_refused(
     request = {"modelId": CLAUDE, "body": json.dumps(ANTHROPIC), **asked}
 
     assert message in invalid(world.bedrock_runtime.invoke_model, **request)
-
-
-def test_a_stream_of_invoke_model_is_refused_by_name(world: World) -> None:
-    request = {"modelId": CLAUDE, "body": json.dumps(ANTHROPIC)}
-
-    said = invalid(world.bedrock_runtime.invoke_model_with_response_stream, **request)
-
-    assert "does not offer InvokeModelWithResponseStream" in said

@@ -1,4 +1,4 @@
-"""Knowledge bases: life, names, limits, and what can't change."""
+"""Knowledge bases and data sources: life, names, limits, and what can't change."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,7 +8,17 @@ import pytest
 
 from stackroom_local.simulator import knowledge_bases, rules
 from tests.simulator.holding import holds
-from tests.simulator.world import World, eventually, invalid, knowledge_base_request, refused
+from tests.simulator.world import (
+    CUSTOM,
+    World,
+    at,
+    data_source_request,
+    eventually,
+    inline,
+    invalid,
+    knowledge_base_request,
+    refused,
+)
 
 
 @holds("knowledge-base.creation", "request.client-token")
@@ -31,22 +41,7 @@ def test_a_new_knowledge_base_is_creating_then_active_and_made_once_for_a_client
     assert first["knowledgeBaseId"] in gone["Message"]
 
 
-@holds("knowledge-base.name-taken")
-def test_a_name_is_taken_once(world: World) -> None:
-    request = knowledge_base_request(world.index(), "taken")
-    world.agent.create_knowledge_base(**request)
-
-    error = refused(world.agent.create_knowledge_base, **request)
-
-    assert error["Code"] == "ConflictException"
-    assert error["Message"] == "KnowledgeBase with name taken already exists"
-
-
-@holds(
-    "knowledge-base.index-missing",
-    "knowledge-base.index-dimension",
-    "knowledge-base.index-arn-or-name",
-)
+@holds("knowledge-base.index-*")
 def test_the_index_must_exist_have_the_models_dimension_and_be_named_in_one_way(
     world: World,
 ) -> None:
@@ -75,17 +70,21 @@ def test_the_index_must_exist_have_the_models_dimension_and_be_named_in_one_way(
     assert "either indexArn or vectorBucketArn" in both
 
 
-@holds("knowledge-base.immutable")
-def test_the_configuration_of_a_knowledge_base_never_changes(world: World) -> None:
-    index = world.index()
-    request = knowledge_base_request(index)
+@holds("knowledge-base.immutable", "knowledge-base.name-taken")
+def test_the_configuration_of_a_knowledge_base_never_changes_and_its_name_is_taken(
+    world: World,
+) -> None:
+    request = knowledge_base_request(world.index(), "taken")
     created = world.agent.create_knowledge_base(**request)["knowledgeBase"]
+    taken = refused(world.agent.create_knowledge_base, **request)
     key = {"knowledgeBaseId": created["knowledgeBaseId"]}
 
     renamed = world.agent.update_knowledge_base(**{**request, **key, "name": "renamed"})
     other = knowledge_base_request(world.index())
     error = refused(world.agent.update_knowledge_base, **{**other, **key})
 
+    assert taken["Code"] == "ConflictException"
+    assert taken["Message"] == "KnowledgeBase with name taken already exists"
     assert renamed["knowledgeBase"]["name"] == "renamed"
     assert error["Code"] == "ValidationException"
 
@@ -113,19 +112,154 @@ def test_an_account_has_at_most_100_knowledge_bases_which_are_listed_in_pages(
     assert listed == made
 
 
-def test_a_model_of_256_dimensions_searches_as_well(world: World) -> None:
+def test_a_model_may_have_the_256_dimensions_of_its_index(world: World) -> None:
     request = knowledge_base_request(world.index(dimension=256))
-    request["knowledgeBaseConfiguration"]["vectorKnowledgeBaseConfiguration"][
-        "embeddingModelConfiguration"
-    ] = {"bedrockEmbeddingModelConfiguration": {"dimensions": 256}}
-    created = world.agent.create_knowledge_base(**request)["knowledgeBase"]
-    knowledge_base = created["knowledgeBaseId"]
-    source = world.data_source(knowledge_base)
+    dimensions = {"bedrockEmbeddingModelConfiguration": {"dimensions": 256}}
+    configuration = request["knowledgeBaseConfiguration"]["vectorKnowledgeBaseConfiguration"]
+    configuration["embeddingModelConfiguration"] = dimensions
+    made = world.agent.create_knowledge_base(**request)["knowledgeBase"]["knowledgeBaseId"]
     world.put("bees.txt", "Bees make honey.")
-    world.put("tax.txt", "Taxes are due in May.")
 
+    world.sync(made, world.data_source(made))
+
+    assert eventually(lambda: world.found_keys(made, "honey")) == {"bees.txt"}
+
+
+@holds("data-source.name-taken", "data-source.per-knowledge-base")
+def test_a_name_is_taken_once_and_five_are_the_most_in_a_knowledge_base(world: World) -> None:
+    knowledge_base, other = world.knowledge_base(), world.knowledge_base()
+    world.data_source(knowledge_base, name="ds-catalog")
+    request = data_source_request(knowledge_base, world.bucket)
+    create = world.agent.create_data_source
+
+    taken = refused(create, **{**request, "name": "ds-catalog"})
+    for _ in range(4):
+        world.data_source(knowledge_base)
+    sixth = refused(create, **request)
+
+    assert taken["Code"] == "ConflictException"
+    assert sixth["Code"] == "ServiceQuotaExceededException"
+    assert world.data_source(other, name="ds-catalog")
+
+
+@holds("request.client-token")
+def test_a_repeated_client_token_makes_one_data_source_for_ten_minutes(
+    world_at: Callable[..., World],
+) -> None:
+    world = world_at(2_000, patient=True)
+    knowledge_base = world.knowledge_base()
+
+    first, second = (world.data_source(knowledge_base, clientToken="t" * 33) for _ in range(2))
+    third = eventually(
+        lambda: (made := world.data_source(knowledge_base, clientToken="t" * 33)) != first and made
+    )
+
+    assert second == first
+    listed = world.agent.list_data_sources(knowledgeBaseId=knowledge_base)["dataSourceSummaries"]
+    assert {source["dataSourceId"] for source in listed} == {first, third}
+
+
+@holds("data-source.chunking-immutable", "data-source.replaced")
+def test_an_update_replaces_all_that_a_data_source_is_but_its_chunking(world: World) -> None:
+    more = {"description": "books", "dataDeletionPolicy": "RETAIN"}
+    knowledge_base, source = world.pair("shelf/", **more)
+    request = {**data_source_request(knowledge_base, world.bucket), "dataSourceId": source}
+    chunking = {"chunkingConfiguration": {"chunkingStrategy": "NONE"}}
+    update = world.agent.update_data_source
+
+    invalid(update, **request, vectorIngestionConfiguration=chunking)
+    update(**request)
+
+    found = world.agent.get_data_source(**at(knowledge_base, source))["dataSource"]
+    assert found["name"] == request["name"]
+    assert found["dataDeletionPolicy"] == "DELETE"
+    assert "description" not in found
+    assert "inclusionPrefixes" not in found["dataSourceConfiguration"]["s3Configuration"]
+
+
+@holds("data-source.deletion")
+def test_a_deleted_data_source_goes_with_its_passages(world: World) -> None:
+    index = world.index(searched={"AMAZON_BEDROCK_TEXT": None})
+    knowledge_base = world.knowledge_base(index)
+    source = world.data_source(knowledge_base)
+    world.put("tea.txt", "Green tea is brewed at eighty degrees.")
     world.sync(knowledge_base, source)
+    eventually(lambda: world.search(knowledge_base, "tea"))
 
-    eventually(lambda: len(world.search(knowledge_base, "honey")) == 2)
-    best = world.search(knowledge_base, "honey", results=1)[0]
-    assert best["content"]["text"] == "Bees make honey."
+    deleted = world.agent.delete_data_source(**at(knowledge_base, source))
+
+    assert deleted["status"] == "DELETING"
+    eventually(lambda: is_gone(world, knowledge_base))
+    assert world.search(knowledge_base, "tea") == []
+    assert world.query(index, texts={"AMAZON_BEDROCK_TEXT": "tea"}) == []
+    assert world.s3vectors.list_vectors(indexArn=index)["vectors"] == []
+
+
+@holds("data-source.deletion-failed")
+def test_a_data_source_whose_index_is_gone_can_only_be_deleted_by_retaining(world: World) -> None:
+    index = world.index()
+    knowledge_base = world.knowledge_base(index)
+    key = at(knowledge_base, world.data_source(knowledge_base))
+    world.s3vectors.delete_index(indexArn=index)
+    world.agent.delete_data_source(**key)
+
+    def failed() -> dict[str, Any] | None:
+        found: dict[str, Any] = world.agent.get_data_source(**key)["dataSource"]
+        return found if found["status"] == "DELETE_UNSUCCESSFUL" else None
+
+    assert "RETAIN" in eventually(failed)["failureReasons"][0]
+    request = data_source_request(knowledge_base, world.bucket)
+    world.agent.update_data_source(**{**request, **key, "dataDeletionPolicy": "RETAIN"})
+    world.agent.delete_data_source(**key)
+    eventually(lambda: is_gone(world, knowledge_base))
+
+
+@holds("data-source.being-deleted", "data-source.deletion")
+def test_a_data_source_that_is_being_deleted_takes_no_more_work(
+    world_at: Callable[..., World],
+) -> None:
+    world = world_at(4, patient=True)
+    agent = world.agent
+    knowledge_base, source = world.pair(dataSourceConfiguration=CUSTOM)
+    key = at(knowledge_base, source)
+    request = {**data_source_request(knowledge_base, world.bucket), **key}
+    named = {"documentIdentifiers": [{"dataSourceType": "CUSTOM", "custom": {"id": "doc"}}]}
+    written = {"documents": [inline("doc", "Text.", a="b")]}
+    agent.delete_data_source(**key)
+
+    errors = [
+        refused(agent.start_ingestion_job, **key),
+        refused(agent.update_data_source, **request),
+        refused(agent.delete_data_source, **key),
+        refused(agent.ingest_knowledge_base_documents, **key, **written),
+        refused(agent.delete_knowledge_base_documents, **key, **named),
+    ]
+    during = agent.get_data_source(**key)["dataSource"]["status"]
+
+    assert {error["Code"] for error in errors} == {"ConflictException"}
+    assert during == "DELETING"
+    eventually(lambda: is_gone(world, knowledge_base))
+    assert refused(agent.get_data_source, **key)["Code"] == "ResourceNotFoundException"
+
+
+@holds("data-source.retained")
+def test_retained_vectors_stay_in_the_index_and_out_of_the_knowledge_base(world: World) -> None:
+    index = world.index(searched={"AMAZON_BEDROCK_TEXT": None})
+    knowledge_base = world.knowledge_base(index)
+    source = world.data_source(knowledge_base, dataDeletionPolicy="RETAIN")
+    world.put("tea.txt", "Green tea is brewed at eighty degrees.", {"owner": "alice"})
+    world.sync(knowledge_base, source)
+    eventually(lambda: world.search(knowledge_base, "tea"))
+
+    world.agent.delete_data_source(**at(knowledge_base, source))
+
+    eventually(lambda: world.search(knowledge_base, "tea") == [])
+    [left] = world.s3vectors.list_vectors(indexArn=index, returnMetadata=True)["vectors"]
+    assert left["metadata"]["AMAZON_BEDROCK_TEXT"] == "Green tea is brewed at eighty degrees."
+    texts = {"AMAZON_BEDROCK_TEXT": "tea"}
+    assert world.query(index, texts=texts, filter={"owner": "alice"}) == [{"key": left["key"]}]
+
+
+def is_gone(world: World, knowledge_base: str) -> bool:
+    """Its only data source."""
+    return not world.agent.list_data_sources(knowledgeBaseId=knowledge_base)["dataSourceSummaries"]

@@ -14,34 +14,18 @@ from stackroom_local.simulator.rates import Rates
 from stackroom_local.simulator.rules import RATES
 from stackroom_local.simulator.validation import validate
 from tests.simulator.holding import holds
-from tests.simulator.world import data_source_request, inline, knowledge_base_request
-
-Path = tuple[str | int, ...]
+from tests.simulator.world import data_source_request, inline
 
 HOME = {"knowledgeBaseId": "KB00000000", "dataSourceId": "DS00000000"}
-INDEX = "arn:aws:s3vectors:us-east-1:000000000000:bucket/vectors/index/passages"
 BY_URI = {"dataSourceType": "S3", "s3": {"uri": "s3://documents/a.txt"}}
-BY_LOCATION: dict[str, dict[str, Any]] = {
-    "content": {
-        "dataSourceType": "CUSTOM",
-        "custom": {
-            "customDocumentIdentifier": {"id": "a"},
-            "sourceType": "S3_LOCATION",
-            "s3Location": {"uri": "s3://documents/a.txt"},
-        },
-    }
-}
-BYTES = {
-    "content": {
-        "dataSourceType": "CUSTOM",
-        "custom": {
-            **BY_LOCATION["content"]["custom"],
-            "inlineContent": {
-                "type": "BYTE",
-                "byteContent": {"mimeType": "text/plain", "data": b"text"},
-            },
-        },
-    }
+CONTENT = {
+    "dataSourceType": "CUSTOM",
+    "custom": {
+        "customDocumentIdentifier": {"id": "a"},
+        "sourceType": "S3_LOCATION",
+        "s3Location": {"uri": "s3://documents/a.txt"},
+        "inlineContent": {"type": "BYTE", "byteContent": {"mimeType": "text/plain", "data": b"a"}},
+    },
 }
 FIXED = {
     "chunkingConfiguration": {
@@ -50,37 +34,38 @@ FIXED = {
     }
 }
 CONDITION = {"equals": {"key": "city", "value": "Rome"}}
+SEARCH = {"numberOfResults": 5, "filter": {"andAll": [CONDITION, CONDITION]}}
+SOURCE = "bedrock-agent.CreateDataSource"
+START = "bedrock-agent.StartIngestionJob"
+JOBS = "bedrock-agent.ListIngestionJobs"
+INGEST = "bedrock-agent.IngestKnowledgeBaseDocuments"
+GET = "bedrock-agent.GetKnowledgeBaseDocuments"
+LIST = "bedrock-agent.ListKnowledgeBaseDocuments"
+RETRIEVE = "bedrock-agent-runtime.Retrieve"
+ANSWER = "bedrock-agent-runtime.RetrieveAndGenerate"
+INDEXES = "s3vectors.CreateIndex"
 # A valid request of each operation, which the cases below change in one place.
 REQUESTS: dict[str, dict[str, Any]] = {
-    "bedrock-agent.CreateKnowledgeBase": knowledge_base_request(INDEX, "name"),
-    "bedrock-agent.CreateDataSource": {
+    SOURCE: {
         **data_source_request("KB00000000", "documents", "prefix/"),
         "vectorIngestionConfiguration": FIXED,
     },
-    "bedrock-agent.StartIngestionJob": HOME,
-    "bedrock-agent.ListIngestionJobs": {
+    START: HOME,
+    JOBS: {
         **HOME,
         "filters": [{"attribute": "STATUS", "operator": "EQ", "values": ["COMPLETE"]}],
         "sortBy": {"attribute": "STATUS", "order": "ASCENDING"},
     },
-    "bedrock-agent.IngestKnowledgeBaseDocuments": {
-        **HOME,
-        "documents": [inline("a", "text", owner="alice"), BY_LOCATION, BYTES],
-    },
-    "bedrock-agent.GetKnowledgeBaseDocuments": {**HOME, "documentIdentifiers": [BY_URI]},
-    "bedrock-agent.ListKnowledgeBaseDocuments": HOME,
-    "bedrock-agent-runtime.Retrieve": {
+    INGEST: {**HOME, "documents": [inline("a", "text", owner="alice"), {"content": CONTENT}]},
+    GET: {**HOME, "documentIdentifiers": [BY_URI]},
+    LIST: HOME,
+    RETRIEVE: {
         "knowledgeBaseId": "KB00000000",
         "retrievalQuery": {"text": "cities"},
-        "retrievalConfiguration": {
-            "vectorSearchConfiguration": {
-                "numberOfResults": 5,
-                "filter": {"andAll": [CONDITION, CONDITION]},
-            }
-        },
+        "retrievalConfiguration": {"vectorSearchConfiguration": SEARCH},
     },
-    "bedrock-agent-runtime.RetrieveAndGenerate": {"input": {"text": "cities"}},
-    "s3vectors.CreateIndex": {
+    ANSWER: {"input": {"text": "cities"}},
+    INDEXES: {
         "vectorBucketName": "vectors",
         "indexName": "passages",
         "dataType": "float32",
@@ -89,32 +74,12 @@ REQUESTS: dict[str, dict[str, Any]] = {
         "metadataConfiguration": {"nonFilterableMetadataKeys": ["AMAZON_BEDROCK_TEXT"]},
     },
 }
-SOURCE = "bedrock-agent.CreateDataSource"
-AGENT_NAME = (SOURCE, ("name",))
-TOKEN = ("bedrock-agent.StartIngestionJob", ("clientToken",))
-PREFIXES = (SOURCE, ("dataSourceConfiguration", "s3Configuration", "inclusionPrefixes"))
-FIXED_SIZE = ("chunkingConfiguration", "fixedSizeChunkingConfiguration")
-OVERLAP = (SOURCE, ("vectorIngestionConfiguration", *FIXED_SIZE, "overlapPercentage"))
-INGEST = "bedrock-agent.IngestKnowledgeBaseDocuments"
-DOCUMENTS: tuple[str, Path] = (INGEST, ("documents",))
-ATTRIBUTES: tuple[str, Path] = (INGEST, ("documents", 0, "metadata", "inlineAttributes"))
-KEY: tuple[str, Path] = (*ATTRIBUTES[:1], (*ATTRIBUTES[1], 0, "key"))
-VALUE: tuple[str, Path] = (*ATTRIBUTES[:1], (*ATTRIBUTES[1], 0, "value"))
-CUSTOM_ID: tuple[str, Path] = (
-    INGEST,
-    ("documents", 0, "content", "custom", "customDocumentIdentifier", "id"),
-)
-URI: tuple[str, Path] = (INGEST, ("documents", 1, "content", "custom", "s3Location", "uri"))
-DATA: tuple[str, Path] = (
-    INGEST,
-    ("documents", 2, "content", "custom", "inlineContent", "byteContent", "data"),
-)
-IDENTIFIERS = ("bedrock-agent.GetKnowledgeBaseDocuments", ("documentIdentifiers",))
-IDENTIFIER: tuple[str, Path] = (IDENTIFIERS[0], ("documentIdentifiers", 0, "s3", "uri"))
-SEARCH = ("retrievalConfiguration", "vectorSearchConfiguration")
-RETRIEVE = "bedrock-agent-runtime.Retrieve"
-FIRST_KEY: tuple[str, Path] = (RETRIEVE, (*SEARCH, "filter", "andAll", 0, "equals", "key"))
-KEYS = ("s3vectors.CreateIndex", ("metadataConfiguration", "nonFilterableMetadataKeys"))
+PREFIXES = "dataSourceConfiguration.s3Configuration.inclusionPrefixes"
+FIXED_SIZE = "vectorIngestionConfiguration.chunkingConfiguration.fixedSizeChunkingConfiguration"
+ATTRIBUTES = "documents.0.metadata.inlineAttributes"
+CUSTOM = "documents.1.content.custom"
+VECTOR_SEARCH = "retrievalConfiguration.vectorSearchConfiguration"
+KEYS = "metadataConfiguration.nonFilterableMetadataKeys"
 
 
 def _string(value: str) -> dict[str, Any]:
@@ -125,56 +90,56 @@ def _strings(*values: str) -> dict[str, Any]:
     return {"type": "STRING_LIST", "stringListValue": list(values)}
 
 
+ONE = {"key": "k", "value": _strings("v")}
+
+
 @holds("model.*", "request.model")
 @pytest.mark.parametrize(
-    ("place", "inside", "outside"),
+    ("operation", "place", "inside", "outside"),
     [
-        (AGENT_NAME, "a" * 100, "a" * 101),
-        (AGENT_NAME, "a", "two words"),
-        ((SOURCE, ("description",)), "d" * 200, "d" * 201),
-        (TOKEN, "t" * 33, "t" * 32),
-        (TOKEN, "t" * 256, "t" * 257),
-        (PREFIXES, ["p" * 300], ["p" * 301]),
-        (PREFIXES, ["one/"], ["one/", "two/"]),
-        (OVERLAP, 99, 100),
-        (DOCUMENTS, [BY_LOCATION] * 10, [BY_LOCATION] * 11),
-        (IDENTIFIERS, [BY_URI] * 10, [BY_URI] * 11),
-        (CUSTOM_ID, "i" * 2048, "i" * 2049),
-        (URI, "s3://bucket/" + "k" * 1012, "s3://bucket/" + "k" * 1013),
-        (URI, "s3://bucket/résumé 😀.txt", "s3://Bucket/a.txt"),
-        (IDENTIFIER, "s3://" + "u" * 128, "s3://" + "u" * 129),
-        (ATTRIBUTES, [{"key": "k", "value": _strings("v")}] * 50, []),
-        (ATTRIBUTES, [{"key": "k", "value": _strings("v")}], [{"key": "k", "value": {}}] * 51),
-        (KEY, "k" * 200, "k" * 201),
-        (VALUE, _string("v" * 2048), _string("")),
-        (VALUE, _string("v"), _string("v" * 2049)),
-        (VALUE, _strings(*"0123456789"), _strings(*"0123456789a")),
-        (VALUE, _strings("v"), _strings()),
-        (DATA, b"d" * 5_242_880, b"d" * 5_242_881),
-        (("bedrock-agent.ListKnowledgeBaseDocuments", ("maxResults",)), 1000, 1001),
-        (("bedrock-agent.ListIngestionJobs", ("filters", 0, "operator")), "EQ", "NE"),
-        (("bedrock-agent.ListIngestionJobs", ("sortBy", "attribute")), "STARTED_AT", "AGE"),
-        ((RETRIEVE, (*SEARCH, "numberOfResults")), 100, 101),
-        ((RETRIEVE, (*SEARCH, "filter", "andAll")), [CONDITION] * 2, [CONDITION]),
-        (FIRST_KEY, "k" * 100, "k" * 101),
-        (("bedrock-agent-runtime.RetrieveAndGenerate", ("input", "text")), "q" * 1000, "q" * 1001),
-        (("s3vectors.CreateIndex", ("dimension",)), 4096, 4097),
-        (KEYS, ["k" * 63] * 10, ["k"] * 11),
-        (KEYS, ["k"], ["k" * 64]),
+        (SOURCE, "name", "a" * 100, "a" * 101),
+        (SOURCE, "name", "a", "two words"),
+        (SOURCE, "description", "d" * 200, "d" * 201),
+        (START, "clientToken", "t" * 33, "t" * 32),
+        (START, "clientToken", "t" * 256, "t" * 257),
+        (SOURCE, PREFIXES, ["p" * 300], ["p" * 301]),
+        (SOURCE, PREFIXES, ["one/"], ["one/", "two/"]),
+        (SOURCE, f"{FIXED_SIZE}.overlapPercentage", 99, 100),
+        (INGEST, "documents", [{"content": CONTENT}] * 10, [{"content": CONTENT}] * 11),
+        (GET, "documentIdentifiers", [BY_URI] * 10, [BY_URI] * 11),
+        (GET, "documentIdentifiers.0.s3.uri", "s3://" + "u" * 128, "s3://" + "u" * 129),
+        (INGEST, f"{CUSTOM}.customDocumentIdentifier.id", "i" * 2048, "i" * 2049),
+        (INGEST, f"{CUSTOM}.s3Location.uri", "s3://bucket/" + "k" * 1012, "s3://b/" + "k" * 1018),
+        (INGEST, f"{CUSTOM}.s3Location.uri", "s3://bucket/résumé 😀.txt", "s3://Bucket/a.txt"),
+        (INGEST, f"{CUSTOM}.inlineContent.byteContent.data", b"d" * 5_242_880, b"d" * 5_242_881),
+        (INGEST, ATTRIBUTES, [ONE] * 50, []),
+        (INGEST, ATTRIBUTES, [ONE], [ONE] * 51),
+        (INGEST, f"{ATTRIBUTES}.0.key", "k" * 200, "k" * 201),
+        (INGEST, f"{ATTRIBUTES}.0.value", _string("v" * 2048), _string("")),
+        (INGEST, f"{ATTRIBUTES}.0.value", _string("v"), _string("v" * 2049)),
+        (INGEST, f"{ATTRIBUTES}.0.value", _strings(*"0123456789"), _strings(*"0123456789a")),
+        (LIST, "maxResults", 1000, 1001),
+        (JOBS, "filters.0.operator", "EQ", "NE"),
+        (JOBS, "sortBy.attribute", "STARTED_AT", "AGE"),
+        (RETRIEVE, f"{VECTOR_SEARCH}.numberOfResults", 100, 101),
+        (RETRIEVE, f"{VECTOR_SEARCH}.filter.andAll", [CONDITION] * 2, [CONDITION]),
+        (RETRIEVE, f"{VECTOR_SEARCH}.filter.andAll.0.equals.key", "k" * 100, "k" * 101),
+        (ANSWER, "input.text", "q" * 1000, "q" * 1001),
+        (INDEXES, "dimension", 4096, 4097),
+        (INDEXES, KEYS, ["k" * 63] * 10, ["k"] * 11),
+        (INDEXES, KEYS, ["k"], ["k" * 64]),
     ],
 )
 def test_the_models_limits_are_the_simulators(
-    place: tuple[str, Path], inside: object, outside: object
+    operation: str, place: str, inside: object, outside: object
 ) -> None:
-    operation, path = place
-
-    validate(_shape(operation), _changed(REQUESTS[operation], path, inside))
+    validate(_shape(operation), _changed(REQUESTS[operation], place, inside))
     with pytest.raises(ServiceError) as caught:
-        validate(_shape(operation), _changed(REQUESTS[operation], path, outside))
+        validate(_shape(operation), _changed(REQUESTS[operation], place, outside))
 
     assert caught.value.code == "ValidationException"
     assert "failed to satisfy constraint" in caught.value.message
-    assert str(path[0]) in caught.value.message
+    assert place.partition(".")[0] in caught.value.message
 
 
 @holds("request.model")
@@ -219,10 +184,11 @@ def _shape(operation: str) -> Any:
     return get_session().get_service_model(service).operation_model(name).input_shape
 
 
-def _changed(request: dict[str, Any], path: Path, value: object) -> dict[str, Any]:
+def _changed(request: dict[str, Any], place: str, value: object) -> dict[str, Any]:
     changed = deepcopy(request)
-    place: Any = changed
-    for step in path[:-1]:
-        place = place[step]
-    place[path[-1]] = value
+    at: Any = changed
+    *steps, last = place.split(".")
+    for step in steps:
+        at = at[int(step) if step.isdigit() else step]
+    at[last] = value
     return changed

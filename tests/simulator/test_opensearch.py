@@ -15,9 +15,6 @@ from opensearchpy import Urllib3AWSV4SignerAuth
 from opensearchpy.exceptions import TransportError
 
 from stackroom.aws.opensearch.layout import creation
-from stackroom_local.simulator.disturbances import Kind
-from stackroom_local.simulator.faults import Fault, Faults
-from stackroom_local.simulator.server import Configuration, Simulator
 from tests.simulator.collection import (
     PRINCIPALS,
     REGION,
@@ -26,48 +23,27 @@ from tests.simulator.collection import (
     credentials,
 )
 from tests.simulator.holding import holds
+from tests.simulator.running import simulated
+from tests.simulator.world import World
 
-pytestmark = pytest.mark.processes
-FAULTS = Faults()
+_NEAREST = {"vector": [1.0, 0.0], "k": 1}
 AXES = {"east": [1.0, 0.0], "north": [0.0, 1.0], "west": [-1.0, 0.0]}
 
 
 @pytest.fixture(scope="module")
-def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with Simulator(_configuration(tmp_path_factory.mktemp("simulator"))) as simulator:
-        yield simulator.endpoint
-
-
-@pytest.fixture(scope="module")
-def shelf(endpoint: str) -> Iterator[Collection]:
+def shelf(shared: World) -> Iterator[Collection]:
     """With three documents in its one index; read only."""
-    made = Collection.at(endpoint)
+    made = Collection.at(shared.endpoint)
     made.fill("docs", _body(), _documents())
     yield made
     made.close()
 
 
 @pytest.fixture
-def collection(endpoint: str) -> Iterator[Collection]:
-    made = Collection.at(endpoint)
+def collection(shared: World) -> Iterator[Collection]:
+    made = Collection.at(shared.endpoint)
     yield made
     made.close()
-
-
-@pytest.fixture
-def faults() -> Iterator[Faults]:
-    yield FAULTS
-    FAULTS.clear()
-
-
-def _configuration(directory: Path) -> Configuration:
-    return Configuration(
-        data_dir=directory,
-        s3_endpoint="http://127.0.0.1:1",
-        speed=1000.0,
-        principals=PRINCIPALS,
-        faults=FAULTS,
-    )
 
 
 def _body(space: str = "cosinesimil", engine: str = "faiss") -> dict[str, Any]:
@@ -104,16 +80,6 @@ def _refused(call: Callable[..., Any], **asked: Any) -> tuple[Any, str]:
     return caught.value.status_code, answered["error"]["reason"]
 
 
-def test_the_nearest_are_found_in_order_without_their_vectors(shelf: Collection) -> None:
-    answer = shelf.client().search(
-        index="docs", body={**_knn([0.8, 0.6], k=2), "_source": ["text", "metadata"]}
-    )
-
-    assert _found(answer) == ["east", "north"]
-    assert answer["hits"]["hits"][0]["_source"].keys() == {"text", "metadata"}
-    assert answer["timed_out"] is False
-
-
 @holds("knn.scores")
 @pytest.mark.parametrize(
     ("space", "scores"),
@@ -138,7 +104,7 @@ def test_k_counts_what_the_filter_within_lets_through_and_documents_fit_the_mapp
     shelf: Collection,
 ) -> None:
     west = {"term": {"metadata.domain": "west"}}
-    nearest = {"knn": {"vector": {"vector": [1.0, 0.0], "k": 1}}}
+    nearest = {"knn": {"vector": _NEAREST}}
     reader, writer = shelf.client(), shelf.client("writer")
 
     within = reader.search(index="docs", body=_knn([1.0, 0.0], k=1, filter=west))
@@ -187,14 +153,8 @@ def test_an_index_must_suit_a_collection_and_a_filter_its_engine(collection: Col
         ({"knn": {}}, "[search] query does not support [knn]"),
         ({"query": {"term": "finance"}}, "[term] malformed query"),
         ({"size": 10_001}, "[10000] but was [10001]"),
-        (
-            _knn([1.0, 0.0, 0.0]),
-            "failed to create query: Query vector has invalid dimension: 3. Dimension should be: 2",
-        ),
-        (
-            {"query": {"knn": {"text": {"vector": [1.0, 0.0], "k": 1}}}},
-            "failed to create query: Field 'text' is not knn_vector type.",
-        ),
+        (_knn([1.0, 0.0, 0.0]), "invalid dimension: 3. Dimension should be: 2"),
+        ({"query": {"knn": {"text": _NEAREST}}}, "Field 'text' is not knn_vector type."),
     ],
 )
 def test_a_query_of_another_form_is_refused(
@@ -203,29 +163,6 @@ def test_a_query_of_another_form_is_refused(
     status, said = _refused(shelf.client().search, index="docs", body=body)
 
     assert (status, reason in said) == (400, True)
-
-
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
-        ({"term": {"metadata.domain": "east"}}, ["east"]),
-        ({"terms": {"metadata.domain": ["east", "west"]}}, ["east", "west"]),
-        ({"term": {"metadata.groups": "all"}}, ["east", "north", "west"]),
-        ({"term": {"metadata.groups": "west"}}, ["west"]),
-        ({"range": {"metadata.rank": {"gte": 1, "lt": 2}}}, ["north"]),
-        ({"wildcard": {"metadata.domain": {"value": "*s*"}}}, ["east", "west"]),
-        ({"wildcard": {"metadata.domain": {"value": "*\\**"}}}, []),
-        ({"bool": {"must_not": [{"term": {"metadata.rank": 0}}]}}, ["north", "west"]),
-        ({"bool": {"should": [{"term": {"metadata.rank": 2}}]}}, ["west"]),
-        ({"ids": {"values": ["nobody's"]}}, []),
-    ],
-)
-def test_filters_compare_exact_values(
-    shelf: Collection, query: dict[str, Any], found: list[str]
-) -> None:
-    answer = shelf.client().search(index="docs", body={"query": query})
-
-    assert sorted(_found(answer)) == found
 
 
 @holds("opensearch.match")
@@ -252,27 +189,6 @@ def test_several_searches_in_one_call_are_answered_each_for_itself(shelf: Collec
 
     assert (good["status"], _found(good)) == (200, ["north"])
     assert (bad["status"], bad["error"]["type"]) == (400, "parsing_exception")
-
-
-def test_attributes_that_nobody_mapped_are_mapped_as_opensearch_does(
-    collection: Collection,
-) -> None:
-    body = {"mappings": {"properties": {"metadata": {"type": "object"}}}}
-    metadata = {"domain": "x", "at": "2026-02-03T10:30:00Z", "rank": 1, "price": 2.5, "old": True}
-    collection.fill("docs", body, [{"metadata": {**metadata, "in": {"deep": ["x"]}}}])
-
-    mapping = collection.client().indices.get_mapping(index="docs")["docs"]["mappings"]
-
-    kinds = mapping["properties"]["metadata"]["properties"]
-    assert {name: about.get("type") for name, about in kinds.items()} == {
-        "domain": "text",
-        "at": "date",
-        "rank": "long",
-        "price": "float",
-        "old": "boolean",
-        "in": None,
-    }
-    assert kinds["domain"]["fields"]["keyword"] == {"type": "keyword", "ignore_above": 256}
 
 
 @holds("opensearch.no-index", "opensearch.index-exists", "aoss.operation", "aoss.collection")
@@ -363,35 +279,13 @@ def test_a_signed_request_can_not_be_changed(shelf: Collection) -> None:
     assert status(body, headers, f"{url}?timeout=1s") == 403
 
 
-@pytest.mark.parametrize(
-    ("kind", "status"), [(Kind.THROTTLE, 429), (Kind.UNAVAILABLE, 503), (Kind.INTERNAL, 500)]
-)
-def test_a_fault_is_answered_once(
-    shelf: Collection, faults: Faults, kind: Kind, status: int
-) -> None:
-    faults.ask(Fault(operation="Search", kind=kind, where=shelf.id))
-    search = shelf.client().search
-
-    assert _refused(search, index="docs", body={})[0] == status
-    assert len(_found(search(index="docs", body={}))) == 3
-
-
-def test_half_an_answer_says_so(shelf: Collection, faults: Faults) -> None:
-    faults.ask(Fault(operation="Search", kind=Kind.PARTIAL, where=shelf.id))
-
-    answer = shelf.client().search(index="docs", body={})
-
-    assert (answer["_shards"]["failed"], len(answer["hits"]["hits"])) == (1, 2)
-
-
-def test_collections_outlive_the_simulator(tmp_path: Path) -> None:
-    configuration = _configuration(tmp_path)
-    with Simulator(configuration) as simulator:
-        before = Collection.at(simulator.endpoint)
+def test_collections_outlive_the_simulator(tmp_path: Path, s3_endpoint: str) -> None:
+    with simulated(tmp_path, s3_endpoint, principals=PRINCIPALS) as world:
+        before = Collection.at(world.endpoint)
         before.fill("docs", _body(), _documents())
         before.close()
-    with Simulator(configuration) as simulator:
-        after = Collection(simulator.endpoint, before.id, before.name)
+    with simulated(tmp_path, s3_endpoint, principals=PRINCIPALS) as world:
+        after = Collection(world.endpoint, before.id, before.name)
 
         answer = after.client().search(index="docs", body=_knn([1.0, 0.0], k=1))
         after.close()

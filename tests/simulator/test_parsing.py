@@ -2,10 +2,10 @@
 
 import os
 import signal
-import threading
-import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import psutil
@@ -16,18 +16,26 @@ from stackroom_local.simulator.parsing import ChildParser
 from stackroom_local.simulator.rules import PARSE_FILES
 from tests import files
 from tests.simulator.holding import holds
-from tests.simulator.world import World, data_source_request, eventually, invalid
+from tests.simulator.world import (
+    CUSTOM,
+    HAIKU,
+    World,
+    at,
+    data_source_request,
+    eventually,
+    inline,
+    invalid,
+)
 
 pytestmark = pytest.mark.processes
 
 NIMBUS = "Warehouse Nimbus keeps 4,812 crates of saffron."
 LEAKS = "Tenants must report leaks to the caretaker within two days."
-MODEL = "arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-3-haiku-20240307-v1:0"
 BY_MODEL: dict[str, Any] = {
     "parsingConfiguration": {
         "parsingStrategy": "BEDROCK_FOUNDATION_MODEL",
         "bedrockFoundationModelConfiguration": {
-            "modelArn": MODEL,
+            "modelArn": HAIKU,
             "parsingPrompt": {"parsingPromptText": "Transcribe the page."},
             "parsingModality": "MULTIMODAL",
         },
@@ -39,6 +47,23 @@ BY_AUTOMATION: dict[str, Any] = {
         "bedrockDataAutomationConfiguration": {"parsingModality": "MULTIMODAL"},
     }
 }
+TRANSFORMED = {
+    "intermediateStorage": {"s3Location": {"uri": "s3://some-bucket/chunks"}},
+    "transformations": [
+        {
+            "stepToApply": "POST_CHUNKING",
+            "transformationFunction": {
+                "transformationLambdaConfiguration": {
+                    "lambdaArn": "arn:aws:lambda:us-east-1:000000000000:function:f"
+                }
+            },
+        }
+    ],
+}
+
+
+def of_parsing(strategy: str) -> dict[str, Any]:
+    return {"parsingConfiguration": {"parsingStrategy": strategy}}
 
 
 @pytest.fixture
@@ -49,11 +74,8 @@ def parser() -> Iterator[ChildParser]:
 
 
 @holds("parse.images", "chunk.boundaries")
-@pytest.mark.parametrize("configuration", [BY_MODEL, BY_AUTOMATION], ids=["model", "BDA"])
-def test_a_scanned_pdf_is_found_by_what_is_on_its_pages(
-    world: World, configuration: dict[str, Any]
-) -> None:
-    knowledge_base, source = world.pair(vectorIngestionConfiguration=configuration)
+def test_a_scanned_pdf_is_found_by_what_is_on_its_pages(world: World) -> None:
+    knowledge_base, source = world.pair(vectorIngestionConfiguration=BY_MODEL)
     world.put("scan.pdf", files.scanned_pdf(NIMBUS, read=[LEAKS]))
 
     job = world.sync(knowledge_base, source)
@@ -92,37 +114,22 @@ def test_a_picture_is_a_document_where_pictures_are_read(world: World) -> None:
 @holds("parse.images")
 def test_a_picture_in_a_request_is_a_document_where_pictures_are_read(world: World) -> None:
     knowledge_base = world.knowledge_base()
-    custom: dict[str, Any] = {"dataSourceConfiguration": {"type": "CUSTOM"}}
+    custom: dict[str, Any] = {"dataSourceConfiguration": CUSTOM}
     blind = world.data_source(knowledge_base, **custom)
     seeing = world.data_source(knowledge_base, vectorIngestionConfiguration=BY_MODEL, **custom)
     picture = {"mimeType": "image/png", "data": files.photograph(NIMBUS)}
-    document = {
-        "content": {
-            "dataSourceType": "CUSTOM",
-            "custom": {
-                "customDocumentIdentifier": {"id": "photo"},
-                "sourceType": "IN_LINE",
-                "inlineContent": {"type": "BYTE", "byteContent": picture},
-            },
-        }
-    }
+    document = inline("photo", "")
+    document["content"]["custom"]["inlineContent"] = {"type": "BYTE", "byteContent": picture}
+    del document["metadata"]
 
-    for source in (blind, seeing):
-        world.agent.ingest_knowledge_base_documents(
-            knowledgeBaseId=knowledge_base, dataSourceId=source, documents=[document]
-        )
+    def reads(key: dict[str, str], status: str) -> bool:
+        [only] = world.agent.list_knowledge_base_documents(**key)["documentDetails"]
+        return bool(only["status"] == status)
 
-    def ends(source: str) -> str:
-        details = world.agent.get_knowledge_base_documents(
-            knowledgeBaseId=knowledge_base,
-            dataSourceId=source,
-            documentIdentifiers=[{"dataSourceType": "CUSTOM", "custom": {"id": "photo"}}],
-        )["documentDetails"]
-        status = details[0]["status"]
-        return status if status in ("IGNORED", "INDEXED", "FAILED") else ""
-
-    assert eventually(lambda: ends(blind)) == "IGNORED"
-    assert eventually(lambda: ends(seeing)) == "INDEXED"
+    for source, end in ((blind, "IGNORED"), (seeing, "INDEXED")):
+        key = at(knowledge_base, source)
+        world.agent.ingest_knowledge_base_documents(**key, documents=[document])
+        eventually(partial(reads, key, end))
 
 
 @holds("parse.fallback")
@@ -170,32 +177,9 @@ def test_what_is_more_than_a_parser_takes_waits_for_the_next_job(
 @pytest.mark.parametrize(
     ("configuration", "problem"),
     [
-        (
-            {"parsingConfiguration": {"parsingStrategy": "BEDROCK_FOUNDATION_MODEL"}},
-            "needs bedrockFoundationModelConfiguration",
-        ),
-        (
-            {"parsingConfiguration": {"parsingStrategy": "SMART_PARSING"}},
-            "SMART_PARSING is supported for managed knowledge bases only",
-        ),
-        (
-            {
-                "customTransformationConfiguration": {
-                    "intermediateStorage": {"s3Location": {"uri": "s3://some-bucket/chunks"}},
-                    "transformations": [
-                        {
-                            "stepToApply": "POST_CHUNKING",
-                            "transformationFunction": {
-                                "transformationLambdaConfiguration": {
-                                    "lambdaArn": "arn:aws:lambda:us-east-1:000000000000:function:f"
-                                }
-                            },
-                        }
-                    ],
-                }
-            },
-            "customTransformationConfiguration",
-        ),
+        (of_parsing("BEDROCK_FOUNDATION_MODEL"), "needs bedrockFoundationModelConfiguration"),
+        (of_parsing("SMART_PARSING"), "supported for managed knowledge bases only"),
+        ({"customTransformationConfiguration": TRANSFORMED}, "customTransformationConfiguration"),
     ],
     ids=["no model", "managed", "transformation"],
 )
@@ -251,34 +235,18 @@ def test_a_child_that_is_killed_is_followed_by_another(parser: ChildParser) -> N
     assert parser.seen(scan, "scan.pdf") == (NIMBUS,)
 
 
-def test_a_closed_parser_reads_nothing_and_starts_no_child() -> None:
+def test_closing_ends_the_reading_of_a_scan_and_nothing_is_read_any_more() -> None:
     parser = ChildParser()
-    parser.close()
-    before = psutil.Process().children()
+    children = psutil.Process().children
+    before = set(children())
 
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(parser.seen, files.scanned_pdf(*[NIMBUS] * 40), "scan.pdf")
+        eventually(lambda: set(children()) - before)
+        parser.close()
+        error = reading.exception(timeout=5)
+
+    assert isinstance(error, Unindexable)
     with pytest.raises(Unindexable):
         parser.seen(files.scanned_pdf(NIMBUS), "scan.pdf")
-
-    assert psutil.Process().children() == before
-
-
-def test_closing_does_not_wait_for_the_pages_of_a_scan() -> None:
-    parser = ChildParser()
-    long_scan = files.scanned_pdf(*[NIMBUS] * 40)
-    outcome: list[str] = []
-
-    def read() -> None:
-        try:
-            parser.seen(long_scan, "scan.pdf")
-        except Unindexable:
-            outcome.append("unindexable")
-
-    reading = threading.Thread(target=read)
-    reading.start()
-    time.sleep(1)
-    begun = time.monotonic()
-    parser.close()
-    reading.join(timeout=5)
-
-    assert outcome == ["unindexable"]
-    assert time.monotonic() - begun < 5
+    assert set(children()) == before

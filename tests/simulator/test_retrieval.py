@@ -1,18 +1,42 @@
-"""Retrieve: results, filters as S3 Vectors has them, and what is refused."""
+"""Retrieve: results and their pages, filters as S3 Vectors has them, and what is refused."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
 from stackroom_local.simulator.assumptions import Assumptions
+from stackroom_local.simulator.clock import Clock
+from stackroom_local.simulator.errors import ServiceError
+from stackroom_local.simulator.page_tokens import start_of, token_for
+from stackroom_local.simulator.rules import RETRIEVE_TOKEN
 from tests.simulator.holding import holds
-from tests.simulator.world import World, invalid, refused
+from tests.simulator.world import World, eventually, invalid, refused
+
+COUNT = 40
+LETTERS = 36_000  # of a passage: 40 of them are more than an answer holds
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """A knowledge base of four documents with attributes, one without; read only."""
+
+    world: World
+    knowledge_base: str
+    source: str
+
+    def retrieve(self, question: str = "a city", **more: Any) -> dict[str, Any]:
+        asked = {**request(self.knowledge_base, question), **more}
+        answer: dict[str, Any] = self.world.runtime.retrieve(**asked)
+        return answer
+
+    def search(self, condition: object) -> list[dict[str, Any]]:
+        return self.world.search(self.knowledge_base, "a city", condition)
 
 
 @pytest.fixture(scope="module")
-def shelf(shared: World) -> tuple[World, str, str]:
-    """Four documents with attributes, one without; read only."""
+def shelf(shared: World) -> Shelf:
     world = shared.anew()
     knowledge_base = world.filled(
         berlin=("Berlin has lakes.", {"city": "Berlin", "year": 2024, "open": True}),
@@ -22,7 +46,7 @@ def shelf(shared: World) -> tuple[World, str, str]:
         plain="No attributes here.",
     )
     [source] = world.agent.list_data_sources(knowledgeBaseId=knowledge_base)["dataSourceSummaries"]
-    return world, knowledge_base, source["dataSourceId"]
+    return Shelf(world, knowledge_base, source["dataSourceId"])
 
 
 def _is(operator: str, key: str, value: object) -> dict[str, Any]:
@@ -31,50 +55,6 @@ def _is(operator: str, key: str, value: object) -> dict[str, Any]:
 
 def request(knowledge_base: str, question: str = "a city", **more: Any) -> dict[str, Any]:
     return {"knowledgeBaseId": knowledge_base, "retrievalQuery": {"text": question}, **more}
-
-
-@pytest.mark.parametrize(
-    ("condition", "found"),
-    [
-        (_is("equals", "city", "Rome"), {"rome"}),
-        (_is("equals", "tags", "b"), {"paris", "bonn"}),
-        (_is("equals", "open", True), {"berlin"}),
-        (_is("notEquals", "city", "Rome"), {"berlin", "paris", "bonn", "plain"}),
-        (_is("notEquals", "tags", "a"), {"berlin", "rome", "bonn", "plain"}),
-        (_is("greaterThan", "year", 2025), {"paris"}),
-        (_is("greaterThanOrEquals", "year", 2025), {"rome", "paris"}),
-        (_is("lessThan", "year", 2024), {"bonn"}),
-        (_is("lessThanOrEquals", "year", 2024), {"berlin", "bonn"}),
-        (_is("greaterThan", "city", 1), set()),
-        (_is("listContains", "tags", "c"), {"bonn"}),
-        (_is("listContains", "city", "Rome"), set()),
-        (_is("in", "city", ["Rome", "Bonn", "Oslo"]), {"rome", "bonn"}),
-        (_is("in", "tags", ["a", "c"]), {"paris", "bonn"}),
-        (_is("notIn", "city", ["Rome", "Bonn"]), {"berlin", "paris", "plain"}),
-        (_is("in", "city", ["Rome"] + [f"city {number}" for number in range(99)]), {"rome"}),
-        (
-            {"andAll": [_is("equals", "tags", "b"), _is("greaterThan", "year", 100)]},
-            {"paris"},
-        ),
-        (
-            {
-                "orAll": [
-                    _is("equals", "city", "Rome"),
-                    {"andAll": [_is("equals", "tags", "b"), _is("notEquals", "city", "Paris")]},
-                ]
-            },
-            {"rome", "bonn"},
-        ),
-    ],
-)
-def test_a_filter_means_what_it_means_on_aws(
-    shelf: tuple[World, str, str], condition: dict[str, Any], found: set[str]
-) -> None:
-    world, knowledge_base, _ = shelf
-
-    keys = world.found_keys(knowledge_base, "a city", condition)
-
-    assert keys == {f"{name}.txt" for name in found}
 
 
 @holds("filter.in")
@@ -89,17 +69,12 @@ def test_in_is_refused_where_the_simulator_is_told_to(world_at: Callable[..., Wo
 
 
 @holds("filter.in")
-@pytest.mark.parametrize("operator", ["equals", "in"])
-def test_the_reserved_keys_can_be_filtered_by(shelf: tuple[World, str, str], operator: str) -> None:
-    world, knowledge_base, source = shelf
+def test_the_reserved_keys_can_be_filtered_by(shelf: Shelf) -> None:
+    key, source = "x-amz-bedrock-kb-data-source-id", shelf.source
 
-    def found(*sources: str) -> int:
-        value = sources[0] if operator == "equals" else sources
-        condition = _is(operator, "x-amz-bedrock-kb-data-source-id", value)
-        return len(world.search(knowledge_base, "a city", condition))
-
-    assert found(source, "ELSEWHERE0") == 5
-    assert found("ELSEWHERE0") == 0
+    assert len(shelf.search(_is("equals", key, source))) == 5
+    assert len(shelf.search(_is("in", key, [source, "ELSEWHERE0"]))) == 5
+    assert shelf.search(_is("equals", key, "ELSEWHERE0")) == []
 
 
 @holds("filter.*")
@@ -125,24 +100,16 @@ def test_the_reserved_keys_can_be_filtered_by(shelf: tuple[World, str, str], ope
     ],
 )
 def test_a_filter_that_s3_vectors_does_not_take_is_refused(
-    shelf: tuple[World, str, str], condition: dict[str, Any], message: str
+    shelf: Shelf, condition: dict[str, Any], message: str
 ) -> None:
-    world, knowledge_base, _ = shelf
-
-    search = {"vectorSearchConfiguration": {"filter": condition}}
-    asked = request(knowledge_base, retrievalConfiguration=search)
-
-    assert message in invalid(world.runtime.retrieve, **asked)
+    assert message in invalid(shelf.search, condition=condition)
 
 
-def test_a_result_has_the_shape_of_aws(shelf: tuple[World, str, str]) -> None:
-    world, knowledge_base, source = shelf
+def test_a_result_has_the_shape_of_aws(shelf: Shelf) -> None:
+    best = shelf.retrieve("the town with hills")["retrievalResults"][0]
 
-    best = world.search(knowledge_base, "the town with hills")[0]
-
-    uri = f"s3://{world.bucket}/rome.txt"
-    chunk = best["metadata"].pop("x-amz-bedrock-kb-chunk-id")
-    assert chunk
+    uri = f"s3://{shelf.world.bucket}/rome.txt"
+    assert best["metadata"].pop("x-amz-bedrock-kb-chunk-id")
     assert 0 < best.pop("score") <= 1
     assert best == {
         "content": {"type": "TEXT", "text": "Rome has seven hills."},
@@ -152,20 +119,9 @@ def test_a_result_has_the_shape_of_aws(shelf: tuple[World, str, str]) -> None:
             "year": 2025,
             "open": False,
             "x-amz-bedrock-kb-source-uri": uri,
-            "x-amz-bedrock-kb-data-source-id": source,
+            "x-amz-bedrock-kb-data-source-id": shelf.source,
         },
     }
-
-
-def test_results_are_best_first_and_as_many_as_asked_for(shelf: tuple[World, str, str]) -> None:
-    world, knowledge_base, _ = shelf
-
-    found = world.search(knowledge_base, "river", results=3)
-
-    scores = [result["score"] for result in found]
-    assert len(found) == 3
-    assert scores == sorted(scores, reverse=True)
-    assert found[0]["content"]["text"] == "Bonn has a river."
 
 
 @holds("retrieve.default-results")
@@ -190,54 +146,123 @@ def test_five_results_are_answered_unless_told_otherwise(world: World) -> None:
         {"guardrailConfiguration": {"guardrailId": "gr123", "guardrailVersion": "DRAFT"}},
     ],
 )
-def test_a_request_that_aws_refuses_is_refused(
-    shelf: tuple[World, str, str], changes: dict[str, Any]
-) -> None:
-    world, knowledge_base, _ = shelf
+def test_a_request_that_aws_refuses_is_refused(shelf: Shelf, changes: dict[str, Any]) -> None:
+    invalid(shelf.retrieve, **changes)
 
-    invalid(world.runtime.retrieve, **{**request(knowledge_base), **changes})
-
-    missing = refused(world.runtime.retrieve, **request("NOSUCHBASE"))
+    missing = refused(shelf.retrieve, knowledgeBaseId="NOSUCHBASE")
     assert missing["Code"] == "ResourceNotFoundException"
 
 
 @holds("retrieve.hybrid", "retrieve.user-context")
-def test_s3_vectors_searches_by_meaning_alone_and_heeds_no_user(
-    shelf: tuple[World, str, str],
-) -> None:
-    world, knowledge_base, _ = shelf
+def test_s3_vectors_searches_by_meaning_alone_and_heeds_no_user(shelf: Shelf) -> None:
     semantic, hybrid = (
         {"vectorSearchConfiguration": {"overrideSearchType": kind}}
         for kind in ("SEMANTIC", "HYBRID")
     )
-    retrieve = world.runtime.retrieve
 
-    found = retrieve(**request(knowledge_base, retrievalConfiguration=semantic))
-    both = invalid(retrieve, **request(knowledge_base, retrievalConfiguration=hybrid))
-    user = invalid(retrieve, **request(knowledge_base, userContext={"userId": "a@example.com"}))
+    both = invalid(shelf.retrieve, retrievalConfiguration=hybrid)
+    user = invalid(shelf.retrieve, userContext={"userId": "a@example.com"})
 
-    assert len(found["retrievalResults"]) == 5
-    assert both == (
-        f"HYBRID search type is not supported for search operation on index {knowledge_base}."
-    )
+    assert len(shelf.retrieve(retrievalConfiguration=semantic)["retrievalResults"]) == 5
+    assert both.startswith("HYBRID search type is not supported for search operation on index")
     assert "userContext on a VECTOR knowledge base" in user
 
 
 @holds("retrieve.guardrail")
-def test_a_guardrail_looks_at_the_query_and_never_at_what_is_found(
-    shelf: tuple[World, str, str],
-) -> None:
-    world, knowledge_base, _ = shelf
-    named = {"guardrailId": world.guardrail(words=["lakes"]), "guardrailVersion": "DRAFT"}
-    guarded = {"guardrailConfiguration": named}
+def test_a_guardrail_looks_at_the_query_and_never_at_what_is_found(shelf: Shelf) -> None:
+    named = {"guardrailId": shelf.world.guardrail(words=["lakes"]), "guardrailVersion": "DRAFT"}
 
-    free, blocked, plain = (
-        world.runtime.retrieve(**request(knowledge_base, question, **more))
-        for question, more in (("Berlin", guarded), ("Lakes?", guarded), ("Lakes?", {}))
-    )
+    free = shelf.retrieve("Berlin", guardrailConfiguration=named)
+    blocked = shelf.retrieve("Lakes?", guardrailConfiguration=named)
+    plain = shelf.retrieve("Lakes?")
 
     assert free["guardrailAction"] == "NONE"
     assert free["retrievalResults"][0]["content"]["text"] == "Berlin has lakes."
     assert (blocked["guardrailAction"], blocked["retrievalResults"]) == ("INTERVENED", [])
     assert "guardrailAction" not in plain
     assert len(plain["retrievalResults"]) == 5
+
+
+def many(knowledge_base: str, results: int = 100, question: str = "number") -> dict[str, Any]:
+    search = {"vectorSearchConfiguration": {"numberOfResults": results}}
+    return request(knowledge_base, question, retrievalConfiguration=search)
+
+
+@pytest.fixture(scope="module")
+def long_texts(shared: World) -> tuple[World, str]:
+    """Passages as long as S3 Vectors takes them, and quick to embed; read only."""
+    world = shared.anew()
+    knowledge_base = world.knowledge_base()
+    whole = {"chunkingConfiguration": {"chunkingStrategy": "NONE"}}
+    source = world.data_source(knowledge_base, vectorIngestionConfiguration=whole)
+    for number in range(COUNT):
+        world.put(f"{number}.txt", f"Number {number}: {'x' * LETTERS}")
+    world.sync(knowledge_base, source)
+    eventually(lambda: sum(map(len, pages(world, many(knowledge_base)))) == COUNT)
+    return world, knowledge_base
+
+
+def pages(world: World, asked: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    paginator = world.runtime.get_paginator("retrieve")
+    return [page["retrievalResults"] for page in paginator.paginate(**asked)]
+
+
+@holds("retrieve.page")
+def test_all_pages_together_are_what_was_asked_for_best_first(
+    long_texts: tuple[World, str],
+) -> None:
+    world, knowledge_base = long_texts
+
+    found = pages(world, many(knowledge_base))
+    fewer = pages(world, many(knowledge_base, results=33))
+    few = world.runtime.retrieve(**many(knowledge_base, results=3))
+
+    results = [each for page in found for each in page]
+    scores = [each["score"] for each in results]
+    assert len(found) == 2
+    assert len({each["content"]["text"] for each in results}) == COUNT
+    assert scores == sorted(scores, reverse=True)
+    assert sum(map(len, fewer)) == 33
+    assert len(few["retrievalResults"]) == 3
+    assert "nextToken" not in few
+    bodies = [sum(len(each["content"]["text"]) for each in page) for page in found]
+    assert max(bodies) <= 1024 * 1024
+
+
+@holds("retrieve.next-token")
+def test_a_token_is_of_one_request_and_no_other(long_texts: tuple[World, str]) -> None:
+    world, knowledge_base = long_texts
+    asked = many(knowledge_base)
+    token = world.runtime.retrieve(**asked)["nextToken"]
+
+    again = world.runtime.retrieve(**asked, nextToken=token)
+    errors = [
+        refused(world.runtime.retrieve, **other, nextToken=given)
+        for other, given in (
+            (many(knowledge_base, results=99), token),
+            (many(knowledge_base, question="another"), token),
+            (asked, token[:-8] + "AAAAAAAA"),
+            (asked, "bm90IG91cnM="),
+            (asked, "not-base64!"),
+            (asked, "MQ=="),
+        )
+    ]
+
+    assert "nextToken" not in again
+    assert {error["Code"] for error in errors} == {"ValidationException"}
+    assert {error["Message"] for error in errors} == {
+        "The provided nextToken is not valid for this request"
+    }
+
+
+@holds("retrieve.next-token")
+def test_a_token_lasts_for_a_while() -> None:
+    asked, clock = many("KB12345678"), Clock()
+    until_now = replace(RETRIEVE_TOKEN, value=0)
+
+    new = token_for(asked, 7, clock=clock, rule=RETRIEVE_TOKEN)
+    old = token_for(asked, 7, clock=clock, rule=until_now)
+
+    assert start_of({**asked, "nextToken": new}, clock=clock, rule=RETRIEVE_TOKEN) == 7
+    with pytest.raises(ServiceError, match="not valid for this request"):
+        start_of({**asked, "nextToken": old}, clock=clock, rule=RETRIEVE_TOKEN)

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
 from strands import Agent, tool
 from strands.models.bedrock import BedrockModel
 
@@ -115,6 +114,7 @@ def test_a_stream_has_the_same_answer_in_events(world: World) -> None:
     asked = {"modelId": MODEL, "messages": [ASKS], "toolConfig": TOOLS}
 
     whole = world.bedrock_runtime.converse(**asked)
+    refusal = invalid(world.bedrock_runtime.converse_stream, modelId=MODEL, messages=[])
     events = list(world.bedrock_runtime.converse_stream(**asked)["stream"])
 
     text, use = (block for block in whole["output"]["message"]["content"])
@@ -130,12 +130,7 @@ def test_a_stream_has_the_same_answer_in_events(world: World) -> None:
     assert json.loads("".join(inputs)) == use["toolUse"]["input"]
     assert events[-2] == {"messageStop": {"stopReason": "tool_use"}}
     assert events[-1]["metadata"]["usage"] == whole["usage"]
-
-
-def test_a_stream_is_refused_as_a_whole_answer_is(world: World) -> None:
-    said = invalid(world.bedrock_runtime.converse_stream, modelId=MODEL, messages=[])
-
-    assert "must start with a user message" in said
+    assert "must start with a user message" in refusal
 
 
 def test_conversations_at_once_do_not_mix_and_a_repeated_request_is_answered_alike(
@@ -177,18 +172,10 @@ def test_a_script_is_found_by_the_last_part_of_an_arn_and_for_no_other_model(wor
 @pytest.mark.parametrize(
     ("turn", "more", "message"),
     [
-        (
-            {"uses": [{"name": "find"}]},
-            {},
-            "The script uses the tool find, which the request does not offer. It offers: search.",
-        ),
+        ({"uses": [{"name": "find"}]}, {}, "find, which the request does not offer. It offers: s"),
         ({"text": "No."}, {"any": {}}, "The request's toolChoice demands one of the tools"),
         ({"text": "No."}, {"tool": {"name": "search"}}, "demands search, and the script does not"),
-        (
-            {"text": "{{hours}}", "quotes": {"hours": "\\d+ hours"}},
-            {},
-            "The script quotes hours, and its pattern \\d+ hours is found in no tool's result.",
-        ),
+        ({"text": "{{n}}", "quotes": {"n": "\\d+"}}, {}, "quotes n, and its pattern \\d+ is found"),
     ],
 )
 def test_a_script_that_can_not_go_on_says_why(
@@ -202,19 +189,6 @@ def test_a_script_that_can_not_go_on_says_why(
     assert message in invalid(world.bedrock_runtime.converse, **asked)
 
 
-@holds("script.exhausted")
-def test_a_script_that_is_exhausted_says_so(world: World) -> None:
-    script(world, SEARCHES)
-    first = converse(world, ASKS)
-    found = result(use_of(first), "Found.")
-
-    said = invalid(lambda: converse(world, ASKS, first["output"]["message"], found))
-
-    assert said.startswith(
-        f"The script for {MODEL} has 1 turn(s), and this conversation asks for turn 2."
-    )
-
-
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
@@ -222,7 +196,6 @@ def test_a_script_that_is_exhausted_says_so(world: World) -> None:
         ({"turns": [{"text": "{{hours}}"}]}, "quotes has no pattern for hours"),
         ({"turns": [{"text": "a", "quotes": {"hours": "("}}]}, "no regular expression: '('"),
         ({"turns": [{"txt": "a"}]}, "Extra inputs are not permitted"),
-        ({"turns": [{"text": "a"}], "model": ""}, "at least 1 character"),
     ],
 )
 def test_an_order_that_makes_no_sense_is_refused(
@@ -237,7 +210,8 @@ def test_an_order_that_makes_no_sense_is_refused(
     assert ordered(world, "GET") == {"scripts": []}
 
 
-def test_the_latest_result_is_quoted(world: World) -> None:
+@holds("script.exhausted")
+def test_the_latest_result_is_quoted_and_a_script_that_is_exhausted_says_so(world: World) -> None:
     script(world, SEARCHES, SEARCHES, CITES)
 
     first = converse(world, ASKS)
@@ -247,21 +221,5 @@ def test_the_latest_result_is_quoted(world: World) -> None:
     third = converse(world, *messages)
 
     assert third["output"]["message"]["content"] == [{"text": "5 hours, says old.pdf."}]
-
-
-def test_a_strands_agent_gets_a_structured_answer(world: World) -> None:
-    class Interval(BaseModel):
-        """How often."""
-
-        hours: int
-
-    script(world, {"uses": [{"name": "Interval", "input": {"hours": 200}}]}, {"text": "Done."})
-    model = BedrockModel(
-        model_id=MODEL, streaming=False, endpoint_url=world.endpoint, region_name=REGION
-    )
-
-    answer = Agent(model=model, callback_handler=None)(
-        "How often?", structured_output_model=Interval
-    )
-
-    assert answer.structured_output == Interval(hours=200)
+    over = invalid(lambda: converse(world, *messages, third["output"]["message"], ASKS))
+    assert over.startswith(f"The script for {MODEL} has 3 turn(s), and this conversation asks for")

@@ -95,62 +95,37 @@ def collection(world: World, tags: dict[str, str]) -> Tagged:
 
 MAKE = [knowledge_base, guardrail, vector_bucket, vector_index, collection]
 Make = Callable[[World, dict[str, str]], Tagged]
-every_resource = pytest.mark.parametrize("make", MAKE, ids=lambda make: make.__name__)
 
 
-@every_resource
-@holds("tags.changed")
-def test_tags_are_kept_changed_and_listed(world: World, make: Make) -> None:
+@pytest.mark.parametrize("make", MAKE, ids=lambda make: make.__name__)
+@holds("tags.changed", "tags.most", "tags.most-of-guardrail", "tags.most-of-vectors")
+@holds("tags.reserved", "request.not-found", "vector-bucket.not-found", "index.not-found")
+def test_a_resource_has_fifty_tags_that_change_none_of_aws_s_own_and_none_where_it_is_not(
+    world: World, make: Make
+) -> None:
     resource = make(world, {"mcp-multirag-kb": "true", "team": "birds"})
     made_with = resource.listed()
-
     resource.tag(team="stones", stage="test")
     resource.untag("mcp-multirag-kb", "never-there")
+    changed = resource.listed()
+    resource.untag("team", "stage")
+    resource.tag(**FIFTY)
+
+    over = refused(lambda: resource.tag(one_more="value"))
+    at_making = invalid(lambda: make(world, {"AWS:mine": "value"}))
+    reserved = invalid(lambda: resource.tag(**{"aws:mine": "value"}))
+    elsewhere = resource.arn.replace("us-east-1", "eu-west-1")
+    missing = [refused(resource.listed, arn=arn) for arn in (resource.missing, elsewhere)]
+    missing.append(refused(lambda: resource.tag(resource.missing, team="stones")))
 
     assert made_with == {"mcp-multirag-kb": "true", "team": "birds"}
-    assert resource.listed() == {"team": "stones", "stage": "test"}
-
-
-@every_resource
-@holds("tags.most", "tags.most-of-guardrail", "tags.most-of-vectors")
-def test_the_fifty_first_tag_is_refused_and_nothing_changes(world: World, make: Make) -> None:
-    resource = make(world, FIFTY)
-    resource.tag(**{"key-7": "another"})
-
-    error = refused(lambda: resource.tag(one_more="value"))
-
-    assert error["Code"] in {
-        "ServiceQuotaExceededException",
-        "TooManyTagsException",
-        "ValidationException",
-    }
-    assert "50" in error["Message"]
-    assert resource.listed() == {**FIFTY, "key-7": "another"}
-
-
-@every_resource
-@holds("tags.reserved")
-def test_keys_of_aws_itself_are_refused_and_nothing_is_made(world: World, make: Make) -> None:
-    resource = make(world, {})
-
-    at_making = invalid(lambda: make(world, {"AWS:mine": "value"}))
-    later = invalid(lambda: resource.tag(**{"aws:mine": "value"}))
-
-    assert ("AWS:mine" in at_making, "aws:mine" in later) == (True, True)
-    assert resource.listed() == {}
-
-
-@every_resource
-@holds("request.not-found", "vector-bucket.not-found", "index.not-found")
-def test_what_is_not_there_has_no_tags(world: World, make: Make) -> None:
-    resource = make(world, {"team": "birds"})
-
-    read = refused(lambda: resource.listed(resource.missing))
-    written = refused(lambda: resource.tag(resource.missing, team="stones"))
-    elsewhere = refused(lambda: resource.listed(resource.arn.replace("us-east-1", "eu-west-1")))
-
+    assert changed == {"team": "stones", "stage": "test"}
+    assert over["Code"].startswith(("ServiceQuotaExceeded", "TooManyTags", "Validation"))
+    assert "50" in over["Message"]
+    assert ("AWS:mine" in at_making, "aws:mine" in reserved) == (True, True)
     expected = "NotFoundException" if ":s3vectors:" in resource.arn else "ResourceNotFoundException"
-    assert read["Code"] == written["Code"] == elsewhere["Code"] == expected
+    assert {error["Code"] for error in missing} == {expected}
+    assert resource.listed() == FIFTY
 
 
 def test_another_bucket_or_index_of_the_name_has_no_tags_of_the_one_before(world: World) -> None:

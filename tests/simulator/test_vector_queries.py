@@ -1,4 +1,4 @@
-"""QueryVectors: by a vector, by texts, by both; what it tells, and what it refuses."""
+"""QueryVectors: by a vector, by texts, by both, filtered; what it tells, and what it refuses."""
 
 import math
 from collections.abc import Sequence
@@ -12,6 +12,11 @@ from tests.simulator.world import World, invalid, refused
 MANUAL = "The printer jams with error E-4711"
 REPAIR = "How to repair a washing machine"
 NOVEL = "A story of the sea, and of old machines"
+VECTORS: dict[str, dict[str, Any]] = {
+    "drama": {"genre": "drama", "year": 1999, "seen": True},
+    "both": {"genre": ["drama", "comedy"], "year": 2020.5, "seen": False},
+    "plain": {"note": "nothing else"},
+}
 
 
 @pytest.fixture
@@ -22,6 +27,15 @@ def index(world: World) -> str:
     world.put_vector(arn, "repair", [8, 6], text=REPAIR, year=2021)
     world.put_vector(arn, "novel", [0, 1], text=NOVEL, title="The sea", year=2022)
     return arn
+
+
+def crowd(world: World, arn: str, count: int, **metadata: str) -> None:
+    """Each a little farther from [1, 0] than the one before."""
+    vectors = [
+        {"key": str(n), "data": {"float32": [1, n / 100]}, "metadata": metadata}
+        for n in range(count)
+    ]
+    world.s3vectors.put_vectors(indexArn=arn, vectors=vectors)
 
 
 def keys(found: list[dict[str, Any]]) -> list[str]:
@@ -66,21 +80,6 @@ def test_a_text_finds_what_has_any_of_its_words_in_whatever_form(world: World, i
     assert standard == []  # the standard analyzer has no stems
 
 
-@holds("query.words")
-def test_no_text_is_an_error_or_syntax(world: World, index: str) -> None:
-    nothing = ("the of and", '"', "' OR 1=1 --", "x NEAR(", "text:*", "-", "🙂", "\x00")
-    longest = ("x " * 512, "海" * 1024, " ".join(f"w{n}" for n in range(250))[:1024])
-
-    found = {
-        text: hits
-        for text in (*nothing, *longest)
-        if (hits := world.query(index, texts={"text": text}))
-    }
-
-    assert found == {}
-    assert keys(world.query(index, texts={"text": "novel NOT story"})) == ["novel"]
-
-
 @holds("query.fusion", "query.scores")
 def test_a_hybrid_query_fuses_the_rankings_and_tells_each_score(world: World, index: str) -> None:
     found = world.query(
@@ -101,9 +100,12 @@ def test_a_hybrid_query_fuses_the_rankings_and_tells_each_score(world: World, in
 
 
 @holds("query.bm25")
-def test_a_words_score_is_bm25s(world: World) -> None:
+def test_a_words_score_is_bm25s_by_what_is_neither_deleted_nor_replaced(world: World) -> None:
     arn = world.index(dimension=1, searched={"text": None})
     texts = ("red red blue", "red green", "green blue white grey", "red")
+    for number in range(8):
+        world.put_vector(arn, str(number), [1], text="red")
+    world.s3vectors.delete_vectors(indexArn=arn, keys=["4", "5", "6", "7"])
     for number, text in enumerate(texts):
         world.put_vector(arn, str(number), [1], text=text)
 
@@ -116,23 +118,6 @@ def test_a_words_score_is_bm25s(world: World) -> None:
         for key in "0123"
     }
     assert list(both) == ["0", "2", "3", "1"]
-
-
-def test_what_was_deleted_or_replaced_makes_no_word_less_rare(world: World) -> None:
-    arn = world.index(dimension=1, searched={"text": None})
-    for number in range(8):
-        world.put_vector(arn, str(number), [1], text="red")
-    world.put_vector(arn, "stays", [1], text="red blue")
-    world.s3vectors.delete_vectors(indexArn=arn, keys=[str(number) for number in range(6)])
-    world.put_vector(arn, "7", [1], text="green")
-    texts = ("red", "green", "red blue")
-
-    red = _scores(world.query(arn, texts={"text": "red"}, returnScores=True))
-
-    assert red == {
-        "6": pytest.approx(_bm25("red", texts, 0), rel=1e-5),
-        "stays": pytest.approx(_bm25("red", texts, 2), rel=1e-5),
-    }
 
 
 @holds("query.long-text")
@@ -153,30 +138,19 @@ def test_the_rare_words_of_a_long_text_decide(world: World) -> None:
 @holds("query.fusion-depth")
 def test_what_lies_too_deep_in_a_ranking_did_not_match_it(world: World) -> None:
     arn = world.index(dimension=2, searched={"text": None})
-    vectors = [
-        {"key": f"{number:03}", "data": {"float32": [1, number / 100]}} for number in range(100)
-    ]
-    world.s3vectors.put_vectors(indexArn=arn, vectors=vectors)
+    crowd(world, arn, 100)
     world.put_vector(arn, "far", [0, 1], text="needle")
 
     found = world.query(arn, vector=[1, 0], texts={"text": "needle"}, returnScores=True)
 
-    assert keys(found)[:2] == ["000", "far"]
+    assert keys(found)[:2] == ["0", "far"]
     assert "vectorDistance" not in found[1]["scores"]
 
 
 @holds("query.filter-first")
 def test_a_filter_comes_before_every_ranking(world: World) -> None:
     arn = world.index(dimension=2, searched={"text": None})
-    crowd = [
-        {
-            "key": str(number),
-            "data": {"float32": [1, 0]},
-            "metadata": {"text": "word", "whose": "others"},
-        }
-        for number in range(300)
-    ]
-    world.s3vectors.put_vectors(indexArn=arn, vectors=crowd)
+    crowd(world, arn, 300, text="word", whose="others")
     world.put_vector(arn, "mine", [0, 1], text="word among many", whose="me")
     mine = {"whose": {"$eq": "me"}}
 
@@ -190,8 +164,7 @@ def test_a_filter_comes_before_every_ranking(world: World) -> None:
 @holds("query.page", "query.next-token", "query.top-k")
 def test_results_come_by_the_hundred(world: World) -> None:
     arn = world.index(dimension=2)
-    vectors = [{"key": str(n), "data": {"float32": [1, n / 100]}} for n in range(250)]
-    world.s3vectors.put_vectors(indexArn=arn, vectors=vectors)
+    crowd(world, arn, 250)
     query = {"indexArn": arn, "queryVector": {"float32": [1, 0]}}
 
     first = world.s3vectors.query_vectors(**query, topK=220)
@@ -206,7 +179,7 @@ def test_results_come_by_the_hundred(world: World) -> None:
     assert of_another["Code"] == made_up["Code"] == too_many["Code"] == "ValidationException"
 
 
-@holds("query.empty", "query.text-key", "query.text-twice", "vector.dimension")
+@holds("query.empty", "query.text-key", "query.text-twice", "vector.dimension", "index.unnamed")
 @pytest.mark.parametrize(
     ("query", "says"),
     [
@@ -222,16 +195,14 @@ def test_what_s3_vectors_refuses_is_refused(
     world: World, index: str, query: dict[str, Any], says: str
 ) -> None:
     assert says in invalid(world.s3vectors.query_vectors, indexArn=index, topK=3, **query)
+    for named in ({}, {"vectorBucketName": "bucket"}, {"indexName": "index"}):
+        invalid(world.s3vectors.query_vectors, topK=3, **query, **named)
 
 
 @holds("query.classic", "query.text-mode", "query.classic-filter", "vector-bucket.default-mode")
 def test_a_classic_index_knows_vectors_only_and_filters_as_it_searches(world: World) -> None:
     arn = world.index(dimension=2, mode="CLASSIC")
-    crowd = [
-        {"key": str(number), "data": {"float32": [1, 0]}, "metadata": {"whose": "others"}}
-        for number in range(30)
-    ]
-    world.s3vectors.put_vectors(indexArn=arn, vectors=crowd)
+    crowd(world, arn, 30, whose="others")
     world.put_vector(arn, "mine", [0, 1], whose="me")
     mine: dict[str, Any] = {"filter": {"whose": "me"}, "vector": [1, 0]}
 
@@ -245,12 +216,79 @@ def test_a_classic_index_knows_vectors_only_and_filters_as_it_searches(world: Wo
     assert keys(world.query(arn, results=1, queryMode="ENHANCED", **mine)) == ["mine"]
 
 
-@holds("index.unnamed")
-def test_a_query_names_its_index(world: World) -> None:
-    query = {"topK": 1, "queryVector": {"float32": [1]}}
+@pytest.fixture(scope="module")
+def genres(shared: World) -> tuple[World, str]:
+    world = shared.anew()
+    arn = world.index(dimension=1, non_filterable=["text"])
+    for key, metadata in VECTORS.items():
+        world.put_vector(arn, key, [1], **metadata)
+    return world, arn
 
-    for named in ({}, {"vectorBucketName": "bucket"}, {"indexName": "index"}):
-        invalid(world.s3vectors.query_vectors, **query, **named)
+
+@holds("vector-filter.operator")
+@pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        ({"genre": {"$eq": "drama"}}, "drama both"),
+        ({"genre": {"$ne": "drama"}}, "plain"),
+        ({"genre": {"$in": ["comedy", "western"]}}, "both"),
+        ({"genre": {"$nin": ["comedy", "western"]}}, "drama plain"),
+        ({"year": {"$lte": 2020.5, "$gt": 2000}}, "both"),
+        ({"genre": {"$startsWith": "dra"}}, "drama"),
+        ({"genre": {"$exists": True}}, "drama both"),
+        ({"genre": {"$exists": False}}, "plain"),
+        ({"seen": 1}, ""),
+        ({"$or": [{"genre": "comedy"}, {"note": {"$exists": True}}]}, "both plain"),
+        ({"$and": [{"$or": [{"seen": True}, {"seen": False}]}, {"year": {"$gt": 2000}}]}, "both"),
+    ],
+)
+def test_an_operator_lets_through_what_it_means(
+    genres: tuple[World, str], condition: dict[str, Any], found: str
+) -> None:
+    world, arn = genres
+
+    vectors = world.query(arn, vector=[1], filter=condition)
+
+    assert [vector["key"] for vector in vectors] == found.split()
+
+
+@holds("vector-filter.[!s]*", "vector-filter.shape")
+@pytest.mark.parametrize(
+    ("condition", "says"),
+    [
+        ({"genre": {"$like": "d"}}, "$like"),
+        ({"$not": [{"genre": "drama"}]}, "$not"),
+        ({"genre": {}}, "empty"),
+        ({"$or": {"genre": "drama"}}, "empty"),
+        ({"year": {"$gt": "1999"}}, "another type"),
+        ({"genre": {"$in": []}}, "another type"),
+        ({"genre": {"$exists": "yes"}}, "another type"),
+        ({"$or": [{"year": 1}, {"text": {"$exists": True}}]}, "non-filterable"),
+        ({"year": {"$in": list(range(101))}}, "at most 100"),
+        ({"$or": [{"year": {"$in": list(range(60))}}, {"year": {"$nin": list(range(41))}}]}, "100"),
+    ],
+)
+def test_what_is_no_filter_is_refused(
+    genres: tuple[World, str], condition: dict[str, Any], says: str
+) -> None:
+    world, arn = genres
+    query = {"topK": 1, "queryVector": {"float32": [1]}, "filter": condition}
+
+    assert says in invalid(world.s3vectors.query_vectors, indexArn=arn, **query)
+
+
+@holds("vector-filter.starts-with")
+def test_prefixes_need_the_enhanced_mode(world: World) -> None:
+    arn = world.index(dimension=1, mode="CLASSIC")
+    world.put_vector(arn, "drama", [1], genre="drama")
+    query = {"filter": {"genre": {"$startsWith": "dra"}}, "queryVector": {"float32": [1]}}
+
+    error = refused(world.s3vectors.query_vectors, indexArn=arn, topK=1, **query)
+    world.s3vectors.update_index_mode(indexArn=arn, indexMode="ENHANCED")
+    found = world.s3vectors.query_vectors(indexArn=arn, topK=1, **query)["vectors"]
+
+    assert "$startsWith" in error["Message"]
+    assert found == [{"key": "drama"}]
 
 
 def _scores(found: list[dict[str, Any]]) -> dict[str, float]:

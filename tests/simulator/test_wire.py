@@ -12,6 +12,8 @@ import pytest
 from tests.simulator.holding import holds
 from tests.simulator.world import World, at, invalid, refused
 
+LONG = "x" * 50_001
+
 
 def test_answers_carry_a_request_id_and_health_is_plain_http(world: World) -> None:
     answer = world.s3vectors.list_vector_buckets()
@@ -33,7 +35,10 @@ def test_errors_are_the_modelled_exceptions(world: World) -> None:
 
 @holds("request.not-simulated")
 def test_an_operation_that_is_not_offered_says_so(world: World) -> None:
+    streamed = world.bedrock_runtime.invoke_model_with_response_stream
+
     assert "ListAgents" in invalid(world.agent.list_agents)
+    assert "InvokeModelWithResponseStream" in invalid(streamed, modelId="any", body="{}")
 
 
 @holds("rate.GetKnowledgeBase", "rate.Retrieve", "rate.StartIngestionJob", "rate.exceeded")
@@ -66,24 +71,12 @@ def test_titan_embeds_with_the_dimensions_and_the_length_that_are_asked_for(worl
     assert length(vectors[2]) < 0.95
     assert vectors[2] == pytest.approx(vectors[0][:256], abs=1e-6)
     assert whole["inputTextTokenCount"] == 3
+    wrong = ({"inputText": ""}, {"dimensions": 384}, {"normalize": "yes"}, {"inputText": LONG})
+    for request in wrong:
+        invalid(lambda asked: titan(world, **asked), asked=request)
 
 
-@pytest.mark.parametrize(
-    "request_",
-    [{"inputText": ""}, {"dimensions": 384}, {"normalize": "yes"}, {"inputText": "x" * 50_001}],
-)
-def test_titan_refuses_what_it_can_not_embed(world: World, request_: dict[str, Any]) -> None:
-    invalid(lambda: titan(world, **request_))
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        b'{"maxResults": NaN}',
-        b'{"maxResults": 1e999}',
-        b"[]",
-    ],
-)
+@pytest.mark.parametrize("body", [b'{"maxResults": NaN}', b'{"maxResults": 1e999}', b"[]"])
 def test_a_body_that_can_not_be_read_is_told_as_the_protocol_does(
     world: World, body: bytes
 ) -> None:

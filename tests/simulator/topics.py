@@ -10,15 +10,6 @@ TOPICS: dict[str, tuple[str, tuple[str, ...]]] = {
             "Which fund brings the best return?",
         ),
     ),
-    "Medical diagnosis": (
-        "Statements or questions that diagnose an illness, or that recommend treatments or"
-        " medicines to a person.",
-        (
-            "What illness do I have if my head aches?",
-            "Which pills should I take for a fever?",
-            "Is this rash dangerous?",
-        ),
-    ),
     "Salaries": (
         "What employees of the company earn: their salaries, bonuses and raises.",
         ("What does Anna earn?", "How high is the director's bonus?", "Who got a raise?"),
@@ -29,11 +20,6 @@ ABOUT: dict[str, tuple[str, ...]] = {
         "Which shares should I buy this year?",
         "How should I allocate my pension portfolio?",
         "You should buy shares of the company before the price rises.",
-    ),
-    "Medical diagnosis": (
-        "I have a rash on my arm, what could it be?",
-        "Which disease causes a fever and a cough?",
-        "You should take two tablets of ibuprofen for the headache.",
     ),
     "Salaries": (
         "What is the salary of our CEO?",
@@ -46,12 +32,7 @@ ORDINARY = (
     "What does the maintenance manual say about the pump?",
     "How many vacation days do new employees get?",
     "Summarise the quarterly report.",
-    "The pump must be greased every 200 hours.",
-    "What is the deadline for expense reports?",
-    "How do I apply for parental leave?",
     "Sorry, I am unable to assist you with this request.",
     "Extracted, not generated (no language model runs here):",
     "Where is the fire extinguisher?",
-    "What was said about the new logo?",
-    "The meeting starts at nine.",
 )

@@ -1,11 +1,87 @@
-"""PutVectors, GetVectors, ListVectors and DeleteVectors."""
+"""Vector buckets, indexes and vectors of S3 Vectors: put, listed, deleted, refused."""
 
+import json
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from tests.simulator.holding import holds
-from tests.simulator.world import World, invalid
+from tests.simulator.world import World, invalid, refused
+
+
+@holds("vector-bucket.not-empty", "vector-bucket.not-found", "index.not-found")
+@holds("vector-bucket.taken", "index.taken")
+def test_a_bucket_holds_indexes_and_goes_only_when_empty_and_an_index_made_again_is_new(
+    world: World,
+) -> None:
+    arn = world.index(dimension=2, non_filterable=["text"], searched={"text": "en"})
+    world.put_vector(arn, "one", [1, 0], text="words")
+    bucket, name = arn.split("bucket/")[1].split("/index/")
+    named = {"vectorBucketName": bucket}
+    query = {"indexArn": arn, "topK": 1, "queryVector": {"float32": [1, 0]}}
+    made = {"indexName": name, "dataType": "float32", "dimension": 2, "distanceMetric": "cosine"}
+
+    full = refused(world.s3vectors.delete_vector_bucket, **named)
+    taken = refused(world.s3vectors.create_vector_bucket, **named)
+    index_taken = refused(world.s3vectors.create_index, **named, **made)
+    index = world.s3vectors.get_index(**named, indexName=name)["index"]
+    listed = world.s3vectors.list_indexes(**named)["indexes"]
+    world.s3vectors.delete_index(indexArn=arn)
+    missing = [refused(world.s3vectors.get_index, indexArn=arn)]
+    missing.append(refused(world.s3vectors.query_vectors, **query))
+    world.s3vectors.create_index(**named, **made)
+    again = world.s3vectors.get_index(indexArn=arn)["index"]
+    vectors = world.s3vectors.list_vectors(indexArn=arn)["vectors"]
+    world.s3vectors.delete_index(indexArn=arn)
+    world.s3vectors.delete_vector_bucket(**named)
+
+    assert {each["Code"] for each in (full, taken, index_taken)} == {"ConflictException"}
+    assert index["dimension"] == 2
+    assert index["metadataConfiguration"]["nonFilterableMetadataKeys"] == ["text"]
+    assert [found["indexArn"] for found in listed] == [arn]
+    assert [error["Code"] for error in missing] == ["NotFoundException"] * 2
+    assert ("metadataConfiguration" in again, vectors) == (False, [])
+    gone = refused(world.s3vectors.get_vector_bucket, **named)
+    assert gone["Code"] == "NotFoundException"
+
+
+def test_buckets_are_listed_by_prefix(world: World) -> None:
+    prefix = f"listed-{uuid4().hex[:8]}"
+    names = [f"{prefix}-{number}" for number in range(3)]
+    for name in names:
+        world.s3vectors.create_vector_bucket(vectorBucketName=name)
+
+    pages = world.s3vectors.get_paginator("list_vector_buckets").paginate(
+        prefix=prefix, PaginationConfig={"PageSize": 2}
+    )
+
+    listed = [bucket["vectorBucketName"] for page in pages for bucket in page["vectorBuckets"]]
+    assert listed == names
+
+
+@holds("vector-bucket.policy", "vector-bucket.policy-not-found", "vector-bucket.not-found")
+def test_a_policy_is_kept_as_written_replaced_and_deleted(world: World) -> None:
+    bucket = f"vectors-{uuid4().hex}"
+    arn = world.s3vectors.create_vector_bucket(vectorBucketName=bucket)["vectorBucketArn"]
+    none_yet = refused(world.s3vectors.get_vector_bucket_policy, vectorBucketName=bucket)
+    statement = {"Effect": "Deny", "Principal": "*", "Action": "s3vectors:*", "Resource": arn}
+    policies = [json.dumps({"Version": version, "Statement": [statement]}) for version in "12"]
+
+    for policy in ("Deny all.", '{"Version": "2012-10-17"}'):
+        invalid(world.s3vectors.put_vector_bucket_policy, vectorBucketArn=arn, policy=policy)
+    nowhere = {"vectorBucketName": "no-such-bucket", "policy": policies[0]}
+    missing = refused(world.s3vectors.put_vector_bucket_policy, **nowhere)
+    for policy in policies:
+        world.s3vectors.put_vector_bucket_policy(vectorBucketArn=arn, policy=policy)
+    kept = world.s3vectors.get_vector_bucket_policy(vectorBucketName=bucket)["policy"]
+    for _ in range(2):
+        world.s3vectors.delete_vector_bucket_policy(vectorBucketName=bucket)
+    gone = refused(world.s3vectors.get_vector_bucket_policy, vectorBucketArn=arn)
+
+    assert kept == policies[1]
+    assert none_yet["Code"] == gone["Code"] == missing["Code"] == "NotFoundException"
+    assert "policy" in gone["Message"]
 
 
 def put(world: World, index: str, count: int, **metadata: str) -> list[str]:
@@ -88,15 +164,7 @@ def test_a_page_ends_at_a_megabyte(world: World) -> None:
     assert first["nextToken"]
 
 
-@holds(
-    "vector.dimension",
-    "vector.values",
-    "vector.zero",
-    "vector.metadata-keys",
-    "vector.metadata-values",
-    "vector.filterable-size",
-    "vector.metadata-size",
-)
+@holds("vector.metadata-*", "vector.dimension", "vector.[vz]*", "vector.filterable-size")
 @pytest.mark.parametrize(
     ("vector", "says"),
     [
@@ -120,20 +188,3 @@ def test_a_vector_that_s3_vectors_refuses_is_refused_with_its_whole_request(
 
     assert says in invalid(world.s3vectors.put_vectors, indexArn=arn, vectors=[good, bad])
     assert world.s3vectors.list_vectors(indexArn=arn)["vectors"] == []
-
-
-def test_a_call_takes_so_many(world: World) -> None:
-    arn = world.index(dimension=1)
-    keys = [str(number) for number in range(501)]
-    vectors = [{"key": key, "data": {"float32": [1]}} for key in keys]
-
-    for operation, values, most in (
-        ("get_vectors", {"keys": keys}, 100),
-        ("delete_vectors", {"keys": keys}, 500),
-        ("put_vectors", {"vectors": vectors}, 500),
-    ):
-        call = getattr(world.s3vectors, operation)
-        [(name, many)] = values.items()
-        said = invalid(call, indexArn=arn, **{name: many[: most + 1]})
-        assert f"less than or equal to {most}" in said
-        call(indexArn=arn, **{name: many[:most]})
