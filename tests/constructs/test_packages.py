@@ -48,19 +48,47 @@ def test_packages_that_contradict_the_project_are_refused_in_the_words_of_uv(
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_what_opensearch_py_never_imports_is_left_out_and_nobody_elses(tmp_path: Path) -> None:
-    with_client, without = tmp_path / "with", tmp_path / "without"
-    for target in (with_client, without):
-        (target / "botocore" / "data" / "sts").mkdir(parents=True)
-        (target / "grpc").mkdir()
-    (with_client / "opensearchpy").mkdir()
+@pytest.fixture
+def unpacked(tmp_path: Path) -> Path:
+    """As uv leaves it: packages, their records, and every service that botocore knows."""
+    for name in (
+        "bin/jp.py",
+        "boto3-1.0.dist-info/RECORD",
+        "boto3-1.0.dist-info/METADATA",
+        "botocore/data/s3/2006-03-01/service-2.json.gz",
+        "botocore/data/ec2/2016-11-15/service-2.json.gz",
+        "botocore/data/endpoints.json",
+        "grpc/__init__.py",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("{}")
+    return tmp_path
 
-    prune(with_client, {"sts"})
-    prune(without, {"sts"})
 
-    assert (with_client / "opensearchpy").is_dir()
-    assert not (with_client / "grpc").exists()
-    assert (without / "grpc").is_dir()
+def test_services_that_nobody_calls_and_records_of_the_installation_are_left_out(
+    unpacked: Path,
+) -> None:
+    prune(unpacked, None)
+    every = {path.name for path in (unpacked / "botocore" / "data").iterdir()}
+    prune(unpacked, {"s3"})
+
+    # Where it is not known what the code calls, every service is kept.
+    assert every == {"s3", "ec2", "endpoints.json"}
+    kept = {path.name for path in (unpacked / "botocore" / "data").iterdir()}
+    assert kept == {"s3", "endpoints.json"}
+    assert not (unpacked / "bin").exists()
+    assert [path.name for path in (unpacked / "boto3-1.0.dist-info").iterdir()] == ["METADATA"]
+
+
+def test_what_opensearch_py_never_imports_is_left_out_and_nobody_elses(unpacked: Path) -> None:
+    prune(unpacked, {"s3"})
+    of_others = (unpacked / "grpc").is_dir()
+    (unpacked / "opensearchpy").mkdir()
+    prune(unpacked, {"s3"})
+
+    assert of_others
+    assert not (unpacked / "grpc").exists()
+    assert (unpacked / "opensearchpy").is_dir()
 
 
 def test_opensearch_py_speaks_http_without_grpc() -> None:

@@ -34,8 +34,9 @@ CONTEXTS: Mapping[str, Mapping[str, object]] = {
         "redis_subnet_ids": "subnet-0123456789abcdef0,subnet-0123456789abcdef1",
         "redis_security_group_ids": "sg-0123456789abcdef0",
     },
-    # Two levels of chunks, and a model that reads pictures.
+    # Two levels of chunks, a model that reads pictures, and one that answers where it is asked.
     "hierarchical": {
+        "answer_model": NOVA,
         "chunking": "hierarchical",
         "chunk_tokens": "2000,200",
         "chunk_overlap": "40",

@@ -11,7 +11,9 @@ from tests.infra.assembly import Assembly
 from tests.infra.synthesis import CERTIFICATE, DOMAIN, deployment
 
 
-def test_every_path_is_the_apps_own_and_throttled(assembly: Assembly) -> None:
+def test_every_path_is_the_apps_own_throttled_and_reached_by_its_api_alone(
+    assembly: Assembly,
+) -> None:
     route = assembly.one("console", "AWS::ApiGatewayV2::Route").properties
     stage = assembly.one("console", "AWS::ApiGatewayV2::Stage").properties
     integration = assembly.one("console", "AWS::ApiGatewayV2::Integration").properties
@@ -23,6 +25,10 @@ def test_every_path_is_the_apps_own_and_throttled(assembly: Assembly) -> None:
     }
     assert integration["PayloadFormatVersion"] == "2.0"
     assert integration["IntegrationUri"].endswith(":function:stackroom-console")
+    permission = assembly.one("console", "AWS::Lambda::Permission").properties
+    api = assembly.one("console", "AWS::ApiGatewayV2::Api").logical_id
+    assert permission["Principal"] == "apigateway.amazonaws.com"
+    assert permission["SourceArn"] == f"arn:aws:execute-api:{{region}}:{{account}}:{api}/*/*"
 
 
 def test_the_log_of_requests_holds_neither_tokens_nor_codes(assembly: Assembly) -> None:
@@ -34,14 +40,6 @@ def test_the_log_of_requests_holds_neither_tokens_nor_codes(assembly: Assembly) 
     assert not {each for each in logged if "header" in each.lower() or "query" in each.lower()}
     assert "$context.protocol" not in logged
     assert {"$context.path", "$context.status", "$context.requestId"} <= logged
-
-
-def test_only_its_api_invokes_the_function(assembly: Assembly) -> None:
-    permission = assembly.one("console", "AWS::Lambda::Permission").properties
-    api = assembly.one("console", "AWS::ApiGatewayV2::Api").logical_id
-
-    assert permission["Principal"] == "apigateway.amazonaws.com"
-    assert permission["SourceArn"] == f"arn:aws:execute-api:{{region}}:{{account}}:{api}/*/*"
 
 
 def test_a_function_ends_before_the_api_stops_waiting(assembly: Assembly) -> None:
@@ -62,21 +60,12 @@ def test_people_sign_in_by_a_code_that_is_no_use_to_others(assembly: Assembly) -
     assert client["CallbackURLs"] == [address + CALLBACK]
     assert client["LogoutURLs"] == [f"{address}/sign-in"]
     assert CALLBACK == SIGNED_IN
-
-
-def test_the_pools_one_set_of_pages_has_a_look_for_the_consoles_client(
-    assembly: Assembly,
-) -> None:
-    branding = assembly.one("console", "AWS::Cognito::ManagedLoginBranding")
-    client = assembly.one("console", "AWS::Cognito::UserPoolClient").logical_id
-    domains = [
-        each
-        for stack in assembly.stacks
-        for each in assembly.all(stack, "AWS::Cognito::UserPoolDomain")
-    ]
-
-    assert branding.properties["ClientId"] == client
-    assert len(domains) == 1  # Cognito takes no second one
+    # The pool's pages have a look for this client, too, and Cognito takes no second domain.
+    branding = assembly.one("console", "AWS::Cognito::ManagedLoginBranding").properties
+    assert (
+        branding["ClientId"] == assembly.one("console", "AWS::Cognito::UserPoolClient").logical_id
+    )
+    assert assembly.all("console", "AWS::Cognito::UserPoolDomain") == []
 
 
 def test_tokens_of_both_clients_open_the_api_and_the_first_signs_in(assembly: Assembly) -> None:
@@ -132,14 +121,6 @@ def test_with_a_domain_there_is_no_other_way_in(otherwise: Assembly) -> None:
     assert client["CallbackURLs"] == [f"https://{DOMAIN}{CALLBACK}"]
     assert otherwise.variables("console")["CONSOLE_URL"] == f"https://{DOMAIN}"
     assert set(otherwise.outputs("console")) == {"ConsoleUrl", "ConsoleDomainTarget"}
-
-
-def test_pages_that_may_upload_are_the_consoles_and_those_named(otherwise: Assembly) -> None:
-    bucket = otherwise.one("data", "AWS::S3::Bucket").properties
-
-    [rule] = bucket["CorsConfiguration"]["CorsRules"]
-
-    assert rule["AllowedOrigins"] == [f"https://{DOMAIN}", "https://app.example.com"]
 
 
 def test_a_run_of_an_agent_has_its_time_and_is_handed_on_only_afterwards(

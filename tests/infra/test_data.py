@@ -3,6 +3,7 @@
 import pytest
 
 from tests.infra.assembly import Assembly
+from tests.infra.synthesis import DOMAIN
 
 
 def test_the_bucket_is_private_encrypted_and_versioned(assembly: Assembly) -> None:
@@ -19,85 +20,90 @@ def test_the_bucket_is_private_encrypted_and_versioned(assembly: Assembly) -> No
     assert bucket["OwnershipControls"] == {"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]}
 
 
-def test_what_is_encrypted_with_anybodys_own_key_is_refused(assembly: Assembly) -> None:
+def test_what_is_encrypted_with_anybodys_own_key_or_not_on_the_way_is_refused(
+    assembly: Assembly,
+) -> None:
     policy = assembly.one("data", "AWS::S3::BucketPolicy").properties["PolicyDocument"]
 
-    refused = {
-        each["Sid"]: (each["Effect"], each["Principal"], each["Action"], each["Condition"])
-        for each in policy["Statement"]
+    denied = [each for each in policy["Statement"] if each["Effect"] == "Deny"]
+    of_keys = {
+        each["Sid"]: (each["Principal"], each["Action"], each["Condition"])
+        for each in denied
         if str(each.get("Sid")).startswith("NoKeysOf")
     }
 
     algorithm = "s3:x-amz-server-side-encryption"
     customers = {"Null": {f"{algorithm}-customer-algorithm": "false"}}
     foreign = {"Null": {algorithm: "false"}, "StringNotEquals": {algorithm: "AES256"}}
-    assert refused == {
-        "NoKeysOfCustomers": ("Deny", {"AWS": "*"}, "s3:PutObject", customers),
-        "NoKeysOfKms": ("Deny", {"AWS": "*"}, "s3:PutObject", foreign),
+    assert of_keys == {
+        "NoKeysOfCustomers": ({"AWS": "*"}, "s3:PutObject", customers),
+        "NoKeysOfKms": ({"AWS": "*"}, "s3:PutObject", foreign),
     }
+    conditions = [each["Condition"] for each in denied]
+    assert {"Bool": {"aws:SecureTransport": "false"}} in conditions
+    assert {"NumericLessThan": {"s3:TlsVersion": 1.2}} in conditions
 
 
-def test_the_bucket_tells_eventbridge_without_a_function_of_its_own(assembly: Assembly) -> None:
-    bucket = assembly.one("data", "AWS::S3::Bucket").properties
-
-    assert bucket["NotificationConfiguration"] == {
-        "EventBridgeConfiguration": {"EventBridgeEnabled": True}
-    }
-    assert assembly.all("data", "AWS::Lambda::Function", "Custom::S3BucketNotifications") == []
-
-
-def test_old_versions_and_half_uploads_are_forgotten(assembly: Assembly) -> None:
+def test_the_bucket_tells_eventbridge_and_forgets_old_versions_and_half_uploads(
+    assembly: Assembly,
+) -> None:
     bucket = assembly.one("data", "AWS::S3::Bucket").properties
 
     [rule] = bucket["LifecycleConfiguration"]["Rules"]
 
+    assert bucket["NotificationConfiguration"] == {
+        "EventBridgeConfiguration": {"EventBridgeEnabled": True}
+    }
     assert rule["NoncurrentVersionExpiration"] == {"NoncurrentDays": 30}
     assert rule["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 7}
     assert "ExpirationInDays" not in rule
 
 
-def test_a_browser_may_upload_from_the_consoles_pages(assembly: Assembly) -> None:
-    bucket = assembly.one("data", "AWS::S3::Bucket").properties
-
-    [rule] = bucket["CorsConfiguration"]["CorsRules"]
+def test_a_browser_may_upload_from_the_consoles_pages_and_those_named(
+    assembly: Assembly, otherwise: Assembly
+) -> None:
+    [rule], [told] = (
+        each.one("data", "AWS::S3::Bucket").properties["CorsConfiguration"]["CorsRules"]
+        for each in (assembly, otherwise)
+    )
 
     assert {"PUT", "POST"} <= set(rule["AllowedMethods"])
     assert rule["AllowedOrigins"] == ["https://*.execute-api.{region}.amazonaws.com"]
+    assert told["AllowedOrigins"] == [f"https://{DOMAIN}", "https://app.example.com"]
 
 
-@pytest.mark.parametrize(("name", "partition_key"), [("Catalogs", "catalog_id"), ("Control", "pk")])
-def test_a_table_is_on_demand_encrypted_and_recoverable(
-    assembly: Assembly, name: str, partition_key: str
+@pytest.mark.parametrize(
+    ("name", "keys", "index", "index_keys", "projected"),
+    [
+        ("Catalogs", ["catalog_id", "sk"], "user_id-index", ["user_id"], "KEYS_ONLY"),
+        ("Control", ["pk", "sk"], "live-index", ["live", "until"], "ALL"),
+    ],
+)
+def test_a_table_is_on_demand_encrypted_and_recoverable_and_has_its_index(
+    assembly: Assembly,
+    name: str,
+    keys: list[str],
+    *,
+    index: str,
+    index_keys: list[str],
+    projected: str,
 ) -> None:
     table = assembly.one("data", "AWS::DynamoDB::GlobalTable", name).properties
 
     [replica] = table["Replicas"]
+    [found] = table["GlobalSecondaryIndexes"]
 
-    assert table["KeySchema"] == [
-        {"AttributeName": partition_key, "KeyType": "HASH"},
-        {"AttributeName": "sk", "KeyType": "RANGE"},
-    ]
+    assert [each["AttributeName"] for each in table["KeySchema"]] == keys
     assert table["BillingMode"] == "PAY_PER_REQUEST"
     assert table["SSESpecification"]["SSEEnabled"] is True
     assert replica["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+    assert (found["IndexName"], found["Projection"]["ProjectionType"]) == (index, projected)
+    assert [each["AttributeName"] for each in found["KeySchema"]] == index_keys
 
 
-def test_users_catalogs_and_what_is_live_are_found_by_indexes(assembly: Assembly) -> None:
-    catalogs = assembly.one("data", "AWS::DynamoDB::GlobalTable", "Catalogs").properties
+def test_what_is_live_is_forgotten_by_itself(assembly: Assembly) -> None:
     control = assembly.one("data", "AWS::DynamoDB::GlobalTable", "Control").properties
 
-    [by_user] = catalogs["GlobalSecondaryIndexes"]
-    [by_expiry] = control["GlobalSecondaryIndexes"]
-
-    assert by_user["IndexName"] == "user_id-index"
-    assert by_user["KeySchema"] == [{"AttributeName": "user_id", "KeyType": "HASH"}]
-    assert by_user["Projection"] == {"ProjectionType": "KEYS_ONLY"}
-    assert by_expiry["IndexName"] == "live-index"
-    assert by_expiry["KeySchema"] == [
-        {"AttributeName": "live", "KeyType": "HASH"},
-        {"AttributeName": "until", "KeyType": "RANGE"},
-    ]
-    assert by_expiry["Projection"] == {"ProjectionType": "ALL"}
     assert control["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
 
 
@@ -114,6 +120,14 @@ def test_what_is_kept_outlives_its_stack(assembly: Assembly, stack: str) -> None
     # Of what is deployed with an index, a function of its own makes it, and keeps nothing.
     kinds = {each.type for each in others if not each.logical_id.startswith("SearchIndexFunction")}
     assert kinds <= {"AWS::S3::BucketPolicy", "AWS::IAM::ManagedPolicy"}
+
+
+def test_users_are_kept_with_the_documents_that_bear_their_ids(assembly: Assembly) -> None:
+    pool = assembly.one("data", "AWS::Cognito::UserPool")
+
+    assert pool.properties["DeletionProtection"] == "ACTIVE"
+    assert pool.properties["AdminCreateUserConfig"] == {"AllowAdminCreateUserOnly": True}
+    assert assembly.all("gateway", "AWS::Cognito::UserPool") == []
 
 
 def test_the_uploader_policy_keeps_the_description_that_goes_with_its_name(

@@ -3,6 +3,7 @@ import re
 
 import pytest
 
+from functions.identity_interceptor.handler import InterceptorSettings
 from functions.tool_targets import TARGETS
 from infra.gateway import KNOWLEDGE
 from infra.tool_policies import policy_name
@@ -12,22 +13,24 @@ from tests.infra.assembly import Assembly
 TARGET = "AWS::BedrockAgentCore::GatewayTarget"
 
 
-def test_the_gateway_takes_access_tokens_of_our_client(assembly: Assembly) -> None:
+def test_the_gateway_takes_access_tokens_of_our_client_and_so_does_the_interceptor(
+    assembly: Assembly,
+) -> None:
     gateway = assembly.one("gateway", "AWS::BedrockAgentCore::Gateway").properties
-    client = assembly.one("gateway", "AWS::Cognito::UserPoolClient")
+    client = assembly.one("gateway", "AWS::Cognito::UserPoolClient").logical_id
+    issuer = assembly.outputs("data")["IssuerUrl"]
+    read = InterceptorSettings.from_env(assembly.variables("identity-interceptor"))
 
     authorizer = gateway["AuthorizerConfiguration"]["CustomJWTAuthorizer"]
 
     assert gateway["AuthorizerType"] == "CUSTOM_JWT"
-    assert authorizer["AllowedClients"] == [client.logical_id]
-    assert authorizer["DiscoveryUrl"].endswith("/.well-known/openid-configuration")
-    assert client.properties["PreventUserExistenceErrors"] == "ENABLED"
-    assert "ALLOW_USER_PASSWORD_AUTH" not in client.properties["ExplicitAuthFlows"]
+    assert authorizer["AllowedClients"] == [client]
+    assert authorizer["DiscoveryUrl"] == f"{issuer}/.well-known/openid-configuration"
+    assert (read.identity_issuer, read.identity_client_ids) == (issuer, (client,))
+    assert read.identity_jwks_url == f"{issuer}/.well-known/jwks.json"
 
 
-def test_people_sign_in_by_code_and_a_program_without_a_secret_finds_where(
-    assembly: Assembly,
-) -> None:
+def test_people_sign_in_by_code_and_a_program_without_a_secret(assembly: Assembly) -> None:
     client = assembly.one("gateway", "AWS::Cognito::UserPoolClient").properties
     domain = assembly.one("gateway", "AWS::Cognito::UserPoolDomain").properties
     style = assembly.one("gateway", "AWS::Cognito::ManagedLoginBranding").properties
@@ -38,15 +41,11 @@ def test_people_sign_in_by_code_and_a_program_without_a_secret_finds_where(
     assert client["CallbackURLs"] == ["http://localhost:8976/callback"]
     assert client["GenerateSecret"] is False
     assert client["EnableTokenRevocation"] is True
+    assert client["PreventUserExistenceErrors"] == "ENABLED"
     assert "ALLOW_REFRESH_TOKEN_AUTH" in client["ExplicitAuthFlows"]
+    assert "ALLOW_USER_PASSWORD_AUTH" not in client["ExplicitAuthFlows"]
     assert domain["UserPoolId"] == style["UserPoolId"] == client["UserPoolId"]
-    assert domain["Domain"] == "stackroom-{account}"
     assert domain["ManagedLoginVersion"] == 2
-    assert style["UseCognitoProvidedValues"] is True
-    discovery = f"{assembly.outputs('data')['IssuerUrl']}/.well-known/openid-configuration"
-    gateway = assembly.one("gateway", "AWS::BedrockAgentCore::Gateway").properties
-    authorizer = gateway["AuthorizerConfiguration"]["CustomJWTAuthorizer"]
-    assert authorizer["DiscoveryUrl"] == discovery
 
 
 def test_every_request_passes_the_interceptor_with_its_headers(assembly: Assembly) -> None:
@@ -84,14 +83,8 @@ def test_every_target_offers_the_tools_of_its_file(assembly: Assembly) -> None:
         # Answers have no structured content.
         assert not any("OutputSchema" in tool for tool in offered)
         assert _keys_lowered(offered) == json.loads(schema_file(name).read_text("utf-8"))
-
-
-def test_searches_go_to_the_retrieve_function(assembly: Assembly) -> None:
-    target = assembly.one("gateway", TARGET, KNOWLEDGE.title()).properties
-
-    function = target["TargetConfiguration"]["Mcp"]["Lambda"]
-
-    assert function["LambdaArn"].endswith(":function:stackroom-retrieve")
+    searches = targets[KNOWLEDGE]["TargetConfiguration"]["Mcp"]["Lambda"]["LambdaArn"]
+    assert searches.endswith(":function:stackroom-retrieve")
 
 
 def test_cedar_permits_people_each_tool_by_a_policy_of_its_own(assembly: Assembly) -> None:
@@ -143,14 +136,6 @@ def test_a_policy_waits_for_its_tool_and_a_tool_for_its_rights(assembly: Assembl
     for policy in policies:
         [name] = re.findall(r'Action::"(\w+?)___', str(policy.properties["Definition"]))
         assert targets[name].logical_id in policy.raw["DependsOn"]
-
-
-def test_users_are_kept_with_the_documents_that_bear_their_ids(assembly: Assembly) -> None:
-    pool = assembly.one("data", "AWS::Cognito::UserPool")
-
-    assert pool.properties["DeletionProtection"] == "ACTIVE"
-    assert pool.properties["AdminCreateUserConfig"] == {"AllowAdminCreateUserOnly": True}
-    assert assembly.all("gateway", "AWS::Cognito::UserPool") == []
 
 
 def _keys_lowered(schema: object, *, is_names: bool = False) -> object:

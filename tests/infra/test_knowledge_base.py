@@ -1,11 +1,29 @@
-"""The pool of knowledge bases; how one is made at all is shown by tests/constructs."""
+"""
+The pool of knowledge bases, their indexes, and how documents are cut and read there; how one is
+made at all is shown by tests/constructs.
+"""
 
 import json
+from typing import Any
 
+import boto3
+import pytest
+
+from infra.bundling import SERVICES
+from infra.deployment import _LANGUAGES
 from stackroom.model import CatalogDataSources, PoolMember
+from stackroom_constructs.ingestion import in_cloudformation
 from tests.infra.assembly import Assembly
+from tests.infra.synthesis import NOVA, deployment
 
 STACK = "knowledge-base"
+SEARCH_INDEX = "Custom::SearchIndex"
+TITAN = "arn:aws:bedrock:{region}::foundation-model/amazon.titan-embed-text-v2:0"
+
+
+@pytest.fixture
+def hierarchical() -> Assembly:
+    return deployment("hierarchical")
 
 
 def test_a_knowledge_base_keeps_vectors_of_one_model_in_its_own_index(assembly: Assembly) -> None:
@@ -16,11 +34,8 @@ def test_a_knowledge_base_keeps_vectors_of_one_model_in_its_own_index(assembly: 
     embedding = vectors["EmbeddingModelConfiguration"]["BedrockEmbeddingModelConfiguration"]
 
     assert embedding["Dimensions"] == index["Dimension"] == 1024
-    assert vectors["EmbeddingModelArn"].endswith("::foundation-model/amazon.titan-embed-text-v2:0")
+    assert vectors["EmbeddingModelArn"] == TITAN
     assert knowledge_base["Tags"] == {"mcp-multirag-kb": "true"}
-    assert index["MetadataConfiguration"] == {
-        "NonFilterableMetadataKeys": ["AMAZON_BEDROCK_TEXT", "AMAZON_BEDROCK_METADATA"]
-    }
 
 
 def test_the_shared_data_source_takes_documents_directly_and_its_vectors_along(
@@ -37,50 +52,33 @@ def test_the_shared_data_source_takes_documents_directly_and_its_vectors_along(
     }
 
 
-def test_only_bedrock_on_behalf_of_this_account_takes_the_role(assembly: Assembly) -> None:
+def test_bedrock_on_behalf_of_this_account_embeds_reads_its_documents_and_fills_its_index(
+    assembly: Assembly,
+) -> None:
     role = assembly.one(STACK, "AWS::IAM::Role", "Role1").properties
+    here = {"StringEquals": {"aws:ResourceAccount": "{account}"}}
+    documents = "arn:aws:s3:::stackroom-kb-docs-{account}-{region}"
 
     [trust] = role["AssumeRolePolicyDocument"]["Statement"]
+    [policy] = role["Policies"]
 
     assert trust["Principal"] == {"Service": "bedrock.amazonaws.com"}
     assert trust["Condition"] == {
         "StringEquals": {"aws:SourceAccount": "{account}"},
         "ArnLike": {"aws:SourceArn": "arn:aws:bedrock:{region}:{account}:knowledge-base/*"},
     }
-
-
-def test_a_role_embeds_reads_documents_of_this_account_and_fills_its_index(
-    assembly: Assembly,
-) -> None:
-    role = assembly.one(STACK, "AWS::IAM::Role", "Role1").properties
-    here = {"StringEquals": {"aws:ResourceAccount": "{account}"}}
-
-    [policy] = role["Policies"]
-
     # Another name is another policy to CloudFormation, beside the one that is deployed.
     assert policy["PolicyName"] == "Ingestion"
-    assert [
-        (each["Action"], each["Resource"], each.get("Condition"))
-        for each in policy["PolicyDocument"]["Statement"]
-    ] == [
-        (
-            "bedrock:InvokeModel",
-            "arn:aws:bedrock:{region}::foundation-model/amazon.titan-embed-text-v2:0",
-            None,
-        ),
-        ("s3:ListBucket", "arn:aws:s3:::stackroom-kb-docs-{account}-{region}", here),
-        ("s3:GetObject", "arn:aws:s3:::stackroom-kb-docs-{account}-{region}/*", here),
-        (
-            [
-                "s3vectors:DeleteVectors",
-                "s3vectors:GetIndex",
-                "s3vectors:GetVectors",
-                "s3vectors:PutVectors",
-                "s3vectors:QueryVectors",
-            ],
-            "arn:aws:s3vectors:{region}:{account}:index/Index1",
-            None,
-        ),
+    *others, of_index = policy["PolicyDocument"]["Statement"]
+    assert [(each["Action"], each["Resource"], each.get("Condition")) for each in others] == [
+        ("bedrock:InvokeModel", TITAN, None),
+        ("s3:ListBucket", documents, here),
+        ("s3:GetObject", f"{documents}/*", here),
+    ]
+    assert of_index["Resource"] == "arn:aws:s3vectors:{region}:{account}:index/Index1"
+    assert of_index["Action"] == [
+        f"s3vectors:{name}"
+        for name in ("DeleteVectors", "GetIndex", "GetVectors", "PutVectors", "QueryVectors")
     ]
 
 
@@ -122,11 +120,99 @@ def test_a_larger_pool_has_an_index_and_a_name_each(otherwise: Assembly) -> None
     pool = otherwise.all(STACK, "AWS::Bedrock::KnowledgeBase")
     shared = otherwise.all(STACK, "AWS::Bedrock::DataSource")
 
-    indexes = {
-        each.properties["StorageConfiguration"]["S3VectorsConfiguration"]["IndexArn"]
-        for each in pool
-    }
+    stores = [each.properties["StorageConfiguration"]["S3VectorsConfiguration"] for each in pool]
 
     assert [each.properties["Name"] for each in pool] == ["docs-1", "docs-2"]
-    assert len(indexes) == 2
+    assert len({each["IndexArn"] for each in stores}) == 2
     assert len({each.properties["KnowledgeBaseId"] for each in shared}) == 2
+
+
+def test_each_index_is_made_for_words_by_the_function_that_may(
+    assembly: Assembly, otherwise: Assembly
+) -> None:
+    made = assembly.one(STACK, SEARCH_INDEX)
+    function = assembly.one(STACK, "AWS::Lambda::Function")
+    policy = assembly.one(STACK, "AWS::IAM::Policy", "SearchIndexFunction")
+    of_others = [each.properties for each in otherwise.all(STACK, SEARCH_INDEX)]
+
+    assert made.properties["ServiceToken"].endswith(":function:stackroom-search-index")
+    assert made.properties["IndexArn"].endswith(":index/Index1")
+    assert made.properties["Language"] == "en"
+    assert (made.raw["DeletionPolicy"], made.raw["UpdateReplacePolicy"]) == ("Retain", "Retain")
+    assert policy.logical_id in function.raw["DependsOn"]  # its rights are there before it is asked
+    # CloudFormation invokes it asynchronously, and Lambda a second time if it died.
+    assert 2 * function.properties["Timeout"] <= int(made.properties["ServiceTimeout"])
+    assert [(each["IndexArn"].rpartition("/")[2], each["Language"]) for each in of_others] == [
+        ("Index1", "none"),
+        ("Index2", "none"),
+    ]
+    text = json.dumps(otherwise.template(STACK))
+    assert text.count("s3vectors:UpdateMetadataConfiguration") == 1  # one statement, both indexes
+
+
+def test_the_languages_are_those_that_s3_vectors_knows() -> None:
+    client: Any = boto3.client(
+        "s3vectors",
+        region_name="us-east-1",
+        aws_access_key_id="testing",
+        aws_secret_access_key="testing",
+    )
+
+    known = client.meta.service_model.shape_for("LanguageCode").enum
+
+    assert set(_LANGUAGES) == {*known, "none"}
+    assert "s3vectors" in SERVICES
+
+
+def test_by_default_nothing_is_said_of_chunks_and_only_then_is_there_a_measured_bar(
+    assembly: Assembly, hierarchical: Assembly
+) -> None:
+    source = assembly.one(STACK, "AWS::Bedrock::DataSource").properties
+
+    bars = [each.variables("retrieve")["RETRIEVE_CALIBRATION"] for each in (assembly, hierarchical)]
+
+    assert "VectorIngestionConfiguration" not in source
+    assert "VECTOR_INGESTION" not in assembly.variables("ingest")
+    assert bars == ["titan-v2-english", "none"]
+
+
+def test_catalogs_own_data_sources_are_as_the_shared_one(
+    hierarchical: Assembly, otherwise: Assembly
+) -> None:
+    for each, strategy in ((hierarchical, "HIERARCHICAL"), (otherwise, "FIXED_SIZE")):
+        source = each.all(STACK, "AWS::Bedrock::DataSource")[0].properties
+        told = json.loads(each.variables("ingest")["VECTOR_INGESTION"])
+
+        assert told["chunkingConfiguration"]["chunkingStrategy"] == strategy
+        assert in_cloudformation(told) == source["VectorIngestionConfiguration"]
+
+    told = json.loads(hierarchical.variables("ingest")["VECTOR_INGESTION"])
+    assert told["chunkingConfiguration"]["hierarchicalChunkingConfiguration"] == {
+        "levelConfigurations": [{"maxTokens": 2000}, {"maxTokens": 200}],
+        "overlapTokens": 40,
+    }
+
+
+def test_the_knowledge_bases_may_ask_the_model_that_reads(hierarchical: Assembly) -> None:
+    role = hierarchical.one(STACK, "AWS::IAM::Role", "Role1").properties
+    told = json.loads(hierarchical.variables("ingest")["VECTOR_INGESTION"])
+
+    [policy] = role["Policies"]
+    [invoke] = [
+        each
+        for each in policy["PolicyDocument"]["Statement"]
+        if each["Action"] == "bedrock:InvokeModel"
+    ]
+
+    reads = f"arn:aws:bedrock:{{region}}::foundation-model/{NOVA}"
+    parsing = told["parsingConfiguration"]["bedrockFoundationModelConfiguration"]
+    assert parsing == {"modelArn": reads}
+    assert set(invoke["Resource"]) == {reads, TITAN}
+
+
+def test_only_where_pictures_are_read_a_pdf_needs_no_text(
+    assembly: Assembly, otherwise: Assembly, hierarchical: Assembly
+) -> None:
+    assert hierarchical.variables("inspect")["PARSES_IMAGES"] == "true"
+    for each in (assembly, otherwise):
+        assert "PARSES_IMAGES" not in each.variables("inspect")

@@ -8,6 +8,7 @@ from botocore.exceptions import ClientError, NoCredentialsError
 from infra.limits import options
 
 JOBS, DIRECT_CALLS, STARTS = "L-795A8608", "L-8D4ED20B", "L-E428575E"
+NAMES = ("admission_jobs", "admission_direct_calls", "admission_seconds_between_starts")
 
 
 class NoSuchResource(ClientError):
@@ -20,6 +21,7 @@ class FakeQuotas:
 
     applied: dict[str, float] = field(default_factory=dict)
     defaults: dict[str, float] = field(default_factory=dict)
+    failure: Exception | None = None
     exceptions = SimpleNamespace(NoSuchResourceException=NoSuchResource)
 
     def get_service_quota(self, **request: str) -> dict[str, Any]:
@@ -31,6 +33,8 @@ class FakeQuotas:
     # The arguments are spelled as boto3 spells them.
     def _quota(self, values: dict[str, float], ServiceCode: str, QuotaCode: str) -> dict[str, Any]:  # noqa: N803
         assert ServiceCode == "bedrock", "knowledge bases are counted there"
+        if self.failure:
+            raise self.failure
         if QuotaCode not in values:
             raise NoSuchResource(
                 {"Error": {"Code": "NoSuchResourceException", "Message": "none"}}, "GetServiceQuota"
@@ -38,60 +42,46 @@ class FakeQuotas:
         return {"Quota": {"QuotaName": f"quota {QuotaCode}", "Value": values[QuotaCode]}}
 
 
-@pytest.fixture
-def said() -> list[str]:
-    return []
-
-
-def test_what_the_account_has_becomes_context(said: list[str]) -> None:
-    quotas = FakeQuotas(applied={JOBS: 5.0, DIRECT_CALLS: 10.0, STARTS: 0.1})
+@pytest.mark.parametrize(
+    ("quotas", "values"),
+    [
+        (FakeQuotas(applied={JOBS: 5.0, DIRECT_CALLS: 10.0, STARTS: 0.1}), ("5", "10", "10")),
+        # An account without a value of its own has the default.
+        (
+            FakeQuotas(applied={STARTS: 0.4}, defaults={JOBS: 6.0, DIRECT_CALLS: 12.0}),
+            ("6", "12", "2.5"),
+        ),
+    ],
+)
+def test_what_the_account_has_becomes_context(
+    quotas: FakeQuotas, values: tuple[str, str, str]
+) -> None:
+    said: list[str] = []
 
     found = list(options(quotas, said.append))
 
     assert found == [
-        *("-c", "admission_jobs=5"),
-        *("-c", "admission_direct_calls=10"),
-        *("-c", "admission_seconds_between_starts=10"),
+        part
+        for name, value in zip(NAMES, values, strict=True)
+        for part in ("-c", f"{name}={value}")
     ]
-    assert said[0] == "admission_jobs: 5, by 'quota L-795A8608'"
+    assert said[0] == f"admission_jobs: {values[0]}, by 'quota L-795A8608'"
 
 
-def test_an_account_without_a_value_of_its_own_has_the_default(said: list[str]) -> None:
-    quotas = FakeQuotas(applied={STARTS: 0.4}, defaults={JOBS: 6.0, DIRECT_CALLS: 12.0})
-
-    found = list(options(quotas, said.append))
-
-    assert found[1::2] == [
-        "admission_jobs=6",
-        "admission_direct_calls=12",
-        "admission_seconds_between_starts=2.5",
-    ]
-
-
-def test_a_quota_that_nobody_knows_is_left_to_the_documented_value(said: list[str]) -> None:
-    quotas = FakeQuotas(applied={JOBS: 5.0, STARTS: 0.0})
-
-    found = list(options(quotas, said.append))
-
-    assert found == ["-c", "admission_jobs=5"]
-    assert [line.partition(":")[0] for line in said] == [
-        "admission_jobs",
-        "admission_direct_calls",
-        "admission_seconds_between_starts",
-    ]
-    assert all("as in cdk.json" in line for line in said[1:])
-
-
-def test_without_credentials_everything_is_left_to_the_documented_values(
-    said: list[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("quotas", "known"),
+    [
+        (FakeQuotas(applied={JOBS: 5.0, STARTS: 0.0}), ["-c", "admission_jobs=5"]),
+        (FakeQuotas(failure=NoCredentialsError()), []),
+    ],
+)
+def test_a_quota_that_nobody_knows_is_left_to_the_documented_value(
+    quotas: FakeQuotas, known: list[str]
 ) -> None:
-    def refuse(**_request: str) -> dict[str, Any]:
-        raise NoCredentialsError
-
-    quotas = FakeQuotas()
-    monkeypatch.setattr(quotas, "get_service_quota", refuse)
+    said: list[str] = []
 
     found = list(options(quotas, said.append))
 
-    assert found == []
-    assert len(said) == 3
+    assert found == known
+    assert [line.partition(":")[0] for line in said] == list(NAMES)
+    assert sum("as in cdk.json" in line for line in said) == 3 - len(known) // 2

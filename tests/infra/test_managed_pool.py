@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import aws_cdk as cdk
 import pytest
 
 from infra.pool_type import REGIONS, only_where_there_are_managed_ones
@@ -54,23 +55,26 @@ def test_a_knowledge_bases_role_reads_documents_and_nothing_else(managed: Assemb
     assert actions == ["s3:ListBucket", "s3:GetObject"]
 
 
-def test_the_pool_says_of_which_type_it_is(managed: Assembly) -> None:
-    told = {
-        each.properties["FunctionName"]: each.properties["Environment"]["Variables"]["KB_POOL"]
+def test_the_pool_says_of_which_type_it_is_and_a_scan_is_no_defect(managed: Assembly) -> None:
+    told = [
+        each.properties["Environment"]["Variables"]
         for stack in ("pipeline", "gateway")
         for each in managed.all(stack, "AWS::Lambda::Function")
-        if "KB_POOL" in each.properties["Environment"]["Variables"]
-    }
+    ]
 
-    pools = {PoolMember.model_validate(*json.loads(each)) for each in told.values()}
-    assert len(told) == 7
+    pools = {
+        PoolMember.model_validate(*json.loads(each["KB_POOL"]))
+        for each in told
+        if "KB_POOL" in each
+    }
     [member] = pools
     assert member.is_managed
     assert member.type in TYPES
     assert member.index is None
-
-
-def test_a_scan_is_no_defect_for_its_pages_are_read(managed: Assembly) -> None:
+    # Only who makes data sources is told whose the bucket is; pages of a scan are read.
+    owners = {each["POWERTOOLS_SERVICE_NAME"] for each in told if "KB_DOCS_OWNER" in each}
+    assert owners == {"ingest"}
+    assert managed.variables("ingest")["KB_DOCS_OWNER"] == "{account}"
     assert managed.variables("inspect")["PARSES_IMAGES"] == "true"
 
 
@@ -115,17 +119,6 @@ def _named(action: str, statement: dict[str, Any]) -> str:
     return f"{action} titan" if "titan" in json.dumps(statement["Resource"]) else action
 
 
-def test_only_who_makes_data_sources_is_told_whose_the_bucket_is(managed: Assembly) -> None:
-    told = {
-        each.properties["FunctionName"]: each.properties["Environment"]["Variables"]
-        for stack in ("pipeline", "gateway")
-        for each in managed.all(stack, "AWS::Lambda::Function")
-    }
-
-    owners = {name: each["KB_DOCS_OWNER"] for name, each in told.items() if "KB_DOCS_OWNER" in each}
-    assert owners == {"stackroom-ingest": "{account}"}
-
-
 @pytest.mark.parametrize("function", ["retrieve", "catalog-tools", "prewarm"])
 def test_whoever_searches_asks_retrieve_and_believes_no_calibration(
     managed: Assembly, function: str
@@ -153,20 +146,13 @@ def test_cloudformation_refuses_it_where_there_are_none(managed: Assembly) -> No
     assert "ap-northeast-2" not in REGIONS
 
 
-def a_stack_in(region: str) -> Any:
-    import aws_cdk as cdk  # noqa: PLC0415 - starts a Node process
+def test_a_region_that_is_known_is_refused_or_needs_no_rule() -> None:
+    def a_stack_in(region: str) -> cdk.Stack:
+        return cdk.Stack(cdk.App(), "Stack", env=cdk.Environment(region=region))
 
-    return cdk.Stack(cdk.App(), "Stack", env=cdk.Environment(region=region))
-
-
-def test_a_region_that_is_known_and_has_none_is_refused_before_anything_is_written() -> None:
     with pytest.raises(ValueError, match="region 'ap-northeast-2' must be a region with MANAGED"):
         only_where_there_are_managed_ones(a_stack_in("ap-northeast-2"))
 
-
-def test_one_that_is_known_to_have_them_needs_no_rule() -> None:
     stack = a_stack_in("eu-west-1")
-
     only_where_there_are_managed_ones(stack)
-
     assert stack.node.children == []

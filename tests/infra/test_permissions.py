@@ -289,15 +289,6 @@ def test_the_bucket_denies_what_is_ours_to_everyone_else(
     }
 
 
-def test_the_bucket_refuses_what_is_not_encrypted_on_the_way(assembly: Assembly) -> None:
-    policy = assembly.one("data", "AWS::S3::BucketPolicy").properties["PolicyDocument"]
-
-    denied = [each["Condition"] for each in policy["Statement"] if each["Effect"] == "Deny"]
-
-    assert {"Bool": {"aws:SecureTransport": "false"}} in denied
-    assert {"NumericLessThan": {"s3:TlsVersion": 1.2}} in denied
-
-
 @pytest.mark.parametrize("function", ["retrieve", "identity-interceptor"])
 def test_only_the_gateway_can_invoke_a_tool(assembly: Assembly, function: str) -> None:
     arn = f"arn:aws:lambda:{{region}}:{{account}}:function:stackroom-{function}"

@@ -5,64 +5,46 @@ from typing import Any
 
 import pytest
 
+from functions.catalog_tools.handler import CatalogToolsSettings
+from functions.identity_interceptor.handler import InterceptorSettings
+from functions.ingest.deployed import IngestSettings
+from functions.inspect.handler import InspectSettings
+from functions.reconciler.handler import ReconcilerSettings
+from functions.retrieve.handler import RetrieveSettings
+from functions.status_poller.handler import PollerSettings
+from functions.upload_handler.handler import UploadSettings
 from infra.bundling import ROOT
+from stackroom.aws.guardrail import Guardrail
+from stackroom.aws.settings import Settings
+from stackroom.retrieval.budget import Budget, Priority
 from tests.infra.assembly import Assembly
 
-STORES = {
+MACHINE = "arn:aws:states:{region}:{account}:stateMachine:stackroom-ingest-catalog"
+# What is told to more than one function, to each the same.
+SHARED = {
     "KB_CATALOG_TABLE": "stackroom-kb-catalog",
     "KB_CONTROL_TABLE": "stackroom-kb-control",
     "KB_DOCS_BUCKET": "stackroom-kb-docs-{account}-{region}",
-}
-MACHINE = "arn:aws:states:{region}:{account}:stateMachine:stackroom-ingest-catalog"
-POOL = (
-    '[{"knowledge_base_id": "KnowledgeBase1.KnowledgeBaseId", "data_source_id":'
+    "KB_POOL": '[{"knowledge_base_id": "KnowledgeBase1.KnowledgeBaseId", "data_source_id":'
     ' "SharedDataSource1.DataSourceId",'
-    ' "index": "arn:aws:s3vectors:{region}:{account}:index/Index1"}]'
-)
-ADMISSION = {
+    ' "index": "arn:aws:s3vectors:{region}:{account}:index/Index1"}]',
+    "STATE_MACHINE_ARN": MACHINE,
     "ADMISSION_JOBS": "5",
     "ADMISSION_DIRECT_CALLS": "10",
     "ADMISSION_SECONDS_BETWEEN_STARTS": "10",
+    "POWERTOOLS_METRICS_NAMESPACE": "Stackroom",
+    "LOG_LEVEL": "INFO",
 }
-RUNNING = {**STORES, "KB_POOL": POOL, "STATE_MACHINE_ARN": MACHINE}
-MODEL = "arn:aws:bedrock:{region}:{account}:inference-profile/global.amazon.nova-2-lite-v1:0"
-SEARCH = {
-    "RETRIEVE_VIA": "s3vectors",
-    "RETRIEVE_CALIBRATION": "titan-v2-english",
-    "EMBEDDING_MODEL": "amazon.titan-embed-text-v2:0",
-    "EMBEDDING_DIMENSIONS": "1024",
-}
-FITTING = {"RETRIEVE_MAX_TOKENS": "4000", "RETRIEVE_PRIORITIZE_BY": "similarity"}
-ISSUER = "https://cognito-idp.{region}.amazonaws.com/stackroom-users"
-
-# By function: what it reads beside the three variables that every function has.
-ENVIRONMENT = {
-    "upload_handler": RUNNING,
-    "inspect": STORES,
-    "ingest": {**RUNNING, **ADMISSION},
-    "status_poller": {**STORES, "KB_POOL": POOL, **ADMISSION},
-    "reconciler": RUNNING,
-    "retrieve": {
-        **STORES,
-        "KB_POOL": POOL,
-        "RETRIEVE_MIN_SCORE": "0.0",
-        "RETRIEVE_SHARING": "off",
-        **FITTING,
-        **SEARCH,
-    },
-    "catalog_tools": {
-        **RUNNING,
-        **ADMISSION,
-        **FITTING,
-        **SEARCH,
-        "ANSWER_MODEL_ARN": MODEL,
-        "ANSWER_VIA": "converse",
-    },
-    "identity_interceptor": {
-        "IDENTITY_ISSUER": ISSUER,
-        "IDENTITY_JWKS_URL": f"{ISSUER}/.well-known/jwks.json",
-        "IDENTITY_CLIENT_IDS": '["SignInClient"]',
-    },
+OF_EVERY_FUNCTION = {"POWERTOOLS_SERVICE_NAME", "POWERTOOLS_METRICS_NAMESPACE", "LOG_LEVEL"}
+SETTINGS: dict[str, type[Settings]] = {
+    "upload_handler": UploadSettings,
+    "inspect": InspectSettings,
+    "ingest": IngestSettings,
+    "status_poller": PollerSettings,
+    "reconciler": ReconcilerSettings,
+    "retrieve": RetrieveSettings,
+    "catalog_tools": CatalogToolsSettings,
+    "identity_interceptor": InterceptorSettings,
 }
 # Seconds and megabytes.
 SIZES = {
@@ -77,32 +59,44 @@ SIZES = {
 }
 
 
-@pytest.mark.parametrize("package", ENVIRONMENT)
-def test_a_function_reads_exactly_its_environment_and_has_the_house_defaults(
+@pytest.mark.parametrize("package", SETTINGS)
+def test_a_function_is_told_what_it_reads_and_has_the_house_defaults(
     assembly: Assembly, package: str
 ) -> None:
     name = package.replace("_", "-")
-    function = assembly.function(name)
+    function, told = assembly.function(name), assembly.variables(name)
+    logs = f"/aws/lambda/stackroom-{name}"
 
     [retention] = [
         each.properties["RetentionInDays"]
         for stack in ("pipeline", "gateway")
         for each in assembly.all(stack, "AWS::Logs::LogGroup")
-        if each.properties["LogGroupName"] == f"/aws/lambda/stackroom-{name}"
+        if each.properties["LogGroupName"] == logs
     ]
 
-    assert _without_hashes(assembly.variables(name)) == {
-        "POWERTOOLS_SERVICE_NAME": package,
-        "POWERTOOLS_METRICS_NAMESPACE": "Stackroom",
-        "LOG_LEVEL": "INFO",
-        **ENVIRONMENT[package],
-    }
+    SETTINGS[package].from_env(told)  # raises for what is missing
+    read = {each.upper() for each in SETTINGS[package].model_fields} | OF_EVERY_FUNCTION
+    assert told.keys() - read == set()
+    assert told["POWERTOOLS_SERVICE_NAME"] == package
+    assert {each: told[each] for each in told.keys() & SHARED.keys()}.items() <= SHARED.items()
     assert function["Handler"] == f"functions.{package}.handler.handler"
     assert (function["Runtime"], function["Architectures"]) == ("python3.13", ["arm64"])
     assert function["TracingConfig"] == {"Mode": "Active"}
     assert (function["Timeout"], function["MemorySize"]) == SIZES[package]
-    assert function["LoggingConfig"] == {"LogGroup": f"/aws/lambda/stackroom-{name}"}
-    assert retention == 30
+    assert (function["LoggingConfig"], retention) == ({"LogGroup": logs}, 30)
+
+
+def test_what_the_context_says_otherwise_is_what_functions_read(otherwise: Assembly) -> None:
+    ingest = IngestSettings.from_env(otherwise.variables("ingest"))
+    retrieve = RetrieveSettings.from_env(otherwise.variables("retrieve"))
+    tools = CatalogToolsSettings.from_env(otherwise.variables("catalog-tools"))
+
+    assert (ingest.admission_jobs, ingest.admission_direct_calls) == (7, 20)
+    assert ingest.admission_seconds_between_starts == 2.5
+    assert (retrieve.retrieve_sharing, retrieve.retrieve_least_score) == ("on", 0.3)
+    assert retrieve.guardrail == tools.guardrail == Guardrail(id="gr123", version="DRAFT")
+    assert retrieve.budget == tools.budget
+    assert tools.budget == Budget(max_tokens=1200, prioritize_by=Priority.RECENCY)
 
 
 @pytest.mark.parametrize("name", ["uploads", "inspections"])
@@ -193,16 +187,6 @@ def test_what_a_crash_forgot_is_looked_for_again_and_again(
     assert json.loads(target["Input"]) == event
 
 
-def test_the_limits_of_admission_are_those_of_the_context(otherwise: Assembly) -> None:
-    variables = otherwise.variables("ingest")
-
-    assert {name: told for name, told in variables.items() if name.startswith("ADMISSION_")} == {
-        "ADMISSION_JOBS": "7",
-        "ADMISSION_DIRECT_CALLS": "20",
-        "ADMISSION_SECONDS_BETWEEN_STARTS": "2.5",
-    }
-
-
 def test_no_event_is_lost_when_its_target_refuses_it(assembly: Assembly) -> None:
     rules = assembly.all("pipeline", "AWS::Events::Rule")
 
@@ -250,12 +234,3 @@ def _mapping(assembly: Assembly, queue: str) -> dict[str, Any]:
         if each.properties["EventSourceArn"].endswith(f":stackroom-{queue}")
     ]
     return found
-
-
-def _without_hashes(variables: dict[str, str]) -> dict[str, str]:
-    """The client's logical id ends in a hash of its path, the pool's name has no property."""
-    client = variables.get("IDENTITY_CLIENT_IDS")
-    if client is None:
-        return variables
-    [name] = json.loads(client)
-    return {**variables, "IDENTITY_CLIENT_IDS": json.dumps([name[:-8]])}

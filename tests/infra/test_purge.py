@@ -27,8 +27,8 @@ class FakeBedrock:
         self.knowledge_bases: dict[str, dict[str, Any]] = {}
         self.sources: dict[str, dict[str, Any]] = {}
         self.jobs: dict[str, dict[str, Any]] = {}
-        self.store_refuses = False
-        self.refusals = 0  # of deletions, for a while
+        # Deletions that its vector store refuses: of vectors, which may be given up with RETAIN.
+        self.refusals = 0
         self.deleted: list[str] = []
 
     def add(self, name: str, *, sources: int = 1, running: bool = False) -> None:
@@ -88,9 +88,8 @@ class FakeBedrock:
             raise _error("ResourceNotFoundException", "GetDataSource")
         shown = dict(found)
         ending = "GONE"
-        if self.store_refuses and found["dataDeletionPolicy"] == "DELETE":
-            ending = "DELETE_UNSUCCESSFUL"
-        if self.refusals and found["status"] == "DELETING":
+        is_refused = self.refusals > 0 and found["dataDeletionPolicy"] == "DELETE"
+        if is_refused and found["status"] == "DELETING":
             self.refusals -= 1
             ending = "DELETE_UNSUCCESSFUL"
         self._move_on([found], {"DELETING": ending})
@@ -106,11 +105,7 @@ class FakeBedrock:
         self.deleted.append(dataSourceId)
 
     def update_data_source(
-        self,
-        *,
-        knowledgeBaseId: str,
-        dataSourceId: str,
-        **settings: Any,
+        self, *, knowledgeBaseId: str, dataSourceId: str, **settings: Any
     ) -> None:
         """Replaces everything: what is not said again is gone."""
         source = self.sources[dataSourceId]
@@ -230,12 +225,20 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Account]:
         yield Account(FakeBedrock(), users, stacks, client)
 
 
-def test_jobs_stop_before_their_data_source_goes(account: Account) -> None:
+def test_jobs_stop_before_their_data_source_goes_and_a_role_goes_last(account: Account) -> None:
     account.bedrock.add("stackroom-1", sources=2, running=True)
+    iam = account.client("iam")
+    iam.create_role(RoleName="role-of-stackroom-1", AssumeRolePolicyDocument="{}")
+    statement = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}
+    document = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    iam.put_role_policy(
+        RoleName="role-of-stackroom-1", PolicyName="Ingestion", PolicyDocument=document
+    )
 
     account.purge()
 
     assert account.bedrock.deleted == ["DS-stackroom-1-0", "DS-stackroom-1-1", "KB-stackroom-1"]
+    assert iam.list_roles()["Roles"] == []
 
 
 def test_vectors_that_the_store_refuses_to_delete_are_given_up_and_hold_nothing_up(
@@ -243,7 +246,7 @@ def test_vectors_that_the_store_refuses_to_delete_are_given_up_and_hold_nothing_
 ) -> None:
     account.bedrock.add("stackroom-1")
     settings = dict(account.bedrock.sources["DS-stackroom-1-0"])
-    account.bedrock.store_refuses = True
+    account.bedrock.refusals = 99
 
     account.purge()
 
@@ -267,38 +270,10 @@ def test_a_managed_one_that_was_not_deleted_is_deleted_once_more(account: Accoun
     assert account.bedrock.deleted.count("DS-stackroom-1-0") == 2
 
 
-def test_a_knowledge_base_takes_its_role_along(account: Account) -> None:
-    iam = account.client("iam")
-    iam.create_role(RoleName="role-of-stackroom-1", AssumeRolePolicyDocument="{}")
-    iam.put_role_policy(
-        RoleName="role-of-stackroom-1",
-        PolicyName="Ingestion",
-        PolicyDocument=json.dumps(
-            {
-                "Version": "2012-10-17",
-                "Statement": [{"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}],
-            }
-        ),
-    )
-    account.bedrock.add("stackroom-1")
-
-    account.purge()
-
-    assert iam.list_roles()["Roles"] == []
-
-
-def test_another_projects_knowledge_base_stays(account: Account) -> None:
-    account.bedrock.add("stackroom-two-1")
-    account.bedrock.add("stackroom-2-1")
-
-    account.purge()
-
-    assert len(account.bedrock.knowledge_bases) == 2
-
-
 def test_every_version_of_every_document_goes(account: Account) -> None:
     s3 = account.client("s3")
-    _make_bucket(s3)
+    s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION})
+    s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
     for body in (b"first", b"second"):
         s3.put_object(Bucket=BUCKET, Key="alice/research/report.txt", Body=body)
     s3.delete_object(Bucket=BUCKET, Key="alice/research/report.txt")
@@ -310,7 +285,9 @@ def test_every_version_of_every_document_goes(account: Account) -> None:
     assert "deleted 3 object versions" in account.said
 
 
-def test_tables_and_users_go_and_other_projects_stay(account: Account) -> None:
+def test_tables_users_and_the_stacks_that_were_kept_go_and_other_projects_stay(
+    account: Account,
+) -> None:
     dynamodb = account.client("dynamodb")
     for name in ("stackroom-kb-catalog", "stackroom-kb-control", "other-kb-catalog"):
         dynamodb.create_table(
@@ -320,11 +297,17 @@ def test_tables_and_users_go_and_other_projects_stay(account: Account) -> None:
             BillingMode="PAY_PER_REQUEST",
         )
     account.users.protected = {"stackroom-users": True, "other-users": True}
+    account.stacks.standing = ["stackroom-data", "stackroom-knowledge-base", "other-data"]
+    for name in ("stackroom-two-1", "stackroom-2-1"):
+        account.bedrock.add(name)
 
     account.purge()
 
     assert dynamodb.list_tables()["TableNames"] == ["other-kb-catalog"]
     assert account.users.protected == {"other-users": True}
+    assert account.stacks.standing == ["other-data"]
+    assert account.said[-1] == "deleted stack stackroom-data"
+    assert len(account.bedrock.knowledge_bases) == 2
 
 
 def test_indexes_go_before_their_bucket(account: Account) -> None:
@@ -344,22 +327,8 @@ def test_indexes_go_before_their_bucket(account: Account) -> None:
     assert s3vectors.list_vector_buckets()["vectorBuckets"] == []
 
 
-def test_the_stacks_that_were_kept_go_last(account: Account) -> None:
-    account.stacks.standing = ["stackroom-data", "stackroom-knowledge-base", "other-data"]
-
-    account.purge()
-
-    assert account.stacks.standing == ["other-data"]
-    assert account.said[-1] == "deleted stack stackroom-data"
-
-
 def test_an_empty_account_is_left_as_it_is(account: Account) -> None:
     account.purge()
     account.purge()
 
     assert account.bedrock.deleted == []
-
-
-def _make_bucket(s3: Any) -> None:
-    s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION})
-    s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})

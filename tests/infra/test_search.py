@@ -1,10 +1,18 @@
-"""What searching costs in rights and variables, by the way that the context says."""
+"""What searching costs in rights and variables, and where questions' vectors are kept."""
 
+import json
+
+import aws_cdk as cdk
 import pytest
 
+from infra.deployment import Deployment
+from infra.search_rights import bundle_of_search
+from stackroom.aws.redis_url import redis_url
 from stackroom.aws.settings import SearchSettings
+from stackroom_constructs import packages
 from tests.infra.assembly import Assembly
-from tests.infra.synthesis import deployment
+from tests.infra.synthesis import CONTEXTS, REDIS, deployment
+from tests.infra.test_app import RIGHT
 
 SEARCHING = ("retrieve", "catalog-tools", "prewarm", "console", "agent-runner")
 MODEL = "foundation-model/amazon.titan-embed-text-v2:0"
@@ -27,15 +35,20 @@ def directly() -> Assembly:
     return deployment("warmed")
 
 
-@pytest.mark.parametrize("function", SEARCHING)
-def test_who_searches_an_index_may_ask_it_and_the_model_and_retrieve_where_that_fails(
-    by_retrieve: Assembly, directly: Assembly, function: str
-) -> None:
-    before, after = by_retrieve.granted(function), directly.granted(function)
+@pytest.fixture
+def cached() -> Assembly:
+    """Everything, with a cache in a VPC."""
+    return deployment("cached")
 
-    assert RETRIEVE in before
-    assert after - before == DIRECTLY
-    assert before - after == set()
+
+def test_who_searches_an_index_may_ask_it_and_the_model_and_retrieve_where_that_fails(
+    by_retrieve: Assembly, directly: Assembly
+) -> None:
+    for function in SEARCHING:
+        before, after = by_retrieve.granted(function), directly.granted(function)
+
+        assert RETRIEVE in before
+        assert (after - before, before - after) == (DIRECTLY, set())
 
 
 def test_nobody_else_gets_a_right_by_it(by_retrieve: Assembly, directly: Assembly) -> None:
@@ -60,3 +73,92 @@ def test_a_function_that_searches_reads_how(
 
         assert (read.retrieve_via, read.embedding_dimensions) == (via, 1024)
         assert MODEL.endswith(f"/{read.embedding_model}")
+
+
+def test_without_a_cache_there_is_nothing_of_it_and_with_one_only_where_questions_are_embedded(
+    assembly: Assembly, cached: Assembly
+) -> None:
+    for stack in assembly.stacks:
+        text = json.dumps(assembly.template(stack))
+        assert "REDIS_URL" not in text
+        assert "VpcConfig" not in text
+    for stack in assembly.stacks - {"gateway", "console"}:
+        assert cached.template(stack) == assembly.template(stack)
+
+
+@pytest.mark.parametrize(
+    ("function", "embeds"),
+    [
+        *dict.fromkeys(("retrieve", "catalog-tools", "agent-runner"), True).items(),
+        ("identity-interceptor", False),
+        ("console", False),  # it needs Cognito, which is outside
+    ],
+)
+def test_who_embeds_is_told_of_it_and_stands_in_its_vpc_with_interfaces_and_nobody_else(
+    cached: Assembly, function: str, embeds: bool
+) -> None:
+    subnets, groups = (
+        str(CONTEXTS["cached"][name]) for name in ("redis_subnet_ids", "redis_security_group_ids")
+    )
+    interfaces = {
+        (f"ec2:{action}", "*/*")
+        for action in (
+            "CreateNetworkInterface",
+            "DeleteNetworkInterface",
+            "AssignPrivateIpAddresses",
+            "UnassignPrivateIpAddresses",
+        )
+    }
+    looking = {("ec2:DescribeNetworkInterfaces", "*"), ("ec2:DescribeSubnets", "*")}
+
+    told = redis_url(cached.variables(function))
+    inside = cached.function(function).get("VpcConfig")
+
+    where = {"SubnetIds": subnets.split(","), "SecurityGroupIds": [groups]}
+    assert (told, inside) == ((REDIS, where) if embeds else (None, None))
+    assert of_ec2(cached, function) == (interfaces | looking if embeds else set())
+
+
+def test_rights_of_a_vpc_are_there_before_their_functions_and_as_long(cached: Assembly) -> None:
+    # Lambda makes the interfaces with the function's role, and removes them with it.
+    policies = {each.logical_id for each in cached.all("gateway", "AWS::IAM::Policy")}
+    for function in ("Retrieve", "CatalogTools"):
+        made = cached.one("gateway", "AWS::Lambda::Function", function)
+        assert policies & set(made.raw["DependsOn"]), function
+
+
+def test_a_cache_that_needs_no_vpc_takes_no_rights(otherwise: Assembly) -> None:
+    assert otherwise.variables("retrieve")["REDIS_URL"] == REDIS
+    assert "VpcConfig" not in otherwise.function("retrieve")
+    assert of_ec2(otherwise, "retrieve") == set()
+
+
+def of_ec2(assembly: Assembly, function: str) -> set[tuple[str, str]]:
+    return {each for each in assembly.granted(function) if each[0].startswith("ec2:")}
+
+
+def test_a_password_is_refused_and_not_repeated() -> None:
+    url = "rediss://app:correct-horse@cache.example.com:6379"
+
+    with pytest.raises(ValueError, match=r"^context redis_url .* must be without") as refused:
+        Deployment.from_context(cdk.App(context={**RIGHT, "redis_url": url}))
+
+    assert "correct-horse" not in str(refused.value)
+    assert "rediss://" in str(refused.value)  # what to do instead
+
+
+@pytest.mark.parametrize("left_out", ["redis_subnet_ids", "redis_security_group_ids"])
+def test_subnets_and_security_groups_go_together(left_out: str) -> None:
+    context = {**RIGHT, **CONTEXTS["cached"], left_out: ""}
+
+    with pytest.raises(ValueError, match="must stand with the other of two"):
+        Deployment.from_context(cdk.App(context=context))
+
+
+def test_redis_is_in_the_zip_where_it_is_used() -> None:
+    def shipped(**context: object) -> list[str]:
+        group = bundle_of_search(Deployment.from_context(cdk.App(context={**RIGHT, **context})))
+        return [each for each in packages.requirements(group.extras) if each.startswith("redis")]
+
+    assert shipped() == []
+    assert len(shipped(redis_url=REDIS)) == 1

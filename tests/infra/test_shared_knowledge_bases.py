@@ -65,9 +65,6 @@ def test_a_file_that_describes_none_is_refused_in_words_that_name_it(
 
     with pytest.raises(ValueError, match=told):
         described(str(file))
-
-
-def test_a_file_that_is_not_there_is_refused() -> None:
     with pytest.raises(ValueError, match=r"'nowhere\.json' must be a file of JSON"):
         described("nowhere.json")
 
