@@ -41,10 +41,16 @@ def stack() -> cdk.Stack:
     return a_stack()
 
 
-def test_the_function_is_told_what_the_handler_reads(stack: cdk.Stack, tmp_path: Path) -> None:
-    an_agent(stack, tmp_path)
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> cdk.Stack:
+    """With an agent of which nothing is said but what must be."""
+    stack = a_stack()
+    an_agent(stack, tmp_path_factory.mktemp("plain"))
+    return stack
 
-    told = variables(stack)
+
+def test_the_function_is_told_what_the_handler_reads(plain: cdk.Stack) -> None:
+    told = variables(plain)
 
     assert told.pop("SYSTEM_PROMPT_S3_KEY").endswith(".txt")
     assert told == {
@@ -60,10 +66,10 @@ def test_the_function_is_told_what_the_handler_reads(stack: cdk.Stack, tmp_path:
     }
 
 
-def test_the_function_is_of_the_size_that_an_agent_needs(stack: cdk.Stack, tmp_path: Path) -> None:
-    an_agent(stack, tmp_path)
-
-    function = properties(stack, "AWS::Lambda::Function")
+def test_the_function_is_of_the_size_that_an_agent_needs_and_under_its_key(
+    plain: cdk.Stack,
+) -> None:
+    function = properties(plain, "AWS::Lambda::Function")
 
     assert (function["MemorySize"], function["Timeout"]) == (1024, 600)
     assert (function["Runtime"], function["Architectures"]) == ("python3.13", ["arm64"])
@@ -72,20 +78,42 @@ def test_the_function_is_of_the_size_that_an_agent_needs(stack: cdk.Stack, tmp_p
     assert function["TracingConfig"] == {"Mode": "Active"}
 
 
-def test_without_knowledge_bases_it_may_do_this_and_nothing_else(
-    stack: cdk.Stack, tmp_path: Path
-) -> None:
-    an_agent(stack, tmp_path)
+def test_without_knowledge_bases_it_may_do_this_and_nothing_else(plain: cdk.Stack) -> None:
+    prompt = variables(plain)["SYSTEM_PROMPT_S3_KEY"]
 
-    prompt = variables(stack)["SYSTEM_PROMPT_S3_KEY"]
-
-    assert granted(stack) == TRACES | {
+    assert granted(plain) == TRACES | {
         ("bedrock:InvokeModel", f"arn:aws:bedrock:us-east-1::foundation-model/{MODEL}"),
         ("s3:GetObject", f"arn:aws:s3:::{ASSETS}/{prompt}"),
         ("logs:CreateLogStream", "<AgentLogs.Arn>:*"),
         ("logs:PutLogEvents", "<AgentLogs.Arn>:*"),
         ("kms:Decrypt", "<AgentKey.Arn>"),
     }
+
+
+def test_the_log_is_under_the_key_and_only_that_log_may_use_it(plain: cdk.Stack) -> None:
+    group = properties(plain, "AWS::Logs::LogGroup")
+    key = properties(plain, "AWS::KMS::Key")
+    _, of_logs = key["KeyPolicy"]["Statement"]
+
+    arn = f"arn:aws:logs:us-east-1:123456789012:log-group:{group['LogGroupName']}"
+    assert spelled(group["KmsKeyId"]) == "<AgentKey.Arn>"
+    assert "DataProtectionPolicy" not in group
+    assert key["EnableKeyRotation"] is True
+    assert of_logs["Condition"] == {"ArnEquals": {"kms:EncryptionContext:aws:logs:arn": arn}}
+
+
+def test_key_and_log_go_with_the_stack_unless_said(
+    plain: cdk.Stack, stack: cdk.Stack, tmp_path: Path
+) -> None:
+    an_agent(stack, tmp_path, removal_policy=cdk.RemovalPolicy.RETAIN)
+
+    for each, policy in ((plain, "Delete"), (stack, "Retain")):
+        policies = {
+            made["Type"]: made["DeletionPolicy"]
+            for made in resources(each).values()
+            if "DeletionPolicy" in made
+        }
+        assert policies == {"AWS::KMS::Key": policy, "AWS::Logs::LogGroup": policy}
 
 
 def test_the_prompt_is_deployed_byte_for_byte(stack: cdk.Stack, tmp_path: Path) -> None:
@@ -142,13 +170,9 @@ def test_tools_are_told_and_may_be_read_by_their_exact_keys(
         *((True, False), (False, True), (False, True))
     ]
     assert granted(stack, "Tools") == {("ses:SendEmail", "arn:aws:ses:::me")}
-    assert {resource for action, resource in granted(stack) if action == "s3:GetObject"} == {
-        f"arn:aws:s3:::{ASSETS}/{key}"
-        for key in (
-            variables(stack)["SYSTEM_PROMPT_S3_KEY"],
-            *keys,
-        )
-    }
+    read = {resource for action, resource in granted(stack) if action == "s3:GetObject"}
+    prompt = variables(stack)["SYSTEM_PROMPT_S3_KEY"]
+    assert read == {f"arn:aws:s3:::{ASSETS}/{key}" for key in (prompt, *keys)}
 
 
 def test_the_handler_reads_all_that_it_is_told(stack: cdk.Stack, tmp_path: Path) -> None:
@@ -184,10 +208,8 @@ def test_the_handler_reads_all_that_it_is_told(stack: cdk.Stack, tmp_path: Path)
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({}, {}),
         ({"retrieve_max_tokens": 4000, "retrieve_prioritize_by": "similarity"}, {}),
         ({"retrieve_max_tokens": 4001}, {"RETRIEVE_MAX_TOKENS": "4001"}),
-        ({"retrieve_prioritize_by": "recency"}, {"RETRIEVE_PRIORITIZE_BY": "recency"}),
     ],
 )
 def test_only_a_budget_that_is_not_the_usual_one_takes_room_in_the_environment(
@@ -212,39 +234,6 @@ def test_personal_data_is_masked_in_the_log_of_an_agent_that_is_observed(
     assert audited["DataIdentifier"] == masked["DataIdentifier"]
     assert masked["Operation"] == {"Deidentify": {"MaskConfig": {}}}
     assert "Audit" in audited["Operation"]
-
-
-def test_the_log_is_under_the_key_and_only_that_log_may_use_it(
-    stack: cdk.Stack, tmp_path: Path
-) -> None:
-    an_agent(stack, tmp_path)
-
-    group = properties(stack, "AWS::Logs::LogGroup")
-    key = properties(stack, "AWS::KMS::Key")
-    _, of_logs = key["KeyPolicy"]["Statement"]
-
-    arn = f"arn:aws:logs:us-east-1:123456789012:log-group:{group['LogGroupName']}"
-    assert spelled(group["KmsKeyId"]) == "<AgentKey.Arn>"
-    assert "DataProtectionPolicy" not in group
-    assert key["EnableKeyRotation"] is True
-    assert of_logs["Condition"] == {"ArnEquals": {"kms:EncryptionContext:aws:logs:arn": arn}}
-
-
-@pytest.mark.parametrize(
-    ("said", "policy"), [({}, "Delete"), ({"removal_policy": cdk.RemovalPolicy.RETAIN}, "Retain")]
-)
-def test_key_and_log_go_with_the_stack_unless_said(
-    stack: cdk.Stack, tmp_path: Path, said: dict[str, Any], policy: str
-) -> None:
-    an_agent(stack, tmp_path, **said)
-
-    policies = {
-        each["Type"]: each["DeletionPolicy"]
-        for each in resources(stack).values()
-        if "DeletionPolicy" in each
-    }
-
-    assert policies == {"AWS::KMS::Key": policy, "AWS::Logs::LogGroup": policy}
 
 
 def test_a_key_of_ones_own_takes_the_place_of_the_new_one(stack: cdk.Stack, tmp_path: Path) -> None:

@@ -29,13 +29,16 @@ CONTEXTS: Mapping[str, Mapping[str, object]] = {
     "warmed": {"prewarm_minutes": 15},
     "by Retrieve": {"prewarm_minutes": 15, "retrieve_via": "bedrock"},
     "managed": {"prewarm_minutes": 15, "knowledge_base_type": "managed"},
-    "cached": {
+    # A cache in a VPC, and knowledge bases of others: each adds rights of its own.
+    "cached and sharing": {
         "redis_url": REDIS,
         "redis_subnet_ids": "subnet-0123456789abcdef0,subnet-0123456789abcdef1",
         "redis_security_group_ids": "sg-0123456789abcdef0",
+        "shared_knowledge_bases_file": "tests/infra/shared_knowledge_bases.json",
     },
-    # Two levels of chunks, a model that reads pictures, and one that answers where it is asked.
+    # Two levels of chunks, a model that reads pictures, one that answers in the region; no console.
     "hierarchical": {
+        "console": "off",
         "answer_model": NOVA,
         "chunking": "hierarchical",
         "chunk_tokens": "2000,200",
@@ -44,8 +47,6 @@ CONTEXTS: Mapping[str, Mapping[str, object]] = {
         "parsing_model": NOVA,
         "retrieve_via": "bedrock",
     },
-    "sharing": {"shared_knowledge_bases_file": "tests/infra/shared_knowledge_bases.json"},
-    "without console": {"console": "off"},
     # All that can be said without excluding one another; numbers as text are the CLI's.
     "otherwise": {
         "project": "docs",

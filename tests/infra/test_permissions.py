@@ -22,10 +22,21 @@ MODEL = f"foundation-model/{MODEL_ID}"  # here, and without a region for the glo
 COOKIE_KEY = "secret:CookieKey2B1B4FB9"  # as CloudFormation calls it
 ANY = "*"  # for actions that know no resources
 
-# By function, by resource (the ARN after account and region): the actions and nothing else.
 INDEX = "index/Index1"
 EMBEDDING = "foundation-model/amazon.titan-embed-text-v2:0"
 LOOKING = "s3vectors: QueryVectors GetVectors GetIndex"
+SEARCHING = {
+    KNOWLEDGE_BASE: "bedrock: Retrieve",
+    INDEX: LOOKING,
+    EMBEDDING: "bedrock: InvokeModel",
+}
+ASKING = {
+    MODEL: "bedrock: InvokeModel",
+    f"inference-profile/global.{MODEL_ID}": "bedrock: InvokeModel GetInferenceProfile",
+}
+RUNNING = {MACHINE: "states: StartExecution", EXECUTIONS: "states: DescribeExecution"}
+SIDECARS = {f"{DOCUMENTS}/*.metadata.json": "s3: PutObject DeleteObject"}
+# By function, by resource (the ARN after account and region): the actions and nothing else.
 RIGHTS = {
     ("knowledge-base", "search-index"): {
         INDEX: "s3vectors: GetIndex UpdateIndexMode UpdateMetadataConfiguration",
@@ -36,9 +47,8 @@ RIGHTS = {
         CONTROL: "dynamodb: GetItem PutItem UpdateItem",
         DOCUMENTS: "s3: ListBucket",
         f"{DOCUMENTS}/*": "s3: GetObject",
-        f"{DOCUMENTS}/*.metadata.json": "s3: PutObject DeleteObject",
-        MACHINE: "states: StartExecution",
-        EXECUTIONS: "states: DescribeExecution",
+        **SIDECARS,
+        **RUNNING,
     },
     ("pipeline", "inspect"): {
         CATALOGS: "dynamodb: GetItem PutItem",
@@ -57,8 +67,7 @@ RIGHTS = {
         " DeleteDataSource StartIngestionJob ListIngestionJobs IngestKnowledgeBaseDocuments"
         " DeleteKnowledgeBaseDocuments",
         INDEX: LOOKING,
-        MACHINE: "states: StartExecution",
-        EXECUTIONS: "states: DescribeExecution",
+        **RUNNING,
         ANY: "states: SendTaskSuccess",
     },
     ("pipeline", "status-poller"): {
@@ -77,12 +86,11 @@ RIGHTS = {
         LIVE: "dynamodb: Query",
         DOCUMENTS: "s3: ListBucket",
         f"{DOCUMENTS}/*": "s3: GetObject",
-        f"{DOCUMENTS}/*.metadata.json": "s3: PutObject DeleteObject",
+        **SIDECARS,
         KNOWLEDGE_BASE: "bedrock: ListDataSources GetDataSource DeleteDataSource"
         " DeleteKnowledgeBaseDocuments GetKnowledgeBaseDocuments ListKnowledgeBaseDocuments",
         INDEX: LOOKING,
-        MACHINE: "states: StartExecution",
-        EXECUTIONS: "states: DescribeExecution",
+        **RUNNING,
     },
     ("gateway", "retrieve"): {
         CATALOGS: "dynamodb: GetItem BatchGetItem",
@@ -90,9 +98,7 @@ RIGHTS = {
         CONTROL: "dynamodb: GetItem PutItem",
         DOCUMENTS: "s3: ListBucket",
         f"{DOCUMENTS}/_pagemaps/*": "s3: GetObject",
-        KNOWLEDGE_BASE: "bedrock: Retrieve",
-        INDEX: LOOKING,
-        EMBEDDING: "bedrock: InvokeModel",
+        **SEARCHING,
     },
     ("gateway", "catalog-tools"): {
         CATALOGS: "dynamodb: GetItem BatchGetItem PutItem UpdateItem DeleteItem Query",
@@ -100,13 +106,9 @@ RIGHTS = {
         CONTROL: "dynamodb: GetItem PutItem UpdateItem DeleteItem Query",
         DOCUMENTS: "s3: ListBucket ListBucketVersions",
         f"{DOCUMENTS}/*": "s3: GetObject PutObject DeleteObject DeleteObjectVersion",
-        KNOWLEDGE_BASE: "bedrock: Retrieve",
-        INDEX: LOOKING,
-        EMBEDDING: "bedrock: InvokeModel",
-        MODEL: "bedrock: InvokeModel",
-        f"inference-profile/global.{MODEL_ID}": "bedrock: InvokeModel GetInferenceProfile",
-        MACHINE: "states: StartExecution",
-        EXECUTIONS: "states: DescribeExecution",
+        **SEARCHING,
+        **ASKING,
+        **RUNNING,
     },
     ("gateway", "identity-interceptor"): {},
     ("console", "console"): {
@@ -116,13 +118,9 @@ RIGHTS = {
         LIVE: "dynamodb: Query",
         DOCUMENTS: "s3: ListBucket ListBucketVersions",
         f"{DOCUMENTS}/*": "s3: GetObject PutObject DeleteObject DeleteObjectVersion",
-        KNOWLEDGE_BASE: "bedrock: Retrieve",
-        INDEX: LOOKING,
-        EMBEDDING: "bedrock: InvokeModel",
-        MODEL: "bedrock: InvokeModel",
-        f"inference-profile/global.{MODEL_ID}": "bedrock: InvokeModel GetInferenceProfile",
-        MACHINE: "states: StartExecution",
-        EXECUTIONS: "states: DescribeExecution",
+        **SEARCHING,
+        **ASKING,
+        **RUNNING,
         "stackroom-agent-runs": "sqs: SendMessage",
         COOKIE_KEY: "secretsmanager: GetSecretValue",
         "dashboard/stackroom": "cloudwatch: GetDashboard",
@@ -134,11 +132,8 @@ RIGHTS = {
         CONTROL: "dynamodb: GetItem PutItem",
         DOCUMENTS: "s3: ListBucket",
         f"{DOCUMENTS}/_pagemaps/*": "s3: GetObject",
-        KNOWLEDGE_BASE: "bedrock: Retrieve",
-        INDEX: LOOKING,
-        EMBEDDING: "bedrock: InvokeModel",
-        MODEL: "bedrock: InvokeModel",
-        f"inference-profile/global.{MODEL_ID}": "bedrock: InvokeModel GetInferenceProfile",
+        **SEARCHING,
+        **ASKING,
     },
 }
 CONSUMED = {
@@ -240,53 +235,37 @@ def test_only_a_signed_in_user_of_this_pool_becomes_an_uploader(assembly: Assemb
     assert tag.properties["PrincipalTags"] == {"user_id": "sub"}
 
 
-@pytest.mark.parametrize(
-    ("sid", "functions", "actions", "keys"),
-    [
-        (
-            "SidecarsAreThePipelines",
-            ["upload-handler", "reconciler"],
-            "s3: PutObject",
-            "*.metadata.json",
-        ),
-        (
-            "SidecarsGoWithTheirDocuments",
-            ["upload-handler", "reconciler", "catalog-tools", "console"],
-            "s3: DeleteObject DeleteObjectVersion",
-            "*.metadata.json",
-        ),
-        (
-            "PlaceMapsAreTheInspections",
-            ["inspect"],
-            "s3: PutObject DeleteObject DeleteObjectVersion",
-            "_pagemaps/*",
-        ),
-    ],
-)
-def test_the_bucket_denies_what_is_ours_to_everyone_else(
-    assembly: Assembly, sid: str, functions: list[str], actions: str, keys: str
-) -> None:
+OURS = {
+    "SidecarsAreThePipelines": (
+        "s3: PutObject",
+        "*.metadata.json",
+        ["upload-handler", "reconciler"],
+    ),
+    "SidecarsGoWithTheirDocuments": (
+        "s3: DeleteObject DeleteObjectVersion",
+        "*.metadata.json",
+        ["upload-handler", "reconciler", "catalog-tools", "console"],
+    ),
+    "PlaceMapsAreTheInspections": (
+        "s3: PutObject DeleteObject DeleteObjectVersion",
+        "_pagemaps/*",
+        ["inspect"],
+    ),
+}
+
+
+@pytest.mark.parametrize("sid", OURS)
+def test_the_bucket_denies_what_is_ours_to_everyone_else(assembly: Assembly, sid: str) -> None:
     policy = assembly.one("data", "AWS::S3::BucketPolicy").properties["PolicyDocument"]
+    actions, keys, functions = OURS[sid]
 
     [statement] = [each for each in policy["Statement"] if each.get("Sid") == sid]
 
-    roles = [f"stackroom-{function}-{{region}}" for function in functions]
-    assert statement["Effect"] == "Deny"
-    assert statement["Principal"] == {"AWS": "*"}
+    others = [arn for each in functions for arn in _as(f"stackroom-{each}-{{region}}")]
+    assert (statement["Effect"], statement["Principal"]) == ("Deny", {"AWS": "*"})
     assert set(listed(statement["Action"])) == _actions(actions)
     assert statement["Resource"] == f"arn:aws:s3:::{DOCUMENTS}/{keys}"
-    assert statement["Condition"] == {
-        "ArnNotLike": {
-            "aws:PrincipalArn": [
-                arn
-                for role in roles
-                for arn in (
-                    f"arn:aws:iam::{{account}}:role/{role}",
-                    f"arn:aws:sts::{{account}}:assumed-role/{role}/*",
-                )
-            ]
-        }
-    }
+    assert statement["Condition"] == {"ArnNotLike": {"aws:PrincipalArn": others}}
 
 
 @pytest.mark.parametrize("function", ["retrieve", "identity-interceptor"])
@@ -296,16 +275,23 @@ def test_only_the_gateway_can_invoke_a_tool(assembly: Assembly, function: str) -
 
     [policy] = [each for each in policies if each["ResourceArn"] == arn]
 
-    role = "arn:aws:iam::{account}:role/stackroom-gateway-{region}"
+    principals = _as("stackroom-gateway-{region}")
     allow, deny = policy["PolicyDocument"]["Statement"]
-    assert (allow["Effect"], allow["Principal"]) == ("Allow", {"AWS": role})
+    assert (allow["Effect"], allow["Principal"]) == ("Allow", {"AWS": principals[0]})
     assert (deny["Effect"], deny["Principal"]) == ("Deny", {"AWS": "*"})
     assert allow["Action"] == deny["Action"] == "lambda:InvokeFunction"
     assert allow["Resource"] == deny["Resource"] == arn
-    session = "arn:aws:sts::{account}:assumed-role/stackroom-gateway-{region}/*"
-    assert deny["Condition"] == {"ArnNotLike": {"aws:PrincipalArn": [role, session]}}
+    assert deny["Condition"] == {"ArnNotLike": {"aws:PrincipalArn": principals}}
     # One beside its policy would open it.
     assert assembly.all("gateway", "AWS::Lambda::Permission") == []
+
+
+def _as(role: str) -> list[str]:
+    """The principals of a role: itself, and its sessions."""
+    return [
+        f"arn:aws:iam::{{account}}:role/{role}",
+        f"arn:aws:sts::{{account}}:assumed-role/{role}/*",
+    ]
 
 
 def _granted(assembly: Assembly, stack: str, role_name: str) -> dict[str, set[str]]:

@@ -38,7 +38,7 @@ def directly() -> Assembly:
 @pytest.fixture
 def cached() -> Assembly:
     """Everything, with a cache in a VPC."""
-    return deployment("cached")
+    return deployment("cached and sharing")
 
 
 def test_who_searches_an_index_may_ask_it_and_the_model_and_retrieve_where_that_fails(
@@ -98,7 +98,8 @@ def test_who_embeds_is_told_of_it_and_stands_in_its_vpc_with_interfaces_and_nobo
     cached: Assembly, function: str, embeds: bool
 ) -> None:
     subnets, groups = (
-        str(CONTEXTS["cached"][name]) for name in ("redis_subnet_ids", "redis_security_group_ids")
+        str(CONTEXTS["cached and sharing"][name])
+        for name in ("redis_subnet_ids", "redis_security_group_ids")
     )
     interfaces = {
         (f"ec2:{action}", "*/*")
@@ -149,7 +150,7 @@ def test_a_password_is_refused_and_not_repeated() -> None:
 
 @pytest.mark.parametrize("left_out", ["redis_subnet_ids", "redis_security_group_ids"])
 def test_subnets_and_security_groups_go_together(left_out: str) -> None:
-    context = {**RIGHT, **CONTEXTS["cached"], left_out: ""}
+    context = {**RIGHT, **CONTEXTS["cached and sharing"], left_out: ""}
 
     with pytest.raises(ValueError, match="must stand with the other of two"):
         Deployment.from_context(cdk.App(context=context))

@@ -16,7 +16,7 @@ LAWS = {"name": "Laws", "description": "All laws in force", "knowledge_base_id":
 
 @pytest.fixture
 def sharing() -> Assembly:
-    return deployment("sharing")
+    return deployment("cached and sharing")
 
 
 @pytest.mark.parametrize("function", ["console", "agent-runner"])
@@ -36,7 +36,7 @@ def test_console_and_runner_are_told_of_them(
 def test_the_runner_may_search_them_and_nobody_else(sharing: Assembly, assembly: Assembly) -> None:
     added = sharing.granted("agent-runner") - assembly.granted("agent-runner")
 
-    assert added == {
+    assert {each for each in added if not each[0].startswith("ec2:")} == {  # of its cache
         ("bedrock:Retrieve", "knowledge-base/ABCDE12345"),
         ("bedrock:Retrieve", "knowledge-base/FGHIJ67890"),
     }

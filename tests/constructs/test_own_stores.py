@@ -1,0 +1,220 @@
+"""Stores that are searched in themselves: what each takes in rights, and what it refuses."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
+from aws_cdk.assertions import Template
+
+from stackroom_constructs import (
+    BedrockKnowledgeBase,
+    InvalidArgument,
+    KnowledgeBaseCreation,
+    OpenSearchKnowledgeBase,
+    PgvectorKnowledgeBase,
+    Reranking,
+    VectorIndexKnowledgeBase,
+)
+from stackroom_constructs.own_store import OwnStoreKnowledgeBase
+from stackroom_constructs.pgvector_knowledge_base import PACKAGES
+from tests.constructs.stores import COLLECTION, INDEX, in_its_store
+from tests.constructs.test_bedrock_knowledge_base import readable, statements
+
+_MODELS = "arn:{partition}:bedrock:{region}::foundation-model/"
+MADE = str(Path(__file__).with_name("made.py"))
+USER = "arn:{partition}:rds-db:{region}:{account}:dbuser:cluster-ABCDEF/agent"
+RIGHTS: dict[type[OwnStoreKnowledgeBase], dict[str, Any]] = {
+    OpenSearchKnowledgeBase: {"Action": "aoss:APIAccessAll", "Resource": COLLECTION},
+    PgvectorKnowledgeBase: {"Action": "rds-db:connect", "Resource": USER},
+    VectorIndexKnowledgeBase: {
+        "Action": ["s3vectors:QueryVectors", "s3vectors:GetVectors", "s3vectors:GetIndex"],
+        "Resource": INDEX,
+    },
+}
+
+
+@pytest.mark.parametrize("made", RIGHTS)
+def test_it_may_reach_exactly_its_store_and_ask_exactly_its_models_and_guardrail(
+    stack: cdk.Stack, made: type[OwnStoreKnowledgeBase]
+) -> None:
+    rerank = Reranking(model="amazon.rerank-v1:0")
+    least = in_its_store(stack, made)
+    most = in_its_store(cdk.Stack(), made, guardrail_id="gr123", reranking=rerank)
+
+    embeds = {
+        "Action": "bedrock:InvokeModel",
+        "Resource": f"{_MODELS}amazon.titan-embed-text-v2:0",
+    }
+    guardrail = "arn:{partition}:bedrock:{region}:{account}:guardrail/gr123"
+    assert statements(stack, least) == [RIGHTS[made], embeds]
+    assert statements(cdk.Stack.of(most), most) == [
+        RIGHTS[made],
+        embeds,
+        {"Action": "bedrock:ApplyGuardrail", "Resource": guardrail},
+        {"Action": "bedrock:Rerank", "Resource": "*"},
+        {"Action": "bedrock:InvokeModel", "Resource": f"{_MODELS}amazon.rerank-v1:0"},
+    ]
+
+
+# What the agent that reads the entry can't refuse, too: of that tells test_what_agents_read.py.
+@pytest.mark.parametrize(
+    ("made", "argument", "value", "allowed"),
+    [
+        (OpenSearchKnowledgeBase, "collection_arn", f"{COLLECTION}*", "an ARN of a collection"),
+        (OpenSearchKnowledgeBase, "collection_name", "Finance", "small letters"),
+        (OpenSearchKnowledgeBase, "collection_endpoint", "http://elsewhere", "https://"),
+        (OpenSearchKnowledgeBase, "index_name", "*", "small letters"),
+        (PgvectorKnowledgeBase, "host", "https://db.example.com", "the name of one host"),
+        (PgvectorKnowledgeBase, "resource_id", "*", "db-..., cluster-... or prx-..."),
+        (PgvectorKnowledgeBase, "resource_id", "cluster-A/agent", "db-..., cluster-... or prx-..."),
+        (PgvectorKnowledgeBase, "user", "agent*", "1 to 63 letters"),
+        (PgvectorKnowledgeBase, "user", "a/b", "1 to 63 letters"),
+        (PgvectorKnowledgeBase, "certificates", "", "not blank"),
+        (PgvectorKnowledgeBase, "certificates", "/nowhere.pem", "a file of certificates in PEM"),
+        (PgvectorKnowledgeBase, "certificates", MADE, "a file of certificates in PEM"),
+        (VectorIndexKnowledgeBase, "index_arn", f"{INDEX}*", "arn:aws:s3vectors:"),
+        (VectorIndexKnowledgeBase, "reranking", "amazon.rerank-v1:0", "a Reranking"),
+    ],
+)
+def test_an_error_names_the_argument_and_what_is_allowed(
+    stack: cdk.Stack, made: type[OwnStoreKnowledgeBase], argument: str, value: Any, allowed: str
+) -> None:
+    with pytest.raises(InvalidArgument) as raised:
+        in_its_store(stack, made, **{argument: value})
+
+    assert str(raised.value).startswith(f"Stack/Parts: {argument} ")
+    assert allowed in str(raised.value)
+
+
+def test_what_retrieve_alone_tells_a_model_and_a_field_without_a_name_are_refused(
+    stack: cdk.Stack,
+) -> None:
+    chosen = Reranking(model="amazon.rerank-v1:0", fields_to_include=("title",))
+
+    with pytest.raises(InvalidArgument, match=r"reranking\.fields_to_include \('title',\)"):
+        in_its_store(stack, VectorIndexKnowledgeBase, reranking=chosen)
+    with pytest.raises(InvalidArgument, match="vectorField ' ' must be a text that is not blank"):
+        in_its_store(cdk.Stack(), OpenSearchKnowledgeBase, vector_field=" ")
+
+
+def test_the_package_of_a_collection_is_in_the_bundle_of_whoever_uses_it(stack: cdk.Stack) -> None:
+    tool = in_its_store(stack, OpenSearchKnowledgeBase).retrieval_tool()
+
+    assert tool.is_default
+    assert [each.partition(">")[0] for each in tool.packages] == ["opensearch-py"]
+
+
+def test_a_role_is_allowed_to_read_the_index_of_a_collection_and_nothing_else(
+    stack: cdk.Stack,
+) -> None:
+    ledgers = in_its_store(stack, OpenSearchKnowledgeBase)
+    assert isinstance(ledgers, OpenSearchKnowledgeBase)
+
+    for name in ("One", "Other"):
+        trusted = iam.ServicePrincipal("lambda.amazonaws.com")
+        ledgers.allow_reading(iam.Role(stack, name, assumed_by=trusted))
+
+    found = Template.from_stack(stack).find_resources("AWS::OpenSearchServerless::AccessPolicy")
+    policies = [each["Properties"] for each in found.values()]
+    names = {each["Name"] for each in policies}
+    assert len(names) == 2
+    assert all(3 <= len(name) <= 32 and name[0].isalpha() for name in names)
+    told = [json.loads("".join(map(_text, each["Policy"]["Fn::Join"][1]))) for each in policies]
+    assert [rule for [each] in told for rule in each["Rules"]] == [
+        {
+            "ResourceType": "index",
+            "Resource": ["index/finance/knowledge-base"],
+            "Permission": ["aoss:DescribeIndex", "aoss:ReadDocument"],
+        }
+    ] * 2
+    assert len({each["Principal"][0] for [each] in told}) == 2
+
+
+def _text(part: Any) -> str:
+    return part if isinstance(part, str) else str(part["Fn::GetAtt"][0])
+
+
+def test_what_another_stack_knows_of_a_database_may_be_handed_on(stack: cdk.Stack) -> None:
+    endpoint = cdk.CfnParameter(stack, "Endpoint").value_as_string
+    port = cdk.Token.as_number(cdk.Fn.import_value("port"))
+
+    made = in_its_store(stack, PgvectorKnowledgeBase, host=endpoint, port=port)
+
+    exported = readable(stack.resolve(made.export_configuration()))
+    assert exported["host"] == {"Ref": "Endpoint"}
+    assert exported["port"] == {"Fn::ImportValue": "port"}
+
+
+def test_the_tool_of_a_database_comes_with_packages_and_certificates_where_the_entry_says(
+    tmp_path: Path,
+) -> None:
+    pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+    (tmp_path / "bundle.pem").write_text(pem, "utf-8")
+    app = cdk.App(outdir=str(tmp_path / "out"))
+    bundle = str(tmp_path / "bundle.pem")
+    made = in_its_store(cdk.Stack(app, "Stack"), PgvectorKnowledgeBase, certificates=bundle)
+    tool = made.retrieval_tool()
+
+    app.synth()
+
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
+    assert list(PACKAGES) == project["project"]["optional-dependencies"]["pgvector"]
+    assert (tool.is_default, tool.packages, len(tool.layers)) == (True, PACKAGES, 1)
+    # Layers are unpacked into /opt.
+    assert made.export_configuration()["sslRootCert"] == "/opt/rds/global-bundle.pem"
+    [found] = (tmp_path / "out").glob("asset.*/**/*.pem")
+    assert found.relative_to(tmp_path / "out").parts[1:] == ("rds", "global-bundle.pem")
+    assert found.read_text("utf-8") == pem
+
+
+def made_by_bedrock(stack: cdk.Stack, name: str, **arguments: Any) -> BedrockKnowledgeBase:
+    bucket = s3.Bucket.from_bucket_name(stack, f"{name}Documents", "documents-of-somebody")
+    creation = {"dimensions": 256, **arguments.pop("creation", {})}
+    create = KnowledgeBaseCreation(bucket=bucket, **creation)
+    return BedrockKnowledgeBase(stack, name, create=create, **arguments)
+
+
+def test_the_index_of_a_knowledge_base_that_is_made_is_searched_as_that_is(
+    stack: cdk.Stack,
+) -> None:
+    handbook = made_by_bedrock(
+        stack,
+        "Handbook",
+        number_of_results=9,
+        enable_acl=True,
+        acl_metadata_field="readers",
+        retrieval_filter={"equals": {"key": "lang", "value": "en"}},
+        guardrail_id="gr123",
+        min_score=0.25,
+    )
+
+    exported = VectorIndexKnowledgeBase.of(handbook, tenancy="user").export_configuration()
+
+    told = {**handbook.export_configuration(), "vectorStoreType": "S3_VECTORS_DIRECT"}
+    assert handbook.created is not None
+    assert handbook.created.index is not None
+    assert {name: exported.get(name) for name in told} == told
+    assert (exported["tenancy"], exported["embeddingDimensions"]) == ("user", 256)
+    assert exported["indexArn"] == handbook.created.index.attr_index_arn
+    assert exported["textKey"] == "AMAZON_BEDROCK_TEXT"
+    assert exported["sourceKey"] == "x-amz-bedrock-kb-source-uri"
+
+
+def test_what_has_no_index_of_its_own_making_can_not_be_searched_in_it(stack: cdk.Stack) -> None:
+    existing = BedrockKnowledgeBase(stack, "Existing", knowledge_base_id="ABCDE12345")
+    managed = made_by_bedrock(
+        stack, "Managed", vector_store_type="MANAGED", creation={"dimensions": 1024}
+    )
+    cohere = {"embedding_model": "cohere.embed-v4:0", "dimensions": 1536}
+    foreign = made_by_bedrock(stack, "Foreign", creation=cohere)
+
+    for each in (existing, managed, "Handbook"):
+        with pytest.raises(InvalidArgument, match="made with S3_VECTORS, by `create`"):
+            VectorIndexKnowledgeBase.of(each, tenancy="shared")  # type: ignore[arg-type]  # one is none
+    with pytest.raises(InvalidArgument, match=r"embedding_model 'cohere\.embed-v4:0' must be"):
+        VectorIndexKnowledgeBase.of(foreign, tenancy="shared")
