@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pytest
@@ -48,14 +49,12 @@ def surfaces(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> Iterator[Su
     function.use_cases.cache_clear()
 
 
-@pytest.fixture
-def world(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[World]:
-    """The function of a batch agent. What it sets of the process's logging is taken back."""
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    forget_clients()
+@contextmanager
+def logging_taken_back() -> Iterator[None]:
+    """What a function sets of the process's logging, and the clients that it makes."""
     levels = {name: _state(logging.getLogger(name)) for name in _LOGGERS}
-    with mock_aws():
-        yield World(monkeypatch=monkeypatch, printed=listening_to(monkeypatch, capsys))
+    forget_clients()
+    yield
     for name, (level, handlers, propagates) in levels.items():
         log = logging.getLogger(name)
         log.level, log.handlers, log.propagate = level, handlers, propagates
@@ -64,3 +63,11 @@ def world(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
 
 def _state(log: logging.Logger) -> tuple[int, list[logging.Handler], bool]:
     return log.level, list(log.handlers), log.propagate
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[World]:
+    """The function of a batch agent."""
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    with logging_taken_back(), mock_aws():
+        yield World(monkeypatch=monkeypatch, printed=listening_to(monkeypatch, capsys))

@@ -20,8 +20,7 @@ from stackroom.aws import session
 from stackroom.aws.use_cases import UseCases
 from stackroom.model import Catalog, DataSource
 from stackroom_local.simulator import script_orders
-from stackroom_local.simulator.faults import Faults
-from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables
+from tests.aws.stores import ENVIRONMENT, create_bucket, create_tables
 from tests.functions.printed import Printed
 from tests.lambda_context import Context
 from tests.records import NOW
@@ -60,7 +59,6 @@ class World:
     monkeypatch: pytest.MonkeyPatch
     printed: Printed
     simulated: Simulated
-    faults: Faults
     agent_id: str = field(init=False, default="")
     knowledge_base_id: str = field(init=False, default="")
 
@@ -96,36 +94,31 @@ class World:
     def catalog(self, user: str, key: str, name: str, text: str) -> None:
         prefix = f"{user}/{name}/"
         catalogs = self.use_cases.deployment.register
-        opened = Catalog(
-            catalog_id=key,
-            user_id=user,
-            name=name,
-            s3_prefix=prefix,
-            created_at=NOW,
-            updated_at=NOW,
-        )
-        catalogs.open(opened)
-        attributes = {
-            "user_id": user,
-            "catalog_id": key,
-            "document_id": f"doc-{key}",
-            "filename": "pump.txt",
-        }
-        self.simulated.put(f"{prefix}pump.txt", text, attributes)
-        source = self.simulated.data_source(self.knowledge_base_id, prefix=prefix)
-        job = self.simulated.sync(self.knowledge_base_id, source)
-        assert job["statistics"]["numberOfNewDocumentsIndexed"] == 1
+        told = {"catalog_id": key, "user_id": user, "name": name, "s3_prefix": prefix}
+        catalogs.open(Catalog(**told, created_at=NOW, updated_at=NOW))
+        attributes = {"user_id": user, "catalog_id": key, "document_id": f"doc-{key}"}
+        source = self.filled(self.knowledge_base_id, prefix, text, **attributes)
         placed = DataSource(knowledge_base_id=self.knowledge_base_id, data_source_id=source)
         catalogs.place(key, placed)
 
-    def agent(self, user: str, catalog_id: str, *, model: str = MODEL, prompt: str = "") -> str:
-        """Linked to the catalog."""
+    def filled(self, knowledge_base_id: str, prefix: str, text: str, **attributes: object) -> str:
+        """A data source with one document."""
+        self.simulated.put(f"{prefix}pump.txt", text, {"filename": "pump.txt", **attributes})
+        source = self.simulated.data_source(knowledge_base_id, prefix=prefix)
+        job = self.simulated.sync(knowledge_base_id, source)
+        assert job["statistics"]["numberOfNewDocumentsIndexed"] == 1
+        return source
+
+    def agent(
+        self, user: str, knowledge_base_id: str, *, model: str = MODEL, prompt: str = ""
+    ) -> str:
+        """Linked to a catalog, or to what the deployment shares, and to nothing else."""
         definition = AgentDefinition(name="Fitter", model=model, system_prompt=prompt)
         agent = self.use_cases.agents.create(user, definition)
         link = NewLink(
-            knowledge_base_id=catalog_id,
+            knowledge_base_id=knowledge_base_id,
             tool_name=TOOL,
-            tool_description="Search Manuals knowledge base",
+            tool_description="Search it",
             default_min_score=0.0,
         )
         self.use_cases.agent_links.link(user, agent.id, link)
@@ -159,7 +152,3 @@ class World:
         run = self.start(question)
         assert self.deliver(self.handed_on()) == []
         return self.runs.get("alice", run.id)
-
-
-def bucket() -> str:
-    return BUCKET

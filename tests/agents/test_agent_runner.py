@@ -1,34 +1,30 @@
 """A user's question to an agent, from the console's call to the answer that cites a document."""
 
 import json
-import logging
 from collections.abc import Iterator
 
 import pytest
 from moto import mock_aws
 
 import functions.agent_runner.handler as function
-from stackroom.agent_run import AgentRun, ModelStep, RunState, ToolStep
+from stackroom.agent_run import AgentRun, RunState, ToolStep
 from stackroom.agents.bounds import MOST_SECONDS
+from stackroom.agents.runs import NewRun
 from stackroom.aws import session
-from stackroom_local.simulator.disturbances import Kind
-from stackroom_local.simulator.faults import Fault, Faults
 from stackroom_local.simulator.server import Configuration, Simulator
-from tests.agents.conftest import _LOGGERS, _state
+from tests.agents.conftest import logging_taken_back
 from tests.agents.runner_world import (
     CITES,
-    MODEL,
     QUESTION,
     SEARCHES,
     SECRET,
     TOOL,
     ConsoleSettings,
     World,
-    bucket,
 )
+from tests.aws.stores import BUCKET
 from tests.functions.printed import listening
 from tests.simulator.world import World as Simulated
-from tests.workflow.functions import forget_clients
 
 pytestmark = pytest.mark.processes  # of the simulator, on a port of this machine
 _SERVICES = ("BEDROCK_RUNTIME", "BEDROCK_AGENT_RUNTIME")
@@ -37,51 +33,32 @@ S3 = "https://s3.us-east-1.amazonaws.com"
 
 
 @pytest.fixture(scope="module")
-def simulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Faults]]:
-    faults = Faults()
+def simulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     data = tmp_path_factory.mktemp("simulator")
-    configuration = Configuration(data_dir=data, s3_endpoint=S3, speed=100, faults=faults)
-    with Simulator(configuration) as running:
-        yield running.endpoint, faults
+    with Simulator(Configuration(data_dir=data, s3_endpoint=S3, speed=100)) as running:
+        yield running.endpoint
 
 
 @pytest.fixture
 def house(
-    simulator: tuple[str, Faults],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    simulator: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Iterator[World]:
-    endpoint, faults = simulator
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
     for service in _SERVICES:
-        monkeypatch.setenv(f"AWS_ENDPOINT_URL_{service}", endpoint)
+        monkeypatch.setenv(f"AWS_ENDPOINT_URL_{service}", simulator)
     forget()
-    levels = {name: _state(logging.getLogger(name)) for name in _LOGGERS}
-    printed = listening([function.logger], monkeypatch, capsys)
-    with mock_aws():
-        yield World(
-            monkeypatch=monkeypatch,
-            printed=printed,
-            simulated=Simulated(endpoint, S3, bucket=bucket()),
-            faults=faults,
-        )
-    faults.clear()
-    for name, (level, handlers, propagates) in levels.items():
-        log = logging.getLogger(name)
-        log.level, log.handlers, log.propagate = level, handlers, propagates
+    with logging_taken_back(), mock_aws():
+        printed = listening([function.logger], monkeypatch, capsys)
+        simulated = Simulated(simulator, S3, bucket=BUCKET)
+        yield World(monkeypatch=monkeypatch, printed=printed, simulated=simulated)
     forget()
 
 
 def forget() -> None:
     for each in _CACHED:
         each.cache_clear()
-    forget_clients()
-
-
-def said(run: AgentRun) -> list[str]:
-    return [each.text for each in run.steps if isinstance(each, ModelStep)]
 
 
 def found(run: AgentRun) -> list[ToolStep]:
@@ -143,27 +120,13 @@ def test_anothers_catalog_is_never_searched_whatever_the_agents_record_says(hous
     assert "999 hours" not in run.model_dump_json()
 
 
-def test_a_model_that_is_throttled_is_told_in_a_sentence(house: World) -> None:
-    house.faults.ask(Fault(operation="Converse", kind=Kind.THROTTLE, times=4))
-
-    run = house.asked()
-
-    assert (run.state, run.reason) == (
-        RunState.FAILED,
-        f"The model '{MODEL}' has too much to do. Try again in a minute.",
-    )
-
-
-@pytest.mark.parametrize("model", ["no such model"])
-def test_a_model_that_can_not_be_talked_to_is_told_in_a_sentence(house: World, model: str) -> None:
-    house.agent_id = house.agent("alice", "cat-manuals", model=model)
+def test_a_model_that_can_not_be_talked_to_is_told_in_a_sentence(house: World) -> None:
+    house.agent_id = house.agent("alice", "cat-manuals", model="no such model")
 
     run = house.asked()
 
     assert run.state is RunState.FAILED
-    assert run.reason is not None
-    assert run.reason.startswith(f"The model '{model}' ")
-    assert "Choose another" in run.reason or "choose another" in run.reason
+    assert str(run.reason).startswith("The model 'no such model' ")
 
 
 def test_an_agent_without_prompt_and_tools_answers_too_and_one_with_a_prompt_is_told_it(
@@ -209,3 +172,69 @@ def test_a_store_that_does_not_answer_has_the_message_delivered_again(house: Wor
     session.client("dynamodb").delete_table(TableName=ConsoleSettings.from_env().kb_control_table)
 
     assert house.deliver([record]) == [record["messageId"]]
+
+
+RULES = f"Everybody reads: the pump is greased every 300 hours, and {SECRET} watch it."
+OF_BOARD = f"For the board: the pump is greased every 400 hours, and {SECRET} watch it."
+
+
+@pytest.fixture
+def shared(house: World) -> dict[str, str]:
+    """
+    Ids of two knowledge bases that the deployment shares (docs/decisions/0015 and 0017): what
+    everybody may read, and what members of a group may.
+    """
+    ids = {name: house.simulated.knowledge_base() for name in ("Rules", "Board")}
+    house.filled(ids["Rules"], "rules/", RULES)
+    house.filled(ids["Board"], "board/", OF_BOARD, allowed_groups=["board"])
+    entries = [
+        {
+            "knowledgeBaseId": ids[name],
+            "name": name,
+            "description": "Of the house",
+            "enableAcl": name == "Board",
+        }
+        for name in ids
+    ]
+    house.monkeypatch.setenv("KNOWLEDGE_BASES_CONFIG", json.dumps(entries))
+    return ids
+
+
+def asked_by_bob(house: World, knowledge_base_id: str, *groups: str) -> AgentRun:
+    agent = house.agent("bob", knowledge_base_id)
+    run = house.runs.start("bob", agent, NewRun(message=QUESTION), groups=groups)
+    assert house.deliver(house.handed_on()) == []
+    return house.runs.get("bob", run.id)
+
+
+def passages(run: AgentRun) -> list[str]:
+    return [passage.content for each in found(run) for passage in each.passages]
+
+
+def test_what_is_shared_is_offered_behind_their_own_and_answers_in_runs(
+    house: World, shared: dict[str, str]
+) -> None:
+    available = house.use_cases.available_knowledge_bases
+    offered = {user: [each.name for each in available.of_user(user)] for user in ("alice", "bob")}
+    house.model_says(SEARCHES, CITES)
+
+    run = asked_by_bob(house, shared["Rules"])
+
+    assert offered == {"alice": ["Manuals", "Rules", "Board"], "bob": ["Rules", "Board"]}
+    assert run.state is RunState.SUCCEEDED
+    assert "every 300 hours" in (run.answer or "")
+    assert passages(run) == [RULES]
+
+
+def test_what_a_group_may_read_answers_its_members_alone(
+    house: World, shared: dict[str, str]
+) -> None:
+    house.model_says(SEARCHES, {"text": "Nothing says so."})
+    outsider = asked_by_bob(house, shared["Board"], "people")
+    house.model_says(SEARCHES, CITES)
+    member = asked_by_bob(house, shared["Board"], "people", "board")
+
+    assert passages(outsider) == []
+    assert SECRET not in outsider.model_dump_json()
+    assert passages(member) == [OF_BOARD]
+    assert "every 400 hours" in (member.answer or "")
