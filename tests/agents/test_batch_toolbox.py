@@ -36,7 +36,7 @@ def spoken(tool, **_):
 
 
 class FakeObjects(dict[str, bytes]):
-    """Of one bucket; `asked` are the keys that were read."""
+    """Of one bucket."""
 
     def read(self, bucket: str, key: str, *, limit: int) -> bytes:
         assert bucket == "assets"
@@ -78,21 +78,14 @@ def said(tool: AgentTool) -> str:
     return str(tool("it"))  # type: ignore[operator] # see above
 
 
-def test_every_tool_of_a_file_is_taken(objects: FakeObjects) -> None:
+def test_every_tool_of_a_file_is_taken_whatever_its_asset_is_called(objects: FakeObjects) -> None:
     objects["0a1b.py"] = (NAMED.format("one", "1") + NAMED.format("two", "2")).encode()
+    objects["1b2c.py"] = SPECIFIED.encode()
 
-    tools = load_tools([file("0a1b.py")], objects)
+    one, two, specified = load_tools([file("0a1b.py"), file("1b2c.py")], objects)
 
-    assert sorted(names(tools)) == ["one", "two"]
-    assert {said(each) for each in tools} == {"1 it", "2 it"}
-
-
-def test_a_tool_by_its_specification_is_taken_whatever_its_asset_is_called(
-    objects: FakeObjects,
-) -> None:
-    objects["0a1b.py"] = SPECIFIED.encode()
-
-    assert names(load_tools([file("0a1b.py")], objects)) == ["spoken"]
+    assert names((one, two, specified)) == ["one", "two", "spoken"]
+    assert (said(one), said(two)) == ("1 it", "2 it")
 
 
 def test_files_of_a_zip_import_each_other_and_need_not_all_have_tools(objects: FakeObjects) -> None:
@@ -114,16 +107,10 @@ def test_files_of_a_zip_import_each_other_and_need_not_all_have_tools(objects: F
     assert names(tools) == ["inner", "outer"]
 
 
-def test_a_tool_may_import_when_it_is_called(objects: FakeObjects) -> None:
+def test_two_assets_may_have_files_of_one_name_and_import_when_they_are_called(
+    objects: FakeObjects,
+) -> None:
     late = NAMED.replace('return "{1} " + text', "import late_one\n    return late_one.WORD + text")
-    objects["t.zip"] = zipped({"t_late.py": late.format("late"), "late_one.py": "WORD = 'late '"})
-    [tool] = load_tools([archive("t.zip")], objects)
-    sys.modules.pop("late_one", None)
-
-    assert said(tool) == "late it"
-
-
-def test_two_assets_may_have_files_of_one_name(objects: FakeObjects) -> None:
     for letter in "ab":
         objects[f"{letter}.zip"] = zipped(
             {
@@ -132,10 +119,12 @@ def test_two_assets_may_have_files_of_one_name(objects: FakeObjects) -> None:
                 + NAMED.format(f"tool_{letter}", "{}").replace('"{} "', 'WORD + " "'),
             }
         )
+    objects["c.zip"] = zipped({"t_late.py": late.format("late"), "late_one.py": "WORD = 'late '"})
 
-    tools = load_tools([archive("a.zip"), archive("b.zip")], objects)
+    tools = load_tools([archive(f"{letter}.zip") for letter in "abc"], objects)
+    sys.modules.pop("late_one", None)
 
-    assert [said(each) for each in tools] == ["a it", "b it"]
+    assert [said(each) for each in tools] == ["a it", "b it", "late it"]
 
 
 def test_a_module_that_is_installed_is_taken(
@@ -151,10 +140,8 @@ def test_a_module_that_is_installed_is_taken(
     ("body", "problem"),
     [
         ("import no_such_package_at_all", "asset 'a.zip', file bad.py.*no_such_package_at_all"),
-        ("def broken(:", "asset 'a.zip', file bad.py.*SyntaxError"),
         ("raise ValueError('not today')", "file bad.py.*ValueError: not today"),
         ("X = 1", "asset 'a.zip' can't be used: there is no Strands tool in it"),
-        ("TOOL_SPEC = {}", "KeyError"),
         ("TOOL_SPEC = {'name': 'missing'}", "missing function missing"),
     ],
 )
@@ -165,30 +152,21 @@ def test_a_file_that_is_none_is_named(objects: FakeObjects, body: str, problem: 
         load_tools([archive("a.zip")], objects)
 
 
-def test_a_file_called_like_an_installed_module_is_named(objects: FakeObjects) -> None:
-    objects["a.zip"] = zipped({"json.py": NAMED.format("parse", "p")})
-
-    with pytest.raises(
-        AgentMisconfigured, match=r"file json\.py.*is the name of an installed module"
-    ):
-        load_tools([archive("a.zip")], objects)
-
-
-def test_two_tools_of_one_name_are_named_with_where_they_are(objects: FakeObjects) -> None:
+def test_names_that_are_taken_and_what_is_not_there_are_told_with_where(
+    objects: FakeObjects,
+) -> None:
+    objects["json.zip"] = zipped({"json.py": NAMED.format("parse", "p")})
     objects["a.py"] = NAMED.format("say", "a").encode()
     objects["b.py"] = NAMED.format("say", "b").encode()
 
-    with pytest.raises(AgentMisconfigured, match=r"'say'.* asset 'a\.py' and asset 'b\.py'"):
-        load_tools([file("a.py"), file("b.py")], objects)
-
-
-def test_an_asset_or_a_module_that_is_not_there_is_named(objects: FakeObjects) -> None:
-    with pytest.raises(
-        AgentMisconfigured, match=r"asset 'gone\.py' can't be used: it is not there"
+    for configured, told in (
+        ([archive("json.zip")], r"file json\.py.*is the name of an installed module"),
+        ([file("a.py"), file("b.py")], r"'say'.* asset 'a\.py' and asset 'b\.py'"),
+        ([file("gone.py")], r"asset 'gone\.py' can't be used: it is not there"),
+        ([ToolModule(module="no.such")], r"module 'no\.such'"),
     ):
-        load_tools([file("gone.py")], objects)
-    with pytest.raises(AgentMisconfigured, match=r"module 'no\.such'"):
-        load_tools([ToolModule(module="no.such")], objects)
+        with pytest.raises(AgentMisconfigured, match=told):
+            load_tools(configured, objects)
 
 
 @pytest.mark.parametrize("name", ["a/../../out.py", "/tmp/out.py", "..\\out.py"])
@@ -205,29 +183,23 @@ def test_a_zip_that_leads_out_of_its_folder_is_refused(
     assert list(tmp_path.rglob("*.py")) == []
 
 
-def test_a_link_in_a_zip_is_refused(objects: FakeObjects) -> None:
-    body = io.BytesIO()
-    with zipfile.ZipFile(body, "w") as made:
-        link = zipfile.ZipInfo("link.py")
-        link.create_system, link.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
-        made.writestr(link, "/etc/passwd")
-    objects["a.zip"] = body.getvalue()
-
-    with pytest.raises(AgentMisconfigured, match=r"'link\.py' in it is a link"):
-        load_tools([archive("a.zip")], objects)
-
-
-def test_what_is_no_zip_or_says_that_it_unpacks_to_too_much_is_refused(
+def test_what_is_no_zip_or_has_a_link_or_says_that_it_unpacks_to_too_much_is_refused(
     objects: FakeObjects,
 ) -> None:
-    objects["a.zip"] = b"no zip"
-    body = io.BytesIO()
-    with zipfile.ZipFile(body, "w") as made:
+    link, large = io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(link, "w") as made:
+        linked = zipfile.ZipInfo("link.py")
+        linked.create_system, linked.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
+        made.writestr(linked, "/etc/passwd")
+    with zipfile.ZipFile(large, "w") as made:
         made.writestr("big.py", "#")
         made.filelist[0].file_size = 256 * 1024**2 + 1  # as the directory at its end has it
-    objects["b.zip"] = body.getvalue()
 
-    with pytest.raises(AgentMisconfigured, match="no zip that can be read"):
-        load_tools([archive("a.zip")], objects)
-    with pytest.raises(AgentMisconfigured, match="more than 268,435,456 bytes"):
-        load_tools([archive("b.zip")], objects)
+    for body, told in (
+        (b"no zip", "no zip that can be read"),
+        (link.getvalue(), r"'link\.py' in it is a link"),
+        (large.getvalue(), "more than 268,435,456 bytes"),
+    ):
+        objects["a.zip"] = body
+        with pytest.raises(AgentMisconfigured, match=told):
+            load_tools([archive("a.zip")], objects)

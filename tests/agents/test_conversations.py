@@ -63,20 +63,15 @@ def test_a_model_is_told_what_the_tool_takes_and_that_what_it_finds_is_no_instru
     assert set(told["inputSchema"]["json"]["properties"]) == {"query", "topK", "minScore"}
 
 
-def test_when_it_is_called_off_no_further_tool_of_the_turn_is_called() -> None:
-    listening = Listening(calls=1)
+@pytest.mark.parametrize(
+    ("listening", "called"), [(Listening(calls=1), 1), (Listening(turns=1), 0)]
+)
+def test_when_it_is_called_off_no_further_tool_of_the_turn_is_called(
+    listening: Listening, called: int
+) -> None:
+    held(listening, [SEARCH, SEARCH, SEARCH], "Nobody hears this.")
 
-    held(listening, [SEARCH, SEARCH, SEARCH])
-
-    assert len(listening.asked) == 1
-
-
-def test_when_it_is_called_off_while_the_model_speaks_no_tool_is_called() -> None:
-    listening = Listening(turns=1)
-
-    held(listening, SEARCH, "Nobody hears this.")
-
-    assert listening.asked == []
+    assert len(listening.asked) == called
 
 
 def test_a_tool_that_there_is_not_is_told_the_model_and_nobody_else() -> None:

@@ -16,8 +16,6 @@ from tests.agents.linked import LAWS, NEWS, FakeRetrieve, configured
 from tests.agents.models import PlayedModel
 from tests.functions.tools import text_of
 
-GROUPED = {**LAWS, "enableAcl": True}
-
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> FakeRetrieve:
@@ -103,37 +101,29 @@ def test_one_that_fails_is_told_and_all_that_fail_are_an_error(fake: FakeRetriev
     assert {each["knowledge_base_id"] for each in failed} == {"LAWS000001", "NEWS000001"}
 
 
-def test_what_comes_first_and_how_much_is_configured_or_asked_for(fake: FakeRetrieve) -> None:
+def test_how_much_is_shown_is_configured_or_asked_for(fake: FakeRetrieve) -> None:
     fake.hold(LAWS, "best", name="a.txt", score=0.9, uploaded_at="2020-01-01T00:00:00Z")
     fake.hold(LAWS, "new1", name="b.txt", score=0.8, uploaded_at="2026-01-01T00:00:00Z")
     variables = {"RETRIEVE_MAX_TOKENS": "1", "RETRIEVE_PRIORITIZE_BY": "recency"}
-
-    usual = ask(configured(LAWS), {"query": "q"})
-    configured_so = ask(configured(LAWS), {"query": "q"}, variables=variables)
     best = {"query": "q", "prioritize_by": "similarity", "max_tokens": 2}
+
+    configured_so = ask(configured(LAWS), {"query": "q"}, variables=variables)
     asked_so = ask(configured(LAWS), best, variables=variables)
 
-    told = [[each["content"] for each in answer["results"]] for answer in (usual, configured_so)]
-    assert told == [["best", "new1"], ["new1"]]
+    assert contents(configured_so) == {"new1"}
     assert configured_so["metadata"]["omitted_results"] == 1
     assert [each["content"] for each in asked_so["results"]] == ["best", "new1"]
 
 
 @pytest.mark.parametrize(
-    "state",
-    [
-        {},
-        {"groups": ["hr"]},
-        {"user_id": "../ann", "groups": ["hr"]},
-        {"user_id": "ann", "groups": "hr"},
-    ],
+    "state", [{}, {"user_id": "../ann", "groups": ["hr"]}, {"user_id": "ann", "groups": "hr"}]
 )
 def test_without_a_verified_user_groups_are_not_searched(
     fake: FakeRetrieve, state: dict[str, Any]
 ) -> None:
     fake.hold(LAWS, "for hr", allowed_groups=["hr"])
 
-    answer = ask(configured(GROUPED), {"query": "q"}, **state)
+    answer = ask(configured({**LAWS, "enableAcl": True}), {"query": "q"}, **state)
 
     assert (answer["success"], answer["errorType"]) == (False, "MissingIdentity")
     assert fake.asked == []
@@ -143,14 +133,8 @@ def test_without_a_verified_user_groups_are_not_searched(
     ("given", "problem"),
     [
         ({}, "query: Field required. Allowed: What to look for"),
-        ({"query": "  \n"}, "query: is empty. Allowed"),
-        ({"query": "x" * 1001}, "query: String should have at most 1000 characters"),
-        ({"query": 42}, "query: Input should be a valid string"),
         ({"query": "q", "user_context": {"groups": ["hr"]}}, "user_context: no such argument. All"),
-        ({"query": "q", "groups": ["hr"]}, "groups: no such argument"),
-        ({"query": "q", "max_tokens": 0}, "an integer from 1 to 100,000"),
         ({"query": "q", "prioritize_by": "date"}, "'similarity', 'recency' or 'balanced'"),
-        ({"query": "\u202eq"}, "reverses the direction of writing"),
     ],
 )
 def test_a_model_that_calls_with_nonsense_is_told_what_is_allowed(
@@ -158,8 +142,7 @@ def test_a_model_that_calls_with_nonsense_is_told_what_is_allowed(
 ) -> None:
     answer = ask(configured(LAWS), given, user_id="ann", groups=["staff"])
 
-    assert (answer["success"], answer["errorType"]) == (False, "ValidationError")
-    assert answer["status"] == "error"
+    assert (answer["status"], answer["errorType"]) == ("error", "ValidationError")
     assert problem in text_of(answer)
     assert fake.asked == []
 
@@ -174,7 +157,6 @@ def test_what_a_guardrail_blocked_and_that_nothing_was_found_is_told_in_a_senten
 
     alone = ask(configured(guarded), {"query": "leave"})
     both = ask(configured(guarded, NEWS), {"query": "leave"})
-    without = ask(configured(NEWS), {"query": "leave"})
     nothing = ask(configured({**NEWS, "knowledgeBaseId": "EMPTY00001"}), {"query": "leave"})
 
     sentence = "A guardrail stepped in and blocked the question or what was found"
@@ -183,8 +165,6 @@ def test_what_a_guardrail_blocked_and_that_nothing_was_found_is_told_in_a_senten
     assert "No relevant information" not in text_of(alone)  # nobody knows whether there is some
     assert sentence in text_of(both)
     assert contents(both) == {"leave in the news"}
-    assert "guardrail" not in text_of(without)
-    assert (nothing["success"], nothing["results"]) == (True, [])
     assert text_of(nothing) == "No relevant information found for your query."
 
 

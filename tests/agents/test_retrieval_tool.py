@@ -114,12 +114,11 @@ def test_each_call_leaves_one_line_that_tells_no_text(
     world.ask({"query": "secret"}, {})
 
     lines = [vars(each) for each in caplog.records if each.name == "stackroom_agents.access"]
-    assert [
-        (each["tool"], each["outcome"], each["user_id"], each["session_id"]) for each in lines
-    ] == [
-        ("retrieve_from_knowledge_base", "success", "alice", "s-1"),
-        ("retrieve_from_knowledge_base", "ValidationError", "alice", None),
-        ("retrieve_from_knowledge_base", "MissingIdentity", None, None),
+    assert {each["tool"] for each in lines} == {"retrieve_from_knowledge_base"}
+    assert [(each["outcome"], each["user_id"], each["session_id"]) for each in lines] == [
+        ("success", "alice", "s-1"),
+        ("ValidationError", "alice", None),
+        ("MissingIdentity", None, None),
     ]
     assert "secret" not in str(lines)
     assert [each["document_ids"] for each in lines] == ["doc-a.txt doc-b.txt", "", ""]

@@ -66,23 +66,17 @@ def test_the_caller_is_the_invocation_state_s_whatever_the_arguments_say(
     assert own["status"] == "success"
     assert text_of(foreign) == f"Error: Catalog '{made}' not found"
     assert text_of(forged) == "Error: user_id: no such argument. Allowed: catalog_id"
-
-
-def test_a_call_around_the_agent_s_loop_has_no_user_but_an_argument(surfaces: Surfaces) -> None:
+    # A call around the agent's loop has no user but an argument.
     agent = Agent(model=ScriptedModel(_silent()), tools=[*catalog_tools()])
-
-    without = agent.tool.list_catalogs()
+    assert agent.tool.list_catalogs()["metadata"]["error_code"] == "MISSING_IDENTITY"
     claiming = agent.tool.list_catalogs(user_id="gates")
-
-    assert without["metadata"]["error_code"] == "MISSING_IDENTITY"
     assert claiming["metadata"]["error_code"] == "VALIDATION_ERROR"
 
 
-@pytest.mark.parametrize("given", [["a"], 7])
-def test_what_is_no_object_reaches_no_tool(given: object, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_is_no_object_reaches_no_tool(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "stackroom_agents")
 
-    answer = asked("list_catalogs", given, {"user_id": "alice"}, _Unused())  # type: ignore[arg-type]
+    answer = asked("list_catalogs", ["a"], {"user_id": "alice"}, _Unused())  # type: ignore[arg-type]
 
     assert answer["status"] == "error"
     assert "must be a mapping" in text_of(answer)
