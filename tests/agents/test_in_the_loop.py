@@ -10,7 +10,7 @@ import pytest
 from strands import Agent
 from strands.tools.mcp import MCPClient
 
-from examples.agent.scripted import Call, Script, ScriptedModel, said, store_and_ask
+from examples.agent.scripted import Call, Script, ScriptedModel
 from stackroom.catalog_tools.tools import TOOLS
 from stackroom_agents import configuration
 from stackroom_local.agent_scene import ANSWER, PROGRAM
@@ -19,9 +19,6 @@ from stackroom_local.state import Instance
 from tests.agents.twins import asked
 from tests.functions.tools import text_of
 from tests.workflow.functions import forget_clients
-
-FERRY = PROGRAM.with_name("night-ferry.md")
-
 
 # Of a catalog that the pool of the shared local mode has a place for (tests/conftest.py).
 USER, CATALOG = "kim", "sea"
@@ -110,13 +107,3 @@ def over_mcp(instance: Instance, user: str, script: Script) -> str:
         tools = client.list_tools_sync()
         agent = Agent(model=ScriptedModel(script), tools=[*tools], callback_handler=None)
         return str(agent("go on")).strip()
-
-
-def test_a_script_sees_what_a_model_does_and_stops_where_the_next_call_needs_more() -> None:
-    answer = '{"content": [{"text": "made"}], "status": "success", "metadata": {"id": "cat-1"}}'
-    script = store_and_ask("Travel", FERRY, "When?")
-    next(script)
-
-    assert said(answer) == "made"
-    with pytest.raises(LookupError, match="no cat-"):
-        script.send("Created catalog 'Travel'.")

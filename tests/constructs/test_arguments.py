@@ -1,5 +1,3 @@
-import pytest
-
 from docs.constructs import CLASSES, PAGE, table, with_arguments
 
 
@@ -8,13 +6,3 @@ def test_the_page_tells_of_arguments_as_they_are() -> None:
 
     assert with_arguments(text) == text, "run: make docs"
     assert all(table(described).count("\n") > 1 for described in CLASSES)
-
-
-def test_an_argument_without_a_word_is_found() -> None:
-    class Box:
-        """Holds things."""
-
-        def __init__(self, *, size: int) -> None: ...
-
-    with pytest.raises(LookupError, match="Box doesn't tell of size"):
-        table(Box)

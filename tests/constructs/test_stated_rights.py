@@ -57,22 +57,23 @@ def test_what_our_knowledge_bases_state_is_right_as_it_is(tmp_path: Path) -> Non
     nothing_found(stack)
 
 
-def test_a_star_of_somebody_else_is_for_them_to_explain(tmp_path: Path) -> None:
+LISTING = iam.PolicyStatement(actions=["s3:ListAllMyBuckets"], resources=["*"])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"knowledge_bases": [Everywhere()]},
+        {"additional_policy_statements_for_tools": [LISTING]},
+        {"additional_policy_statements_for_knowledge_bases": [LISTING]},
+    ],
+    ids=["of a knowledge base", "for tools", "for knowledge bases"],
+)
+def test_a_star_of_somebody_else_is_for_them_to_explain(
+    tmp_path: Path, given: dict[str, Any]
+) -> None:
     stack = a_stack()
-    searched = BedrockKnowledgeBase(stack, "Handbook", knowledge_base_id=ID)
-    an_agent(stack, tmp_path, knowledge_bases=[searched, Everywhere()])
-
-    with pytest.raises(RuntimeError, match=r"AwsSolutions-IAM5\[Resource::\*\]"):
-        nothing_found(stack)
-
-
-@pytest.mark.parametrize("of", ["tools", "knowledge_bases"])
-def test_a_star_that_the_app_states_is_for_the_app_to_explain(tmp_path: Path, of: str) -> None:
-    stack = a_stack()
-    searched = BedrockKnowledgeBase(stack, "Handbook", knowledge_base_id=ID)
-    listing = iam.PolicyStatement(actions=["s3:ListAllMyBuckets"], resources=["*"])
-    stated = {f"additional_policy_statements_for_{of}": [listing]}
-    an_agent(stack, tmp_path, knowledge_bases=[searched], **stated)
+    an_agent(stack, tmp_path, **{"knowledge_bases": [{"knowledge_base_id": ID}], **given})
 
     with pytest.raises(RuntimeError, match=r"AwsSolutions-IAM5\[Resource::\*\]"):
         nothing_found(stack)

@@ -76,6 +76,7 @@ RANKED = Reranking(
     model_fields={"top": 1},
 )
 YEAR = MetadataAttribute(key="year", type="NUMBER", description="Of issue.")
+OF_MODELS = (Reranking, ImplicitFilter)
 # All that each can be told beside the least.
 TOLD: list[tuple[Callable[..., BaseKnowledgeBase], dict[str, Any]]] = [
     (
@@ -144,8 +145,34 @@ def test_an_agent_reads_each_member_that_is_exported(
     [read] = linked_settings(json.dumps([entry]))
 
     assert read.model_dump(by_alias=True, mode="json", exclude_unset=True) == entry
-    changed = [name for name in entry if name not in least or entry[name] != least[name]]
+    changed = {name: entry[name] for name in entry if entry[name] != least.get(name, entry)}
     assert len(changed) == len(arguments)
+    plain = [
+        each for each in arguments.values() if not isinstance(each, Reranking | ImplicitFilter)
+    ]
+    assert all(each in changed.values() for each in plain)
+
+
+def test_a_model_that_ranks_and_one_that_makes_filters_are_told_in_the_words_of_retrieve(
+    stack: cdk.Stack,
+) -> None:
+    entry = of_bedrock(
+        stack,
+        vector_store_type="RDS",
+        reranking=RANKED,
+        implicit_filter=ImplicitFilter(model=CLAUDE, attributes=(YEAR,)),
+    ).export_configuration()
+
+    ranks, filters = entry["reranking"], entry["implicitFilter"]
+    assert ranks.pop("modelArn").endswith("::foundation-model/amazon.rerank-v1:0")
+    assert ranks == {
+        "numberOfRerankedResults": 3,
+        "fieldsToInclude": ["title"],
+        "additionalModelRequestFields": {"top": 1},
+    }
+    assert filters["modelArn"].endswith(f"::foundation-model/{CLAUDE}")
+    told = {"key": "year", "type": "NUMBER", "description": "Of issue."}
+    assert filters["metadataAttributes"] == [told]
 
 
 # What must be said of each, and what has other defaults where it is in an agent's environment.

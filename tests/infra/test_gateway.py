@@ -109,18 +109,11 @@ def test_cedar_permits_people_each_tool_by_a_policy_of_its_own(assembly: Assembl
     }
 
 
-def test_the_names_of_tools_and_policies_are_ones_that_the_services_take(
-    assembly: Assembly,
-) -> None:
+def test_the_names_of_policies_are_ones_that_the_service_takes(assembly: Assembly) -> None:
     names = [
         each.properties["Name"] for each in assembly.all("gateway", "AWS::BedrockAgentCore::Policy")
     ]
-    targets = [each.properties["Name"] for each in assembly.all("gateway", TARGET)]
 
-    # Bedrock Converse's toolSpec.name is the narrowest that a tool's name must fit.
-    offered = [f"{target}___{tool['name']}" for target in targets for tool in tools(target)]
-    assert all(len(name) <= 64 for name in offered)
-    assert not any("_" in target for target in targets)
     assert all(re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,47}", name) for name in names)
     with pytest.raises(ValueError, match="shorter name"):
         policy_name("catalogs", "a_name_that_says_everything_there_is_to_say")

@@ -1,4 +1,4 @@
-"""What CloudFormation would refuse, and what it tells a person afterwards."""
+"""What CloudFormation would refuse."""
 
 from tests.infra.assembly import Assembly
 from tests.infra.rules import broken, unknown
@@ -20,17 +20,3 @@ def test_templates_are_small_and_for_any_account(assembly: Assembly) -> None:
 
     assert all(path.stat().st_size < LARGEST for path in assembly.files)
     assert "aws://unknown-account/unknown-region" in manifest
-
-
-def test_each_stack_tells_what_a_person_needs(assembly: Assembly) -> None:
-    told = {stack: " ".join(sorted(assembly.outputs(stack))) for stack in assembly.stacks}
-
-    assert told == {
-        "data": "BucketName CatalogTableName ControlTableName IssuerUrl UploaderPolicyArn"
-        " UserPoolId",
-        "knowledge-base": "KnowledgeBasePool VectorBucketArn",
-        "pipeline": "StateMachineArn UploadsQueueUrl",
-        "gateway": "ClientId IdentityPoolId McpUrl",
-        "console": "ConsoleUrl",
-        "operations": "AlarmTopicArn DashboardUrl",
-    }
