@@ -94,8 +94,8 @@ class World:
     def catalog(self, user: str, key: str, name: str, text: str) -> None:
         prefix = f"{user}/{name}/"
         catalogs = self.use_cases.deployment.register
-        told = {"catalog_id": key, "user_id": user, "name": name, "s3_prefix": prefix}
-        catalogs.open(Catalog(**told, created_at=NOW, updated_at=NOW))
+        told: dict[str, Any] = {"catalog_id": key, "user_id": user, "name": name}
+        catalogs.open(Catalog(**told, s3_prefix=prefix, created_at=NOW, updated_at=NOW))
         attributes = {"user_id": user, "catalog_id": key, "document_id": f"doc-{key}"}
         source = self.filled(self.knowledge_base_id, prefix, text, **attributes)
         placed = DataSource(knowledge_base_id=self.knowledge_base_id, data_source_id=source)
