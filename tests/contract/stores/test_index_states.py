@@ -17,7 +17,6 @@ from stackroom.aws.index_watch import IndexWatch
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.aws.question_guard import QuestionGuard
 from stackroom.aws.vector_index import S3VectorsKnowledgeBase
-from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.ports.retrieval import Retrieved, Search
 from stackroom.tenancy import Tenant
 from stackroom_local.simulator.server import Configuration, Simulator
@@ -47,7 +46,6 @@ class Searcher:
 
     world: World
     index: str
-    dimensions: int = 1024
     guardrail: Guardrail | None = None
     seconds: float = 0.0
     knowledge_base: S3VectorsKnowledgeBase = field(init=False)
@@ -68,10 +66,10 @@ class Searcher:
                 client,
                 self.index,
                 search=Search.HYBRID,
-                dimensions=self.dimensions,
+                dimensions=1024,
                 now=lambda: self.seconds,
             ),
-            embeddings=BedrockEmbeddings(client=runtime, model=TITAN, dimensions=self.dimensions),
+            embeddings=BedrockEmbeddings(client=runtime, model=TITAN, dimensions=1024),
             fallback=self.by_retrieve,
             lets_through=guard.lets_through if guard else None,
         )
@@ -129,27 +127,6 @@ def is_active(world: World, index: str) -> bool:
     return bool(found["textSearchConfigurations"][0]["status"] == "ACTIVE")
 
 
-def test_a_classic_index_is_answered_for_until_it_is_enhanced(world: World) -> None:
-    searcher = Searcher(world, world.index(mode="CLASSIC"))
-
-    classic = searcher.asks()
-    world.s3vectors.update_index_mode(indexArn=searcher.index, indexMode="ENHANCED")
-    enhanced = searcher.asks(after=16)
-
-    assert texts(classic) == texts(enhanced) == [SAID]
-    assert str(classic.notice).endswith("it is in CLASSIC mode, not ENHANCED")
-    assert str(enhanced.notice).endswith(f"{TEXT} is not configured for text search")
-
-
-def test_an_index_of_another_dimension_is_answered_for(world: World) -> None:
-    searcher = Searcher(world, world.index(searched={TEXT: "en"}), dimensions=512)
-
-    answer = searcher.asks()
-
-    assert texts(answer) == [SAID]
-    assert str(answer.notice).endswith("it has 1024 dimensions, and questions' vectors 512")
-
-
 def test_text_search_that_is_taken_away_costs_no_answer(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -183,11 +160,3 @@ def test_a_guardrail_holds_the_same_questions_back_whichever_way(world: World) -
         assert (each.passages, each.guardrail_action) == ((), "INTERVENED")
     assert blocked.search is Search.HYBRID
     assert (texts(answered), answered.guardrail_action) == ([SAID], "NONE")
-
-
-def test_a_guardrail_that_is_gone_lets_nothing_through(world: World) -> None:
-    guardrail = Guardrail(id="gone", version="1")
-    searcher = Searcher(world, world.index(searched={TEXT: "en"}), guardrail=guardrail)
-
-    with pytest.raises(KnowledgeBaseUnavailable, match="Retrieve answered ValidationException"):
-        searcher.asks()

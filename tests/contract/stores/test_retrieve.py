@@ -5,17 +5,15 @@ Retrieve has options of its own; and the same knowledge base can be searched in 
 """
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from stackroom.aws.retrieve_models import Attribute, ImplicitFilter, Reranking
+from stackroom.aws.retrieve_models import Attribute, ImplicitFilter
 from stackroom.aws.retrieve_options import RetrieveOptions
 from stackroom.deadlines import Deadline
 from stackroom.errors import KnowledgeBaseUnavailable
-from stackroom.narrowing import conditions
-from stackroom.ports.retrieval import KnowledgeBase, Search
+from stackroom.ports.retrieval import Search
 from stackroom.tenancy import Tenant
 from stackroom_local.simulator import retrieval
 from stackroom_local.simulator.rules import RETRIEVE_PAGE
@@ -26,44 +24,18 @@ from tests.contract.stores.test_filters import found
 
 pytestmark = pytest.mark.processes
 
-WAYS: dict[str, Callable[[Stocked], KnowledgeBase]] = {
-    "Retrieve": lambda stocked: stocked.by_retrieve,
-    "S3 Vectors": lambda stocked: stocked.directly(Search.HYBRID),
-    "S3 Vectors, by meaning": lambda stocked: stocked.directly(Search.SEMANTIC),
-    "S3 Vectors, by words": lambda stocked: stocked.directly(Search.TEXT),
-}
-
 
 @pytest.fixture(scope="module")
 def stocked(bedrock: Simulated) -> Stocked:
     return bedrock.stocked(DOCS)
 
 
-@pytest.mark.parametrize(
-    ("way", "search", "compares_meaning"),
-    [
-        ("Retrieve", Search.SEMANTIC, True),
-        ("S3 Vectors", Search.HYBRID, True),
-        ("S3 Vectors, by meaning", Search.SEMANTIC, True),
-        ("S3 Vectors, by words", Search.TEXT, False),
-    ],
-)
-def test_an_answer_tells_how_it_was_found_and_what_was_compared(
-    stocked: Stocked, way: str, search: Search, compares_meaning: bool
-) -> None:
-    retrieved = WAYS[way](stocked).retrieve(QUESTION, Tenant("alice").filter(), 2)
-
-    best = retrieved.passages[0]
-    assert retrieved.search is search
-    assert (best.similarity is not None) is compares_meaning
-
-
 def test_both_ways_see_the_same_similarity_and_the_same_attributes(stocked: Stocked) -> None:
     asked = ("annual leave", Tenant("alice").filter(), 10)
 
     by_retrieve, directly = (
-        {each.uri: each for each in WAYS[way](stocked).retrieve(*asked).passages}
-        for way in ("Retrieve", "S3 Vectors")
+        {each.uri: each for each in way.retrieve(*asked).passages}
+        for way in (stocked.by_retrieve, stocked.directly(Search.HYBRID))
     )
 
     assert directly.keys() == by_retrieve.keys()
@@ -112,20 +84,6 @@ def test_the_page_behind_the_deadline_is_not_asked_for(
     assert len(relay.calls) == 1
 
 
-def test_a_reranking_model_at_retrieve_tells_relevances(stocked: Stocked) -> None:
-    model = "arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0"
-    reranking = Reranking(model_arn=model, number_of_reranked_results=2)
-    knowledge_base = stocked.retrieved_with(RetrieveOptions(reranking=reranking))
-
-    retrieved = knowledge_base.retrieve("annual leave rome.txt", Tenant("alice").filter(), 10)
-
-    first, second = retrieved.passages
-    assert retrieved.is_reranked
-    assert first.uri == "s3://docs/alice/cat-1/rome.txt"
-    assert 1 >= (first.relevance or 0) > (second.relevance or 0) >= 0
-    assert (first.similarity, second.similarity) == (None, None)
-
-
 def test_fixed_implicit_and_demanded_filters_hold_together(stocked: Stocked) -> None:
     city = Attribute(key="city", type="STRING", description="`Rome`, `Berlin` or `Paris`")
     model = "anthropic.claude-3-5-sonnet-20240620-v1:0"
@@ -144,20 +102,3 @@ def test_fixed_implicit_and_demanded_filters_hold_together(stocked: Stocked) -> 
     assert demanded == {"alice/berlin.txt", "alice/paris.txt"}
     assert [each.uri for each in asked.passages] == ["s3://docs/bob/cat-3/rome.txt"]
     assert nobody.passages == ()
-
-
-def test_the_largest_fixed_filter_with_the_largest_demand_is_one_that_is_taken(
-    stocked: Stocked,
-) -> None:
-    single = [{"notEquals": {"key": "x", "value": str(number)}} for number in range(3)]
-    knowledge_base = stocked.retrieved_with(RetrieveOptions(fixed_filter={"andAll": single}))
-    asked = conditions({key: ["a", "Rome", 3, 4.5, True] for key in ("city", "y", "z")})
-
-    assert found(knowledge_base, Tenant("alice", "cat-1").filter(asked)) == set()
-
-
-def test_a_hybrid_search_that_the_store_has_not_is_an_error(stocked: Stocked) -> None:
-    knowledge_base = stocked.retrieved_with(RetrieveOptions(search_type="HYBRID"))
-
-    with pytest.raises(KnowledgeBaseUnavailable, match="Retrieve answered ValidationException"):
-        knowledge_base.retrieve("annual leave", None, 10)

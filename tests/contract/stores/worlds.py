@@ -20,7 +20,6 @@ class Trouble(StrEnum):
     NOT_JSON = "no JSON"  # an answer in no language of the store's
     EMPTY = "an empty answer"  # without the members that it must have
     WRONG_TYPES = "wrong types"  # a text where a list should be
-    WRONG_MEMBERS = "wrong members"  # a text where a number should be, and the other way round
     HALF = "half an answer"  # the connection ends in the middle of it
     FOREIGN = "foreign documents"  # the filter is ignored
     WRONG_DIMENSION = "a wrong dimension"  # of the question's vector
@@ -46,15 +45,13 @@ class Store:
     `fixture` gives the world. `is_variant` of a client that another store here has already: it
     keeps the promises that it could break by itself, nobody else's data first. `score_of` makes of
     a cosine what is shown: the store's documented distance, as a score from 0 to 1; None where
-    passages are not scored by meaning. `tells_cosines` unless its distance is another. `dimensions`
-    are those of its vectors.
+    passages are not scored by meaning. `dimensions` are those of its vectors.
     """
 
     fixture: str
     ranks: Ranks
     troubles: frozenset[Trouble]
     score_of: Callable[[float], float] | None = None
-    tells_cosines: bool = True
     dimensions: int = 1024
     is_process: bool = True
     is_variant: bool = False
