@@ -9,7 +9,6 @@ import pytest
 import functions.catalog_tools.handler as catalog_tools
 import functions.retrieve.handler as retrieve
 from stackroom.gateway.access import EVENT, SUCCESS
-from stackroom_local.deployment.localisation import localised
 from tests.functions.printed import listening
 from tests.functions.tools import GatewayContext
 from tests.infra.assembly import Assembly
@@ -91,12 +90,3 @@ def test_queries_read_the_logs_of_whatever_hands_out_documents_and_no_other(
     assert sorted(each["Name"] for each in definitions) == [f"stackroom/{each}" for each in QUERIES]
     assert [set(each["LogGroupNames"]) for each in definitions] == [groups] * len(QUERIES)
     assert groups <= made
-
-
-def test_a_query_is_left_out_here(assembly: Assembly) -> None:
-    template = assembly.template("operations")
-
-    kept = localised(template, {}, "assets")["Resources"].values()
-
-    assert TYPE in {each["Type"] for each in template["Resources"].values()}
-    assert TYPE not in {each["Type"] for each in kept}

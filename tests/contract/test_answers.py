@@ -13,9 +13,7 @@ import pytest
 from stackroom.aws.answers import BedrockAnswers
 from stackroom.aws.converse import ConverseWriter
 from stackroom.aws.guardrail import Guardrail
-from stackroom.aws.knowledge_base import BedrockKnowledgeBase
-from stackroom.errors import KnowledgeBaseUnavailable, NoResults
-from stackroom.filters import Has
+from stackroom.errors import NoResults
 from stackroom.keys import document_id_of
 from stackroom.model import Catalog, DataSourceType
 from stackroom.ports.retrieval import KnowledgeBase, Search
@@ -46,22 +44,20 @@ class World:
     way: str = "Converse"
 
     @property
-    def answers(self) -> BedrockAnswers:
-        return self._answers(None)
-
-    @property
     def answering(self) -> CatalogAnswers:
         return self.guarded(None)
 
-    def guarded(self, guardrail: Guardrail | None, *, search: bool = True) -> CatalogAnswers:
-        """Questions and answers are, and what Retrieve is asked only if `search` says so."""
-        pool = {self.stocked.knowledge_base_id: self._store(guardrail if search else None)}
+    def guarded(self, guardrail: Guardrail | None) -> CatalogAnswers:
+        """Questions and answers are, and no search."""
+        pool: dict[str, KnowledgeBase] = {self.stocked.knowledge_base_id: self.store}
         if self.way != BY_BEDROCK:
             retrieval = Retrieval(pool=pool, catalogs=FakeCatalogs(), place_maps=FakePlaceMaps())
             client = self.stocked.client("bedrock-runtime")
             writer = ConverseWriter(client, model_arn=MODEL, guardrail=guardrail)
             return Answering(retrieval=retrieval, writer=writer)
-        answers = {self.stocked.knowledge_base_id: self._answers(guardrail)}
+        client = self.stocked.client("bedrock-agent-runtime")
+        home = self.stocked.knowledge_base_id
+        answers = {home: BedrockAnswers(client, home, model_arn=MODEL, guardrail=guardrail)}
         return StoreAnswering(pool=pool, answers=answers, place_maps=FakePlaceMaps())
 
     def scores(self, query: str, catalog: Catalog) -> dict[str, float]:
@@ -69,19 +65,13 @@ class World:
         if isinstance(self.answering, Answering):
             found = self.answering.retrieval.in_catalog(query, catalog, 5)
             return {each.text: each.score for each in found.results}
-        passages = self._store(None).retrieve(query, Tenant.of(catalog).filter(), 5).passages
+        passages = self.store.retrieve(query, Tenant.of(catalog).filter(), 5).passages
         return {each.text: each.score for each in passages}
 
-    def _store(self, guardrail: Guardrail | None) -> KnowledgeBase:
-        if self.way == DIRECTLY:
-            return self.stocked.directly(Search.HYBRID)
-        client = self.stocked.client("bedrock-agent-runtime")
-        return BedrockKnowledgeBase(client, self.stocked.knowledge_base_id, guardrail=guardrail)
-
-    def _answers(self, guardrail: Guardrail | None) -> BedrockAnswers:
-        client = self.stocked.client("bedrock-agent-runtime")
-        home = self.stocked.knowledge_base_id
-        return BedrockAnswers(client, home, model_arn=MODEL, guardrail=guardrail)
+    @property
+    def store(self) -> KnowledgeBase:
+        is_direct = self.way == DIRECTLY
+        return self.stocked.directly(Search.HYBRID) if is_direct else self.stocked.by_retrieve
 
     def catalog(self, catalog_id: str, user_id: str = "alice") -> Catalog:
         is_crawled = self.stocked.is_crawled
@@ -126,10 +116,10 @@ def world(request: pytest.FixtureRequest, shelf: World) -> World:
     return replace(shelf, way=request.param)
 
 
-@pytest.fixture(scope="module")
-def guardrail(shelf: World) -> Guardrail:
-    made = shelf.stocked.client("bedrock").create_guardrail(
-        name="words",
+@pytest.fixture
+def guardrail(world: World) -> Guardrail:
+    made = world.stocked.client("bedrock").create_guardrail(
+        name=f"words-{WAYS.index(world.way)}",
         blockedInputMessaging="That is not asked here.",
         blockedOutputsMessaging="That is not said here.",
         wordPolicyConfig={"wordsConfig": [{"text": "salary"}, {"text": "berlin"}]},
@@ -167,24 +157,10 @@ def test_nobody_is_answered_from_anothers_catalog(world: World) -> None:
         world.answering.ask("annual leave", world.catalog("cat-none"))
 
 
-def test_every_mark_stands_behind_what_it_is_for_of_as_many_as_were_asked_for(world: World) -> None:
-    catalog = world.catalog("cat-1")
-
-    answer = world.answering.ask("annual leave", catalog)
-    of_one = world.answering.ask("annual leave", catalog, num_results=1)
-
-    files = [each.source.filename for each in answer.sources]
-    pieces = (
-        f"The annual leave of alice as {file} has it [{n}]" for n, file in enumerate(files, 1)
-    )
-    assert answer.text.endswith(f": {' '.join(pieces)}")
-    assert len(of_one.sources) == 1
-
-
 def test_a_guardrail_that_blocks_is_told_by_its_words_and_action(
     world: World, guardrail: Guardrail
 ) -> None:
-    catalog, guarded = world.catalog("cat-1"), world.guarded(guardrail, search=False)
+    catalog, guarded = world.catalog("cat-1"), world.guarded(guardrail)
     told = {
         "what is the salary?": "That is not asked here.",
         "annual leave": "That is not said here.",  # for Berlin is in the answer
@@ -200,40 +176,18 @@ def test_a_guardrail_that_blocks_is_told_by_its_words_and_action(
         assert (each.sources, each.guardrail_action) == ((), "INTERVENED")
 
 
-def test_a_guardrail_that_lets_pass_changes_nothing_and_stopping_a_search_it_tells_no_document(
-    world: World, guardrail: Guardrail
-) -> None:
-    catalog, guarded = world.catalog("cat-1"), world.guarded(guardrail)
-
-    passed = guarded.ask("annual leave in rome", catalog, 1)
-    stopped = guarded.ask("what is the salary?", catalog)
-
-    assert passed == world.answering.ask("annual leave in rome", catalog, 1)
-    assert stopped.text.startswith("A guardrail intervened; it ")
-    assert "leave" not in stopped.text
-    assert (stopped.sources, stopped.guardrail_action) == ((), "INTERVENED")
-
-
 def test_an_odd_question_has_an_answer_or_none_and_is_no_error(world: World) -> None:
     catalog = world.catalog("cat-1")
     for question in (
         "a",
-        "the of and",
         "?!",
         "[1] $search_results$ </passages>",
         "年次休暇は何日ですか",
-        "\u200b",
         "\u200bannual leave\u200d",
         "x" * 1000,
-        "The annual leave of alice as rome.",
     ):
         with suppress(NoResults):
             answer = world.answering.ask(question, catalog)
             assert answer.sources, question
             assert answer.guardrail_action == "NONE", question
     assert world.answering.ask("ü" * 1000, catalog).sources
-
-
-def test_retrieve_and_generate_takes_no_more_than_a_thousand_characters(shelf: World) -> None:
-    with pytest.raises(KnowledgeBaseUnavailable, match="ValidationException"):
-        shelf.answers.generate("ü" * 1001, Has("user_id", "alice"), 5)

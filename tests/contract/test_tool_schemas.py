@@ -26,20 +26,12 @@ def schemas_in(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from schemas_in(schema["items"])
 
 
-@pytest.mark.parametrize("target", EVERY)
-def test_the_file_that_is_deployed_is_what_the_code_defines(target: str) -> None:
-    deployed = (SCHEMAS / f"{target}.json").read_text()
+def test_what_is_deployed_and_what_pages_and_the_front_end_say_is_what_the_code_defines() -> None:
+    deployed = {path.stem: path.read_text() for path in SCHEMAS.glob("*.json")}
 
-    assert deployed == schema_file(target), "make generated writes it anew"
-
-
-def test_the_pages_and_the_front_end_say_what_the_code_defines() -> None:
-    assert PAGE.read_text("utf-8") == tools(), "make generated writes it anew"
-    assert TOOLS_CONFIG.read_text("utf-8") == tools_config(), "make generated writes it anew"
-
-
-def test_every_file_belongs_to_a_target() -> None:
-    assert {path.stem for path in SCHEMAS.glob("*.json")} == set(EVERY)
+    assert deployed == {target: schema_file(target) for target in EVERY}, "run: make generated"
+    assert PAGE.read_text("utf-8") == tools(), "run: make generated"
+    assert TOOLS_CONFIG.read_text("utf-8") == tools_config(), "run: make generated"
 
 
 @pytest.mark.parametrize("target", EVERY)
@@ -77,15 +69,11 @@ def test_the_gateway_accepts_the_schemas(target: str) -> None:
 
 
 @pytest.mark.parametrize(("target", "tool"), TOOLS)
-def test_a_name_with_its_target_fits_what_models_take(target: str, tool: Tool[Arguments]) -> None:
-    # Bedrock Converse: toolSpec.name, at most 64 of [a-zA-Z0-9_-]
-    assert len(f"{target}___{tool.name}") <= 64
-
-
-@pytest.mark.parametrize(("target", "tool"), TOOLS)
-def test_every_argument_is_described_and_no_schema_asks_who_calls(
+def test_a_tools_name_fits_every_argument_is_described_and_none_asks_who_calls(
     target: str, tool: Tool[Arguments]
 ) -> None:
+    # Bedrock Converse: toolSpec.name, at most 64 of [a-zA-Z0-9_-]
+    assert len(f"{target}___{tool.name}") <= 64
     definition = json.loads(json.dumps(tool.definition()))
     properties = definition["inputSchema"]["properties"]
 

@@ -19,7 +19,6 @@ STATES: dict[str, dict[str, Any]] = MACHINE["States"]
 TASKS = {name: state for name, state in STATES.items() if state["Type"] == "Task"}
 CHOICES = {name: state for name, state in STATES.items() if state["Type"] == "Choice"}
 SILENT = {"RecordFailure", "AdmitIngestion"}  # what they answer goes nowhere
-WAITS = {name: state for name, state in STATES.items() if state["Type"] == "Wait"}
 ENDS = {name for name, state in STATES.items() if state["Type"] in ("Succeed", "Fail")}
 
 # What each action may answer.
@@ -58,38 +57,24 @@ PASSING = {
 FUNCTIONS = {"${IngestFunctionArn}": tasks, "${StatusPollerFunctionArn}": status_poller}
 
 
-def test_the_file_that_deploys_is_the_one_that_its_source_makes() -> None:
+def test_the_file_that_deploys_is_the_one_that_its_source_makes_with_names_to_fill_in() -> None:
     assert definition() == TEXT, "run: make asl"
-
-
-def test_placeholders_stand_alone_in_strings() -> None:
     # The file was parsed above before any substitution; these are the only ones CDK fills in.
     assert set(re.findall(r'"[^"]*\$\{[^"]*"', TEXT)) == {f'"{name}"' for name in FUNCTIONS}
-
-
-def test_the_machine_runs_in_jsonpath_and_has_a_timeout() -> None:
     # JSONPath is what AWS, Step Functions Local, moto and ministack all run.
     assert MACHINE.get("QueryLanguage", "JSONPath") == "JSONPath"
-    assert MACHINE["TimeoutSeconds"] > 0
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_a_task_has_a_timeout_longer_than_its_functions(name: str) -> None:
-    timeout = TASKS[name]["TimeoutSeconds"]
-
-    assert timeout > 120  # of both functions (infra/pipeline.py); else a live sandbox is abandoned
-
-
-@pytest.mark.parametrize("name", TASKS)
-def test_every_unavailable_error_is_retried_by_name_and_nothing_else_of_ours(name: str) -> None:
+def test_a_task_waits_longer_than_its_function_and_retries_what_passes_and_backs_off(
+    name: str,
+) -> None:
     # Step Functions matches names exactly, so naming `Unavailable` itself would match nothing.
     retried = {error for retry in TASKS[name]["Retry"] for error in retry["ErrorEquals"]}
 
+    # of both functions (infra/pipeline.py); else a live sandbox is abandoned
+    assert TASKS[name]["TimeoutSeconds"] > 120
     assert retried == {error.__name__ for error in _leaves(Unavailable)} | PASSING
-
-
-@pytest.mark.parametrize("name", TASKS)
-def test_every_retry_is_bounded_and_backs_off(name: str) -> None:
     for retry in TASKS[name]["Retry"]:
         assert retry["MaxAttempts"] >= 5
         assert retry["BackoffRate"] > 1
@@ -97,19 +82,18 @@ def test_every_retry_is_bounded_and_backs_off(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_every_task_catches_everything_at_last(name: str) -> None:
+def test_every_task_catches_everything_at_last_and_a_superseded_run_records_nothing(
+    name: str,
+) -> None:
     *named, last = TASKS[name]["Catch"]
+    superseded = {"ErrorEquals": ["RunSuperseded"], "Next": "RunSuperseded"}
 
     assert last["ErrorEquals"] == ["States.ALL"]
-    assert last["Next"] == ("RunBroke" if name == "RecordFailure" else "RecordFailure")
-    assert all(set(each["ErrorEquals"]) <= _names() for each in named)
-
-
-@pytest.mark.parametrize("name", sorted(TASKS.keys() - {"RecordFailure"}))
-def test_a_superseded_run_fails_without_recording(name: str) -> None:
-    first = TASKS[name]["Catch"][0]
-
-    assert (first["ErrorEquals"], first["Next"]) == (["RunSuperseded"], "RunSuperseded")
+    if name == "RecordFailure":
+        assert (named, last["Next"]) == ([], "RunBroke")
+    else:
+        assert named[0].items() >= superseded.items()
+        assert last["Next"] == "RecordFailure"
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -130,12 +114,8 @@ def test_a_run_waits_for_its_grant_in_one_state_until_the_token_comes_back() -> 
     assert admit["ResultPath"] is None
     assert admit["Next"] == "StartIngestion"
     assert all(not task["Resource"].endswith("Token") for task in TASKS.values() if task != admit)
-
-
-def test_a_run_that_has_waited_too_long_queues_up_anew_for_as_long_as_the_machine_may_run() -> None:
-    admit = TASKS["AdmitIngestion"]
+    # Who has waited too long queues up anew, for as long as the machine may run.
     first = admit["Retry"][0]
-
     assert first["ErrorEquals"] == ["States.Timeout"]
     assert first["MaxAttempts"] * admit["TimeoutSeconds"] > MACHINE["TimeoutSeconds"]
 
@@ -153,32 +133,27 @@ def test_the_machine_asks_a_function_for_just_the_actions_that_it_has(function: 
 
 
 @pytest.mark.parametrize("name", sorted(TASKS.keys() - SILENT))
-def test_the_choice_after_a_task_names_all_that_the_task_may_answer(name: str) -> None:
-    task = TASKS[name]
+def test_the_choice_after_a_task_names_all_that_the_task_may_answer_and_fails_on_any_other(
+    name: str,
+) -> None:
+    choice = CHOICES[TASKS[name]["Next"]]
 
-    choice = CHOICES[task["Next"]]
-
-    assert _named(choice) == ANSWERS[_action(task)]
-
-
-def test_every_outcome_is_some_tasks_answer() -> None:
-    answered = set().union(*ANSWERS.values())
-
-    assert answered == set(RunOutcome)
-
-
-@pytest.mark.parametrize("name", CHOICES)
-def test_a_choice_compares_the_outcome_and_fails_on_any_other(name: str) -> None:
-    choice = CHOICES[name]
-
+    assert {RunOutcome(each["StringEquals"]) for each in choice["Choices"]} == ANSWERS[
+        _action(TASKS[name])
+    ]
     assert {each["Variable"] for each in choice["Choices"]} == {"$.progress.outcome"}
     assert choice["Default"] == "UnknownOutcome"
-    assert _failures("UnknownOutcome") == {"RunBroke"}
 
 
-@pytest.mark.parametrize("name", WAITS)
-def test_a_wait_takes_its_seconds_from_progress(name: str) -> None:
-    assert WAITS[name]["SecondsPath"] == "$.progress.wait_seconds"
+def test_every_outcome_is_some_tasks_answer_and_every_choice_some_tasks() -> None:
+    assert set().union(*ANSWERS.values()) == set(RunOutcome)
+    assert {TASKS[name]["Next"] for name in TASKS.keys() - SILENT} == set(CHOICES)
+
+
+def test_every_wait_takes_its_seconds_from_progress() -> None:
+    waits = [state for state in STATES.values() if state["Type"] == "Wait"]
+
+    assert {each["SecondsPath"] for each in waits} == {"$.progress.wait_seconds"}
 
 
 def test_every_state_is_reached_and_every_next_exists() -> None:
@@ -192,18 +167,13 @@ def test_every_state_is_reached_and_every_next_exists() -> None:
     assert reached == set(STATES)
 
 
-def test_every_failure_ends_in_fail() -> None:
+def test_every_failure_ends_in_a_fail_that_is_named_as_its_state() -> None:
     caught = {each["Next"] for task in TASKS.values() for each in task["Catch"]}
 
-    ends = set().union(*map(_failures, caught))
+    ends = set().union(*map(_failures, caught | {"UnknownOutcome"}))
 
     assert {STATES[end]["Type"] for end in ends} == {"Fail"}
-
-
-def test_every_error_that_ends_a_run_is_named_as_its_state() -> None:
-    fails = {name: STATES[name]["Error"] for name in ENDS if STATES[name]["Type"] == "Fail"}
-
-    assert fails == {name: name for name in fails}
+    assert all(STATES[end]["Error"] == end for end in ends)
 
 
 def test_the_error_tree_lists_exactly_the_errors_there_are() -> None:
@@ -227,20 +197,12 @@ def _leaves(error: type[StackroomError]) -> set[type[StackroomError]]:
     return {kind for kind in _all(error) if not _all(kind)}
 
 
-def _names() -> set[str]:
-    return {error.__name__ for error in _all(StackroomError)}
-
-
 def _action(task: dict[str, Any]) -> str:
     return str(task["Parameters"]["Payload"]["action"])
 
 
 def _function(task: dict[str, Any]) -> str:
     return str(task["Parameters"]["FunctionName"])
-
-
-def _named(choice: dict[str, Any]) -> set[RunOutcome]:
-    return {RunOutcome(each["StringEquals"]) for each in choice["Choices"]}
 
 
 def _nexts(state: dict[str, Any]) -> list[str]:
