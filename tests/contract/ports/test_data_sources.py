@@ -1,8 +1,8 @@
 """What every `DataSources` promises: so many to a knowledge base, each made once."""
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Protocol
 from uuid import uuid4
 
 import pytest
@@ -21,59 +21,13 @@ from tests.simulator.world import World, eventually
 LIMITS = {each: capacity.own_sources + 1 for each, capacity in CAPACITIES.items()}
 
 
-class Pool(Protocol):
+@dataclass(frozen=True)
+class Pool:
     """Data sources, and empty knowledge bases to make them on, which take so many."""
 
-    @property
-    def limit(self) -> int: ...
-
-    @property
-    def port(self) -> DataSources: ...
-
-    def knowledge_base(self) -> str: ...
-
-
-@dataclass(frozen=True)
-class FakePool:
-    port: FakeBedrock
-    limit: int = LIMITS["BEDROCK"]
-
-    def knowledge_base(self) -> str:
-        return f"KB-{uuid4().hex}"
-
-
-@dataclass(frozen=True)
-class SimulatedPool:
-    world: World
-    limit: int = LIMITS["BEDROCK"]
-
-    @property
-    def port(self) -> BedrockDataSources:
-        return BedrockDataSources(client=self.world.agent, bucket=self.world.bucket)
-
-    def knowledge_base(self) -> str:
-        return self.world.knowledge_base()
-
-
-@dataclass(frozen=True)
-class ManagedPool:
-    world: World
-    limit: int = LIMITS["MANAGED"]
-    made: set[str] = field(default_factory=set)
-
-    @property
-    def port(self) -> BedrockDataSources:
-        return BedrockDataSources(
-            client=self.world.agent,
-            bucket=self.world.bucket,
-            managed=self.made,
-            bucket_owner="123456789012",
-        )
-
-    def knowledge_base(self) -> str:
-        knowledge_base = managed(self.world)
-        self.made.add(knowledge_base)
-        return knowledge_base
+    port: DataSources
+    limit: int
+    knowledge_base: Callable[[], str]
 
 
 @pytest.fixture(
@@ -84,10 +38,24 @@ class ManagedPool:
     ]
 )
 def pool(request: pytest.FixtureRequest) -> Pool:
+    limit = LIMITS["BEDROCK"]
     if request.param == "fake":
-        return FakePool(FakeBedrock(FakeClock(), source_limit=LIMITS["BEDROCK"]))
+        fake = FakeBedrock(FakeClock(), source_limit=limit)
+        return Pool(fake, limit, lambda: f"KB-{uuid4().hex}")
     world: World = request.getfixturevalue("simulated")
-    return SimulatedPool(world) if request.param == "bedrock" else ManagedPool(world)
+    if request.param == "bedrock":
+        port = BedrockDataSources(client=world.agent, bucket=world.bucket)
+        return Pool(port, limit, world.knowledge_base)
+    made: set[str] = set()
+
+    def knowledge_base() -> str:
+        made.add(found := managed(world))
+        return found
+
+    port = BedrockDataSources(
+        client=world.agent, bucket=world.bucket, managed=made, bucket_owner="123456789012"
+    )
+    return Pool(port, LIMITS["MANAGED"], knowledge_base)
 
 
 def create(pool: Pool, knowledge_base: str, name: str, token: str = "first") -> DataSource:
@@ -122,12 +90,15 @@ def test_a_data_source_is_found_by_its_name_on_its_knowledge_base_and_becomes_av
     here, elsewhere = pool.knowledge_base(), pool.knowledge_base()
 
     created = create(pool, here, "cat-1")
+    other = create(pool, here, "cat-2")
 
     assert (created.knowledge_base_id, created.type) == (here, DataSourceType.S3)
     assert not created.is_shared
     assert pool.port.find(here, "cat-1") == created
-    assert pool.port.find(here, "cat-2") is None
+    assert pool.port.find(here, "cat-3") is None
     assert pool.port.find(elsewhere, "cat-1") is None
+    assert pool.port.all(here) == {"cat-1": created.data_source_id, "cat-2": other.data_source_id}
+    assert pool.port.all(elsewhere) == {}
     assert eventually(lambda: pool.port.is_available(here, created.data_source_id))
 
 
@@ -141,59 +112,40 @@ def test_a_creation_whose_answer_got_lost_is_answered_again_by_its_token_or_its_
     assert create(pool, here, "cat-1", token="today") == first
 
 
-def test_a_knowledge_base_has_so_many_data_sources_and_the_next_has_its_own(pool: Pool) -> None:
-    here, elsewhere = pool.knowledge_base(), pool.knowledge_base()
-    made = [create(pool, here, f"cat-{number}") for number in range(pool.limit)]
-
-    with pytest.raises(DataSourceLimit):
-        create(pool, here, "cat-999")
-
-    assert pool.port.find(here, "cat-999") is None
-    assert create(pool, here, f"cat-{pool.limit - 1}") == made[-1]  # it is full, and has that one
-    assert create(pool, elsewhere, "cat-999")
-
-
-def test_all_data_sources_of_a_knowledge_base_are_listed_by_name(pool: Pool) -> None:
-    here, elsewhere = pool.knowledge_base(), pool.knowledge_base()
-    made = {each: create(pool, here, each).data_source_id for each in ("cat-1", "cat-2")}
-    create(pool, elsewhere, "cat-3")
-
-    assert pool.port.all(here) == made
-    assert pool.port.all(pool.knowledge_base()) == {}
-
-
-def test_a_removed_data_source_is_found_no_more_and_makes_room_once_it_is_gone(
+def test_a_knowledge_base_has_so_many_data_sources_and_room_again_once_one_is_gone(
     pool: Pool,
 ) -> None:
-    here = pool.knowledge_base()
+    here, elsewhere = pool.knowledge_base(), pool.knowledge_base()
     made = [create(pool, here, f"cat-{number}") for number in range(pool.limit)]
+    with pytest.raises(DataSourceLimit):
+        create(pool, here, "cat-999")
+    refused = pool.port.find(here, "cat-999")
+    again = create(pool, here, f"cat-{pool.limit - 1}")  # it is full, and has that one
+    there = create(pool, elsewhere, "cat-999")
 
     at_once = pool.port.remove(here, made[0].data_source_id)
     found = pool.port.find(here, "cat-0")
     eventually(lambda: removed(pool, made[0]))
 
+    assert refused is None
+    assert again == made[-1]
+    assert there.knowledge_base_id == elsewhere
     assert not at_once
-    assert found is None
-    assert pool.port.find(here, "cat-0") is None
+    assert found is pool.port.find(here, "cat-0") is None
     assert len(pool.port.all(here)) == pool.limit - 1
     assert create(pool, here, "cat-999") not in made
 
 
-def test_removing_what_is_gone_or_never_was_is_safe(pool: Pool) -> None:
-    here = pool.knowledge_base()
-    created = create(pool, here, "cat-1")
-    eventually(lambda: removed(pool, created))
-
-    assert removed(pool, created)
-    assert removed(pool, replace(created, data_source_id="DS00000000"))
-
-
-def test_a_data_source_is_made_anew_once_the_one_of_its_name_is_gone(pool: Pool) -> None:
+def test_removing_what_is_gone_or_never_was_is_safe_and_its_name_can_be_used_anew(
+    pool: Pool,
+) -> None:
     here = pool.knowledge_base()
     first = create(pool, here, "cat-1")
     pool.port.remove(here, first.data_source_id)
 
-    second = create(pool, here, "cat-1", token="second")
+    second = create(pool, here, "cat-1", token="second")  # once the first is gone
 
     assert second != first
+    assert removed(pool, first)
+    assert removed(pool, replace(first, data_source_id="DS00000000"))
     assert pool.port.all(here) == {"cat-1": second.data_source_id}

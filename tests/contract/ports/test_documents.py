@@ -26,46 +26,34 @@ def changed(document: Document, etag: str = "new") -> Document:
     return document.model_copy(update={"etag": etag})
 
 
-def test_a_saved_document_reads_back_whole_as_it_was_answered(documents: Documents) -> None:
-    saved = documents.save(a_document(etag="abc", version_id="v1", present_since=NOW))
+def test_a_document_reads_back_whole_a_version_up_each_time_without_what_became_none(
+    documents: Documents,
+) -> None:
+    before = documents.get("cat-1", "doc-0001"), list(documents.of_catalog("cat-1"))
+    given = a_document(etag="abc", version_id="v1", present_since=NOW, ingestion_job_id="JOB")
 
-    assert saved.model_copy(update={"version": 0}) == a_document(
-        etag="abc", version_id="v1", present_since=NOW
-    )
-    assert saved.version > 0
-    assert documents.get("cat-1", "doc-0001") == saved
-
-
-def test_what_was_never_saved_reads_as_none(documents: Documents) -> None:
-    assert documents.get("cat-1", "doc-0001") is None
-    assert list(documents.of_catalog("cat-1")) == []
-
-
-def test_a_save_counts_one_version_up_and_leaves_out_what_became_none(documents: Documents) -> None:
-    first = documents.save(a_document(ingestion_job_id="JOB"))
-
+    first = documents.save(given)
+    read = documents.get("cat-1", "doc-0001")
     second = documents.save(first.model_copy(update={"ingestion_job_id": None}))
 
-    assert second.version == first.version + 1
-    assert second.ingestion_job_id is None
+    assert before == (None, [])
+    assert first.version > 0
+    assert first.model_copy(update={"version": 0}) == given
+    assert read == first
+    assert (second.version, second.ingestion_job_id) == (first.version + 1, None)
     assert documents.get("cat-1", "doc-0001") == second
 
 
-def test_a_new_document_does_not_overwrite_one_that_is_there(documents: Documents) -> None:
-    saved = documents.save(a_document(etag="first"))
-
-    with pytest.raises(RecordChanged):
-        documents.save(a_document(at=LATER, etag="second"))
-
-    assert documents.get("cat-1", "doc-0001") == saved
-
-
-def test_the_second_of_two_who_read_the_same_version_is_refused(documents: Documents) -> None:
+def test_nobody_overwrites_what_changed_since_he_read_it_or_was_there_before(
+    documents: Documents,
+) -> None:
     read = documents.save(a_document())
     first = documents.save(changed(read, "first"))
 
     with pytest.raises(RecordChanged):
         documents.save(changed(read, "second"))
+    with pytest.raises(RecordChanged):
+        documents.save(a_document(at=LATER, etag="new"))
 
     assert documents.get("cat-1", "doc-0001") == first
 

@@ -85,17 +85,9 @@ def test_a_name_is_not_used_again_after_its_execution_ended(machine: Machine) ->
     machine.end("cat-1-1")
 
     runs = machine.port.start("cat-1-1", {"other": True})
-
-    assert not runs
-    assert machine.started() == {"cat-1-1": {}}
-    assert not machine.port.is_running("cat-1-1")
-
-
-def test_an_execution_runs_until_it_ends_and_an_unknown_one_does_not(machine: Machine) -> None:
-    machine.port.start("cat-1-1", {})
     machine.port.start("cat-1-2", {})
-    machine.end("cat-1-2")
 
     running = [machine.port.is_running(f"cat-1-{epoch}") for epoch in (1, 2, 3)]
-
-    assert running == [True, False, False]
+    assert not runs
+    assert machine.started() == {"cat-1-1": {}, "cat-1-2": {}}
+    assert running == [False, True, False]

@@ -1,7 +1,7 @@
 """What every `InspectionResults` promises: what is wrong with just the versions asked about."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import pytest
 
@@ -13,41 +13,25 @@ from tests.fakes.pipeline import FakeInspectionResults
 from tests.records import a_document
 
 
-class InspectionResult(Protocol):
+@dataclass(frozen=True)
+class Inspected:
     """InspectionResults, and the inspection that makes them."""
 
-    @property
-    def port(self) -> InspectionResults: ...
-
-    def find(self, document: Document, reason: str) -> None: ...
-
-
-@dataclass(frozen=True)
-class FakeInspected:
-    port: FakeInspectionResults
-
-    def find(self, document: Document, reason: str) -> None:
-        self.port.reasons[document.etag] = reason
-
-
-@dataclass(frozen=True)
-class DynamoInspected:
-    port: DynamoInspections
-
-    def find(self, document: Document, reason: str) -> None:
-        self.port.record(document.document_id, document.etag, reason)
+    port: InspectionResults
+    find: Callable[[Document, str], None]
 
 
 @pytest.fixture(params=["fake", "dynamodb"])
-def inspected(request: pytest.FixtureRequest) -> InspectionResult:
+def inspected(request: pytest.FixtureRequest) -> Inspected:
     if request.param == "fake":
-        return FakeInspected(FakeInspectionResults())
-    client = request.getfixturevalue("dynamodb")
-    return DynamoInspected(DynamoInspections(client=client, table=CONTROL_TABLE))
+        fake = FakeInspectionResults()
+        return Inspected(fake, lambda document, why: fake.reasons.update({document.etag: why}))
+    kept = DynamoInspections(client=request.getfixturevalue("dynamodb"), table=CONTROL_TABLE)
+    return Inspected(kept, lambda each, why: kept.record(each.document_id, each.etag, why))
 
 
 def test_defects_are_told_by_document_and_are_those_of_the_version_that_has_them(
-    inspected: InspectionResult,
+    inspected: Inspected,
 ) -> None:
     inspected.find(a_document(1, etag="etag-1"), "the PDF is encrypted")
     inspected.find(a_document(2, etag="of the old"), "the PDF is damaged")
@@ -64,7 +48,7 @@ def test_defects_are_told_by_document_and_are_those_of_the_version_that_has_them
     assert inspected.port.reasons_for([]) == {}
 
 
-def test_more_documents_than_one_request_takes_are_all_told_of(inspected: InspectionResult) -> None:
+def test_more_documents_than_one_request_takes_are_all_told_of(inspected: Inspected) -> None:
     documents = [a_document(number, etag=f"etag-{number}") for number in range(120)]
     for document in documents:
         inspected.find(document, f"of {document.document_id}")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import pytest
 
@@ -12,7 +12,7 @@ from stackroom.aws.catalog_register import DynamoCatalogRegister
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.inventory import AwsInventory
 from stackroom.keys import locate
-from stackroom.model import Catalog, Document, DocumentStatus, PoolMember
+from stackroom.model import Catalog, Document, DocumentStatus
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import CatalogRegister
 from stackroom.ports.documents import Documents
@@ -25,84 +25,57 @@ from tests.fakes.pipeline import FakeBucket, FakeCatalogs, FakeDocuments
 
 NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 KEYS = ["alice/a/b.txt", "alice/a.txt", "alice/a/b-2.txt", "bob/résumé.txt", "alice/a/b.txt2"]
-POOL = (PoolMember(knowledge_base_id="KB1", data_source_id="SHARED1"),)
 
 T = TypeVar("T")
 
 
-class Stores(Protocol):
+@dataclass(frozen=True, kw_only=True)
+class Stores:
     """An inventory with pages of two, and what it tells of."""
 
-    @property
-    def port(self) -> Inventory: ...
-
-    @property
-    def bucket(self) -> DocumentBucket: ...
-
-    @property
-    def catalogs(self) -> CatalogRegister: ...
-
-    @property
-    def documents(self) -> Documents: ...
-
-    def put(self, key: str, text: str) -> None: ...
-
-
-@dataclass(frozen=True, kw_only=True)
-class FakeStores:
-    port: FakeInventory
-    bucket: FakeBucket
-    catalogs: FakeCatalogs
-    documents: FakeDocuments
-
-    def put(self, key: str, text: str) -> None:
-        self.bucket.upload(key, text)
-
-
-@dataclass(frozen=True, kw_only=True)
-class AwsStores:
-    port: AwsInventory
-    bucket: S3DocumentBucket
-    catalogs: DynamoCatalogRegister
-    documents: DynamoDocuments
-
-    def put(self, key: str, text: str) -> None:
-        self.bucket.client.put_object(Bucket=BUCKET, Key=key, Body=text.encode())
+    port: Inventory
+    bucket: DocumentBucket
+    catalogs: CatalogRegister
+    documents: Documents
+    put: Callable[[str, str], object]
 
 
 @pytest.fixture(params=["fake", "aws"])
 def stores(request: pytest.FixtureRequest) -> Stores:
     if request.param == "fake":
-        return fake_stores()
+        return in_memory()
     s3, dynamodb = request.getfixturevalue("s3"), request.getfixturevalue("dynamodb")
-    return AwsStores(
-        port=AwsInventory(
-            s3=s3,
-            dynamodb=dynamodb,
-            bedrock_agent=None,
-            bucket=BUCKET,
-            catalog_table=CATALOG_TABLE,
-            page=2,
-        ),
+    inventory = AwsInventory(
+        s3=s3,
+        dynamodb=dynamodb,
+        bedrock_agent=None,
+        bucket=BUCKET,
+        catalog_table=CATALOG_TABLE,
+        page=2,
+    )
+    return Stores(
+        port=inventory,
         bucket=S3DocumentBucket(client=s3, bucket=BUCKET),
         catalogs=DynamoCatalogRegister(
             client=dynamodb, table=CATALOG_TABLE, control_table=CONTROL_TABLE
         ),
         documents=DynamoDocuments(client=dynamodb, table=CATALOG_TABLE),
+        put=lambda key, text: s3.put_object(Bucket=BUCKET, Key=key, Body=text.encode()),
     )
 
 
-def fake_stores() -> FakeStores:
-    clock = FakeClock()
-    bucket, catalogs, documents = FakeBucket(clock), FakeCatalogs(), FakeDocuments()
-    port = FakeInventory(
+def in_memory() -> Stores:
+    bucket, catalogs, documents = FakeBucket(FakeClock()), FakeCatalogs(), FakeDocuments()
+    inventory = FakeInventory(
         bucket=bucket,
         catalogs=catalogs,
         documents=documents,
-        bedrock=FakeBedrock(clock),
-        pool=POOL,
+        bedrock=FakeBedrock(FakeClock()),
+        pool=(),
     )
-    return FakeStores(port=port, bucket=bucket, catalogs=catalogs, documents=documents)
+    return Stores(
+        port=inventory, bucket=bucket, catalogs=catalogs, documents=documents, put=bucket.upload
+    )
 
 
 def every(first: Page[T], following: Callable[[str], Page[T] | None]) -> Iterable[T]:

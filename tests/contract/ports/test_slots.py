@@ -54,15 +54,10 @@ def test_a_slot_that_bedrock_refused_is_lost_to_everyone(slots: Slots) -> None:
     assert slots.taken("KB1") == 4
 
 
-@pytest.mark.parametrize("at_once", [False, True])
-def test_all_slots_may_be_lost_one_after_the_other_or_once_all_are_taken(
-    slots: Slots, at_once: bool
-) -> None:
+def test_all_slots_may_be_lost_once_all_are_taken(slots: Slots) -> None:
     for number in range(4):
         slots.take("KB1", f"cat-{number}", limit=4)
-        if not at_once:
-            slots.exhaust("KB1", f"cat-{number}")
-    for number in range(4 if at_once else 0):
+    for number in range(4):
         slots.exhaust("KB1", f"cat-{number}")
 
     assert slots.taken("KB1") == 4
@@ -85,18 +80,6 @@ def test_a_slot_that_was_freed_is_taken_by_another_and_freeing_it_again_frees_no
     assert given == [True, False]
 
 
-def test_the_holders_of_slots_are_catalogs_and_a_lost_slot_has_none(slots: Slots) -> None:
-    for number in range(3):
-        slots.take("KB1", f"cat-{number}", limit=4)
-    slots.exhaust("KB1", "cat-1")
-
-    holders = slots.holders("KB1")
-
-    assert holders == {"cat-0", "cat-2"}
-    assert slots.taken("KB1") == 3
-    assert slots.holders("KB2") == frozenset()
-
-
 def test_the_last_slot_of_a_knowledge_base_is_freed_too(slots: Slots) -> None:
     slots.take("KB1", "cat-1", limit=4)
 
@@ -106,49 +89,41 @@ def test_the_last_slot_of_a_knowledge_base_is_freed_too(slots: Slots) -> None:
     assert slots.take("KB1", "cat-2", limit=4)
 
 
-def test_a_lost_slot_is_held_until_it_is_freed(slots: Slots) -> None:
+def test_a_lost_slot_is_no_catalogs_and_held_until_it_is_freed(slots: Slots) -> None:
     for number in range(4):
         slots.take("KB1", f"cat-{number}", limit=4)
     slots.exhaust("KB1", "cat-1")
     (lost,) = slots.lost("KB1")
+    holders = slots.holders("KB1")
     refused = slots.take("KB1", "cat-8", limit=4)
 
     slots.free("KB1", lost)
 
+    assert holders == {"cat-0", "cat-2", "cat-3"}
+    assert slots.holders("KB2") == frozenset()
     assert not refused
     assert slots.lost("KB1") == slots.lost("KB2") == frozenset()
     assert slots.take("KB1", "cat-9", limit=4)
     assert not slots.take("KB1", "cat-8", limit=4)
 
 
-def test_before_a_survey_nobody_can_tell_what_is_there(slots: Slots) -> None:
+def test_what_surveys_found_takes_slots_and_is_noted_by_name_until_it_is_freed(
+    slots: Slots,
+) -> None:
     slots.take("KB1", "cat-1", limit=4)
-
-    assert slots.noted("KB1") is None
-    slots.survey("KB1", [])
-    assert slots.noted("KB1") == frozenset({"cat-1"})
-    assert slots.noted("KB2") is None
-
-
-def test_what_surveys_found_takes_slots_and_is_noted_by_name(slots: Slots) -> None:
-    slots.take("KB1", "cat-1", limit=4)
+    before = slots.noted("KB1")
 
     slots.survey("KB1", ["ds-b"])
     slots.survey("KB1", ["ds-b", "ds-c"])
-
-    noted = slots.noted("KB1") or frozenset()
     lost = slots.lost("KB1")
-    assert noted == {"cat-1"} | lost
-    assert sorted(each[-len("ds-b") :] for each in lost) == ["ds-b", "ds-c"]
-    assert slots.holders("KB1") == {"cat-1"}
+    noted = [slots.noted("KB1")]
     given = [slots.take("KB1", f"cat-{number}", limit=4) for number in (2, 3)]
+    for each in lost:
+        slots.free("KB1", each)
+    noted.append(slots.noted("KB1"))
+
+    assert before is slots.noted("KB2") is None  # nobody can tell what is there
+    assert sorted(each[-len("ds-b") :] for each in lost) == ["ds-b", "ds-c"]
+    assert noted == [{"cat-1", *lost}, {"cat-1", "cat-2"}]
     assert given == [True, False]
-
-
-def test_what_a_survey_found_is_freed_like_any_lost_slot(slots: Slots) -> None:
-    slots.survey("KB1", ["ds-b"])
-    [lost] = slots.lost("KB1")
-
-    slots.free("KB1", lost)
-
-    assert slots.noted("KB1") == frozenset()
+    assert slots.holders("KB1") == {"cat-1", "cat-2"}
