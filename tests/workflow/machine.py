@@ -69,10 +69,6 @@ class Machine:
     def count_events(self, name: str) -> int:
         return len(self._types(name))
 
-    def abort(self, name: str) -> None:
-        self.client.stop_execution(executionArn=self._arn(name))
-        self.await_end(name)  # moto takes a moment
-
     def running(self) -> list[str]:
         found = self.client.list_executions(stateMachineArn=self.arn, statusFilter="RUNNING")
         return [each["executionArn"] for each in found["executions"]]

@@ -98,21 +98,6 @@ def test_a_job_waits_for_direct_calls_to_be_settled(only: str, world: World) -> 
     assert world.grants() == []
 
 
-def test_a_repeated_request_replaces_the_token_and_is_woken_by_it(world: World, only: str) -> None:
-    world.occupy(only)
-    world.functions.interrupt("admit", "Lambda.Unknown", late=True)
-    drop_and_park(world, KEY)
-    tokens = [call["token"] for call in world.functions.calls_of("admit")]
-
-    world.vacate()
-    world.sweep()
-
-    [execution] = world.executions()
-    assert len(set(tokens)) == 2
-    assert execution.states.count("AdmitIngestion") == 1
-    assert world.status(KEY) == "indexed"
-
-
 @pytest.mark.parametrize("longest_wait", [1])
 def test_a_run_that_has_waited_too_long_queues_up_anew_in_its_old_slot(
     world: World, only: str
@@ -154,20 +139,3 @@ def test_the_sweep_wakes_whom_a_dispatcher_died_over(
     assert forgotten == [world.catalog(OTHER).catalog_id]
     assert (second.name, second.states.count("AdmitIngestion")) == (parked, 1)
     assert [world.status(KEY), world.status(OTHER)] == ["indexed", "indexed"]
-
-
-def test_an_aborted_run_is_followed_by_one_that_queues_up_anew(
-    world: World, only: str, no_delay: None
-) -> None:
-    world.occupy(only)
-    world.machine.abort(drop_and_park(world, KEY))
-    world.tell_of_broken_runs()
-    world.machine.await_parked(world.lease(KEY).execution_name)
-
-    world.vacate()
-    world.sweep()
-
-    first, second = world.executions()
-    assert (first.status, second.status) == ("ABORTED", "SUCCEEDED")
-    assert world.status(KEY) == "indexed"
-    assert world.grants() == []

@@ -89,37 +89,6 @@ def test_one_that_a_job_has_crawled_before_anybody_knew_it_becomes_nobodys(
     assert world.catalog(GOOD).open_count == 0
 
 
-def test_one_that_its_owner_removes_once_a_job_has_crawled_it_leaves_the_index(
-    by_jobs: str, world: World
-) -> None:
-    world.drop(REJECTED)
-    world.at("poll", 1, lambda: world.remove(REJECTED))
-
-    world.drop(GOOD)
-
-    assert settled(world)
-    assert world.document(REJECTED) is None
-    assert owners(world) == ["alice"]
-
-
-@pytest.mark.parametrize("way", ["one_knowledge_base", "by_jobs"])
-def test_one_that_is_mended_while_it_is_taken_out_is_indexed(
-    request: pytest.FixtureRequest, way: str
-) -> None:
-    request.getfixturevalue(way)
-    world: World = request.getfixturevalue("world")
-    world.drop(GOOD)
-    world.executions()
-    put(world, GOOD, **{"kb-user_id": "bob"})
-    world.at("poll", 1, lambda: world.drop(GOOD, b"a better text"))
-
-    world.notify("Object Created", GOOD)
-
-    assert settled(world)
-    assert world.status(GOOD) == "indexed"
-    assert owners(world) == ["alice"]
-
-
 def test_a_worker_that_dies_over_one_leaves_nothing_behind(
     by_jobs: str, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,16 +1,22 @@
-"""A catalog's run on a data source of its own: by direct calls, as a rule, or by ingestion jobs."""
+"""Runs from a drop to the end: on a source of their own or a shared one, broken, or deleting."""
 
 import pytest
 
-from stackroom.keys import Location, locate
+import functions.upload_handler.handler as upload_handler
+from stackroom.aws import session
+from stackroom.aws.bucket import S3DocumentBucket
+from stackroom.aws.receipts import DynamoReceipts
+from stackroom.deletions.deletions import Deletions
 from stackroom.runs.placement import data_source_name
-from stackroom.settlement.verdicts import MAX_ATTEMPTS
+from stackroom.runs.worklists import shared_worklist
 from stackroom_local.simulator.disturbances import Kind
+from tests.aws.stores import BUCKET, CONTROL_TABLE
 from tests.workflow.bedrock import Bedrock, pool
 from tests.workflow.world import World
 
 KEY = "alice/research/report.txt"
 OTHER = "alice/research/notes.txt"
+BOBS = "bob/letters/first.txt"
 INGEST = "IngestKnowledgeBaseDocuments"
 ENSURED = ["EnsureDataSource", "IsDataSourceReady"]
 STARTED = ["StartIngestion", "IsIngestionStarted"]
@@ -58,18 +64,6 @@ def test_a_second_file_finds_the_data_source_there(either: None, world: World) -
     assert {each["user_id"] for each in world.bedrock.passages()} == {"alice"}
 
 
-def test_an_ingestion_is_polled_until_it_is_over(either: None, world: World) -> None:
-    world.bedrock.hold(KEY)
-    world.at("poll", 4, lambda: world.bedrock.let_go(KEY))
-
-    world.drop(KEY)
-
-    [execution] = world.executions()
-    assert execution.states.count("PollIngestion") >= 4
-    assert execution.states.count("StartIngestion") == len(world.functions.calls_of("start"))
-    assert world.status(KEY) == "indexed"
-
-
 def test_files_that_come_while_one_is_at_work_are_sent_beside_it(world: World) -> None:
     keys = [f"alice/research/{number}.txt" for number in range(5)]
     world.bedrock.hold(KEY)
@@ -89,48 +83,6 @@ def test_files_that_come_while_one_is_at_work_are_sent_beside_it(world: World) -
     assert execution.states[-1] == "WorklistSettled"
     assert before == ["indexing"]
     assert world.status(KEY) == "indexed"
-
-
-def test_files_that_come_during_a_job_share_the_next_one(by_jobs: str, world: World) -> None:
-    keys = [f"alice/research/{number}.txt" for number in range(5)]
-    world.at("poll", 1, lambda: world.drop_all(*keys))
-
-    world.drop(KEY)
-
-    [execution] = world.executions()
-    assert execution.states[-1] == "WorklistSettled"
-    assert len(world.bedrock.jobs()) == 2
-    assert {world.status(key) for key in (KEY, *keys)} == {"indexed"}
-
-
-def test_a_removed_file_leaves_index_and_table(either: None, world: World) -> None:
-    world.drop(KEY)
-    world.drop(OTHER)
-    world.executions()
-
-    world.remove(KEY)
-
-    assert {each.status for each in world.executions()} == {"SUCCEEDED"}
-    assert world.document(KEY) is None
-    assert found(world) == ["notes.txt"]
-    assert world.catalog(KEY).document_count == 1
-
-
-def test_a_failed_document_says_why_and_leaves_the_others_alone(world: World) -> None:
-    place = locate(KEY)
-    assert isinstance(place, Location)
-    world.bedrock.fail(INGEST, Kind.FAILED, where=place.document_id, times=MAX_ATTEMPTS)
-    world.at("ensure", 1, lambda: world.drop(OTHER))
-
-    world.drop(KEY)
-
-    [execution] = world.executions()
-    document = world.document(KEY)
-    assert execution.states[-1] == "WorklistSettled"
-    assert document is not None
-    assert document.status == "failed"
-    assert "Bedrock could not ingest the file" in str(document.status_reason)
-    assert world.status(OTHER) == "indexed"
 
 
 def test_a_direct_call_that_is_refused_is_waited_for_however_often(world: World) -> None:
@@ -188,4 +140,146 @@ def test_three_jobs_are_at_work_at_once_in_a_managed_knowledge_base(
     assert {each.states[-1] for each in executions} == {"WorklistSettled"}
     assert [world.status(key) for key in keys] == ["indexed"] * 3
     assert world.bedrock.refusals == []
+    assert world.grants() == []
+
+
+# On a data source that catalogs share.
+
+
+def test_four_catalogs_have_data_sources_of_their_own_and_the_others_share_one(
+    one_knowledge_base: str, world: World
+) -> None:
+    keys = [f"alice/shelf {number}/report.txt" for number in range(6)]
+    for key in keys:
+        world.drop(key)
+        world.executions()
+
+    executions = world.executions()
+
+    fifth, sixth = executions[4:]
+    assert fifth.input["worklist_id"] == shared_worklist(one_knowledge_base)
+    assert sixth.input["worklist_id"] == shared_worklist(one_knowledge_base)
+    assert sixth.states == [*ENSURED, *STARTED, *POLLED, *POLLED, *RELEASED]
+    shared = [world.catalog(key).data_source_id for key in keys[4:]]
+    assert shared == [world.bedrock.shared[one_knowledge_base]] * 2
+    assert len({world.catalog(key).data_source_id for key in keys}) == 5
+    assert len(world.bedrock.sources()) == 4
+    assert {world.status(key) for key in keys} == {"indexed"}
+    assert world.grants() == []
+
+
+@pytest.mark.usefixtures("all_shared")
+def test_a_catalog_that_comes_later_is_served_by_the_run_that_is_under_way(world: World) -> None:
+    world.drop("carol/notes/first.txt")
+    world.executions()
+    world.bedrock.hold(KEY)
+    before: list[str | None] = []
+
+    def look() -> None:
+        if not before and world.status(BOBS) == "indexed":
+            before.append(world.status(KEY))
+            world.bedrock.let_go(KEY)
+
+    polls = len(world.functions.calls_of("poll"))
+    world.at("poll", 1, lambda: world.drop(BOBS))
+    world.functions.before["poll"].extend([look] * 100)
+
+    world.drop(KEY)
+
+    *_, execution = world.executions()
+    assert execution.states[-1] == "WorklistSettled"
+    assert execution.states.count("PollIngestion") == len(world.functions.calls_of("poll")) - polls
+    assert before == ["indexing"]
+    assert [world.status(KEY), world.status(BOBS)] == ["indexed", "indexed"]
+    assert world.bedrock.refusals == []
+
+
+# What broke, was stopped or died.
+
+
+@pytest.mark.usefixtures("by_jobs")
+def test_what_arrives_while_a_broken_run_has_a_job_is_not_forgotten(
+    world: World, no_delay: None
+) -> None:
+    def break_down() -> None:
+        world.drop(OTHER)
+        world.functions.interrupt("poll", "KeyError")
+
+    world.functions.before["poll"].append(break_down)
+
+    world.drop(KEY)
+
+    world.executions()
+    assert world.status(KEY) == "indexed"
+    assert world.status(OTHER) == "indexed"
+    assert not world.lease(KEY).held
+
+
+@pytest.mark.usefixtures("by_jobs")
+def test_an_execution_that_was_aborted_is_followed(world: World, no_delay: None) -> None:
+    world.functions.before["poll"].append(world.machine.stop_at_once)
+    world.drop(KEY)
+    [aborted] = world.executions()
+
+    world.tell_of_broken_runs()
+
+    assert aborted.status == "ABORTED"
+    assert world.executions()[1].status == "SUCCEEDED"
+    assert world.status(KEY) == "indexed"
+
+
+@pytest.mark.usefixtures("by_jobs")
+def test_a_start_whose_answer_and_token_are_forgotten_adopts_its_own_job(world: World) -> None:
+    world.bedrock.fail("StartIngestionJob", Kind.LOST)
+    world.bedrock.fail("StartIngestionJob", Kind.CONFLICT)  # its own job is in the way
+
+    world.drop(KEY)
+
+    [execution] = world.executions()
+    assert "WaitForKnowledgeBase" not in execution.states
+    assert len(world.bedrock.jobs()) == 1
+    assert world.status(KEY) == "indexed"
+
+
+# Deleting.
+
+
+@pytest.fixture
+def deletions(world: World) -> Deletions:
+    return Deletions(
+        catalogs=world.catalogs,
+        documents=world.documents,
+        bucket=S3DocumentBucket(client=session.client("s3"), bucket=BUCKET),
+        receipts=DynamoReceipts(client=session.client("dynamodb"), table=CONTROL_TABLE),
+        uploads=upload_handler.uploads(),
+        requests=upload_handler.requests(),
+    )
+
+
+def is_completed(deletions: Deletions, receipt_id: str) -> bool:
+    receipt = deletions.receipts.get("alice", receipt_id)
+    assert receipt is not None
+    return not receipt.is_open and receipt.unsearchable_since is not None
+
+
+def test_a_deleted_catalog_goes_with_its_data_source_by_one_call(
+    either: None, world: World, deletions: Deletions
+) -> None:
+    world.drop_all(KEY, OTHER)
+    world.executions()
+    catalog = world.catalog(KEY)
+
+    deletion = deletions.delete_catalog("alice", catalog.catalog_id)
+
+    *_, execution = world.executions()
+    assert "StartIngestion" not in execution.states
+    assert execution.states[-1] == "WorklistSettled"
+    assert world.catalogs.get(catalog.catalog_id) is None
+    assert [world.document(KEY), world.document(OTHER)] == [None, None]
+    assert len(world.bedrock.accepted("DeleteDataSource")) == 1
+    assert world.bedrock.accepted("DeleteKnowledgeBaseDocuments") == []
+    assert (world.bedrock.sources(), world.bedrock.passages()) == ([], [])
+    assert [is_completed(deletions, each) for each in deletion.receipt_ids] == [True, True]
+    assert world.slots.taken(str(catalog.knowledge_base_id)) == 0
+    assert not world.lease(KEY).held
     assert world.grants() == []

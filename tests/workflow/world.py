@@ -76,10 +76,6 @@ class World:
         followed: list[str] = self.ingest({"action": "sweep"})["followed"]
         return followed
 
-    def expire_lease(self, key: str) -> None:
-        lease = self.lease(key)
-        self.leases.renew(lease.worklist_id, lease.epoch, until=utc_now() - timedelta(minutes=1))
-
     def occupy(self, knowledge_base_id: str) -> None:
         """Someone else has the knowledge base to themselves."""
         now = utc_now()
