@@ -1,6 +1,8 @@
 """Everything in the other fakes, page by page; tests/contract/ports holds it to the adapter."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from stackroom.keys import SIDECAR_SUFFIX
 from stackroom.model import Catalog, DataSource, DataSourceType, Document, PoolMember
@@ -8,6 +10,8 @@ from stackroom.ports.inventory import KnownSource, ListedDocument, ListedObject,
 from tests.fakes.bedrock import BUCKET, FakeBedrock
 from tests.fakes.disturbed import Disturbed
 from tests.fakes.pipeline import FakeBucket, FakeCatalogs, FakeDocuments
+
+Item = TypeVar("Item")
 
 
 @dataclass(kw_only=True)
@@ -49,34 +53,21 @@ class FakeInventory(Disturbed):
                 for key, each in self.bucket.sidecars.items()
             ),
         ]
-        found = sorted(
-            (each for each in listed if each.key > after and each.key.startswith(prefix)),
-            key=lambda each: each.key,
-        )
-        more = found[self.page - 1].key if len(found) > self.page else None
-        return Page(items=found[: self.page], next=more)
+        below = {each.key: each for each in listed if each.key.startswith(prefix)}
+        return self._page(below, after)
 
     def records(self, cursor: str | None) -> Page[Catalog | Document]:
         """A catalog's documents before the catalog, as their sort keys have it."""
-        kept: list[tuple[str, Catalog | Document]] = [
-            (f"{each.catalog_id}/DOC#{each.document_id}", each)
+        kept: dict[str, Catalog | Document] = {
+            f"{each.catalog_id}/DOC#{each.document_id}": each
             for each in self.documents.kept.values()
-        ]
-        kept += [(f"{each.catalog_id}/METADATA", each) for each in self.catalogs.kept.values()]
-        found = sorted(
-            (each for each in kept if each[0] > (cursor or "")), key=lambda each: each[0]
-        )
-        more = found[self.page - 1][0] if len(found) > self.page else None
-        items = [record for _, record in found[: self.page]]
-        return Page(items=items, next=more, malformed=() if cursor else self.malformed)
+        }
+        kept |= {f"{each.catalog_id}/METADATA": each for each in self.catalogs.kept.values()}
+        page = self._page(kept, cursor)
+        return replace(page, malformed=() if cursor else self.malformed)
 
     def all_catalogs(self, cursor: str | None) -> Page[Catalog]:
-        found = sorted(
-            (each for each in self.catalogs.kept.values() if each.catalog_id > (cursor or "")),
-            key=lambda each: each.catalog_id,
-        )
-        more = found[self.page - 1].catalog_id if len(found) > self.page else None
-        return Page(items=found[: self.page], next=more)
+        return self._page(self.catalogs.kept, cursor)
 
     def source_ids(self, knowledge_base_id: str) -> list[str]:
         return [each.source.data_source_id for each in self._sources(knowledge_base_id)]
@@ -109,12 +100,13 @@ class FakeInventory(Disturbed):
     def indexed(self, source: DataSource, cursor: str | None) -> Page[ListedDocument] | None:
         if source.type is DataSourceType.S3 and not self._was_synced(source):
             return None
-        found = sorted(
-            (each for each in self._listed(source) if each.identifier > (cursor or "")),
-            key=lambda each: each.identifier,
-        )
-        more = found[self.page - 1].identifier if len(found) > self.page else None
-        return Page(items=found[: self.page], next=more)
+        return self._page({each.identifier: each for each in self._listed(source)}, cursor)
+
+    def _page(self, found: Mapping[str, Item], cursor: str | None) -> Page[Item]:
+        """Those behind the cursor, in the order of their keys."""
+        behind = sorted(key for key in found if key > (cursor or ""))
+        more = behind[self.page - 1] if len(behind) > self.page else None
+        return Page(items=[found[key] for key in behind[: self.page]], next=more)
 
     def _listed(self, source: DataSource) -> list[ListedDocument]:
         if source.type is DataSourceType.CUSTOM:

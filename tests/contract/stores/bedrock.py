@@ -15,6 +15,7 @@ import pytest
 from botocore.config import Config
 from moto import mock_aws
 
+from stackroom.aws.direct_documents import BedrockDirectDocuments
 from stackroom.aws.embeddings import BedrockEmbeddings
 from stackroom.aws.index_watch import IndexWatch
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
@@ -23,16 +24,20 @@ from stackroom.aws.vector_index import S3VectorsKnowledgeBase
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.filters import Has
 from stackroom.keys import document_id_of
+from stackroom.model import DataSource, DataSourceType
 from stackroom.ports.embeddings import Embeddings
+from stackroom.ports.ingestion import Busy, Submission
 from stackroom.ports.retrieval import KnowledgeBase, Search
 from stackroom.retrieval.embeddings import CachedEmbeddings, MemoryEmbeddingCache
 from stackroom_local.simulator.assumptions import Assumptions
 from stackroom_local.simulator.server import Configuration, Simulator
 from tests.contract.stores.relay import Relay, Spoil, asking, cut_off, half, instead
-from tests.contract.stores.shelves import QUESTION, Document, Shelf
-from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, World, clipped
+from tests.contract.stores.shelves import QUESTION, Shelf
+from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, clipped
+from tests.contract.stores.worlds import World as StoreWorld
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.simulator.collection import PRINCIPALS
+from tests.simulator.world import CUSTOM, World
 
 CREDENTIALS: dict[str, Any] = {
     "region_name": "us-east-1",
@@ -67,6 +72,8 @@ ONCE = Config(
     retries={"total_max_attempts": 1}, connect_timeout=4, read_timeout=4, max_pool_connections=25
 )
 _PATIENT = Config(retries={"total_max_attempts": 1}, max_pool_connections=32)
+PER_CALL = 10  # documents
+S3 = "https://s3.us-east-1.amazonaws.com"  # in memory, for the simulator's thread too
 RETRIEVE, QUERY, EMBED = "/retrieve", "/QueryVectors", "/invoke"
 
 
@@ -135,35 +142,56 @@ class Simulated:
     """
 
     endpoint: str
-    _dropped: set[str] = field(default_factory=set)
+    _worlds: dict[str, World] = field(default_factory=dict)
     _stocked: dict[str, Stocked] = field(default_factory=dict)
 
     def stocked(self, shelf: Shelf) -> Stocked:
+        """Once its ingestion job is over, and every document is found."""
         if shelf.name not in self._stocked:
-            self._stocked[shelf.name] = _crawled(shelf, self.endpoint, self.bucket_of(shelf))
+            world = self.world_of(shelf)
+            stocked = self._empty(world)
+            job = world.sync(stocked.knowledge_base_id, stocked.data_source_id)
+            assert job["statistics"]["numberOfNewDocumentsIndexed"] == len(shelf.documents), job
+            settle(stocked.by_retrieve, shelf)
+            self._stocked[shelf.name] = stocked
         return self._stocked[shelf.name]
 
     def stocked_directly(self, shelf: Shelf) -> Stocked:
-        """As our function does it: under our ids, by their objects, with the attributes inline."""
+        """As our function does it: under our ids, by their objects, with texts and lists inline."""
         name = f"{shelf.name}-direct"
         if name not in self._stocked:
-            self._stocked[name] = _sent(shelf, self.endpoint, self.bucket_of(shelf), name)
+            stocked = self._empty(self.world_of(shelf), dataSourceConfiguration=CUSTOM)
+            self._stocked[name] = replace(stocked, is_crawled=False)
+            _send(self._stocked[name], shelf)
+            settle(stocked.by_retrieve, shelf)
         return self._stocked[name]
 
-    def bucket_of(self, shelf: Shelf) -> str:
-        """Its name; the shelf's documents are in it, with their sidecars."""
-        if shelf.name not in self._dropped:
-            _drop(shelf)
-            self._dropped.add(shelf.name)
-        return shelf.name
+    def world_of(self, shelf: Shelf) -> World:
+        """Its bucket has the shelf's name; the documents are in it, with their sidecars."""
+        if shelf.name not in self._worlds:
+            world = World(self.endpoint, S3, bucket=shelf.name, patient=True)
+            for each in shelf.documents:
+                world.put(each.key, each.text, each.attributes)
+            self._worlds[shelf.name] = world
+        return self._worlds[shelf.name]
+
+    def _empty(self, world: World, **source: Any) -> Stocked:
+        """A knowledge base with this data source, and nothing in it."""
+        index = world.index(searched={"AMAZON_BEDROCK_TEXT": "en"})
+        knowledge_base = world.knowledge_base(index)
+        return Stocked(
+            endpoint=self.endpoint,
+            knowledge_base_id=knowledge_base,
+            data_source_id=world.data_source(knowledge_base, **source),
+            index_arn=index,
+        )
 
 
 @contextmanager
 def simulated(folder: Path, assumptions: Assumptions | None = None) -> Iterator[Simulated]:
-    endpoint = "https://s3.us-east-1.amazonaws.com"  # in memory, for the simulator's thread too
     configuration = Configuration(
         data_dir=folder,
-        s3_endpoint=endpoint,
+        s3_endpoint=S3,
         speed=100,
         principals=PRINCIPALS,
         assumptions=assumptions or Assumptions(),
@@ -172,121 +200,25 @@ def simulated(folder: Path, assumptions: Assumptions | None = None) -> Iterator[
         yield Simulated(simulator.endpoint)
 
 
-def _drop(shelf: Shelf) -> None:
-    s3 = boto3.client("s3", **CREDENTIALS)
-    s3.create_bucket(Bucket=shelf.name)
-    for each in shelf.documents:
-        sidecar = json.dumps({"metadataAttributes": each.attributes}).encode()
-        s3.put_object(Bucket=shelf.name, Key=each.key, Body=each.text.encode())
-        s3.put_object(Bucket=shelf.name, Key=f"{each.key}.metadata.json", Body=sidecar)
-
-
-def _crawled(shelf: Shelf, endpoint: str, bucket: str) -> Stocked:
-    """Once its ingestion job is over, and every document is found."""
-    of_bucket = {"type": "S3", "s3Configuration": {"bucketArn": f"arn:aws:s3:::{bucket}"}}
-    stocked = _empty(shelf.name, endpoint, of_bucket)
-    agent = client("bedrock-agent", endpoint)
-    crawl(agent, stocked.knowledge_base_id, stocked.data_source_id, shelf)
-    settle(stocked.by_retrieve, shelf)
-    return stocked
-
-
-def _sent(shelf: Shelf, endpoint: str, bucket: str, name: str) -> Stocked:
-    """Once they are all found."""
-    stocked = replace(_empty(name, endpoint, {"type": "CUSTOM"}), is_crawled=False)
-    submissions = [
-        {
-            "content": {
-                "dataSourceType": "CUSTOM",
-                "custom": {
-                    "customDocumentIdentifier": {"id": document_id_of(each.catalog, each.filename)},
-                    "sourceType": "S3_LOCATION",
-                    "s3Location": {"uri": f"s3://{bucket}/{each.key}"},
-                },
-            },
-            "metadata": {"type": "IN_LINE_ATTRIBUTE", "inlineAttributes": _inline(each)},
-        }
+def _send(stocked: Stocked, shelf: Shelf) -> None:
+    direct = BedrockDirectDocuments(client=stocked.client("bedrock-agent"))
+    source = DataSource(
+        knowledge_base_id=stocked.knowledge_base_id,
+        data_source_id=stocked.data_source_id,
+        type=DataSourceType.CUSTOM,
+    )
+    documents = [
+        Submission(
+            document_id=(known := document_id_of(each.catalog, each.filename)),
+            uri=shelf.uri_of(each),
+            attributes={**each.texts_and_lists, "document_id": known},
+        )
         for each in shelf.documents
     ]
-    for start in range(0, len(submissions), 10):  # of one call
-        client("bedrock-agent", endpoint).ingest_knowledge_base_documents(
-            knowledgeBaseId=stocked.knowledge_base_id,
-            dataSourceId=stocked.data_source_id,
-            documents=submissions[start : start + 10],
-        )
-    settle(stocked.by_retrieve, shelf)
-    return stocked
-
-
-def _inline(document: Document) -> list[dict[str, Any]]:
-    ours = {"document_id": document_id_of(document.catalog, document.filename)}
-    return [
-        {"key": key, "value": _typed(value)}
-        for key, value in {**document.attributes, **ours}.items()
-    ]
-
-
-def _typed(value: object) -> dict[str, Any]:
-    match value:
-        case bool():
-            return {"type": "BOOLEAN", "booleanValue": value}
-        case int():
-            return {"type": "NUMBER", "numberValue": value}
-        case list():
-            return {"type": "STRING_LIST", "stringListValue": value}
-        case _:
-            return {"type": "STRING", "stringValue": value}
-
-
-def _empty(name: str, endpoint: str, data_source: dict[str, Any]) -> Stocked:
-    """A knowledge base with this data source, and nothing in it."""
-    agent, vectors = client("bedrock-agent", endpoint), client("s3vectors", endpoint)
-    vectors.create_vector_bucket(vectorBucketName=name)
-    index = vectors.create_index(
-        vectorBucketName=name,
-        indexName="index",
-        dataType="float32",
-        dimension=1024,
-        distanceMetric="cosine",
-        metadataConfiguration={
-            "nonFilterableMetadataKeys": ["AMAZON_BEDROCK_TEXT", "AMAZON_BEDROCK_METADATA"],
-            "textSearchConfigurations": [{"metadataKey": "AMAZON_BEDROCK_TEXT", "language": "en"}],
-        },
-    )
-    arn = f"arn:aws:bedrock:us-east-1::foundation-model/{MODEL}"
-    knowledge_base = agent.create_knowledge_base(
-        name=name,
-        roleArn="arn:aws:iam::000000000000:role/kb",
-        knowledgeBaseConfiguration={
-            "type": "VECTOR",
-            "vectorKnowledgeBaseConfiguration": {"embeddingModelArn": arn},
-        },
-        storageConfiguration={
-            "type": "S3_VECTORS",
-            "s3VectorsConfiguration": {"indexArn": index["indexArn"]},
-        },
-    )["knowledgeBase"]["knowledgeBaseId"]
-    source = agent.create_data_source(
-        knowledgeBaseId=knowledge_base,
-        name="all",
-        dataSourceConfiguration=data_source,
-    )["dataSource"]["dataSourceId"]
-    return Stocked(
-        endpoint=endpoint,
-        knowledge_base_id=knowledge_base,
-        data_source_id=source,
-        index_arn=index["indexArn"],
-    )
-
-
-def crawl(agent: Any, knowledge_base: str, source: str, shelf: Shelf) -> None:
-    """An ingestion job, to its end."""
-    where = {"knowledgeBaseId": knowledge_base, "dataSourceId": source}
-    job = agent.start_ingestion_job(**where)["ingestionJob"]
-    while job["status"] not in ("COMPLETE", "FAILED"):
-        time.sleep(0.05)
-        job = agent.get_ingestion_job(**where, ingestionJobId=job["ingestionJobId"])["ingestionJob"]
-    assert job["statistics"]["numberOfNewDocumentsIndexed"] == len(shelf.documents), job
+    for start in range(0, len(documents), PER_CALL):
+        call = documents[start : start + PER_CALL]
+        taken = direct.ingest(source, call, token=f"{shelf.name}{start:033}")
+        assert not isinstance(taken, Busy), taken
 
 
 def settle(knowledge_base: KnowledgeBase, shelf: Shelf) -> None:
@@ -362,7 +294,7 @@ SPOILT: Mapping[Trouble, Spoil] = {
 @contextmanager
 def searched_by(
     simulated: Simulated, made: Callable[[Stocked], KnowledgeBase], *, at: str
-) -> Iterator[World]:
+) -> Iterator[StoreWorld]:
     """`at` is how the path of a search ends."""
 
     def relayed(endpoint: str, shelf: Shelf) -> KnowledgeBase:
@@ -379,18 +311,18 @@ def bedrock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Simulated]:
 
 
 @pytest.fixture(scope="package")
-def retrieve_world(bedrock: Simulated) -> Iterator[World]:
+def retrieve_world(bedrock: Simulated) -> Iterator[StoreWorld]:
     with searched_by(bedrock, lambda stocked: stocked.by_retrieve, at=RETRIEVE) as world:
         yield world
 
 
 @pytest.fixture(scope="package")
-def hybrid_world(bedrock: Simulated) -> Iterator[World]:
+def hybrid_world(bedrock: Simulated) -> Iterator[StoreWorld]:
     with searched_by(bedrock, lambda stocked: stocked.directly(Search.HYBRID), at=QUERY) as world:
         yield world
 
 
 @pytest.fixture(scope="package")
-def text_world(bedrock: Simulated) -> Iterator[World]:
+def text_world(bedrock: Simulated) -> Iterator[StoreWorld]:
     with searched_by(bedrock, lambda stocked: stocked.directly(Search.TEXT), at=QUERY) as world:
         yield world

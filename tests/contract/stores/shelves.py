@@ -39,6 +39,11 @@ class Document:
             "filename": self.filename,
         }
 
+    @property
+    def texts_and_lists(self) -> dict[str, str | list[str]]:
+        """Those attributes that a direct call of ours carries."""
+        return {key: each for key, each in self.attributes.items() if isinstance(each, str | list)}
+
 
 @dataclass(frozen=True)
 class Shelf:

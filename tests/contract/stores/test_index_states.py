@@ -127,26 +127,6 @@ def is_active(world: World, index: str) -> bool:
     return bool(found["textSearchConfigurations"][0]["status"] == "ACTIVE")
 
 
-def test_text_search_that_is_taken_away_costs_no_answer(
-    world: World, caplog: pytest.LogCaptureFixture
-) -> None:
-    searcher = Searcher(world, world.index(searched={TEXT: "en"}))
-    before = searcher.asks()
-
-    world.s3vectors.update_metadata_configuration(
-        indexArn=searcher.index, delete={"textSearchConfigurations": [{"metadataKey": TEXT}]}
-    )
-    answers = [searcher.asks() for _ in range(2)]
-
-    assert before.notice is None
-    assert [texts(each) for each in answers] == [[SAID]] * 2
-    assert [each.notice for each in answers] == [
-        "searched through Retrieve: QueryVectors answered ValidationException",
-        f"searched through Retrieve: {TEXT} is not configured for text search",
-    ]
-    assert all(str(each.notice).partition(": ")[2] in caplog.text for each in answers)
-
-
 def test_a_guardrail_holds_the_same_questions_back_whichever_way(world: World) -> None:
     guardrail = Guardrail(id=world.guardrail(words=["salary"]), version="DRAFT")
     searcher = Searcher(world, world.index(searched={TEXT: "en"}), guardrail=guardrail)

@@ -3,14 +3,11 @@ Whose a passage is, by Bedrock as it is simulated here: whether or not it tells 
 data sources by their ids, and whatever somebody else's documents say of themselves.
 """
 
-import json
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-import boto3
 import pytest
 
 from stackroom.filters import Has
@@ -23,11 +20,12 @@ from stackroom.retrieval.results import Answer
 from stackroom.retrieval.search import Retrieval
 from stackroom.tenancy import SHARED
 from stackroom_local.simulator.assumptions import Assumptions
-from tests.contract.stores.bedrock import CREDENTIALS, Stocked, client, simulated
+from tests.contract.stores.bedrock import S3, Stocked, client, simulated
 from tests.contract.stores.shelves import DOCS, QUESTION
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps
-from tests.simulator.world import inline
+from tests.simulator.world import CUSTOM, at, eventually, inline
+from tests.simulator.world import World as Simulator
 
 pytestmark = pytest.mark.processes
 
@@ -166,10 +164,9 @@ def _forge(stocked: Stocked) -> None:
     Three documents of mallory's that say they are alice's: by a sidecar beside an object; and, as
     if our function had been fooled, in a data source of her own, one of them under alice's id.
     """
-    agent = client("bedrock-agent", stocked.endpoint)
+    world, home = Simulator(stocked.endpoint, S3, patient=True), stocked.knowledge_base_id
     claims = {"user_id": "alice", "catalog_id": "cat-1", "filename": "berlin.txt"}
     claims["document_id"] = document_id_of("cat-1", "berlin.txt")
-    hers = _source(agent, stocked, "hers", {"type": "CUSTOM"})
     documents = [
         inline(identifier, f"{QUESTION} by {identifier}", **claims)
         for identifier in ("own.txt", claims["document_id"])
@@ -178,32 +175,15 @@ def _forge(stocked: Stocked) -> None:
         each["metadata"]["inlineAttributes"].append(
             {"key": SHARED, "value": {"type": "STRING_LIST", "stringListValue": ["finance"]}}
         )
-    agent.ingest_knowledge_base_documents(**hers, documents=documents)
-    _until_alices_are(stocked, len(OWN) + 2)
-    s3, key = boto3.client("s3", **CREDENTIALS), "mallory/notes/own.txt"
-    sidecar = json.dumps({"metadataAttributes": {**claims, SHARED: ["finance"]}}).encode()
-    s3.create_bucket(Bucket="forgeries")
-    s3.put_object(Bucket="forgeries", Key=key, Body=f"{QUESTION} by a sidecar")
-    s3.put_object(Bucket="forgeries", Key=f"{key}.metadata.json", Body=sidecar)
-    of_bucket = {"type": "S3", "s3Configuration": {"bucketArn": "arn:aws:s3:::forgeries"}}
-    agent.start_ingestion_job(**_source(agent, stocked, "crawled", of_bucket))
-    _until_alices_are(stocked, len(OWN) + FORGERIES)
+    hers = at(home, world.data_source(home, dataSourceConfiguration=CUSTOM))
+    world.agent.ingest_knowledge_base_documents(**hers, documents=documents)
+    eventually(lambda: _count_alices(stocked) == len(OWN) + 2)
+    sidecar = {**claims, SHARED: ["finance"]}
+    world.put("mallory/notes/own.txt", f"{QUESTION} by a sidecar", sidecar)
+    world.sync(home, world.data_source(home))
+    eventually(lambda: _count_alices(stocked) == len(OWN) + FORGERIES)
 
 
-def _until_alices_are(stocked: Stocked, count: int) -> None:
-    deadline = time.monotonic() + 60
-    alices = Has("user_id", "alice")
-    while len(stocked.by_retrieve.retrieve(QUESTION, alices, 100).passages) < count:
-        assert time.monotonic() < deadline, "what was forged was never found"
-        time.sleep(0.05)
-
-
-def _source(
-    agent: Any, stocked: Stocked, name: str, configuration: dict[str, Any]
-) -> dict[str, str]:
-    made = agent.create_data_source(
-        knowledgeBaseId=stocked.knowledge_base_id,
-        name=name,
-        dataSourceConfiguration=configuration,
-    )["dataSource"]
-    return {"knowledgeBaseId": stocked.knowledge_base_id, "dataSourceId": made["dataSourceId"]}
+def _count_alices(stocked: Stocked) -> int:
+    found = stocked.by_retrieve.retrieve(QUESTION, Has("user_id", "alice"), 100)
+    return len(found.passages)
