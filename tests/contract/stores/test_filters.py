@@ -40,7 +40,7 @@ OF_MEMBERS: list[tuple[tuple[str, ...], dict[str, object], set[str]]] = [
     (("finance",), {"user": "carol"}, set()),
     (("staff",), {}, set()),
 ]
-# Beside what is drawn below: what might be taken for an operator, and lists that are none.
+# Each comparison at its bound, what might be taken for an operator, and lists that are none.
 CONDITIONS: dict[str, Filter] = {
     "the same number as a fraction": Has("year", 2026.0),
     "an empty text": Has("city", ""),
@@ -59,13 +59,20 @@ CONDITIONS: dict[str, Filter] = {
     "two in one list": AllOf(
         (Lists("allowed_groups", "finance"), Lists("allowed_groups", "board"))
     ),
+    "notEquals": Compares("city", Comparison.NOT_EQUALS, "Rome"),
     "notEquals of a list": Compares("taxonomy", Comparison.NOT_EQUALS, "law"),
     "greaterThan": Compares("year", Comparison.GREATER, 2025),
-    "lessThanOrEquals": Compares("year", Comparison.LESS_OR_EQUAL, 2025.5),
+    "greaterThanOrEquals": Compares("year", Comparison.GREATER_OR_EQUAL, 2026),
+    "lessThan": Compares("year", Comparison.LESS, 2026),
+    "lessThanOrEquals": Compares("year", Comparison.LESS_OR_EQUAL, 2025),
     "greaterThan of a text": Compares("city", Comparison.GREATER, 0),
+    "in": Compares("city", Comparison.IN, ("Rome", "Paris")),
     "in, of a list": Compares("taxonomy", Comparison.IN, ("law", "tax")),
+    "notIn": Compares("city", Comparison.NOT_IN, ("Rome", "Paris")),
     "notIn, of a list": Compares("taxonomy", Comparison.NOT_IN, ("law",)),
+    "startsWith": Compares("city", Comparison.STARTS_WITH, "R"),
     "startsWith a wildcard": Compares("city", Comparison.STARTS_WITH, "%"),
+    "stringContains": Compares("city", Comparison.STRING_CONTAINS, "om"),
     "contains a wildcard": Compares("city", Comparison.STRING_CONTAINS, "_"),
 }
 
