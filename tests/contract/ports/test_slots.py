@@ -124,6 +124,6 @@ def test_what_surveys_found_takes_slots_and_is_noted_by_name_until_it_is_freed(
 
     assert before is slots.noted("KB2") is None  # nobody can tell what is there
     assert sorted(each[-len("ds-b") :] for each in lost) == ["ds-b", "ds-c"]
-    assert noted == [{"cat-1", *lost}, {"cat-1", "cat-2"}]
+    assert noted == [frozenset({"cat-1", *lost}), frozenset({"cat-1", "cat-2"})]
     assert given == [True, False]
     assert slots.holders("KB1") == {"cat-1", "cat-2"}
