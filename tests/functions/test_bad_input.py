@@ -9,7 +9,7 @@ import functions.catalog_tools.handler as catalog_tools
 import functions.retrieve.handler as retrieve
 from stackroom.aws import session
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
-from tests.campaigns.attack.bad_input import DEFINITIONS, cases
+from tests.functions.bad_input import DEFINITIONS, cases
 from tests.functions.pipeline import Pipeline
 from tests.functions.tools import Answer, GatewayContext, Tools, encoded
 

@@ -7,5 +7,4 @@ Attempts to reach what is another user's, or to act as another, against a real l
 - naming, arguing, pretending, overdoing, transferring: the kinds of attempts, generated
 - campaign: all of them in turn, and the table; latency: whether time tells what answers don't
 - linked_stage, linked: the same for knowledge bases that an agent was given, by its handler
-- bad_input: every argument of every tool, wrong in every way
 """

@@ -25,7 +25,6 @@ def excesses(stage: Stage, chance: Random) -> Iterator[Attempt]:
             "150 lists": nested,
             "4,000 digits": 10**4000,
             "100,000 entries": [0] * 100_000,
-            "a pair of surrogates": "\U0001f9ab" * 20_000,
             "combining accents": "e" + "\u0301" * 50_000,
         }.items():
             yield call(stage, "excess", tool, f"{name}, unknown", {**given, "extra": value})
@@ -38,26 +37,11 @@ def excesses(stage: Stage, chance: Random) -> Iterator[Attempt]:
         many = {**given, **dict.fromkeys(map(str, range(20_000)), 1)}
         yield call(stage, "excess", tool, "20,000 arguments", many)
     upload = required(stage, "upload_to_catalog", own.catalog_id) | {"filename": "much.txt"}
-    for metadata in (
-        {_LONG: "x"},
-        {"domain": _LONG},
-        {"domain": ["x"] * 100_000},
-        dict.fromkeys((f"a{number}" for number in range(20_000)), "x"),
-        {"domain": "é" * 900},
-        {"e\u0301" * 1000: "x"},
-    ):
+    for metadata in ({_LONG: "x"}, {"domain": ["x"] * 100_000}, {"domain": "é" * 900}):
         name = f"metadata {str(metadata)[:30]}"
         yield call(stage, "excess", "upload_to_catalog", name, {**upload, "metadata": metadata})
-    asked = {"query": "weather"}
-    for filter_ in (
-        {_LONG: "x"},
-        {"a": _LONG},
-        {"a": [0] * 100_000},
-        {"a": nested},
-        {"a": 10**400},
-    ):
-        name = f"filter {str(filter_)[:30]}"
-        given = {**asked, "filter": filter_}
+    for filter_ in ({_LONG: "x"}, {"a": [0] * 100_000}, {"a": nested}, {"a": 10**400}):
+        name, given = f"filter {str(filter_)[:30]}", {"query": "weather", "filter": filter_}
         yield call(stage, "excess", "knowledge_base_retrieve", name, given, may=May.ANSWER_OWN)
 
 
@@ -68,22 +52,15 @@ def encodings(stage: Stage, chance: Random) -> Iterator[Attempt]:
         plain = json.dumps(message)
         for name, body, headers in (
             ("UTF-16", plain.encode("utf-16"), ()),
-            ("UTF-32", plain.encode("utf-32"), ()),
-            (
-                "UTF-7",
-                plain.encode("utf-7"),
-                (("Content-Type", "application/json; charset=utf-7"),),
-            ),
+            ("UTF-7", plain.encode("utf-7"), (("Content-Type", "text/json; charset=utf-7"),)),
             ("gzip", gzip.compress(plain.encode()), (("Content-Encoding", "gzip"),)),
-            ("a mark before it", b"\xef\xbb\xbf" + plain.encode(), ()),
             ("another after it", f"{plain}{plain}".encode(), ()),
-            ("a comment in it", f"/* */{plain}".encode(), ()),
             ("a form", b"body=" + plain.encode(), (("Content-Type", "text/plain"),)),
             ("escapes", "".join(_escaped(plain)).encode(), ()),
-            ("nothing", b"", ()),
             ("a notification", json.dumps({**message, "id": None}).encode(), ()),
-            ("another version", json.dumps({**message, "jsonrpc": "1.0"}).encode(), ()),
             ("another method", json.dumps({**message, "method": "tools/Call"}).encode(), ()),
+            ("a batch", json.dumps([message]).encode(), ()),
+            ("a batch in one", json.dumps([[message]]).encode(), ()),
         ):
             yield post(stage, "encoding", tool, name, body, headers=headers)
 
@@ -101,16 +78,11 @@ def neighbours(stage: Stage, chance: Random) -> Iterator[Attempt]:
     user = stage.victim.user
     for near in (
         user.upper(),
-        user.capitalize(),
         user[:-1],
         f"{user}0",
-        f"{user}.",
-        f"{user}-",
-        f"{user}@x",
         f"{user}..",
         f"{user}+{stage.attacker.user}",
         wide(user),
-        f"{user}/",
         f"{user}/x",
         f"{user}#x",
         f"{user}*",
