@@ -63,7 +63,7 @@ def attack_linked(folder: Path, options: argparse.Namespace) -> int:
     """No line of the agent's log is shown, as each attempt has several."""
     logging.disable(logging.CRITICAL)
     with linked_stage.staged(folder, options.seed) as stage, stored.furnished(stage):
-        every = chain(linked.attempts(stage, options.seed), stored.attempts(stage, options.seed))
+        every = chain(linked.attempts(stage, options.seed), stored.attempts(stage))
         found = linked.judge(
             stage, (each for each in every if options.only in f"{each.kind} · {each.name}")
         )
