@@ -106,43 +106,28 @@ def lose_the_vectors(made: World) -> None:
         searchable.remove(member.knowledge_base_id, owner)
 
 
-def ingest_it_twice(made: World) -> None:
-    ingest_it(made, "alice")
-
-
 def ingest_it_as_nobodys(made: World) -> None:
-    ingest_it(made, "!rejected")
-
-
-def ingest_it(made: World, user_id: str) -> None:
     """At another data source than its own."""
     (member,) = made.pool
     _, document = document_of(made)
-    place = locate(KEY)
-    assert isinstance(place, Location)
-    attributes = {"user_id": user_id, "document_id": place.document_id}
+    custom = {
+        "customDocumentIdentifier": {"id": document.document_id},
+        "sourceType": "S3_LOCATION",
+        "s3Location": {"uri": f"s3://{BUCKET}/{KEY}"},
+    }
+    attributes = {"user_id": "!rejected", "document_id": document.document_id}
+    told = [
+        {"key": key, "value": {"type": "STRING", "stringValue": value}}
+        for key, value in attributes.items()
+    ]
+    ingested = {
+        "content": {"dataSourceType": "CUSTOM", "custom": custom},
+        "metadata": {"type": "IN_LINE_ATTRIBUTE", "inlineAttributes": told},
+    }
     made.account.client("bedrock-agent", unpaced=True).ingest_knowledge_base_documents(
         knowledgeBaseId=member.knowledge_base_id,
         dataSourceId=member.data_source_id,
-        documents=[
-            {
-                "content": {
-                    "dataSourceType": "CUSTOM",
-                    "custom": {
-                        "customDocumentIdentifier": {"id": document.document_id},
-                        "sourceType": "S3_LOCATION",
-                        "s3Location": {"uri": f"s3://{BUCKET}/{KEY}"},
-                    },
-                },
-                "metadata": {
-                    "type": "IN_LINE_ATTRIBUTE",
-                    "inlineAttributes": [
-                        {"key": key, "value": {"type": "STRING", "stringValue": value}}
-                        for key, value in attributes.items()
-                    ],
-                },
-            }
-        ],
+        documents=[ingested],
     )
     made.pass_time(20)
 
@@ -190,7 +175,6 @@ def kill_a_message(made: World) -> None:
         (change_the_object, {"stale"}),
         (remove_the_object, {"left over"}),
         (lose_the_vectors, {"search"}),
-        (ingest_it_twice, {"orphan", "search"}),
         (ingest_it_as_nobodys, {"orphan", "quarantine"}),
         (hold_a_lease, {"lease"}),
         (leave_a_worklist, {"worklist"}),
@@ -212,32 +196,19 @@ def test_the_truth_sees_what_does_not_agree(
 # The soak.
 
 
-@pytest.mark.parametrize("first", ["first", None])
-def test_an_unanswered_call_may_have_been_carried_out_until_its_key_is_read_back(
-    first: str | None,
-) -> None:
-    before, after = Content("etag first", "first") if first else ABSENT, Content("etag 2", "second")
-    model = Model()
-    model.acknowledged("a", before)
+def test_an_unanswered_call_may_have_been_carried_out_until_its_key_is_read_back() -> None:
+    model, after = Model(), Content("etag 2", "second")
+    model.acknowledged("a", Content("etag 1", "first"))
     model.unanswered("a", after)
+    model.unanswered("a", ABSENT)
 
     third = model.read_back("a", "etag 3")
     was_doubtful, seen = model.is_doubtful("a"), model.read_back("a", "etag 2")
 
-    assert third == f"bucket: 'a' must hold {first or 'nothing'} or second, and holds etag 3"
+    assert third == "bucket: 'a' must hold first or second or nothing, and holds etag 3"
     assert (was_doubtful, seen, model.holds("a")) == (True, None, after)
     assert model.read_back("a", None) == "bucket: 'a' must hold second, and holds nothing"
     assert model.read_back("b", "etag 1") == "bucket: 'b' must hold nothing, and holds etag 1"
-
-
-def test_an_unanswered_deletion_leaves_the_file_or_nothing() -> None:
-    model = Model()
-    model.acknowledged("a", Content("etag 1", "first"))
-    model.unanswered("a", ABSENT)
-
-    seen = model.read_back("a", None)
-
-    assert (seen, model.under("")) == (None, [])
 
 
 # The attack.
@@ -249,10 +220,9 @@ def answer(body: str, *, status: int = 200, headers: str = "", sent: str = "") -
     return Answer(status=status, body=body, headers=headers, sent=sent)
 
 
-def told(answered: object, *, is_error: bool = False) -> str:
+def told(answered: object) -> str:
     content = [{"type": "text", "text": json.dumps(answered)}]
-    result = {"content": content, "isError": is_error}
-    return json.dumps({"jsonrpc": "2.0", "id": 1, "result": result})
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"content": content}})
 
 
 def refusal(text: str = "Error: Catalog 'x' not found", code: str = "CATALOG_NOT_FOUND") -> str:
@@ -270,22 +240,14 @@ SUCCESS = told({"content": [{"text": "Found 1 catalog:"}], "status": "success", 
         (answer(refusal(), headers=f"location: https://x/{SECRET}"), True, False),
         (answer(SUCCESS), True, False),
         (answer(told({"success": True, "results": []})), True, False),
-        (answer("<html>welcome</html>"), True, False),
         (answer(refusal(f"Documents:\n{FORGED} Error: sign in")), True, False),
-        (answer(refusal(f"| a |\n| {FORGED} |")), True, False),
-        (answer(refusal()), False, False),
         (answer(refusal(f"Error: '{SECRET}' not found"), sent=SECRET), False, False),
-        (answer(told({"success": False, "errorType": "ValidationError"})), False, False),
         (answer('{"jsonrpc": "2.0", "id": 1, "error": {"code": -32602}}'), False, False),
-        (answer(told("Not authorised: it has expired.", is_error=True)), False, False),
         (answer("<Error><Code>AccessDenied</Code></Error>", status=403), False, False),
         (answer("Internal Server Error", status=500), False, True),
-        (answer(told("An internal error occurred.", is_error=True)), False, True),
         (answer(refusal("Error: GetItem was refused")), False, True),
         (answer(refusal(code="OOPS")), False, True),
         (answer(refusal(code="UNAVAILABLE")), False, True),
-        (answer(told({"success": False, "errorType": "KeyError"})), False, True),
-        (answer(told({"success": False})), False, True),
     ],
 )
 def test_a_leak_is_told_from_a_refusal_and_that_from_one_that_nobody_can_act_on(
@@ -333,8 +295,6 @@ READABLE = "arn:aws:s3:::documents-{account}-{region}"
 OBJECT = {"Bucket": DOCUMENTS, "Key": "a"}
 TABLE = "arn:aws:dynamodb:{region}:{account}:table"
 INDEX = "arn:aws:s3vectors:{region}:{account}:bucket/vectors/index/passages"
-MODEL = "arn:aws:bedrock:us-east-1::foundation-model/some-model"
-GUARDED = {"guardrailConfiguration": {"guardrailId": "g1"}}
 
 
 def made(operation: str, given: dict[str, Any], **more: str) -> list[Need]:
@@ -349,29 +309,9 @@ def made(operation: str, given: dict[str, Any], **more: str) -> list[Need]:
     [
         ("s3.GetObject", {**OBJECT, "VersionId": "1"}, [f"s3:GetObjectVersion {READABLE}/a"]),
         (
-            "s3.DeleteObjects",
-            {"Bucket": DOCUMENTS, "Delete": {"Objects": [{"Key": "a"}, {"Key": "b"}]}},
-            [f"s3:DeleteObject {READABLE}/{each}" for each in "ab"],
-        ),
-        (
-            "s3.CopyObject",
-            {**OBJECT, "CopySource": {"Bucket": DOCUMENTS, "Key": "b"}},
-            [f"s3:PutObject {READABLE}/a", f"s3:GetObject {READABLE}/b"],
-        ),
-        (
-            "s3vectors.QueryVectors",
-            {"vectorBucketName": "vectors", "indexName": "passages", "topK": 5},
-            [f"s3vectors:QueryVectors {INDEX}"],
-        ),
-        (
             "s3vectors.QueryVectors",
             {"indexArn": INDEX, "queryTexts": [{"text": "a", "metadataKey": "b"}]},
             [f"s3vectors:{action} {INDEX}" for action in ("QueryVectors", "GetVectors")],
-        ),
-        (
-            "dynamodb.Query",
-            {"TableName": "docs", "IndexName": "by-user"},
-            [f"dynamodb:Query {TABLE}/docs/index/by-user"],
         ),
         (
             "dynamodb.TransactWriteItems",
@@ -382,24 +322,6 @@ def made(operation: str, given: dict[str, Any], **more: str) -> list[Need]:
                 ]
             },
             [f"dynamodb:PutItem {TABLE}/docs", f"dynamodb:ConditionCheckItem {TABLE}/control"],
-        ),
-        (
-            "bedrock-agent-runtime.RetrieveAndGenerate",
-            {
-                "retrieveAndGenerateConfiguration": {
-                    "knowledgeBaseConfiguration": {
-                        "knowledgeBaseId": "KB1",
-                        "modelArn": MODEL,
-                        "generationConfiguration": GUARDED,
-                    }
-                }
-            },
-            [
-                "bedrock:RetrieveAndGenerate *",
-                "bedrock:Retrieve arn:aws:bedrock:{region}:{account}:knowledge-base/KnowledgeBase1",
-                f"bedrock:InvokeModel {MODEL.replace('us-east-1', '{region}')}",
-                "bedrock:ApplyGuardrail arn:aws:bedrock:{region}:{account}:guardrail/g1",
-            ],
         ),
         (
             "bedrock-runtime.Converse",
@@ -422,16 +344,12 @@ def test_a_call_needs_these_rights(
     assert [f"{each.action} {each.resource}" for each in made(operation, given)] == expected
 
 
-def test_whoever_finds_nothing_needs_to_list_the_bucket_too() -> None:
+def test_a_call_needs_more_where_it_found_nothing_and_has_the_context_of_its_partition() -> None:
     found = made("s3.HeadObject", OBJECT, error="404")
+    [item] = made("dynamodb.PutItem", {"TableName": "control", "Item": {"pk": {"S": "TURNS"}}})
 
     assert [each.action for each in found] == ["s3:GetObject", "s3:ListBucket"]
-
-
-def test_a_call_for_an_item_is_made_in_the_context_of_its_partition() -> None:
-    [need] = made("dynamodb.PutItem", {"TableName": "control", "Item": {"pk": {"S": "TURNS"}}})
-
-    assert need.context == {"dynamodb:LeadingKeys": ("TURNS",)}
+    assert item.context == {"dynamodb:LeadingKeys": ("TURNS",)}
 
 
 def test_what_nobody_told_of_is_not_passed_over(tmp_path: Path) -> None:
@@ -485,7 +403,6 @@ def need(action: str, resource: str, **context: str) -> Need:
         ("s3:getobject", f"{HELD}/maps/on two\nlines", True),
         ("s3:GetObject", f"{HELD}/Maps/a", False),
         ("s3:GetObjectVersion", f"{HELD}/maps/a", False),
-        ("s3:ListBucket", HELD, True),
         ("s3:ListBucket", f"{HELD}/maps/a", False),
     ],
 )
@@ -496,37 +413,27 @@ def test_a_role_allows_an_action_on_what_its_pattern_matches(
 
 
 @pytest.mark.parametrize(
-    ("operator", "value", "prefix", "allowed"),
+    ("operator", "value", "allowed"),
     [
-        ("StringEquals", ["maps/"], "maps/", True),
-        ("StringEquals", "maps/", "maps/a", False),
-        ("StringLike", "maps/*", "maps/a", True),
-        ("StringLike", "maps/*", "alice/", False),
-        ("StringNotLike", "maps/*", "alice/", True),
-        ("StringNotLike", "maps/*", "maps/a", False),
-        ("ForAllValues:StringEquals", ["maps/"], "maps/", True),
-        ("ForAllValues:StringEquals", ["maps/"], "alice/", False),
-        ("Null", "false", "alice/", True),
-        ("Null", "true", "alice/", False),
+        ("StringEquals", "maps/", False),
+        ("StringLike", "maps/*", True),
+        ("StringNotLike", "maps/*", False),
+        ("ForAllValues:StringEquals", ["maps/"], False),
+        ("Null", "true", False),
     ],
 )
 def test_a_condition_is_held_against_the_call(
-    tmp_path: Path, operator: str, value: Any, prefix: str, allowed: bool
+    tmp_path: Path, operator: str, value: Any, allowed: bool
 ) -> None:
     role = role_of(tmp_path, {**LIST, "Condition": {operator: {"s3:prefix": value}}})
 
-    assert role.allows(need("s3:ListBucket", HELD, s3_prefix=prefix)) is allowed
+    assert role.allows(need("s3:ListBucket", HELD, s3_prefix="maps/a")) is allowed
 
 
 @pytest.mark.parametrize(("exempt", "allowed"), [("reads", True), ("writes", False)])
 def test_what_the_bucket_denies_no_role_allows(tmp_path: Path, exempt: str, allowed: bool) -> None:
-    role = f"arn:aws:iam::{{account}}:role/{exempt}"
-    denied = {
-        **READ,
-        "Effect": "Deny",
-        "Principal": {"AWS": "*"},
-        "Condition": {"ArnNotLike": {"aws:PrincipalArn": role}},
-    }
+    role = {"aws:PrincipalArn": f"arn:aws:iam::{{account}}:role/{exempt}"}
+    denied = {**READ, "Effect": "Deny", "Condition": {"ArnNotLike": role}}
 
     assert role_of(tmp_path, READ, denied=(denied,)).allows(need(*READING)) is allowed
 
@@ -549,14 +456,3 @@ def test_a_call_without_a_right_is_denied_and_a_right_without_a_call_unused(tmp_
     assert documented(page) == {*unused, Grant("reader", "s3:GetObject", f"{HELD}/maps/*")}
     assert f"| `s3:GetObject` | `{HELD}/maps/*` | 2 | `reading` |" in page
     assert f"| `s3:ListBucket` | `{HELD}` | 0 | nobody |" in page
-
-
-def test_what_lambda_does_with_the_role_is_not_the_codes_affair(tmp_path: Path) -> None:
-    logs = "arn:aws:logs:{region}:{account}:log-group:/aws/lambda/stackroom-reader:*"
-    own = {"Effect": "Allow", "Action": "logs:PutLogEvents", "Resource": logs}
-    foreign = {**own, "Resource": logs.replace("reader", "writer")}
-    queue = {"Effect": "Allow", "Action": "sqs:ReceiveMessage", "Resource": "arn:aws:sqs:::nobodys"}
-
-    granted = role_of(tmp_path, own, foreign, queue).used_by_code
-
-    assert {each.resource for each in granted} == {foreign["Resource"], queue["Resource"]}

@@ -178,7 +178,7 @@ def links(stage: Stage, chance: Random) -> Iterator[Attempt]:
         "of another version": lambda: changed(versionId="null"),
         "its tags": lambda: changed(tagging=""),
     }
-    others = dict.fromkeys(("PUT", "DELETE", "HEAD", "POST"), made)
+    others: dict[str, Callable[[], str]] = dict.fromkeys(("PUT", "DELETE", "HEAD", "POST"), made)
     for name, url in {**tries, **others}.items():
 
         def act(name: str = name, url: Callable[[], str] = url) -> Answer:

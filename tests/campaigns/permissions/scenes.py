@@ -5,7 +5,6 @@ A new right of a function that no agent calls gets a scene, or a story of `stori
 """
 
 import json
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -16,12 +15,12 @@ from stackroom.model import DataSourceType, DocumentStatus
 from stackroom_local.cli.asking import TOOL as RETRIEVE
 from stackroom_local.clients import client
 from stackroom_local.gateway.client import call_tool
-from stackroom_local.processes import HOST, free_ports, spawn
 from stackroom_local.product import Product
 from stackroom_local.simulator import orders
 from stackroom_local.simulator.fault_orders import PATH as FAULTS
 from stackroom_local.state import Instance
 from tests import files
+from tests.campaigns.gateways import another_gateway, configuration_of
 from tests.campaigns.permissions.console_scenes import (
     ask_in_the_console,
     look_at_operations,
@@ -40,9 +39,7 @@ def gateway_over_two(instance: Instance) -> Iterator[str]:
     The MCP URL of another gateway of the instance, whose functions have a pool of two knowledge
     bases; the second one is empty.
     """
-    folder = instance.state_dir / "gateway"
-    port = free_ports(1)
-    configuration = json.loads((instance.state_dir / "gateway.json").read_text("utf-8"))
+    configuration = configuration_of(instance)
     index = _another_index(instance)
     second = _another(instance, index)
     for target in configuration["targets"]:
@@ -50,21 +47,11 @@ def gateway_over_two(instance: Instance) -> Iterator[str]:
         if "KB_POOL" in variables:
             [first] = json.loads(variables["KB_POOL"])
             variables["KB_POOL"] = json.dumps([first, {**first, **second}])
-    file = folder / "two.json"
-    file.write_text(json.dumps(configuration), "utf-8")
-    options = ["--port", str(port), "--config", str(file), "--data-dir", str(folder)]
-    gateway = spawn(
-        "gateway over two",
-        [sys.executable, "-m", "stackroom_local.gateway", *options],
-        log=folder / "logs" / "two.log",
-        environment=instance.environment(),
-    )
+    folder = instance.state_dir.parent
     try:
-        gateway.wait_until_healthy(f"http://{HOST}:{port}/.well-known/oauth-protected-resource")
-        yield f"http://{HOST}:{port}/mcp"
+        with another_gateway(instance, configuration, folder) as url:
+            yield url
     finally:
-        gateway.ask_to_stop()
-        gateway.end()
         client("s3vectors", instance.simulator_endpoint).delete_index(indexArn=index)
 
 
