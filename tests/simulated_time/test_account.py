@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.simulated_time.account import Account
 from benchmarks.simulated_time.bedrock import Durations
-from benchmarks.simulated_time.functions import COLD_START, OVERHEAD, Crash, Function
+from benchmarks.simulated_time.functions import COLD_START, OVERHEAD, Function
 from benchmarks.simulated_time.hub import Hub
 from benchmarks.stores import Bucket, HubClock
 
@@ -47,14 +47,6 @@ def test_a_function_that_takes_too_long_is_ended_at_its_timeout(account: Account
     assert account.hub.time == pytest.approx(10 + COLD_START)
 
 
-def test_a_crash_and_an_exception_have_their_names(account: Account) -> None:
-    def crash(_event: Any) -> None:
-        raise Crash
-
-    assert invoked(account, crash) == "Runtime.ExitError"
-    assert invoked(account, lambda event: event["missing"]) == "KeyError"
-
-
 def test_a_full_batch_does_not_wait_for_the_window(account: Account) -> None:
     seen: list[tuple[float, int]] = []
 
@@ -88,66 +80,6 @@ def test_a_message_that_keeps_failing_is_set_aside_alone(account: Account) -> No
     assert not queue.waiting
 
 
-def test_a_search_finds_what_its_filter_lets_through_once_it_is_searchable(
-    account: Account,
-) -> None:
-    knowledge_base_id, data_source_id = account.knowledge_base()
-    agent, runtime = account.client("bedrock-agent"), account.client("bedrock-agent-runtime")
-    found: list[tuple[str, list[str]]] = []
-
-    def ingest() -> None:
-        agent.ingest_knowledge_base_documents(
-            knowledgeBaseId=knowledge_base_id,
-            dataSourceId=data_source_id,
-            documents=[inline("a", "cat-1"), inline("b", "cat-2")],
-        )
-        for seconds in (4.2, 60.0):
-            account.hub.sleep(seconds)
-            found.extend(
-                (catalog, search(runtime, knowledge_base_id, catalog))
-                for catalog in ("cat-1", "cat-2")
-            )
-
-    account.hub.spawn(ingest)
-    account.hub.run()
-
-    assert found == [("cat-1", []), ("cat-2", []), ("cat-1", ["a"]), ("cat-2", ["b"])]
-
-
-def search(runtime: Any, knowledge_base_id: str, catalog: str) -> list[str]:
-    answer = runtime.retrieve(
-        knowledgeBaseId=knowledge_base_id,
-        retrievalQuery={"text": "anything"},
-        retrievalConfiguration={
-            "vectorSearchConfiguration": {
-                "filter": {"equals": {"key": "catalog_id", "value": catalog}}
-            }
-        },
-    )
-    return [each["location"]["customDocumentLocation"]["id"] for each in answer["retrievalResults"]]
-
-
-def inline(document_id: str, catalog: str) -> dict[str, Any]:
-    value = {"type": "STRING", "stringValue": catalog}
-    return {
-        "content": {
-            "dataSourceType": "CUSTOM",
-            "custom": {
-                "customDocumentIdentifier": {"id": document_id},
-                "sourceType": "IN_LINE",
-                "inlineContent": {
-                    "type": "TEXT",
-                    "textContent": {"data": f"1000 bytes of {document_id}"},
-                },
-            },
-        },
-        "metadata": {
-            "type": "IN_LINE_ATTRIBUTE",
-            "inlineAttributes": [{"key": "catalog_id", "value": value}],
-        },
-    }
-
-
 def test_reads_beside_each_other_take_as_long_as_the_slowest(account: Account) -> None:
     def read(_event: Any) -> float:
         account.pace.owe(0.5)
@@ -165,13 +97,6 @@ def test_calls_beside_each_other_share_the_one_processor_that_a_function_has(
         return account.hub.time
 
     assert invoked(account, call) == pytest.approx(COLD_START + OVERHEAD + 9 * 0.02 + 0.1)
-
-
-def test_of_calls_beside_each_other_none_outlasts_the_function(account: Account) -> None:
-    def call(_event: Any) -> None:
-        account.beside([partial(account.pace.spend, each) for each in (1.0, 60.0)])
-
-    assert invoked(account, call) == "Sandbox.Timedout"
 
 
 def test_a_mapping_has_more_batches_at_work_for_as_long_as_there_are_messages(

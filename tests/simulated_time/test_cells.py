@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.cell_loads import LOADS, Capacity, Load, capacity, per_cell, spread, weights
+from benchmarks.cell_loads import LOADS, capacity, per_cell, spread, weights
 from benchmarks.moving import Move, Moving, Phase
 
 
@@ -34,33 +34,12 @@ def test_a_move_that_does_not_wait_is_seen_by_those_who_ask(
     assert moved(Hasty).missed > 0
 
 
-def test_a_cell_ends_with_what_its_load_has_more_of() -> None:
-    cell = Capacity(questions=20.0, uploads=10.0)
-    curious = Load(name="curious", questions=4.0, uploads=1.0)
-    busy = Load(name="busy", questions=1.0, uploads=1.0)
-
-    assert cell.ends_with(curious) == "questions"
-    assert cell.ends_with(busy) == "uploads"
-    assert cell.users(curious) == pytest.approx(0.7 * 20 / (4 * 4 / 86_400))
-    assert cell.users(busy) == pytest.approx(0.7 * 10 / (1 * 4 / 86_400))
-
-
 def test_bedrocks_limits_are_those_of_the_simulator() -> None:
     cell = capacity(seed=1)
 
     assert cell.questions == 20
     assert 5 < cell.uploads < 10  # ten calls of ten documents, each some thirteen seconds
     assert all(cell.users(load) > 1_000 for load in LOADS)
-
-
-def test_all_activity_is_somewhere_and_the_emptiest_cell_takes_the_busiest_tenant() -> None:
-    parts = weights(1_000, 1.0)
-
-    by_hash, by_table = (per_cell(parts, 10, by_table=each, seed=1) for each in (0, 100))
-
-    assert parts.sum() == pytest.approx(1)
-    assert by_hash.sum() == by_table.sum() == pytest.approx(1)
-    assert by_table.max() < by_hash.max()
 
 
 def test_so_many_cells_hold_it_and_one_fewer_does_not() -> None:

@@ -81,15 +81,6 @@ def test_a_token_wakes_its_task_once() -> None:
         parking.workflow.turns.succeed("made up", {})
 
 
-def test_a_token_may_be_used_before_its_function_has_answered() -> None:
-    parking = Parking(then=lambda token: parking.workflow.turns.succeed(token, {}))
-    execution = parking.workflow.start("run-1", {})
-    parking.hub.run()
-
-    assert execution.status == "SUCCEEDED"
-    assert len(parking.tokens) == 1
-
-
 def test_a_wait_that_times_out_is_retried_with_a_new_token_and_a_transition() -> None:
     parking = Parking()
     execution = parking.workflow.start("run-1", {})

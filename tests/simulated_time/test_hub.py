@@ -25,24 +25,6 @@ def test_tasks_go_in_the_order_of_time_and_then_of_coming() -> None:
     assert (hub.now() - START).total_seconds() == 2
 
 
-def test_a_lone_sleeper_does_not_sleep_past_the_end() -> None:
-    hub, seen = Hub(), list[float]()
-
-    def work() -> None:
-        hub.sleep(3)
-        seen.append(hub.time)
-        hub.sleep(3)
-        seen.append(hub.time)
-
-    hub.spawn(work)
-    hub.run(until=4)
-    early = list(seen)
-    hub.run()
-
-    assert early == [3]
-    assert seen == [3, 6]
-
-
 def test_what_a_task_raises_surfaces_where_time_passes() -> None:
     hub = Hub()
     hub.call_at(1, lambda: 1 / 0)

@@ -6,7 +6,7 @@ from heapq import heappop, heappush, heapreplace
 
 import pytest
 
-from benchmarks.limits import LIMITS, Limits, Work, alone, bound
+from benchmarks.limits import Limits, Work, alone, bound
 from benchmarks.worlds import WORLDS
 
 # So few that a handful of documents meets all of them.
@@ -35,12 +35,6 @@ def test_one_document_takes_a_direct_call_and_its_own_time() -> None:
     assert alone(work) == 4 + 1
 
 
-def test_ten_direct_calls_of_ten_documents_are_at_work_at_a_time() -> None:
-    assert bound(at_once(1_000, 1.0), pool_size=1) == pytest.approx(
-        (1_000 + 100 * 4) / 10, abs=0.01
-    )
-
-
 def test_jobs_on_other_knowledge_bases_take_their_share_of_much_work() -> None:
     count = 100_000
     calls_alone = count * 1.4 / 10
@@ -63,16 +57,6 @@ def test_jobs_begin_one_by_one() -> None:
     )
 
 
-def test_jobs_that_index_several_take_more_than_direct_calls_beside_them() -> None:
-    count, limits = 100_000, replace(LIMITS, at_a_time=8)
-
-    of_two, of_six = (bound(at_once(count, 1.0), pool_size=each, limits=limits) for each in (2, 6))
-
-    # Of two knowledge bases both have jobs; of six, one has direct calls.
-    assert of_two == pytest.approx(count / 16, rel=0.01)
-    assert of_six == pytest.approx(count / (10 / 1.4 + 5 * 8), rel=0.01)
-
-
 def test_a_long_document_is_never_cut() -> None:
     works = [*at_once(10, 1.0), at(3.0, 100.0)]
 
@@ -86,14 +70,6 @@ def test_a_job_removes_any_number_at_once_and_calls_ten_at_a_time() -> None:
 
     assert bound(storm, pool_size=1) == pytest.approx(4, abs=0.01)
     assert bound(storm, pool_size=1, by_jobs=False) == pytest.approx(500 * 4 / 10, abs=0.01)
-
-
-def test_a_job_for_the_short_is_followed_by_calls_for_the_long() -> None:
-    limits = Limits(calls=4, per_call=1, call=4.0, at_a_time=2)
-    works = [*at_once(400, 0.1), *at_once(4, 100.0)]
-
-    # The job lists after 4 s and takes 20; then all calls begin at once.
-    assert bound(works, pool_size=1, limits=limits) == pytest.approx(4 + 20 + 104, abs=0.01)
 
 
 @pytest.mark.parametrize("limits", ALL_LIMITS.values(), ids=ALL_LIMITS)

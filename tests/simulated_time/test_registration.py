@@ -20,12 +20,6 @@ def test_messages_beside_each_other_are_registered_sooner(catalogs: int) -> None
     assert beside.again == 0
 
 
-def test_files_of_one_catalog_write_its_counters_together() -> None:
-    one_by_one, beside = (registered(1, one_by_one=each) for each in (True, False))
-
-    assert beside.writes < one_by_one.writes
-
-
 def test_the_first_request_of_a_second_is_traced_and_a_share_of_the_others() -> None:
     bill = Bill()
 

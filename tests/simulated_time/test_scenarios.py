@@ -1,7 +1,7 @@
 """The product under simulated time, at small size: what a benchmark of it may be trusted with."""
 
 import random
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
@@ -9,26 +9,15 @@ from benchmarks.naive import naive
 from benchmarks.observation import Observation
 from benchmarks.passage import CASES, Case, passage
 from benchmarks.removals import delete_storm
-from benchmarks.scenarios import burst, large_documents, parked, settle, trickle
+from benchmarks.scenarios import burst, large_documents, parked, settle
 from benchmarks.shapes import NAIVE, Design, Shape, put_under
 from benchmarks.stage import Stage
-from benchmarks.stores import AdmissionBook
 from benchmarks.traffic import Traffic, Upload
 from benchmarks.worlds import WORLDS
 from stackroom.admission.limits import PATIENCE
-from stackroom.ports.admission import Mode, Waiter
-from tests.fakes.pipeline import FakeAdmissionBook
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 OURS = Design(catalog_data_sources="custom")
-
-
-def test_a_burst_is_searchable_in_the_end_and_nothing_is_left_over() -> None:
-    outcome = burst(60, 6, within=20, seed=1)
-
-    assert (outcome.lost, outcome.false_failures, outcome.dead_letters) == (0, 0, 0)
-    assert outcome.broken == 0
-    assert len(outcome.observation.all_waits()) == 60
 
 
 def test_the_same_seed_is_the_same_run() -> None:
@@ -36,13 +25,6 @@ def test_the_same_seed_is_the_same_run() -> None:
 
     assert first.observation.waits == second.observation.waits
     assert first.bill == second.bill
-
-
-def test_every_catalog_of_a_trickle_is_served_with_a_pool_of_one() -> None:
-    outcome = trickle(days=0.01, daily=30_000, catalogs=50, files=5, seed=1)
-
-    assert (outcome.lost, outcome.false_failures, outcome.dead_letters) == (0, 0, 0)
-    assert len(outcome.observation.waits) > 5
 
 
 def test_a_large_document_holds_up_no_small_ones_and_each_job_by_no_more_than_itself() -> None:
@@ -139,34 +121,6 @@ def test_the_way_of_one_file_takes_longer_than_bedrock_by_itself(case: Case) -> 
     assert found.heard < found.recorded < found.told < found.searchable
     assert found.searchable - found.told >= found.own - 0.2
     assert found.said > found.told
-
-
-def test_the_benchmarks_queue_is_the_tests_queue() -> None:
-    chance = random.Random(1)
-    ours, theirs = AdmissionBook(), FakeAdmissionBook()
-
-    for _ in range(300):
-        waiter = any_waiter(chance)
-        if chance.random() < 0.6:
-            ours.enqueue(waiter)
-            theirs.enqueue(waiter)
-        else:
-            assert ours.dequeue(waiter) == theirs.dequeue(waiter)
-
-        for mode in Mode:
-            assert ours.waiting("kb", mode, limit=3) == theirs.waiting("kb", mode, limit=3)
-
-
-def any_waiter(chance: random.Random) -> Waiter:
-    return Waiter(
-        worklist_id=f"cat-{chance.randrange(5)}",
-        epoch=1,
-        knowledge_base_id="kb",
-        mode=chance.choice(list(Mode)),
-        since=START + timedelta(seconds=chance.randrange(4)),
-        calls=1,
-        token=f"token-{chance.randrange(2)}",
-    )
 
 
 @pytest.mark.parametrize(("chosen", "jobs"), [("custom", 0), ("s3", 8), ("shared", 0)])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stackroom_local.sites.aws import AwsSite
-from stackroom_local.sites.known import Deployments, config_folder, write
+from stackroom_local.sites.known import Deployments, write
 from stackroom_local.sites.problems import NotKept, UnknownDeployment
 
 
@@ -34,24 +34,17 @@ def test_an_unknown_deployment_is_told_with_those_that_are_known(
         deployments.named("prdo")
 
 
-def test_what_is_forgotten_takes_the_sign_in_with_it(
+def test_files_are_their_owners_alone_and_what_is_forgotten_takes_the_sign_in_with_it(
     deployments: Deployments, site: AwsSite
 ) -> None:
     deployments.keep(site)
     write(deployments.sign_in_of("prod"), b"{}")
+    modes = [stat.S_IMODE(each.stat().st_mode) for each in deployments.folder.rglob("*.json")]
 
     deployments.forget("prod")
 
+    assert modes == [0o600, 0o600]
     assert (deployments.all(), deployments.sign_in_of("prod").exists()) == ([], False)
-
-
-def test_files_are_their_owners_alone(deployments: Deployments, site: AwsSite) -> None:
-    deployments.keep(site)
-    write(deployments.sign_in_of("prod"), b"{}")
-
-    modes = {stat.S_IMODE(each.stat().st_mode) for each in deployments.folder.rglob("*.json")}
-
-    assert modes == {0o600}
 
 
 def test_a_full_disk_leaves_what_was_there(
@@ -87,9 +80,3 @@ def test_a_file_of_somebody_elses_is_not_written_over(
         deployments.keep(site)
 
     assert (deployments.folder / "deployments.json").read_text() == text
-
-
-def test_the_folder_is_the_one_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STACKROOM_CONFIG", "/somewhere/else")
-
-    assert config_folder() == Path("/somewhere/else")

@@ -23,7 +23,6 @@ def of_service(code: str, message: str = "no") -> ClientError:
 
 REFUSALS = {
     "right": (of_service("AccessDeniedException", DENIAL), "don't allow dynamodb:Query; use an"),
-    "right of S3": (of_service("AccessDenied", "Access Denied"), "don't allow GetThing; use an"),
     "right, by HEAD": (of_service("403", "Forbidden"), "don't allow GetThing; use an"),
     "expired": (of_service("ExpiredTokenException"), "have expired; sign in to AWS again"),
     "unknown": (of_service("InvalidClientTokenId"), "does not know your credentials"),
