@@ -2,15 +2,14 @@
 
 import base64
 import json
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from random import Random
 from typing import Any
 
-import jwt
 from botocore.exceptions import ClientError
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
 
 from stackroom_local.clients import client
 from stackroom_local.gateway.issuer import CLIENT_ID
@@ -18,76 +17,45 @@ from tests.campaigns.attack.naming import call, required, wide
 from tests.campaigns.attack.oracle import Attempt, May
 from tests.campaigns.attack.stage import GROUP, TOOLS, Stage
 from tests.campaigns.attack.wire import Answer, Headers
+from tests.gateway import forgeries
+from tests.gateway.forgeries import resigned
 
 
 def forged(stage: Stage, chance: Random) -> Iterator[Attempt]:
-    """Every forgery on a tool by chance, and every tool with a forgery by chance."""
-    made = forgeries(stage)
-    for name, token in made.items():
-        for tool in chance.sample(sorted(TOOLS), 3):
-            yield _presented(stage, name, token, tool)
-    for tool in TOOLS:
-        name = chance.choice(sorted(made))
-        yield _presented(stage, name, made[name], tool)
-
-
-def _presented(stage: Stage, name: str, token: str | None, tool: str) -> Attempt:
-    given = required(stage, tool, stage.victim.catalog_id)
-    return call(stage, "forged token", tool, name, given, token=token)
-
-
-def forgeries(stage: Stage) -> Mapping[str, str | None]:
-    issuer, now = stage.issuer, int(time.time())
-    stranger = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    minted = issuer.mint(stage.victim.user)
-    good = dict(jwt.decode(minted, options={"verify_signature": False}))
-
-    def signed(key: Any = issuer.private_key, **changes: Any) -> str:
-        claims = {name: value for name, value in {**good, **changes}.items() if value is not None}
-        return jwt.encode(claims, key, algorithm="RS256", headers={"kid": issuer.key_id})
-
-    header, _, signature = stage.token.split(".")
-    victims = jwt.utils.base64url_encode(json.dumps(good).encode()).decode()
-    by_others: dict[str, str | None] = {
-        "none": None,
-        "alg none": jwt.encode(good, "", algorithm="none", headers={"kid": issuer.key_id}),
-        "HS256 with the public key": _symmetric(stage, good),
-        "another key, our kid": signed(stranger),
-        "the key in the header": _bringing_its_key(stranger, good),
-        "tampered payload": f"{header}.{victims}.{signature}",
-        "no signature": f"{header}.{victims}.",
-    }
-    by_us: dict[str, dict[str, Any]] = {
+    """Every forgery on tools by chance; how each is refused: tests/gateway/test_tokens.py."""
+    prey, issuer = stage.victim.user, stage.issuer
+    claims: dict[str, dict[str, Any]] = {
         "another issuer": {"iss": "https://elsewhere.example"},
-        "expired": {"exp": now - 60},
+        "expired": {"exp": int(time.time()) - 60},
         "an ID token": {"token_use": "id", "client_id": None, "aud": CLIENT_ID},
         "another client": {"client_id": "another"},
         "no user": {"sub": None},
         "the client as user": {"sub": CLIENT_ID},
-        "a user who is a path": {"sub": f"x/../{stage.victim.user}"},
-        "a user in a list": {"sub": [stage.victim.user]},
-        "a user with a line break": {"sub": f"{stage.victim.user}\n"},
+        "a user who is a path": {"sub": f"x/../{prey}"},
+        "a user in a list": {"sub": [prey]},
+        "a user with a line break": {"sub": f"{prey}\n"},
         "groups in a text": {"cognito:groups": "admin"},
         "a session that is two headers": {"origin_jti": "s\r\nx-user-sub: x"},
     }
-    return {**by_others, **{name: signed(**changes) for name, changes in by_us.items()}}
-
-
-def _symmetric(stage: Stage, claims: Mapping[str, Any]) -> str:
-    """By hand, for PyJWT refuses to sign with a PEM."""
-    pem = stage.issuer.private_key.public_key().public_bytes(
-        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    makers = (
+        forgeries.unsigned,
+        forgeries.signed_with_the_public_key_as_secret,
+        forgeries.signed_by_another_key,
+        forgeries.signed_by_an_unknown_key,
+        forgeries.tampered,
     )
-    header = {"alg": "HS256", "typ": "JWT", "kid": stage.issuer.key_id}
-    parts = [jwt.utils.base64url_encode(json.dumps(each).encode()) for each in (header, claims)]
-    signature = jwt.get_algorithm_by_name("HS256").sign(b".".join(parts), pem)
-    return b".".join([*parts, jwt.utils.base64url_encode(signature)]).decode()
-
-
-def _bringing_its_key(key: rsa.RSAPrivateKey, claims: Mapping[str, Any]) -> str:
-    public = jwt.algorithms.RSAAlgorithm.to_jwk(key.public_key(), as_dict=True)
-    headers = {"kid": "mine", "jwk": public, "jku": "https://elsewhere.example/jwks.json"}
-    return jwt.encode(dict(claims), key, algorithm="RS256", headers=headers)
+    with tempfile.TemporaryDirectory() as folder:
+        by_others = {each.__name__: each(issuer, Path(folder)) for each in makers}
+    made: dict[str, str | None] = {
+        "none": None,
+        **by_others,
+        **{name: resigned(issuer, **{"sub": prey, **each}) for name, each in claims.items()},
+    }
+    for name, token in made.items():
+        # What lists is refused for the token alone, whosever it claims to be.
+        for tool in ("list_catalogs", *chance.sample(sorted(TOOLS), 3)):
+            given = required(stage, tool, stage.victim.catalog_id)
+            yield call(stage, "forged token", tool, name, given, token=token)
 
 
 SPOKEN_OF = ("list_catalogs", "knowledge_base_retrieve", "list_catalog_documents")

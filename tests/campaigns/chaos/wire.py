@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from types import SimpleNamespace
-from typing import Any, Protocol
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import boto3
@@ -49,29 +49,11 @@ _SIMULATED = ("bedrock-agent", "bedrock-agent-runtime", "s3vectors")
 _STORE_CALL = 0.008  # seconds, of DynamoDB, S3 and Step Functions
 
 
-class Line(Protocol):
-    """What one world does about a call."""
-
-    def before(self, service: str, operation: str) -> None: ...
-
-    def answer(self, service: str, operation: str, given: Answer) -> tuple[int, Answer] | None:
-        """What it is answered without being sent."""
-        ...
-
-    def send(
-        self, service: str, operation: str, given: Answer, carry_out: Callable[[], AWSResponse]
-    ) -> AWSResponse:
-        """One attempt, as its sender sees it."""
-        ...
-
-    def after(self) -> None: ...
-
-
 class Wire:
     """The clients, made once, for they are slow to make; `line` is the present world's."""
 
     def __init__(self) -> None:
-        self.line: Line | None = None
+        self.line: AccountLine | None = None
         self.client = cache(self._client)
         # What each task's present call asks for: an attempt is told bytes only.
         self._given: WeakKeyDictionary[greenlet, Answer] = WeakKeyDictionary()
@@ -135,7 +117,7 @@ def clear_stores() -> None:
 
 @dataclass
 class AccountLine:
-    """`happened` is told of each object put or deleted."""
+    """What one world does about a call; `happened` is told of each object put or deleted."""
 
     account: Account
     workflow: Callable[[], Workflow]
@@ -149,11 +131,13 @@ class AccountLine:
             self.account.pace.spend(_STORE_CALL)
 
     def answer(self, service: str, operation: str, given: Answer) -> tuple[int, Answer] | None:
+        """What it is answered without being sent."""
         return self._bedrock(service, operation, given) if service in _SIMULATED else None
 
     def send(
         self, service: str, operation: str, given: Answer, carry_out: Callable[[], AWSResponse]
     ) -> AWSResponse:
+        """One attempt, as its sender sees it."""
         # Only workers' calls go astray, not those of who sets a world up, or looks at it.
         fault = self.disruptions.met(f"{service}.{operation}") if self.kills.at_work else None
         if fault is not None and fault.kind is Kind.LATENCY:

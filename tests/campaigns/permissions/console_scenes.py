@@ -9,8 +9,7 @@ from typing import Any
 
 import httpx2
 
-from stackroom_local.clients import client
-from tests.campaigns.permissions.tool_calls import QUESTION
+from tests.campaigns.permissions.tool_calls import QUESTION, forget_runs
 from tests.e2e.people import Person, eventually
 from tests.gateway.browser import Browser
 
@@ -67,7 +66,7 @@ def use_the_console(person: Person) -> None:
         pages.post("/ask", query="How high is the lighthouse at Skagen?")
         _ask_an_agent(pages, person)
         pages.post(f"/catalogs/{person.catalog('harbours').catalog_id}/retry")
-        _forget_runs(person)
+        forget_runs(person)
         receipt = pages.post(f"{path}/documents/{document}/delete")
         eventually(
             lambda: "not searchable" in pages.get(receipt) or "no search" in pages.get(receipt),
@@ -100,15 +99,6 @@ def _send(pages: Pages, path: str) -> str:
     httpx2.post(form["url"], data=form["fields"], files={"file": _TEXT.encode()}, timeout=120)
     eventually(lambda: "searchable" in pages.get(path), "the file is searchable")
     return str(form["documentId"])
-
-
-def _forget_runs(person: Person) -> None:
-    """As if the control table were set back: the next run's name was used before."""
-    table = person.instance.control_table
-    control: Any = client("dynamodb", person.instance.aws_endpoint)
-    for item in control.scan(TableName=table)["Items"]:
-        if item["pk"]["S"].startswith("RUN#"):
-            control.delete_item(TableName=table, Key={"pk": item["pk"], "sk": item["sk"]})
 
 
 def _ask_an_agent(pages: Pages, person: Person) -> None:

@@ -102,9 +102,9 @@ def _bucket(given: Parameters, names: Names) -> str:
     return f"arn:aws:s3:::{names(given['Bucket'])}"
 
 
-def _object(action: str, *, versioned: bool = True) -> Any:
+def _object(action: str) -> Any:
     def asked(given: Parameters, names: Names) -> Iterator[_Asked]:
-        suffix = "Version" if versioned and given.get("VersionId") else ""
+        suffix = "Version" if given.get("VersionId") else ""
         arn = f"{_bucket(given, names)}/{given['Key']}"
         own_key = given.get("SSECustomerAlgorithm")
         context = {_OWN_KEY: (str(own_key),)} if own_key else {}
@@ -116,11 +116,6 @@ def _object(action: str, *, versioned: bool = True) -> Any:
 def _objects(given: Parameters, names: Names) -> Iterator[_Asked]:
     for each in given["Delete"]["Objects"]:
         yield from _object("Delete")({"Bucket": given["Bucket"], **each}, names)
-
-
-def _copy(given: Parameters, names: Names) -> Iterator[_Asked]:
-    yield from _object("Put", versioned=False)(given, names)
-    yield from _object("Get")(given["CopySource"], names)
 
 
 def _listing(action: str) -> Any:
@@ -146,14 +141,10 @@ def _item(action: str) -> Any:
     return asked
 
 
-def _batch(action: str) -> Any:
+def _batch(given: Parameters, names: Names) -> Iterator[_Asked]:
     """One action for all that it takes: IAM has one for batches, unlike for transactions."""
-
-    def asked(given: Parameters, names: Names) -> Iterator[_Asked]:
-        for table in given["RequestItems"]:
-            yield _Asked(f"dynamodb:{action}", _table(table, None, names))
-
-    return asked
+    for table in given["RequestItems"]:
+        yield _Asked("dynamodb:BatchGetItem", _table(table, None, names))
 
 
 def _transaction(given: Parameters, names: Names) -> Iterator[_Asked]:
@@ -185,11 +176,9 @@ def _generation(given: Parameters, names: Names) -> Iterator[_Asked]:
 
 
 def _conversation(given: Parameters, names: Names) -> Iterator[_Asked]:
-    """Converse has no action of its own [API reference]."""
+    """Converse has no action of its own, but InvokeModel's [API reference]."""
     yield from _model(_model_arn(names(given["modelId"])))
-    if guardrail := given.get("guardrailConfig"):
-        guarding = f"guardrail/{names(guardrail['guardrailIdentifier'])}"
-        yield _Asked("bedrock:ApplyGuardrail", _regional("bedrock", guarding))
+    yield from _guardrail(given, names)
 
 
 def _model_arn(model: str) -> str:
@@ -219,9 +208,10 @@ def _model(arn: str) -> Iterator[_Asked]:
 
 
 def _guardrail(given: Parameters, names: Names) -> Iterator[_Asked]:
-    if guardrail := given.get("guardrailConfiguration"):
-        guarding = f"guardrail/{names(guardrail['guardrailId'])}"
-        yield _Asked("bedrock:ApplyGuardrail", _regional("bedrock", guarding))
+    """By what any call of Bedrock's names one."""
+    configured = given.get("guardrailConfiguration") or given.get("guardrailConfig") or given
+    if name := configured.get("guardrailId") or configured.get("guardrailIdentifier"):
+        yield _Asked("bedrock:ApplyGuardrail", _regional("bedrock", f"guardrail/{names(name)}"))
 
 
 def _search(given: Parameters, names: Names) -> Iterator[_Asked]:
@@ -259,23 +249,10 @@ def _on_index(action: str) -> Any:
     def asked(given: Parameters, names: Names) -> Iterator[_Asked]:
         arn = _index(given, names)
         yield _Asked(f"s3vectors:{action}", arn)
-        if action != "GetVectors" and any(given.get(each) for each in _MORE_THAN_KEYS):
+        if any(given.get(each) for each in _MORE_THAN_KEYS):
             yield _Asked("s3vectors:GetVectors", arn)
 
     return asked
-
-
-def _invocation(given: Parameters, names: Names) -> Iterator[_Asked]:
-    """A foundation model by its id, as it is in this region."""
-    yield _Asked(
-        "bedrock:InvokeModel",
-        f"arn:aws:bedrock:{{region}}::foundation-model/{names(given['modelId'])}",
-    )
-
-
-def _guarding(given: Parameters, names: Names) -> Iterator[_Asked]:
-    guarding = f"guardrail/{names(given['guardrailIdentifier'])}"
-    yield _Asked("bedrock:ApplyGuardrail", _regional("bedrock", guarding))
 
 
 def _queue(action: str) -> Any:
@@ -329,18 +306,14 @@ def _of(service: str, actions: Iterable[str], kind: Any) -> dict[str, Any]:
 _ASKED: dict[str, Any] = {
     "s3.GetObject": _object("Get"),
     "s3.HeadObject": _object("Get"),
-    "s3.PutObject": _object("Put", versioned=False),
+    "s3.PutObject": _object("Put"),
     "s3.DeleteObject": _object("Delete"),
     "s3.DeleteObjects": _objects,
-    "s3.CopyObject": _copy,
     "s3.ListObjectsV2": _listing("ListBucket"),
-    "s3.ListObjects": _listing("ListBucket"),
-    "s3.HeadBucket": _listing("ListBucket"),
     "s3.ListObjectVersions": _listing("ListBucketVersions"),
     **_of("dynamodb", ("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan"), _item),
-    **_of("dynamodb", ("BatchGetItem", "BatchWriteItem"), _batch),
+    "dynamodb.BatchGetItem": _batch,
     "dynamodb.TransactWriteItems": _transaction,
-    "dynamodb.TransactGetItems": _transaction,
     **_of(
         "bedrock-agent",
         (
@@ -356,17 +329,14 @@ _ASKED: dict[str, Any] = {
     "bedrock-agent-runtime.Rerank": _reranking,
     **_of(
         "s3vectors",
-        (
-            *("GetIndex", "UpdateIndexMode", "UpdateMetadataConfiguration"),
-            *("QueryVectors", "GetVectors", "ListVectors", "PutVectors", "DeleteVectors"),
-        ),
+        (*("GetIndex", "UpdateIndexMode", "UpdateMetadataConfiguration", "QueryVectors"),),
         _on_index,
     ),
     "s3vectors.PutVectorBucketDefaultIndexMode": _plain(
         "s3vectors:PutVectorBucketDefaultIndexMode", "vectorBucketArn"
     ),
-    "bedrock-runtime.InvokeModel": _invocation,
-    "bedrock-runtime.ApplyGuardrail": _guarding,
+    "bedrock-runtime.InvokeModel": _conversation,
+    "bedrock-runtime.ApplyGuardrail": _guardrail,
     "bedrock-runtime.Converse": _conversation,
     "sqs.SendMessage": _queue("sqs:SendMessage"),
     "secretsmanager.GetSecretValue": _secret,
@@ -377,5 +347,4 @@ _ASKED: dict[str, Any] = {
     "stepfunctions.StartExecution": _plain("states:StartExecution", "stateMachineArn"),
     "stepfunctions.DescribeExecution": _plain("states:DescribeExecution", "executionArn"),
     "stepfunctions.SendTaskSuccess": _plain("states:SendTaskSuccess"),
-    "stepfunctions.SendTaskFailure": _plain("states:SendTaskFailure"),
 }

@@ -58,9 +58,9 @@ def run(tell: Callable[[str], object]) -> tuple[list[Line], Names]:
         tell(f"{len(TRIALS)} of them with something going wrong")
         for trial in TRIALS:
             trial.run(wire)
-        for story in STORIES:
+        for story, terms in STORIES.items():
             tell(story.__name__.replace("_", " "))
-            with world(wire, story.terms) as made:
+            with world(wire, terms) as made:
                 story(made)
     # Each world has a pool of one knowledge base; only in it are there data sources.
     ids = {each["parameters"].get("knowledgeBaseId") for each in lines}

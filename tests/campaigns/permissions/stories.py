@@ -1,7 +1,6 @@
 """What happens so seldom that no story of chaos tells of it; each needs a right."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -19,19 +18,6 @@ A, B = ("alice/research/a.txt", "alice/research/b.txt")
 BAD = "alice/research/setup.exe"
 _QUIET = 180.0  # seconds; what is younger, a reconciliation lets be
 _OWN, _BY_JOBS, _SHARED = Terms(), Terms(by_jobs=True), Terms(own_slots=0)
-
-
-@dataclass(frozen=True)
-class Story:
-    happens: Callable[[World], None]
-    terms: Terms = _OWN
-
-    @property
-    def __name__(self) -> str:
-        return self.happens.__name__
-
-    def __call__(self, world: World) -> None:
-        self.happens(world)
 
 
 def a_name_too_long_to_be_asked_for(world: World) -> None:
@@ -177,17 +163,17 @@ def _place(key: str) -> Location:
     return place
 
 
-STORIES = (
-    Story(a_name_too_long_to_be_asked_for, _BY_JOBS),
-    Story(a_job_that_never_ends, _BY_JOBS),
-    Story(an_object_without_a_catalog),
-    Story(a_document_dropped_into_a_catalog_that_is_going),
-    Story(a_deletion_that_died_on_the_way),
-    Story(a_document_that_only_the_index_knows, _SHARED),
-    Story(a_data_source_whose_catalog_is_gone),
-    Story(a_run_that_is_silent_when_the_reconciler_looks),
-    Story(a_run_that_is_silent_when_the_schedule_looks),
-    Story(a_run_whose_name_was_used_before),
-    Story(a_sidecar_that_somebody_has_removed, _SHARED),
-    Story(a_failure_that_is_listed_no_more),
-)
+STORIES: Mapping[Callable[[World], None], Terms] = {
+    a_name_too_long_to_be_asked_for: _BY_JOBS,
+    a_job_that_never_ends: _BY_JOBS,
+    an_object_without_a_catalog: _OWN,
+    a_document_dropped_into_a_catalog_that_is_going: _OWN,
+    a_deletion_that_died_on_the_way: _OWN,
+    a_document_that_only_the_index_knows: _SHARED,
+    a_data_source_whose_catalog_is_gone: _OWN,
+    a_run_that_is_silent_when_the_reconciler_looks: _OWN,
+    a_run_that_is_silent_when_the_schedule_looks: _OWN,
+    a_run_whose_name_was_used_before: _OWN,
+    a_sidecar_that_somebody_has_removed: _SHARED,
+    a_failure_that_is_listed_no_more: _OWN,
+}

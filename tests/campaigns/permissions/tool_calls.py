@@ -14,11 +14,9 @@ from typing import Any
 import httpx2
 
 from stackroom.model import DocumentStatus
-from stackroom.runs.worklists import shared_worklist
 from stackroom_local.cli.asking import TOOL as RETRIEVE
 from stackroom_local.clients import client
 from stackroom_local.gateway.client import call_tool
-from stackroom_local.product import Product
 from tests.e2e.people import Person, eventually
 
 QUESTION = "Which harbour has a crane?"
@@ -83,13 +81,16 @@ def _forget_its_runs(person: Person, answer: Answer) -> None:
         statusFilter="RUNNING",
     )
     eventually(lambda: not alive()["executions"], "no run is alive")
-    pool = Product(person.instance).use_cases.deployment.pool
-    shared = [shared_worklist(member.knowledge_base_id) for member in pool]
-    for worklist_id in (answer["metadata"]["catalog_id"], *shared):
-        client("dynamodb", person.instance.aws_endpoint).delete_item(
-            TableName=person.instance.control_table,
-            Key={"pk": {"S": f"RUN#{worklist_id}"}, "sk": {"S": "RUN"}},
-        )
+    forget_runs(person)
+
+
+def forget_runs(person: Person) -> None:
+    """As if the control table were set back: the next run's name was used before."""
+    table = person.instance.control_table
+    control: Any = client("dynamodb", person.instance.aws_endpoint)
+    for item in control.scan(TableName=table)["Items"]:
+        if item["pk"]["S"].startswith("RUN#"):
+            control.delete_item(TableName=table, Key={"pk": item["pk"], "sk": item["sk"]})
 
 
 def _gone(person: Person, answer: Answer) -> None:
