@@ -10,19 +10,19 @@ from hypothesis.stateful import run_state_machine_as_test
 from stackroom_local.simulator.disturbances import Kind
 from tests.campaigns.chaos.interleavings import SETTINGS, Interleaving
 from tests.campaigns.chaos.scenarios import SCENARIOS
-from tests.campaigns.chaos.trials import all_of, observe, play
+from tests.campaigns.chaos.trials import all_of, plain
 from tests.campaigns.chaos.wire import Wire
 from tests.campaigns.test_stories import EVERY_DAY
 
 
 @pytest.mark.parametrize("name", [each for each in SCENARIOS if each not in EVERY_DAY])
 def test_a_story_agrees_whatever_goes_wrong_in_it(wire: Wire, name: str) -> None:
-    plain = play(wire, SCENARIOS[name], trouble=observe)
-    trial = Random(name).choice(list(all_of(name, plain)))
+    story = plain(wire, name)
+    trial = Random(name).choice(list(all_of(name, story)))
 
     outcome = trial.run(wire)
 
-    assert plain.discrepancies == []
+    assert story.discrepancies == []
     assert outcome.discrepancies == [], outcome.told
 
 

@@ -28,7 +28,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from tests.campaigns.chaos.interleavings import SETTINGS, Interleaving
 from tests.campaigns.chaos.scenarios import SCENARIOS
-from tests.campaigns.chaos.trials import Trial, all_of, observe, play
+from tests.campaigns.chaos.trials import Trial, all_of, plain
 from tests.campaigns.chaos.wire import Wire, wired
 
 _CHUNK = 20
@@ -45,7 +45,6 @@ class Tally:
     missed: int = 0  # trials in which nothing came to be injected
     found: Counter[str] = field(default_factory=Counter)
     bad: list[tuple[str, list[str]]] = field(default_factory=list)
-    mended: list[str] = field(default_factory=list)
 
     def add(self, other: "Tally") -> None:
         self.trials += other.trials
@@ -65,7 +64,7 @@ def _wire() -> Wire:
 
 
 def plan(name: str) -> list[Trial]:
-    return list(all_of(name, play(_wire(), SCENARIOS[name], trouble=observe)))
+    return list(all_of(name, plain(_wire(), name)))
 
 
 def attempt(trials: list[Trial]) -> Tally:
@@ -80,8 +79,6 @@ def attempt(trials: list[Trial]) -> Tally:
         tally.injected += outcome.injected
         tally.missed += not outcome.injected
         tally.found.update(outcome.found)
-        if outcome.found:
-            tally.mended.append(f"{trial}: {outcome.found}")
         if outcome.discrepancies:
             tally.bad.append((str(trial), outcome.discrepancies))
     return tally
@@ -120,7 +117,6 @@ def main() -> int:
     parser.add_argument("--share", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--tell", action="store_true", help="what reconciliations mended, too")
     options = parser.parse_args()
     started, tally = time.monotonic(), Tally()
     with ProcessPoolExecutor(options.processes) as pool:
@@ -134,8 +130,6 @@ def main() -> int:
             tally.add(part)
             for told, problems in part.bad:
                 print(f"\n{told}", *problems, sep="\n    ", flush=True)
-            if options.tell and part.mended:
-                print(*part.mended, sep="\n", flush=True)
             if tally.trials % 200 < _CHUNK:
                 print(
                     f"{tally.trials} trials, {tally.injected.total()} faults,"

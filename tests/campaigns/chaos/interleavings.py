@@ -3,7 +3,7 @@
 import random
 from collections import Counter
 from contextlib import ExitStack
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -21,19 +21,8 @@ from tests.campaigns.chaos.world import World, world
 # Two catalogs of one user, one of another; the pool has one place of its own to give.
 KEYS = ("alice/one/a.txt", "alice/one/b.txt", "alice/two/a.txt", "bob/three/a.txt")
 _STEPS = (
-    "upload_handler",
-    "ensure",
-    "admit",
-    "start",
-    "poll",
-    "release",
-    "record_failure",
-    "recover",
-    "sweep",
-    "reconcile",
-    "delete_document",
-    "delete_catalog",
-    "retry",
+    *("upload_handler", "ensure", "admit", "start", "poll", "release", "record_failure", "recover"),
+    *("sweep", "reconcile", "delete_document", "delete_catalog", "retry"),
 )
 _FAULTS = sorted((operation, kind) for operation, kinds in BY_CHANCE.items() for kind in kinds)
 _OPERATIONS = (
@@ -95,17 +84,9 @@ class Interleaving(RuleBasedStateMachine):
     def remove(self, key: str) -> None:
         self.world.remove(key)
 
-    @rule(key=keys)
-    def delete_document(self, key: str) -> None:
-        self.world.command(Command("delete_document", key))
-
-    @rule(key=keys)
-    def delete_catalog(self, key: str) -> None:
-        self.world.command(Command("delete_catalog", key))
-
-    @rule(key=keys)
-    def retry(self, key: str) -> None:
-        self.world.command(Command("retry", key))
+    @rule(key=keys, action=st.sampled_from(("delete_document", "delete_catalog", "retry")))
+    def command(self, key: str, action: Any) -> None:
+        self.world.command(Command(action, key))
 
     @rule(seconds=st.sampled_from((1, 4, 7, 10, 20, 60)))
     def pass_time(self, seconds: int) -> None:

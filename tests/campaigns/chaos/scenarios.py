@@ -105,13 +105,6 @@ def _compete(world: World) -> None:
     _drop(BOB, "alice/other/o.txt", B)(world)
 
 
-def _garble(world: World) -> None:
-    """What is no event of ours is set aside in the end, and takes nobody along."""
-    world.queue.send("not an event")
-    world.malformed.add("not an event")
-    _drop(A)(world)
-
-
 def _fall_apart(world: World) -> None:
     """Everything that events would have told, and what a restored table has forgotten."""
     world.silent = True
@@ -159,7 +152,6 @@ SCENARIOS = {
         *_everywhere("rejected after a good one", _reject, _drop(A, B)),
         *_everywhere("rejected, and taken by Bedrock", _reject_what_bedrock_takes, _drop(A)),
         Scenario("two compete", _compete, own_slots=1),
-        Scenario("malformed among good ones", _garble),
         *(
             replace(each, reconciles=True)
             for each in _everywhere("reconciler mends", _fall_apart, _drop(A, B, C))

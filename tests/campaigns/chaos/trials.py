@@ -4,7 +4,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -17,12 +17,12 @@ from stackroom_local.simulator.disturbances import (
     DOCUMENTS_BY_CHANCE,
     Kind,
 )
-from stackroom_local.simulator.faults import Chance, Fault, Faults
+from stackroom_local.simulator.faults import Chance, Fault
 from tests.aws.stores import CONTROL_TABLE
-from tests.campaigns.chaos.deployment import Command, Terms
+from tests.campaigns.chaos.deployment import Command
 from tests.campaigns.chaos.disruptions import ATTEMPTS, Disruptions, faults_at
 from tests.campaigns.chaos.kills import Kill, Kills
-from tests.campaigns.chaos.scenarios import SCENARIOS, Scenario
+from tests.campaigns.chaos.scenarios import SCENARIOS
 from tests.campaigns.chaos.truth import discrepancies
 from tests.campaigns.chaos.wire import Wire
 from tests.campaigns.chaos.world import World, world
@@ -96,10 +96,10 @@ class Outcome:
     injected: Counter[tuple[str, str]]
     discrepancies: list[str]
     kills: Kills
-    operations: dict[str, int] = field(default_factory=dict)
-    calls: Counter[str] = field(default_factory=Counter)
-    found: dict[str, int] = field(default_factory=dict)
-    states: set[str] = field(default_factory=set)
+    operations: dict[str, int]
+    calls: Counter[str]
+    found: dict[str, int]
+    states: set[str]
 
 
 def injected_into(made: World) -> Counter[tuple[str, str]]:
@@ -113,72 +113,6 @@ def injected_into(made: World) -> Counter[tuple[str, str]]:
     return +counts  # without what never happened
 
 
-def play(
-    wire: Wire,
-    scenario: Scenario,
-    *,
-    terms: Terms | None = None,
-    kills: tuple[Kill, ...] = (),
-    faults: Faults | None = None,
-    disruptions: Disruptions | None = None,
-    trouble: Callable[[World], None] | None = None,
-    hurts_documents: bool = False,
-    told: str = "",
-) -> Outcome:
-    """
-    The story, its faults, quiet, one reconciliation; then the truth.
-
-    Documents that Bedrock was made to fail may fail; then their owner tries them again.
-    """
-    known = Kills.of(kills)
-    around = disruptions or Disruptions()
-    known.armed = around.armed = False
-    with world(wire, terms or scenario.terms(), kills=known, disruptions=around) as made:
-        scenario.before(made)
-        problems = [] if made.settle() else ["the story never begins"]
-        before = dict(made.account.bill.calls)
-        known.armed = around.armed = True
-        made.deliveries = made.terms.deliveries
-        if faults is not None:
-            made.faults.ask(*faults.asked)
-            made.faults.chance = faults.chance
-        scenario.story(made)
-        if trouble is not None:
-            trouble(made)
-        if scenario.reconciles:
-            made.reconcile()
-        elif not made.settle():
-            problems.append("never quiet")
-        known.armed = False
-        injected = injected_into(made)
-        made.faults.clear()
-        around.clear()
-        operations = {
-            name: count - before.get(name, 0) for name, count in made.account.bill.calls.items()
-        }
-        if hurts_documents:
-            for key in sorted({each.s3_key for each in made.failed()}):
-                made.command(Command("retry", key))
-        found = made.reconcile()
-        if made.terms.deliveries and not scenario.reconciles:
-            # Only what nobody was told of, or what was taken from the tables, needs it.
-            problems += [f"left to the reconciliation: {kind} {n}" for kind, n in found.items()]
-        problems += discrepancies(made)
-        if found:  # else it has just been seen to find nothing
-            again = made.reconcile()
-            problems += [f"found again: {kind} {count}" for kind, count in again.items()]
-        return Outcome(
-            told=told or scenario.name,
-            injected=injected,
-            discrepancies=problems,
-            kills=known,
-            operations=operations,
-            calls=around.calls,
-            found=dict(found),
-            states=made.states,
-        )
-
-
 _PASSING = (Kind.THROTTLE, Kind.UNAVAILABLE, Kind.LOST, Kind.DROPPED)
 # One of these alone is an attempt lost, and nobody hears of it. (Nor of INTERNAL, ever: it is
 # UNAVAILABLE by another name.)
@@ -188,6 +122,7 @@ _ENDS = tuple(
     for name, state in json.loads(DEFINITION.read_text("utf-8"))["States"].items()
     if state["Type"] in ("Succeed", "Fail")
 )
+_OF_DOCUMENTS = (Kind.FAILED, Kind.REFUSED)
 _MOMENTS = (0, 2, 6, 7, 8, 9, 11, 14, 18, 24)
 _STORM_KILLS = 3
 
@@ -220,27 +155,70 @@ class Trial:
             told.append(f"{self.deliveries} deliveries")
         return f"{self.scenario}: {', '.join(told) or 'nothing'} (seed {self.seed})"
 
-    def run(self, wire: Wire) -> Outcome:
-        scenario = SCENARIOS[self.scenario]
-        faults = Faults()
-        faults.ask(*self.faults)
-        if self.rate:
-            calls = [each for each in Kind if each not in (Kind.FAILED, Kind.REFUSED)]
-            faults.chance = Chance(seed=self.seed, rates=dict.fromkeys(calls, self.rate))
-        disruptions = Disruptions(rate=self.rate, seed=self.seed)
-        disruptions.asked.ask(*self.disruptions)
+    def run(self, wire: Wire, *, watching: Callable[[World], None] | None = None) -> Outcome:
+        """
+        The story, its faults, quiet, one reconciliation; then the truth.
+
+        Documents that Bedrock was made to fail may fail; then their owner tries them again.
+        """
+        scenario, kills = SCENARIOS[self.scenario], Kills.of(self.kills)
+        around = Disruptions(rate=self.rate, seed=self.seed)
+        around.asked.ask(*self.disruptions)
+        kills.armed = around.armed = False
         terms = scenario.terms(self.seed, deliveries=self.deliveries, shuffle=self.shuffle)
-        return play(
-            wire,
-            scenario,
-            terms=terms,
-            kills=self.kills,
-            faults=faults,
-            disruptions=disruptions,
-            trouble=partial(_strike, self.trouble) if self.trouble else None,
-            hurts_documents=any(each.kind in (Kind.FAILED, Kind.REFUSED) for each in self.faults),
-            told=str(self),
-        )
+        with world(wire, terms, kills=kills, disruptions=around) as made:
+            scenario.before(made)
+            problems = [] if made.settle() else ["the story never begins"]
+            before = dict(made.account.bill.calls)
+            kills.armed = around.armed = True
+            made.deliveries = self.deliveries
+            made.faults.ask(*self.faults)
+            if self.rate:
+                calls = [each for each in Kind if each not in _OF_DOCUMENTS]
+                rates = dict.fromkeys(calls, self.rate)
+                made.faults.chance = Chance(seed=self.seed, rates=rates)
+            scenario.story(made)
+            if watching is not None:
+                watching(made)
+            if self.trouble is not None:
+                _strike(self.trouble, made)
+            if scenario.reconciles:
+                made.reconcile()
+            elif not made.settle():
+                problems.append("never quiet")
+            kills.armed = False
+            injected = injected_into(made)
+            made.faults.clear()
+            around.clear()
+            operations = {
+                name: count - before.get(name, 0) for name, count in made.account.bill.calls.items()
+            }
+            if any(each.kind in _OF_DOCUMENTS for each in self.faults):
+                for key in sorted({each.s3_key for each in made.failed()}):
+                    made.command(Command("retry", key))
+            found = made.reconcile()
+            if self.deliveries and not scenario.reconciles:
+                # Only what nobody was told of, or what was taken from the tables, needs it.
+                problems += [f"left to the reconciliation: {kind} {n}" for kind, n in found.items()]
+            problems += discrepancies(made)
+            if found:  # else it has just been seen to find nothing
+                again = made.reconcile()
+                problems += [f"found again: {kind} {count}" for kind, count in again.items()]
+            return Outcome(
+                told=str(self),
+                injected=injected,
+                discrepancies=problems,
+                kills=kills,
+                operations=operations,
+                calls=around.calls,
+                found=dict(found),
+                states=made.states,
+            )
+
+
+def plain(wire: Wire, scenario: str) -> Outcome:
+    """The story without anything going wrong, which shows what there is to disturb."""
+    return Trial(scenario).run(wire, watching=observe)
 
 
 def _strike(trouble: tuple[str, float | str], world: World) -> None:
@@ -254,7 +232,6 @@ def _strike(trouble: tuple[str, float | str], world: World) -> None:
 
 
 def all_of(scenario: str, plain: Outcome) -> Iterator[Trial]:
-    """`plain` is the story without anything going wrong, which shows what there is to disturb."""
     own = Trial(scenario)
     for kill in plain.kills.possible():
         # What AWS has seen before one call is what it has seen after the call before.

@@ -275,9 +275,9 @@ class Truth(Readings):
                 yield f"execution: {execution.name} in {execution.state}"
         yield from self._of_turns()
         yield from self._of_worklists()
-        dead = {each.body for queue in self.world.account.queues for each in queue.dead}
-        for body in dead ^ self.world.malformed:
-            yield f"dead letter: {body}, set aside: {body in dead}"
+        for queue in self.world.account.queues:
+            for each in queue.dead:
+                yield f"dead letter: {each.body}"
 
     def _of_worklists(self) -> Iterator[str]:
         """Catalogs that a run has yet to come to, and what else lists documents as open."""

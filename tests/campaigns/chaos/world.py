@@ -61,14 +61,13 @@ _QUIET = 180.0
 class World(Deployment):
     """
     `may_fail` are keys of documents that no fault is needed to fail, `must_fail` those that can't
-    but; `deleted` those whose receipts must tell that they are gone; `malformed` the messages that
-    belong into the dead-letter queue. `states` are those that executions were seen in.
+    but; `deleted` those whose receipts must tell that they are gone. `states` are those that
+    executions were seen in.
     """
 
     may_fail: set[str] = field(default_factory=set)
     must_fail: set[str] = field(default_factory=set)
     deleted: set[str] = field(default_factory=set)
-    malformed: set[str] = field(default_factory=set)
     states: set[str] = field(default_factory=set)
 
     def drop(self, key: str, text: str) -> None:
@@ -175,25 +174,24 @@ def world(
     terms: Terms,
     *,
     kills: Kills | None = None,
-    faults: Faults | None = None,
     disruptions: Disruptions | None = None,
 ) -> Iterator[World]:
     clear_stores()
     random.seed(terms.seed)  # the use cases' own jitter
     hub = Hub()
-    known = faults or Faults()
+    faults = Faults()
     account = Account(
         shelves=BucketShelves(),
         durations=Durations(seed=terms.seed),
         seed=terms.seed,
         hub=hub,
-        faults=known,
+        faults=faults,
     )
     made = World(
         terms=terms,
         wire=wire,
         kills=kills or Kills(),
-        faults=known,
+        faults=faults,
         disruptions=disruptions or Disruptions(),
         account=account,
     )

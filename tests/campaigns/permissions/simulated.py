@@ -21,7 +21,7 @@ from stackroom_local.simulator.faults import Fault
 from tests.campaigns.chaos import deployment, handlers
 from tests.campaigns.chaos.disruptions import ATTEMPTS
 from tests.campaigns.chaos.scenarios import SCENARIOS
-from tests.campaigns.chaos.trials import Trial, play
+from tests.campaigns.chaos.trials import Trial
 from tests.campaigns.chaos.wire import wired
 from tests.campaigns.chaos.world import world
 from tests.campaigns.permissions.needs import Line, Names
@@ -53,8 +53,8 @@ def run(tell: Callable[[str], object]) -> tuple[list[Line], Names]:
     logging.getLogger("stackroom_local").setLevel(logging.ERROR)  # it tells of every fault
     with _recording(lines), wired() as wire:
         tell(f"{len(SCENARIOS)} stories of chaos")
-        for scenario in SCENARIOS.values():
-            play(wire, scenario)
+        for name in SCENARIOS:
+            Trial(name).run(wire)
         tell(f"{len(TRIALS)} of them with something going wrong")
         for trial in TRIALS:
             trial.run(wire)
