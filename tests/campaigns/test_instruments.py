@@ -15,7 +15,6 @@ import pytest
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.worklists import DynamoWorklists
-from stackroom.keys import Location, locate
 from stackroom.model import Document, DocumentStatus
 from stackroom.runs.leases import LEASE
 from stackroom.runs.worklists import shared_worklist
@@ -23,7 +22,7 @@ from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.campaigns.attack.latency import Comparison as Times
 from tests.campaigns.attack.oracle import FORGED, Attempt, May, judged
 from tests.campaigns.attack.wire import Answer
-from tests.campaigns.chaos.deployment import Terms
+from tests.campaigns.chaos.deployment import Terms, place_of
 from tests.campaigns.chaos.kills import Kill, Kills
 from tests.campaigns.chaos.truth import discrepancies
 from tests.campaigns.chaos.wire import Wire
@@ -51,8 +50,7 @@ def settled(wire: Wire) -> Iterator[World]:
 
 def document_of(made: World) -> tuple[DynamoDocuments, Document]:
     documents = DynamoDocuments(client=made.wire.client("dynamodb"), table=CATALOG_TABLE)
-    place = locate(KEY)
-    assert isinstance(place, Location)
+    place = place_of(KEY)
     found = documents.get(place.catalog_id, place.document_id)
     assert found is not None
     return documents, found
@@ -84,19 +82,17 @@ def fail_the_record(made: World) -> None:
 
 
 def lose_the_record(made: World) -> None:
-    _, document = document_of(made)
-    key = {"catalog_id": {"S": document.catalog_id}, "sk": {"S": f"DOC#{document.document_id}"}}
-    made.wire.client("dynamodb").delete_item(TableName=CATALOG_TABLE, Key=key)
+    made.forget_document(KEY)
 
 
 def change_the_object(made: World) -> None:
-    made.silent = True
-    made.drop(KEY, "another text")
+    with made.unheard():
+        made.drop(KEY, "another text")
 
 
 def remove_the_object(made: World) -> None:
-    made.silent = True
-    made.remove(KEY)
+    with made.unheard():
+        made.remove(KEY)
 
 
 def lose_the_vectors(made: World) -> None:

@@ -52,7 +52,7 @@ def _in_an_index(
     index = world.index(dimension=_DIMENSIONS, non_filterable=["body"], searched={"body": "en"})
     for each in documents:
         metadata = {"body": each.text, "url": f"https://shelf.test/{each.key}", **each.attributes}
-        world.put_vector(index, each.key, _embedded(world, each.text), **metadata)
+        world.put_vector(index, each.key, embedded(world, each.text), **metadata)
     yield {
         "vectorStoreType": "S3_VECTORS_DIRECT",
         "indexArn": index,
@@ -80,7 +80,7 @@ def _in_tables(
                 )
                 if number == 0:
                     replace(kept, user_id=None).make_knowledge_base("Harbour")
-                chunk = Chunk(content=each.text, embedding=tuple(_embedded(world, each.text)))
+                chunk = Chunk(content=each.text, embedding=tuple(embedded(world, each.text)))
                 kept.put(
                     NewDocument(
                         name=each.key,
@@ -108,7 +108,7 @@ def _in_a_collection(
     held: list[dict[str, Any]] = [
         {
             "text": each.text,
-            "vector": _embedded(world, each.text),
+            "vector": embedded(world, each.text),
             "metadata": {"source": f"https://shelf.test/{each.key}", **each.attributes},
         }
         for each in documents
@@ -124,7 +124,7 @@ def _in_a_collection(
     collection.close()
 
 
-def _embedded(world: World, text: str) -> list[float]:
+def embedded(world: World, text: str) -> list[float]:
     asked = {"inputText": text, "dimensions": _DIMENSIONS, "normalize": True}
     answer = world.bedrock_runtime.invoke_model(
         modelId="amazon.titan-embed-text-v2:0", body=json.dumps(asked)

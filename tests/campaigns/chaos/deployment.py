@@ -41,11 +41,16 @@ class Command:
     key: str
 
 
+def place_of(key: str) -> Location:
+    place = locate(key)
+    assert isinstance(place, Location), "people name what has its place"
+    return place
+
+
 def carry_out(
     command: Command, client: Callable[[str], Any], environment: Mapping[str, str]
 ) -> None:
-    place = locate(command.key)
-    assert isinstance(place, Location), "people name what has its place"
+    place = place_of(command.key)
     # The upload handler reads all that these need.
     use_cases = UseCases.of(UploadSettings.from_env(environment), client)
     with suppress(CatalogNotFound, DocumentNotFound):  # gone already

@@ -76,9 +76,8 @@ class Interleaving(RuleBasedStateMachine):
 
     @rule(key=keys)
     def drop_unheard(self, key: str) -> None:
-        self.world.silent = True
-        self.world.drop(key, "nobody was told")
-        self.world.silent = False
+        with self.world.unheard():
+            self.world.drop(key, "nobody was told")
 
     @rule(key=keys)
     def remove(self, key: str) -> None:

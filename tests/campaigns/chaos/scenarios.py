@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from stackroom.keys import Location, locate
-from tests.aws.stores import CATALOG_TABLE
 from tests.campaigns.chaos.deployment import Command, Terms
 from tests.campaigns.chaos.world import World
 
@@ -107,25 +105,12 @@ def _compete(world: World) -> None:
 
 def _fall_apart(world: World) -> None:
     """Everything that events would have told, and what a restored table has forgotten."""
-    world.silent = True
-    world.drop(A, "the second text")
-    world.remove(B)
-    world.drop("alice/unheard/u.txt", "nobody was told")
-    _forget(world, C)
-    world.silent = False
+    with world.unheard():
+        world.drop(A, "the second text")
+        world.remove(B)
+        world.drop("alice/unheard/u.txt", "nobody was told")
+    world.forget_document(C)
     world.pass_time(180)
-
-
-def _forget(world: World, key: str) -> None:
-    place = locate(key)
-    assert isinstance(place, Location), "it has a place"
-    world.wire.client("dynamodb").delete_item(
-        TableName=CATALOG_TABLE,
-        Key={
-            "catalog_id": {"S": place.catalog_id},
-            "sk": {"S": f"DOC#{place.document_id}"},
-        },
-    )
 
 
 def _everywhere(

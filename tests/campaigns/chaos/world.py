@@ -19,7 +19,7 @@ from stackroom.model import Document, DocumentStatus
 from stackroom_local.simulator.faults import Faults
 from stackroom_local.simulator.sidecars import SUFFIX
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
-from tests.campaigns.chaos.deployment import Command, Deployment, Terms
+from tests.campaigns.chaos.deployment import Command, Deployment, Terms, place_of
 from tests.campaigns.chaos.disruptions import Disruptions
 from tests.campaigns.chaos.handlers import simulated
 from tests.campaigns.chaos.kills import Kills
@@ -75,6 +75,23 @@ class World(Deployment):
 
     def remove(self, key: str) -> None:
         self.s3.delete_object(Bucket=BUCKET, Key=key)
+
+    @contextmanager
+    def unheard(self) -> Iterator[None]:
+        """Events get lost within."""
+        self.silent = True
+        yield
+        self.silent = False
+
+    def forget(self, sort_key: str, key: str) -> None:
+        """An item of the key's catalog."""
+        self.wire.client("dynamodb").delete_item(
+            TableName=CATALOG_TABLE,
+            Key={"catalog_id": {"S": place_of(key).catalog_id}, "sk": {"S": sort_key}},
+        )
+
+    def forget_document(self, key: str) -> None:
+        self.forget(f"DOC#{place_of(key).document_id}", key)
 
     def command(self, command: Command) -> None:
         """Run on somebody's machine, and again until it ends well."""

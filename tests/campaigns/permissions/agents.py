@@ -22,6 +22,7 @@ from stackroom_local.recording import VARIABLE
 from stackroom_local.simulator import script_orders
 from stackroom_local.simulator.server import Configuration, Simulator
 from stackroom_local.state import ACCOUNT, REGION
+from tests.campaigns.attack.linked_stores import embedded
 from tests.campaigns.permissions.agent_stack import (
     ANSWERS,
     CHUNKS,
@@ -224,11 +225,7 @@ class _Place:
         )
         for number, text in enumerate(texts):
             told = {_TEXT: text, "user_id": _IDENTITY["user_id"]}
-            asked = {"inputText": text, "dimensions": 256, "normalize": True}
-            answer = self._world.bedrock_runtime.invoke_model(
-                modelId="amazon.titan-embed-text-v2:0", body=json.dumps(asked)
-            )
-            vector = json.loads(answer["body"].read())["embedding"]
+            vector = embedded(self._world, text)
             self._world.put_vector(made["indexArn"], str(number), vector, **told)
 
     def _knowledge_base(

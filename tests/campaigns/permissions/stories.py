@@ -2,15 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 from stackroom.aws.catalogs import METADATA, DynamoCatalogs
 from stackroom.aws.documents import DynamoDocuments
-from stackroom.keys import SIDECAR_SUFFIX, Location, locate
+from stackroom.keys import SIDECAR_SUFFIX
 from stackroom.model import DocumentStatus
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
-from tests.campaigns.chaos.deployment import Terms
+from tests.campaigns.chaos.deployment import Terms, place_of
 from tests.campaigns.chaos.trials import expire
 from tests.campaigns.chaos.world import World
 
@@ -40,7 +39,8 @@ def an_object_without_a_catalog(world: World) -> None:
     assert world.settle()
     world.remove("loose.txt")
     assert world.settle()
-    _unheard(world, partial(world.remove, "lost.txt"))
+    with world.unheard():
+        world.remove("lost.txt")
     world.reconcile()
 
 
@@ -67,9 +67,10 @@ def a_document_that_only_the_index_knows(world: World) -> None:
         world.drop(key, "a text")
     assert world.settle()
     for key in (A, "bob/notes/b.txt"):
-        _unheard(world, partial(world.remove, key))
-        _forget(world, f"DOC#{_place(key).document_id}", key)
-    _forget(world, METADATA, "bob/notes/b.txt")
+        with world.unheard():
+            world.remove(key)
+        world.forget_document(key)
+    world.forget(METADATA, "bob/notes/b.txt")
     world.pass_time(_QUIET)
     world.reconcile()
 
@@ -78,9 +79,10 @@ def a_data_source_whose_catalog_is_gone(world: World) -> None:
     """The tables were brought back as of before it was made, and its file is deleted since."""
     world.drop(A, "a text")
     assert world.settle()
-    _unheard(world, partial(world.remove, A))
-    _forget(world, f"DOC#{_place(A).document_id}", A)
-    _forget(world, METADATA, A)
+    with world.unheard():
+        world.remove(A)
+    world.forget_document(A)
+    world.forget(METADATA, A)
     world.pass_time(_QUIET)
     world.reconcile()
 
@@ -121,9 +123,10 @@ def a_sidecar_that_somebody_has_removed(world: World) -> None:
     world.drop(A, "a text")
     assert world.settle()
     documents = DynamoDocuments(client=world.wire.client("dynamodb"), table=CATALOG_TABLE)
-    indexed = documents.get(_place(A).catalog_id, _place(A).document_id)
+    indexed = documents.get(place_of(A).catalog_id, place_of(A).document_id)
     assert indexed is not None
-    _unheard(world, partial(world.remove, f"{A}{SIDECAR_SUFFIX}"))
+    with world.unheard():
+        world.remove(f"{A}{SIDECAR_SUFFIX}")
     documents.save(indexed.moved(DocumentStatus.PENDING, at=world.hub.now()))
     world.drop(B, "another text")
     world.pass_time(_QUIET)
@@ -134,33 +137,14 @@ def a_sidecar_that_somebody_has_removed(world: World) -> None:
 def a_failure_that_is_listed_no_more(world: World) -> None:
     world.drop(BAD, "x")
     assert world.settle()
-    _forget(world, f"FAILED#{_place(BAD).document_id}", BAD)
+    world.forget(f"FAILED#{place_of(BAD).document_id}", BAD)
     world.pass_time(_QUIET)
     world.reconcile()
 
 
 def _mark_deleting(world: World) -> None:
     catalogs = DynamoCatalogs(client=world.wire.client("dynamodb"), table=CATALOG_TABLE)
-    catalogs.mark_deleting(_place(A).catalog_id, at=world.hub.now() - timedelta(seconds=1))
-
-
-def _unheard(world: World, happens: Callable[[], None]) -> None:
-    world.silent = True
-    happens()
-    world.silent = False
-
-
-def _forget(world: World, sort_key: str, key: str) -> None:
-    world.wire.client("dynamodb").delete_item(
-        TableName=CATALOG_TABLE,
-        Key={"catalog_id": {"S": _place(key).catalog_id}, "sk": {"S": sort_key}},
-    )
-
-
-def _place(key: str) -> Location:
-    place = locate(key)
-    assert isinstance(place, Location), "it has its place"
-    return place
+    catalogs.mark_deleting(place_of(A).catalog_id, at=world.hub.now() - timedelta(seconds=1))
 
 
 STORIES: Mapping[Callable[[World], None], Terms] = {

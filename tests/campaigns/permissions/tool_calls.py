@@ -7,7 +7,7 @@ A new tool gets its calls here. Arguments may name in braces what an earlier ans
 
 import base64
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from typing import Any
 
@@ -41,12 +41,11 @@ def _catalog(tool: str, **arguments: object) -> ToolCall:
     return ToolCall(tool=f"catalogs___{tool}", arguments=arguments)
 
 
-def _upload(filename: str, **more: object) -> dict[str, object]:
-    return {"catalog_id": "{catalog}", "filename": filename, **more}
-
-
-def _text(text: str) -> str:
-    return base64.b64encode(text.encode()).decode()
+def _upload(filename: str, text: str = "", **more: object) -> ToolCall:
+    """Without a text: a form."""
+    content = {"file_content": base64.b64encode(text.encode()).decode()} if text else {}
+    arguments = {"catalog_id": "{catalog}", "filename": filename, **content, **more}
+    return _catalog("upload_to_catalog", **arguments)
 
 
 def _indexed(filename: str) -> Callable[[Person, Answer], object]:
@@ -106,26 +105,17 @@ TOOL_CALLS: tuple[ToolCall, ...] = (
     ToolCall(tool=RETRIEVE, arguments={"query": QUESTION, "top_k": 20}),
     ToolCall(tool=RETRIEVE, arguments={"query": QUESTION, "catalog_id": "{harbours}"}),
     ToolCall(tool=RETRIEVE, arguments={"query": QUESTION, "catalog_id": "none-of-theirs"}),
-    ToolCall(
-        tool="catalogs___create_catalog",
-        arguments={"catalog_name": _SHELF},
-        keep={"catalog": _ID},
-    ),
+    replace(_catalog("create_catalog", catalog_name=_SHELF), keep={"catalog": _ID}),
     _catalog("create_catalog", catalog_name=_SHELF),
     _catalog("list_catalogs"),
-    ToolCall(
-        tool="catalogs___upload_to_catalog",
-        arguments=_upload("crane.txt", file_content=_text("The crane is in Ghent.")),
+    replace(
+        _upload("crane.txt", "The crane is in Ghent."),
         keep={"document": _DOCUMENT},
         also=_indexed("crane.txt"),
     ),
-    ToolCall(tool="catalogs___upload_to_catalog", arguments=_upload("form.txt"), also=_send),
-    ToolCall(
-        tool="catalogs___upload_to_catalog",
-        arguments=_upload("form.txt", file_content=_text("Another form."), replace=True),
-        also=_indexed("form.txt"),
-    ),
-    _catalog("upload_to_catalog", **_upload("crane.txt", file_content=_text("Which crane?"))),
+    replace(_upload("form.txt"), also=_send),
+    replace(_upload("form.txt", "Another form.", replace=True), also=_indexed("form.txt")),
+    _upload("crane.txt", "Which crane?"),
     _catalog("list_catalog_documents", catalog_id="{catalog}"),
     _catalog("get_indexing_status", catalog_id="{catalog}"),
     _catalog("query_catalog", query=QUESTION, catalog_id="{catalog}"),
@@ -133,31 +123,18 @@ TOOL_CALLS: tuple[ToolCall, ...] = (
     _catalog("select_catalog", catalog_id="{catalog}"),
     _catalog("query_catalog", query=QUESTION),
     _catalog("select_catalog", catalog_id="none"),
-    ToolCall(
-        tool="catalogs___download_from_catalog",
-        arguments={"catalog_id": "{catalog}", "document_id": "{document}"},
+    replace(
+        _catalog("download_from_catalog", catalog_id="{catalog}", document_id="{document}"),
         also=_download,
     ),
     _catalog("query_catalog", query=QUESTION, catalog_id="{harbours}"),
-    ToolCall(
-        tool="catalogs___get_indexing_status",
-        arguments={"catalog_id": "{catalog}"},
-        also=_forget_its_runs,
-    ),
+    replace(_catalog("get_indexing_status", catalog_id="{catalog}"), also=_forget_its_runs),
     _catalog("delete_catalog_document", catalog_id="{catalog}", document_id="{document}"),
-    ToolCall(
-        tool="catalogs___upload_to_catalog",
-        arguments=_upload("never sent.txt"),
-        keep={"unsent": _DOCUMENT},
-    ),
+    replace(_upload("never sent.txt"), keep={"unsent": _DOCUMENT}),
     _catalog("delete_catalog_document", catalog_id="{catalog}", document_id="{unsent}"),
     _catalog("delete_catalog", catalog_id="{catalog}"),
     _catalog("upload_to_catalog", catalog_id="none-of-theirs", filename="a.txt"),
-    ToolCall(
-        tool="catalogs___delete_catalog",
-        arguments={"catalog_id": "{catalog}", "confirm": True},
-        also=_gone,
-    ),
+    replace(_catalog("delete_catalog", catalog_id="{catalog}", confirm=True), also=_gone),
 )
 
 
