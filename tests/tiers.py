@@ -22,6 +22,7 @@ TIERS: dict[str, Tier] = {
     "console/test_bad_input.py": "test",
     "console/test_hardening_bodies.py": "test",
     "functions/test_bad_input.py": "test",
+    "functions/test_catalog_tool_errors.py": "test",
     "functions/test_catalog_tools.py": "test",
     "functions/test_ingest.py": "test",
     "functions/test_reconciler.py": "test",

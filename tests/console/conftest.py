@@ -24,7 +24,7 @@ from tests.console.browser import URL, Browser
 from tests.console.provider import CLIENT, ISSUER, Provider
 from tests.functions.conftest import clients, data_sources, environment, pipeline, printed
 from tests.functions.pipeline import Pipeline
-from tests.functions.test_catalog_tools import MODEL
+from tests.functions.tools import MODEL
 
 __all__ = ["clients", "data_sources", "environment", "pipeline", "printed"]
 

@@ -7,12 +7,14 @@ import pytest
 from moto import mock_aws
 
 import functions.catalog_tools.handler as catalog_tools
+import functions.retrieve.handler as retrieve
 from stackroom.aws import session
 from stackroom.aws.task_tokens import StepFunctionsTaskTokens
 from stackroom.deletions import deletions
 from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables
 from tests.functions.pipeline import FUNCTIONS, Pipeline
 from tests.functions.printed import Printed, listening
+from tests.functions.tools import MODEL, Tools
 from tests.workflow.bedrock import Bedrock, pool
 from tests.workflow.functions import forget, forget_clients
 
@@ -76,3 +78,16 @@ def pipeline(
             yield Pipeline(bedrock=bedrock, monkeypatch=monkeypatch)
         bedrock.close()
     forget()
+
+
+@pytest.fixture
+def tools(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tools]:
+    """The tools that agents call, with a model that writes."""
+    monkeypatch.setenv("ANSWER_MODEL_ARN", MODEL)
+    made = (catalog_tools.use_cases, retrieve.retrieval)
+    for each in made:
+        each.cache_clear()
+    with pipeline.bedrock.answering(session.client("writing")):
+        yield Tools(pipeline=pipeline)
+    for each in made:
+        each.cache_clear()

@@ -1,26 +1,22 @@
 """The audit line of both functions that agents call, and the figures beside it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import functions.catalog_tools.handler as catalog_tools
 import functions.retrieve.handler as retrieve
-from stackroom.aws import session
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.gateway.access import EVENT
 from stackroom.retrieval.search import Retrieval
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps
-from tests.functions.pipeline import Pipeline
 from tests.functions.printed import Figure, Printed, listening
 from tests.functions.tools import GatewayContext, Tools
 
 ALICE = {"x-user-sub": "alice", "x-session-id": "session-1"}
-MODEL = "arn:aws:bedrock:us-east-1::foundation-model/some.model"
-
 Ask = Callable[..., dict[str, Any]]
 
 
@@ -144,15 +140,6 @@ def test_what_a_caller_got_wrong_is_no_fault_of_ours(ask: Ask, printed: Printed)
 
     assert len(printed.figures("ToolLatency")) == 1
     assert printed.figures("ToolFaults") == []
-
-
-@pytest.fixture
-def tools(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tools]:
-    monkeypatch.setenv("ANSWER_MODEL_ARN", MODEL)
-    catalog_tools.use_cases.cache_clear()
-    with pipeline.bedrock.answering(session.client("writing")):
-        yield Tools(pipeline=pipeline)
-    catalog_tools.use_cases.cache_clear()
 
 
 def test_an_answer_and_a_link_leave_the_document_that_was_read(

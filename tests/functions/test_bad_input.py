@@ -1,31 +1,15 @@
 """What is wrong with an argument is told by its name, whatever it is, and nothing is stored."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-import functions.catalog_tools.handler as catalog_tools
 import functions.retrieve.handler as retrieve
 from stackroom.aws import session
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.functions.bad_input import DEFINITIONS, cases
-from tests.functions.pipeline import Pipeline
 from tests.functions.tools import Answer, GatewayContext, Tools, encoded
-
-MODEL = "arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-lite-v1:0"
-
-
-@pytest.fixture
-def tools(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tools]:
-    monkeypatch.setenv("ANSWER_MODEL_ARN", MODEL)
-    made = (catalog_tools.use_cases, retrieve.retrieval)
-    for each in made:
-        each.cache_clear()
-    with pipeline.bedrock.answering(session.client("writing")):
-        yield Tools(pipeline=pipeline)
-    for each in made:
-        each.cache_clear()
 
 
 @pytest.mark.parametrize("tool", DEFINITIONS)

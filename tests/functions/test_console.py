@@ -23,7 +23,7 @@ from stackroom_console.sealing import seal_key
 from tests.console.provider import CLIENT, ISSUER, Provider
 from tests.functions.pipeline import Pipeline
 from tests.functions.printed import listening
-from tests.functions.test_catalog_tools import MODEL
+from tests.functions.tools import MODEL
 from tests.lambda_context import Context
 
 HOST = "abc123.execute-api.us-east-1.amazonaws.com"

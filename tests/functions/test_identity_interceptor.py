@@ -97,9 +97,11 @@ def forwarded_headers(headers: dict[str, str]) -> dict[str, str]:
 
 def denial(headers: dict[str, str], body: Any = CALL) -> str:
     response = intercept(body, headers)["transformedGatewayResponse"]
-    assert response["statusCode"] == 200
-    assert response["body"]["result"]["isError"] is True
-    return str(response["body"]["result"]["content"][0]["text"])
+    answer, result = response["body"], response["body"]["result"]
+    assert (response["statusCode"], answer["jsonrpc"], result["isError"]) == (200, "2.0", True)
+    assert answer["id"] == (None if isinstance(body, list) else body["id"])
+    assert result["resultType"] == "complete"
+    return str(result["content"][0]["text"])
 
 
 def bearer(token: str) -> dict[str, str]:
@@ -127,7 +129,12 @@ def test_an_identity_header_of_the_client_is_replaced_in_any_casing(
     issuer: Issuer, name: str
 ) -> None:
     headers = forwarded_headers(
-        {**bearer(issuer.mint("alice", session="s-1")), name: "mallory", "X-User-Groups": "admins"}
+        {
+            **bearer(issuer.mint("alice", session="s-1")),
+            name: "mallory",
+            "X-User-Groups": "admins",
+            "x-session-id": "stolen",
+        }
     )
 
     assert {name.lower(): value for name, value in headers.items()} == {
@@ -138,36 +145,14 @@ def test_an_identity_header_of_the_client_is_replaced_in_any_casing(
     assert len(headers) == 3
 
 
-def test_a_user_without_groups_still_overwrites_the_groups_a_client_sends(issuer: Issuer) -> None:
-    headers = forwarded_headers({**bearer(issuer.mint("alice")), "x-user-groups": "admins"})
-
-    assert headers["x-user-groups"] == ","
-
-
-@pytest.mark.parametrize("name", ["x-session-id", "X-SESSION-ID"])
 def test_a_session_of_the_clients_own_is_replaced_even_if_the_token_has_none(
-    issuer: Issuer, name: str
-) -> None:
-    of_a_session = {**bearer(issuer.mint("alice", session="s-1")), name: "stolen"}
-    of_none = {**bearer(resigned(issuer, origin_jti=None)), name: "stolen"}
-
-    told = [forwarded_headers(headers) for headers in (of_a_session, of_none)]
-
-    assert [headers["x-session-id"] for headers in told] == ["s-1", "-"]
-    assert all("stolen" not in headers.values() for headers in told)
-
-
-def test_a_refreshed_token_is_of_the_same_session_and_a_new_sign_in_of_another(
     issuer: Issuer,
 ) -> None:
-    first = issuer.mint("alice")
-    session = forwarded_headers(bearer(first))["x-session-id"]
+    token = resigned(issuer, origin_jti=None)
 
-    refreshed = forwarded_headers(bearer(issuer.mint("alice", session=session)))
-    again = forwarded_headers(bearer(issuer.mint("alice")))
+    headers = forwarded_headers({**bearer(token), "X-SESSION-ID": "stolen"})
 
-    assert refreshed["x-session-id"] == session
-    assert again["x-session-id"] != session
+    assert headers == {"x-user-sub": "alice", "x-user-groups": ",", "x-session-id": "-"}
 
 
 @pytest.mark.parametrize("method", ["initialize", "notifications/initialized", "tools/list"])
@@ -215,14 +200,6 @@ def test_a_batch_is_denied_since_a_tool_call_could_hide_in_it(issuer: Issuer) ->
     assert "one JSON-RPC message at a time" in text
 
 
-def test_a_denial_answers_the_request_it_denies(keys: KeyServer) -> None:
-    body = intercept(CALL)["transformedGatewayResponse"]["body"]
-
-    assert body["id"] == 7
-    assert body["jsonrpc"] == "2.0"
-    assert body["result"]["resultType"] == "complete"
-
-
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
@@ -233,17 +210,11 @@ def test_a_denial_answers_the_request_it_denies(keys: KeyServer) -> None:
         ({"token_use": "id"}, "it is no access token"),
         ({"sub": CLIENT_ID}, "it names no user"),
         ({"sub": None}, "it lacks the claim 'sub'"),
-        ({"sub": ""}, "its subject can't name a folder"),
         ({"sub": "alice/../bob"}, "its subject can't name a folder"),
-        ({"sub": "!rejected"}, "its subject can't name a folder"),
         ({"sub": 7}, "it is malformed"),
-        ({"nbf": 32_503_680_000}, "it is not valid yet"),
         ({"iat": 32_503_680_000}, "it is not valid yet"),
-        ({"origin_jti": ""}, "its session can't be carried"),
         ({"origin_jti": "-"}, "its session can't be carried"),
-        ({"origin_jti": ["s-1"]}, "its session can't be carried"),
         ({"origin_jti": "s-1\nx-user-sub: bob"}, "its session can't be carried"),
-        ({"origin_jti": "x" * 129}, "its session can't be carried"),
         ({"cognito:groups": "admins"}, "its groups are no list of names"),
         ({"cognito:groups": ["x" * 5000]}, "the user is in too many groups"),
     ],
@@ -291,9 +262,11 @@ def test_a_call_without_one_bearer_token_is_denied(
     assert problem in denial(headers)
 
 
-def test_keys_are_fetched_once_for_many_calls(keys: KeyServer) -> None:
-    for _ in range(5):
-        forwarded_headers(bearer(keys.issuer.mint("alice")))
+def test_keys_are_fetched_once_for_many_calls_and_a_token_may_expire_during_one(
+    keys: KeyServer,
+) -> None:
+    for token in (keys.issuer.mint("alice"), resigned(keys.issuer, exp=int(time.time()) - 2)):
+        assert forwarded_headers(bearer(token))["x-user-sub"] == "alice"
 
     assert keys.requests == 1
 
@@ -347,9 +320,3 @@ def test_unreachable_keys_deny_the_call_and_say_to_try_again(
     interception.cache_clear()
 
     assert "try again" in denial(bearer(keys.issuer.mint("alice")))
-
-
-def test_a_token_that_expires_during_the_call_is_still_good(issuer: Issuer) -> None:
-    token = resigned(issuer, exp=int(time.time()) - 2)
-
-    assert forwarded_headers(bearer(token))["x-user-sub"] == "alice"

@@ -11,7 +11,7 @@ import functions.upload_handler.handler as upload_handler
 from stackroom.aws import session
 from stackroom.runs.leases import MAX_FAILURES
 from stackroom_local.simulator.disturbances import Kind
-from tests.functions.pipeline import KEY, Event, Pipeline, place_of
+from tests.functions.pipeline import Event, Pipeline, place_of
 from tests.functions.printed import Figure, Printed
 
 CATALOG = place_of().catalog_id
@@ -31,42 +31,42 @@ def breakdown(run: Event) -> Event:
     return {"worklist_id": run["worklist_id"], "epoch": run["epoch"], "error": ERROR}
 
 
-def test_a_step_is_logged_with_its_run_and_where_that_went(
-    pipeline: Pipeline, printed: Printed
-) -> None:
-    pipeline.drop()
-
-    moved = pipeline.ingest("ensure", pipeline.live_run())
-
-    line = printed.line("run moved on")
-    assert (line["service"], line["action"], line["outcome"]) == ("ingest", "ensure", "ready")
-    assert (line["worklist_id"], line["epoch"]) == (CATALOG, 1)
-    told = {name: line.get(name) for name in moved["progress"]}
-    assert told == {**moved["progress"], "calls": None, "alone": None, "set_aside": None}
-
-
-def test_an_accepted_call_is_counted_and_its_documents_are_not_in_the_log(
+def test_each_step_is_logged_with_where_its_run_went_and_an_accepted_call_is_counted(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.drop()
 
     moved = pipeline.started()
+    pipeline.ingest("sweep", {})
 
-    line = printed.lines("run moved on")[-1]
-    assert moved["progress"]["outcome"] == "started"
-    assert line["calls_at_work"] == 1
-    assert place_of().document_id not in json.dumps(line)
+    ensured, started = printed.lines("run moved on")
+    assert (ensured["service"], ensured["action"]) == ("ingest", "ensure")
+    assert (ensured["worklist_id"], ensured["epoch"]) == (CATALOG, 1)
+    assert (ensured["outcome"], started["outcome"]) == ("ready", "started")
+    told = {name: started.get(name) for name in moved["progress"]}
+    assert told == {**moved["progress"], "calls": None, "alone": None, "set_aside": None}
+    assert started["calls_at_work"] == 1
+    assert place_of().document_id not in json.dumps(started)
+    assert not {"worklist_id", "epoch"} & printed.line("leases swept").keys()
     assert printed.figures("IngestionJobs", "BusyAnswers") == []
     assert printed.figures("DirectCalls") == [figure("DirectCalls", 1)]
 
 
 @pytest.mark.parametrize("data_sources", ["s3"])
-def test_an_accepted_job_is_counted(pipeline: Pipeline, printed: Printed) -> None:
+def test_a_job_queues_up_is_granted_what_is_free_and_counted_when_it_is_accepted(
+    pipeline: Pipeline, printed: Printed
+) -> None:
     pipeline.drop()
+    queued = pipeline.ingest("start", pipeline.ensured())
 
-    pipeline.started()
+    pipeline.admit(queued)
+    started = pipeline.ingest("start", queued)
 
     [job] = pipeline.bedrock.jobs()
+    line = printed.line("run queued up")
+    assert line["worklist_id"] == CATALOG
+    assert line["waiting_since"] == queued["progress"]["waiting_since"]
+    assert started["progress"]["outcome"] == "started"
     assert printed.lines("run moved on")[-1]["job_id"] == job["ingestionJobId"]
     assert printed.figures("IngestionJobs", "BusyAnswers") == [figure("IngestionJobs", 1)]
 
@@ -88,21 +88,6 @@ def test_a_busy_knowledge_base_is_counted_and_no_failure(
     assert printed.figures("IngestionJobs", "BusyAnswers") == [figure("BusyAnswers", 1)]
 
 
-@pytest.mark.parametrize("data_sources", ["s3"])
-def test_queueing_up_is_logged_and_grants_the_grant_that_is_free(
-    pipeline: Pipeline, printed: Printed
-) -> None:
-    pipeline.drop()
-    run = pipeline.ingest("start", pipeline.ensured())
-
-    pipeline.admit(run)
-
-    line = printed.line("run queued up")
-    assert line["worklist_id"] == CATALOG
-    assert line["waiting_since"] == run["progress"]["waiting_since"]
-    assert pipeline.ingest("start", run)["progress"]["outcome"] == "started"
-
-
 def test_what_goes_with_a_data_source_is_reported(pipeline: Pipeline, printed: Printed) -> None:
     pipeline.drop()
     pipeline.settle()
@@ -114,17 +99,6 @@ def test_what_goes_with_a_data_source_is_reported(pipeline: Pipeline, printed: P
     assert moved["progress"]["documents"]["removed"] == 1
     gone = figure("DocumentsSettled", 1, outcome="gone")
     assert printed.figures("DocumentsSettled")[-1] == gone
-
-
-def test_the_sweep_tells_how_long_the_oldest_has_waited(
-    pipeline: Pipeline, printed: Printed
-) -> None:
-    pipeline.drop()
-
-    pipeline.call("ingest", {"action": "sweep"})
-
-    [waited] = printed.figures("OldestWaitSeconds")
-    assert (waited.values, waited.unit) == ((0.0,), "Seconds")
 
 
 @pytest.mark.parametrize("data_sources", ["shared"])
@@ -139,23 +113,7 @@ def test_after_the_first_sweep_it_is_known_at_the_first_upload_that_there_is_no_
     assert execution.startswith("shared-")
 
 
-def test_a_run_that_broke_is_logged_with_its_error_counted_and_followed(
-    pipeline: Pipeline, printed: Printed
-) -> None:
-    pipeline.drop()
-
-    answer = pipeline.ingest("record_failure", breakdown(pipeline.live_run()))
-
-    line = printed.line("run broke")
-    assert answer == {"failed_documents": 0}
-    assert line["level"] == "ERROR"
-    assert (line["error"], line["cause"]) == (ERROR["Error"], ERROR["Cause"])
-    assert (line["worklist_id"], line["epoch"]) == (CATALOG, 1)
-    assert printed.figures("BrokenRuns", "DocumentsSettled") == [figure("BrokenRuns", 1)]
-    assert pipeline.executions() == [f"{CATALOG}-1", f"{CATALOG}-2"]
-
-
-def test_documents_whose_run_broke_too_often_are_reported_as_failed(
+def test_a_run_that_broke_is_told_and_followed_until_its_documents_have_failed_for_it(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     event_id = pipeline.drop()
@@ -165,38 +123,32 @@ def test_documents_whose_run_broke_too_often_are_reported_as_failed(
         for _ in range(MAX_FAILURES)
     ]
 
-    line = printed.line("document settled")
     assert [each["failed_documents"] for each in answers] == [0] * (MAX_FAILURES - 1) + [1]
-    assert (line["outcome"], line["correlation_id"]) == ("failed", event_id)
-    assert ERROR["Error"] in line["reason"]
+    broke = printed.lines("run broke")[0]
+    assert (broke["level"], broke["worklist_id"], broke["epoch"]) == ("ERROR", CATALOG, 1)
+    assert (broke["error"], broke["cause"]) == (ERROR["Error"], ERROR["Cause"])
+    followed = {f"{CATALOG}-{epoch}" for epoch in range(1, MAX_FAILURES + 1)}
+    assert set(pipeline.executions()) == followed
+    settled = printed.line("document settled")
+    assert (settled["outcome"], settled["correlation_id"]) == ("failed", event_id)
+    assert ERROR["Error"] in settled["reason"]
     assert printed.figures("BrokenRuns") == [figure("BrokenRuns", 1)] * MAX_FAILURES
     assert printed.figures("DocumentsSettled") == [figure("DocumentsSettled", 1, outcome="failed")]
 
 
-def test_an_execution_that_ended_badly_is_followed_once(
+def test_an_execution_that_ended_badly_is_followed_once_and_one_started_by_hand_never(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.drop()
-    ending = {"execution_name": f"{CATALOG}-1"}
+    # EventBridge delivers at least once.
+    ended = ["by-hand", f"{CATALOG}-1", f"{CATALOG}-1"]
 
-    for _ in range(2):  # EventBridge delivers at least once
-        pipeline.ingest("recover", ending)
+    answers = [pipeline.ingest("recover", {"execution_name": name}) for name in ended]
 
-    names = [line["execution_name"] for line in printed.lines("execution ended badly")]
-    assert names == [f"{CATALOG}-1"] * 2
+    assert answers[0] == {"failed_documents": 0}
+    lines = printed.lines("execution ended badly")
+    assert [line["execution_name"] for line in lines] == ended
     assert pipeline.executions() == [f"{CATALOG}-1", f"{CATALOG}-2"]
-
-
-def test_an_execution_that_someone_started_by_hand_is_nobodys_run(
-    pipeline: Pipeline, printed: Printed
-) -> None:
-    pipeline.drop()
-
-    answer = pipeline.ingest("recover", {"execution_name": "by-hand"})
-
-    assert answer == {"failed_documents": 0}
-    assert printed.line("execution ended badly")["execution_name"] == "by-hand"
-    assert pipeline.executions() == [f"{CATALOG}-1"]
 
 
 def test_a_sweep_counts_the_runs_that_it_has_followed(pipeline: Pipeline, printed: Printed) -> None:
@@ -217,6 +169,8 @@ def test_a_sweep_counts_the_runs_that_it_has_followed(pipeline: Pipeline, printe
         [],
     ]
     assert printed.figures("RunsFollowed") == [figure("RunsFollowed", 1), figure("RunsFollowed", 0)]
+    waited = printed.figures("OldestWaitSeconds")
+    assert [(each.values, each.unit) for each in waited] == [((0.0,), "Seconds")] * 2
 
 
 def test_a_thorough_sweep_follows_at_once_what_was_stopped_with_everything_else(
@@ -257,14 +211,3 @@ def test_a_call_that_nobody_makes_breaks_before_anything_moves(
 
     assert pipeline.leases.get(CATALOG) == before
     assert [line["message"] for line in printed.lines()] == ["upload reconciled"]
-
-
-def test_keys_of_a_run_do_not_leak_into_the_next_invocation(
-    pipeline: Pipeline, printed: Printed
-) -> None:
-    pipeline.drop(KEY)
-    pipeline.ingest("ensure", pipeline.live_run())
-
-    pipeline.ingest("sweep", {})
-
-    assert not {"worklist_id", "epoch"} & printed.line("leases swept").keys()

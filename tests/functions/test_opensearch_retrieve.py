@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import Any
 
 import pydantic
@@ -13,9 +12,9 @@ from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, S
 from stackroom.filters import AllOf, Has
 from stackroom.ports.retrieval import Passage
 from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
-from tests import lambda_context
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.functions.printed import listening
+from tests.functions.tools import GatewayContext
 
 ENTRY = {
     "knowledgeBaseId": "finance-docs",
@@ -28,20 +27,10 @@ ENTRY = {
 
 
 @dataclass
-class Context(lambda_context.Context):
+class Context(GatewayContext):
     function_name: str = "opensearch_retrieve"
-    tool: str | None = "opensearch___knowledge_base_retrieve"
-    headers: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def client_context(self) -> SimpleNamespace | None:
-        if self.tool is None:
-            return None
-        custom = {
-            "bedrockAgentCoreToolName": self.tool,
-            "bedrockAgentCorePropagatedHeaders": self.headers,
-        }
-        return SimpleNamespace(custom=custom)
+    headers: dict[str, str] | None = field(default_factory=dict)
+    tool: str = "opensearch___knowledge_base_retrieve"
 
 
 @pytest.fixture
@@ -74,7 +63,7 @@ def call(event: Any, **context: Any) -> dict[str, Any]:
     return answered
 
 
-def test_each_result_tells_its_content_score_metadata_and_source(
+def test_each_result_tells_its_content_score_metadata_and_source_whoever_calls(
     knowledge_base: FakeKnowledgeBase,
 ) -> None:
     about = {"domain": "finance", "taxonomy": "GL", "source": "s3://docs/0.pdf", "chunk_id": "c-7"}
@@ -82,6 +71,8 @@ def test_each_result_tells_its_content_score_metadata_and_source(
 
     answer = call({"query": "when do ledgers close?"})
 
+    mallorys = {"x-user-sub": "mallory", "x-user-groups": "board"}
+    assert call({"query": "ledgers?"}, headers=mallorys)["results"] == answer["results"]
     [result] = answer["results"]
     assert answer["success"] is True
     assert (result["content"], result["score"]) == ("Ledgers close in May, says 0.", 0.9)
@@ -91,34 +82,27 @@ def test_each_result_tells_its_content_score_metadata_and_source(
     assert answer["metadata"]["total_results"] == 1
 
 
-def test_nothing_below_the_threshold_is_shown(knowledge_base: FakeKnowledgeBase) -> None:
+def test_a_filter_is_anded_top_k_is_the_limit_and_nothing_below_the_threshold_is_shown(
+    knowledge_base: FakeKnowledgeBase,
+) -> None:
+    in_gl = {"domain": "finance", "taxonomy": "GL"}
     for score in (0.56, 0.55, 0.5499, 0.0):
-        _put(knowledge_base, score)
-
-    answer = call({"query": "when do ledgers close?"})
-
-    assert [each["score"] for each in answer["results"]] == [0.56, 0.55]
-
-
-def test_a_filter_is_anded_and_top_k_is_the_limit(knowledge_base: FakeKnowledgeBase) -> None:
-    for number in range(4):
-        _put(knowledge_base, 0.9 - number / 100, domain="finance", taxonomy="GL")
+        _put(knowledge_base, score, **in_gl)
     _put(knowledge_base, 0.99, domain="finance", taxonomy="AP")
 
-    asked = {"query": "ledgers", "top_k": 3, "filter": {"domain": "finance", "taxonomy": "GL"}}
-    answer = call(asked)
+    answers = [call({"query": "ledgers", "top_k": top_k, "filter": in_gl}) for top_k in (1, 4)]
 
-    assert [each["score"] for each in answer["results"]] == [0.9, 0.89, 0.88]
-    assert knowledge_base.filters == [AllOf((Has("domain", "finance"), Has("taxonomy", "GL")))]
+    scores = [[each["score"] for each in answer["results"]] for answer in answers]
+    assert scores == [[0.56], [0.56, 0.55]]
+    condition = AllOf((Has("domain", "finance"), Has("taxonomy", "GL")))
+    assert knowledge_base.filters == [condition] * 2
 
 
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        ({}, "query"),
         ({"query": " "}, "query: is empty"),
         ({"query": "x", "top_k": 21}, "top_k"),
-        ({"query": "x", "filter": "finance"}, "filter"),
         ({"query": "x", "filter": {"user_id": "bob"}}, "filter"),
         ({"query": "x", "user_id": "bob"}, "user_id: no such argument"),
         ("x", "the arguments must be an object"),
@@ -137,7 +121,7 @@ def test_wrong_arguments_are_told_by_name(
 @pytest.mark.parametrize(
     ("context", "error"),
     [
-        ({"tool": None}, "MissingIdentity"),
+        ({"headers": None}, "MissingIdentity"),
         ({"tool": "knowledge_base_retrieve"}, "MissingIdentity"),
         ({"tool": "opensearch___delete_catalog"}, "ValidationError"),
         ({"invoked_function_arn": "arn:aws:lambda:us-east-1:1:function:f:1"}, "MissingIdentity"),
@@ -150,15 +134,6 @@ def test_only_the_gateway_calls_it_and_for_this_tool_alone(
 
     assert (answer["success"], answer["errorType"]) == (False, error)
     assert knowledge_base.filters == []
-
-
-def test_whoever_calls_finds_the_same(knowledge_base: FakeKnowledgeBase) -> None:
-    _put(knowledge_base, 0.9)
-
-    nobody = call({"query": "x"})
-    somebody = call({"query": "x"}, headers={"x-user-sub": "mallory", "x-user-groups": "board"})
-
-    assert nobody["results"] == somebody["results"] != []
 
 
 @pytest.mark.parametrize(
@@ -187,7 +162,6 @@ def test_a_store_in_trouble_is_told_as_what_it_is(
         [],
         [ENTRY, {**ENTRY, "knowledgeBaseId": "other"}],
         [{**ENTRY, "tenancy": "user"}],
-        [{key: value for key, value in ENTRY.items() if key != "tenancy"}],
         [{**ENTRY, "enableAcl": True}],
         [{key: value for key, value in ENTRY.items() if key != "collectionEndpoint"}],
     ],

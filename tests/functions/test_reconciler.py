@@ -26,7 +26,7 @@ from tests.aws.stores import (
     create_bucket,
     create_tables,
 )
-from tests.functions.printed import Figure, Printed, listening
+from tests.functions.printed import Printed, listening
 from tests.lambda_context import Context
 from tests.workflow.answering import answered
 
@@ -111,62 +111,39 @@ def executions() -> int:
     return len(listed["executions"])
 
 
-def test_a_lost_upload_is_registered_run_and_told(
+def test_a_lost_upload_is_registered_run_told_and_counted_and_found_no_second_time(
     world: None, later: None, printed: Printed
 ) -> None:
-    put(KEY)
+    put(KEY, "loose.txt", "alice/research/never.txt.metadata.json")
 
-    answer = reconcile()
+    first, second = reconcile(), reconcile()
 
-    assert answer == {"finished": True, "found": {"object_without_record": 1}}
+    kinds = {"object_without_record": 2, "sidecar_without_object": 1}
+    assert first == {"finished": True, "found": kinds}
+    assert second == {"finished": True, "found": {}}
     assert document().status is DocumentStatus.PENDING
     assert executions() == 1
-    line = printed.line("discrepancy")
-    assert (line["kind"], line["what"], line["outcome"]) == ("object_without_record", KEY, "mended")
+    [line] = [each for each in printed.lines("discrepancy") if each["what"] == KEY]
+    assert (line["kind"], line["outcome"]) == ("object_without_record", "mended")
+    findings = printed.figures("ReconcilerFindings")
+    by_kind = {
+        each.dimensions["kind"]: each.values for each in findings if "kind" in each.dimensions
+    }
+    assert by_kind == {"object_without_record": (2,), "sidecar_without_object": (1,)}
+    altogether = [each for each in findings if each.dimensions == {"service": "reconciler"}]
+    assert [(each.values, each.unit) for each in altogether] == [((3,), "Count"), ((0,), "Count")]
 
 
-def test_discrepancies_are_counted_altogether_and_by_kind(
-    world: None, later: None, printed: Printed
-) -> None:
-    put(KEY, "loose.txt")
-    session.client("s3").put_object(
-        Bucket=BUCKET, Key="alice/research/never.txt.metadata.json", Body=b"{}"
-    )
-
-    reconcile()
-
-    assert sorted(
-        (each.dimensions.get("kind"), each.values)
-        for each in printed.figures("ReconcilerFindings")
-        if "kind" in each.dimensions
-    ) == [("object_without_record", (2,)), ("sidecar_without_object", (1,))]
-    assert Figure(
-        name="ReconcilerFindings",
-        values=(3,),
-        unit="Count",
-        dimensions={"service": "reconciler"},
-    ) in printed.figures("ReconcilerFindings")
-
-
-def test_a_second_time_nothing_is_found_and_that_is_counted_too(
-    world: None, later: None, printed: Printed
-) -> None:
-    put(KEY, "alice/research/other.txt", "alice/loose.txt", "alice/research/setup.exe")
-    reconcile()
-
-    assert reconcile() == {"finished": True, "found": {}}
-    assert printed.figures("ReconcilerFindings")[-1].values == (0,)
-
-
+@pytest.mark.parametrize("when_due", [False, True])
 def test_the_next_invocation_goes_on_where_the_time_ran_out(
-    world: None, later: None, printed: Printed
+    world: None, later: None, printed: Printed, *, when_due: bool
 ) -> None:
     put(KEY)
     bookmark = DynamoBookmark(client=session.client("dynamodb"), table=CONTROL_TABLE)
 
     first = reconcile(Hurried(pieces=1))
     place = bookmark.read()
-    second = reconcile()
+    second = reconcile(when_due=when_due)
 
     assert first == {"finished": False, "found": {}}
     assert place is not None
@@ -185,24 +162,20 @@ def test_when_no_round_is_due_a_lost_upload_waits_for_the_next(
     assert reconcile()["found"] == {"object_without_record": 1}
 
 
-def test_a_round_that_is_under_way_is_gone_on_with_when_it_is_due(
+def test_after_a_power_cut_all_is_compared_from_the_start(
     world: None, later: None, printed: Printed
 ) -> None:
+    """And the log tells how far the round before has come."""
     put(KEY)
-    reconcile(Hurried(pieces=1))
-
-    assert reconcile(when_due=True) == {"finished": True, "found": {"object_without_record": 1}}
-
-
-def test_the_log_tells_how_far_a_round_has_come(world: None, later: None, printed: Printed) -> None:
-    put(KEY)
-
     reconcile(Hurried(pieces=2))  # the runs, and the bucket
+    cut_off = printed.line("reconciled")
+    put("alice/research/other.txt")
 
-    line = printed.line("reconciled")
-    assert line["finished"] is False
-    assert "round_ended" not in line
-    assert line["read"] == {"objects": 1}
+    answer = reconcile(idle_before=utc_now().isoformat())
+
+    assert (cut_off["finished"], cut_off["read"]) == (False, {"objects": 1})
+    assert "round_ended" not in cut_off
+    assert answer == {"finished": True, "found": {"object_without_record": 1}}
 
 
 def test_after_a_power_cut_what_came_just_before_is_registered_at_once(
@@ -216,17 +189,6 @@ def test_after_a_power_cut_what_came_just_before_is_registered_at_once(
 
     assert left_alone["found"] == {}
     assert caught_up["found"] == {"object_without_record": 1}
-
-
-def test_after_a_power_cut_all_is_compared_from_the_start(
-    world: None, later: None, printed: Printed
-) -> None:
-    reconcile(Hurried(pieces=2))  # the bucket has had its turn
-    put(KEY)
-
-    answer = reconcile(idle_before=utc_now().isoformat())
-
-    assert answer == {"finished": True, "found": {"object_without_record": 1}}
 
 
 @pytest.mark.parametrize(
@@ -269,27 +231,18 @@ def test_every_look_tells_which_indexes_can_be_searched_by_words(
     assert told == ([] if state == "active" else [(arn, state)])
 
 
-def test_a_dry_run_tells_all_and_changes_nothing(
+def test_a_dry_run_tells_all_changes_nothing_and_goes_on_where_its_time_ran_out(
     world: None, later: None, printed: Printed
 ) -> None:
     put(KEY)
     bookmark = DynamoBookmark(client=session.client("dynamodb"), table=CONTROL_TABLE)
 
-    rehearsed = reconcile(listed=True, dry_run=True)
-    mended = reconcile(listed=True)
-
-    assert [each["outcome"] for each in rehearsed["listed"]] == ["left"]
-    assert (rehearsed["finished"], bookmark.read(), executions()) == (True, None, 1)
-    assert [each["outcome"] for each in mended["listed"]] == ["mended"]
-
-
-def test_a_dry_run_goes_on_where_its_time_ran_out(
-    world: None, later: None, printed: Printed
-) -> None:
-    put(KEY)
-
     first = reconcile(Hurried(pieces=1), listed=True, dry_run=True)
     second = reconcile(listed=True, dry_run=True, resume=first["resume"])
+    kept, ran = bookmark.read(), executions()
+    mended = reconcile(listed=True)
 
     assert (first["finished"], second["finished"]) == (False, True)
-    assert len(first["listed"]) + len(second["listed"]) == 1
+    assert [each["outcome"] for each in (*first["listed"], *second["listed"])] == ["left"]
+    assert (kept, ran) == (None, 0)
+    assert [each["outcome"] for each in mended["listed"]] == ["mended"]

@@ -9,11 +9,10 @@ from stackroom.aws import session
 from stackroom.errors import RunSuperseded
 from stackroom_local.simulator.disturbances import Kind
 from stackroom_local.simulator.rules import DIRECT_DURATION, JOB_SHORTEST
-from tests.functions.pipeline import KEY, Pipeline, body, place_of
+from tests.functions.pipeline import Pipeline, body, place_of
 from tests.functions.printed import Figure, Printed
 
 CATALOG = place_of().catalog_id
-NAME = "report.txt"
 by_jobs = pytest.mark.parametrize("data_sources", ["s3"])
 
 
@@ -26,21 +25,35 @@ def settled(printed: Printed) -> list[Figure]:
     return printed.figures("DocumentsSettled")
 
 
-def test_polls_are_counted_and_logged_with_where_the_run_went(
+def test_a_document_is_followed_from_its_event_until_it_is_indexed_and_told_of_once(
     pipeline: Pipeline, printed: Printed
 ) -> None:
-    pipeline.drop()
+    event_id = pipeline.drop()
     run = pipeline.started()
     pipeline.bedrock.look_every(DIRECT_DURATION.value / 2)
 
     over = pipeline.polled(run)
+    pipeline.polled(run)  # as the state machine tries again what it has heard no answer to
 
-    lines = [line for line in printed.lines("run moved on") if line["action"] == "poll"]
-    assert over["progress"]["outcome"] == "settled"
-    assert [lines[0]["outcome"], lines[-1]["outcome"]] == ["running", "settled"]
-    assert {(line["worklist_id"], line["epoch"]) for line in lines} == {(CATALOG, 1)}
-    assert {line["service"] for line in lines} == {"status_poller"}
-    assert printed.figures("Polls") == [figure("Polls", 1)] * len(lines)
+    document = pipeline.document()
+    assert document is not None
+    assert document.indexed_at is not None
+    assert (over["progress"]["outcome"], document.correlation_id) == ("settled", event_id)
+    polls = [line for line in printed.lines("run moved on") if line["action"] == "poll"]
+    assert [polls[0]["outcome"], polls[-1]["outcome"]] == ["running", "settled"]
+    assert {(line["worklist_id"], line["epoch"]) for line in polls} == {(CATALOG, 1)}
+    assert {line["service"] for line in polls} == {"status_poller"}
+    assert printed.figures("Polls") == [figure("Polls", 1)] * len(polls)
+    line = printed.line("document settled")
+    assert (line["outcome"], line["document_id"]) == ("indexed", place_of().document_id)
+    assert (line["worklist_id"], line["version"]) == (CATALOG, document.version)
+    trail = [line["message"] for line in printed.lines() if line.get("correlation_id") == event_id]
+    assert trail == ["upload reconciled", "document settled"]
+    assert settled(printed) == [figure("DocumentsSettled", 1, outcome="indexed")]
+    waited = (document.indexed_at - document.uploaded_at).total_seconds()
+    assert printed.figures("UploadToIndexedSeconds") == [
+        figure("UploadToIndexedSeconds", waited, unit="Seconds")
+    ]
 
 
 def test_what_counts_as_indexed_though_no_search_finds_it_is_counted(
@@ -57,47 +70,25 @@ def test_what_counts_as_indexed_though_no_search_finds_it_is_counted(
     assert printed.figures("IndexedUnfound") == [figure("IndexedUnfound", 1)]
 
 
-def test_an_indexed_document_is_logged_and_counted_with_its_waiting_time(
-    pipeline: Pipeline, printed: Printed
-) -> None:
-    event_id = pipeline.drop()
-
-    moved = pipeline.polled(pipeline.started())
-
-    document = pipeline.document()
-    line = printed.line("document settled")
-    [waited] = printed.figures("UploadToIndexedSeconds")
-    assert moved["progress"]["outcome"] == "settled"
-    assert document is not None
-    assert document.indexed_at is not None
-    assert (line["outcome"], line["document_id"]) == ("indexed", place_of().document_id)
-    assert (line["version"], line["correlation_id"]) == (document.version, event_id)
-    assert (line["worklist_id"], line["epoch"]) == (CATALOG, 1)
-    assert settled(printed) == [figure("DocumentsSettled", 1, outcome="indexed")]
-    assert printed.figures("IndexedUnfound") == []
-    assert waited == figure(
-        "UploadToIndexedSeconds",
-        (document.indexed_at - document.uploaded_at).total_seconds(),
-        unit="Seconds",
-    )
-
-
 @by_jobs
-def test_a_failed_document_is_logged_with_its_reason_and_has_no_waiting_time(
+def test_of_one_round_the_failed_document_is_told_with_its_reason_and_no_waiting_time(
     pipeline: Pipeline, printed: Printed
 ) -> None:
+    pipeline.drop("alice/research/notes.txt")
     pipeline.drop()
-    pipeline.bedrock.fail("StartIngestionJob", Kind.FAILED, where=NAME)
+    pipeline.bedrock.fail("StartIngestionJob", Kind.FAILED, where="report.txt")
 
     pipeline.polled(pipeline.started())
 
     document = pipeline.document()
-    line = printed.line("document settled")
     assert document is not None
     assert document.status == "failed"
-    assert (line["outcome"], line["reason"]) == ("failed", document.status_reason)
-    assert settled(printed) == [figure("DocumentsSettled", 1, outcome="failed")]
-    assert printed.figures("UploadToIndexedSeconds") == []
+    told = {each["outcome"]: each.get("reason") for each in printed.lines("document settled")}
+    assert told == {"indexed": None, "failed": document.status_reason}
+    counted = sorted(each.dimensions["outcome"] for each in settled(printed))
+    assert counted == ["failed", "indexed"]
+    assert len(printed.figures("UploadToIndexedSeconds")) == 1
+    assert printed.figures("IndexedUnfound") == []
 
 
 def test_a_removed_document_is_settled_as_gone(pipeline: Pipeline, printed: Printed) -> None:
@@ -110,35 +101,6 @@ def test_a_removed_document_is_settled_as_gone(pipeline: Pipeline, printed: Prin
     assert printed.line("document settled")["outcome"] == "gone"
     assert settled(printed) == [figure("DocumentsSettled", 1, outcome="gone")]
     assert pipeline.document() is None
-
-
-def test_a_settlement_that_is_retried_reports_nothing_twice(
-    pipeline: Pipeline, printed: Printed
-) -> None:
-    pipeline.drop()
-    run = pipeline.started()
-
-    pipeline.polled(run)
-    pipeline.polled(run)
-
-    assert len(printed.lines("document settled")) == 1
-    assert len(settled(printed)) == 1
-    assert len(printed.figures("UploadToIndexedSeconds")) == 1
-
-
-@by_jobs
-def test_documents_of_one_round_are_counted_by_outcome(
-    pipeline: Pipeline, printed: Printed
-) -> None:
-    pipeline.drop("alice/research/notes.txt")
-    pipeline.drop()
-    pipeline.bedrock.fail("StartIngestionJob", Kind.FAILED, where=NAME)
-
-    pipeline.polled(pipeline.started())
-
-    outcomes = sorted(each.dimensions["outcome"] for each in settled(printed))
-    assert outcomes == ["failed", "indexed"]
-    assert {line["outcome"] for line in printed.lines("document settled")} == set(outcomes)
 
 
 @by_jobs
@@ -170,20 +132,3 @@ def test_a_run_of_the_past_reports_nothing(pipeline: Pipeline, printed: Printed)
 
     assert printed.lines("document settled") == []
     assert settled(printed) == []
-
-
-def test_one_correlation_id_leads_from_the_event_to_the_settled_document(
-    pipeline: Pipeline, printed: Printed
-) -> None:
-    event_id = pipeline.drop()
-    other = pipeline.drop("alice/research/notes.txt")
-
-    pipeline.polled(pipeline.started())
-
-    document = pipeline.document(KEY)
-    trail = [line["message"] for line in printed.lines() if line.get("correlation_id") == event_id]
-    assert trail == ["upload reconciled", "document settled"]
-    assert document is not None
-    assert document.correlation_id == event_id
-    assert other != event_id
-    assert {line.get("correlation_id") for line in printed.lines("run moved on")} == {None}

@@ -70,41 +70,6 @@ def test_a_rejected_upload_is_logged_with_its_reason_and_counted(
     assert pipeline.executions() == []
 
 
-def test_a_batch_asks_for_one_run_a_catalog_and_counts_every_event(
-    pipeline: Pipeline, printed: Printed
-) -> None:
-    keys = ["alice/research/a.txt", "alice/research/b.txt", "alice/law/c.txt"]
-    for key in keys:
-        pipeline.put(key)
-
-    failed = pipeline.deliver(*map(body, keys))
-
-    catalogs = {place_of(key).catalog_id for key in keys}
-    lease = pipeline.leases.get(place_of(keys[0]).catalog_id)
-    assert failed == []
-    assert pipeline.executions() == sorted(f"{catalog_id}-1" for catalog_id in catalogs)
-    assert lease is not None
-    assert lease.requested == 1
-    assert printed.figures() == [figure("UploadEvents", 1, 1, 1)]
-
-
-def test_a_key_that_a_batch_tells_of_twice_is_looked_at_once(
-    pipeline: Pipeline, printed: Printed
-) -> None:
-    pipeline.put()
-    first, second = body(), body()
-
-    failed = pipeline.deliver(first, second, body("alice/research/b.txt", kind="Object Deleted"))
-
-    lines = printed.lines("upload reconciled")
-    document = pipeline.document()
-    assert failed == []
-    assert [line["outcome"] for line in lines] == ["registered", "registered", "ignored"]
-    assert [line["correlation_id"] for line in lines[:2]] == [event_id(first), event_id(second)]
-    assert document is not None
-    assert document.correlation_id == event_id(first)
-
-
 def test_what_goes_wrong_with_one_key_fails_its_messages_and_no_others(
     pipeline: Pipeline, printed: Printed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,56 +92,6 @@ def test_what_goes_wrong_with_one_key_fails_its_messages_and_no_others(
     assert [line["message_id"] for line in lines] == failed
     assert [pipeline.document(key) is None for key in keys] == [key == keys[3] for key in keys]
     assert printed.figures() == [figure("UploadEvents", *[1] * 8)]
-
-
-def test_malformed_messages_fail_alone(pipeline: Pipeline, printed: Printed) -> None:
-    pipeline.put()
-
-    failed = pipeline.deliver(*MALFORMED, body())
-
-    lines = printed.lines("message failed")
-    assert failed == [f"m{number}" for number in range(len(MALFORMED))]
-    assert [line["message_id"] for line in lines] == failed
-    assert {line["exception_name"] for line in lines} == {"MalformedEvent"}
-    assert printed.figures() == [figure("UploadEvents", 1)]
-    assert pipeline.document() is not None
-
-
-def test_a_malformed_message_does_not_inherit_its_neighbours_correlation_id(
-    pipeline: Pipeline, printed: Printed
-) -> None:
-    pipeline.put()
-    first, last = body(), body()
-
-    pipeline.deliver(first, "malformed", last)
-
-    told = [(line["message"], line.get("correlation_id")) for line in printed.lines()]
-    assert told == [
-        ("message failed", None),
-        ("upload reconciled", event_id(first)),
-        ("upload reconciled", event_id(last)),
-    ]
-
-
-def test_nothing_is_carried_over_to_the_next_invocation(
-    pipeline: Pipeline, printed: Printed
-) -> None:
-    pipeline.drop()
-
-    pipeline.deliver("malformed")
-
-    assert printed.line("message failed").get("correlation_id") is None
-
-
-def test_no_event_is_ever_logged_whole(pipeline: Pipeline, printed: Printed) -> None:
-    pipeline.put()
-    detail: Any = json.loads(body())["detail"]
-
-    pipeline.deliver(*MALFORMED, body(source=MARK, detail={**detail, "requester": MARK}))
-
-    assert len(printed.lines()) == len(MALFORMED) + 1
-    assert MARK not in printed.log.getvalue()
-    assert '"Records"' not in printed.log.getvalue()
 
 
 def test_a_removed_object_is_told_of_as_such(pipeline: Pipeline, printed: Printed) -> None:
@@ -208,7 +123,58 @@ def test_a_store_that_does_not_answer_has_the_message_delivered_again(
     assert printed.figures() == []
 
 
-def test_messages_whose_run_could_not_be_asked_for_are_delivered_again(
+def test_a_batch_asks_for_one_run_a_catalog_and_looks_at_each_key_once(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    keys = ["alice/research/a.txt", "alice/research/b.txt", "alice/law/c.txt"]
+    for key in keys:
+        pipeline.put(key)
+    first, again = body(keys[0]), body(keys[0])
+    never_there = body("alice/research/d.txt", kind="Object Deleted")
+
+    failed = pipeline.deliver(first, again, never_there, *map(body, keys[1:]))
+
+    document = pipeline.document(keys[0])
+    lease = pipeline.leases.get(place_of(keys[0]).catalog_id)
+    told = {line["correlation_id"]: line["outcome"] for line in printed.lines("upload reconciled")}
+    assert failed == []
+    assert [told[event_id(each)] for each in (first, again, never_there)] == [
+        "registered",
+        "registered",
+        "ignored",
+    ]
+    assert document is not None
+    assert document.correlation_id == event_id(first)
+    assert lease is not None
+    assert lease.requested == 1
+    assert pipeline.executions() == sorted({f"{place_of(key).catalog_id}-1" for key in keys})
+    assert printed.figures() == [figure("UploadEvents", *[1] * 5)]
+
+
+def test_malformed_messages_fail_alone_and_nothing_of_them_is_logged(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    pipeline.put()
+    detail: Any = json.loads(body())["detail"]
+    good = body(source=MARK, detail={**detail, "requester": MARK})
+
+    failed = pipeline.deliver(good, *MALFORMED)
+    again = pipeline.deliver("malformed")
+
+    lines = printed.lines("message failed")
+    assert failed == [f"m{number}" for number in range(1, len(MALFORMED) + 1)]
+    assert again == ["m0"]
+    assert [line["message_id"] for line in lines] == [*failed, *again]
+    assert {line["exception_name"] for line in lines} == {"MalformedEvent"}
+    # Neither of a neighbour nor of an invocation before.
+    assert {line.get("correlation_id") for line in lines} == {None}
+    assert printed.line("upload reconciled")["correlation_id"] == event_id(good)
+    assert printed.figures() == [figure("UploadEvents", 1)]
+    assert MARK not in printed.log.getvalue()
+    assert '"Records"' not in printed.log.getvalue()
+
+
+def test_messages_whose_run_could_not_be_asked_for_are_delivered_again_and_find_it(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.put()
@@ -218,33 +184,22 @@ def test_messages_whose_run_could_not_be_asked_for_are_delivered_again(
         stub.add_client_error("start_execution", "ThrottlingException", http_status_code=400)
         stub.add_response("start_execution", {"executionArn": "arn", "startDate": 0})
         failed = pipeline.deliver(body(), body("alice/law/c.txt"), body())
+    again = pipeline.deliver(body())
 
     line = printed.line("asking for a run failed")
-    assert failed == ["m0", "m2"]
+    assert (failed, again) == (["m0", "m2"], [])
     assert line["catalog_id"] == place_of(KEY).catalog_id
     assert line["exception_name"] == "StoreUnavailable"
-
-
-def test_a_message_delivered_again_finds_the_run_that_it_is_missing(pipeline: Pipeline) -> None:
-    pipeline.put()
-    with Stubber(session.client("stepfunctions")) as stub:
-        stub.add_client_error("start_execution", "ThrottlingException", http_status_code=400)
-        pipeline.deliver(body())
-
-    failed = pipeline.deliver(body())
-
-    assert failed == []
     assert pipeline.executions() == [f"{place_of().catalog_id}-1"]
 
 
-@pytest.mark.parametrize("name", ["KB_CATALOG_TABLE", "STATE_MACHINE_ARN"])
 def test_a_missing_setting_fails_every_message_and_is_named(
-    pipeline: Pipeline, printed: Printed, monkeypatch: pytest.MonkeyPatch, name: str
+    pipeline: Pipeline, printed: Printed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pipeline.put()
-    monkeypatch.delenv(name)
+    monkeypatch.delenv("STATE_MACHINE_ARN")
 
     failed = pipeline.deliver(body(), body())
 
     assert failed == ["m0", "m1"]
-    assert name.lower() in printed.lines("message failed")[0]["exception"]
+    assert "state_machine_arn" in printed.lines("message failed")[0]["exception"]

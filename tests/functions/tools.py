@@ -10,6 +10,7 @@ from tests.functions.pipeline import Pipeline, body
 from tests.lambda_context import Context
 
 Answer = dict[str, Any]
+MODEL = "arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-lite-v1:0"
 
 
 @dataclass

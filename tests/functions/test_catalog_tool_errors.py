@@ -1,0 +1,188 @@
+"""What the catalog tools refuse: every row of the contract, word for word."""
+
+import pytest
+
+from stackroom.aws import session
+from stackroom.retrieval.pacing import TurnTaking
+from stackroom_local.simulator.disturbances import Kind
+from tests.aws.stores import BUCKET
+from tests.functions.printed import Printed
+from tests.functions.tools import GatewayContext, Tools, encoded, told_of
+
+ABSENT = "cat-000000000000000000000000"
+NOBODYS = "doc-000000000000000000000000"
+UNSUPPORTED = "File type '.exe' not supported. Allowed: pdf, docx, txt, md, csv, html, xlsx"
+
+
+# By tool, with the id of a catalog in place of CAT.
+ERRORS: list[tuple[str, dict[str, object], str, str]] = [
+    (
+        "get_indexing_status",
+        {"catalog_id": ABSENT},
+        "CATALOG_NOT_FOUND",
+        f"Catalog '{ABSENT}' not found",
+    ),
+    (
+        "download_from_catalog",
+        {"catalog_id": "CAT", "document_id": NOBODYS},
+        "DOCUMENT_NOT_FOUND",
+        f"Document '{NOBODYS}' not found in catalog",
+    ),
+    (
+        "delete_catalog_document",
+        {"catalog_id": "CAT", "document_id": NOBODYS},
+        "DOCUMENT_NOT_FOUND",
+        f"Document '{NOBODYS}' not found in catalog",
+    ),
+    (
+        "create_catalog",
+        {"catalog_name": "TRAVEL   notes"},  # which looks the same
+        "DUPLICATE_NAME",
+        "A catalog named 'Travel notes' already exists",
+    ),
+    (
+        "create_catalog",
+        {"catalog_name": "a/b"},
+        "INVALID_NAME",
+        "Catalog name contains invalid characters",
+    ),
+    (
+        "create_catalog",
+        {"catalog_name": "Another"},
+        "LIMIT_EXCEEDED",
+        "Maximum catalog limit (1) reached",
+    ),
+    ("upload_to_catalog", {"filename": "a.exe"}, "INVALID_FILE_TYPE", UNSUPPORTED),
+    (
+        "upload_to_catalog",
+        {"filename": "a.exe", "file_content": encoded("x")},
+        "INVALID_FILE_TYPE",
+        UNSUPPORTED,
+    ),
+    (
+        "upload_to_catalog",
+        {"filename": "b.txt", "file_content": encoded(b"x" * 4_700_000)},
+        "CONTENT_TOO_LARGE",
+        "A call carries at most 4.4 MB of file. Call again without file_content for a link to "
+        "upload it",
+    ),
+    (
+        "upload_to_catalog",
+        {"filename": "b.txt", "file_content": "eHh4" * 17_500_000},
+        "FILE_TOO_LARGE",
+        "File exceeds 50MB limit",
+    ),
+    (
+        "upload_to_catalog",
+        {"filename": "a.txt", "file_content": encoded("x")},
+        "DUPLICATE_FILE",
+        "File 'a.txt' already exists. Use replace=true to overwrite",
+    ),
+    (
+        "upload_to_catalog",
+        {"filename": "a.txt"},
+        "DUPLICATE_FILE",
+        "File 'a.txt' already exists. Use replace=true to overwrite",
+    ),
+    (
+        "query_catalog",
+        {"query": "anything?"},
+        "NO_CATALOG_SELECTED",
+        "No catalog selected. Use select_catalog first or specify catalog_id",
+    ),
+    (
+        "query_catalog",
+        {"query": "anything?", "catalog_id": "CAT"},
+        "CATALOG_EMPTY",
+        "Catalog has no indexed documents",
+    ),
+    (
+        "query_catalog",
+        {"query": "anything?", "catalog_id": "CAT", "num_results": 21},
+        "VALIDATION_ERROR",
+        "num_results: Input should be less than or equal to 20. Allowed: How many passages to "
+        "answer from at most: an integer from 1 to 20, by default 5.",
+    ),
+    (
+        "list_catalogs",
+        {"user_id": "bob"},
+        "VALIDATION_ERROR",
+        "user_id: no such argument. Allowed: next_token",
+    ),
+]
+
+
+def test_errors_word_for_word(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stackroom.aws.catalog_register.MAX_CATALOGS", 1)
+    catalog_id = tools.create("Travel notes")
+    tools.upload(catalog_id, "a.txt")
+
+    for tool, arguments, code, text in ERRORS:
+        of_upload = {"catalog_id": "CAT"} if tool == "upload_to_catalog" else {}
+        given = {
+            name: catalog_id if each == "CAT" else each
+            for name, each in {**of_upload, **arguments}.items()
+        }
+        answer = tools.call(tool, **given)
+
+        assert told_of(answer) == (code, f"Error: {text}")
+        assert answer["metadata"].keys() == {"tool_type", "error_code", "error_details"}
+
+
+def test_wrong_metadata_is_named_once_and_nothing_is_stored(tools: Tools) -> None:
+    catalog_id = tools.create()
+    wrong: dict[str, object] = {"Domain": "hr", "user_id": "bob", "domain": 5, "tags": ["a", 5]}
+
+    for name, value in wrong.items():
+        code, text = told_of(
+            tools.call(
+                "upload_to_catalog",
+                catalog_id=catalog_id,
+                filename="a.txt",
+                file_content=encoded("x"),
+                metadata={name: value},
+            )
+        )
+        assert (code, text.count(f"'{name}'")) == ("VALIDATION_ERROR", 1)
+
+    assert "Contents" not in session.client("s3").list_objects_v2(Bucket=BUCKET)
+
+
+def test_a_call_without_a_verified_user_or_for_another_tool_is_refused(tools: Tools) -> None:
+    for headers in (None, {"x-user-sub": ""}, {"x-session-id": "s"}):
+        context = GatewayContext(headers=headers, tool="catalogs___list_catalogs")
+        code, text = told_of(tools.raw({}, context))
+        assert code == "MISSING_IDENTITY"
+        assert "sign in" in text
+
+    assert told_of(tools.call("knowledge_base_retrieve", query="x"))[0] == "VALIDATION_ERROR"
+
+
+def test_a_busy_service_is_told_as_such(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Nobody waits for a turn: how many would fit into that time, the machine decides.
+    monkeypatch.setattr(TurnTaking, "until", lambda self, _deadline: self.clocks.elapsed())
+    catalog_id = tools.create()
+    tools.index(catalog_id, "a.txt")
+
+    for operation in ("Converse", "Retrieve"):
+        tools.pipeline.bedrock.fail(operation, Kind.THROTTLE)
+        answer = tools.call("query_catalog", query="anything?", catalog_id=catalog_id)
+        assert told_of(answer)[0] == "THROTTLED", operation
+
+
+def test_a_fault_of_ours_is_counted_and_told_without_its_words(
+    tools: Tools, printed: Printed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("arn:aws:secret")
+
+    monkeypatch.setattr("stackroom.catalogs.listing.Listing.catalogs_of", broken)
+
+    code, text = told_of(tools.call("list_catalogs"))
+
+    assert (code, text) == (
+        "UNAVAILABLE",
+        "Error: The service can't answer at the moment. Try again in a few seconds.",
+    )
+    [fault] = printed.figures("ToolFaults")
+    assert fault.dimensions == {"service": "catalog_tools"}
