@@ -25,7 +25,7 @@ from stackroom.errors import (
     KnowledgeBaseUnavailable,
     SearchRefused,
 )
-from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
+from stackroom.filters import AllOf, Compares, Comparison, Filter, Has, Lists
 from stackroom.ports.embeddings import Vector
 from stackroom.ports.retrieval import Search
 from stackroom.tenancy import Owned
@@ -158,7 +158,7 @@ def test_passages_come_nearest_first_with_their_cosine_and_all_that_is_known_of_
     assert page.attributes == metadata
 
 
-@pytest.mark.parametrize("space", ["cosinesimil", "l2", "innerproduct"])
+@pytest.mark.parametrize("space", ["l2", "innerproduct"])
 def test_a_cosine_is_told_alike_whatever_the_space(collection: Collection, space: str) -> None:
     body = creation(dimensions=2)
     body["mappings"]["properties"]["vector"]["method"]["space_type"] = space
@@ -183,33 +183,6 @@ def test_scores_of_vectors_that_have_another_length_than_one_are_not_believed(
         _knowledge_base(collection).retrieve("a question", None, 1)
 
 
-def test_every_condition_lets_through_what_it_means(filled: Collection) -> None:
-    expected: list[tuple[Filter, list[int]]] = [
-        (Has("year", 2024), [0]),
-        (Has("draft", True), [3]),
-        (Has("unheard", "of"), []),
-        (Has("draft", 1), []),
-        (AnyOf((Has("taxonomy", "GL"), Has("taxonomy", "AP"))), [1, 2]),
-        (AnyOf(()), []),
-        (AllOf((AnyOf((Has("year", 2024), Has("year", 2025))), Has("domain", "hr"))), [0]),
-        (Compares("domain", Comparison.NOT_EQUALS, "finance"), [0, 3]),
-        (Compares("unheard", Comparison.NOT_EQUALS, "of"), [0, 1, 2, 3]),
-        (Compares("year", Comparison.GREATER, 2024), [1]),
-        (Compares("year", Comparison.GREATER_OR_EQUAL, 2024), [0, 1]),
-        (Compares("year", Comparison.LESS, 2025), [0, 2]),
-        (Compares("year", Comparison.LESS_OR_EQUAL, 2025), [0, 1, 2]),
-        (Compares("domain", Comparison.IN, ("hr", "other")), [0, 3]),
-        (Compares("taxonomy", Comparison.NOT_IN, ("leave", "GL")), [2, 3]),
-        (Compares("domain", Comparison.STARTS_WITH, "fin"), [1, 2]),
-        (Compares("domain", Comparison.STRING_CONTAINS, "na"), [1, 2]),
-        (Compares("domain", Comparison.STRING_CONTAINS, "*"), []),
-    ]
-
-    for condition, found in expected:
-        texts = sorted(DOCUMENTS[at][0] for at in found)
-        assert sorted(_texts(filled, condition)) == texts, condition
-
-
 @pytest.mark.parametrize(
     ("condition", "named"),
     [
@@ -217,7 +190,6 @@ def test_every_condition_lets_through_what_it_means(filled: Collection) -> None:
         (Compares("domain", Comparison.NOT_IN, ("hr", 1)), "'domain'"),
         (Compares("draft", Comparison.IN, (1,)), "'draft'"),
         (Has("domain", "x" * 8192), "8191"),
-        (Compares("year", Comparison.STARTS_WITH, "2"), "startsWith"),
         (Compares("year", Comparison.GREATER, "2"), "needs a number"),
         (Compares("domain", Comparison.STRING_CONTAINS, 2), "needs a text"),
     ],
@@ -286,43 +258,18 @@ def test_hybrid_finds_by_words_what_is_far_in_meaning_and_tells_how_far(
     assert [each.similarity for each in found.passages] == pytest.approx([0.0, 1.0])
 
 
-def test_what_words_alone_have_found_is_shown_with_its_cosine_too(collection: Collection) -> None:
-    near = [_document(f"near {number}", (1.0, 0.0), {}) for number in range(100)]
-    far = _document("Invoices are paid in June.", (0.0, 1.0), {"domain": "finance"})
-    collection.fill("docs", creation(dimensions=2), [*near, far])
-
-    found = _knowledge_base(collection, search=Search.HYBRID).retrieve("invoices June", None, 2)
-
-    assert {each.text: each.similarity for each in found.passages} == pytest.approx(
-        {"near 0": 1.0, "Invoices are paid in June.": 0.0}
-    )
-
-
-def test_hybrid_needs_an_engine_that_filters(collection: Collection) -> None:
-    body = creation(dimensions=2)
-    body["mappings"]["properties"]["vector"]["method"]["engine"] = "nmslib"
-    collection.fill("docs", body, [])
-
-    with pytest.raises(SearchRefused, match="nmslib"):
-        _knowledge_base(collection, search=Search.HYBRID).retrieve("a question", None, 1)
-
-
 @pytest.mark.parametrize("search", [Search.SEMANTIC, Search.HYBRID])
 @pytest.mark.parametrize(
-    ("kind", "error", "message"),
-    [
-        (Kind.PARTIAL, KnowledgeBaseUnavailable, "1 of 2 shards failed"),
-        (Kind.NONSENSE, KnowledgeBaseUnavailable, "nonsense"),
-        (Kind.INTERNAL, KnowledgeBaseUnavailable, "500"),
-    ],
+    ("kind", "message"),
+    [(Kind.PARTIAL, "1 of 2 shards failed"), (Kind.NONSENSE, "nonsense"), (Kind.INTERNAL, "500")],
 )
 def test_half_an_answer_and_nonsense_are_no_answer(
-    filled: Collection, search: Search, kind: Kind, error: type[Exception], message: str
+    filled: Collection, search: Search, kind: Kind, message: str
 ) -> None:
     operation = "Search" if search is Search.SEMANTIC else "MultiSearch"
     FAULTS.ask(Fault(operation=operation, kind=kind, where=filled.id))
 
-    with pytest.raises(error, match=message):
+    with pytest.raises(KnowledgeBaseUnavailable, match=message):
         _knowledge_base(filled, search=search).retrieve("a question", None, 3)
 
 
@@ -330,8 +277,6 @@ def test_half_an_answer_and_nonsense_are_no_answer(
     ("shards", "message"),
     [
         ({"total": 2, "successful": 1, "skipped": 0, "failed": 0}, "1 of 2 shards answered"),
-        ({"total": 2, "successful": 2, "skipped": 0, "failed": 1}, "1 of 2 shards failed"),
-        ({"total": 2, "failed": 0}, "no count of shards"),
         ({"total": True, "successful": True, "failed": False}, "no count of shards"),
     ],
 )
@@ -342,6 +287,39 @@ def test_what_some_shards_did_not_say_is_not_left_out_without_a_word(
 
     with pytest.raises(KnowledgeBaseUnavailable, match=message):
         hits_in(answer, Fields())
+
+
+def test_nmslib_is_searched_without_a_filter_and_by_meaning_alone(collection: Collection) -> None:
+    body = creation(dimensions=2)
+    body["mappings"]["properties"]["vector"]["method"]["engine"] = "nmslib"
+    collection.fill("docs", body, [_document(*each) for each in DOCUMENTS])
+
+    assert len(_texts(collection, None)) == 4
+    with pytest.raises(SearchRefused, match="nmslib"):
+        _texts(collection, Has("domain", "hr"))
+    with pytest.raises(SearchRefused, match="nmslib"):
+        _knowledge_base(collection, search=Search.HYBRID).retrieve("a question", None, 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [(Kind.THROTTLE, KnowledgeBaseThrottled), (Kind.DROPPED, KnowledgeBaseUnavailable)],
+)
+def test_what_passes_is_tried_twice_again_unless_that_would_be_late(
+    filled: Collection, kind: Kind, error: type[Exception]
+) -> None:
+    knowledge_base = _knowledge_base(filled)
+
+    FAULTS.ask(Fault(operation="Search", kind=kind, times=2, where=filled.id))
+    assert len(knowledge_base.retrieve("a question", None, 4).passages) == 4
+    FAULTS.ask(Fault(operation="Search", kind=kind, times=3, where=filled.id))
+    with pytest.raises(error):
+        knowledge_base.retrieve("a question", None, 1)
+
+    FAULTS.ask(Fault(operation="Search", kind=kind, times=3, where=filled.id))
+    with pytest.raises(error):
+        knowledge_base.retrieve("a question", None, 1, deadline=Deadline.after(0.09))
+    assert [each.times for each in FAULTS.asked] == [2]
 
 
 def test_attributes_in_objects_are_named_as_filters_name_them(collection: Collection) -> None:
@@ -397,38 +375,6 @@ def test_what_an_index_changes_before_it_compares_is_refused(
         rendered(condition, layout.attributes)
 
 
-@pytest.mark.parametrize("kind", [Kind.THROTTLE, Kind.DROPPED])
-def test_what_passes_is_tried_again(filled: Collection, kind: Kind) -> None:
-    FAULTS.ask(Fault(operation="Search", kind=kind, times=2, where=filled.id))
-
-    assert len(_texts(filled, None, 4)) == 4
-
-
-@pytest.mark.parametrize(
-    ("kind", "error"),
-    [(Kind.THROTTLE, KnowledgeBaseThrottled), (Kind.DROPPED, KnowledgeBaseUnavailable)],
-)
-def test_what_does_not_pass_is_told_as_what_it_is(
-    filled: Collection, kind: Kind, error: type[Exception]
-) -> None:
-    FAULTS.ask(Fault(operation="Search", kind=kind, times=3, where=filled.id))
-
-    with pytest.raises(error):
-        _texts(filled, None)
-
-
-def test_nothing_is_tried_again_that_would_be_late(filled: Collection) -> None:
-    knowledge_base = _knowledge_base(filled)
-    knowledge_base.retrieve("a question", None, 1)
-    FAULTS.ask(Fault(operation="Search", kind=Kind.THROTTLE, times=3, where=filled.id))
-
-    with pytest.raises(KnowledgeBaseThrottled):
-        knowledge_base.retrieve("a question", None, 1, deadline=Deadline.after(0.09))
-
-    assert len(FAULTS.asked) == 1  # two of its three are left
-    assert FAULTS.asked[0].times == 2
-
-
 def test_a_call_takes_no_longer_than_the_deadline(filled: Collection) -> None:
     knowledge_base = _knowledge_base(filled)
     knowledge_base.retrieve("a question", None, 1)
@@ -472,16 +418,6 @@ def test_an_index_that_can_not_be_searched_is_refused(
 
     with pytest.raises(SearchRefused, match=named):
         _knowledge_base(collection).retrieve("a question", None, 1)
-
-
-def test_nmslib_is_searched_without_a_filter_alone(collection: Collection) -> None:
-    body = creation(dimensions=2)
-    body["mappings"]["properties"]["vector"]["method"]["engine"] = "nmslib"
-    collection.fill("docs", body, [_document(*each) for each in DOCUMENTS])
-
-    assert len(_texts(collection, None)) == 4
-    with pytest.raises(SearchRefused, match="nmslib"):
-        _texts(collection, Has("domain", "hr"))
 
 
 def test_credentials_that_expire_are_renewed_before_the_next_call(filled: Collection) -> None:
@@ -606,16 +542,11 @@ def test_the_request_that_goes_out_is_right_field_by_field() -> None:
     )
 
 
-@pytest.mark.parametrize(("credentials", "region"), [(None, REGION), (Credentials("a", "b"), None)])
-def test_without_credentials_or_a_region_nothing_can_be_signed(
-    credentials: Any, region: str | None
-) -> None:
-    with pytest.raises(SearchRefused, match="to sign searches with"):
-        _client("http://127.0.0.1:1", credentials, region)
-
-
-def test_nobody_there_is_told_as_such() -> None:
-    client = _client("http://127.0.0.1:1", Credentials("a", "b"))
+def test_without_credentials_or_a_region_nothing_can_be_signed_and_nobody_there_is_told() -> None:
+    nowhere = "http://127.0.0.1:1"
+    for credentials, region in ((None, REGION), (Credentials("a", "b"), None)):
+        with pytest.raises(SearchRefused, match="to sign searches with"):
+            _client(nowhere, credentials, region)
 
     with pytest.raises(KnowledgeBaseUnavailable, match="GetMapping answered ConnectionError"):
-        client.mapping("docs", Deadline.after(0.05))
+        _client(nowhere, Credentials("a", "b")).mapping("docs", Deadline.after(0.05))

@@ -23,10 +23,12 @@ def passes_the_model(client: Any, configuration: Any) -> None:
         )
 
 
-def test_more_than_retrieve_gives_is_asked_for_by_the_page() -> None:
+def test_no_more_is_asked_for_than_retrieve_gives_nor_reranked_than_there_are_passages() -> None:
     asked: Any = RetrieveOptions().configuration(250, None)
+    reranking: Any = Reranking(model_arn=MODEL, number_of_reranked_results=50).configuration(5)
 
     assert asked["vectorSearchConfiguration"]["numberOfResults"] == 100
+    assert reranking["bedrockRerankingConfiguration"]["numberOfRerankedResults"] == 5
 
 
 def test_every_choice_of_a_vector_search_is_sent(client: Any) -> None:
@@ -105,14 +107,6 @@ def test_a_managed_knowledge_base_has_a_configuration_of_its_own(
     assert asked == {"managedSearchConfiguration": search}
 
 
-def test_no_more_reranked_results_are_asked_for_than_passages() -> None:
-    reranking = Reranking(model_arn=MODEL, number_of_reranked_results=50)
-
-    chosen = reranking.configuration(5)["bedrockRerankingConfiguration"]
-
-    assert chosen["numberOfRerankedResults"] == 5
-
-
 @pytest.mark.parametrize(
     ("reranking", "expected"),
     [
@@ -138,13 +132,6 @@ def test_the_attributes_that_a_model_reads_are_chosen(reranking: Reranking, expe
     [
         ({"search_type": "TEXT"}, "search_type is 'TEXT', HYBRID or SEMANTIC is possible"),
         ({"is_managed": True, "search_type": "HYBRID"}, "neither search_type nor implicit_filter"),
-        (
-            {
-                "is_managed": True,
-                "implicit_filter": ImplicitFilter(model_arn=MODEL, attributes=(YEAR,)),
-            },
-            "neither search_type nor implicit_filter",
-        ),
         ({"managed_reranking": "NONE"}, "for a MANAGED knowledge base only"),
         (
             {
@@ -174,29 +161,12 @@ def test_what_does_not_go_together_is_refused(members: dict[str, Any], why: str)
             "only one can be given",
         ),
         (
-            lambda: Reranking(model_arn=MODEL, fields_to_include=("a",) * 101),
-            "at most 100 fields",
-        ),
-        (
-            lambda: ImplicitFilter(model_arn="", attributes=(YEAR,)),
-            "the model of an implicit filter needs an ARN",
-        ),
-        (lambda: ImplicitFilter(model_arn=MODEL, attributes=()), "0 attributes, 1 to 25 are taken"),
-        (
             lambda: ImplicitFilter(model_arn=MODEL, attributes=(YEAR,) * 26),
             "26 attributes, 1 to 25 are taken",
         ),
         (
-            lambda: Attribute(key="", type="STRING", description="x"),
-            "key must have 1 to 256 characters",
-        ),
-        (
             lambda: Attribute(key="k", type="DATE", description="x"),  # type: ignore[arg-type]
             "the type of 'k' is 'DATE', possible are STRING, NUMBER, BOOLEAN, STRING_LIST",
-        ),
-        (
-            lambda: Attribute(key="k", type="STRING", description="x" * 1025),
-            "the description of 'k' must have 1 to 1024 characters",
         ),
     ],
 )

@@ -64,8 +64,17 @@ class Answers(AnswerSettings, FittingSettings, SearchSettings):
     retrieve_min_score: float = 0.0
 
 
-def use_cases(settings: type[Settings]) -> UseCases:
-    return UseCases.of(settings.from_env(VARIABLES), client=lambda service: service)
+def use_cases(settings: type[Settings], *members: dict[str, str], **variables: str) -> UseCases:
+    """Over a pool of members that are the usual one but for what is said of them."""
+    pool = json.dumps([{**MEMBER, **each} for each in members or ({},)])
+    given = {**VARIABLES, "KB_POOL": pool, **variables}
+    return UseCases.of(settings.from_env(given), client=lambda service: service)
+
+
+def searched_by(settings: type[Settings], member: dict[str, str], **variables: str) -> Any:
+    """What a function that reads these settings searches with, behind what shares and paces it."""
+    made = use_cases(settings, member, **variables)
+    return found_in(made.deployment.knowledge_base("KB00000001"))
 
 
 @pytest.mark.parametrize(
@@ -91,20 +100,10 @@ def test_what_a_function_reads_is_enough_for_what_it_does(
     assert asked(use_cases(settings))
 
 
-def test_a_use_case_is_made_once() -> None:
-    made = use_cases(IngestSettings)
-
-    assert made.run_tasks.admission is made.broken_runs.admission
-    assert made.run_tasks.documents is made.broken_runs.succession.documents
-
-
 @pytest.mark.parametrize(
     ("settings", "asked", "missing"),
     [
         (Answers, lambda made: made.uploads, "KB_CONTROL_TABLE"),
-        (RetrieveSettings, lambda made: made.admission, "ADMISSION_JOBS"),
-        (InspectSettings, lambda made: made.runs, "STATE_MACHINE_ARN"),
-        (PollerSettings, lambda made: made.retrieval, "RETRIEVE_LEAST_SCORE"),
         (RetrieveSettings, lambda made: made.answering, "ANSWER_VIA"),
     ],
 )
@@ -143,20 +142,14 @@ def test_a_knowledge_base_is_made_by_the_type_of_its_member(
         return FakeKnowledgeBase()
 
     monkeypatch.setattr(knowledge_bases, "TYPES", {**knowledge_bases.TYPES, "SHELF": shelf})
-    pool = json.dumps([MEMBER, {**MEMBER, "knowledge_base_id": "S1", "type": "SHELF"}])
-    settings = RetrieveSettings.from_env({**VARIABLES, "KB_POOL": pool})
 
-    made = UseCases.of(settings, client=lambda service: service).retrieval.pool
+    made = use_cases(RetrieveSettings, {}, {"knowledge_base_id": "S1", "type": "SHELF"})
+    pool, left = made.retrieval.pool, made.deployment.knowledge_base("KB00000009")
 
-    assert isinstance(found_in(made["KB00000001"]), BedrockKnowledgeBase)
-    assert isinstance(found_in(made["S1"]), FakeKnowledgeBase)
+    assert isinstance(found_in(pool["KB00000001"]), BedrockKnowledgeBase)
+    assert isinstance(found_in(pool["S1"]), FakeKnowledgeBase)
+    assert isinstance(found_in(left), BedrockKnowledgeBase)  # it has left the pool
     assert [each.knowledge_base_id for each in made_of] == ["S1"]
-
-
-def test_a_knowledge_base_that_has_left_the_pool_is_taken_for_bedrocks() -> None:
-    left = use_cases(PollerSettings).deployment.knowledge_base("KB00000009")
-
-    assert isinstance(left, BedrockKnowledgeBase)
 
 
 def test_an_unknown_type_is_named_with_those_that_are_allowed() -> None:
@@ -185,36 +178,19 @@ def found_in(knowledge_base: object) -> object:
     return knowledge_base
 
 
-def over_one(settings: type[Settings], member: dict[str, str], **variables: str) -> UseCases:
-    """Over a pool of that one member."""
-    given = {**VARIABLES, "KB_POOL": json.dumps([{**MEMBER, **member}]), **variables}
-    return UseCases.of(settings.from_env(given), client=lambda service: service)
-
-
-def searched_by(settings: type[Settings], via: str | None, **member: str) -> object:
-    """What a function searches with that reads these settings."""
-    variables = {} if via is None else {"RETRIEVE_VIA": via}
-    made = over_one(settings, member, **variables)
-    return found_in(made.deployment.knowledge_base("KB00000001"))
-
-
-def at_once(settings: type[Settings], **member: str) -> int:
-    """Documents that one question names, of a function that only looks what is there."""
-    return over_one(settings, member).deployment.documents_at_once("KB00000001")
-
-
 @pytest.mark.parametrize("settings", [RetrieveSettings, CatalogToolsSettings, PrewarmSettings])
 def test_who_searches_for_somebody_does_it_as_is_configured(
-    settings: type[Settings], monkeypatch: pytest.MonkeyPatch
+    settings: type[Settings], caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setitem(VARIABLES, "PREWARM_MINUTES", "15")
+    member, minutes = {"index": INDEX}, {"PREWARM_MINUTES": "15"}
 
-    by_default = searched_by(settings, None, index=INDEX)
-    by_retrieve = searched_by(settings, "bedrock", index=INDEX)
-    directly = searched_by(settings, "s3vectors", index=INDEX)
+    for via in ({}, {"RETRIEVE_VIA": "bedrock"}):
+        assert isinstance(searched_by(settings, member, **minutes, **via), BedrockKnowledgeBase)
 
-    assert isinstance(by_default, BedrockKnowledgeBase)
-    assert isinstance(by_retrieve, BedrockKnowledgeBase)
+    minutes["RETRIEVE_VIA"] = "s3vectors"
+    assert isinstance(searched_by(settings, {}, **minutes), BedrockKnowledgeBase)
+    assert "'KB00000001' is searched through Retrieve: no index in KB_POOL" in caplog.text
+    directly = searched_by(settings, member, **minutes)
     assert isinstance(directly, S3VectorsKnowledgeBase)
     assert isinstance(found_in(vars(directly)["_fallback"]), BedrockKnowledgeBase)
 
@@ -223,35 +199,39 @@ def test_who_searches_for_somebody_does_it_as_is_configured(
 def test_who_looks_whether_something_is_found_asks_the_index_itself(
     settings: type[Settings],
 ) -> None:
-    found = searched_by(settings, None, index=INDEX)
+    made = use_cases(settings, {"index": INDEX}).deployment
+
+    found = found_in(made.knowledge_base("KB00000001"))
 
     assert isinstance(found, IndexPresence)
     assert found.index_arn == INDEX
-    assert at_once(settings, index=INDEX) == AT_ONCE
+    assert made.documents_at_once("KB00000001") == AT_ONCE
 
 
-@pytest.mark.parametrize("member", [{}, {"type": "MANAGED"}, {"type": "MANAGED", "index": INDEX}])
+@pytest.mark.parametrize("member", [{}, {"type": "MANAGED", "index": INDEX}])
 def test_where_it_has_no_index_of_ours_bedrock_is_asked_about_fewer_at_once(
-    member: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    member: dict[str, str],
 ) -> None:
-    monkeypatch.setitem(VARIABLES, "KB_DOCS_OWNER", "123456789012")
+    made = use_cases(PollerSettings, member, KB_DOCS_OWNER="123456789012").deployment
 
-    assert isinstance(searched_by(PollerSettings, None, **member), BedrockKnowledgeBase)
-    assert at_once(PollerSettings, **member) == 5
+    assert isinstance(found_in(made.knowledge_base("KB00000001")), BedrockKnowledgeBase)
+    assert made.documents_at_once("KB00000001") == 5
 
 
-def test_a_member_without_an_index_is_searched_through_retrieve_and_the_operator_told(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    assert isinstance(searched_by(RetrieveSettings, "s3vectors"), BedrockKnowledgeBase)
+def test_a_managed_knowledge_base_is_searched_by_retrieve_and_has_no_answers_of_its_own() -> None:
+    managed = {"knowledge_base_id": "KB9", "type": "MANAGED"}
+    made = use_cases(CatalogToolsSettings, {}, managed, RETRIEVE_VIA="s3vectors").deployment
 
-    assert "'KB00000001' is searched through Retrieve: no index in KB_POOL" in caplog.text
+    found = found_in(made.knowledge_base("KB9"))
+
+    assert isinstance(found, BedrockKnowledgeBase)
+    assert "managedSearchConfiguration" in found._options.configuration(5, None)
+    assert list(answers_of_pool(made)) == [MEMBER["knowledge_base_id"]]
 
 
 def test_knowledge_bases_share_the_vectors_of_questions() -> None:
-    members = [{**MEMBER, "knowledge_base_id": f"KB{each}", "index": INDEX} for each in (1, 2)]
-    variables = {**VARIABLES, "KB_POOL": json.dumps(members), "RETRIEVE_VIA": "s3vectors"}
-    made = UseCases.of(RetrieveSettings.from_env(variables), client=lambda service: service)
+    members = [{"knowledge_base_id": f"KB{each}", "index": INDEX} for each in (1, 2)]
+    made = use_cases(RetrieveSettings, *members, RETRIEVE_VIA="s3vectors")
 
     one, other = map(found_in, made.retrieval.pool.values())
 
@@ -259,48 +239,31 @@ def test_knowledge_bases_share_the_vectors_of_questions() -> None:
 
 
 def test_who_shows_passages_to_people_is_guarded_and_who_looks_for_them_is_not() -> None:
-    def guardrail(settings: type[Settings]) -> object:
-        made = UseCases.of(settings.from_env(VARIABLES | GUARDED), client=lambda service: service)
-        knowledge_base = made.deployment.knowledge_base("KB00000001")
-        return vars(found_in(knowledge_base))["_guardrail"]
-
-    assert guardrail(RetrieveSettings) == guardrail(Answers) == Guardrail(id="gr123", version="2")
-    assert guardrail(PollerSettings) is None
-
-
-def test_who_searches_an_index_is_guarded_there_and_where_it_falls_back_to(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    for name, value in GUARDED.items():
-        monkeypatch.setitem(VARIABLES, name, value)
-
-    made: Any = vars(searched_by(RetrieveSettings, "s3vectors", index=INDEX))
-
+    """Over an index, too, both there and where it falls back to."""
     guardrail = Guardrail(id="gr123", version="2")
-    assert made["_lets_through"].__self__.guardrail == guardrail
-    assert vars(found_in(made["_fallback"]))["_guardrail"] == guardrail
+    by_retrieve = [
+        vars(searched_by(settings, {}, **GUARDED))["_guardrail"]
+        for settings in (RetrieveSettings, Answers, PollerSettings)
+    ]
+    via = {"RETRIEVE_VIA": "s3vectors"}
+    directly = vars(searched_by(RetrieveSettings, {"index": INDEX}, **GUARDED, **via))
+
+    assert by_retrieve == [guardrail, guardrail, None]
+    assert directly["_lets_through"].__self__.guardrail == guardrail
+    assert vars(found_in(directly["_fallback"]))["_guardrail"] == guardrail
 
 
-def test_a_model_writes_from_the_search_and_has_the_patience_of_a_client_of_its_own() -> None:
-    made = UseCases.of(Answers.from_env(VARIABLES | GUARDED), client=lambda service: service)
+def test_who_writes_answers_has_the_patience_of_a_client_of_its_own() -> None:
+    way = {"ANSWER_VIA": "retrieve_and_generate", "RETRIEVE_VIA": "s3vectors"}
+    made = use_cases(Answers, **GUARDED)
 
-    answering = made.answering
+    answering, asked = made.answering, use_cases(Answers, **way).answering
 
     assert isinstance(answering, Answering)
     assert answering.retrieval is made.retrieval
     writer = vars(answering.writer)
-    assert (writer["_client"], writer["_guardrail"]) == (
-        "writing",
-        Guardrail(id="gr123", version="2"),
-    )
-
-
-def test_a_store_that_answers_by_itself_has_the_patience_of_a_client_of_its_own() -> None:
-    way = {"ANSWER_VIA": "retrieve_and_generate", "RETRIEVE_VIA": "s3vectors"}
-    settings = Answers.from_env(VARIABLES | way)
-
-    asked = UseCases.of(settings, client=lambda service: service).answering
-
+    assert writer["_client"] == "writing"
+    assert writer["_guardrail"] == Guardrail(id="gr123", version="2")
     assert isinstance(asked, StoreAnswering)
     searched = found_in(asked.pool["KB00000001"])
     assert isinstance(searched, BedrockKnowledgeBase)  # it knows no other search
@@ -323,43 +286,19 @@ def test_settings_of_answers_that_can_not_work_are_named(given: dict[str, str], 
         Answers.from_env(VARIABLES | given)
 
 
-@pytest.mark.parametrize("via", [None, "bedrock", "s3vectors"])
-def test_a_managed_knowledge_base_is_searched_by_retrieve_however_others_are(
-    via: str | None,
-) -> None:
-    found = searched_by(RetrieveSettings, via, type="MANAGED")
-
-    assert isinstance(found, BedrockKnowledgeBase)
-    assert "managedSearchConfiguration" in found._options.configuration(5, None)
-
-
-def test_a_managed_knowledge_base_has_no_answers_of_its_own() -> None:
-    pool = json.dumps([MEMBER, {**MEMBER, "knowledge_base_id": "KB9", "type": "MANAGED"}])
-    settings = CatalogToolsSettings.from_env({**VARIABLES, "KB_POOL": pool})
-    made = UseCases.of(settings, client=lambda service: service)
-
-    assert list(answers_of_pool(made.deployment)) == [MEMBER["knowledge_base_id"]]
-
-
 def test_every_type_of_a_pool_says_what_it_takes() -> None:
     assert CAPACITIES.keys() == TYPES.keys()
 
 
 def test_jobs_at_a_time_are_those_of_each_members_type() -> None:
+    """Of a managed one only with the account that has the bucket."""
     pool = json.dumps([MEMBER, {**MEMBER, "knowledge_base_id": "KB9", "type": "MANAGED"}])
-    limits = IngestSettings.from_env(
-        {**VARIABLES, "KB_POOL": pool, "KB_DOCS_OWNER": "123456789012"}
-    ).limits
+    variables = {**VARIABLES, "KB_POOL": pool}
+    limits = IngestSettings.from_env({**variables, "KB_DOCS_OWNER": "123456789012"}).limits
 
-    assert limits.jobs_in(MEMBER["knowledge_base_id"]) == 1
-    assert limits.jobs_in("KB9") == 50
-
-
-def test_a_managed_knowledge_base_needs_the_account_that_has_the_bucket() -> None:
-    pool = json.dumps([{**MEMBER, "type": "MANAGED"}])
-
+    assert (limits.jobs_in(MEMBER["knowledge_base_id"]), limits.jobs_in("KB9")) == (1, 50)
     with pytest.raises(ValidationError, match="KB_DOCS_OWNER goes with a knowledge base"):
-        IngestSettings.from_env({**VARIABLES, "KB_POOL": pool})
+        IngestSettings.from_env(variables)
 
 
 def test_who_only_looks_at_the_stores_lists_what_lies_there_without_a_pool() -> None:
@@ -375,46 +314,32 @@ def test_who_only_looks_at_the_stores_lists_what_lies_there_without_a_pool() -> 
     assert looking.deployment.inventory.managed == frozenset()
 
 
-def layers_of(knowledge_base: object) -> list[str]:
-    """What stands before the store, outermost first."""
-    layers: list[str] = []
-    while isinstance(knowledge_base, Coalesced | Paced | Reranked):
-        layers.append(type(knowledge_base).__name__)
-        knowledge_base = knowledge_base.knowledge_base
-    return layers
-
-
-@pytest.mark.parametrize("settings", [RetrieveSettings, CatalogToolsSettings])
 @pytest.mark.parametrize("member", [{}, {"type": "MANAGED"}, {"index": INDEX}])
-def test_who_searches_for_somebody_takes_turns(
-    settings: type[Settings], member: dict[str, str]
+def test_who_searches_for_somebody_takes_turns_and_who_does_for_nobody_takes_none(
+    member: dict[str, str],
 ) -> None:
-    variables = {**VARIABLES, "KB_POOL": json.dumps([{**MEMBER, **member}])}
-    variables["RETRIEVE_VIA"] = "s3vectors" if "index" in member else "bedrock"
-    made = UseCases.of(settings.from_env(variables), client=lambda service: service)
+    variables = {"RETRIEVE_VIA": "s3vectors", "PREWARM_MINUTES": "15"}
+    of_managed = {"KB_DOCS_OWNER": "123456789012"}
 
-    found = made.deployment.knowledge_base("KB00000001")
+    def found(settings: type[Settings], **more: str) -> object:
+        return use_cases(settings, member, **more).deployment.knowledge_base("KB00000001")
 
-    assert layers_of(found) == ["Coalesced", "Paced"]
-
-
-@pytest.mark.parametrize("settings", [PollerSettings, PrewarmSettings])
-def test_who_searches_for_nobody_takes_no_turns(
-    settings: type[Settings], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(VARIABLES, "PREWARM_MINUTES", "15")
-    made = use_cases(settings)
-
-    assert "Paced" not in layers_of(made.deployment.knowledge_base("KB00000001"))
+    for settings in (RetrieveSettings, CatalogToolsSettings):
+        outer = found(settings, **variables)
+        assert isinstance(outer, Coalesced)
+        assert isinstance(outer.knowledge_base, Paced)
+    for settings in (PollerSettings, PrewarmSettings):
+        alone = found(settings, **variables, **of_managed)
+        assert not isinstance(alone, Paced)
+        assert not isinstance(getattr(alone, "knowledge_base", None), Paced)
 
 
 def test_knowledge_bases_of_one_rate_take_turns_together() -> None:
     members = [
-        {**MEMBER, "knowledge_base_id": each, "type": kind}
+        {"knowledge_base_id": each, "type": kind}
         for each, kind in (("KB1", "BEDROCK"), ("KB2", "BEDROCK"), ("KB3", "MANAGED"))
     ]
-    variables = {**VARIABLES, "KB_POOL": json.dumps(members)}
-    made = UseCases.of(RetrieveSettings.from_env(variables), client=lambda service: service)
+    made = use_cases(RetrieveSettings, *members)
 
     def taking(knowledge_base_id: str) -> TurnTaking:
         found: Any = made.deployment.knowledge_base(knowledge_base_id)

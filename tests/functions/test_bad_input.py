@@ -3,44 +3,39 @@
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
-
 import functions.retrieve.handler as retrieve
 from stackroom.aws import session
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
-from tests.functions.bad_input import DEFINITIONS, cases
+from tests.functions.bad_input import DEFINITIONS, Bad, cases
 from tests.functions.tools import Answer, GatewayContext, Tools, encoded
 
 
-@pytest.mark.parametrize("tool", DEFINITIONS)
-def test_a_wrong_argument_is_named_and_nothing_is_stored(tools: Tools, tool: str) -> None:
+def test_a_wrong_argument_is_named_and_nothing_is_stored(tools: Tools) -> None:
     catalog_id = tools.create()
     document_id = tools.upload(catalog_id, "a.txt")
-    good = good_arguments(tool, catalog_id, document_id)
-    found, before = list(cases(tool, good)), everything()
+    before = everything()
 
-    mistaken = {
-        str(bad): told for bad in found if (told := answered(tools, tool, bad.arguments, bad))
-    }
+    for tool in DEFINITIONS:
+        found = list(cases(tool, good_arguments(tool, catalog_id, document_id)))
+        mistaken = {str(bad): told for bad in found if (told := answered(tools, bad))}
 
-    assert mistaken == {}
-    assert everything() == before
-    assert len(found) >= len(DEFINITIONS[tool]["inputSchema"]["properties"])
-
-
-@pytest.mark.parametrize("tool", DEFINITIONS)
-def test_of_many_wrong_arguments_the_first_ten_are_told(tools: Tools, tool: str) -> None:
-    good = good_arguments(tool, "cat-1", "doc-1")
-
-    _, text = told_by(tools, tool, {**good, **dict.fromkeys(map(str, range(20_000)), 1)})
-
-    assert text.count("no such argument") == 10
-    assert text.endswith("; and 19990 more")
+        assert mistaken == {}
+        assert everything() == before, tool
+        assert len(found) >= len(DEFINITIONS[tool]["inputSchema"]["properties"])
 
 
-def answered(tools: Tools, tool: str, arguments: Mapping[str, object], bad: Any) -> str:
+def test_of_many_wrong_arguments_the_first_ten_are_told(tools: Tools) -> None:
+    many = dict.fromkeys(map(str, range(20_000)), 1)
+    for tool in DEFINITIONS:
+        _, text = told_by(tools, tool, {**good_arguments(tool, "cat-1", "doc-1"), **many})
+
+        assert text.count("no such argument") == 10
+        assert text.endswith("; and 19990 more")
+
+
+def answered(tools: Tools, bad: Bad) -> str:
     """What is wrong with the answer, or nothing."""
-    code, text = told_by(tools, tool, arguments)
+    code, text = told_by(tools, bad.tool, bad.arguments)
     if code in (None, "UNAVAILABLE", "THROTTLED", "RetrievalFailed", "Throttled"):
         return f"{code}: {text}"
     return "" if bad.is_named_in(text) else f"doesn't name the argument: {text}"

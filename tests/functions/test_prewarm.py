@@ -17,8 +17,6 @@ from tests.functions.tools import GatewayContext, Tools
 from tests.lambda_context import Context
 
 ALICE = {"x-user-sub": "alice"}
-MODEL = "arn:aws:bedrock:us-east-1::foundation-model/some.model"
-
 Prewarm = Callable[[], dict[str, int]]
 
 
@@ -65,10 +63,8 @@ def published(figure: Figure, *, ago: timedelta) -> None:
 
 
 def test_an_idle_knowledge_base_is_asked_and_finds_nothing(
-    pipeline: Pipeline, prewarm: Prewarm, printed: Printed
+    pipeline: Pipeline, tools: Tools, prewarm: Prewarm, printed: Printed
 ) -> None:
-    pipeline.monkeypatch.setenv("ANSWER_MODEL_ARN", MODEL)
-    tools = Tools(pipeline=pipeline)
     tools.index(tools.create(), "leave.txt", "Is anybody there? Alice is.")
     before = len(searches(pipeline))
 
@@ -101,14 +97,11 @@ def test_what_the_tools_print_tells_that_it_is_not_idle(
 
 
 def test_an_answer_from_a_catalog_is_a_question_too(
-    pipeline: Pipeline, prewarm: Prewarm, printed: Printed
+    pipeline: Pipeline, tools: Tools, prewarm: Prewarm, printed: Printed
 ) -> None:
-    pipeline.monkeypatch.setenv("ANSWER_MODEL_ARN", MODEL)
-    tools = Tools(pipeline=pipeline)
     catalog_id = tools.create()
     tools.index(catalog_id, "leave.txt", "Annual leave is thirty days.")
-    with pipeline.bedrock.answering(session.client("writing")):
-        tools.call("query_catalog", query="How long is annual leave?", catalog_id=catalog_id)
+    tools.call("query_catalog", query="How long is annual leave?", catalog_id=catalog_id)
     for figure in printed.figures("ToolLatency"):
         published(figure, ago=timedelta(minutes=1))
     before = len(searches(pipeline))

@@ -120,8 +120,8 @@ def ask(
     return asked
 
 
-def test_a_new_resource_is_an_index_that_is_searched_by_words(
-    ask: Ask, cloudformation: CloudFormation, indexes: FakeSearchIndexes
+def test_a_new_resource_is_an_index_that_is_searched_by_words_and_no_address_is_logged(
+    ask: Ask, cloudformation: CloudFormation, indexes: FakeSearchIndexes, printed: Printed
 ) -> None:
     ask("Create")
 
@@ -136,6 +136,8 @@ def test_a_new_resource_is_an_index_that_is_searched_by_words(
     assert cloudformation.types == [""]
     assert indexes.changes == ["enhance", "add"]
     assert (indexes.text_search, indexes.language) == (Readiness.BUILDING, "en")
+    assert printed.line("prepared")["text_search"] == "building"
+    assert "signature" not in printed.log.getvalue()
 
 
 def test_nothing_is_done_to_the_index_of_a_resource_that_goes(
@@ -188,31 +190,16 @@ def test_a_reason_has_room_in_the_answer(
     assert len(json.dumps(cloudformation.answer)) <= 4096
 
 
-def test_an_answer_that_did_not_arrive_is_given_again(
+def test_an_answer_that_did_not_arrive_is_given_three_times_and_then_lambdas_to_repeat(
     ask: Ask, cloudformation: CloudFormation
 ) -> None:
-    cloudformation.refusals = [503, 503]
-
-    ask("Create")
-
-    assert cloudformation.answer["Status"] == "SUCCESS"
-
-
-def test_what_never_arrives_is_lambdas_to_repeat(ask: Ask, cloudformation: CloudFormation) -> None:
-    cloudformation.refusals = [503] * 3
+    cloudformation.refusals = [503] * 5
 
     with pytest.raises(OSError, match="503"):
         ask("Create")
-
     ask("Create")
+
     assert cloudformation.answer["Status"] == "SUCCESS"
-
-
-def test_nothing_of_the_address_is_logged(ask: Ask, printed: Printed) -> None:
-    ask("Create")
-
-    assert printed.line("prepared")["text_search"] == "building"
-    assert "signature" not in printed.log.getvalue()
 
 
 def test_a_person_may_ask_for_all_indexes_by_hand_and_is_told(
