@@ -120,37 +120,20 @@ def test_a_call_takes_one_to_ten_documents(direct: BedrockDirectDocuments, count
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("refusal", [*BUSY, UNAVAILABLE])
-def test_answers_that_mean_later_are_back_pressure(
-    direct: BedrockDirectDocuments, stubber: Stubber, operation: str, refusal: tuple[str, str, int]
-) -> None:
-    code, message, _ = refusal
-    stubber.add_client_error(operation, *refusal)
-
-    assert call(direct, operation) == Busy(why=f"{code}: {message}")
-
-
-@pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("refusal", NOT_BUSY)
-def test_answers_that_mean_never_are_not_waited_out(
-    direct: BedrockDirectDocuments, stubber: Stubber, operation: str, refusal: tuple[str, str, int]
-) -> None:
-    stubber.add_client_error(operation, *refusal)
-    is_of_documents = refusal[0] == "ValidationException" and operation.startswith("ingest")
-
-    with pytest.raises(DocumentsRefused if is_of_documents else ClientError) as refused:
-        call(direct, operation)
-
-    assert refusal[1] in str(refused.value)
-
-
-@pytest.mark.parametrize("operation", OPERATIONS)
-def test_a_call_that_failed_is_tried_again_under_its_token(
+def test_answers_that_mean_later_are_back_pressure_and_those_that_mean_never_are_not(
     direct: BedrockDirectDocuments, stubber: Stubber, operation: str
 ) -> None:
+    for code, message, status in (*BUSY, UNAVAILABLE):
+        stubber.add_client_error(operation, code, message, status)
+        assert call(direct, operation) == Busy(why=f"{code}: {message}")
+    for code, message, status in NOT_BUSY:
+        stubber.add_client_error(operation, code, message, status)
+        is_of_documents = code == "ValidationException" and operation.startswith("ingest")
+        with pytest.raises(DocumentsRefused if is_of_documents else ClientError) as refused:
+            call(direct, operation)
+        assert message in str(refused.value)
     stubber.add_client_error(operation, "InternalServerException", "oops", 500)
-
-    with pytest.raises(KnowledgeBaseUnavailable):
+    with pytest.raises(KnowledgeBaseUnavailable):  # tried again under its token
         call(direct, operation)
 
 

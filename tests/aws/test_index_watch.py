@@ -74,10 +74,6 @@ def test_an_index_that_is_made_for_it_is_looked_up_now_and_then(
         (an_index(dimension=512), "it has 512 dimensions, and questions' vectors 1024"),
         (an_index(distanceMetric="euclidean"), "it measures distance by euclidean, not cosine"),
         (
-            an_index(metadataConfiguration={}),
-            "AMAZON_BEDROCK_TEXT is not configured for text search",
-        ),
-        (
             an_index({**SEARCHABLE, "metadataKey": "title"}),
             "AMAZON_BEDROCK_TEXT is not configured for text search",
         ),
@@ -95,20 +91,32 @@ def test_what_an_index_lacks_is_told(
     assert watching(client, clock).why_not() == reason
 
 
-def test_an_index_from_before_there_were_modes_is_classic(
+def test_an_index_that_is_being_built_or_not_told_of_is_not_ready_and_looked_up_again_soon(
     client: Any, stubber: Stubber, clock: Clock
 ) -> None:
-    answer = an_index()
-    del answer["index"]["indexMode"]
-    stubber.add_response("get_index", answer)
+    """And one from before there were modes is classic."""
+    old = an_index()
+    del old["index"]["indexMode"]
+    watch = watching(client, clock)
+    told = []
+    stubber.add_response("get_index", an_index({**SEARCHABLE, "status": "BUILDING"}))
+    for seconds, answer in ((0, None), (14, old), (16, None), (30, None)):
+        clock.seconds = seconds
+        told.append(watch.why_not())
+        if answer is not None:
+            stubber.add_response("get_index", answer)
+    stubber.add_client_error("get_index", "AccessDeniedException", "no", 403)
+    clock.seconds = 32
+    told.append(watch.why_not())
 
-    assert watching(client, clock).why_not() == "it is in CLASSIC mode, not ENHANCED"
+    building = "its text search over AMAZON_BEDROCK_TEXT is BUILDING"
+    classic = "it is in CLASSIC mode, not ENHANCED"
+    assert told == [building, building, classic, classic, "GetIndex answered AccessDeniedException"]
 
 
 @pytest.mark.parametrize(
     ("search", "answer"),
     [
-        (Search.SEMANTIC, an_index(metadataConfiguration={})),
         (Search.SEMANTIC, an_index({**SEARCHABLE, "status": "BUILDING"})),
         (Search.TEXT, an_index(dimension=512, distanceMetric="euclidean")),
     ],
@@ -119,37 +127,6 @@ def test_only_what_the_search_needs_is_wanted(
     stubber.add_response("get_index", answer)
 
     assert watching(client, clock, search).why_not() is None
-
-
-def test_an_index_that_is_being_built_is_looked_up_again_soon(
-    client: Any, stubber: Stubber, clock: Clock
-) -> None:
-    stubber.add_response("get_index", an_index({**SEARCHABLE, "status": "BUILDING"}))
-    watch = watching(client, clock)
-    watch.why_not()
-
-    clock.seconds = 14
-    still = watch.why_not()
-    stubber.add_response("get_index", an_index())
-    clock.seconds = 16
-
-    assert still == "its text search over AMAZON_BEDROCK_TEXT is BUILDING"
-    assert watch.why_not() is None
-
-
-@pytest.mark.parametrize(
-    ("code", "status"),
-    [
-        ("AccessDeniedException", 403),
-        ("TooManyRequestsException", 429),
-    ],
-)
-def test_an_index_that_can_not_be_looked_up_is_not_ready(
-    client: Any, stubber: Stubber, clock: Clock, code: str, status: int
-) -> None:
-    stubber.add_client_error("get_index", code, "no", status)
-
-    assert "GetIndex" in str(watching(client, clock).why_not())
 
 
 def test_the_operator_is_told_once_in_a_while_and_of_each_reason(

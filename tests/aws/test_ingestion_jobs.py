@@ -58,25 +58,6 @@ def test_a_job_is_started_under_its_token_and_description(
     assert job == Job(job_id="JOB1234567", state=JobState.RUNNING, started_at=NOW, updated_at=NOW)
 
 
-@pytest.mark.parametrize(("code", "message", "status"), BUSY)
-def test_answers_that_mean_later_are_back_pressure(
-    jobs: BedrockIngestionJobs, stubber: Stubber, code: str, message: str, status: int
-) -> None:
-    stubber.add_client_error("start_ingestion_job", code, message, status)
-
-    assert start(jobs) == Busy(why=f"{code}: {message}")
-
-
-@pytest.mark.parametrize(("code", "message", "status"), NOT_BUSY)
-def test_answers_that_mean_never_are_not_waited_out(
-    jobs: BedrockIngestionJobs, stubber: Stubber, code: str, message: str, status: int
-) -> None:
-    stubber.add_client_error("start_ingestion_job", code, message, status)
-
-    with pytest.raises(ClientError, match=code):
-        start(jobs)
-
-
 def test_a_start_that_failed_or_was_not_answered_is_tried_again_under_its_token(
     jobs: BedrockIngestionJobs, stubber: Stubber, client: Any, monkeypatch: Any
 ) -> None:
@@ -92,53 +73,41 @@ def test_a_start_that_failed_or_was_not_answered_is_tried_again_under_its_token(
         start(jobs)
 
 
-@pytest.mark.parametrize(
-    ("status", "state"),
-    [
-        ("STARTING", JobState.RUNNING),
-        ("IN_PROGRESS", JobState.RUNNING),
-        ("STOPPING", JobState.RUNNING),
-        ("COMPLETE", JobState.COMPLETE),
-        ("FAILED", JobState.FAILED),
-        ("STOPPED", JobState.STOPPED),
-    ],
-)
-def test_every_status_of_a_job_is_known(
-    jobs: BedrockIngestionJobs, stubber: Stubber, status: str, state: JobState
+def test_answers_that_mean_later_are_back_pressure_and_those_that_mean_never_are_not(
+    jobs: BedrockIngestionJobs, stubber: Stubber
 ) -> None:
-    asked = {**IDS, "ingestionJobId": "JOB1234567"}
-    stubber.add_response("get_ingestion_job", {"ingestionJob": a_job(status)}, asked)
+    for code, message, status in BUSY:
+        stubber.add_client_error("start_ingestion_job", code, message, status)
+        assert start(jobs) == Busy(why=f"{code}: {message}")
+    for code, message, status in NOT_BUSY:
+        stubber.add_client_error("start_ingestion_job", code, message, status)
+        with pytest.raises(ClientError, match=code):
+            start(jobs)
 
-    job = jobs.get(SOURCE, "JOB1234567")
 
-    assert job is not None
-    assert job.state is state
-
-
-def test_the_statuses_known_are_those_of_the_api_model(client: Any) -> None:
+def test_each_status_of_the_api_model_is_known(client: Any) -> None:
     model = client.meta.service_model
 
     assert set(_STATES) == set(model.shape_for("IngestionJobStatus").enum)
     assert set(KNOWN_STATUSES) == set(model.shape_for("DocumentStatus").enum)
+    over = {"COMPLETE": JobState.COMPLETE, "FAILED": JobState.FAILED, "STOPPED": JobState.STOPPED}
+    for status, state in _STATES.items():
+        assert state is over.get(status, JobState.RUNNING)
 
 
-def test_a_jobs_statistics_and_reasons_are_read(
+def test_a_jobs_statistics_and_reasons_are_read_and_one_that_is_not_known_is_none(
     jobs: BedrockIngestionJobs, stubber: Stubber
 ) -> None:
     job = a_job("FAILED", statistics={"numberOfDocumentsFailed": 2}, failureReasons=["one", "two"])
-    stubber.add_response("get_ingestion_job", {"ingestionJob": job})
+    asked = {**IDS, "ingestionJobId": "JOB1234567"}
+    stubber.add_response("get_ingestion_job", {"ingestionJob": job}, asked)
+    stubber.add_client_error("get_ingestion_job", "ResourceNotFoundException", "no job", 404)
 
     found = jobs.get(SOURCE, "JOB1234567")
 
     assert found is not None
-    assert (found.failed_documents, found.failure_reasons) == (2, ("one", "two"))
-
-
-def test_a_job_that_bedrock_does_not_know_is_none(
-    jobs: BedrockIngestionJobs, stubber: Stubber
-) -> None:
-    stubber.add_client_error("get_ingestion_job", "ResourceNotFoundException", "no job", 404)
-
+    assert (found.state, found.failed_documents) == (JobState.FAILED, 2)
+    assert found.failure_reasons == ("one", "two")
     assert jobs.get(SOURCE, "JOB1234567") is None
 
 

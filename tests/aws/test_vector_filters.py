@@ -12,11 +12,9 @@ from stackroom.narrowing import conditions
 from stackroom.tenancy import Member, Tenant
 
 
-def test_a_tenant_is_one_condition() -> None:
+def test_what_is_asked_for_is_added_to_the_tenant_and_never_replaces_it() -> None:
     assert rendered(Tenant("alice").filter()) == {"user_id": {"$eq": "alice"}}
 
-
-def test_what_is_asked_for_is_added_to_the_tenant_and_never_replaces_it() -> None:
     asked = conditions({"city": ["Rome", "Paris"], "year": 2026, "current": True})
 
     assert rendered(Tenant("alice", "cat-1").filter(asked)) == {
@@ -38,23 +36,13 @@ def test_a_members_groups_are_elements_of_a_list() -> None:
     }
 
 
-@pytest.mark.parametrize("key", ["$or", "$and", "$eq", "$"])
-def test_a_key_that_would_be_an_operator_is_no_filter(key: str) -> None:
-    asked = Tenant("alice").filter(conditions({key: "x"}))
-
-    with pytest.raises(SearchRefused, match=r"a filter on a key that begins with \$"):
-        rendered(asked)
-
-
 @pytest.mark.parametrize(
     ("shared", "expected"),
     [
         (["finance"], True),
         (["staff", "board"], True),
         ("finance", False),
-        ("finance, board", False),
         (["Finance"], False),
-        ([], False),
         (None, False),
     ],
 )
@@ -99,11 +87,9 @@ def test_a_comparison_is_said_with_nothing_left_to_what_aws_does_not_tell(
             Compares("a", Comparison.STRING_CONTAINS, "b"),
             "stringContains, which S3 Vectors doesn't",
         ),
-        (Compares("a", Comparison.GREATER, "b"), "greaterThan of what is no number"),
         (Compares("a", Comparison.LESS_OR_EQUAL, True), "lessThanOrEquals of what is no number"),
-        (Compares("a", Comparison.STARTS_WITH, 7), "startsWith of what is no text"),
+        (Has("$or", "x"), "begins with"),
         (Compares("$a", Comparison.NOT_EQUALS, "b"), "begins with"),
-        (Compares("a", Comparison.IN, tuple(range(101))), "constraints, and S3 Vectors takes 100"),
         (
             Compares("a", Comparison.NOT_IN, tuple(range(100))),
             "constraints, and S3 Vectors takes 100",
@@ -148,16 +134,12 @@ def test_what_is_excluded_is_left_out_whatever_the_store_says(
     ("choice", "expected"),
     [
         (Has("city", "Oslo"), False),
-        (Has("city", "Rome"), True),
         (Has("flag", 1), False),
-        (Has("flag", True), True),
         (Has("years", 2026), True),
         (Compares("city", Comparison.STARTS_WITH, "R"), True),
         (Compares("city", Comparison.STRING_CONTAINS, "x"), False),
         (Compares("city", Comparison.IN, ("Oslo", "Rome")), True),
-        (Compares("city", Comparison.GREATER, 0), False),
         (Compares("years", Comparison.GREATER, 2025), True),
-        (Compares("years", Comparison.LESS, 2025), False),
         (Compares("flag", Comparison.LESS_OR_EQUAL, 2), False),
         (Compares("team", Comparison.NOT_EQUALS, "staff"), False),
         (AllOf((Has("city", "Rome"), Has("years", 1))), False),

@@ -188,30 +188,34 @@ def test_passages_stay_in_the_order_of_both_rankings(made: Made, s3vectors: Stub
     assert [each.similarity for each in passages] == [None, 0.8, 0.0]
 
 
-def test_a_document_without_an_object_is_known_by_its_id(made: Made, s3vectors: Stubber) -> None:
-    found = answer(a_vector(metadata={"x-amz-bedrock-kb-source-uri": "doc-1"}))
-    s3vectors.add_response("query_vectors", found)
-
-    [passage] = made().retrieve("annual leave", ALICE, 5).passages
-
-    assert (passage.uri, passage.custom_id) == (None, "doc-1")
-
-
-def test_a_document_without_an_id_either_is_of_its_data_source(
+def test_a_document_without_an_object_is_known_by_its_id_or_is_of_its_data_source(
     made: Made, s3vectors: Stubber
 ) -> None:
-    found = answer(a_vector(metadata={**OF_NOBODY, DATA_SOURCE: "DS12345678"}))
-    s3vectors.add_response("query_vectors", found)
+    of_id = a_vector(metadata={"x-amz-bedrock-kb-source-uri": "doc-1"})
+    of_source = a_vector("2", metadata={**OF_NOBODY, DATA_SOURCE: "DS12345678"})
+    s3vectors.add_response("query_vectors", answer(of_id, of_source))
 
     retrieved = made().retrieve("annual leave", ALICE, 5)
 
-    [passage] = retrieved.passages
-    assert (passage.uri, passage.custom_id) == (None, None)
-    assert passage.data_source_id == "DS12345678"
+    told = [(each.uri, each.custom_id, each.data_source_id) for each in retrieved.passages]
+    assert told == [(None, "doc-1", None), (None, None, "DS12345678")]
     assert retrieved.notice is None
 
 
-@pytest.mark.parametrize("told", [{}, {DATA_SOURCE: ""}, {DATA_SOURCE: ["DS12345678"]}])
+def test_an_index_of_anybodys_is_read_as_its_owner_says(made: Made, s3vectors: Stubber) -> None:
+    """A passage may be from nowhere there, and pages be counted from zero."""
+    metadata = {DATA_SOURCE: "DS1", "x-amz-bedrock-kb-document-page-number": 0.0}
+    s3vectors.add_response("query_vectors", answer(a_vector(metadata={"text": "so", **metadata})))
+
+    reading = VectorReading(text_key="text", source_key="source", first_page=0)
+    retrieved = made(reading=reading).retrieve("annual leave", ALICE, 5)
+
+    [passage] = retrieved.passages
+    assert (passage.text, passage.uri, passage.data_source_id) == ("so", None, None)
+    assert (passage.page, retrieved.notice) == (1, None)
+
+
+@pytest.mark.parametrize("told", [{}, {DATA_SOURCE: ["DS12345678"]}])
 def test_where_any_source_is_not_told_retrieve_is_asked_and_the_answer_and_the_log_say_why(
     made: Made, s3vectors: Stubber, told: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -230,20 +234,6 @@ def test_where_any_source_is_not_told_retrieve_is_asked_and_the_answer_and_the_l
     assert caplog.text.count(why) == 1
 
 
-def test_in_an_index_of_anybodys_a_passage_may_be_from_nowhere(
-    made: Made, s3vectors: Stubber
-) -> None:
-    odd = a_vector(metadata={"text": "so", DATA_SOURCE: "DS12345678"})
-    s3vectors.add_response("query_vectors", answer(odd))
-
-    reading = VectorReading(text_key="text", source_key="source")
-    retrieved = made(reading=reading).retrieve("annual leave", ALICE, 5)
-
-    [passage] = retrieved.passages
-    assert (passage.text, passage.uri, passage.data_source_id) == ("so", None, None)
-    assert retrieved.notice is None
-
-
 def test_a_vector_without_a_text_is_none_and_made_up_for(made: Made, s3vectors: Stubber) -> None:
     bare = {"key": "1"}
     odd = {"key": "2", "metadata": {"AMAZON_BEDROCK_TEXT": 5}}
@@ -258,18 +248,6 @@ def test_a_vector_without_a_text_is_none_and_made_up_for(made: Made, s3vectors: 
         ("so", None, None, 0),
         ("30 days", "s3://docs/alice/cat-1/a.pdf", None, 0),
     ]
-
-
-def test_pages_that_bedrock_counts_from_zero_are_counted_from_one(
-    made: Made, s3vectors: Stubber
-) -> None:
-    metadata = {"x-amz-bedrock-kb-document-page-number": 0.0}
-    s3vectors.add_response("query_vectors", answer(a_vector(metadata=metadata)))
-
-    reading = VectorReading(first_page=0)
-    [passage] = made(reading=reading).retrieve("annual leave", ALICE, 5).passages
-
-    assert passage.page == 1
 
 
 def test_an_answer_in_pages_is_read_to_its_end(made: Made, s3vectors: Stubber) -> None:
@@ -297,33 +275,26 @@ def test_what_should_be_a_list_and_is_none_is_made_up_for(made: Made, s3vectors:
     assert [each.attributes["allowed_groups"] for each in passages] == [["finance", "board"]] * 5
 
 
-def test_a_question_without_a_letter_or_digit_is_searched_by_meaning(
-    made: Made, s3vectors: Stubber
+@pytest.mark.parametrize("search", [Search.HYBRID, Search.TEXT])
+def test_a_question_without_a_letter_or_digit_is_searched_by_meaning_if_at_all(
+    made: Made, s3vectors: Stubber, search: Search
 ) -> None:
-    s3vectors.add_response("query_vectors", answer(), expected(**BY_MEANING, returnDistance=True))
+    if search is Search.HYBRID:
+        by_meaning = expected(**BY_MEANING, returnDistance=True)
+        s3vectors.add_response("query_vectors", answer(), by_meaning)
 
-    retrieved = made().retrieve("?! 🙂", ALICE, 5)
-
-    assert (retrieved.search, retrieved.notice) == (Search.SEMANTIC, None)
-
-
-def test_by_words_alone_a_question_without_any_finds_nothing(
-    made: Made, s3vectors: Stubber
-) -> None:
-    retrieved = made(Search.TEXT).retrieve("?!", ALICE, 5)
+    retrieved = made(search).retrieve("?! 🙂", ALICE, 5)
 
     assert (retrieved.passages, retrieved.notice) == ((), None)
+    assert (retrieved.search is Search.SEMANTIC) is (search is Search.HYBRID)
 
 
 @pytest.mark.parametrize(
     ("question", "words"),
     [
-        ("x", "x"),
         ("年次休暇は何日ですか", "年次休暇は何日ですか"),
-        ("x" * 1000, "x" * 1000),
         ("x" * 1025, "x" * 1024),
         (f"{'leave ' * 170}{'x' * 20}", "leave " * 169 + "leave"),
-        (f"{'x' * 1020} abc def", f"{'x' * 1020} abc"),
         (f"{'x' * 1020} abcd", f"{'x' * 1020}"),
         ("🙂", None),
     ],
@@ -385,45 +356,23 @@ def test_what_s3_vectors_refuses_retrieve_answers(
     assert f"QueryVectors answered {code}" in caplog.text
 
 
-def test_an_index_that_is_not_ready_is_not_asked(
-    made: Made, client: Any, fallback: FakeKnowledgeBase, embeddings: FakeEmbeddings
+def test_what_a_model_refuses_or_no_filter_can_say_is_left_to_retrieve_and_no_throttle_is(
+    made: Made, s3vectors: Stubber, fallback: FakeKnowledgeBase, embeddings: FakeEmbeddings
 ) -> None:
-    with Stubber(client) as s3vectors:
-        s3vectors.add_response("get_index", an_index(indexMode="CLASSIC"))
-        retrieved = made().retrieve("annual leave", ALICE, 5)
+    knowledge_base = made()
 
-    assert retrieved.notice == "searched through Retrieve: it is in CLASSIC mode, not ENHANCED"
-    assert len(retrieved.passages) == 1
-    assert embeddings.asked == []
-
-
-def test_a_model_that_may_not_be_asked_leaves_it_to_retrieve(
-    made: Made, s3vectors: Stubber, embeddings: FakeEmbeddings
-) -> None:
-    embeddings.error = SearchRefused("InvokeModel answered AccessDeniedException")
-
-    retrieved = made().retrieve("annual leave", ALICE, 5)
-
-    assert len(retrieved.passages) == 1
-    assert "InvokeModel answered AccessDeniedException" in str(retrieved.notice)
-
-
-def test_a_model_that_is_busy_is_told_to_the_caller(
-    made: Made, s3vectors: Stubber, embeddings: FakeEmbeddings
-) -> None:
     embeddings.error = KnowledgeBaseThrottled("InvokeModel")
-
     with pytest.raises(KnowledgeBaseThrottled):
-        made().retrieve("annual leave", ALICE, 5)
+        knowledge_base.retrieve("annual leave", ALICE, 5)
+    embeddings.error = SearchRefused("InvokeModel answered AccessDeniedException")
+    refused = knowledge_base.retrieve("annual leave", ALICE, 5)
+    s3vectors.add_response("get_index", an_index())  # for something was refused
+    unsaid = knowledge_base.retrieve("annual leave", Has("$or", "x"), 5)
 
-
-def test_a_filter_that_can_not_be_said_is_left_to_retrieve(
-    made: Made, s3vectors: Stubber, fallback: FakeKnowledgeBase
-) -> None:
-    retrieved = made().retrieve("annual leave", Has("$or", "x"), 5)
-
-    assert fallback.filters == [Has("$or", "x")]
-    assert "begins with $" in str(retrieved.notice)
+    assert fallback.filters == [ALICE, Has("$or", "x")]
+    assert "begins with $" in str(unsaid.notice)
+    assert len(refused.passages) == 1
+    assert "InvokeModel answered AccessDeniedException" in str(refused.notice)
 
 
 @pytest.fixture
