@@ -115,19 +115,12 @@ def test_a_guardrail_and_another_prompt_go_with_the_question(client: Any, stubbe
     assert (generated.guardrail_action, generated.citations) == ("INTERVENED", ())
 
 
-def test_a_citation_of_nothing_is_none(client: Any, stubber: Stubber) -> None:
-    stubber.add_response("retrieve_and_generate", said("Paris.", cited("Paris."), {}))
-
-    answers = BedrockAnswers(client, "KB12345678", model_arn=MODEL)
-
-    assert answers.generate("annual leave", ALICE, 5).citations == ()
-
-
 @pytest.mark.parametrize(
     ("parts", "ends"),
     [
         ([("One.", 3), ("Two.", 8)], [4, 9]),
         ([("Two.", 8), ("Two.", 13)], [9, 14]),  # the same words again are found further on
+        ([], []),
         ([("one!", 3), ("Two.", 8)], [4, 9]),  # words that the answer hasn't: by the span
         ([("Two.", 8), ("gone", 2)], [9, 9]),  # never backwards
         ([("gone", 99)], [14]),  # never beyond the answer
@@ -137,7 +130,9 @@ def test_a_citation_ends_where_its_text_ends(
     client: Any, stubber: Stubber, parts: list[tuple[str, int]], ends: list[int]
 ) -> None:
     citations = [cited(text, a_reference(), end=end) for text, end in parts]
-    stubber.add_response("retrieve_and_generate", said("One. Two. Two.", *citations))
+    stubber.add_response(
+        "retrieve_and_generate", said("One. Two. Two.", *citations, cited("x"), {})
+    )
 
     answers = BedrockAnswers(client, "KB12345678", model_arn=MODEL)
 

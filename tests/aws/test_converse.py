@@ -75,24 +75,16 @@ def test_a_guardrail_and_another_prompt_go_with_the_question(client: Any, stubbe
     assert (written.text, written.guardrail_action) == ("No.", "INTERVENED")
 
 
-def test_an_answer_that_is_cut_says_so(client: Any, stubber: Stubber) -> None:
-    stubber.add_response("converse", said("One. [1] Two and ", stop="max_tokens"))
-
-    assert writer(client).write("leave?", PASSAGES).text == "One. Two and …"
-
-
-def test_only_texts_are_the_answer(client: Any, stubber: Stubber) -> None:
-    answer = said("One. [1]", " Two.")
+def test_only_texts_are_the_answer_and_one_that_is_cut_says_so(
+    client: Any, stubber: Stubber
+) -> None:
+    cut = said("One. [1]", " Two and ", stop="max_tokens")
     thought = {"reasoningContent": {"reasoningText": {"text": "Hm."}}}
-    answer["output"]["message"]["content"].insert(0, thought)
-    stubber.add_response("converse", answer)
-
-    assert writer(client).write("leave?", PASSAGES).text == "One. Two."
-
-
-def test_no_text_is_an_answer_that_cites_nothing(client: Any, stubber: Stubber) -> None:
+    cut["output"]["message"]["content"].insert(0, thought)
+    stubber.add_response("converse", cut)
     stubber.add_response("converse", said(stop="content_filtered"))
 
+    assert writer(client).write("leave?", PASSAGES).text == "One. Two and …"
     assert writer(client).write("leave?", PASSAGES) == Written(text="")
 
 
@@ -120,13 +112,10 @@ def test_a_passage_can_close_no_tag_and_begin_no_passage(evil: str) -> None:
     harmless = rendered(DEFAULT, question="?", passages=["x", "Leave is 30 days."], now=NOW)
     for sign in "<＜":
         assert prompt.count(sign) == harmless.count(sign)
+    assert "if a < b, write <b>" in rendered(
+        DEFAULT, question="?", passages=["if a < b, write <b>"], now=NOW
+    )
     assert '<passage number="2">\nLeave is 30 days.\n</passage>\n</passages>' in prompt
-
-
-def test_what_a_passage_compares_or_marks_up_stays_as_it_is() -> None:
-    text = "if a < b, write <b>"
-
-    assert text in rendered(DEFAULT, question="?", passages=[text], now=NOW)
 
 
 def test_placeholders_are_replaced_once_and_never_in_what_they_are_replaced_by() -> None:
@@ -146,7 +135,6 @@ def test_placeholders_are_replaced_once_and_never_in_what_they_are_replaced_by()
     ("answer", "text", "marks"),
     [
         ("One. [1] Two. [2]", "One. Two.", [(4, (1,)), (9, (2,))]),
-        ("One [1]. Two [2]!", "One. Two!", [(4, (1,)), (9, (2,))]),
         ("One. [2][1][2]", "One.", [(4, (2, 1))]),
         ("One [1], [2].", "One.", [(4, (1, 2))]),
         ("One [1]. [2] Two.", "One. Two.", [(4, (1,)), (4, (2,))]),
@@ -154,7 +142,6 @@ def test_placeholders_are_replaced_once_and_never_in_what_they_are_replaced_by()
         ("In [1990] and [0], [4], [1, 4].", "In [1990] and [0], [4], [1, 4].", []),
         ("A link [1](http://a).", "A link [1](http://a).", []),
         ("[1] One.", "One.", []),
-        ("[1]", "", []),
     ],
 )
 def test_marks_are_taken_out_and_told_with_their_places(

@@ -61,7 +61,6 @@ def test_a_vector_that_fits_no_index_is_refused(
         ("ThrottlingException", 429, KnowledgeBaseThrottled),
         ("InternalServerException", 500, KnowledgeBaseUnavailable),
         ("AccessDeniedException", 403, SearchRefused),
-        ("ValidationException", 400, SearchRefused),
     ],
 )
 def test_what_will_pass_is_told_apart_from_what_will_not(
@@ -77,9 +76,7 @@ def test_what_will_pass_is_told_apart_from_what_will_not(
         embeddings.embed("annual leave")
 
 
-@pytest.mark.parametrize(
-    "vector", [[0, 0, 0], [3, 4, 0], [float("nan"), 0, 1], [float("inf"), 0, 0], [0.6, 0, 0]]
-)
+@pytest.mark.parametrize("vector", [[0, 0, 0], [3, 4, 0], [float("nan"), 0, 1]])
 def test_a_vector_that_is_near_to_nothing_is_no_answer(
     embeddings: BedrockEmbeddings, stubber: Stubber, vector: list[float]
 ) -> None:

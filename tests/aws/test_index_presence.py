@@ -79,7 +79,7 @@ class Filled:
 @pytest.fixture(scope="module")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     data = tmp_path_factory.mktemp("simulator")
-    configuration = Configuration(data_dir=data, s3_endpoint=S3, speed=100)
+    configuration = Configuration(data_dir=data, s3_endpoint=S3, speed=1000)
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("AWS_ACCESS_KEY_ID", "testing")
         patched.setenv("AWS_SECRET_ACCESS_KEY", "testing")

@@ -30,18 +30,10 @@ def test_an_object_is_read_as_it_was_when_its_size_was_asked_for(client: Any) ->
     assert read == b"abc"
 
 
-def test_one_that_is_too_large_is_not_fetched(client: Any) -> None:
-    with Stubber(client) as stub:
-        stub.add_response("head_object", HEAD, NAMED)
-        with pytest.raises(ObjectRefused, match="3 bytes; allowed are at most 2"):
-            S3Objects(client=client).read("b", "k.pdf", limit=2)
-
-
 @pytest.mark.parametrize(
     ("code", "status", "error", "problem"),
     [
         ("PreconditionFailed", 412, StoreUnavailable, "GetObject answered PreconditionFailed"),
-        ("SlowDown", 503, StoreUnavailable, "SlowDown"),
         ("AccessDenied", 403, ObjectRefused, "'k.pdf': S3 answered AccessDenied"),
         ("NoSuchKey", 404, ObjectRefused, "not in bucket 'b', or may not be read"),
         ("ExpiredToken", 400, ServiceRefused, "ExpiredToken"),
@@ -57,17 +49,19 @@ def test_what_a_get_refuses_is_told(
             S3Objects(client=client).read("b", "k.pdf", limit=3)
 
 
-@pytest.mark.parametrize(("code", "status"), [("404", 404), ("403", 403)])
-def test_what_is_not_there_or_may_not_be_seen_is_refused_in_the_same_words(
-    client: Any, code: str, status: int
-) -> None:
+def test_what_is_too_large_not_there_or_may_not_be_seen_is_not_fetched(client: Any) -> None:
+    objects = S3Objects(client=client)
     with Stubber(client) as stub:
-        stub.add_client_error("head_object", code, "", status)
-        with pytest.raises(ObjectRefused, match="not in bucket 'b', or may not be read"):
-            S3Objects(client=client).read("b", "k.pdf", limit=3)
+        stub.add_response("head_object", HEAD, NAMED)
+        with pytest.raises(ObjectRefused, match="3 bytes; allowed are at most 2"):
+            objects.read("b", "k.pdf", limit=2)
+        for status in (404, 403):  # in the same words
+            stub.add_client_error("head_object", str(status), "", status)
+            with pytest.raises(ObjectRefused, match="not in bucket 'b', or may not be read"):
+                objects.read("b", "k.pdf", limit=3)
 
 
-@pytest.mark.parametrize("bucket", ["no bucket", "arn:aws:s3:::b", "b" * 300])
+@pytest.mark.parametrize("bucket", ["no bucket", "arn:aws:s3:::b"])
 def test_a_name_that_no_bucket_can_have_is_refused(client: Any, bucket: str) -> None:
     with pytest.raises(ObjectRefused, match=r"'k\.pdf': no bucket can be called"):
         S3Objects(client=client).read(bucket, "k.pdf", limit=3)

@@ -28,14 +28,16 @@ def a_receipt(number: int, filename: str = "report.pdf") -> Receipt:
     )
 
 
-def test_a_receipt_is_kept_for_400_days_after_it_was_asked_for(
+def test_a_receipt_is_kept_for_400_days_after_it_was_asked_for_and_is_no_run(
     receipts: DynamoReceipts, dynamodb: Any
 ) -> None:
     receipts.keep(a_receipt(1))
 
     key = {"pk": {"S": "RECEIPTS#alice"}, "sk": {"S": "r-0001"}}
     item = dynamodb.get_item(TableName=CONTROL_TABLE, Key=key)["Item"]
+    leases = DynamoLeases(client=dynamodb, table=CONTROL_TABLE)
     assert int(item["expires_at"]["N"]) == int((NOW + timedelta(days=400)).timestamp())
+    assert list(leases.held()) == list(leases.expired(NOW + timedelta(days=1))) == []
 
 
 def test_receipts_are_listed_over_all_pages(receipts: DynamoReceipts) -> None:
@@ -57,11 +59,3 @@ def test_everybodys_open_receipts_are_listed_the_oldest_first_until_they_are_clo
 
     assert receipts.open_ones(limit=10) == [early, late]
     assert receipts.open_ones(limit=1) == [early]
-
-
-def test_an_open_receipt_is_no_run(receipts: DynamoReceipts, dynamodb: Any) -> None:
-    receipts.keep(a_receipt(1))
-
-    leases = DynamoLeases(client=dynamodb, table=CONTROL_TABLE)
-
-    assert list(leases.held()) == list(leases.expired(NOW + timedelta(days=1))) == []

@@ -23,6 +23,10 @@ def test_a_selection_is_of_one_session_of_one_user(selections: DynamoSelections)
     assert selections.get("alice", "s2", at=NOW) is None
     assert selections.get("bob", "s1", at=NOW) is None
 
+    for _ in range(2):
+        selections.forget("alice", "s1")
+    assert selections.get("alice", "s1", at=NOW) is None
+
 
 def test_it_is_over_in_time_though_dynamodb_removes_it_later(
     selections: DynamoSelections, dynamodb: Any
@@ -35,11 +39,3 @@ def test_it_is_over_in_time_though_dynamodb_removes_it_later(
     [item] = dynamodb.scan(TableName=CONTROL_TABLE)["Items"]
     assert (last, over) == ("cat-1", None)
     assert int(item["expires_at"]["N"]) == UNTIL.timestamp()
-
-
-def test_forgetting_leaves_nothing(selections: DynamoSelections) -> None:
-    selections.forget("alice", "s1")
-    selections.keep("alice", "s1", "cat-1", until=UNTIL)
-    selections.forget("alice", "s1")
-
-    assert selections.get("alice", "s1", at=NOW) is None

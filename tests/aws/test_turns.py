@@ -16,17 +16,14 @@ def a_book(dynamodb: Any, *, table: str = CONTROL_TABLE, operation: str = "Retri
     return DynamoTurnBook(client=dynamodb, table=table, operation=operation)
 
 
-def test_each_rate_has_a_ledger_of_its_own(dynamodb: Any) -> None:
-    a_book(dynamodb).write(Turns(at=1.0, free=3.0))
-
-    assert a_book(dynamodb, operation="QueryVectors").read() == Turns()
-
-
-def test_it_leaves_by_itself_an_hour_after_it_was_last_needed(dynamodb: Any) -> None:
-    a_book(dynamodb).write(Turns(at=1_700_000_000.9))
+def test_each_rate_has_a_ledger_which_leaves_by_itself_an_hour_after_it_was_last_needed(
+    dynamodb: Any,
+) -> None:
+    a_book(dynamodb).write(Turns(at=1_700_000_000.9, free=3.0))
 
     item = dynamodb.get_item(TableName=CONTROL_TABLE, Key=KEY)["Item"]
     assert item["expires_at"] == {"N": "1700003600"}
+    assert a_book(dynamodb, operation="QueryVectors").read() == Turns()
 
 
 def test_one_that_nobody_understands_is_begun_anew(dynamodb: Any) -> None:
