@@ -22,11 +22,9 @@ EVERYTHING = "SELECT content FROM knowledge_chunks ORDER BY content"
 ATTACKS = [
     "bob",
     "'; SET stackroom.user_id = 'bob'; SELECT '",
-    "alice'; RESET ROLE; --",
     "$$; DROP TABLE knowledge_chunks; $$",
     "%s %(user_id)s {} {0}",
     "\\'; SELECT set_config('stackroom.user_id', 'bob', true) --",
-    "%",
 ]
 
 
@@ -113,7 +111,13 @@ def test_who_may_not_read_is_told_so(filled: Database) -> None:
 
 
 def test_a_connection_carries_nobody_into_the_next_transaction(filled: Database) -> None:
+    kept: list[psycopg.Connection[Any]] = []
     with filled.server.connections(READING, filled.name, most=1) as connections:
+        connections.read("Search", kept.append, user_id="alice")
+        [idle] = kept  # between transactions it is nobody's
+        carried = idle.execute("SELECT current_user, current_setting('stackroom.user_id', true)")
+        assert carried.fetchone() in ((READING, ""), (READING, None))
+        assert rows(idle) == ["shared"]
         for user_id, expected in (
             ("alice", ["of alice", "shared"]),
             (None, ["shared"]),
@@ -125,32 +129,12 @@ def test_a_connection_carries_nobody_into_the_next_transaction(filled: Database)
             "Search", lambda connection: rows(connection, "bob"), user_id="alice"
         )
         afterwards = connections.read("Search", rows, user_id=None)
+        with pytest.raises(SearchRefused):
+            connections.read("Search", lambda each: each.execute("SELECT 1 / 0"), user_id="alice")
+        after_a_failure = connections.read("Search", rows, user_id=None)
 
     assert in_session == ["of bob", "shared"]
-    assert afterwards == ["shared"]
-
-
-def test_between_transactions_a_connection_is_nobodys(filled: Database) -> None:
-    kept: list[psycopg.Connection[Any]] = []
-
-    with filled.server.connections(READING, filled.name, most=1) as connections:
-        connections.read("Search", kept.append, user_id="alice")
-        [idle] = kept
-        carried = idle.execute("SELECT current_user, current_setting('stackroom.user_id', true)")
-        settings = carried.fetchone()
-        found = rows(idle)
-
-    assert settings in ((READING, ""), (READING, None))
-    assert found == ["shared"]
-
-
-def test_a_failed_transaction_leaves_nobody_behind(filled: Database) -> None:
-    with filled.server.connections(READING, filled.name, most=1) as connections:
-        with pytest.raises(SearchRefused):
-            connections.read(
-                "Search", lambda connection: connection.execute("SELECT 1 / 0"), user_id="alice"
-            )
-        assert connections.read("Search", rows, user_id=None) == ["shared"]
+    assert afterwards == after_a_failure == ["shared"]
 
 
 def test_a_search_writes_nothing(filled: Database) -> None:
@@ -220,21 +204,15 @@ def test_no_text_of_a_caller_reaches_into_the_statement(
         None,
         Has("city", "Rome"),
         Has("user_id", ""),
-        Has("user_id", 1),
         AnyOf((Has("user_id", "alice"), Has("user_id", "bob"))),
         AllOf((Has("city", "Rome"), AnyOf((Has("user_id", "alice"),)))),
+        AllOf((Has("user_id", "alice"), AllOf((Has("user_id", "bob"),)))),
         Compares("user_id", Comparison.IN, ("alice", "bob")),
         Compares("user_id", Comparison.NOT_EQUALS, "x"),
     ],
 )
 def test_without_one_owner_nothing_is_found(filled: Database, unowned: Filter | None) -> None:
     assert knowledge_base(filled).retrieve("leave", unowned, 10).passages == ()
-
-
-def test_an_owner_and_another_find_nothing_together(filled: Database) -> None:
-    both = AllOf((Has("user_id", "alice"), AllOf((Has("user_id", "bob"),))))
-
-    assert knowledge_base(filled).retrieve("leave", both, 10).passages == ()
 
 
 def test_the_owner_is_the_rows_and_not_what_the_attributes_say(filled: Database) -> None:

