@@ -328,8 +328,8 @@ def test_who_searches_for_somebody_takes_turns_and_who_does_for_nobody_takes_non
         outer = found(settings, **variables)
         assert isinstance(outer, Coalesced)
         assert isinstance(outer.knowledge_base, Paced)
-    for settings in (PollerSettings, PrewarmSettings):
-        alone = found(settings, **variables, **of_managed)
+    for reads in (PollerSettings, PrewarmSettings):
+        alone = found(reads, **variables, **of_managed)
         assert not isinstance(alone, Paced)
         assert not isinstance(getattr(alone, "knowledge_base", None), Paced)
 

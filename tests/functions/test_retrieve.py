@@ -367,3 +367,16 @@ def test_the_budget_is_the_environment_s_and_one_that_is_none_is_refused_by_name
     assert budget == Budget(max_tokens=100, prioritize_by=Priority.BALANCED)
     with pytest.raises(ValueError, match="retrieve_max_tokens"):
         function.retrieval()
+
+
+def test_what_an_index_of_its_own_is_asked_with_is_counted_for_the_function(
+    deployed: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors/index/passages"
+    member = {"knowledge_base_id": "KB1", "data_source_id": "DS1", "index": index}
+    monkeypatch.setenv("KB_POOL", json.dumps([member]))
+    monkeypatch.setenv("RETRIEVE_VIA", "s3vectors")
+
+    paced: Any = vars(function.retrieval().pool["KB1"])["knowledge_base"]
+
+    assert vars(paced.knowledge_base)["_embeddings"].tally is function.embedded
