@@ -22,6 +22,7 @@ from stackroom_console.sealing import Seal
 from tests.aws.stores import CONTROL_TABLE
 from tests.console.browser import URL, Browser
 from tests.console.provider import CLIENT, ISSUER, Provider
+from tests.console.things import Things, things_of
 from tests.functions.conftest import clients, data_sources, environment, pipeline, printed
 from tests.functions.pipeline import Pipeline
 from tests.functions.tools import MODEL
@@ -114,3 +115,15 @@ def browser(new_browser: NewBrowser) -> Browser:
 def alice(browser: Browser) -> Browser:
     browser.sign_in("alice")
     return browser
+
+
+@pytest.fixture
+def bob(new_browser: NewBrowser) -> Browser:
+    browser = new_browser()
+    browser.sign_in("bob")
+    return browser
+
+
+@pytest.fixture
+def things(alice: Browser, pipeline: Pipeline) -> Things:
+    return things_of(alice, pipeline)

@@ -4,12 +4,8 @@ import json
 
 import pytest
 
-from stackroom.model import CatalogStatus
 from stackroom_console.console import Console
 from tests.console.browser import Browser
-from tests.console.conftest import NewBrowser
-
-HOSTILE = "<script>alert(1)</script>\"'"
 
 
 def make(browser: Browser, name: str = "Planner", **more: str) -> str:
@@ -57,11 +53,8 @@ def test_quick_add_gives_the_defaults_and_a_second_one_is_told_in_the_dialog(
     path = make(alice)
 
     first = alice.post(f"{path}/knowledge-bases", knowledge_base_id=catalog)
-    second = alice.client.post(
-        f"{path}/knowledge-bases",
-        data={"csrf_token": alice.csrf, "knowledge_base_id": catalog},
-        headers={"HX-Request": "true"},
-    )
+    form = {"csrf_token": alice.csrf, "knowledge_base_id": catalog}
+    second = alice.send(f"{path}/knowledge-bases", form, **{"HX-Request": "true"})
 
     assert first.headers["location"] == path
     assert second.status_code == 400
@@ -78,90 +71,49 @@ def test_quick_add_gives_the_defaults_and_a_second_one_is_told_in_the_dialog(
         assert told in shown
 
 
-def test_configure_is_prefilled_and_adds_what_was_typed(alice: Browser, catalog: str) -> None:
+def test_a_tool_is_configured_edited_and_removed(alice: Browser, catalog: str) -> None:
     path = make(alice)
-    dialog = alice.part(f"{path}/knowledge-bases/{catalog}").text
+    configured = {"tool_name": "my_plans", "tool_description": "What is planned"}
 
-    added = alice.post(
-        f"{path}/knowledge-bases/{catalog}",
-        tool_name="my_plans",
-        tool_description="What is planned",
-        top_k="12",
-        min_score="0.25",
-    )
-
-    assert 'value="search_plans"' in dialog
-    assert "<html" not in dialog
-    assert added.headers["location"] == path
-    shown = alice.get(path).text
-    for told in ("my_plans", "What is planned", "• Top 12 results", "Min score: 0.25"):
-        assert told in shown
-
-
-def test_a_tool_is_edited_and_removed(alice: Browser, catalog: str) -> None:
-    path = make(alice)
-    alice.post(f"{path}/knowledge-bases", knowledge_base_id=catalog)
+    adding = alice.part(f"{path}/knowledge-bases/{catalog}").text
+    alice.post(f"{path}/knowledge-bases/{catalog}", **configured, top_k="12", min_score="0.25")
+    added = alice.get(path).text
     tool = alice.get(f"/api{path}").json()["data"]["agent"]["available_tools"][0]["id"]
-
-    dialog = alice.part(f"{path}/tools/{tool}/edit").text
+    editing = alice.part(f"{path}/tools/{tool}/edit").text
     alice.post(f"{path}/tools/{tool}/edit", tool_name="renamed", top_k="3")
     edited = alice.get(path).text
     alice.post(f"{path}/tools/{tool}/delete")
 
-    assert 'value="search_plans"' in dialog
+    assert 'value="search_plans"' in adding
+    for told in ("my_plans", "What is planned", "• Top 12 results", "Min score: 0.25"):
+        assert told in added
+    assert 'value="my_plans"' in editing
     assert "renamed" in edited
-    assert "• Top 3 results • Min score: 0.7" in edited
+    assert "• Top 3 results • Min score: 0.25" in edited
     assert "data-tool=" not in alice.get(path).text
 
 
-def test_a_card_warns_of_a_knowledge_base_that_is_gone(
-    alice: Browser, console: Console, catalog: str
-) -> None:
-    path = make(alice)
-    alice.post(f"{path}/knowledge-bases", knowledge_base_id=catalog)
-    kept = console.services.deployment.catalogs.get(catalog)
-    assert kept is not None
-    assert "Knowledge base not found" not in alice.get(path).text
-
-    console.services.deletions.delete_catalog("alice", catalog)
-
-    going = console.services.deployment.catalogs.get(catalog)
-    assert going is None or going.status is CatalogStatus.DELETING
-    shown = alice.get(path).text
-    assert "Knowledge base not found" in shown
-    assert 'class="card gone"' in shown
-
-
-def test_an_agent_is_exported_and_imported_by_another(
-    alice: Browser, new_browser: NewBrowser, catalog: str
+def test_an_agent_is_exported_and_imported_by_another_who_has_not_its_knowledge_base(
+    alice: Browser, bob: Browser, catalog: str
 ) -> None:
     path = make(alice, name="Plänner", system_prompt="Cite.")
     alice.post(f"{path}/knowledge-bases", knowledge_base_id=catalog)
-    bob = new_browser()
-    bob.sign_in("bob")
 
     seen_before = bob.get("/agents").text
     exported = alice.get(f"{path}/export")
     imported = bob.post("/agents/import", agent=exported.text)
+    refused = bob.post("/agents/import", agent="{}")
 
     assert exported.headers["content-disposition"] == 'attachment; filename="planner.json"'
     assert json.loads(exported.text)["agent"]["name"] == "Plänner"
     assert "Plänner" not in seen_before
     shown = bob.get(imported.headers["location"]).text
     assert "Plänner" in shown
+    assert 'class="card gone"' in shown
     assert "Knowledge base not found" in shown
-    refused = bob.post("/agents/import", agent="{}")
-    assert (refused.status_code, "The file is no agent as Export gives it: " in refused.text) == (
-        400,
-        True,
-    )
-
-
-def test_what_people_write_is_shown_as_text(alice: Browser) -> None:
-    path = make(alice, name=HOSTILE, description=HOSTILE, system_prompt=f"</textarea>{HOSTILE}")
-
-    for page in (path, "/agents", f"{path}/delete", f"{path}/knowledge-bases"):
-        assert "<script>alert" not in alice.get(page).text
+    assert "Knowledge base not found" not in alice.get(path).text
+    assert refused.status_code == 400
+    assert "The file is no agent as Export gives it: " in refused.text
 
 
 def test_the_tools_configuration_is_the_one_of_the_gateways_tools(alice: Browser) -> None:

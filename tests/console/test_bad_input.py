@@ -2,24 +2,110 @@
 
 import json
 import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from html import unescape
 
 import httpx2
 import pytest
 
+from stackroom.agents.bounds import LONGEST_MESSAGE
+from stackroom.agents.exchange import LARGEST
 from stackroom_console.endpoint import Endpoint, Kind
 from tests.console.browser import Browser
-from tests.console.fields import BODILESS, FIELDS, bad, good
 from tests.console.test_access import CHANGES, stored, told
-from tests.console.things import Things, things_of
-from tests.functions.pipeline import Pipeline
-
-FILLED = [each for each in CHANGES if (each.method, each.path) in FIELDS]
+from tests.console.things import Things
 
 
-@pytest.fixture
-def things(alice: Browser, pipeline: Pipeline) -> Things:
-    return things_of(alice, pipeline)
+@dataclass(frozen=True, kw_only=True)
+class Text:
+    good: str
+    longest: int
+    may_be_empty: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number:
+    good: float
+    least: int
+    most: int
+    is_whole: bool = True
+    may_be_empty: bool = False
+
+
+Field = Text | Number
+
+_ABOUT = Text(good="About", longest=500, may_be_empty=True)
+_AGENT: Mapping[str, Field] = {
+    "name": Text(good="Mine", longest=100),
+    "description": _ABOUT,
+    "model": Text(good="amazon.nova-lite-v1:0", longest=2048),
+    "system_prompt": Text(good="Be kind.", longest=20_000, may_be_empty=True),
+}
+_LINK: Mapping[str, Field] = {
+    "toolName": Text(good="search_mine", longest=64),
+    "toolDescription": Text(good="Mine", longest=500),
+    "defaultTopK": Number(good=5, least=1, most=20),
+    "defaultMinScore": Number(good=0.5, least=0, most=1, is_whole=False),
+}
+_FORM: Mapping[str, Field] = {
+    "tool_name": _LINK["toolName"],
+    "tool_description": _LINK["toolDescription"],
+    "top_k": _LINK["defaultTopK"],
+    "min_score": _LINK["defaultMinScore"],
+}
+_MESSAGE: Mapping[str, Field] = {"message": Text(good="Why?", longest=LONGEST_MESSAGE)}
+_LINKS = "/api/agents/{agent_id}/knowledge-base-tools"
+FIELDS: Mapping[tuple[str, str], Mapping[str, Field]] = {
+    ("POST", "/catalogs"): {"name": Text(good="Harbours", longest=100), "description": _ABOUT},
+    ("POST", "/catalogs/{catalog_id}/uploads"): {
+        "filename": Text(good="a.txt", longest=1024),
+        "size": Number(good=1, least=1, most=50 * 1024 * 1024),
+    },
+    ("POST", "/ask"): {
+        "query": Text(good="Why?", longest=1000),
+        "most": Number(good=5, least=1, most=20, may_be_empty=True),
+    },
+    ("POST", "/agents"): _AGENT,
+    ("POST", "/agents/import"): {"agent": Text(good="{}", longest=LARGEST)},
+    ("POST", "/agents/{agent_id}"): _AGENT,
+    ("POST", "/agents/{agent_id}/chat"): _MESSAGE,
+    ("POST", "/agents/{agent_id}/knowledge-bases"): {},
+    ("POST", "/agents/{agent_id}/knowledge-bases/{knowledge_base_id}"): _FORM,
+    ("POST", "/agents/{agent_id}/tools/{tool_id}/edit"): _FORM,
+    ("POST", "/api/agents"): _AGENT,
+    ("PATCH", "/api/agents/{agent_id}"): _AGENT,
+    ("POST", _LINKS): _LINK,
+    ("PATCH", _LINKS + "/{tool_id}"): _LINK,
+    ("POST", "/api/agents/{agent_id}/runs"): _MESSAGE,
+}
+# They are told all by their addresses.
+BODILESS = {
+    ("POST", "/sign-out"),
+    ("POST", "/sign-out/everywhere"),
+    ("POST", "/catalogs/{catalog_id}/delete"),
+    ("POST", "/catalogs/{catalog_id}/retry"),
+    ("POST", "/catalogs/{catalog_id}/documents/{document_id}/retry"),
+    ("POST", "/catalogs/{catalog_id}/documents/{document_id}/delete"),
+    ("POST", "/agents/{agent_id}/delete"),
+    ("POST", "/agents/{agent_id}/tools/{tool_id}/delete"),
+    ("POST", "/runs/{run_id}/cancel"),
+    ("DELETE", "/api/agents/{agent_id}"),
+    ("DELETE", "/api/agents/{agent_id}/tools/{tool_id}"),
+    ("POST", "/api/runs/{run_id}/cancel"),
+}
+# A form's fields are told by the labels that stand beside them, where these say more.
+LABELS = {
+    "system_prompt": "prompt",
+    "tool_name": "tool name",
+    "tool_description": "tool description",
+    "top_k": "top k results",
+    "min_score": "similarity threshold",
+    "message": "question",
+    "query": "question",
+    "most": "passages at most",
+    "agent": "the file",
+}
 
 
 def test_no_change_is_forgotten_here() -> None:
@@ -32,7 +118,7 @@ def test_a_field_that_is_filled_in_wrongly_is_named_and_nothing_is_kept(
     before, token = stored(), alice.csrf
 
     untold = []
-    for endpoint in FILLED:
+    for endpoint in CHANGES:
         for name, value in bad(endpoint):
             answer = sent(alice, things, endpoint, {name: value}, token)
             if answer.status_code != 400 or not is_named(endpoint, name, answer):
@@ -44,11 +130,44 @@ def test_a_field_that_is_filled_in_wrongly_is_named_and_nothing_is_kept(
     assert [each for each in caplog.records if each.levelno >= logging.WARNING] == []
 
 
+def bad(endpoint: Endpoint) -> Iterator[tuple[str, object]]:
+    """A field of the endpoint, and what it doesn't take."""
+    is_api = endpoint.kind is Kind.API
+    for name, field in fields_of(endpoint).items():
+        for value in bad_texts(field) if isinstance(field, Text) else bad_numbers(field, is_api):
+            yield name, value
+        if is_api:
+            for value in ([], {}, True, 7 if isinstance(field, Text) else "5"):
+                yield name, value
+
+
+def bad_texts(field: Text) -> Iterator[str]:
+    yield "a" * (field.longest + 1)
+    if not field.may_be_empty:
+        yield from ("", " \t\n")
+    for unseen in ("\x07", "\u202e"):
+        yield f"{field.good}{unseen}b"
+
+
+def bad_numbers(field: Number, is_api: bool) -> Iterator[object]:
+    yield from (field.least - 1, field.most + 1, 10**400 if is_api else "9" * 5000)
+    if field.is_whole:
+        yield 1.5
+    if not is_api:
+        yield from () if field.may_be_empty else ("",)
+        yield from ("five", "NaN", "\u0665", "1_0")
+
+
+def fields_of(endpoint: Endpoint) -> Mapping[str, Field]:
+    return FIELDS.get((endpoint.method, endpoint.path), {})
+
+
 def sent(
     browser: Browser, things: Things, endpoint: Endpoint, given: dict[str, object], token: str
 ) -> httpx2.Response:
     """With the rest as it should be."""
-    body = {**good(endpoint), **things.body(endpoint), **given}
+    good = {name: field.good for name, field in fields_of(endpoint).items()}
+    body = {**good, **things.body(endpoint), **given}
     path, headers = things.address(endpoint), {"X-CSRF-Token": token, "HX-Request": "true"}
     if endpoint.kind is Kind.PAGE:
         form = {name: str(value) for name, value in body.items()}
@@ -66,7 +185,8 @@ def sentence(answer: httpx2.Response) -> str:
 
 
 def is_named(endpoint: Endpoint, name: str, answer: httpx2.Response) -> bool:
-    text = sentence(answer)
-    called = FIELDS[endpoint.method, endpoint.path][name].called or name
-    is_bounded = "Allowed" in text or "limit" in text or called == "the file"
-    return called.lower() in text.lower() and is_bounded
+    text = sentence(answer).lower()
+    labels = LABELS if endpoint.kind is Kind.PAGE else {"size": "the file"}
+    called = labels.get(name, name).lower()
+    is_bounded = "allowed" in text or "limit" in text or called == "the file"
+    return called in text and is_bounded

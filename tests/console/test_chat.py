@@ -9,6 +9,7 @@ from stackroom.agent_run import ModelStep, RunState, ShownPassage, ToolStep
 from stackroom.aws import session
 from stackroom_console.console import Console
 from tests.console.browser import Browser
+from tests.console.things import AGENT
 from tests.records import NOW
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -16,8 +17,7 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 
 @pytest.fixture
 def agent(alice: Browser) -> str:
-    asked = {"name": "Planner", "model": "amazon.nova-lite-v1:0"}
-    return str(alice.call("POST", "/api/agents", asked).json()["data"]["agent"]["id"])
+    return str(alice.call("POST", "/api/agents", AGENT).json()["data"]["agent"]["id"])
 
 
 def start(browser: Browser, agent: str, message: Any = "What is planned?") -> Any:

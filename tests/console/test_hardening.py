@@ -1,8 +1,8 @@
 """What every answer tells browsers, what no request may be, and that errors tell nothing of us."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -10,14 +10,14 @@ import stackroom_console
 from stackroom.aws import session
 from stackroom.errors import ServiceRefused, StoreUnavailable
 from stackroom_console.console import Console
+from stackroom_console.endpoint import Kind
+from stackroom_console.routes import ROUTES
 from tests.console.browser import Browser
-from tests.console.provider import Provider
-from tests.console.things import AGENT
+from tests.console.things import AGENT, dropped, things_of
+from tests.functions.pipeline import Pipeline
 
 HERE = Path(stackroom_console.__file__).parent
 TEMPLATES = sorted((HERE / "templates").rglob("*.html"))
-FORM = "application/x-www-form-urlencoded"
-LARGEST = 64 * 1024  # bytes of a body
 
 
 def test_every_answer_has_what_keeps_a_browser_from_harm(browser: Browser) -> None:
@@ -80,45 +80,6 @@ def test_no_template_has_script_or_style_within_it_or_marks_a_text_safe() -> Non
     ] == []
 
 
-@pytest.mark.parametrize("length", [None, "²", "9" * 5000, "-1", "one"])
-def test_a_body_of_64_kib_is_read_and_no_byte_more_however_its_length_is_announced(
-    alice: Browser, length: str | None
-) -> None:
-    headers = {"Content-Type": FORM, "X-CSRF-Token": alice.csrf}
-    announced = {} if length is None else {"Content-Length": length}
-    path = "/catalogs"
-
-    read, refused = (
-        alice.client.post(
-            path,
-            content=b"a" * size,
-            headers=[
-                (name.encode(), value.encode("latin-1"))
-                for name, value in {**headers, **announced}.items()
-            ],
-        )
-        for size in (LARGEST, LARGEST + 1)
-    )
-
-    assert (read.status_code, refused.status_code) == (400, 413)
-
-
-def test_what_is_too_large_is_refused_before_all_of_it_has_come(alice: Browser) -> None:
-    sent = []
-
-    def endless() -> Iterator[bytes]:
-        for number in range(1000):
-            sent.append(number)
-            yield b"a" * 16_384
-
-    token = alice.csrf
-    answer = alice.client.post(
-        "/catalogs", content=endless(), headers={"Content-Type": FORM, "X-CSRF-Token": token}
-    )
-
-    assert answer.status_code == 413
-
-
 def test_addresses_and_methods_that_are_none_are_told_so(alice: Browser) -> None:
     told = {
         ("PUT", "/catalogs"): 405,
@@ -141,46 +102,52 @@ def test_addresses_and_methods_that_are_none_are_told_so(alice: Browser) -> None
     assert [each for each, answer in answers.items() if "Traceback" in answer.text] == []
 
 
-@pytest.mark.parametrize(
-    ("error", "status"),
-    [
-        (StoreUnavailable("Query", "InternalServerError"), 503),
-        (ServiceRefused("Query", "AccessDeniedException"), 503),
-        (RuntimeError("secret of ours"), 500),
-    ],
-)
 def test_an_error_of_ours_says_what_to_do_and_nothing_of_how_we_are_made(
-    alice: Browser, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int
+    alice: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    token = alice.csrf
+    client, form = session.client("dynamodb"), {"name": "A", "csrf_token": alice.csrf}
+    errors: dict[Exception, int] = {
+        StoreUnavailable("Query", "InternalServerError"): 503,
+        ServiceRefused("Query", "AccessDeniedException"): 503,
+        RuntimeError("secret of ours"): 500,
+    }
+    for error, status in errors.items():
+        for operation in ("query", "transact_write_items"):
+            monkeypatch.setattr(client, operation, Mock(side_effect=error))
 
-    def failing(*_args: object, **_more: object) -> None:
-        raise error
+        page = alice.get("/catalogs")
+        change = alice.send("/catalogs", form, **{"HX-Request": "true"})
 
-    client = session.client("dynamodb")
-    monkeypatch.setattr(client, "query", failing)
-    monkeypatch.setattr(client, "transact_write_items", failing)
-
-    page = alice.get("/catalogs")
-    change = alice.send("/catalogs", {"name": "A", "csrf_token": token}, **{"HX-Request": "true"})
-
-    for answer in (page, change):
-        assert answer.status_code == status
-        assert "Try again" in answer.text
-        for told in ("secret", "Query", "dynamodb", "Exception", "InternalServer"):
-            assert told not in answer.text
-    assert "<html" not in change.text
+        for answer in (page, change):
+            assert answer.status_code == status
+            assert "Try again" in answer.text
+            for told in ("secret", "Query", "dynamodb", "Exception", "InternalServer"):
+                assert told not in answer.text
+        assert "<html" not in change.text
 
 
-def test_who_can_not_be_told_is_nobody(
-    alice: Browser, monkeypatch: pytest.MonkeyPatch, provider: Provider
-) -> None:
-    def failing(**_more: object) -> None:
-        raise StoreUnavailable("GetItem", "ThrottlingException")
-
-    monkeypatch.setattr(session.client("dynamodb"), "get_item", failing)
+def test_who_can_not_be_told_is_nobody(alice: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    down = Mock(side_effect=StoreUnavailable("GetItem", "ThrottlingException"))
+    monkeypatch.setattr(session.client("dynamodb"), "get_item", down)
 
     assert alice.get("/catalogs").status_code == 503
+
+
+def test_what_people_write_is_text_on_every_page(alice: Browser, pipeline: Pipeline) -> None:
+    things = things_of(alice, pipeline, said="<script>alert(1)</script>\"'&")
+    dropped(pipeline, "alice", things.catalog_id, "from right to left\u202e.txt")
+
+    pages = {
+        each.path: alice.get(things.address(each)).text
+        for each in ROUTES
+        if not each.changes and each.kind is Kind.PAGE and not each.path.endswith("/export")
+    }
+
+    assert [path for path, text in pages.items() if re.search("<script>alert|\u202e", text)] == []
+    assert {path for path, text in pages.items() if "&lt;script&gt;alert(1)" in text} >= {
+        *("/agents", "/agents/{agent_id}", "/agents/{agent_id}/chat", "/catalogs"),
+        *("/catalogs/{catalog_id}", "/receipts/{receipt_id}"),
+    }
 
 
 def test_the_first_page_is_small(alice: Browser) -> None:

@@ -4,7 +4,6 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -31,14 +30,10 @@ class Hanging:
         self.is_over.wait()
         return Written(text="Thirty days, said too late.")
 
-    def catalogs_of(self, *_: object, **__: object) -> Any:
+    def catalogs_of(self, *_: object, **__: object) -> None:
         self.is_over.wait()
 
-    def of_user(self, *_: object, **__: object) -> Any:
-        self.is_over.wait()
-
-    def create(self, *_: object, **__: object) -> Any:
-        self.is_over.wait()
+    of_user = create = catalogs_of
 
 
 @contextmanager
@@ -75,40 +70,23 @@ def test_a_model_that_hangs_costs_nobody_the_passages(
     assert "too late" not in answer.text
 
 
-def test_a_page_that_hangs_is_told_in_a_sentence(alice: Browser, console: Console) -> None:
-    with hanging() as store:
-        console.services.listing = store  # type: ignore[assignment] # as much of it as is asked
-        answer = hasty(console, alice, seconds=1).get("/catalogs")
-
-    assert answer.status_code == 503
-    assert answer.headers["retry-after"] == "5"
-    assert "answer in the time that there is for it" in answer.text
-    assert "Try again in a few seconds." in answer.text
-
-
-def test_of_a_change_that_hangs_nobody_is_told_that_nothing_was_done(
-    alice: Browser, console: Console
-) -> None:
-    csrf = alice.csrf
-
-    with hanging() as store:
-        console.services.creation = store  # type: ignore[assignment] # as much of it as is asked
-        form = {"name": "Slow", "csrf_token": csrf}
-        answer = hasty(console, alice, seconds=1).send("/catalogs", form)
-
-    assert answer.status_code == 503
-    assert "what you asked for may be done by now" in answer.text
-    assert "look before you do it again" in answer.text
-
-
-def test_a_program_is_told_so_too(
+def test_whoever_asks_what_hangs_is_told_in_a_sentence_and_by_the_log(
     alice: Browser, console: Console, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with hanging() as store:
-        console.services.agents = store  # type: ignore[assignment] # as much of it as is asked
-        answer = hasty(console, alice, seconds=1).get("/api/agents")
+    """Of a change, too, that may be done by now."""
+    form = {"name": "Slow", "csrf_token": alice.csrf}
+    services, hurried = console.services, hasty(console, alice, seconds=1)
 
-    assert answer.status_code == 503
-    assert answer.json()["error"]["code"] == "TOOK_TOO_LONG"
-    [told] = [each for each in caplog.records if each.message == "a request took too long"]
-    assert vars(told)["path"] == "/api/agents"
+    with hanging() as store:
+        # As much of each as is asked.
+        services.listing = services.creation = services.agents = store  # type: ignore[assignment]
+        page, program = hurried.get("/catalogs"), hurried.get("/api/agents")
+        change = hurried.send("/catalogs", form)
+
+    assert {each.status_code for each in (page, program, change)} == {503}
+    assert page.headers["retry-after"] == "5"
+    assert "answer in the time that there is for it" in page.text
+    assert program.json()["error"]["code"] == "TOOK_TOO_LONG"
+    assert "what you asked for may be done by now" in change.text
+    late = [each for each in caplog.records if each.message == "a request took too long"]
+    assert [vars(each)["path"] for each in late] == ["/catalogs", "/api/agents", "/catalogs"]

@@ -9,18 +9,13 @@ from tests.console.browser import Browser
 from tests.functions.pipeline import Pipeline, body
 
 AGENT = {"name": "Planner", "model": "amazon.nova-lite-v1:0"}
+_FORM: dict[str, object] = {"tool_name": "search_mine", "tool_description": "Mine"}
 # A body for each change that looks at it before it looks for what its address names.
 BODIES: dict[str, dict[str, object]] = {
     "/catalogs/{catalog_id}/uploads": {"filename": "b.txt", "size": 1},
     "/agents/{agent_id}": {"name": "Mine now", "model": "m"},
-    "/agents/{agent_id}/knowledge-bases/{knowledge_base_id}": {
-        "tool_name": "search_mine",
-        "tool_description": "Mine",
-    },
-    "/agents/{agent_id}/tools/{tool_id}/edit": {
-        "tool_name": "search_mine",
-        "tool_description": "Mine",
-    },
+    "/agents/{agent_id}/knowledge-bases/{knowledge_base_id}": _FORM,
+    "/agents/{agent_id}/tools/{tool_id}/edit": _FORM,
     "/agents/{agent_id}/chat": {"message": "What is planned?"},
     "/api/agents/{agent_id}/runs": {"message": "What is planned?"},
     "/api/agents/{agent_id}": {"name": "Mine now"},
@@ -56,19 +51,24 @@ class Things:
         return given
 
 
-def things_of(browser: Browser, pipeline: Pipeline, user: str = "alice") -> Things:
-    """Made by this browser, whose user it is."""
-    catalog_id = new_catalog(browser, "Research")
-    kept = dropped(pipeline, user, catalog_id, "kept.txt")
-    gone = dropped(pipeline, user, catalog_id, "gone.txt")
+def things_of(
+    browser: Browser, pipeline: Pipeline, user: str = "alice", *, said: str = ""
+) -> Things:
+    """Made by this browser, whose user it is, who has `said` something wherever one can."""
+    catalog_id = new_catalog(browser, "Research", said)
+    kept = dropped(pipeline, user, catalog_id, f"kept{said}.txt")
+    gone = dropped(pipeline, user, catalog_id, f"gone{said}.txt")
     receipt = browser.post(f"/catalogs/{catalog_id}/documents/{gone}/delete").headers["location"]
-    agent_id = browser.call("POST", "/api/agents", AGENT).json()["data"]["agent"]["id"]
+    agent = {"name": f"Planner{said}", "description": said, "system_prompt": said}
+    agent_id = browser.call("POST", "/api/agents", AGENT | agent).json()["data"]["agent"]["id"]
+    linked = {"toolName": "search_research", "toolDescription": f"All{said}"}
     tool = browser.call(
         "POST",
         f"/api/agents/{agent_id}/knowledge-base-tools",
-        {"knowledgeBaseId": catalog_id, "toolName": "search_research", "toolDescription": "All"},
+        {"knowledgeBaseId": catalog_id, **linked},
     ).json()["data"]["tool"]
-    run = browser.call("POST", f"/api/agents/{agent_id}/runs", {"message": "What is planned?"})
+    asked = {"message": f"What is planned?{said}"}
+    run = browser.call("POST", f"/api/agents/{agent_id}/runs", asked)
     return Things(
         catalog_id=catalog_id,
         document_id=kept,
