@@ -64,7 +64,6 @@ TIERS: dict[str, Tier] = {
     "contract/stores/test_troubles.py": "prove",
     # A local mode, a simulator, a gateway or a synthesis for each case.
     "gateway/test_node_clients.py": "prove",
-    "gateway/test_sign_in.py": "prove",
     "infra/test_contexts.py": "prove",
     "simulator/test_managed_ingestion.py": "prove",
     "simulator/test_parsing.py": "prove",

@@ -9,8 +9,6 @@ import httpx2
 import pytest
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types import TextContent
-from strands.tools.mcp import MCPClient
 
 from stackroom_local.gateway.client import (
     GatewayError,
@@ -23,64 +21,30 @@ from stackroom_local.gateway.issuer import CLIENT_ID, Issuer
 from tests.gateway.serving import TOOL, RunningGateway
 
 
-def session(gateway: RunningGateway, token: str, mode: str) -> tuple[str, list[str], Any]:
-    """Protocol version, tools and the echo of one session of the SDK's client."""
-
-    async def run() -> tuple[str, list[str], Any]:
-        async with (
-            httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http,
-            Client(streamable_http_client(gateway.url, http_client=http), mode=mode) as client,
-        ):
-            tools = [tool.name for tool in (await client.list_tools()).tools]
-            result = await client.call_tool(TOOL, {"query": "hi"})
-            (block,) = result.content
-            assert isinstance(block, TextContent)
-            return str(client.protocol_version), tools, json.loads(block.text)
-
-    return asyncio.run(run())
+async def called(gateway: RunningGateway, token: str, mode: str) -> tuple[str, list[str], Any]:
+    """Protocol version, tools and the result of one session of the SDK's client."""
+    async with (
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http,
+        Client(streamable_http_client(gateway.url, http_client=http), mode=mode) as client,
+    ):
+        tools = [tool.name for tool in (await client.list_tools()).tools]
+        return str(client.protocol_version), tools, await client.call_tool(TOOL, {"query": "hi"})
 
 
 @pytest.mark.parametrize(("mode", "version"), [("auto", "2026-07-28"), ("legacy", "2025-11-25")])
-def test_the_official_client_lists_and_calls_tools(
+def test_the_official_client_lists_and_calls_tools_and_reads_a_denial(
     gateway: RunningGateway, issuer: Issuer, mode: str, version: str
 ) -> None:
-    negotiated, tools, seen = session(gateway, issuer.mint("alice"), mode)
+    negotiated, tools, answer = asyncio.run(called(gateway, issuer.mint("alice"), mode))
+    *_, denial = asyncio.run(called(gateway, issuer.mint(CLIENT_ID), mode))
 
     assert negotiated == version
     assert tools == [TOOL]
+    seen = json.loads(answer.content[0].text)
     assert seen["event"] == {"query": "hi"}
     assert seen["custom"]["bedrockAgentCorePropagatedHeaders"]["x-user-sub"] == "alice"
-
-
-def test_strands_lists_and_calls_tools(gateway: RunningGateway, issuer: Issuer) -> None:
-    headers = {"Authorization": f"Bearer {issuer.mint('alice')}"}
-
-    with MCPClient(url=gateway.url, headers=headers) as client:
-        tools = [tool.tool_name for tool in client.list_tools_sync()]
-        result = client.call_tool_sync(tool_use_id="t1", name=TOOL, arguments={"query": "hi"})
-
-    assert tools == [TOOL]
-    assert result["status"] == "success"
-    seen = json.loads(result["content"][0]["text"])
-    assert seen["custom"]["bedrockAgentCorePropagatedHeaders"]["x-user-sub"] == "alice"
-
-
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_a_denial_is_a_tool_error_that_both_eras_can_read(
-    gateway: RunningGateway, issuer: Issuer, mode: str
-) -> None:
-    async def run() -> Any:
-        headers = {"Authorization": f"Bearer {issuer.mint(CLIENT_ID)}"}
-        async with (
-            httpx2.AsyncClient(headers=headers) as http,
-            Client(streamable_http_client(gateway.url, http_client=http), mode=mode) as client,
-        ):
-            return await client.call_tool(TOOL, {"query": "hi"})
-
-    result = asyncio.run(run())
-
-    assert result.is_error
-    assert "it names no user" in result.content[0].text
+    assert denial.is_error
+    assert "it names no user" in denial.content[0].text
 
 
 def test_our_own_client_lists_tools_with_their_schemas_and_returns_what_the_function_returned(

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
@@ -16,7 +15,7 @@ import pytest
 from stackroom_local.gateway.configuration import FunctionConfiguration
 from stackroom_local.gateway.functions import LambdaFunction
 from stackroom_local.gateway.runtime_api import RuntimeApi
-from tests.gateway.serving import ROOT, a_call, a_target, serving
+from tests.gateway.serving import ROOT, a_call, a_target, serving, wait_until
 
 pytestmark = pytest.mark.processes
 
@@ -57,15 +56,6 @@ def error(function: LambdaFunction, **event: Any) -> dict[str, Any]:
     return dict(json.loads(outcome.payload))
 
 
-def test_a_warm_process_serves_the_next_invocation(make: Make) -> None:
-    function = make()
-
-    first = answer(function, query="a")
-    second = answer(function, query="b")
-
-    assert first["process"] == second["process"] != os.getpid()
-
-
 def test_as_many_processes_as_allowed_serve_at_once_and_the_rest_wait(make: Make) -> None:
     function = make(max_environments=2)
 
@@ -76,42 +66,34 @@ def test_as_many_processes_as_allowed_serve_at_once_and_the_rest_wait(make: Make
     assert 1 <= len({each["process"] for each in answers}) <= 2
 
 
-def test_a_function_finds_its_own_variables_and_none_of_ours(
-    make: Make, monkeypatch: pytest.MonkeyPatch
+def test_a_function_finds_its_own_variables_its_deadline_and_a_client_context_as_it_was_sent(
+    make: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("SECRET_OF_THE_PARENT", "value")
-
-    names = answer(make(environment={"GREETING": "hello"}))["environment"]
-
-    assert {"GREETING", "AWS_REGION", "AWS_LAMBDA_FUNCTION_NAME", "LAMBDA_TASK_ROOT"} <= set(names)
-    assert "SECRET_OF_THE_PARENT" not in names
-
-
-def test_an_invocation_without_client_context_has_none(make: Make) -> None:
-    assert answer(make())["custom"] is None
-
-
-def test_a_client_context_arrives_as_it_was_sent(make: Make) -> None:
+    function = make(environment={"GREETING": "hello"}, timeout_seconds=600)
     custom = {"bedrockAgentCoreToolName": "t___ü"}
 
-    outcome = make().invoke(b"{}", client_context=json.dumps({"custom": custom}))
+    plain = answer(function, query="something to find")
+    told = function.invoke(b"{}", client_context=json.dumps({"custom": custom}))
 
-    assert json.loads(outcome.payload)["custom"] == custom
+    names = set(plain["environment"])
+    assert {"GREETING", "AWS_REGION", "AWS_LAMBDA_FUNCTION_NAME", "LAMBDA_TASK_ROOT"} <= names
+    assert "SECRET_OF_THE_PARENT" not in names
+    assert 500_000 < plain["remaining_ms"] <= 600_000
+    assert plain["custom"] is None
+    assert json.loads(told.payload)["custom"] == custom
+    assert "echoed something to find" in (tmp_path / "logs" / "echo.log").read_text()
 
 
-def test_the_deadline_is_the_functions_timeout(make: Make) -> None:
-    assert 500_000 < answer(make(timeout_seconds=600))["remaining_ms"] <= 600_000
-
-
-def test_an_exception_keeps_its_type_its_message_and_its_process(make: Make) -> None:
+def test_an_error_is_told_and_its_process_lives_on(make: Make) -> None:
     function = make()
     before = answer(function)["process"]
 
-    failure = error(function, do="raise")
+    raised, large = error(function, do="raise"), error(function, do="large")
 
-    assert failure["errorType"] == "RuntimeError"
-    assert failure["errorMessage"] == "kaboom"
-    assert any("echo_function.py" in line for line in failure["stackTrace"])
+    assert (raised["errorType"], raised["errorMessage"]) == ("RuntimeError", "kaboom")
+    assert any("echo_function.py" in line for line in raised["stackTrace"])
+    assert large["errorType"] == "Function.ResponseSizeTooLarge"
     assert answer(function)["process"] == before
 
 
@@ -153,21 +135,16 @@ def test_a_process_killed_while_idle_is_replaced(make: Make) -> None:
     assert answer(function)["process"] != before
 
 
-@pytest.mark.parametrize(
-    ("handler", "error_type"),
-    [
-        ("tests.gateway.no_such_module.handler", "Runtime.ImportModuleError"),
-        ("tests.gateway.echo_function.no_such_function", "Runtime.HandlerNotFound"),
-    ],
-)
 def test_a_handler_that_can_not_be_loaded_fails_every_invocation_with_the_reason(
-    make: Make, handler: str, error_type: str
+    make: Make,
 ) -> None:
-    function = make(handler=handler)
+    for handler, error_type in {
+        "tests.gateway.no_such_module.handler": "Runtime.ImportModuleError",
+        "tests.gateway.echo_function.no_such_function": "Runtime.HandlerNotFound",
+    }.items():
+        function = make(handler=handler)
 
-    errors = [error(function)["errorType"] for _ in range(2)]
-
-    assert errors == [error_type, error_type]
+        assert [error(function)["errorType"] for _ in range(2)] == [error_type, error_type]
 
 
 def test_an_environment_is_broken_before_its_failed_import_is_told() -> None:
@@ -180,21 +157,6 @@ def test_an_environment_is_broken_before_its_failed_import_is_told() -> None:
     assert outcome.failed
     assert api.broken  # so that it isn't handed the next invocation while it exits
     api.close()
-
-
-def test_an_answer_over_six_megabytes_is_an_error_and_the_function_lives_on(make: Make) -> None:
-    function = make()
-
-    failure = error(function, do="large")
-
-    assert failure["errorType"] == "Function.ResponseSizeTooLarge"
-    assert answer(function, query="small")["event"] == {"query": "small"}
-
-
-def test_what_a_function_logs_is_in_its_file(make: Make, tmp_path: Path) -> None:
-    answer(make(), query="something to find")
-
-    assert "echoed something to find" in (tmp_path / "logs" / "echo.log").read_text()
 
 
 def test_closing_ends_busy_and_idle_processes(make: Make, tmp_path: Path) -> None:
@@ -233,10 +195,3 @@ def test_no_process_outlives_the_gateway(tmp_path: Path, end: signal.Signals) ->
 
 def is_running(process: int) -> bool:
     return psutil.pid_exists(process) and psutil.Process(process).status() != "zombie"
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < deadline, "it never came true"
-        time.sleep(0.05)

@@ -12,24 +12,23 @@ from tests.gateway.serving import RunningGateway, serving
 @pytest.mark.parametrize(
     "headers",
     [
-        [("X-User-Sub", "mallory")],
-        [("x-user-sub", "mallory")],
         [("X-USER-SUB", "mallory"), ("x-user-sub", "mallory")],
         [("X-User-Sub", "mallory"), ("X-User-Sub", "alice")],
         [("X-User-Groups", "admins"), ("x-user-groups", "root")],
-        [("X-Session-Id", "stolen")],
         [("x-session-id", "stolen"), ("X-SESSION-ID", "s-1")],
     ],
 )
 def test_identity_headers_of_the_client_never_reach_the_function(
     gateway: RunningGateway, issuer: Issuer, headers: list[tuple[str, str]]
 ) -> None:
+    """Nor does its token, or any other header."""
     token = issuer.mint("alice", session="s-1")
 
-    seen = gateway.echo(token=token, headers=headers, query="hi")
+    seen = gateway.echo(token=token, headers=[*headers, ("X-Other", "value")], query="hi")
 
     propagated = seen["custom"]["bedrockAgentCorePropagatedHeaders"]
     assert propagated == {"x-user-sub": "alice", "x-user-groups": ",", "x-session-id": "s-1"}
+    assert token not in str(seen)
 
 
 def test_a_token_without_a_session_lets_none_of_the_clients_through(
@@ -40,21 +39,6 @@ def test_a_token_without_a_session_lets_none_of_the_clients_through(
     seen = gateway.echo(token=token, headers=[("X-Session-Id", "stolen")], query="hi")
 
     assert seen["custom"]["bedrockAgentCorePropagatedHeaders"]["x-session-id"] == "-"
-
-
-def test_neither_the_token_nor_any_other_header_reaches_the_function(
-    gateway: RunningGateway, issuer: Issuer
-) -> None:
-    token = issuer.mint("alice", groups=["staff"])
-
-    seen = gateway.echo(token=token, headers=[("X-Other", "value")], query="hi")
-
-    assert set(seen["custom"]["bedrockAgentCorePropagatedHeaders"]) == {
-        "x-user-sub",
-        "x-user-groups",
-        "x-session-id",
-    }
-    assert token not in str(seen)
 
 
 def test_a_user_argument_is_an_argument_and_no_identity(

@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -95,48 +96,37 @@ def headers(seen: dict[str, Any]) -> dict[str, str]:
     return dict(seen["custom"]["bedrockAgentCorePropagatedHeaders"])
 
 
-def echoed(answer: dict[str, Any]) -> dict[str, str]:
-    return headers(json.loads(answer["content"][0]["text"]))
-
-
-@pytest.mark.parametrize("told", [(), ("--client-id", CLIENT_ID)])
-def test_the_inspector_signs_in_by_itself_and_stays_signed_in(
-    gateway: RunningGateway, tmp_path: Path, terminal: int, told: tuple[str, ...]
-) -> None:
-    arguments = ("--cli", gateway.url, *_CALLBACK, *_ECHO, *told)
-
-    links, first = inspect(tmp_path, terminal, *arguments, user="dave")
-    no_links, second = inspect(tmp_path, terminal, *arguments, user="erin")
-
-    assert len(links) == 1
-    assert no_links == []
-    assert echoed(first)["x-user-sub"] == "dave"
-    assert echoed(second) == echoed(first)
-
-
-def test_the_inspector_signs_in_as_the_guide_has_it(
+def test_the_inspector_signs_in_by_itself_as_the_guide_has_it_and_stays_signed_in(
     gateway: RunningGateway, tmp_path: Path, terminal: int
 ) -> None:
     pinned = f"npx --yes {_PACKAGE}@{_VERSION} "
     [line] = re.findall(rf"^{pinned}(--cli .*[^\\\n])$", GUIDE, re.MULTILINE)
-    arguments = shlex.split(line.replace("$STACKROOM_MCP_URL", gateway.url))
+    told = shlex.split(line.replace("$STACKROOM_MCP_URL", gateway.url))
 
-    links, answer = inspect(tmp_path, terminal, *arguments, *_CALLBACK, user="dave")
+    links, listed = inspect(tmp_path, terminal, *told, *_CALLBACK, user="dave")
+    no_links, echo = inspect(
+        tmp_path, terminal, "--cli", gateway.url, *_CALLBACK, *_ECHO, user="erin"
+    )
 
     assert len(links) == 1
-    assert [tool["name"] for tool in answer["tools"]] == [TOOL]
+    assert no_links == []
+    assert [tool["name"] for tool in listed["tools"]] == [TOOL]
+    assert headers(json.loads(echo["content"][0]["text"]))["x-user-sub"] == "dave"
 
 
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
 def test_a_client_of_the_typescript_sdk_knows_by_itself_where_to_send_the_person(
-    gateway: RunningGateway,
+    gateway: RunningGateway, name: str
 ) -> None:
-    told = typescript(gateway)
+    by_name = replace(gateway, base=gateway.base.replace("127.0.0.1", name))
+
+    told = typescript(by_name)
 
     assert told["client"]["client_id"] == CLIENT_ID
     assert told["link"].startswith(f"{gateway.base}/issuer/authorize?")
     asked = query(told["link"])
     assert asked["code_challenge_method"] == "S256"
-    assert asked["resource"] == gateway.url
+    assert asked["resource"] == by_name.url
     with a_browser() as browser:
         assert "user" in browser.open(told["link"]).fields
 
@@ -155,15 +145,3 @@ def test_a_client_of_the_typescript_sdk_refreshes_an_expired_token_by_itself(
     assert headers(json.loads(told["text"]))["x-user-sub"] == "frank"
     assert headers(json.loads(told["text"]))["x-user-groups"] == "staff"
     assert told["tokens"]["refresh_token"] != tokens["refresh_token"]
-
-
-def test_of_several_names_of_this_machine_a_client_may_use_any(gateway: RunningGateway) -> None:
-    by_name = RunningGateway(
-        gateway.base.replace("127.0.0.1", "localhost"), gateway.data_dir, gateway.process
-    )
-
-    told = typescript(by_name)
-
-    assert query(told["link"])["resource"] == by_name.url
-    with a_browser() as browser:
-        assert "user" in browser.open(told["link"]).fields

@@ -48,37 +48,28 @@ def test_the_page_says_where_one_goes_and_names_its_fields(flow: Flow) -> None:
         assert f'id="{name}"' in text
 
 
-def test_who_cancels_goes_back_without_a_code(flow: Flow) -> None:
+def test_one_page_is_good_for_one_answer_and_who_cancels_goes_back_without_a_code(
+    flow: Flow,
+) -> None:
     with a_browser() as browser:
         page = browser.open(flow.link())
         assert ("cancel", "yes") in page.buttons
 
-        response = browser.submit(page, cancel="yes")
+        cancelled = browser.submit(page, cancel="yes")
+        again = browser.submit(page, user="alice")
 
-        assert query(response.headers["location"]) == {"error": "access_denied", "state": "a state"}
-        assert browser.submit(page, user="alice").status_code == 400
-
-
-def test_one_page_is_good_for_one_answer(flow: Flow) -> None:
-    with a_browser() as browser:
-        page = browser.open(flow.link())
-        browser.submit(page, user="alice")
-
-        again = browser.submit(page, user="bob")
-
+    assert query(cancelled.headers["location"]) == {"error": "access_denied", "state": "a state"}
     assert again.status_code == 400
     assert "no longer open" in again.text
 
 
-@pytest.mark.parametrize("request_name", ["", "unknown", EVIL])
-def test_a_page_that_nobody_asked_for_has_no_form(
-    gateway: RunningGateway, request_name: str
-) -> None:
-    response = httpx2.get(f"{gateway.base}/issuer/sign-in", params={"request": request_name})
+def test_a_page_that_nobody_asked_for_has_no_form(gateway: RunningGateway) -> None:
+    for name in ("", EVIL):
+        response = httpx2.get(f"{gateway.base}/issuer/sign-in", params={"request": name})
 
-    assert response.status_code == 400
-    assert "<form" not in response.text
-    assert "frame-ancestors 'none'" in response.headers["content-security-policy"]
+        assert response.status_code == 400
+        assert "<form" not in response.text
+        assert "frame-ancestors 'none'" in response.headers["content-security-policy"]
 
 
 def test_a_form_from_elsewhere_signs_nobody_in(flow: Flow) -> None:
@@ -94,30 +85,30 @@ def test_a_form_from_elsewhere_signs_nobody_in(flow: Flow) -> None:
         assert browser.submit(page, user="alice").status_code == 303
 
 
-@pytest.mark.parametrize(
-    "user", ["", " ", "-alice", "alice/research", "../bob", "é", "a" * 129, EVIL]
-)
-def test_who_can_be_no_user_is_asked_again(flow: Flow, user: str) -> None:
+def test_who_can_be_no_user_is_asked_again(flow: Flow) -> None:
     with a_browser() as browser:
-        response = browser.submit(browser.open(flow.link()), user=user, groups="staff")
+        page = browser.open(flow.link())
+        for user in ("", "-alice", "alice/research", "é", "a" * 129, EVIL):
+            response = browser.submit(page, user=user, groups="staff")
 
-        assert response.status_code == 400
-        assert 'role="alert"' in response.text
-        assert EVIL not in response.text
-        asked_again = read(response)
-        assert asked_again.fields["user"] == user
-        assert asked_again.fields["groups"] == "staff"
-        assert browser.submit(asked_again, user="alice").status_code == 303
+            assert response.status_code == 400
+            assert 'role="alert"' in response.text
+            assert EVIL not in response.text
+            page = read(response)
+            assert page.fields["user"] == user
+            assert page.fields["groups"] == "staff"
+        assert browser.submit(page, user="alice").status_code == 303
 
 
-@pytest.mark.parametrize("groups", ["a b", "x" * 129, ",".join(map(str, range(21))), f"<b>{EVIL}"])
-def test_what_can_be_no_group_is_said(flow: Flow, groups: str) -> None:
+def test_what_can_be_no_group_is_said(flow: Flow) -> None:
     with a_browser() as browser:
-        response = browser.submit(browser.open(flow.link()), user="alice", groups=groups)
+        page = browser.open(flow.link())
+        for groups in ("a b", "x" * 129, ",".join(map(str, range(21))), f"<b>{EVIL}"):
+            response = browser.submit(page, user="alice", groups=groups)
 
-    assert response.status_code == 400
-    assert 'role="alert"' in response.text
-    assert EVIL not in response.text
+            assert response.status_code == 400
+            assert 'role="alert"' in response.text
+            assert EVIL not in response.text
 
 
 def test_who_signed_in_before_is_one_button_away(flow: Flow) -> None:
@@ -134,23 +125,15 @@ def test_who_signed_in_before_is_one_button_away(flow: Flow) -> None:
     assert (headers["x-user-sub"], headers["x-user-groups"]) == ("heidi", "staff,research")
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"redirect_uri": f"http://localhost/callback?x={EVIL}"},
-        {"state": EVIL},
-        {"resource": EVIL},
-        {"scope": EVIL},
-    ],
-)
-def test_what_a_client_sends_is_text_to_the_page(flow: Flow, changes: dict[str, str]) -> None:
+def test_what_a_client_sends_is_text_to_the_page(flow: Flow) -> None:
+    changes = ({"redirect_uri": f"http://localhost/callback?x={EVIL}"}, {"state": EVIL})
     with a_browser() as browser:
-        response = browser.http.get(flow.link(**changes), follow_redirects=False)
-        location = response.headers["location"]
-        page = browser.http.get(location) if location.startswith(flow.gateway.base) else response
+        for each in changes:
+            page = browser.http.get(flow.link(**each), follow_redirects=True)
 
-    assert "<script>alert" not in page.text
-    assert "onerror='" not in page.text
+            assert page.status_code == 200
+            assert "<script>alert" not in page.text
+            assert "onerror='" not in page.text
 
 
 def test_an_address_that_was_registered_is_text_to_the_page(flow: Flow) -> None:

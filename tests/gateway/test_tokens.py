@@ -1,4 +1,4 @@
-"""Bad tokens at the gateway's door, over raw HTTP: what the authorizer or interceptor answers."""
+"""Bad tokens at the gateway's door, over raw HTTP: what the authorizer answers."""
 
 import re
 from collections.abc import Callable
@@ -30,25 +30,8 @@ def not_valid_yet(issuer: Issuer, directory: Path) -> str:
     return resigned(issuer, nbf=32_503_680_000)
 
 
-def of_a_strange_issuer(issuer: Issuer, directory: Path) -> str:
-    return Issuer.open(directory, url="https://elsewhere.example").mint("alice")
-
-
-def garbage(issuer: Issuer, directory: Path) -> str:
-    return "not.a.token"
-
-
 def with_a_header_too_deep(issuer: Issuer, directory: Path) -> str:
-    return f"{_encoded('[' * 20_000)}.e30.AAAA"
-
-
-def with_a_payload_too_deep(issuer: Issuer, directory: Path) -> str:
-    header, _, signature = issuer.mint("alice").split(".")
-    return f"{header}.{_encoded('[' * 20_000)}.{signature}"
-
-
-def _encoded(text: str) -> str:
-    return jwt.utils.base64url_encode(text.encode()).decode()
+    return f"{jwt.utils.base64url_encode(b'[' * 20_000).decode()}.e30.AAAA"
 
 
 @pytest.mark.parametrize(
@@ -61,12 +44,9 @@ def _encoded(text: str) -> str:
         (forgeries.tampered, "isn't signed by this issuer: its signature doesn't fit"),
         (expired, "has expired"),
         (of_another_issuer, "comes from another issuer"),
-        (of_a_strange_issuer, "comes from another issuer"),
         (without_expiry, "lacks the claim exp"),
         (not_valid_yet, "is not valid yet"),
-        (garbage, "is malformed"),
         (with_a_header_too_deep, "is malformed"),
-        (with_a_payload_too_deep, "is malformed"),
     ],
 )
 def test_a_token_that_does_not_verify_is_a_401_that_says_why_and_how_to_get_another(
@@ -100,22 +80,15 @@ def challenge(header: str) -> dict[str, str]:
     return dict(pairs)
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        [],
-        [("Authorization", "Basic YWxpY2U6")],
-        [("Authorization", "Bearer a"), ("Authorization", "Bearer b")],
-    ],
-)
-def test_a_request_without_one_bearer_token_is_a_401(
-    gateway: RunningGateway, headers: list[tuple[str, str]]
-) -> None:
-    response = gateway.post(a_call(query="hi"), headers=headers)
+def test_a_request_without_one_bearer_token_is_a_401(gateway: RunningGateway) -> None:
+    twice = [("Authorization", "Bearer a"), ("Authorization", "Bearer b")]
 
-    assert response.status_code == 401
-    assert response.json()["error"]["message"] == "Missing Bearer token"
-    assert challenge(response.headers["www-authenticate"]).keys() == {"resource_metadata"}
+    for headers in ([], [("Authorization", "Basic YWxpY2U6")], twice):
+        response = gateway.post(a_call(query="hi"), headers=headers)
+
+        assert response.status_code == 401
+        assert response.json()["error"]["message"] == "Missing Bearer token"
+        assert challenge(response.headers["www-authenticate"]).keys() == {"resource_metadata"}
 
 
 @pytest.mark.parametrize(
@@ -134,22 +107,3 @@ def test_a_good_token_for_another_client_is_a_403(
     told = challenge(response.headers["www-authenticate"])
     assert told["error"] == "invalid_token"
     assert "a client that this gateway doesn't allow" in told["error_description"]
-
-
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"sub": CLIENT_ID}, "it names no user"),
-        ({"token_use": "id"}, "it is no access token"),
-        ({"aud": "another-service"}, "it is meant for another audience"),
-        ({"sub": "alice/research"}, "its subject can't name a folder"),
-        ({"origin_jti": "s 1"}, "its session can't be carried"),
-    ],
-)
-def test_what_the_authorizer_lets_pass_the_interceptor_denies(
-    gateway: RunningGateway, issuer: Issuer, changes: dict[str, Any], problem: str
-) -> None:
-    result = gateway.call({"query": "hi"}, token=resigned(issuer, **changes))
-
-    assert result["isError"]
-    assert problem in result["content"][0]["text"]
