@@ -42,14 +42,13 @@ class Flow:
             "scope": "openid",
             **changes,
         }
-        given = {name: value for name, value in asked.items() if value is not None}
-        return f"{self.gateway.base}/issuer/authorize?{urlencode(given)}"
+        return f"{self.gateway.base}/issuer/authorize?{urlencode(_given(asked))}"
 
     def code(self, user: str = "alice", groups: str = "") -> str:
         return sign_in(self.link(), user, groups)["code"]
 
-    def exchange(self, code: str, **changes: str) -> httpx2.Response:
-        given = {
+    def exchange(self, code: str, **changes: str | None) -> httpx2.Response:
+        asked = {
             "grant_type": "authorization_code",
             "client_id": self.client_id,
             "redirect_uri": self.redirect_uri,
@@ -57,7 +56,7 @@ class Flow:
             "code_verifier": self.verifier,
             **changes,
         }
-        return self.post("token", **given)
+        return self.post("token", **_given(asked))
 
     def refresh(self, refresh_token: str, **changes: str) -> httpx2.Response:
         given = {"grant_type": "refresh_token", "client_id": self.client_id, **changes}
@@ -71,3 +70,7 @@ class Flow:
 
     def post(self, endpoint: str, **given: str) -> httpx2.Response:
         return httpx2.post(f"{self.gateway.base}/issuer/{endpoint}", data=given, timeout=120)
+
+
+def _given(asked: dict[str, str | None]) -> dict[str, str]:
+    return {name: value for name, value in asked.items() if value is not None}

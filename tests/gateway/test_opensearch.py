@@ -119,6 +119,7 @@ def _call(gateway: RunningGateway, **arguments: Any) -> Any:
 def test_a_gateway_searches_a_collection_once_the_stacks_policy_is_there(
     stack: Assembly, collection: Collection, gateway: RunningGateway
 ) -> None:
+    [tool] = list_tools(gateway.url, gateway.issuer.mint("alice"))
     before = _call(gateway, query="When are the ledgers closed?")
 
     [access] = stack.all("opensearch", "AWS::OpenSearchServerless::AccessPolicy")
@@ -127,6 +128,7 @@ def test_a_gateway_searches_a_collection_once_the_stacks_policy_is_there(
     collection.put_policy(policy)
     after = _call(gateway, query="When are the ledgers closed?", top_k=1)
 
+    assert (tool["name"], tool["inputSchema"]["required"]) == (TOOL, ["query"])
     assert (before["success"], before["errorType"]) == (False, "RetrievalFailed")
     assert "data access policy" in before["metadata"]["failed_knowledge_bases"][0]["reason"]
     [result] = after["results"]
@@ -146,10 +148,3 @@ def test_a_gateway_searches_a_collection_once_the_stacks_policy_is_there(
     assert all(each["score"] >= 0.55 for each in far["results"])
     wrong = _call(gateway, query="thirty days", top_k=99)
     assert (wrong["success"], wrong["errorType"]) == (False, "ValidationError")
-
-
-def test_the_gateway_lists_the_one_tool(gateway: RunningGateway) -> None:
-    [tool] = list_tools(gateway.url, gateway.issuer.mint("alice"))
-
-    assert tool["name"] == TOOL
-    assert tool["inputSchema"]["required"] == ["query"]

@@ -28,19 +28,19 @@ def preflight(url: str, origin: str) -> httpx2.Response:
 
 
 @pytest.mark.processes
-@pytest.mark.parametrize("path", CALLED)
 def test_a_page_of_an_allowed_origin_may_call_and_of_any_other_may_not(
-    lenient_gateway: RunningGateway, path: str
+    lenient_gateway: RunningGateway,
 ) -> None:
-    for origin in (INSPECTOR, ELSEWHERE):
-        headers = preflight(lenient_gateway.base + path, origin).headers
-        assert headers["access-control-allow-origin"] == origin
-        assert "authorization" in headers["access-control-allow-headers"]
-        assert "access-control-allow-credentials" not in headers
-    for origin in ("http://localhost:6275", "https://localhost:6274", "null"):
-        response = preflight(lenient_gateway.base + path, origin)
-        assert response.status_code == 400, origin
-        assert "access-control-allow-origin" not in response.headers, origin
+    for path in CALLED:
+        for origin in (INSPECTOR, ELSEWHERE):
+            headers = preflight(lenient_gateway.base + path, origin).headers
+            assert headers["access-control-allow-origin"] == origin
+            assert "authorization" in headers["access-control-allow-headers"]
+            assert "access-control-allow-credentials" not in headers
+        for origin in ("http://localhost:6275", "https://localhost:6274", "null"):
+            response = preflight(lenient_gateway.base + path, origin)
+            assert response.status_code == 400, origin
+            assert "access-control-allow-origin" not in response.headers, origin
 
 
 def test_unless_it_is_asked_for_no_page_may_call(gateway: RunningGateway) -> None:
@@ -62,33 +62,21 @@ def tells_of_origins(response: httpx2.Response) -> bool:
 
 
 @pytest.mark.processes
-@pytest.mark.parametrize("origin", [INSPECTOR, ELSEWHERE])
-def test_a_page_may_read_how_to_sign_in_and_what_a_tool_answers(
-    lenient_gateway: RunningGateway, origin: str
-) -> None:
-    headers = [("Origin", origin)]
-    token = lenient_gateway.issuer.mint("alice")
-
-    refused = lenient_gateway.post(a_call(query="hi"), headers=headers)
-    answered = lenient_gateway.post(a_call(query="hi"), headers=headers, token=token)
-
-    assert (refused.status_code, answered.status_code) == (401, 200)
-    for response in (refused, answered):
-        assert response.headers["access-control-allow-origin"] == origin
-        exposed = response.headers["access-control-expose-headers"].split(", ")
-        assert {"WWW-Authenticate", "Mcp-Session-Id"} <= set(exposed)
-
-
-@pytest.mark.processes
-def test_a_call_with_a_foreign_origin_is_refused_though_its_token_is_good(
+def test_a_page_may_read_how_to_sign_in_and_what_a_tool_answers_unless_its_origin_is_foreign(
     lenient_gateway: RunningGateway,
 ) -> None:
-    headers = [("Origin", "https://attacker.example")]
     token = lenient_gateway.issuer.mint("alice")
 
-    response = lenient_gateway.post(a_call(query="hi"), headers=headers, token=token)
+    def asked(origin: str, token: str | None = token) -> httpx2.Response:
+        return lenient_gateway.post(a_call(query="hi"), headers=[("Origin", origin)], token=token)
 
-    assert response.status_code == 403
+    refused, answered = asked(INSPECTOR, None), asked(INSPECTOR)
+    assert (refused.status_code, answered.status_code) == (401, 200)
+    for response in (refused, answered):
+        assert response.headers["access-control-allow-origin"] == INSPECTOR
+        exposed = response.headers["access-control-expose-headers"].split(", ")
+        assert {"WWW-Authenticate", "Mcp-Session-Id"} <= set(exposed)
+    assert asked("https://attacker.example").status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -104,17 +92,12 @@ def test_an_origin_is_as_a_browser_says_it(origin: str) -> None:
         "*",
         "null",
         "",
-        "localhost:6274",
         "http://localhost:6274/",
-        "http://localhost:6274/path",
         "http://Localhost:6274",
-        "HTTP://localhost:6274",
         "http://localhost:99999",
-        "http://localhost:port",
         "http://user@localhost:6274",
         "http://localhost:6274?x",
         "http://[::1",
-        "http://",
         "ftp://localhost",
         "http://localhost:80",
         "https://inspector.example:443",
