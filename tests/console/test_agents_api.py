@@ -71,8 +71,6 @@ def test_ones_own_knowledge_bases_are_available(
             "defaultMinScore": 0.7,
         }
     ]
-    asked = f"/api/agents/{agent}/available-knowledge-bases?limit=101"
-    assert error_of(alice.get(asked)) == (400, "limit: Allowed: a whole number from 1 to 100")
 
 
 def test_a_knowledge_base_is_linked_once_changed_and_removed(

@@ -20,7 +20,7 @@ from stackroom_local.simulator.opensearch.signatures import Principal
 from stackroom_local.simulator.server import Configuration, Simulator
 from tests.gateway.serving import RunningGateway, serving
 from tests.infra.assembly import Assembly
-from tests.infra.opensearch import ROLE, synthesised
+from tests.infra.opensearch import ROLE, kept
 from tests.simulator.collection import PRINCIPALS, REGION, Collection
 
 pytestmark = [pytest.mark.processes, pytest.mark.slow]
@@ -29,8 +29,8 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "opensearch" / "fill.py"
 
 
 @pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
-    return synthesised(tmp_path_factory.mktemp("opensearch"))
+def stack() -> Assembly:
+    return kept()
 
 
 @pytest.fixture(scope="module")
