@@ -75,7 +75,7 @@ def test_whoever_asks_what_hangs_is_told_in_a_sentence_and_by_the_log(
 ) -> None:
     """Of a change, too, that may be done by now."""
     form = {"name": "Slow", "csrf_token": alice.csrf}
-    services, hurried = console.services, hasty(console, alice, seconds=1)
+    services, hurried = console.services, hasty(console, alice, seconds=0.2)
 
     with hanging() as store:
         # As much of each as is asked.
