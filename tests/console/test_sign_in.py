@@ -155,8 +155,8 @@ def test_a_provider_of_plain_oauth_gives_no_id_token(browser: Browser, provider:
     """And tells no place where its own session ends."""
     provider.gives_id_token = provider.ends_sessions = False
 
-    assert browser.sign_in("alice").headers["location"] == HOME
     assert f"{ISSUER}/logout" not in browser.get("/sign-in?out=1").text
+    assert browser.sign_in("alice").headers["location"] == HOME
 
 
 def test_while_the_provider_is_down_nothing_of_how_is_told(
