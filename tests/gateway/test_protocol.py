@@ -21,7 +21,8 @@ def test_a_function_gets_the_arguments_alone_and_the_rest_in_its_client_context(
     gateway: RunningGateway, issuer: Issuer
 ) -> None:
     """Though they break the schema."""
-    token, arguments = issuer.mint("alice", session="s-1"), {"query": ["no", "text"], "top_k": None}
+    token = issuer.mint("alice", session="s-1")
+    arguments: dict[str, Any] = {"query": ["no", "text"], "top_k": None}
 
     seen = gateway.echo(token=token, **arguments)
 
