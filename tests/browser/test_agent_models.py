@@ -18,10 +18,8 @@ from playwright.sync_api import expect
 from stackroom_local.simulator.model_endpoint import BASE_URL, MODEL
 from stackroom_local.state import Instance
 from tests.browser.builders import (
-    Caller,
     answered,
     ask,
-    caller,
     make_agent,
     quick_add,
     stocked,
@@ -107,18 +105,12 @@ def instance(
         yield running
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Linked:
     """An agent that is linked to the catalog, and whose it is."""
 
     visitor: Visitor
     path: str
-    api: Caller
-
-    def tool_steps(self) -> list[dict[str, Any]]:
-        """Of all its runs, in the order in which they were asked for."""
-        runs = self.api.call("GET", f"/api{self.path}/runs").json()["data"]["runs"]
-        return [step for run in reversed(runs) for step in run["steps"] if step["kind"] == "tool"]
 
 
 @pytest.fixture
@@ -127,60 +119,23 @@ def agent(signed_in: SignedIn, instance: Instance) -> Linked:
     stocked(instance, visitor.name, "Lock", FILES)
     path = make_agent(visitor, "Keeper")
     quick_add(visitor, path, "Lock")
-    return Linked(visitor=visitor, path=path, api=caller(instance, visitor.name))
+    return Linked(visitor=visitor, path=path)
 
 
-def test_the_model_is_told_of_its_tools_and_what_it_says_is_shown(
-    agent: Linked, model: ModelServer
-) -> None:
-    def speak(messages: Sequence[Message]) -> Message:
-        if not results(messages):
-            return uses("search_lock", QUESTION, text="I look it up.")
-        [found] = json.loads(results(messages)[0]["content"])["results"]
-        return {"content": f"Every 200 hours [{found['source']['filename']}]."}
-
-    model.speaks = speak
-    model.asked.clear()
-
-    run = answered(ask(agent.visitor, agent.path, QUESTION))
-
-    expect(run.locator(".answer")).to_have_text("Every 200 hours [pump.txt].")
-    first, second = model.asked
-    assert first["path"] == "/v1/chat/completions"
-    assert first["model"] == "a-model-of-the-test"
-    assert [each["function"]["name"] for each in first["tools"]] == ["search_lock"]
-    assert second["messages"][-1]["role"] == "tool"
-
-
-def test_the_same_question_again_is_answered_with_the_vector_that_was_kept(
+def test_steps_are_shown_while_the_model_speaks_and_a_question_again_has_its_vector_kept(
     agent: Linked, model: ModelServer, valkey: str
 ) -> None:
-    query = "Which oil does the pump take, and how much of it?"
-    model.speaks = lambda messages: (
-        {"content": "Done."} if results(messages) else uses("search_lock", query)
-    )
-    store = redis.Redis.from_url(valkey)
-    before = set(store.keys("embedding:*"))
-
-    first = answered(ask(agent.visitor, agent.path, query))
-    expect(first.locator("summary")).not_to_contain_text("cached")
-    second = answered(ask(agent.visitor, agent.path, query))
-
-    expect(second.locator("summary")).to_contain_text("cached")
-    assert [each["isCached"] for each in agent.tool_steps()] == [False, True]
-    assert len(set(store.keys("embedding:*")) - before) == 1
-
-
-def test_a_step_is_shown_before_the_run_has_ended(agent: Linked, model: ModelServer) -> None:
     seen = threading.Event()
 
     def speak(messages: Sequence[Message]) -> Message:
         if not results(messages):
             return uses("search_lock", QUESTION, text="I look it up.")
         assert seen.wait(PATIENCE / 1000), "the page shows the first steps"
-        return {"content": "Every 200 hours."}
+        [found] = json.loads(results(messages)[0]["content"])["results"]
+        return {"content": f"Every 200 hours [{found['source']['filename']}]."}
 
     model.speaks = speak
+    store = redis.Redis.from_url(valkey)
 
     run = ask(agent.visitor, agent.path, QUESTION)
     try:
@@ -191,8 +146,16 @@ def test_a_step_is_shown_before_the_run_has_ended(agent: Linked, model: ModelSer
     finally:
         seen.set()
 
-    expect(answered(run).locator(".answer")).to_have_text("Every 200 hours.")
+    expect(answered(run).locator(".answer")).to_have_text("Every 200 hours [pump.txt].")
     expect(run.locator("details")).to_have_attribute("open", "")
+    expect(run.locator("summary")).not_to_contain_text("cached")
+    asked, _ = model.asked
+    assert (asked["path"], asked["model"]) == ("/v1/chat/completions", "a-model-of-the-test")
+    assert [each["function"]["name"] for each in asked["tools"]] == ["search_lock"]
+    kept = set(store.keys("embedding:*"))
+    again = answered(ask(agent.visitor, agent.path, QUESTION))
+    expect(again.locator("summary")).to_contain_text("cached")
+    assert set(store.keys("embedding:*")) == kept != set()
 
 
 def test_a_run_that_is_called_off_ends_though_its_model_goes_on(

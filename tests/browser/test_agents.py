@@ -2,7 +2,6 @@
 
 import re
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 from playwright.sync_api import Route, expect
 
@@ -74,31 +73,7 @@ def _late(route: Route) -> None:
     route.fulfill(response=answer)
 
 
-def test_ten_people_who_add_ten_tools_at_once_get_ten(instance: Instance) -> None:
-    una = caller(instance, "una-ten")
-    made = una.call("POST", "/api/agents", {"name": "Ten", "model": "m"})
-    agent = f"/agents/{made.json()['data']['agent']['id']}"
-    names = [f"Shelf {number}" for number in range(10)]
-    bases = [catalog_made(instance, "una-ten", name) for name in names]
-
-    def add(number: int) -> int:
-        link = {"knowledgeBaseId": bases[number], "toolName": f"shelf_{number}"}
-        more = {"toolDescription": "One of ten"}
-        answer = una.call("POST", f"/api{agent}/knowledge-base-tools", {**link, **more})
-        return answer.status_code
-
-    with ThreadPoolExecutor(10) as people:
-        statuses = list(people.map(add, range(10)))
-
-    assert statuses == [200] * 10
-    tools = una.tools_of(agent)
-    assert {each["name"] for each in tools} == {f"shelf_{number}" for number in range(10)}
-    assert len({each["id"] for each in tools}) == 10
-
-
-def test_an_exported_agent_is_imported_again_as_it_was(
-    signed_in: SignedIn, instance: Instance
-) -> None:
+def test_an_exported_agent_is_imported_again_as_it_was(signed_in: SignedIn) -> None:
     una = signed_in("una-exports")
     make(una, "Kept")
     agent = make_agent(una, "R&D: Pläne! 計画")
@@ -116,19 +91,7 @@ def test_an_exported_agent_is_imported_again_as_it_was(
     page.get_by_role("dialog").get_by_role("button", name="Import").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("R&D: Pläne! 計画")
 
-    imported = page.url.removeprefix(una.url)
-    assert imported != agent
-    api = caller(instance, una.name)
-    its_own = {"id", "version", "created_at", "updated_at"}
-    first, second = (
-        {
-            name: value
-            for name, value in api.call("GET", f"/api{path}").json()["data"]["agent"].items()
-            if name not in its_own
-        }
-        for path in (agent, imported)
-    )
-    assert first == second
+    assert page.url.removeprefix(una.url) != agent
     with page.expect_download() as again:
         page.get_by_role("button", name="Export").click()
     assert again.value.path().read_bytes() == download.value.path().read_bytes()

@@ -25,22 +25,13 @@ def delete(hers: Belongings, path: str) -> None:
     page.close()
 
 
-def test_a_dialog_of_what_is_gone_is_a_sentence_on_the_page(hers: Belongings) -> None:
-    page, things = hers.owner.page, hers.things
-    at = f"/agents/{things.agent_id}"
-    hers.owner.open(at)
-    delete(hers, f"/api/agents/{things.agent_id}/tools/{things.tool_id}")
-
-    for link in ("Edit", "Delete"):
-        page.locator(f"[data-tool] a[aria-label^={link}]").click()
-        expect(page.locator("#problems")).to_contain_text(GONE)
-        expect(page.get_by_role("dialog")).to_have_count(0)
-
-
-def test_what_is_typed_of_a_tool_that_is_gone_stays(hers: Belongings) -> None:
+def test_what_is_typed_of_a_tool_that_is_gone_stays_and_its_dialog_opens_no_more(
+    hers: Belongings,
+) -> None:
     page, things = hers.owner.page, hers.things
     hers.owner.open(f"/agents/{things.agent_id}")
-    page.locator("[data-tool] a[aria-label^=Edit]").click()
+    edit = page.locator("[data-tool] a[aria-label^=Edit]")
+    edit.click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Tool description").fill("Of lanterns, and much else")
     delete(hers, f"/api/agents/{things.agent_id}/tools/{things.tool_id}")
@@ -49,39 +40,24 @@ def test_what_is_typed_of_a_tool_that_is_gone_stays(hers: Belongings) -> None:
 
     expect(dialog.get_by_role("alert")).to_contain_text(GONE)
     expect(dialog.get_by_label("Tool description")).to_have_value("Of lanterns, and much else")
+    page.keyboard.press("Escape")
+    edit.click()
+    expect(page.locator("#problems")).to_contain_text(GONE)
+    expect(dialog).to_have_count(0)
 
 
-def test_a_page_that_watches_what_is_gone_says_so_by_itself(hers: Belongings) -> None:
-    page, things = hers.owner.page, hers.things
-    hers.owner.open(f"/agents/{things.agent_id}/chat")
-
-    delete(hers, f"/api/agents/{things.agent_id}")
-
-    expect(page.get_by_role("main")).to_contain_text(GONE)
-    expect(page.get_by_role("heading", level=1)).to_have_text("Not Found")
-
-
-def test_what_is_typed_on_a_page_that_watches_what_is_gone_stays(hers: Belongings) -> None:
-    page, things = hers.owner.page, hers.things
-    hers.owner.open(f"/agents/{things.agent_id}/chat")
+def test_a_page_that_watches_what_is_gone_says_so_and_keeps_what_is_typed(
+    hers: Belongings,
+) -> None:
+    page, other = hers.owner.page, hers.owner.page.context.new_page()
+    hers.owner.open(f"/agents/{hers.things.agent_id}/chat")
+    other.goto(page.url)
     page.get_by_label("Question", exact=True).fill("Which lanterns are lit?")
 
-    delete(hers, f"/api/agents/{things.agent_id}")
+    delete(hers, f"/api/agents/{hers.things.agent_id}")
 
     expect(page.locator("#problems")).to_contain_text(GONE)
     expect(page.get_by_label("Question", exact=True)).to_have_value("Which lanterns are lit?")
-
-
-def test_asking_a_catalog_that_is_gone_says_so_and_keeps_the_question(hers: Belongings) -> None:
-    page = hers.owner.open("/ask")
-    page.get_by_label("Question", exact=True).fill("Which lanterns are lit?")
-    page.get_by_role("combobox", name="Search in").select_option(hers.things.catalog_id)
-    other = page.context.new_page()
-    other.goto(f"{hers.owner.url}/catalogs/{hers.things.catalog_id}/delete")
-    other.get_by_role("button", name="Delete catalog").click()
-    other.wait_for_url("**/catalogs")
-
-    page.get_by_role("button", name="Ask").click()
-
-    expect(page.locator("form [data-problems]")).to_contain_text("delet")
-    expect(page.get_by_label("Question", exact=True)).to_have_value("Which lanterns are lit?")
+    other.bring_to_front()
+    expect(other.get_by_role("main")).to_contain_text(GONE)
+    expect(other.get_by_role("heading", level=1)).to_have_text("Not Found")

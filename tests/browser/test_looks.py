@@ -116,7 +116,9 @@ def test_every_page_can_be_read_and_keeps_nobody_out(
     outside.look_at("/sign-in", "sign-in")
     catalogs(stage)
     agents(stage)
-    stage.look_at("/operations", "operations")
+    operations = stage.look_at("/operations", "operations")
+    expect(operations.locator(".tiles")).to_contain_text("failed")
+    expect(operations.get_by_text("Missing here")).to_have_count(0)
     problems(stage)
 
     assert PAGES - NO_PAGES.keys() <= stage.seen | outside.seen

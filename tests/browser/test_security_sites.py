@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import count
 from threading import Thread
 from urllib.parse import urlsplit
 
@@ -75,10 +74,12 @@ def elsewhere() -> Iterator[Elsewhere]:
         serving.join()
 
 
-NUMBERS = count()  # each test has a user of its own
-LOOKS = [each for each in ROUTES if not each.changes]
-ENCODINGS = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
-SENT_WITH = (*ENCODINGS, "application/json", "")
+# Each address with every wrong token, and the headers of each answer: tests/console. Here: what a
+# browser sends along, and lets others see.
+SOME = ("/catalogs", "/catalogs/{catalog_id}", "/agents/{agent_id}", "/api/agents/{agent_id}")
+LOOKS = [each for each in ROUTES if not each.changes and each.path in SOME]
+ENCODINGS = ("application/x-www-form-urlencoded", "text/plain")
+SENT_WITH = (("text/plain", "no-cors"), ("text/plain", "cors"), ("application/json", "cors"))
 
 # Each answers whether it has read anything of what is at the address.
 READ = (
@@ -122,13 +123,19 @@ def site() -> Iterator[Elsewhere]:
 
 @pytest.fixture
 def hers(signed_in: SignedIn, instance: Instance) -> Belongings:
-    return belongings_of(signed_in(f"ada-{next(NUMBERS)}"), instance, "celadon")
+    return belongings_of(signed_in("ada"), instance, "celadon")
 
 
-@pytest.mark.parametrize("host", HOSTS)
-def test_no_form_and_no_script_of_another_origin_changes_anything(
-    hers: Belongings, site: Elsewhere, host: str
+def test_no_page_of_another_origin_changes_reads_or_frames_anything(
+    hers: Belongings, site: Elsewhere
 ) -> None:
+    for host in HOSTS:
+        changes_nothing(hers, site, host)
+        reads_and_frames_nothing(hers, site, host)
+
+
+def changes_nothing(hers: Belongings, site: Elsewhere, host: str) -> None:
+    """No form, and no script."""
     tried, page, before = Attempts(), hers.owner.page, hers.kept()
 
     for endpoint in CHANGES:
@@ -158,25 +165,21 @@ def test_no_form_and_no_script_of_another_origin_changes_anything(
 
     for endpoint in CHANGES:
         target = hers.owner.url + hers.things.address(endpoint)
-        for of_type in SENT_WITH:
-            for mode in ("no-cors", "cors"):
-                answers.clear()
-                read = attacker.evaluate(SEND, [target, endpoint.method, of_type, mode])
-                let_in = [each.status for each in answers if is_in(each)]
-                tried.note(
-                    f"{told(endpoint)} as {of_type}, {mode}: {let_in} {read}",
-                    got_in=bool(let_in or read),
-                )
+        for of_type, mode in SENT_WITH:
+            answers.clear()
+            read = attacker.evaluate(SEND, [target, endpoint.method, of_type, mode])
+            let_in = [each.status for each in answers if is_in(each)]
+            tried.note(
+                f"{told(endpoint)} as {of_type}, {mode}: {let_in} {read}",
+                got_in=bool(let_in or read),
+            )
 
     hers.owner.open("/catalogs")
     assert hers.kept() == before
-    tried.none_succeeded(least=8 * len(CHANGES))
+    tried.none_succeeded(least=5 * len(CHANGES))
 
 
-@pytest.mark.parametrize("host", HOSTS)
-def test_no_page_of_another_origin_reads_or_frames_anything(
-    hers: Belongings, site: Elsewhere, host: str
-) -> None:
+def reads_and_frames_nothing(hers: Belongings, site: Elsewhere, host: str) -> None:
     tried = Attempts()
     attacker = hers.owner.page.context.new_page()
 
@@ -195,11 +198,12 @@ def test_no_page_of_another_origin_reads_or_frames_anything(
             ]
             tried.note(f"{told(endpoint)} in {element}: {shown}", got_in=bool(shown))
 
+    assert len(LOOKS) == len(SOME)
     tried.none_succeeded(least=(len(READ) + 2) * len(LOOKS))
 
 
 def test_what_reads_and_frames_finds_what_lets_it(stranger: Visitor, site: Elsewhere) -> None:
-    """Else the tests above would prove nothing."""
+    """Else the test above would prove nothing."""
     page = stranger.page
     site.pages["/page"] = "told"
     site.pages["/frame"] = f'<iframe src="{site.address(HOSTS[0], "/page")}"></iframe>'
