@@ -50,5 +50,5 @@ def stranger(chromium: Browser, instance: Instance) -> Iterator[Visitor]:
 
 
 @pytest.fixture
-def looks(tmp_path_factory: pytest.TempPathFactory) -> Looks:
-    return Looks.kept_in(tmp_path_factory.mktemp("screenshots"))
+def looks() -> Looks:
+    return Looks.asked_for()

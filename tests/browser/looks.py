@@ -33,17 +33,17 @@ _FAULTS = (Path(__file__).parent / "looks.js").read_text("utf-8")
 
 @dataclass(frozen=True)
 class Looks:
-    """`folder` is where pictures go: docs/console by `make screenshots`, else one of the run."""
+    """`folder` is where pictures go by `make screenshots`: docs/console; else there are none."""
 
-    folder: Path
+    folder: Path | None
 
     @classmethod
-    def kept_in(cls, otherwise: Path) -> "Looks":
-        return cls(Path(os.environ.get("SCREENSHOTS") or otherwise))
+    def asked_for(cls) -> "Looks":
+        asked = os.environ.get("SCREENSHOTS")
+        return cls(Path(asked) if asked else None)
 
     def check(self, page: Page, name: str) -> None:
-        """Fails as `compare` does, and leaves a picture of each look."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        """Fails as `compare` does, and leaves a picture of each look where that is asked for."""
         self.compare(page, name, self.folder)
 
     def compare(self, page: Page, name: str, folder: Path | None = None) -> None:

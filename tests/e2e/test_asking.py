@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -19,14 +18,11 @@ from stackroom.keys import catalog_id_of
 from stackroom_local.cli.asking import TOOL, issuer_of
 from stackroom_local.gateway.client import (
     GatewayError,
-    SignInRequired,
     call_tool,
     list_tools,
 )
-from stackroom_local.gateway.issuer import Issuer
 from stackroom_local.state import Instance
 from tests.e2e.people import Person
-from tests.gateway import forgeries
 from tests.gateway.forgeries import resigned
 
 QUESTION = "Where is the treasure buried?"
@@ -58,11 +54,6 @@ def treasure(alice: Person) -> None:
             ),
         ]
     )
-
-
-@pytest.fixture
-def issuer(instance: Instance) -> Issuer:
-    return issuer_of(instance)
 
 
 def session(
@@ -100,32 +91,7 @@ def test_a_strands_agents_client_finds_the_tool_and_the_passage(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        ({"query": "x" * 1001}, "query: String should have at most 1000 characters"),
-        ({"query": "a", "filter": {"domain": {"equals": "x"}}}, "filter: 'domain' must be text"),
-        ({"query": "a", "filter": {"user_id": "alice"}}, "filter: may not name 'user_id'"),
-        ({"query": "a", "user_id": "alice"}, "user_id: no such argument"),
-    ],
-    ids=str,
-)
-def test_what_an_agent_can_get_wrong_is_a_structured_error_that_names_it(
-    bob: Person, arguments: dict[str, Any], problem: str
-) -> None:
-    answer = bob.call(**arguments)
-
-    assert (answer["success"], answer["results"]) == (False, [])
-    assert answer["errorType"] == "ValidationError"
-    assert problem in answer["error"]
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {},
-        {"filter": {"domain": ["pirates", "alice"]}, "min_score": 0},
-    ],
-    ids=str,
+    "arguments", [{}, {"filter": {"domain": ["pirates", "alice"]}, "min_score": 0}], ids=str
 )
 def test_another_user_finds_nothing_of_hers_whatever_is_asked(
     alice: Person, bob: Person, arguments: dict[str, Any]
@@ -156,7 +122,6 @@ def test_another_users_catalog_is_not_found_as_one_that_never_was(
     [
         (("staff", "board", "a", "b", "c", "Forschung, Küche"), ["budget.txt", "kitchen.txt"]),
         (("Finance", "finance, board", "Forschung"), []),
-        ((), []),
     ],
     ids=str,
 )
@@ -193,26 +158,6 @@ def test_identity_headers_of_the_client_are_worth_nothing(
     assert not any(text in each["content"] for each in answer["results"] for text in foreign)
 
 
-@pytest.mark.parametrize(
-    ("make", "status"),
-    [
-        (lambda issuer, _: issuer.mint("alice", lifetime_seconds=-60), 401),
-        (forgeries.signed_by_another_key, 401),
-        (lambda issuer, _: issuer.mint("alice", client_id="another-client"), 403),
-    ],
-    ids=["expired", "forged", "of another client"],
-)
-def test_a_token_that_is_not_good_opens_nothing(
-    instance: Instance,
-    issuer: Issuer,
-    tmp_path: Path,
-    make: Callable[[Issuer, Path], str],
-    status: int,
-) -> None:
-    with pytest.raises(SignInRequired, match=f"the gateway answered {status}"):
-        call_tool(instance.mcp_url, make(issuer, tmp_path), TOOL, {"query": QUESTION})
-
-
 def test_a_program_that_signed_in_as_nobody_is_permitted_no_tool(instance: Instance) -> None:
     program = resigned(issuer_of(instance), sub="a-program", username=None)
 
@@ -223,30 +168,19 @@ def test_a_program_that_signed_in_as_nobody_is_permitted_no_tool(instance: Insta
     assert list_tools(instance.mcp_url, program) == []
 
 
-@pytest.mark.parametrize("function", ["retrieve", "catalog-tools", "identity-interceptor"])
 def test_nobody_invokes_a_function_past_the_gateway_not_even_root(
-    aws: Callable[[str], Any], function: str
+    aws: Callable[[str], Any],
 ) -> None:
-    with pytest.raises(ClientError) as refused:
-        aws("lambda").invoke(FunctionName=f"stackroom-{function}")
-
-    assert refused.value.response["Error"]["Code"] == "AccessDeniedException"
-    assert f"function:stackroom-{function} with an explicit deny in a resource-based policy" in str(
-        refused.value
-    )
+    for function in ("retrieve", "catalog-tools", "identity-interceptor"):
+        with pytest.raises(ClientError, match="with an explicit deny in a resource-based policy"):
+            aws("lambda").invoke(FunctionName=f"stackroom-{function}")
 
 
-@pytest.mark.parametrize(
-    "event",
-    [
-        {"query": QUESTION, "user_id": "alice", "x-user-sub": "alice", **FOREIGN},
-        {"headers": {"x-user-sub": "alice"}, "query": QUESTION},
-    ],
-    ids=str,
-)
 def test_a_function_that_is_invoked_past_its_policy_knows_no_user(
-    aws: Callable[[str], Any], event: dict[str, Any]
+    aws: Callable[[str], Any],
 ) -> None:
+    event = {"query": QUESTION, "user_id": "alice", "x-user-sub": "alice", **FOREIGN}
+
     invoked = aws("lambda").invoke(
         FunctionName="stackroom-retrieve:$LATEST", Payload=json.dumps(event)
     )

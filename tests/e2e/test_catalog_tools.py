@@ -74,17 +74,6 @@ def test_every_way_in_leads_to_the_same_documents(agent: Agent, uploaded: dict[s
     )
 
 
-def test_a_download_link_gives_the_file_itself(agent: Agent, uploaded: dict[str, str]) -> None:
-    answer = agent("download_from_catalog", catalog_id=CATALOG, document_id=uploaded["by-form.txt"])
-
-    fetched = httpx2.get(answer["metadata"]["download_url"])
-
-    assert fetched.text == "The old pier has seventeen lamps."
-    assert fetched.headers["content-disposition"] == (
-        "attachment; filename=\"by-form.txt\"; filename*=UTF-8''by-form.txt"
-    )
-
-
 def test_a_selection_holds_in_this_session_and_in_no_other(
     agent: Agent, uploaded: dict[str, str], instance: Instance
 ) -> None:

@@ -199,16 +199,6 @@ def test_a_group_sees_its_own_documents_and_none_that_names_no_group(
     assert (told["result"] == NOTHING) is not bool(seen)
 
 
-def test_who_asks_must_be_told_where_documents_are_of_groups_and_nowhere_else(
-    island: Island,
-) -> None:
-    unknown = island.ask("staff", "What am I told?")
-    pretended = island.ask("both", "What am I told?", identity={"user_id": "robin", "groups": []})
-
-    assert (unknown["success"], unknown["errorType"]) == (False, "MissingIdentity")
-    assert (pretended["success"], pretended["errorType"]) == (False, "MalformedEvent")
-
-
 def test_a_guardrail_that_steps_in_is_told_and_else_the_document(island: Island) -> None:
     caught, passed = "Where is the poacher?", "What does the guardrail say of herons?"
     island.say(caught, searches("Where does the poacher look for herons?"), REPEATS)

@@ -14,7 +14,6 @@ import pytest
 
 from stackroom.model import DocumentStatus
 from stackroom.runs.placement import data_source_name
-from stackroom.runs.worklists import shared_worklist
 from stackroom_local.clients import client
 from stackroom_local.state import Instance
 from tests.e2e.people import Agent, Person, eventually
@@ -96,48 +95,6 @@ def home_of(person: Person) -> str:
     return str(person.catalog("research").knowledge_base_id)
 
 
-def test_each_new_catalog_has_a_data_source_named_after_it(
-    alice: Person, bob: Person, first_sources: dict[str, str]
-) -> None:
-    catalogs = [alice.catalog("research"), alice.catalog("field notes"), bob.catalog("minutes")]
-
-    named = {data_source_name(each): each.data_source_id for each in catalogs}
-
-    assert first_sources.keys() - named.keys() == {"shared"}
-    assert named.items() <= first_sources.items()
-    assert {name.rpartition("-cat-")[0] for name in named} == {"research", "field-notes", "minutes"}
-
-
-def test_an_execution_ensures_the_data_source_ingests_waits_and_polls(
-    aws: Aws, alice: Person
-) -> None:
-    await_rest(aws)
-
-    first, *_ = states_of(aws, alice.catalog("research").catalog_id)
-
-    assert first[0] == "EnsureDataSource"
-    started = first.index("StartIngestion")
-    assert first[started + 1 : started + 4] == [
-        "IsIngestionStarted",
-        "WaitForIngestion",
-        "PollIngestion",
-    ]
-    assert first[-1] == "WorklistSettled"
-
-
-def test_what_was_dropped_is_indexed_and_found_by_its_owner_alone(
-    alice: Person, bob: Person
-) -> None:
-    records = {**alice.records(), **bob.records()}
-
-    hers = alice.files_found("What did the owl do at dusk?")
-    his = bob.files_found("Which letterhead did the board choose?")
-
-    assert {each.status for each in records.values()} == {DocumentStatus.INDEXED}
-    assert (hers[0], his) == ("owls.txt", ["may.txt"])
-    assert bob.files_found("owl dusk") == []
-
-
 def test_what_the_documents_do_not_answer_gets_no_passage_and_says_how_near_the_best_was(
     alice: Person,
 ) -> None:
@@ -167,22 +124,6 @@ def test_the_fifth_catalog_and_whatever_follows_share_a_data_source(
         "bob/minutes",
     ]
     assert pool["shared"] == ["alice/recipes", "alice/songs"]
-
-
-def test_what_lies_on_the_shared_data_source_is_found_through_the_tools(
-    aws: Aws, beyond: Person, instance: Instance
-) -> None:
-    asked = {
-        "query": "How many verses has the evening song?",
-        "catalog_id": beyond.catalog("songs").catalog_id,
-    }
-
-    answer = Agent(instance, "alice")("query_catalog", **asked)
-    stranger = Agent(instance, "bob").text("query_catalog", **asked)
-
-    assert [each["filename"] for each in answer["metadata"]["sources"]] == ["evening.txt"]
-    assert "nine" not in stranger
-    assert states_of(aws, shared_worklist(home_of(beyond)))
 
 
 def test_a_deleted_catalog_takes_its_data_source_along_and_the_next_new_one_has_its_place(
@@ -227,19 +168,6 @@ def test_a_file_is_replaced_and_then_removed_with_a_receipt(
     assert "unsearchable since 20" in printed
     assert beyond.find("annex smells", filter={"filename": "note.txt"}) == []
     assert beyond.record(f"{catalog}/note.txt") is None
-
-
-def test_a_catalog_that_shares_leaves_nothing_and_its_name_can_be_used_again(
-    aws: Aws, instance: Instance, beyond: Person
-) -> None:
-    printed = says(instance, "delete", "--user", "alice", "--catalog", "songs", "--yes")
-
-    assert "is gone" in printed
-    assert "shared" in data_sources(aws, home_of(beyond))
-    assert not any(key.startswith("alice/songs/") for key in beyond.records())
-    beyond.settle([beyond.put("songs/new.txt", "A new beginning for songs.")])
-    catalog_id = beyond.catalog("songs").catalog_id
-    assert beyond.files_found("new beginning", catalog_id=catalog_id) == ["new.txt"]
 
 
 def test_an_upload_whose_function_died_is_told_as_waiting_until_it_is_taken_up(

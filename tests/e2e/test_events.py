@@ -1,15 +1,14 @@
-"""Events as they come in real life: twice, late, out of order, untrue, or no events at all."""
+"""Messages that tell of no event, between those that do."""
 
 import json
 from collections.abc import Callable, Iterator
-from random import Random
 from typing import Any
 
 import pytest
 
 from stackroom_local.state import Instance
 from tests.e2e.people import Person, eventually
-from tests.e2e.traffic import Queue, await_rest, event, held_back, queue, tapped
+from tests.e2e.traffic import Queue, event, held_back, queue
 
 CATALOG = "notes"
 MALFORMED = (
@@ -30,38 +29,6 @@ def dead_letters(aws: Callable[[str], Any]) -> Iterator[Queue]:
     dead = queue(aws, "stackroom-uploads-dead")
     yield dead
     dead.take()
-
-
-def test_events_that_come_twice_and_out_of_order_change_nothing(
-    bob: Person, aws: Callable[[str], Any], uploads: Queue
-) -> None:
-    with tapped(aws) as tap:
-        bob.put(f"{CATALOG}/gone.txt", "The first draft of the speech was about herons.")
-        first = bob.put(f"{CATALOG}/rewritten.txt", "The choir rehearses on Mondays.")
-        bob.settle([first])
-        bob.remove(f"{CATALOG}/gone.txt")
-        second = bob.put(f"{CATALOG}/rewritten.txt", "The choir rehearses on Thursdays.")
-        bob.settle([second])
-        bob.await_absence(f"{CATALOG}/gone.txt")
-        await_rest(aws)
-        seen = [body for body in tap.take() if ".metadata.json" not in body]
-    records, ingestions = bob.records(), bob.ingestions(CATALOG)
-
-    again = seen * 3
-    Random(2).shuffle(again)
-    uploads.send(again)
-    await_rest(aws)
-
-    assert len(seen) == 4
-    assert bob.records() == records
-    assert bob.ingestions(CATALOG) == ingestions
-    assert [
-        each["content"]
-        for each in bob.find("When does the choir rehearse?")
-        if "choir" in each["content"]
-    ] == ["The choir rehearses on Thursdays."]
-    of_it = {"filename": "gone.txt"}
-    assert bob.files_found("What was the speech about?", filter=of_it) == []
 
 
 def test_malformed_messages_end_alone_in_the_dead_letter_queue(

@@ -90,20 +90,6 @@ def queue(aws: Aws, name: str) -> Queue:
 
 
 @contextmanager
-def tapped(aws: Aws) -> Iterator[Queue]:
-    """A queue that gets a copy of every event of the bucket."""
-    tap = Queue(aws, aws("sqs").create_queue(QueueName="tap")["QueueUrl"])
-    aws("events").put_rule(Name="tap", EventPattern=json.dumps({"source": ["aws.s3"]}))
-    aws("events").put_targets(Rule="tap", Targets=[{"Id": "tap", "Arn": tap.arn}])
-    try:
-        yield tap
-    finally:
-        aws("events").remove_targets(Rule="tap", Ids=["tap"])
-        aws("events").delete_rule(Name="tap")
-        aws("sqs").delete_queue(QueueUrl=tap.url)
-
-
-@contextmanager
 def held_back(aws: Aws) -> Iterator[None]:
     """What happens in the bucket inside the block, the pipeline is not told of."""
     arn = queue(aws, "stackroom-uploads").arn
