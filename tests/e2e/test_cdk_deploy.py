@@ -199,19 +199,6 @@ def test_a_group_sees_its_own_documents_and_none_that_names_no_group(
     assert (told["result"] == NOTHING) is not bool(seen)
 
 
-def test_a_guardrail_that_steps_in_is_told_and_else_the_document(island: Island) -> None:
-    caught, passed = "Where is the poacher?", "What does the guardrail say of herons?"
-    island.say(caught, searches("Where does the poacher look for herons?"), REPEATS)
-    island.say(passed, searches("Where do herons breed?"), REPEATS)
-
-    blocked, answered = (island.ask("careful", each)["result"] for each in (caught, passed))
-
-    assert "A guardrail stepped in" in blocked
-    assert HERON not in blocked
-    assert HERON in answered
-    assert "guardrail" not in answered
-
-
 def test_an_agent_reads_no_file_that_its_role_does_not_allow(island: Island) -> None:
     content = {
         "location": "s3",

@@ -31,15 +31,13 @@ def before(bob: Person) -> Before:
             f"{CATALOG}/changed.txt": "The key to the cellar lies under the blue flowerpot.",
             f"{CATALOG}/removed.txt": "The piano tuner comes on the ninth of May.",
             f"{CATALOG}/brought back.txt": "The lawn mower is lent to the vicar.",
-            f"{CATALOG}/tagged.txt": "The bicycle has a punctured tyre.",
             f"{CATALOG}/mended.pdf": truncated_pdf(),
             f"{CATALOG}/spoilt.pdf": pdf("The chimney sweep charges forty crowns."),
-            f"{CATALOG}/spoilt.txt": "The alarm of the garden shed has the code word marmalade.",
         }
     )
     bob.settle(dropped)
     # so that what is missing later was there
-    assert {"spoilt.pdf", "spoilt.txt", "removed.txt"} <= set(files_found(bob, "who comes when?"))
+    assert {"spoilt.pdf", "removed.txt"} <= set(files_found(bob, "who comes when?"))
     ids = {key.removeprefix("bob/"): record.document_id for key, record in bob.records().items()}
     return Before(ids, files_found(bob, "where is what, and who comes when?"))
 
@@ -54,10 +52,6 @@ def after(bob: Person, before: Before, aws: Callable[[str], Any]) -> Before:
         bob.put(f"{CATALOG}/changed.txt", "The key to the cellar lies in the mailbox."),
         bob.put(f"{CATALOG}/mended.pdf", pdf("The plumber was paid ninety crowns.")),
         bob.put(f"{CATALOG}/spoilt.pdf", encrypted_pdf()),
-        bob.put(f"{CATALOG}/spoilt.txt", ""),
-        bob.put(
-            f"{CATALOG}/tagged.txt", "The bicycle has a punctured tyre.", {"kb-domain": "sport"}
-        ),
     ]
     aws("s3").delete_object(
         Bucket=bob.instance.bucket, Key=f"bob/{CATALOG}/brought back.txt", VersionId=marker
@@ -121,22 +115,15 @@ def test_what_was_brought_back_or_mended_is_searchable(
     assert after.found.count("brought back.txt") == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "reason", "question"),
-    [
-        ("spoilt.pdf", "password", "What does the chimney sweep charge?"),
-        ("spoilt.txt", "empty", "What is the code word of the alarm?"),
-    ],
-)
 def test_a_bad_version_over_an_indexed_one_takes_its_passages_away(
-    bob: Person, after: Before, name: str, reason: str, question: str
+    bob: Person, after: Before
 ) -> None:
-    record = bob.record(f"{CATALOG}/{name}")
+    record = bob.record(f"{CATALOG}/spoilt.pdf")
 
     assert record is not None
     assert record.status is DocumentStatus.FAILED
-    assert reason in (record.status_reason or "")
-    assert bob.files_found(question, filter={"filename": name}) == []
+    assert "password" in (record.status_reason or "")
+    assert "spoilt.pdf" not in after.found
 
 
 def test_the_same_file_again_changes_nothing_and_is_not_ingested_anew(

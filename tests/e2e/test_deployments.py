@@ -158,7 +158,6 @@ def nina(instance: Instance) -> Person:
         ("status", "-u", "nina"),
         ("status", "--pool"),
         ("catalogs", "-u", "nina"),
-        ("receipts",),
         ("reconcile", "--dry-run"),
     ],
     ids=" ".join,
@@ -285,17 +284,3 @@ def test_whoever_has_no_credentials_or_is_not_signed_in_is_told_so(nobody: Shell
 
     assert "there are no AWS credentials" in alone.refuses("status", "-u", "nina")
     assert "nobody is signed in to deployment 'here'" in alone.refuses("ask", "why?")
-
-
-def test_what_is_wrong_with_a_command_is_told_as_json_where_that_is_asked_for(
-    nobody: Shell,
-) -> None:
-    local = nobody.run("--deployment", "here", "up")
-    failed = nobody.run("--deployment", "nowhere", "status", "--json")
-    wrong = nobody.run("--deployment", "here", "status", "--nonsense", "--json")
-
-    assert (local.returncode, failed.returncode, wrong.returncode) == (2, 1, 2)
-    assert "up works on no deployment" in local.stderr
-    assert (failed.stdout, wrong.stdout) == ("", "")
-    assert json.loads(failed.stderr)["error"]["type"] == "UnknownDeployment"
-    assert "--nonsense" in json.loads(wrong.stderr)["error"]["message"]

@@ -69,21 +69,6 @@ def test_after_the_first_look_only_what_changed_is_read(wendy: Person, calls: li
     assert seen["wendy/papers/second.exe"].status is FAILED
 
 
-def test_what_is_followed_is_what_the_records_say(wendy: Person) -> None:
-    following = Following(wendy.instance, wendy.name)
-    documents(following)
-
-    wendy.settle(wendy.put_all({"papers/a.exe": "x", "papers/b.exe": "x", "stray.txt": "x"}))
-    assert eventually(lambda: documents(following) == wendy.records(), "both tell the same")
-    wendy.remove("papers/a.exe")
-    wendy.remove("stray.txt")
-    wendy.await_absence("papers/a.exe")
-    wendy.await_absence("stray.txt")
-
-    assert documents(following) == wendy.records()
-    assert not any(each.endswith(("a.exe", "stray.txt")) for each in wendy.records())
-
-
 def test_a_terminal_shows_what_failed_and_the_totals_of_the_window_it_has(wendy: Person) -> None:
     rows, columns = 24, 80
     wendy.settle([wendy.put("papers/failed.exe", "x")])

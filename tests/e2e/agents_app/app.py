@@ -6,7 +6,6 @@ know them by references and by an ARN in a parameter.
 from pathlib import Path
 
 import aws_cdk as cdk
-from aws_cdk import aws_bedrock as bedrock
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
@@ -36,16 +35,6 @@ class Library(cdk.Stack):
         self.tides = self.knowledge_base("Tides", "When the sea rises, and when boats leave.")
         self.birds = self.knowledge_base("Birds", "Where birds breed.")
         self.rules = self.knowledge_base("Rules", "What the groups of the house are told.")
-        self.guardrail = bedrock.CfnGuardrail(
-            self,
-            "Guardrail",
-            name="library",
-            blocked_input_messaging="That is not asked here.",
-            blocked_outputs_messaging="That is not told here.",
-            word_policy_config=bedrock.CfnGuardrail.WordPolicyConfigProperty(
-                words_config=[bedrock.CfnGuardrail.WordConfigProperty(text="poacher")]
-            ),
-        )
         ssm.StringParameter(
             self,
             "TidesArn",
@@ -87,14 +76,6 @@ class Agents(cdk.Stack):
         self.agent(
             "staff", [self.known("Rules", library.rules, acl=True)], identity_from_event=True
         )
-        careful = BedrockKnowledgeBase(
-            self,
-            "Careful",
-            knowledge_base_id=library.birds.knowledge_base_id,
-            description="Where birds breed.",
-            guardrail_id=library.guardrail.attr_guardrail_id,
-        )
-        self.agent("careful", [careful])
         layer = lambda_.LayerVersion(
             self, "Layer", code=lambda_.Code.from_asset(str(HERE / "layer"))
         )
