@@ -1,5 +1,6 @@
 """Every verb that needs the local mode says so when there is none."""
 
+import json
 import os
 import re
 import signal
@@ -48,9 +49,7 @@ def stackroom(
     "command",
     [
         ("down",),
-        ("env", "--user", "ada"),
         ("env", "--operator"),
-        ("status",),
         ("status", "--watch"),
         ("delete", "ada/home/a.txt"),
         ("receipts",),
@@ -58,7 +57,6 @@ def stackroom(
         ("reconcile", "--dry-run"),
         ("drop", ".", "--user", "ada", "--catalog", "home"),
         ("ask", "why?", "--user", "ada"),
-        ("retrieve", "why?", "--user", "ada"),
         ("token", "--user", "ada"),
         ("whoami", "--token", "x"),
     ],
@@ -80,6 +78,20 @@ def test_doctor_needs_nothing_to_be_up(stackroom: Stackroom) -> None:
 
     assert "nothing is up" in answer.stdout
     assert "ministack 1.5.33" in answer.stdout
+
+
+def test_what_is_wrong_with_a_command_is_told_as_json_where_that_is_asked_for(
+    stackroom: Stackroom, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("STACKROOM_CONFIG", str(tmp_path / "config"))
+
+    failed = stackroom("--deployment", "nowhere", "status", "--json")
+    wrong = stackroom("--deployment", "nowhere", "status", "--nonsense", "--json")
+
+    assert (failed.returncode, wrong.returncode) == (1, 2)
+    assert (failed.stdout, wrong.stdout) == ("", "")
+    assert json.loads(failed.stderr)["error"]["type"] == "UnknownDeployment"
+    assert "--nonsense" in json.loads(wrong.stderr)["error"]["message"]
 
 
 @pytest.mark.parametrize("whose", [(), ("--operator", "--user", "ada")], ids=" ".join)
@@ -123,7 +135,6 @@ CAFE = os.fsdecode(b"caf\xe9")  # as Python has what a shell in Latin-1 passes
     "command",
     [
         ("ask", CAFE, "-u", "zed"),
-        ("delete", "zed/first/a.txt", f"zed/first/{CAFE}"),
         ("drop", ".", "-u", "zed", "-c", CAFE),
     ],
     ids=ascii,

@@ -53,34 +53,28 @@ def test_hidden_files_and_sidecars_are_left_out_and_told(tmp_path: Path) -> None
     }
 
 
-def test_a_path_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        find([tmp_path / "nowhere"])
-
-
-@pytest.mark.parametrize("status", [DocumentStatus.INDEXED, DocumentStatus.FAILED])
-def test_a_record_of_this_version_covers_it_once_it_is_over(status: DocumentStatus) -> None:
-    assert DROPPED.covers(a_document(status=status))
+EARLIER = {"version_id": "v1"}
+FAILED_EARLIER = {
+    **EARLIER,
+    "status": DocumentStatus.FAILED,
+    "updated_at": NOON - timedelta(minutes=1),
+}
 
 
 @pytest.mark.parametrize(
-    "status", [DocumentStatus.PENDING, DocumentStatus.INDEXING, DocumentStatus.DELETING]
+    ("record", "covers"),
+    [
+        ({"status": DocumentStatus.INDEXED}, True),
+        ({"status": DocumentStatus.FAILED}, True),
+        ({"status": DocumentStatus.PENDING}, False),
+        ({"status": DocumentStatus.INDEXING}, False),
+        ({"status": DocumentStatus.DELETING}, False),
+        ({**EARLIER, "etag": "old"}, False),  # of the file that it replaces
+        (EARLIER, True),  # identical, and indexed
+        (FAILED_EARLIER, False),
+    ],
 )
-def test_a_record_that_is_under_way_does_not(status: DocumentStatus) -> None:
-    assert not DROPPED.covers(a_document(status=status))
-
-
-def test_the_record_of_the_file_it_replaces_does_not() -> None:
-    assert not DROPPED.covers(a_document(etag="old", version_id="v1"))
-
-
-def test_an_identical_document_that_is_indexed_covers_a_redrop() -> None:
-    assert DROPPED.covers(a_document(version_id="v1"))
-
-
-def test_an_identical_document_that_had_failed_before_does_not() -> None:
-    earlier = NOON - timedelta(minutes=1)
-
-    failed = a_document(version_id="v1", status=DocumentStatus.FAILED, updated_at=earlier)
-
-    assert not DROPPED.covers(failed)
+def test_a_record_covers_a_drop_once_what_was_dropped_is_over(
+    record: dict[str, Any], covers: bool
+) -> None:
+    assert DROPPED.covers(a_document(**record)) is covers

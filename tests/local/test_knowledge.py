@@ -97,51 +97,6 @@ def test_resources_have_the_tags_of_their_template_those_that_were_there_before_
     assert of_guardrail == [{"key": "team", "value": "legal"}]
 
 
-def test_a_managed_knowledge_base_takes_a_while_and_then_takes_documents(
-    bedrock: Simulator,
-) -> None:
-    base = make(
-        bedrock,
-        "Bedrock::KnowledgeBase",
-        Name="test-1",
-        RoleArn="arn:aws:iam::000000000000:role/Role1",
-        KnowledgeBaseConfiguration={
-            "Type": "MANAGED",
-            "ManagedKnowledgeBaseConfiguration": {"EmbeddingModelType": "MANAGED"},
-        },
-    )
-    shared = make(
-        bedrock,
-        "Bedrock::DataSource",
-        KnowledgeBaseId=base["KnowledgeBaseId"],
-        Name="shared",
-        DataSourceConfiguration={
-            "Type": "MANAGED_KNOWLEDGE_BASE_CONNECTOR",
-            "ManagedKnowledgeBaseConnectorConfiguration": {
-                "ConnectorParameters": {"type": "CUSTOM", "version": "1"}
-            },
-        },
-    )
-
-    found = bedrock.bedrock_agent.get_data_source(
-        knowledgeBaseId=base["KnowledgeBaseId"], dataSourceId=shared["DataSourceId"]
-    )["dataSource"]
-    assert found["status"] == "AVAILABLE"
-
-
-def test_a_guardrail_is_made_once_and_follows_its_template(bedrock: Simulator) -> None:
-    first = make(bedrock, "Bedrock::Guardrail", **guardrail("heron"))
-    same = make(bedrock, "Bedrock::Guardrail", **guardrail("egret"))
-
-    found = bedrock.bedrock.get_guardrail(guardrailIdentifier=first["GuardrailId"])
-    assert first == same
-    assert first["Ref"] == first["GuardrailArn"] == found["guardrailArn"]
-    assert first["Version"] == "DRAFT"
-    assert found["name"] == "test-guardrail"
-    assert found["wordPolicy"]["words"] == [{"text": "egret"}]
-    assert found["topicPolicy"]["topics"][0]["definition"] == "What people earn."
-
-
 def test_a_version_of_a_guardrail_stays_until_its_description_changes(bedrock: Simulator) -> None:
     made = make(bedrock, "Bedrock::Guardrail", **guardrail("heron"))
     of_it = {"GuardrailIdentifier": made["GuardrailId"]}

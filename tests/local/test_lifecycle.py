@@ -82,24 +82,6 @@ def test_a_drop_that_a_stop_cut_off_is_taken_up_again_at_another_port(
     assert settled
 
 
-def test_killing_it_hard_leaves_no_orphans_and_it_starts_again(state_dir: Path, note: Path) -> None:
-    port = str(free_ports(4))
-    up = start(state_dir, "--port", port)
-    instance_of(up, state_dir)
-    stackroom(
-        *("drop", str(note), "--user", "ada", "--catalog", "home", "--wait"), state_dir=state_dir
-    )
-
-    kill_hard(up.pid)
-    up.process.wait()
-    gone = none_left(state_dir, within=60)
-    with local_mode(state_dir, "--port", port):
-        asked = stackroom("ask", "where is the spare key?", "--user", "ada", state_dir=state_dir)
-
-    assert gone
-    assert "behind the barometer" in asked.stdout
-
-
 def test_what_was_put_just_before_a_server_died_is_taken_up_by_the_next_start(
     state_dir: Path,
 ) -> None:

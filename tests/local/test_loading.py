@@ -157,18 +157,12 @@ def test_another_size_of_chunks_makes_other_passages_of_the_same_files(
 ) -> None:
     sentences = "".join(f"Sentence {number} is about leave. " for number in range(60))
     (tmp_path / "leave.txt").write_text(sentences, "utf-8")
-    counts = []
 
-    for size in (150, 300, 600):
-        [outcome] = loaded(make(max_tokens=size), tmp_path)
-        assert isinstance(outcome, Loaded)
-        assert [each.content for each in there(reading)] == list(
-            Chunking(max_tokens=size).split(sentences)
-        )
-        counts.append(outcome.chunks)
+    for size in (150, 300):
+        loaded(make(max_tokens=size), tmp_path)
 
-    assert counts == sorted(counts, reverse=True)
-    assert counts[0] > counts[-1]
+        expected = list(Chunking(max_tokens=size).split(sentences))
+        assert [each.content for each in there(reading)] == expected
 
 
 def test_a_file_that_can_not_be_read_is_named_and_the_rest_goes_on(
@@ -363,7 +357,6 @@ def contents(server: PostgreSQL) -> list[str]:
         (["--shared", "--reader", "agent"], (2, "--reader and --language are for --create-tables")),
         (["--user", "a/b"], (1, "a/b")),
         (["--shared", "--to", "postgresql://a:secret@h/d"], (1, "--to must be postgresql://")),
-        (["--shared", "--to", "postgresql://h/d"], (1, "user left out")),
         (["--shared", "--to", "postgresql://a@h/d?sslmode=disable"], (1, "without sslmode")),
         (["--shared", "--local", "--to", "postgresql://a@10.0.0.7/d"], (1, "not of this machine")),
     ],

@@ -1,6 +1,5 @@
 """What the local mode changes in a template; all else must reach CloudFormation as synthesised."""
 
-import copy
 import io
 import json
 import zipfile
@@ -35,10 +34,6 @@ def a_function() -> dict[str, Any]:
         },
         "DependsOn": ["Base", "Role"],
     }
-
-
-def a_deny(condition: dict[str, Any]) -> dict[str, Any]:
-    return {"Effect": "Deny", "Action": "s3:*", "Condition": condition}
 
 
 def test_a_function_runs_from_the_checkout_with_everything_else_as_synthesised() -> None:
@@ -115,15 +110,6 @@ def test_a_task_that_waits_for_its_token_is_soon_given_up_for_nobody_tells_of_it
     assert timeouts == {"Waits": 60, "Works": 150}
 
 
-def test_the_synthesised_template_itself_is_left_alone() -> None:
-    template = a_template(Function=a_function())
-    before = copy.deepcopy(template)
-
-    localised(template, {"Base": {"KnowledgeBaseId": "KB1"}}, "local-assets")
-
-    assert template == before
-
-
 @pytest.mark.parametrize(
     ("named", "arn"), [({}, ":alarm:Math"), ({"AlarmName": "errors"}, ":alarm:errors")]
 )
@@ -174,12 +160,6 @@ def test_the_bootstrap_is_an_executable_that_runs_the_handler_from_the_checkout(
     assert 'PYTHONPATH="/here:/here/src"' in script
     assert '-m stackroom_local.runtime "$_HANDLER"' in script
     assert bootstrap_archive(Path("/here")) == bootstrap_archive(Path("/here"))
-
-
-def test_functions_that_were_kept_start_anew_where_the_installation_is_another() -> None:
-    keys = {bootstrap_key(bootstrap_archive(Path(root))) for root in ("/here", "/there", "/here")}
-
-    assert len(keys) == 2
 
 
 def test_files_are_uploaded_by_pages_of_this_machine_and_by_no_others() -> None:

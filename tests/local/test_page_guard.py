@@ -39,10 +39,10 @@ def test_a_name_that_only_resolves_here_is_refused(host: str) -> None:
     assert status("POST", "/", {}, host=host) == 403
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:3000", ""])
-@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "OPTIONS"])
-def test_no_page_is_served_but_those_of_named_origins(method: str, origin: str) -> None:
-    assert status(method, "/bucket/a.txt", {"origin": origin}) == 403
+@pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
+def test_no_page_is_served_but_those_of_named_origins(method: str) -> None:
+    for origin in ("https://evil.example", "null", "http://127.0.0.1:3000", ""):
+        assert status(method, "/bucket/a.txt", {"origin": origin}) == 403
     assert status(method, "/bucket/a.txt", {"origin": CONSOLE}) == 200
 
 

@@ -13,17 +13,12 @@ def state(tmp_path: Path) -> StateDirectory:
 
 
 def test_a_directory_serves_one_process_at_a_time(state: StateDirectory) -> None:
-    with state.held(), pytest.raises(AlreadyUp, match="stackroom down"), state.held():
-        pass
-
-
-def test_it_is_free_again_afterwards(state: StateDirectory) -> None:
-    with state.held():
-        pass
-
-    assert state.holder() is None
     with state.held():
         assert state.holder() is not None
+        with pytest.raises(AlreadyUp, match="stackroom down"), state.held():
+            pass
+
+    assert state.holder() is None
 
 
 def test_a_record_of_a_process_that_is_gone_counts_for_nothing(state: StateDirectory) -> None:

@@ -31,20 +31,16 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_same_sources_are_synthesised_once(checkout: Path) -> None:
-    first = synthesis.assembly()
-    second = synthesis.assembly()
-
-    assert first == second
-    assert (first / "manifest.json").exists()
-    assert (checkout / "runs").read_text() == "x"
-
-
-def test_two_that_start_at_once_synthesise_once(checkout: Path) -> None:
+def test_two_that_start_at_once_synthesise_once_and_later_ones_need_no_node(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.map(lambda _: synthesis.assembly(), range(2))
 
-    assert first == second
+    monkeypatch.setattr(shutil, "which", lambda _name: None)
+
+    assert first == second == synthesis.assembly()
+    assert (first / "manifest.json").exists()
     assert (checkout / "runs").read_text() == "x"
 
 
@@ -69,9 +65,8 @@ def test_a_changed_file_that_the_context_names_is_read_again(checkout: Path) -> 
 
 
 def test_another_context_is_another_assembly_that_is_kept_beside_the_first(checkout: Path) -> None:
-    plain, sharing = synthesis.assembly(), synthesis.assembly({"retrieve_sharing": "on"})
+    _, sharing = synthesis.assembly(), synthesis.assembly({"retrieve_sharing": "on"})
 
-    assert (plain / "manifest.json").read_text() == "{}"
     assert (sharing / "manifest.json").read_text() == '{"retrieve_sharing": "on"}'
     assert synthesis.is_cached()
     assert synthesis.is_cached({"retrieve_sharing": "on"})
@@ -83,14 +78,6 @@ def test_a_missing_node_is_named(checkout: Path, monkeypatch: pytest.MonkeyPatch
 
     with pytest.raises(NodeMissing, match="Node is missing"):
         synthesis.assembly()
-
-
-def test_a_cached_assembly_needs_no_node(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = synthesis.assembly()
-
-    monkeypatch.setattr(shutil, "which", lambda _name: None)
-
-    assert synthesis.assembly() == made
 
 
 def test_a_failing_app_is_shown_with_the_end_of_what_it_said(checkout: Path) -> None:
