@@ -54,7 +54,6 @@ TIERS: dict[str, Tier] = {
     "local/test_loading.py": "prove",
     "local/test_pgvector_page.py": "prove",
     "local/test_search_index.py": "prove",
-    "local/test_simulated_types.py": "prove",
     "local/test_wheel.py": "prove",
     # The state machine over moto's interpreter; `test` has each Choice, Catch and Retry.
     "simulated_time": "prove",

@@ -22,21 +22,6 @@ def test_a_list_shows_ones_own_catalogs_and_no_others(signed_in: SignedIn) -> No
     assert "Toms tides" not in ann.page.content()
 
 
-def test_anothers_catalog_is_as_if_it_were_not_there(signed_in: SignedIn) -> None:
-    tom, ann = signed_in("tom"), signed_in("ann")
-    hers = make(ann, "Hers alone").rpartition("/")[2]
-
-    statuses, bodies = [], []
-    for each in (hers, "cat-000000000000000000000000"):
-        answer = tom.page.goto(f"{tom.url}/catalogs/{each}")
-        assert answer is not None
-        statuses.append(answer.status)
-        bodies.append(tom.page.get_by_role("main").inner_text().replace(each, "the id"))
-
-    assert statuses == [404, 404]
-    assert bodies[0] == bodies[1]
-
-
 def test_a_file_that_is_chosen_is_sent_and_seen_as_it_comes(
     signed_in: SignedIn, tmp_path: Path
 ) -> None:

@@ -159,21 +159,6 @@ class Person:
         )
         return [each["status"] for each in answer["ingestionJobSummaries"]]
 
-    def ingestions(self, catalog: str) -> list[tuple[str, datetime]]:
-        """
-        All that Bedrock has in the catalog's data source, and when it last took it in: by whatever
-        way a document comes again, its time is another.
-        """
-        placed = self.catalog(catalog)
-        pages = self._bedrock.get_paginator("list_knowledge_base_documents").paginate(
-            knowledgeBaseId=placed.knowledge_base_id, dataSourceId=placed.data_source_id
-        )
-        return sorted(
-            (str(each["identifier"]), each["updatedAt"])
-            for page in pages
-            for each in page["documentDetails"]
-        )
-
     def _until_searchable(self) -> None:
         """Bedrock's passages are found some seconds after their document reads INDEXED."""
         time.sleep(SEARCHABLE_LAG.value / self.instance.speed)

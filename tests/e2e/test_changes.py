@@ -1,6 +1,5 @@
 """Files that are dropped again, changed, broken, mended, removed and brought back."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -9,8 +8,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from stackroom.model import DocumentStatus
-from tests.e2e.people import Person, eventually
-from tests.e2e.traffic import await_rest, handled
+from tests.e2e.people import Person
+from tests.e2e.traffic import await_rest
 from tests.files import encrypted_pdf, pdf, truncated_pdf
 
 CATALOG = "household"
@@ -124,20 +123,3 @@ def test_a_bad_version_over_an_indexed_one_takes_its_passages_away(
     assert record.status is DocumentStatus.FAILED
     assert "password" in (record.status_reason or "")
     assert "spoilt.pdf" not in after.found
-
-
-def test_the_same_file_again_changes_nothing_and_is_not_ingested_anew(
-    bob: Person, after: Before, aws: Callable[[str], Any]
-) -> None:
-    ingestions = bob.ingestions(CATALOG)
-    record = bob.record(f"{CATALOG}/changed.txt")
-    since = int(time.time() * 1000)
-
-    bob.put(f"{CATALOG}/changed.txt", "The key to the cellar lies in the mailbox.")
-    told = eventually(lambda: handled(aws, since=since), "the upload handler has seen it")
-    await_rest(aws)
-
-    assert [each["outcome"] for each in told] == ["unchanged"]
-    assert bob.ingestions(CATALOG) == ingestions
-    assert bob.record(f"{CATALOG}/changed.txt") == record
-    assert files_found(bob, "Where is the key to the cellar?").count("changed.txt") == 1

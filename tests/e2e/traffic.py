@@ -134,23 +134,6 @@ def await_rest(aws: Aws) -> None:
     )
 
 
-def handled(aws: Aws, *, since: int) -> list[dict[str, Any]]:
-    """What the upload handler logged of events since then (milliseconds)."""
-    return logged(aws, "upload-handler", "upload reconciled", since=since)
-
-
-def logged(aws: Aws, function: str, message: str, *, since: int = 0) -> list[dict[str, Any]]:
-    """What a function logged with that message since then (milliseconds)."""
-    pages = (
-        aws("logs")
-        .get_paginator("filter_log_events")
-        .paginate(logGroupName=_log_group(aws, function), startTime=since)
-    )
-    lines = [each["message"].strip() for page in pages for each in page["events"]]
-    told = [json.loads(line) for line in lines if line.startswith("{")]
-    return [each for each in told if each.get("message") == message]
-
-
 def states_of(aws: Aws, worklist_id: str) -> list[list[str]]:
     """The states that each execution of a worklist has gone through, oldest first."""
     steps = aws("stepfunctions")
@@ -179,8 +162,3 @@ def _entered(steps: Any, arn: str) -> list[str]:
     events = [event for page in pages for event in page["events"]]
     found = (event.get("stateEnteredEventDetails") for event in events)
     return [each["name"] for each in found if each]
-
-
-def _log_group(aws: Aws, function: str) -> str:
-    configured = aws("lambda").get_function_configuration(FunctionName=f"stackroom-{function}")
-    return str(configured["LoggingConfig"]["LogGroup"])

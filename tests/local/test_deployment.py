@@ -1,12 +1,17 @@
-"""What a start of the local mode deploys, as the functions and the sweep find it."""
+"""
+What a start of the local mode deploys, and the stacks of anybody in its CloudFormation, with what
+the simulator makes in them.
+"""
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, WaiterError
 
 from stackroom_local.clients import client
 from stackroom_local.deployment.assembly import Template
@@ -14,11 +19,13 @@ from stackroom_local.deployment.cloudformation import CloudFormation
 from stackroom_local.deployment.invocation_rights import InvocationRights
 from stackroom_local.problems import DeploymentFailed
 from stackroom_local.state import ACCOUNT, REGION, Instance
-from tests.local.running import local_mode, stackroom
+from tests.local.running import local_mode
+from tests.local.templates import a_guardrail, a_knowledge_base, a_managed_knowledge_base
 
 
 @pytest.fixture(scope="module")
 def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
+    """A local mode of its own, since a knowledge base too many would be counted elsewhere."""
     with local_mode(tmp_path_factory.mktemp("deployment") / "state") as running:
         yield running
 
@@ -40,32 +47,6 @@ def test_the_sweep_finds_what_is_live_by_when_it_expires(instance: Instance) -> 
     )
 
     assert [item["pk"]["S"] for item in answer["Items"]] == ["RUN#early", "RUN#late"]
-
-
-def test_functions_know_the_shared_data_source_and_how_fast_the_simulators_clock_is(
-    instance: Instance,
-) -> None:
-    pools = {
-        variables_of(instance, function)["KB_POOL"]
-        for function in ("ingest", "status-poller", "reconciler", "retrieve")
-    }
-    [[member]] = map(json.loads, pools)
-    pause = float(variables_of(instance, "ingest")["ADMISSION_SECONDS_BETWEEN_STARTS"])
-
-    source = client("bedrock-agent", instance.simulator_endpoint).get_data_source(
-        knowledgeBaseId=member["knowledge_base_id"], dataSourceId=member["data_source_id"]
-    )["dataSource"]
-
-    assert source["name"] == "shared"
-    assert source["dataSourceConfiguration"] == {"type": "CUSTOM"}
-    assert pause == 10 / instance.speed
-
-
-def variables_of(instance: Instance, function: str) -> dict[str, str]:
-    aws_lambda = client("lambda", instance.aws_endpoint)
-    deployed = aws_lambda.get_function_configuration(FunctionName=f"stackroom-{function}")
-    variables: dict[str, str] = deployed["Environment"]["Variables"]
-    return variables
 
 
 def as_strings(item: dict[str, str]) -> dict[str, Any]:
@@ -206,29 +187,264 @@ def test_a_gateway_whose_role_is_kept_out_is_not_deployed(
         rights.require("gateway", powerless, [function])
 
 
-def test_an_orphan_that_is_left_to_a_person_makes_the_reconciler_exit_with_1(
-    instance: Instance,
+@pytest.fixture(scope="module")
+def cloudformation(instance: Instance) -> Any:
+    return client("cloudformation", instance.aws_endpoint)
+
+
+@pytest.fixture(scope="module")
+def bedrock_agent(instance: Instance) -> Any:
+    return client("bedrock-agent", instance.simulator_endpoint)
+
+
+@pytest.fixture(scope="module")
+def bedrock(instance: Instance) -> Any:
+    return client("bedrock", instance.simulator_endpoint)
+
+
+@pytest.fixture(scope="module")
+def s3vectors(instance: Instance) -> Any:
+    return client("s3vectors", instance.simulator_endpoint)
+
+
+def test_a_stack_makes_a_knowledge_base_that_can_be_used_and_takes_all_of_it_away(
+    cloudformation: Any, bedrock_agent: Any, s3vectors: Any
 ) -> None:
-    bedrock = client("bedrock-agent", instance.simulator_endpoint)
-    [base] = bedrock.list_knowledge_bases()["knowledgeBaseSummaries"]
-    made = bedrock.create_data_source(
-        knowledgeBaseId=base["knowledgeBaseId"],
-        name=f"ds-{32 * '0'}",  # of a catalog, but it doesn't tell of which
-        dataSourceConfiguration={
-            "type": "S3",
-            "s3Configuration": {"bucketArn": f"arn:aws:s3:::{instance.bucket}"},
-        },
-    )["dataSource"]
+    with stack(cloudformation, "whole", a_knowledge_base("whole")) as made:
+        base = bedrock_agent.get_knowledge_base(knowledgeBaseId=made["Id"])["knowledgeBase"]
+        index_arn = base["storageConfiguration"]["s3VectorsConfiguration"]["indexArn"]
+        _, source_id = made["Source"].split("|")
+        source = bedrock_agent.get_data_source(knowledgeBaseId=made["Id"], dataSourceId=source_id)
+        index = s3vectors.get_index(indexArn=index_arn)["index"]
 
-    reconciled = stackroom("reconcile", state_dir=instance.state_dir)
-    bedrock.delete_data_source(
-        knowledgeBaseId=base["knowledgeBaseId"], dataSourceId=made["dataSourceId"]
+    assert (base["name"], base["status"]) == ("whole", "ACTIVE")
+    assert base["knowledgeBaseArn"] == made["Arn"]
+    assert made["SourceId"] == source_id
+    assert source["dataSource"]["name"] == "documents"
+    assert index["vectorBucketName"].startswith("whole-vectors-")
+    assert index["indexName"].startswith("whole-index-")
+    assert index["dimension"] == 1024
+    with pytest.raises(bedrock_agent.exceptions.ResourceNotFoundException):
+        bedrock_agent.get_knowledge_base(knowledgeBaseId=made["Id"])
+    with pytest.raises(s3vectors.exceptions.NotFoundException):
+        s3vectors.get_index(indexArn=index_arn)
+    with pytest.raises(s3vectors.exceptions.NotFoundException):
+        s3vectors.get_vector_bucket(vectorBucketName=index["vectorBucketName"])
+
+
+def test_a_stack_makes_and_changes_a_managed_knowledge_base_and_takes_it_away(
+    cloudformation: Any, bedrock_agent: Any
+) -> None:
+    template = a_managed_knowledge_base("managed")
+
+    with stack(cloudformation, "managed", template) as made:
+        base = bedrock_agent.get_knowledge_base(knowledgeBaseId=made["Id"])["knowledgeBase"]
+        template["Resources"]["Source"]["Properties"] |= {"Description": "Of herons."}
+        update(cloudformation, "managed", template)
+        source = bedrock_agent.get_data_source(
+            knowledgeBaseId=made["Id"], dataSourceId=made["SourceId"]
+        )["dataSource"]
+
+    assert base["status"] == "ACTIVE"
+    assert "storageConfiguration" not in base
+    assert (source["status"], source["description"]) == ("AVAILABLE", "Of herons.")
+    with pytest.raises(bedrock_agent.exceptions.ResourceNotFoundException):
+        bedrock_agent.get_knowledge_base(knowledgeBaseId=made["Id"])
+
+
+def test_what_can_be_changed_is_changed_in_place(cloudformation: Any, bedrock_agent: Any) -> None:
+    template = a_knowledge_base("changed")
+    template["Resources"]["Base"]["DeletionPolicy"] = "Retain"
+
+    with stack(cloudformation, "changed", template) as made:
+        made_with = bedrock_agent.list_tags_for_resource(resourceArn=made["Arn"])["tags"]
+        template["Resources"]["Base"]["Properties"] |= {
+            "Description": "Of herons.",
+            "Tags": {"Stage": "test"},
+        }
+        template["Resources"]["Source"]["Properties"] |= {"DataDeletionPolicy": "RETAIN"}
+        update(cloudformation, "changed", template)
+        tags = bedrock_agent.list_tags_for_resource(resourceArn=made["Arn"])["tags"]
+        after = outputs(cloudformation, "changed")
+        base = bedrock_agent.get_knowledge_base(knowledgeBaseId=made["Id"])["knowledgeBase"]
+        source = bedrock_agent.get_data_source(
+            knowledgeBaseId=made["Id"], dataSourceId=made["SourceId"]
+        )["dataSource"]
+
+    assert after == made
+    assert base["description"] == "Of herons."
+    assert source["dataDeletionPolicy"] == "RETAIN"
+    assert (made_with, tags) == ({"team": "birds"}, {"Stage": "test"})
+    # What a template retains stays.
+    bedrock_agent.delete_knowledge_base(knowledgeBaseId=made["Id"])
+
+
+def test_what_can_not_be_changed_is_replaced_and_the_old_one_deleted(
+    cloudformation: Any, bedrock_agent: Any
+) -> None:
+    template = a_knowledge_base("replaced")
+
+    with stack(cloudformation, "replaced", template) as made:
+        template["Resources"]["Source"]["Properties"] |= {
+            "Name": "whole-documents",
+            "VectorIngestionConfiguration": {"ChunkingConfiguration": {"ChunkingStrategy": "NONE"}},
+        }
+        update(cloudformation, "replaced", template)
+        after = outputs(cloudformation, "replaced")
+        listed = bedrock_agent.list_data_sources(knowledgeBaseId=made["Id"])["dataSourceSummaries"]
+
+    assert after["Id"] == made["Id"]
+    assert after["SourceId"] != made["SourceId"]
+    assert [each["dataSourceId"] for each in listed] == [after["SourceId"]]
+
+
+def test_a_replacement_under_the_old_name_is_refused_and_the_old_one_stays(
+    cloudformation: Any, bedrock_agent: Any
+) -> None:
+    template = a_knowledge_base("kept")
+
+    with stack(cloudformation, "kept", template) as made:
+        template["Resources"]["Source"]["Properties"] |= {
+            "VectorIngestionConfiguration": {"ChunkingConfiguration": {"ChunkingStrategy": "NONE"}}
+        }
+        with pytest.raises(WaiterError):
+            update(cloudformation, "kept", template)
+        said = reasons(cloudformation, "kept", "Source")
+        source = bedrock_agent.get_data_source(
+            knowledgeBaseId=made["Id"], dataSourceId=made["SourceId"]
+        )["dataSource"]
+
+    assert "already exists" in said
+    assert "HandlerErrorCode: AlreadyExists" in said
+    assert source["status"] == "AVAILABLE"
+
+
+def test_a_refusal_of_bedrock_rolls_the_stack_back_and_says_why(
+    cloudformation: Any, s3vectors: Any
+) -> None:
+    template = a_knowledge_base("refused")
+    template["Resources"]["Index"]["Properties"]["Dimension"] = 256
+    misspelt = a_knowledge_base("misspelt")
+    misspelt["Resources"]["Base"]["Properties"]["Descriptoin"] = "Of herons."
+
+    for name, wrong in (("refused", template), ("misspelt", misspelt)):
+        with pytest.raises(WaiterError), stack(cloudformation, name, wrong):
+            pass
+
+    said = reasons(cloudformation, "refused", "Base")
+    assert "descriptoin" in reasons(cloudformation, "misspelt", "Base")
+    names = [each["vectorBucketName"] for each in s3vectors.list_vector_buckets()["vectorBuckets"]]
+    assert "HandlerErrorCode: InvalidRequest" in said
+    assert "ValidationException" in said
+    assert not [name for name in names if name.startswith("refused-")]
+
+
+def test_a_vector_bucket_with_another_index_in_it_is_not_deleted_and_the_stack_says_so(
+    cloudformation: Any, s3vectors: Any
+) -> None:
+    template = {
+        "Resources": {
+            "Vectors": {
+                "Type": "AWS::S3Vectors::VectorBucket",
+                "Properties": {"VectorBucketName": "somebody-uses-it"},
+            }
+        }
+    }
+    of_it = {"vectorBucketName": "somebody-uses-it", "indexName": "by-hand"}
+
+    with pytest.raises(WaiterError), stack(cloudformation, "in-use", template):
+        s3vectors.create_index(**of_it, dataType="float32", dimension=8, distanceMetric="cosine")
+    said = reasons(cloudformation, "in-use", "Vectors")
+    s3vectors.delete_index(**of_it)
+    delete(cloudformation, "in-use")
+
+    assert "HandlerErrorCode: ResourceConflict" in said
+    with pytest.raises(s3vectors.exceptions.NotFoundException):
+        s3vectors.get_vector_bucket(vectorBucketName="somebody-uses-it")
+
+
+def test_a_bucket_with_a_document_in_it_is_not_deleted_and_the_stack_says_so(
+    instance: Instance, cloudformation: Any
+) -> None:
+    s3 = client("s3", instance.aws_endpoint)
+    template = {
+        "Resources": {"Bucket": {"Type": "AWS::S3::Bucket"}},
+        "Outputs": {"Name": {"Value": {"Ref": "Bucket"}}},
+    }
+    with stack(cloudformation, "filled", template) as made:
+        document = {"Bucket": made["Name"], "Key": "rules.txt"}
+        s3.put_object(**document, Body=b"Rules.")
+
+        with pytest.raises(WaiterError):
+            delete(cloudformation, "filled")
+
+        assert "not empty" in reasons(cloudformation, "filled", "Bucket")
+        assert s3.get_object(**document)["Body"].read() == b"Rules."
+        assert kept_buckets(instance, made["Name"])
+        s3.delete_object(**document)
+    assert not kept_buckets(instance, made["Name"]), "the next start would have it again"
+
+
+def test_a_guardrail_follows_its_template_and_a_version_stays_what_it_was(
+    cloudformation: Any, bedrock: Any
+) -> None:
+    template = a_guardrail("heron")
+
+    with stack(cloudformation, "guarded", template) as made:
+        template["Resources"]["Guard"] = a_guardrail("egret")["Resources"]["Guard"]
+        update(cloudformation, "guarded", template)
+        of_it = {"guardrailIdentifier": made["Id"]}
+        draft = bedrock.get_guardrail(**of_it)
+        first = bedrock.get_guardrail(**of_it, guardrailVersion=made["Version"])
+        after = outputs(cloudformation, "guarded")
+
+    assert after == made
+    assert made["Ref"] == f"{made['Id']}|1"
+    assert [each["wordPolicy"]["words"][0]["text"] for each in (draft, first)] == ["egret", "heron"]
+    with pytest.raises(bedrock.exceptions.ResourceNotFoundException):
+        bedrock.get_guardrail(**of_it)
+
+
+def kept_buckets(instance: Instance, name: str) -> list[Path]:
+    return list((instance.state_dir / "s3").glob(f"*/{name}"))
+
+
+@contextmanager
+def stack(cloudformation: Any, name: str, template: dict[str, Any]) -> Iterator[dict[str, str]]:
+    """Its outputs; it is deleted afterwards."""
+    cloudformation.create_stack(StackName=name, TemplateBody=json.dumps(template))
+    wait(cloudformation, "stack_create_complete", name)
+    yield outputs(cloudformation, name)
+    delete(cloudformation, name)
+
+
+def update(cloudformation: Any, name: str, template: dict[str, Any]) -> None:
+    cloudformation.update_stack(StackName=name, TemplateBody=json.dumps(template))
+    wait(cloudformation, "stack_update_complete", name)
+
+
+def delete(cloudformation: Any, name: str) -> None:
+    cloudformation.delete_stack(StackName=name)
+    wait(cloudformation, "stack_delete_complete", name)
+
+
+def wait(cloudformation: Any, waiter: str, name: str) -> None:
+    patience = {"Delay": 0.05, "MaxAttempts": 1200}
+    cloudformation.get_waiter(waiter).wait(StackName=name, WaiterConfig=patience)
+
+
+def outputs(cloudformation: Any, name: str) -> dict[str, str]:
+    [found] = cloudformation.describe_stacks(StackName=name)["Stacks"]
+    return {each["OutputKey"]: each["OutputValue"] for each in found.get("Outputs", [])}
+
+
+def reasons(cloudformation: Any, name: str, logical_id: str) -> str:
+    """What the stack's events say of the failures of one resource."""
+    listed = cloudformation.list_stacks()["StackSummaries"]
+    [stack_id, *_] = [each["StackId"] for each in listed if each["StackName"] == name]
+    events = cloudformation.describe_stack_events(StackName=stack_id)["StackEvents"]
+    return " ".join(
+        each.get("ResourceStatusReason", "")
+        for each in events
+        if each["LogicalResourceId"] == logical_id and each["ResourceStatus"].endswith("_FAILED")
     )
-
-    assert reconciled.returncode == 1
-    assert "left alone" in reconciled.stdout
-    command = "aws bedrock-agent delete-data-source --knowledge-base-id"
-    there = f"{base['knowledgeBaseId']} --data-source-id {made['dataSourceId']}"
-    assert f"{command} {there}" in " ".join(reconciled.stdout.split())
-    assert f"env --operator --state-dir {instance.state_dir}" in reconciled.stdout
-    assert "could not be mended; see above" in reconciled.stderr

@@ -7,11 +7,9 @@ from typing import Any
 import pytest
 
 from stackroom_local.clients import client
-from stackroom_local.deployment.assembly import Template
-from stackroom_local.deployment.intrinsics import Attributes, Scope
+from stackroom_local.deployment.intrinsics import Attributes
 from stackroom_local.deployment.knowledge import Simulator
-from stackroom_local.deployment.localisation import localised
-from stackroom_local.deployment.stand_ins import IN_SIMULATOR, Resource, made_by_stand_in
+from stackroom_local.deployment.stand_ins import Resource
 from stackroom_local.problems import OfAnotherType
 from stackroom_local.simulator import server
 
@@ -118,38 +116,6 @@ def test_a_version_of_a_guardrail_stays_until_its_description_changes(bedrock: S
         for version in ("1", "2")
     ]
     assert words == ["heron", "egret"]
-
-
-def test_a_template_may_name_a_version_before_its_guardrail_and_refer_to_both(
-    bedrock: Simulator,
-) -> None:
-    version = {"GuardrailIdentifier": {"Fn::GetAtt": ["Guard", "GuardrailId"]}}
-    environment = {
-        "GUARDRAIL_ID": {"Fn::GetAtt": ["Guard", "GuardrailId"]},
-        "GUARDRAIL_VERSION": {"Fn::GetAtt": ["Version", "Version"]},
-        "GUARDRAIL_ARN": {"Ref": "Guard"},
-    }
-    template: Template = {
-        "Resources": {
-            "Version": {"Type": "AWS::Bedrock::GuardrailVersion", "Properties": version},
-            "Guard": {"Type": "AWS::Bedrock::Guardrail", "Properties": guardrail("heron")},
-            "Answers": {"Type": "AWS::SSM::Parameter", "Properties": environment},
-        }
-    }
-
-    made: dict[str, Attributes] = {}
-    for resource in made_by_stand_in(template, IN_SIMULATOR):
-        properties = Scope(stack="answers", resources=made).value(resource.properties)
-        made[resource.logical_id] = bedrock.make("answers", resource, properties)
-    left = localised(template, made, "assets")["Resources"]
-
-    [listed] = bedrock.bedrock.list_guardrails()["guardrails"]
-    assert list(left) == ["Answers"]
-    assert left["Answers"]["Properties"] == {
-        "GUARDRAIL_ID": listed["id"],
-        "GUARDRAIL_VERSION": "1",
-        "GUARDRAIL_ARN": listed["arn"],
-    }
 
 
 def guardrail(word: str) -> dict[str, Any]:

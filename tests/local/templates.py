@@ -1,0 +1,111 @@
+"""Templates of stacks with what the simulator makes, as anybody may write them."""
+
+from typing import Any
+
+EMBEDDING = "arn:aws:bedrock:us-east-1::foundation-model/amazon.titan-embed-text-v2:0"
+ROLE = "arn:aws:iam::000000000000:role/knowledge-base"
+
+
+def a_knowledge_base(name: str) -> dict[str, Any]:
+    return {
+        "Resources": {
+            "Vectors": {"Type": "AWS::S3Vectors::VectorBucket"},
+            "Access": {
+                "Type": "AWS::S3Vectors::VectorBucketPolicy",
+                "Properties": {"VectorBucketArn": {"Ref": "Vectors"}, "Policy": {}},
+            },
+            "Index": {
+                "Type": "AWS::S3Vectors::Index",
+                "Properties": {
+                    "VectorBucketArn": {"Fn::GetAtt": ["Vectors", "VectorBucketArn"]},
+                    "DataType": "float32",
+                    "Dimension": 1024,
+                    "DistanceMetric": "cosine",
+                },
+            },
+            "Base": {
+                "Type": "AWS::Bedrock::KnowledgeBase",
+                "Properties": {
+                    "Name": name,
+                    "RoleArn": ROLE,
+                    "KnowledgeBaseConfiguration": {
+                        "Type": "VECTOR",
+                        "VectorKnowledgeBaseConfiguration": {"EmbeddingModelArn": EMBEDDING},
+                    },
+                    "StorageConfiguration": {
+                        "Type": "S3_VECTORS",
+                        "S3VectorsConfiguration": {"IndexArn": {"Ref": "Index"}},
+                    },
+                    "Tags": {"team": "birds"},
+                },
+            },
+            "Source": {
+                "Type": "AWS::Bedrock::DataSource",
+                "Properties": {
+                    "Name": "documents",
+                    "KnowledgeBaseId": {"Ref": "Base"},
+                    "DataSourceConfiguration": {
+                        "Type": "S3",
+                        "S3Configuration": {"BucketArn": "arn:aws:s3:::documents"},
+                    },
+                },
+            },
+        },
+        "Outputs": {
+            "Id": {"Value": {"Ref": "Base"}},
+            "Arn": {"Value": {"Fn::GetAtt": ["Base", "KnowledgeBaseArn"]}},
+            "Source": {"Value": {"Ref": "Source"}},
+            "SourceId": {"Value": {"Fn::GetAtt": ["Source", "DataSourceId"]}},
+        },
+    }
+
+
+def a_managed_knowledge_base(name: str) -> dict[str, Any]:
+    """As BedrockKnowledgeBase of stackroom_constructs makes it."""
+    template = a_knowledge_base(name)
+    resources = template["Resources"]
+    for store in ("Vectors", "Access", "Index"):
+        del resources[store]
+    base, source = resources["Base"]["Properties"], resources["Source"]["Properties"]
+    del base["StorageConfiguration"]
+    base["KnowledgeBaseConfiguration"] = {
+        "Type": "MANAGED",
+        "ManagedKnowledgeBaseConfiguration": {"EmbeddingModelType": "MANAGED"},
+    }
+    source["DataSourceConfiguration"] = {
+        "Type": "MANAGED_KNOWLEDGE_BASE_CONNECTOR",
+        "ManagedKnowledgeBaseConnectorConfiguration": {
+            "ConnectorParameters": {
+                "type": "S3",
+                "version": "1",
+                "connectionConfiguration": {"bucketName": "documents"},
+            },
+            "DeletionProtectionConfiguration": {"DeletionProtectionStatus": "DISABLED"},
+        },
+    }
+    return template
+
+
+def a_guardrail(word: str) -> dict[str, Any]:
+    return {
+        "Resources": {
+            "Guard": {
+                "Type": "AWS::Bedrock::Guardrail",
+                "Properties": {
+                    "Name": "birds",
+                    "BlockedInputMessaging": "Not here.",
+                    "BlockedOutputsMessaging": "Not so.",
+                    "WordPolicyConfig": {"WordsConfig": [{"Text": word}]},
+                },
+            },
+            "Version": {
+                "Type": "AWS::Bedrock::GuardrailVersion",
+                "Properties": {"GuardrailIdentifier": {"Fn::GetAtt": ["Guard", "GuardrailId"]}},
+            },
+        },
+        "Outputs": {
+            "Id": {"Value": {"Fn::GetAtt": ["Guard", "GuardrailId"]}},
+            "Ref": {"Value": {"Ref": "Version"}},
+            "Version": {"Value": {"Fn::GetAtt": ["Version", "Version"]}},
+        },
+    }
