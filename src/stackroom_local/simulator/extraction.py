@@ -25,6 +25,7 @@ _CANDIDATES = 24  # sentences compared with the question, which bounds the time
 _PASSAGES = 8  # of tools' results, which come best first
 _COMPARED = 48  # sentences of all of those together
 _NEAR = 0.5  # of the nearest sentence's score; what is below that is about something else
+_WRAPPED = 60  # characters: a line that long goes on in the next, whatever that begins with
 _SHORTEST = 20  # characters; below that it is a heading or a fragment
 
 
@@ -102,8 +103,24 @@ def _standing(question: str, passages: Sequence[Passage]) -> dict[str, Passage]:
 
 
 def _sentences(text: str) -> list[str]:
-    sentences = (" ".join(match[0].split()) for match in _SENTENCE.finditer(text))
-    return [sentence for sentence in sentences if len(sentence) >= _SHORTEST]
+    sentences = (" ".join(match[0].split()) for match in _SENTENCE.finditer(_unwrapped(text)))
+    return [each for each in sentences if len(each) >= _SHORTEST and not each.startswith("#")]
+
+
+def _unwrapped(text: str) -> str:
+    """
+    With each sentence in one line, if it was wrapped. A heading and an item of a list end with
+    their line, and what follows them begins anew.
+    """
+    joined = [""]
+    for line in map(str.strip, text.splitlines()):
+        before = joined[-1]
+        goes_on = before[-1:] not in ("", ".", "!", "?", ":") and line[:1].isalnum()
+        if goes_on and (line[:1].islower() or len(before) >= _WRAPPED):
+            joined[-1] = f"{before} {line}"
+        else:
+            joined.append(line)
+    return "\n".join(joined)
 
 
 def _likeliest(question: str, sentences: Sequence[str], most: int) -> list[str]:

@@ -1,0 +1,38 @@
+"""What is said where no language model runs: whole sentences of what was found."""
+
+import pytest
+
+from stackroom_local.simulator.embedding import MiniLM
+from stackroom_local.simulator.extraction import NOTICE, Extraction
+from stackroom_local.simulator.found import Passage
+
+FERRY = """# The night ferry
+
+The ferry leaves the pier every evening at 21:15 and comes back at 06:30. On Sundays there is one
+late crossing more: it leaves the pier at 22:40. Dogs need a ticket.
+"""
+PRICES = """Prices of the night ferry
+Adults pay 9.50 on board the ferry
+Children under six travel free
+- a bicycle on the ferry is 3.00
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "said"),
+    [
+        (
+            FERRY,
+            "When does the late crossing leave on Sundays?",
+            "On Sundays there is one late crossing more: it leaves the pier at 22:40.",
+        ),
+        (PRICES, "What do adults pay on the ferry?", "Adults pay 9.50 on board the ferry"),
+        (PRICES, "What does a bicycle cost?", "- a bicycle on the ferry is 3.00"),
+    ],
+    ids=["a wrapped sentence is whole", "a line by itself stays so", "an item of a list does too"],
+)
+def test_a_sentence_is_said_as_it_stands(text: str, question: str, said: str) -> None:
+    answer = Extraction(embedder=MiniLM()).of_passages(question, [Passage(text=text, source="1")])
+
+    first = answer.removeprefix(NOTICE).partition(" [1]")[0]
+    assert first == said
