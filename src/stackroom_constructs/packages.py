@@ -66,9 +66,10 @@ def requirements(extras: Collection[str]) -> list[str]:
 
 
 def shipped(name: str) -> Path:
-    """A file of the project that its wheel holds beside this module."""
-    here = Path(__file__)
-    return held if (held := here.with_name(name)).exists() else here.parents[2] / name
+    """A file of the project, of the checkout or as its wheel holds it."""
+    sources = Path(__file__).parents[1]
+    held = sources / "stackroom_local" / "shipped" / name
+    return held if held.exists() else sources.parent / name
 
 
 # By opensearch-py's way over gRPC, which nobody takes: 17 MB that are never imported.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stackroom_constructs.bundling import source_of
-from stackroom_constructs.packages import install, prune, requirements, shipped
+from stackroom_constructs.packages import install, prune, requirements
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -21,13 +21,6 @@ def test_a_zip_takes_what_every_function_imports_and_the_extras_that_are_named()
     assert sorted(requirements(("agents",))) == sorted(stated["functions"] + stated["agents"])
     # With extras of its own.
     assert "pyjwt[crypto]>=2.10" in requirements(("identity",))
-
-
-def test_the_lock_is_shipped_with_the_wheel_to_where_it_is_looked_for() -> None:
-    included = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
-
-    assert shipped("requirements.lock") == ROOT / "requirements.lock"
-    assert included == {"requirements.lock": "stackroom_constructs/requirements.lock"}
 
 
 @pytest.mark.parametrize("package", ["stackroom", "stackroom_agents", "stackroom_constructs"])

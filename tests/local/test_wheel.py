@@ -129,6 +129,29 @@ def test_it_holds_the_same_stacks_for_every_option_of_up(wheel: Path, tmp_path: 
 
 
 @pytest.mark.processes
+def test_whoever_installed_it_synthesises_an_agent_with_its_bundle(
+    wheel: Path, tmp_path: Path
+) -> None:
+    installed = tmp_path / "installed"
+    uv = [str(Path(sys.executable).with_name("uv")), "pip", "install", "--quiet", "--offline"]
+    subprocess.run([*uv, "--no-deps", "--target", str(installed), str(wheel)], check=True)
+    app = installed / SHIPPED / "examples" / "first_agent" / "app.py"
+
+    run = subprocess.run(
+        [sys.executable, str(app)],
+        env={**os.environ, "PYTHONPATH": str(installed), "CDK_OUTDIR": str(tmp_path / "cdk.out")},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert run.returncode == 0, run.stderr
+    bundled = list((tmp_path / "cdk.out").glob("asset.*/pydantic"))
+    assert bundled, "the agent's function takes its packages along"
+
+
+@pytest.mark.processes
 def test_it_tells_installers_what_it_needs_and_from_which_python_on(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = [each for each in archive.namelist() if each.startswith("stackroom-")]
