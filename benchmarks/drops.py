@@ -14,7 +14,6 @@ from stackroom.aws.documents import DynamoDocuments
 from stackroom.keys import catalog_id_of, document_id_of
 from stackroom.model import DocumentStatus
 from stackroom.runs.worklists import shared_worklist
-from stackroom_local.clients import client
 from stackroom_local.state import Instance
 
 USER = "bench"
@@ -40,9 +39,7 @@ async def drop(instance: Instance, agent: Agent, catalog: str, number: int) -> D
     body = f"Note {number} of {catalog}.\nThe phrase to be found is: {phrase}.\n"
     began = time.time()
     watching = asyncio.create_task(asyncio.to_thread(watch, instance, catalog, number, began))
-    client("s3", instance.aws_endpoint).put_object(
-        Bucket=instance.bucket, Key=key, Body=body.encode()
-    )
+    instance.client("s3").put_object(Bucket=instance.bucket, Key=key, Body=body.encode())
     put = time.time() - began
     searchable = await search(agent, phrase, began)
     seen = await watching
@@ -61,9 +58,7 @@ async def search(agent: Agent, phrase: str, began: float) -> float:
 
 def watch(instance: Instance, catalog: str, number: int, began: float) -> Moments:
     """When the record was first seen in each status, until it is indexed."""
-    documents = DynamoDocuments(
-        client=client("dynamodb", instance.aws_endpoint), table=instance.catalog_table
-    )
+    documents = DynamoDocuments(client=instance.client("dynamodb"), table=instance.catalog_table)
     catalog_id = catalog_id_of(USER, catalog)
     document_id = document_id_of(catalog_id, f"note-{number}.txt")
     seen: Moments = {}
@@ -81,7 +76,7 @@ def watch(instance: Instance, catalog: str, number: int, began: float) -> Moment
 
 def run_of(instance: Instance, catalog: str, began: float) -> Moments:
     """When the latest execution of its data source entered each state, once it is over."""
-    stepfunctions = client("stepfunctions", instance.aws_endpoint)
+    stepfunctions = instance.client("stepfunctions")
     [machine] = stepfunctions.list_state_machines()["stateMachines"]
     arn = machine["stateMachineArn"]
     prefix = f"{_worklist_of(instance, catalog)}-"
@@ -103,9 +98,7 @@ def run_of(instance: Instance, catalog: str, began: float) -> Moments:
 
 def _worklist_of(instance: Instance, catalog: str) -> str:
     """The catalog itself, or, where it has no data source of its own, all that share one."""
-    catalogs = DynamoCatalogs(
-        client=client("dynamodb", instance.aws_endpoint), table=instance.catalog_table
-    )
+    catalogs = DynamoCatalogs(client=instance.client("dynamodb"), table=instance.catalog_table)
     found = catalogs.get(catalog_id_of(USER, catalog))
     assert found is not None, "a document of it is indexed"
     assert found.source is not None, "and in an index"

@@ -33,7 +33,6 @@ from benchmarks.serving import (
 from stackroom.aws.catalogs import DynamoCatalogs
 from stackroom.inspection.extraction import read_pages
 from stackroom.keys import catalog_id_of
-from stackroom_local.clients import client
 from stackroom_local.simulator.chunking import Chunking
 from stackroom_local.simulator.embedding import MiniLM
 from stackroom_local.state import Instance
@@ -112,7 +111,7 @@ def cpu_of_simulator(instance: Instance) -> float:
 
 def ingest(instance: Instance, files: Mapping[str, bytes]) -> float:
     """Seconds from the first PutObject until all are indexed."""
-    s3 = client("s3", instance.aws_endpoint)
+    s3 = instance.client("s3")
     began = time.perf_counter()
     for name, body in files.items():
         s3.put_object(Bucket=instance.bucket, Key=f"{USER}/{CATALOG}/{name}", Body=body)
@@ -122,13 +121,11 @@ def ingest(instance: Instance, files: Mapping[str, bytes]) -> float:
 
 def jobs(instance: Instance) -> list[float]:
     """Seconds of the catalog's ingestion jobs, oldest first; uploads during one make another."""
-    catalogs = DynamoCatalogs(
-        client=client("dynamodb", instance.aws_endpoint), table=instance.catalog_table
-    )
+    catalogs = DynamoCatalogs(client=instance.client("dynamodb"), table=instance.catalog_table)
     known = catalogs.get(catalog_id_of(USER, CATALOG))
     if known is None or (source := known.source) is None:
         return []
-    answer = client("bedrock-agent", instance.simulator_endpoint).list_ingestion_jobs(
+    answer = instance.client("bedrock-agent").list_ingestion_jobs(
         knowledgeBaseId=source.knowledge_base_id,
         dataSourceId=source.data_source_id,
         sortBy={"attribute": "STARTED_AT", "order": "ASCENDING"},

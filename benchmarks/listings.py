@@ -9,7 +9,7 @@ from boto3.session import Session
 
 from stackroom.aws.use_cases import UseCases
 from stackroom_local.product import Product, StoreSettings
-from stackroom_local.state import ACCESS_KEY, REGION, SECRET_KEY, Instance
+from stackroom_local.state import REGION, Instance
 from tests.large_catalogs import filled
 
 CATALOGS, DOCUMENTS = 100, 1500
@@ -61,9 +61,8 @@ def _documents(use_cases: UseCases, catalog_id: str, pages: int = 99) -> int:
 
 def _counted(instance: Instance, asked: Counter[str]) -> UseCases:
     product = Product(instance)
-    session = Session(
-        aws_access_key_id=ACCESS_KEY, aws_secret_access_key=SECRET_KEY, region_name=REGION
-    )
+    key = instance.root_key
+    session = Session(key.access_key_id, key.secret_access_key, region_name=REGION)
 
     def count(model: Any, **_more: object) -> None:
         asked[model.name] += 1

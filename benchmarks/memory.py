@@ -18,7 +18,6 @@ import psutil
 from benchmarks.serving import NotMeasured, serving, verdict
 from stackroom.aws.items import scan
 from stackroom.model import DocumentStatus
-from stackroom_local.clients import client
 from stackroom_local.state import Instance
 
 FILES, CATALOGS, USERS = 3500, 60, 7
@@ -87,7 +86,7 @@ def report_memory(speed: float) -> None:
 
 def _put(instance: Instance, number: int) -> None:
     catalog = number % CATALOGS
-    client("s3", instance.aws_endpoint).put_object(
+    instance.client("s3").put_object(
         Bucket=instance.bucket,
         Key=f"user-{catalog % USERS}/shelf-{catalog}/note-{number}.txt",
         Body=f"Note {number}: key {number * 7919 % 10_007} hangs in room {number % 31}.".encode(),
@@ -108,7 +107,7 @@ def _wait_until_indexed(instance: Instance) -> None:
 
 def _counts(instance: Instance) -> Counter[str]:
     items = scan(
-        client("dynamodb", instance.aws_endpoint),
+        instance.client("dynamodb"),
         TableName=instance.catalog_table,
         FilterExpression="begins_with(sk, :document)",
         ExpressionAttributeValues={":document": {"S": "DOC#"}},

@@ -13,7 +13,6 @@ from statistics import quantiles
 from benchmarks.serving import NotMeasured, serving
 from stackroom.ingestion.estimates import DocumentEstimate
 from stackroom.model import DocumentStatus
-from stackroom_local.clients import client
 from stackroom_local.records import Records
 from stackroom_local.state import Instance
 
@@ -78,7 +77,7 @@ def _share(part: int, whole: int) -> str:
 
 
 def _put(instance: Instance, wave: int, sizes: Sequence[int], *, with_long: bool) -> Iterable[str]:
-    s3 = client("s3", instance.aws_endpoint)
+    s3 = instance.client("s3")
     for catalog in range(CATALOGS):
         of_this = [*sizes, _LONG] if with_long and catalog == CATALOGS - 1 else sizes
         for size in of_this:

@@ -26,7 +26,6 @@ from benchmarks.serving import (
     wait_until_indexed,
 )
 from stackroom.keys import catalog_id_of
-from stackroom_local.clients import client
 from stackroom_local.records import Records
 from stackroom_local.state import Instance
 
@@ -64,7 +63,7 @@ def main() -> None:
 
 
 def fill(instance: Instance, files: Mapping[str, bytes]) -> None:
-    s3, keys = client("s3", instance.aws_endpoint), set[str]()
+    s3, keys = instance.client("s3"), set[str]()
     for number in range(CATALOGS):
         for name, body in files.items():
             key = f"{USER}/{catalog(number)}/{name}"

@@ -38,7 +38,6 @@ from stackroom.aws import session
 from stackroom.aws.settings import Pool, Settings
 from stackroom.identity import Caller, identity_headers
 from stackroom_local.cli.asking import TOOL
-from stackroom_local.clients import client
 from stackroom_local.demo import EXAMPLES
 from stackroom_local.dropping import find
 from stackroom_local.gateway.configuration import FunctionConfiguration, GatewayConfiguration
@@ -98,7 +97,7 @@ def main() -> None:
 def fill(instance: Instance, found: Corpus) -> None:
     files = {each.name: each.path.read_bytes() for each in find([EXAMPLES / USER]).files}
     files |= {f"reference/{name}": body for name, body in found.files.items()}
-    s3 = client("s3", instance.aws_endpoint)
+    s3 = instance.client("s3")
     for name, body in files.items():
         s3.put_object(Bucket=instance.bucket, Key=f"{USER}/{name}", Body=body)
     wait_until_indexed(instance, USER, {f"{USER}/{name}" for name in files})

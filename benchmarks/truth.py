@@ -19,7 +19,6 @@ from benchmarks.serving import serving, wait_until_indexed
 from benchmarks.simulated_time.bedrock import Durations
 from benchmarks.stage import Outcome, Stage
 from benchmarks.traffic import Traffic, Upload
-from stackroom_local.clients import client
 from stackroom_local.state import Instance
 
 _UPLOADS, _CATALOGS, _WITHIN = 120, 12, 30.0
@@ -97,13 +96,13 @@ def _real(planned: Sequence[Upload]) -> Seen:
 
 def _put(instance: Instance, upload: Upload, began: float) -> None:
     time.sleep(max(0.0, began + upload.at / _SPEED - time.monotonic()))
-    client("s3", instance.aws_endpoint).put_object(
+    instance.client("s3").put_object(
         Bucket=instance.bucket, Key=upload.key, Body=f"a line of text, {upload.etag}".encode()
     )
 
 
 def _executions(instance: Instance) -> tuple[int, int]:
-    steps = client("stepfunctions", instance.aws_endpoint)
+    steps = instance.client("stepfunctions")
     [machine] = steps.list_state_machines()["stateMachines"]
     pages = steps.get_paginator("list_executions").paginate(
         stateMachineArn=machine["stateMachineArn"]

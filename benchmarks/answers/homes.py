@@ -11,7 +11,6 @@ from typing import Any
 
 from benchmarks.answers.library import USER
 from benchmarks.serving import NotMeasured
-from stackroom_local.clients import client
 from stackroom_local.state import Instance
 
 _MODEL = "arn:aws:bedrock:us-east-1::foundation-model/amazon.titan-embed-text-v2:0"
@@ -82,7 +81,7 @@ def cut_at(instance: Instance, tokens: int) -> Home:
 def _home(
     instance: Instance, name: str, asked: Mapping[str, Any], of_source: Mapping[str, Any]
 ) -> str:
-    agent = client("bedrock-agent", instance.simulator_endpoint)
+    agent = instance.client("bedrock-agent")
     known = agent.list_knowledge_bases(maxResults=100)["knowledgeBaseSummaries"]
     found = [each["knowledgeBaseId"] for each in known if each["name"] == name]
     if found:
@@ -121,7 +120,7 @@ def _ingest(agent: Any, where: Mapping[str, str], name: str) -> None:
 
 
 def _index(instance: Instance, name: str) -> str:
-    vectors = client("s3vectors", instance.simulator_endpoint)
+    vectors = instance.client("s3vectors")
     buckets = vectors.list_vector_buckets()["vectorBuckets"]
     if name not in {each["vectorBucketName"] for each in buckets}:
         vectors.create_vector_bucket(vectorBucketName=name)

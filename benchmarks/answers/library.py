@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from benchmarks.answers.corpus import CACHE, Document
@@ -19,7 +18,6 @@ from benchmarks.serving import NotMeasured, free_ports
 from stackroom.aws.use_cases import UseCases
 from stackroom.model import Document as Record
 from stackroom.model import DocumentStatus
-from stackroom_local.clients import client
 from stackroom_local.ports import Ports
 from stackroom_local.project import ROOT
 from stackroom_local.records import Records
@@ -86,7 +84,7 @@ def _ingest(instance: Instance, documents: Sequence[Document]) -> None:
     began = time.monotonic()
     keys = {_key(document): document for document in documents}
     known = _known(instance)
-    s3 = client("s3", instance.aws_endpoint)
+    s3 = instance.client("s3")
     for key in keys.keys() - known.keys():
         s3.put_object(Bucket=instance.bucket, Key=key, Body=keys[key].body)
     while waiting := keys.keys() - _indexed(instance):
@@ -128,7 +126,7 @@ def _inspect(instance: Instance, documents: Sequence[Document], folder: Path) ->
         kb_docs_bucket=instance.bucket,
         inspect_seconds_per_file=_PATIENCE,
     )
-    inspection = UseCases.of(settings, partial(client, endpoint=instance.aws_endpoint)).inspection
+    inspection = UseCases.of(settings, instance.client).inspection
     for document in documents:
         inspection.inspect(_key(document))
     places.put()

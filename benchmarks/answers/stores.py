@@ -29,7 +29,7 @@ def stores(instance: Instance) -> Iterator[list[Filled]]:
     if member.index is None:
         raise NotMeasured("KB_POOL names no index of the knowledge base")
     own = managed(instance)
-    chunks = of_index(instance.simulator_endpoint, member.index)
+    chunks = of_index(instance.client("s3vectors"), member.index)
     print(f"loading {len(chunks):,} passages into the other stores", flush=True)
     with (
         standing_in() as endpoint,

@@ -32,7 +32,6 @@ from stackroom.retrieval.arguments import RetrieveArguments
 from stackroom.retrieval.calibrations import Calibration
 from stackroom.retrieval.weighing import weighed
 from stackroom.tenancy import Tenant
-from stackroom_local.clients import client
 from stackroom_local.state import REGION, Instance
 
 SHOWN = 5  # of a whole answer: the tool's default
@@ -199,7 +198,7 @@ def vectors_of(instance: Instance) -> int:
 
 
 def count_of(instance: Instance, index_arn: str) -> int:
-    pages = client("s3vectors", instance.simulator_endpoint).get_paginator("list_vectors")
+    pages = instance.client("s3vectors").get_paginator("list_vectors")
     return sum(len(page["vectors"]) for page in pages.paginate(indexArn=index_arn))
 
 

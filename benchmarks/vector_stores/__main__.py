@@ -19,6 +19,7 @@ from benchmarks.vector_stores.postgresql import pgvector
 from benchmarks.vector_stores.speed import AT_ONCE, SHOWN, UNMEASURED, Timed, embedding, timed
 from benchmarks.vector_stores.stand_in import as_product, standing_in
 from benchmarks.vector_stores.starts import RUNS, Start, starts
+from stackroom.aws.session import client
 from stackroom.ports.retrieval import Search
 
 AIM = 5.0  # milliseconds of our own code, at p50
@@ -40,7 +41,7 @@ def main() -> None:
         endpoint = stack.enter_context(standing_in())
         stack.enter_context(as_product(endpoint))
         there = library(endpoint, list(islice(_paragraphs(), options.passages)))
-        chunks = of_index(endpoint, there.index_arn)
+        chunks = of_index(client("s3vectors"), there.index_arn)
         print(f"searched: {len(chunks):,} passages of {SOURCE}\n", flush=True)
         stores = stack.enter_context(_stores(endpoint, there, chunks))
         made, kept = embedding(questions)

@@ -7,7 +7,6 @@ from typing import Any
 
 from stackroom.aws.vector_passages import SOURCE, TEXT
 from stackroom.ports.embeddings import Vector
-from stackroom_local.clients import client
 
 _PAGE = "x-amz-bedrock-kb-document-page-number"
 _BEDROCKS = ("AMAZON_BEDROCK_", "x-amz-bedrock-kb-")
@@ -24,9 +23,9 @@ class Chunk:
     attributes: Mapping[str, Any]
 
 
-def of_index(endpoint: str, index_arn: str) -> list[Chunk]:
+def of_index(s3vectors: Any, index_arn: str) -> list[Chunk]:
     """All of them: ListVectors, with everything."""
-    pages = client("s3vectors", endpoint).get_paginator("list_vectors")
+    pages = s3vectors.get_paginator("list_vectors")
     asked = {"indexArn": index_arn, "returnData": True, "returnMetadata": True}
     return [_chunk(each) for page in pages.paginate(**asked) for each in page["vectors"]]
 

@@ -1,20 +1,40 @@
-"""boto3 clients of the local mode's own code, with the keys of `stackroom env --operator`."""
+"""boto3 clients of the local mode's own code."""
 
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import boto3
-from botocore.config import Config
+from stackroom_local.access_keys import AccessKey
+from stackroom_local.endpoints import endpoint_variables
 
-from stackroom_local.state import ACCESS_KEY, REGION, SECRET_KEY
 
-# A local server that refuses a connection is down: asking again only delays saying so.
-_CONFIG = Config(retries={"total_max_attempts": 2}, connect_timeout=3, read_timeout=60)
+@dataclass(frozen=True, kw_only=True)
+class Clients:
+    """
+    By service, for whoever has this key; `aws` and `simulator` are the servers' endpoints, and
+    `patience` is how many seconds an answer may take.
+    """
+
+    aws: str
+    simulator: str
+    key: AccessKey
+    region: str
+    patience: float = 60.0
+
+    def __call__(self, service: str) -> Any:
+        variable = "AWS_ENDPOINT_URL_" + service.replace("-", "_").upper()
+        endpoint = endpoint_variables(self.aws, self.simulator).get(variable, self.aws)
+        return _client(service, endpoint, self.key, self.region, self.patience)
 
 
 @cache
-def client(service: str, endpoint: str) -> Any:
+def _client(service: str, endpoint: str, key: AccessKey, region: str, patience: float) -> Any:
+    # Imported here because boto3 takes longer to import than the verbs that don't need it.
+    import boto3  # noqa: PLC0415 - see above
+    from botocore.config import Config  # noqa: PLC0415 - see above
+
+    session = boto3.session.Session(key.access_key_id, key.secret_access_key, region_name=region)
+    # A local server that refuses a connection is down: asking again only delays saying so.
+    config = Config(retries={"total_max_attempts": 2}, connect_timeout=3, read_timeout=patience)
     # The service is a name known when it runs; types-boto3 has types for literal names only.
-    return boto3.session.Session(
-        aws_access_key_id=ACCESS_KEY, aws_secret_access_key=SECRET_KEY, region_name=REGION
-    ).client(service, endpoint_url=endpoint, config=_CONFIG)  # type: ignore[call-overload]
+    return session.client(service, endpoint_url=endpoint, config=config)  # type: ignore[call-overload]

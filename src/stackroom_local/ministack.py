@@ -4,18 +4,21 @@ policies (stackroom_local.resource_policies), with Bedrock's and S3 Vectors' typ
 CloudFormation (stackroom_local.simulated_types), with functions of others that run a handler of
 ours (stackroom_local.foreign_functions), with what functions count in their logs
 (stackroom_local.embedded_metrics), with metric math (stackroom_local.metric_queries), closed to
-other sites' pages (stackroom_local.page_guard), with its IAM mended in two ways, and with a
-DynamoDB that reads an expression once.
+other sites' pages (stackroom_local.page_guard) and to uploads for which its disk has no room
+(stackroom_local.room_guard), with an IAM that verifies every signature
+(stackroom_local.signers) and is mended in three ways, and with a DynamoDB that reads an expression
+once. Tables and queues have room on the disk for when it stops (stackroom_local.keeping).
 
 `python -m stackroom_local.ministack`. To policies every request came over TLS: the servers of the
 local mode speak plain HTTP to 127.0.0.1, which nobody can listen in on, and what denies requests
 "not over TLS", as the CDK's `enforce_ssl` does, would deny every one.
 
-And a fault of version 1.5.33: its IAM takes a line break for the end of a key. S3 takes line breaks
-in keys, and a wildcard of a policy any character [IAM user guide:
+And two faults of version 1.5.33: its IAM takes a line break for the end of a key. S3 takes line
+breaks in keys, and a wildcard of a policy any character [IAM user guide:
 reference_policies_elements_resource]; ministack compiles `*` to `.*`, so that no policy but `*`
-itself allows, or denies, anything about such a key. A new version needs a look here:
-tests/local/test_ministack.py says whether it still has the fault.
+itself allows, or denies, anything about such a key. And it leaves out the empty parts of a key, so
+that whoever may put `bob/*` could put `/bob/a.txt`. A new version needs a look here:
+tests/local/test_ministack.py says whether it still has the faults.
 """
 
 import os
@@ -29,7 +32,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ministack.core import iam_evaluator
+from ministack.core import iam_actions, iam_evaluator
 from ministack.services import dynamodb
 
 from stackroom_local import (
@@ -37,8 +40,10 @@ from stackroom_local import (
     foreign_functions,
     metric_queries,
     resource_policies,
+    signers,
     simulated_types,
 )
+from stackroom_local.access_keys import RootKey
 
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/amazon-s3-policy-keys.html#example-object-tls-version
 _TLS = {"aws:securetransport": "true", "s3:tlsversion": "1.3"}
@@ -60,6 +65,14 @@ def mend() -> None:
     iam_evaluator._resolve_condition_key = lambda key, context: (
         _TLS[key.lower()] if key.lower() in _TLS else value_of(key, context)
     )
+    named: Callable[..., str] = iam_actions.extract_resource_arn
+
+    def resource_arn(service: str, method: str, path: str, *rest: Any) -> str:
+        bucket, _, key = path.removeprefix("/").partition("/")
+        is_object = service == "s3" and bucket and key
+        return f"arn:aws:s3:::{bucket}/{key}" if is_object else named(service, method, path, *rest)
+
+    iam_actions.extract_resource_arn = resource_arn
     # A query of a large partition asks for these with each item: most of its time.
     read_tokens = lru_cache(_EXPRESSIONS)(dynamodb._tokenize)
     dynamodb._tokenize = lambda expression: list(read_tokens(expression))
@@ -90,11 +103,18 @@ if __name__ == "__main__":
     fork_functions(up=state / "instance.json")
     from ministack import app
 
+    from stackroom_local.keeping import Keeping
     from stackroom_local.page_guard import PageGuard
+    from stackroom_local.room_guard import RoomGuard
 
+    keeping = Keeping(state)
+    keeping.begin()
+    keeping.install()
     mend()
+    signers.install(RootKey.of_environment())
     # Of pages that may upload to a bucket, as its CORS configuration says, too.
-    app.app = PageGuard(app.app, os.environ.get("PAGE_ORIGINS", "").split())
+    with_room = RoomGuard(app.app, Path(os.environ["S3_DATA_DIR"]).parent)
+    app.app = PageGuard(with_room, os.environ.get("PAGE_ORIGINS", "").split())
     for each in (
         resource_policies,
         simulated_types,

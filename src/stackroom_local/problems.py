@@ -135,5 +135,14 @@ class ChildFailed(LocalModeError):
         super().__init__(f"{name} {what}; the end of {log}:\n{tail or '(it logged nothing)'}")
 
 
+class NotKept(LocalModeError):
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"down, but not all of {path} could be written: files are kept, and tables and queues"
+            f" are as at the stop before; see {path}/logs/ministack.log, make room on its disk, and"
+            " drop again what is missing after the next start"
+        )
+
+
 class DemoFailed(LocalModeError):
     pass

@@ -8,13 +8,7 @@ from stackroom_local.endpoints import endpoint_variables
 from stackroom_local.ports import Ports
 from stackroom_local.processes import HOST
 from stackroom_local.simulator.model_endpoint import API_KEY
-from stackroom_local.state import (
-    ACCESS_KEY,
-    ACCOUNT,
-    REGION,
-    SECRET_KEY,
-    StateDirectory,
-)
+from stackroom_local.state import ACCOUNT, REGION, StateDirectory
 
 # The key of a model's endpoint is for the simulator alone, and no function's to read.
 _WITHOUT_KEY = {API_KEY: ""}
@@ -81,7 +75,7 @@ class Servers:
             **_WITHOUT_KEY,
         }
         health = f"{self.aws}/_ministack/health"
-        return _server("stackroom_local.ministack", {}, environment, health=health)
+        return self._server("stackroom_local.ministack", {}, environment, health=health)
 
     def simulator(self) -> Server:
         """Bedrock and S3 Vectors; it reads the variables of `model_endpoint` as we have them."""
@@ -93,7 +87,9 @@ class Servers:
             "--region": REGION,
             "--account": ACCOUNT,
         }
-        made = _server("stackroom_local.simulator", options, {}, health=f"{self.bedrock}/health")
+        made = self._server(
+            "stackroom_local.simulator", options, {}, health=f"{self.bedrock}/health"
+        )
         return replace(made, command=[*made.command, *self.assumed])
 
     def gateway(self) -> Server:
@@ -104,7 +100,7 @@ class Servers:
             "--data-dir": str(self.state / "gateway"),
             "--allow-origins": " ".join(self.allowed_origins),
         }
-        return _server(
+        return self._server(
             "stackroom_local.gateway",
             options,
             {**endpoint_variables(self.aws, self.bedrock), **_WITHOUT_KEY},
@@ -118,31 +114,34 @@ class Servers:
             "--function": function,
             "--issuer": self.agents,
         }
-        return _server(
+        return self._server(
             "stackroom_local.console",
             options,
             {**endpoint_variables(self.aws, self.bedrock), **_WITHOUT_KEY},
             health=f"{self.console_url}/sign-in",
         )
 
-
-def _server(
-    module: str, options: Mapping[str, str], environment: Mapping[str, str], *, health: str
-) -> Server:
-    flat = [part for option in options.items() for part in option]
-    shared = {
-        "AWS_ACCESS_KEY_ID": ACCESS_KEY,
-        "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
-        "AWS_REGION": REGION,
-        "AWS_DEFAULT_REGION": REGION,
-        "PYTHONUNBUFFERED": "1",
-        # Empty is unset: with nothing compiled beforehand a start takes twice as long.
-        "PYTHONDONTWRITEBYTECODE": "",
-    }
-    return Server(
-        name=module.rpartition(".")[2],
-        # -P: whatever lies in the folder in which somebody starts us is no module of ours.
-        command=[sys.executable, "-P", "-m", module, *flat],
-        environment={**shared, **environment},
-        health=health,
-    )
+    def _server(
+        self,
+        module: str,
+        options: Mapping[str, str],
+        environment: Mapping[str, str],
+        *,
+        health: str,
+    ) -> Server:
+        flat = [part for option in options.items() for part in option]
+        shared = {
+            **self.state.root_key.environment(),
+            "AWS_REGION": REGION,
+            "AWS_DEFAULT_REGION": REGION,
+            "PYTHONUNBUFFERED": "1",
+            # Empty is unset: with nothing compiled beforehand a start takes twice as long.
+            "PYTHONDONTWRITEBYTECODE": "",
+        }
+        return Server(
+            name=module.rpartition(".")[2],
+            # -P: whatever lies in the folder in which somebody starts us is no module of ours.
+            command=[sys.executable, "-P", "-m", module, *flat],
+            environment={**shared, **environment},
+            health=health,
+        )

@@ -18,9 +18,12 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any
 
+from stackroom_local.access_keys import RootKey
+from stackroom_local.clients import Clients
 from stackroom_local.deployment.knowledge import Simulator, named, settle
 from stackroom_local.deployment.making import Maker
 from stackroom_local.problems import NotStabilised
+from stackroom_local.state import REGION
 
 # What can't be changed [createOnlyProperties of each type's schema, which CloudFormation's
 # DescribeType answers], by paths of which the first name is a property of the template's.
@@ -113,13 +116,16 @@ def install() -> None:
 
 @cache
 def _simulator() -> Simulator:
-    # boto3 takes longer to import than ministack to start, and most stacks don't need it.
-    from stackroom_local.clients import client  # noqa: PLC0415 - see above
-
+    clients = Clients(
+        aws=os.environ["AWS_ENDPOINT_URL"],
+        simulator=os.environ["AWS_ENDPOINT_URL_BEDROCK"],
+        key=RootKey.of_environment(),
+        region=REGION,
+    )
     return Simulator(
-        bedrock=client("bedrock", os.environ["AWS_ENDPOINT_URL_BEDROCK"]),
-        bedrock_agent=client("bedrock-agent", os.environ["AWS_ENDPOINT_URL_BEDROCK_AGENT"]),
-        s3vectors=client("s3vectors", os.environ["AWS_ENDPOINT_URL_S3VECTORS"]),
+        bedrock=clients("bedrock"),
+        bedrock_agent=clients("bedrock-agent"),
+        s3vectors=clients("s3vectors"),
     )
 
 

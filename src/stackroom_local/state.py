@@ -3,6 +3,8 @@ What is served from a state directory, for the verbs that run in another process
 
     .stackroom/
       lock            held by the serving process, whose id it holds; the kernel lets go of it
+      reserve         room for what ministack writes when it stops; `unsaved` until it has
+      root-key.json   the key that signs as the account's root
       instance.json   where it serves, who serves     keys.json  users' S3 keys, for `stackroom env`
       ministack/ s3/  what ministack persists        simulator/  the knowledge bases
       gateway/        the local issuer's key          logs/       one file per child
@@ -15,16 +17,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from stackroom_local import locks
+from stackroom_local.access_keys import RootKey, write_private
+from stackroom_local.clients import Clients
 from stackroom_local.endpoints import endpoint_variables
 from stackroom_local.problems import AlreadyUp, NotOurs, NotUp
 
-ACCOUNT = "000000000000"  # ministack's default account, which its root-like test/test keys act in
+ACCOUNT = "000000000000"  # ministack's default account, which its root acts in
 REGION = "us-east-1"
-ACCESS_KEY = "test"
-SECRET_KEY = "test"  # noqa: S105 - whoever may use this machine may know it
+LOOK_SECONDS = 5.0  # that whoever only looks waits for an answer: a server may hang forever
 
 
 class Instance(BaseModel):
@@ -43,6 +46,7 @@ class Instance(BaseModel):
     catalog_table: str
     control_table: str
     state_dir: Path
+    patience: float = Field(default=60.0, exclude=True)  # of whoever asks: seconds for an answer
 
     @property
     def project(self) -> str:
@@ -61,23 +65,32 @@ class Instance(BaseModel):
         return f"the local mode of {self.state_dir}"
 
     def client(self, service: str) -> Any:
-        """With the keys of `stackroom env --operator`."""
-        # Imported here because boto3 takes longer to import than the verbs that don't need it.
-        from stackroom_local.clients import client  # noqa: PLC0415 - see above
+        """Of boto3, with the keys of `stackroom env --operator`."""
+        clients = Clients(
+            aws=self.aws_endpoint,
+            simulator=self.simulator_endpoint,
+            key=self.root_key,
+            region=REGION,
+            patience=self.patience,
+        )
+        return clients(service)
 
-        specific = endpoint_variables(self.aws_endpoint, self.simulator_endpoint)
-        variable = "AWS_ENDPOINT_URL_" + service.replace("-", "_").upper()
-        return client(service, specific.get(variable, self.aws_endpoint))
+    @property
+    def root_key(self) -> RootKey:
+        return StateDirectory(self.state_dir).root_key
+
+    def within(self, seconds: float) -> "Instance":
+        """For whoever waits no longer for any answer."""
+        return self.model_copy(update={"patience": seconds})
 
     def now(self) -> "Instance":
-        return StateDirectory(self.state_dir).instance()
+        return StateDirectory(self.state_dir).instance().within(self.patience)
 
     def environment(self) -> dict[str, str]:
         """The variables with which the AWS CLI and any SDK talk to this instance, as its root."""
         return {
             **endpoint_variables(self.aws_endpoint, self.simulator_endpoint),
-            "AWS_ACCESS_KEY_ID": ACCESS_KEY,
-            "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
+            **self.root_key.environment(),
             "AWS_REGION": REGION,
             "AWS_DEFAULT_REGION": REGION,
             "STACKROOM_BUCKET": self.bucket,
@@ -86,10 +99,12 @@ class Instance(BaseModel):
         }
 
 
+_ROOT_KEY = "root-key.json"
 # Everything that the local mode writes into its directory, but for the lock.
 _OURS = frozenset(
     {
         "aws-config",
+        "aws-config.new",
         "gateway",
         "gateway.json",
         "instance.json",
@@ -98,9 +113,13 @@ _OURS = frozenset(
         "keys.json.new",
         "logs",
         "ministack",
+        "reserve",
+        _ROOT_KEY,
+        f"{_ROOT_KEY}.new",
         "s3",
         "simulator",
         "tmp",
+        "unsaved",
     }
 )
 
@@ -120,12 +139,14 @@ class StateDirectory:
         Gives what a killed process left recorded, whose servers may still be about to end.
         """
         self._claim()
+        os.umask(0o077)  # our servers', too: what they write here is for nobody else to read
         with (self / "lock").open("a") as lock:
             if not locks.taken_soon(lock.fileno()):
                 raise AlreadyUp(self.path, self.holder())
             lock.truncate(0)
             lock.write(str(os.getpid()))
             lock.flush()
+            self.ensure_root_key()
             left_behind = self._recorded()
             (self / "instance.json").unlink(missing_ok=True)
             try:
@@ -136,17 +157,23 @@ class StateDirectory:
     def _claim(self) -> None:
         """Raises `NotOurs` for what is no directory of ours and no empty one either."""
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             strangers = sorted(each.name for each in self.path.iterdir() if each.name not in _OURS)
         except OSError as error:
             raise NotOurs(self.path, error.strerror or str(error)) from error
         if strangers and not (self / "lock").exists():
             raise NotOurs(self.path, f"it holds other files, {strangers[0]!r} for one")
+        self.path.chmod(0o700)
+
+    def ensure_root_key(self) -> None:
+        RootKey.make(self / _ROOT_KEY)
+
+    @property
+    def root_key(self) -> RootKey:
+        return RootKey.kept_in(self / _ROOT_KEY)
 
     def record(self, instance: Instance) -> None:
-        draft = self / "instance.json.new"
-        draft.write_text(instance.model_dump_json(indent=2))
-        draft.replace(self / "instance.json")
+        write_private(self / "instance.json", instance.model_dump_json(indent=2).encode())
 
     def instance(self) -> Instance:
         """The running one; raises `NotUp` if none is up yet, `NotOurs` for what is no directory."""

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, NoReturn
 
 from stackroom.clock import utc_now
 from stackroom_local import synthesis
+from stackroom_local.clients import Clients
 from stackroom_local.ports import Ports
 from stackroom_local.processes import Child, spawn
 from stackroom_local.resumption import resume
 from stackroom_local.servers import Server, Servers
-from stackroom_local.state import Instance, StateDirectory
+from stackroom_local.state import REGION, Instance, StateDirectory
 
 if TYPE_CHECKING:
     from stackroom_local.deployment.deployer import Deployed
@@ -80,11 +81,21 @@ class LocalMode:
     def _servers(self) -> Servers:
         return Servers(self.state, self.ports, self.speed, self.allowed_origins, self.assumed)
 
+    @cached_property
+    def _clients(self) -> Clients:
+        return Clients(
+            aws=self._servers.aws,
+            simulator=self._servers.bedrock,
+            key=self.state.root_key,
+            region=REGION,
+        )
+
     def _start(self) -> Instance:
         started_at = utc_now()
         self.ports.require_free(patience=_PORT_FREE_SECONDS if self.left_behind else 0.0)
         if self.fresh:
             self.state.forget()
+            self.state.ensure_root_key()
         resume(self.state / "ministack", self.ports.aws)
         (self.state / "tmp").mkdir(exist_ok=True)
         self._spawn(self._servers.ministack(), self._servers.simulator())
@@ -127,8 +138,7 @@ class LocalMode:
 
         self._wait_for(self._servers.ministack())
         return Deployer(
-            aws_endpoint=self._servers.aws,
-            simulator_endpoint=self._servers.bedrock,
+            clients=self._clients,
             gateway_endpoint=self._servers.agents,
             speed=self.speed,
             aws_config=self.state / "aws-config",
@@ -141,10 +151,8 @@ class LocalMode:
         Takes up what an earlier stop cut off, and writes down what a power cut took from the
         tables; runs on its own, nobody waits for it.
         """
-        from stackroom_local.clients import client  # noqa: PLC0415 - see _deploy
-
         reconcile = {"action": "reconcile", "idle_before": since.isoformat()}
-        aws_lambda = client("lambda", self._servers.aws)
+        aws_lambda = self._clients("lambda")
         for handler, event in {_SWEEPER: _SWEEP, _RECONCILER: reconcile}.items():
             aws_lambda.invoke(
                 FunctionName=deployed.functions[handler],
@@ -156,7 +164,7 @@ class LocalMode:
         """From here on: the start's own calls are tried by nobody again."""
         from stackroom_local.simulator.fault_orders import order  # noqa: PLC0415 - see _deploy
 
-        order(self._servers.bedrock, self.faults)
+        order(self._servers.bedrock, self.faults, self.state.root_key)
 
     def _instance(self, deployed: "Deployed") -> Instance:
         return Instance(

@@ -10,29 +10,14 @@ https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_variables.ht
 import contextlib
 import hashlib
 import json
-import os
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
-from stackroom_local.clients import client
+from stackroom_local.access_keys import AccessKey, write_private
 from stackroom_local.deployment.cloudformation import CloudFormation
 from stackroom_local.state import Instance
-
-
-class AccessKey(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-    access_key_id: str
-    secret_access_key: str = Field(repr=False)
-
-    def environment(self) -> dict[str, str]:
-        return {
-            "AWS_ACCESS_KEY_ID": self.access_key_id,
-            "AWS_SECRET_ACCESS_KEY": self.secret_access_key,
-        }
-
 
 _TAG = "${aws:PrincipalTag/user_id}"
 _KEPT = TypeAdapter(dict[str, AccessKey])
@@ -60,7 +45,7 @@ class UserKeys:
 
     @property
     def _iam(self) -> Any:
-        return client("iam", self.instance.aws_endpoint)
+        return self.instance.client("iam")
 
     def _made(self, name: str) -> AccessKey:
         made = self._iam.create_access_key(UserName=name)["AccessKey"]
@@ -69,7 +54,7 @@ class UserKeys:
         )
 
     def _policy(self, user_id: str) -> str:
-        stacks = CloudFormation.at(self.instance.aws_endpoint)
+        stacks = CloudFormation.of(self.instance.client)
         project = self.instance.control_table.removesuffix("-kb-control")
         arn = stacks.outputs([f"{project}-data"])["UploaderPolicyArn"]
         version = self._iam.get_policy(PolicyArn=arn)["Policy"]["DefaultVersionId"]
@@ -85,10 +70,7 @@ class UserKeys:
             return {}
 
     def _keep(self, keys: dict[str, AccessKey]) -> None:
-        draft = self.instance.state_dir / "keys.json.new"
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(_KEPT.dump_json(keys, indent=2))
-        draft.replace(self.instance.state_dir / "keys.json")
+        write_private(self.instance.state_dir / "keys.json", _KEPT.dump_json(keys, indent=2))
 
 
 def _iam_name(user_id: str) -> str:

@@ -12,7 +12,6 @@ from urllib.parse import urlencode
 from playwright.sync_api import Page
 
 from stackroom.agent_run import RunState
-from stackroom_local.clients import client
 from stackroom_local.state import Instance
 from tests.browser.visitors import Visitor
 from tests.console.things import AGENT, Things
@@ -66,7 +65,7 @@ class Belongings:
     def kept(self) -> list[str]:
         """Whatever a change would show in, and that changes by itself no more."""
         page, at = self.owner.page, f"/api/agents/{self.things.agent_id}"
-        s3 = client("s3", self.instance.aws_endpoint)
+        s3 = self.instance.client("s3")
         versions = s3.list_object_versions(
             Bucket=self.instance.bucket, Prefix=f"{self.owner.name}/"
         )

@@ -109,7 +109,7 @@ def answered(run: Locator, state: str = "succeeded") -> Locator:
 def script(instance: Instance, where: str, *turns: Mapping[str, Any], model: str) -> None:
     """What the model is to say, turn by turn, to whoever has `where` in the question."""
     order = {"model": model, "where": where, "turns": list(turns)}
-    script_orders.order(instance.simulator_endpoint, order)
+    script_orders.order(instance.simulator_endpoint, order, key=instance.root_key)
 
 
 def searching(tool: str, *questions: str) -> Sequence[Mapping[str, Any]]:

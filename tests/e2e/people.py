@@ -12,7 +12,6 @@ from stackroom.keys import Location, catalog_id_of, locate
 from stackroom.model import Catalog, CatalogDataSources, Document, DocumentStatus
 from stackroom.runs.placement import Placements, SharedSources
 from stackroom_local.cli.asking import TOOL, issuer_of
-from stackroom_local.clients import client
 from stackroom_local.dropping import Dropped
 from stackroom_local.gateway.client import call_tool
 from stackroom_local.product import Product
@@ -165,11 +164,11 @@ class Person:
 
     @property
     def _bedrock(self) -> Any:
-        return client("bedrock-agent", self.instance.simulator_endpoint)
+        return self.instance.client("bedrock-agent")
 
     @property
     def _s3(self) -> Any:
-        return client("s3", self.instance.aws_endpoint)
+        return self.instance.client("s3")
 
 
 class Agent:
@@ -195,7 +194,7 @@ def put(
     attributes: Mapping[str, str] | None = None,
 ) -> Dropped:
     at = datetime.now(UTC)
-    answer = client("s3", instance.aws_endpoint).put_object(
+    answer = instance.client("s3").put_object(
         Bucket=instance.bucket, Key=key, Body=body, Metadata=dict(attributes or {})
     )
     return Dropped(key, answer["ETag"].strip('"'), answer.get("VersionId"), at)

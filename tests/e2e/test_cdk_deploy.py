@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from stackroom_local.clients import client
 from stackroom_local.simulator.script_orders import order
 from stackroom_local.state import ACCOUNT, REGION, Instance
 from tests.e2e.people import eventually
@@ -112,7 +111,8 @@ class Island:
 
     def say(self, where: str, *turns: Mapping[str, Any]) -> None:
         """What the model says wherever these words stand in what it reads."""
-        order(self.instance.simulator_endpoint, {"model": MODEL, "where": where, "turns": turns})
+        script = {"model": MODEL, "where": where, "turns": turns}
+        order(self.instance.simulator_endpoint, script, key=self.instance.root_key)
 
 
 def searches(query: str) -> dict[str, Any]:
@@ -304,7 +304,7 @@ def test_a_second_stackroom_indexes_and_its_own_gateway_is_refused_by_name(
     app, output = f"{sys.executable} infra/app.py", f"--output={tmp_path}"
     context = ("-c", "project=second", "-c", "bundling=none", output)
     target = ("second-pipeline", "--require-approval=never")
-    cloudformation = client("cloudformation", instance.aws_endpoint)
+    cloudformation = instance.client("cloudformation")
 
     cdk(instance, "bootstrap", f"aws://{ACCOUNT}/{REGION}", *context, cwd=ROOT, app=app)
     cdk(instance, "deploy", *target, *context, cwd=ROOT, app=app)
@@ -313,12 +313,12 @@ def test_a_second_stackroom_indexes_and_its_own_gateway_is_refused_by_name(
     assert len(list(tmp_path.glob("second-*.template.json"))) == 6
     assert outputs.keys() == {"second-data", "second-knowledge-base", "second-pipeline"}
     key, data = "zoe/travel/ferry.txt", outputs["second-data"]
-    client("s3", instance.aws_endpoint).put_object(
+    instance.client("s3").put_object(
         Bucket=data["BucketName"], Key=key, Body=b"The ferry to Harrow leaves at 21:15."
     )
 
     def status() -> str | None:
-        items = client("dynamodb", instance.aws_endpoint).scan(TableName=data["CatalogTableName"])
+        items = instance.client("dynamodb").scan(TableName=data["CatalogTableName"])
         found = [each for each in items["Items"] if each.get("s3_key") == {"S": key}]
         return found[0]["status"]["S"] if found else None
 
@@ -334,7 +334,7 @@ def test_a_second_stackroom_indexes_and_its_own_gateway_is_refused_by_name(
 
 def deployed(instance: Instance) -> dict[str, dict[str, str]]:
     """The outputs of the second Stackroom's stacks, by stack."""
-    found = client("cloudformation", instance.aws_endpoint).describe_stacks()["Stacks"]
+    found = instance.client("cloudformation").describe_stacks()["Stacks"]
     return {
         each["StackName"]: {out["OutputKey"]: out["OutputValue"] for out in each.get("Outputs", [])}
         for each in found

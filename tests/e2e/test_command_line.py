@@ -11,7 +11,6 @@ import pytest
 
 from stackroom.model import Receipt
 from stackroom_local.cli import app
-from stackroom_local.clients import client
 from stackroom_local.product import Product
 from stackroom_local.state import Instance
 from tests.e2e.people import Person
@@ -96,7 +95,7 @@ def test_a_verb_that_did_what_it_was_asked_exits_with_0(run: Run, command: tuple
 def test_what_a_dead_letter_queue_holds_is_told_with_the_commands_that_mend_it(
     run: Run, instance: Instance
 ) -> None:
-    sqs = client("sqs", instance.aws_endpoint)
+    sqs = instance.client("sqs")
     [queue] = [each for each in sqs.list_queues()["QueueUrls"] if each.endswith("-uploads-dead")]
     sqs.send_message(QueueUrl=queue, MessageBody="{}")
 

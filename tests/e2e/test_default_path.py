@@ -14,7 +14,6 @@ import pytest
 
 from stackroom.model import DocumentStatus
 from stackroom.runs.placement import data_source_name
-from stackroom_local.clients import client
 from stackroom_local.state import Instance
 from tests.e2e.people import Agent, Person, eventually
 from tests.e2e.traffic import Aws, await_rest, aws_of, data_sources, states_of
@@ -226,7 +225,7 @@ def test_lost_records_are_rebuilt_and_the_second_time_nothing_is_found(
 
 
 def upload(instance: Instance, key: str, **options: str) -> None:
-    s3: Any = client("s3", instance.aws_endpoint)
+    s3: Any = instance.client("s3")
     s3.put_object(Bucket=instance.bucket, Key=key, Body=b"text", **options)
 
 
@@ -240,7 +239,7 @@ def upload_workers(instance: Instance) -> list[psutil.Process]:
 
 
 def lose_records(instance: Instance) -> None:
-    dynamodb: Any = client("dynamodb", instance.aws_endpoint)
+    dynamodb: Any = instance.client("dynamodb")
     for item in dynamodb.scan(TableName=instance.catalog_table)["Items"]:
         key = {name: item[name] for name in ("catalog_id", "sk")}
         dynamodb.delete_item(TableName=instance.catalog_table, Key=key)

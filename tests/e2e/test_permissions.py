@@ -18,8 +18,7 @@ from boto3.s3.transfer import TransferConfig
 from botocore.exceptions import ClientError
 
 from stackroom_local import synthesis
-from stackroom_local.clients import client
-from stackroom_local.state import ACCESS_KEY, REGION, Instance
+from stackroom_local.state import REGION, Instance
 from stackroom_local.user_keys import UserKeys
 from tests.campaigns.permissions.needs import needs
 from tests.campaigns.permissions.recorded import calls_of, lines_in, names_of
@@ -71,7 +70,7 @@ def uploader(instance: Instance) -> Callable[[str], Any]:
     said = stackroom("env", "--user", "frank", state_dir=instance.state_dir)
     assert said.returncode == 0, said.stderr
     exported = dict(re.findall(r"^export (\w+)=(\S+)$", said.stdout, re.MULTILINE))
-    assert exported["AWS_ACCESS_KEY_ID"] != ACCESS_KEY
+    assert exported["AWS_ACCESS_KEY_ID"] != instance.root_key.access_key_id
     return clients_of(instance, exported["AWS_ACCESS_KEY_ID"], exported["AWS_SECRET_ACCESS_KEY"])
 
 
@@ -87,7 +86,7 @@ def test_an_uploader_reads_lists_and_removes_what_lies_under_the_own_prefix(
 
     assert (body, key in {each["Key"] for each in listed}) == (b"passing", True)
     with pytest.raises(ClientError, match="404"):
-        client("s3", frank.instance.aws_endpoint).head_object(Bucket=bucket, Key=key)
+        frank.instance.client("s3").head_object(Bucket=bucket, Key=key)
 
 
 def test_an_uploader_sends_large_files_in_parts_and_through_links_that_open_no_more(
@@ -108,6 +107,12 @@ def test_an_uploader_sends_large_files_in_parts_and_through_links_that_open_no_m
     planted = httpx2.put(s3.generate_presigned_url("put_object", Params=foreign), content=b"x")
     read = httpx2.get(s3.generate_presigned_url("get_object", Params=foreign))
     assert (planted.status_code, read.status_code) == (403, 403)
+    for key in ("alice/research/planted.txt", "/frank/papers/planted.txt"):
+        form = s3.generate_presigned_post(bucket, key)
+        posted = httpx2.post(form["url"], data=form["fields"], files={"file": b"planted"})
+        assert posted.status_code == 403, key
+        with pytest.raises(ClientError, match="AccessDenied"):
+            s3.put_object(Bucket=bucket, Key=key, Body=b"planted")
 
 
 @pytest.mark.parametrize("key", ["frankly/a.exe", "a.exe"])
@@ -115,7 +120,7 @@ def test_an_uploader_cannot_touch_what_lies_under_another_prefix(
     frank: Person, uploader: Callable[[str], Any], key: str
 ) -> None:
     s3, bucket = uploader("s3"), frank.instance.bucket
-    operator = client("s3", frank.instance.aws_endpoint)
+    operator = frank.instance.client("s3")
     operator.put_object(Bucket=bucket, Key=key, Body=b"somebody else's")
     attempts: list[Callable[[], Any]] = [
         lambda: s3.put_object(Bucket=bucket, Key=key, Body=b"planted"),
@@ -164,7 +169,7 @@ def test_nobody_but_its_function_writes_or_deletes_a_sidecar_or_a_place_map(
     frank: Person, request: pytest.FixtureRequest, who: str
 ) -> None:
     s3 = request.getfixturevalue(who)("s3")
-    bucket, operator = frank.instance.bucket, client("s3", frank.instance.aws_endpoint)
+    bucket, operator = frank.instance.bucket, frank.instance.client("s3")
     before = operator.get_object(Bucket=bucket, Key=SIDECAR)["VersionId"]
     source = {"Bucket": bucket, "Key": "frank/papers/a.exe"}
     attempts: list[Callable[[], Any]] = [

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from stackroom.model import DocumentStatus
-from stackroom_local.clients import client
 from stackroom_local.processes import Child, free_ports
 from stackroom_local.state import Instance
 from tests.e2e.people import Person, eventually
@@ -98,7 +97,7 @@ def test_what_failed_for_want_of_an_index_says_so_until_a_retry_has_it_found(
 @contextmanager
 def index_missing(instance: Instance) -> Iterator[None]:
     """Without the index there is nowhere to write vectors; afterwards it is there as before."""
-    s3vectors = client("s3vectors", instance.simulator_endpoint)
+    s3vectors = instance.client("s3vectors")
     bucket = s3vectors.list_vector_buckets()["vectorBuckets"][0]["vectorBucketName"]
     name = s3vectors.list_indexes(vectorBucketName=bucket)["indexes"][0]["indexName"]
     index: dict[str, Any] = s3vectors.get_index(vectorBucketName=bucket, indexName=name)["index"]

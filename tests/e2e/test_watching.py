@@ -17,7 +17,6 @@ import pytest
 from rich.cells import cell_len
 
 from stackroom.model import Document, DocumentStatus
-from stackroom_local.clients import client
 from stackroom_local.following import Following
 from stackroom_local.state import Instance
 from tests.e2e.people import PATIENCE, Person, eventually
@@ -40,7 +39,7 @@ def calls(instance: Instance) -> Iterator[list[str]]:
     def note(model: Any, **_: Any) -> None:
         made.append(model.name)
 
-    services = [client(each, instance.aws_endpoint) for each in ("dynamodb", "dynamodbstreams")]
+    services = [instance.client(each) for each in ("dynamodb", "dynamodbstreams")]
     for each in services:
         each.meta.events.register("before-call", note)
     yield made

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from stackroom_local.clients import client
 from stackroom_local.state import Instance
 from tests.e2e.people import eventually
 
@@ -16,14 +15,8 @@ _EMPTY = {"ApproximateNumberOfMessages": "0", "ApproximateNumberOfMessagesNotVis
 
 
 def aws_of(instance: Instance) -> Aws:
-    """`aws("s3")` is the boto3 client of that service, with the root-like keys."""
-    environment = instance.environment()
-
-    def of(service: str) -> Any:
-        specific = "AWS_ENDPOINT_URL_" + service.replace("-", "_").upper()
-        return client(service, environment.get(specific, instance.aws_endpoint))
-
-    return of
+    """`aws("s3")` is the boto3 client of that service, with root's keys."""
+    return instance.client
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ _START_SECONDS = 300  # a first start synthesises and compiles, beside other tes
 
 def an_instance(state_dir: Path, *, speed: float = 1) -> Instance:
     """One that nobody started; nothing answers where its endpoints are."""
+    directory(state_dir)
     return Instance(
         pid=1,
         children={},
@@ -34,6 +35,13 @@ def an_instance(state_dir: Path, *, speed: float = 1) -> Instance:
         control_table="docs-kb-control",
         state_dir=state_dir,
     )
+
+
+def directory(path: Path) -> StateDirectory:
+    """With its root's key, and nothing else."""
+    made = StateDirectory(path)
+    with made.held():
+        return made
 
 
 def start(state_dir: Path, *options: str) -> Child:

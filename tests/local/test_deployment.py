@@ -13,7 +13,6 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError, WaiterError
 
-from stackroom_local.clients import client
 from stackroom_local.deployment.assembly import Template
 from stackroom_local.deployment.cloudformation import CloudFormation
 from stackroom_local.deployment.invocation_rights import InvocationRights
@@ -31,7 +30,7 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
 
 
 def test_the_sweep_finds_what_is_live_by_when_it_expires(instance: Instance) -> None:
-    dynamodb = client("dynamodb", instance.aws_endpoint)
+    dynamodb = instance.client("dynamodb")
     for key, until in (("RUN#late", "2001-01-01"), ("RUN#early", "2000-01-01")):
         item = {"pk": key, "sk": "RUN", "live": "TEST", "until": until}
         dynamodb.put_item(TableName=instance.control_table, Item=as_strings(item))
@@ -64,7 +63,7 @@ def a_policy(description: str, *actions: str) -> Template:
 
 
 def test_a_template_may_be_larger_than_a_request_has_room_for(instance: Instance) -> None:
-    cloudformation = CloudFormation.at(instance.aws_endpoint)
+    cloudformation = CloudFormation.of(instance.client)
     large = {**a_policy("as it was", "s3:GetObject"), "Description": "x" * 1024}
     large["Metadata"] = {"Padding": "x" * 51_200}
 
@@ -76,7 +75,7 @@ def test_a_template_may_be_larger_than_a_request_has_room_for(instance: Instance
 
 
 def test_a_stack_takes_another_update_after_one_that_failed(instance: Instance) -> None:
-    cloudformation = CloudFormation.at(instance.aws_endpoint)
+    cloudformation = CloudFormation.of(instance.client)
     cloudformation.deploy("rolled-back", a_policy("as it was", "s3:GetObject"))
 
     with pytest.raises(DeploymentFailed, match="already exists"):
@@ -93,7 +92,7 @@ def test_a_stack_takes_another_update_after_one_that_failed(instance: Instance) 
 @pytest.fixture
 def stranger(instance: Instance) -> Iterator[str]:
     """The ARN of a role that may invoke every function of the account, by its own policy."""
-    iam = client("iam", instance.aws_endpoint)
+    iam = instance.client("iam")
     anyone = {"Effect": "Allow", "Principal": {"AWS": "*"}, "Action": "sts:AssumeRole"}
     invoking = {"Effect": "Allow", "Action": "lambda:InvokeFunction", "Resource": "*"}
     role = iam.create_role(RoleName="stranger", AssumeRolePolicyDocument=a_document(anyone))
@@ -110,9 +109,9 @@ def a_document(statement: dict[str, Any]) -> str:
 
 
 def invoking(instance: Instance, role_arn: str, function: str) -> int:
-    keys = client("sts", instance.aws_endpoint).assume_role(
-        RoleArn=role_arn, RoleSessionName="stranger"
-    )["Credentials"]
+    keys = instance.client("sts").assume_role(RoleArn=role_arn, RoleSessionName="stranger")[
+        "Credentials"
+    ]
     as_the_role = boto3.client(
         "lambda",
         endpoint_url=instance.aws_endpoint,
@@ -135,8 +134,8 @@ def test_a_right_to_invoke_everything_opens_no_function_behind_the_gateway(
 
 
 def test_a_resource_policy_is_replaced_and_removed_with_its_stack(instance: Instance) -> None:
-    aws_lambda = client("lambda", instance.aws_endpoint)
-    cloudformation = CloudFormation.at(instance.aws_endpoint)
+    aws_lambda = instance.client("lambda")
+    cloudformation = CloudFormation.of(instance.client)
     function = "stackroom-reconciler"
     denied, harmless = a_resource_policy(function, "Deny"), a_resource_policy(function, "Allow")
 
@@ -172,8 +171,8 @@ def test_a_gateway_whose_role_is_kept_out_is_not_deployed(
     instance: Instance, stranger: str
 ) -> None:
     rights = InvocationRights(
-        iam=client("iam", instance.aws_endpoint),
-        aws_lambda=client("lambda", instance.aws_endpoint),
+        iam=instance.client("iam"),
+        aws_lambda=instance.client("lambda"),
     )
     function = f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:stackroom-retrieve"
     gateway = f"arn:aws:iam::{ACCOUNT}:role/stackroom-gateway-{REGION}"
@@ -189,22 +188,22 @@ def test_a_gateway_whose_role_is_kept_out_is_not_deployed(
 
 @pytest.fixture(scope="module")
 def cloudformation(instance: Instance) -> Any:
-    return client("cloudformation", instance.aws_endpoint)
+    return instance.client("cloudformation")
 
 
 @pytest.fixture(scope="module")
 def bedrock_agent(instance: Instance) -> Any:
-    return client("bedrock-agent", instance.simulator_endpoint)
+    return instance.client("bedrock-agent")
 
 
 @pytest.fixture(scope="module")
 def bedrock(instance: Instance) -> Any:
-    return client("bedrock", instance.simulator_endpoint)
+    return instance.client("bedrock")
 
 
 @pytest.fixture(scope="module")
 def s3vectors(instance: Instance) -> Any:
-    return client("s3vectors", instance.simulator_endpoint)
+    return instance.client("s3vectors")
 
 
 def test_a_stack_makes_a_knowledge_base_that_can_be_used_and_takes_all_of_it_away(
@@ -366,7 +365,7 @@ def test_a_vector_bucket_with_another_index_in_it_is_not_deleted_and_the_stack_s
 def test_a_bucket_with_a_document_in_it_is_not_deleted_and_the_stack_says_so(
     instance: Instance, cloudformation: Any
 ) -> None:
-    s3 = client("s3", instance.aws_endpoint)
+    s3 = instance.client("s3")
     template = {
         "Resources": {"Bucket": {"Type": "AWS::S3::Bucket"}},
         "Outputs": {"Name": {"Value": {"Ref": "Bucket"}}},

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
-from stackroom_local.clients import client
+from stackroom_local.access_keys import AccessKey
+from stackroom_local.clients import Clients
 from stackroom_local.deployment.intrinsics import Attributes
 from stackroom_local.deployment.knowledge import Simulator
 from stackroom_local.deployment.stand_ins import Resource
 from stackroom_local.problems import OfAnotherType
 from stackroom_local.simulator import server
+from stackroom_local.state import REGION
 
 pytestmark = pytest.mark.processes
 NOWHERE = "http://127.0.0.1:9"  # no document is read here, so no S3 is needed
@@ -36,10 +38,16 @@ EMBEDDING = {
 def bedrock(tmp_path: Path) -> Iterator[Simulator]:
     configuration = server.Configuration(data_dir=tmp_path, s3_endpoint=NOWHERE, speed=100)
     with server.Simulator(configuration) as simulator:
+        clients = Clients(
+            aws=NOWHERE,
+            simulator=simulator.endpoint,
+            key=AccessKey(access_key_id="test", secret_access_key="test"),
+            region=REGION,
+        )
         yield Simulator(
-            bedrock=client("bedrock", simulator.endpoint),
-            bedrock_agent=client("bedrock-agent", simulator.endpoint),
-            s3vectors=client("s3vectors", simulator.endpoint),
+            bedrock=clients("bedrock"),
+            bedrock_agent=clients("bedrock-agent"),
+            s3vectors=clients("s3vectors"),
         )
 
 

@@ -5,15 +5,14 @@ import os
 import signal
 import socket
 import time
-import urllib.request
 from pathlib import Path
 
 import pytest
 
-from stackroom_local.clients import client
 from stackroom_local.ports import Ports
 from stackroom_local.problems import ChildFailed, PortTaken
 from stackroom_local.processes import free_ports
+from stackroom_local.simulator import orders
 from stackroom_local.simulator.fault_orders import PATH
 from tests.local.running import (
     instance_of,
@@ -87,7 +86,7 @@ def test_what_was_put_just_before_a_server_died_is_taken_up_by_the_next_start(
 ) -> None:
     up = start(state_dir, "--port", str(free_ports(4)))
     instance = instance_of(up, state_dir)
-    s3 = client("s3", instance.aws_endpoint)
+    s3 = instance.client("s3")
     for number in range(20):
         key = f"ada/home/{number}.txt"
         s3.put_object(Bucket=instance.bucket, Key=key, Body=f"Key {number} is at the barn.")
@@ -110,11 +109,10 @@ def test_what_was_put_just_before_a_server_died_is_taken_up_by_the_next_start(
 def test_faults_begin_once_it_is_up_and_a_reconciliation_gets_through_them(state_dir: Path) -> None:
     # By this seed a start's first two calls for data sources would fail.
     with local_mode(state_dir, "--faults", "3:0.1") as instance:
-        with urllib.request.urlopen(instance.simulator_endpoint + PATH) as faults:
-            chance = json.load(faults)["chance"]
+        faults = orders.ask("GET", instance.simulator_endpoint + PATH, key=instance.root_key)
         reconciled = stackroom("reconcile", state_dir=state_dir)
 
-    assert chance["seed"] == 3
+    assert json.loads(faults)["chance"]["seed"] == 3
     assert reconciled.returncode == 0, reconciled.stderr
 
 

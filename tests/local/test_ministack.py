@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from ministack.core import iam_evaluator
+from ministack.core import iam_actions, iam_evaluator
 from ministack.services import dynamodb
 
 from stackroom_local.ministack import mend
@@ -18,6 +18,7 @@ def restored(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is mended in a test is as it was behind it."""
     for name in ("_fnmatch_compile", "_resolve_condition_key"):
         monkeypatch.setattr(iam_evaluator, name, getattr(iam_evaluator, name))
+    monkeypatch.setattr(iam_actions, "extract_resource_arn", iam_actions.extract_resource_arn)
     for name in EXPRESSIONS:
         monkeypatch.setattr(dynamodb, name, getattr(dynamodb, name))
 
@@ -48,6 +49,22 @@ def test_a_wildcard_is_any_character_and_the_whole_key_is_meant(
     key: str, pattern: str, matches: bool
 ) -> None:
     assert iam_evaluator.fnmatch_iam_cs(f"{BUCKET}/{key}", f"{BUCKET}/{pattern}") is matches
+
+
+def test_ministack_itself_still_leaves_out_the_empty_parts_of_a_key() -> None:
+    assert named("/docs//bob/a.txt") == f"{BUCKET}/bob/a.txt"
+
+
+@pytest.mark.usefixtures("mended")
+@pytest.mark.parametrize("key", ["/bob/a.txt", "bob//a.txt", "bob/a/", "bob/a.txt"])
+def test_a_key_is_named_to_policies_as_it_is(key: str) -> None:
+    assert named(f"/docs/{key}") == f"{BUCKET}/{key}"
+
+
+@pytest.mark.usefixtures("mended")
+def test_what_is_no_object_is_named_as_before() -> None:
+    assert named("/docs") == named("/docs/") == BUCKET
+    assert named("/") == "*"
 
 
 @pytest.mark.usefixtures("mended")
@@ -136,3 +153,8 @@ def test_an_expression_that_is_none_is_refused_each_time() -> None:
     for _ in range(2):
         with pytest.raises(ValueError, match="Syntax error; token: "):
             dynamodb._evaluate_condition("sk = = :sk", {}, {":sk": {"S": "a"}}, {})
+
+
+def named(path: str) -> str:
+    """What a PUT of it is to a policy."""
+    return str(iam_actions.extract_resource_arn("s3", "PUT", path, {}, b"", {}, "", ""))

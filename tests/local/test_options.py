@@ -10,7 +10,7 @@ from stackroom_local.cli import serving
 from stackroom_local.cli.commands import commands
 from stackroom_local.ports import Ports
 from stackroom_local.servers import Servers
-from stackroom_local.state import StateDirectory
+from tests.local.running import directory
 
 INSPECTOR, ELSEWHERE = "http://localhost:6274", "https://inspector.example"
 
@@ -73,7 +73,7 @@ def test_what_is_no_pair_or_origin_is_refused_before_anything_starts(
 
 
 def test_the_gateway_is_told_of_origins_and_no_other_server(tmp_path: Path) -> None:
-    servers = Servers(StateDirectory(tmp_path), Ports(aws=4566), 10.0, (INSPECTOR, ELSEWHERE))
+    servers = Servers(directory(tmp_path), Ports(aws=4566), 10.0, (INSPECTOR, ELSEWHERE))
 
     command = servers.gateway().command
 

@@ -14,7 +14,6 @@ import pytest
 from stackroom.ports.search_index import Readiness
 from stackroom_local.cli.checkup import _remedies
 from stackroom_local.cli.health import search_index
-from stackroom_local.clients import client
 from stackroom_local.deployment.assembly import Template
 from stackroom_local.deployment.cloudformation import CloudFormation
 from stackroom_local.problems import DeploymentFailed
@@ -38,7 +37,7 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
 @pytest.fixture
 def template(instance: Instance) -> Iterator[Template]:
     """As it was deployed, and as it is deployed after the test."""
-    cloudformation = CloudFormation.at(instance.aws_endpoint)
+    cloudformation = CloudFormation.of(instance.client)
     body = cloudformation.client.get_template(StackName=STACK)["TemplateBody"]
     deployed: Template = json.loads(body) if isinstance(body, str) else json.loads(json.dumps(body))
     yield deepcopy(deployed)
@@ -46,7 +45,7 @@ def template(instance: Instance) -> Iterator[Template]:
 
 
 def index_of(instance: Instance) -> dict[str, Any]:
-    s3vectors = client("s3vectors", instance.simulator_endpoint)
+    s3vectors = instance.client("s3vectors")
     [bucket] = s3vectors.list_vector_buckets()["vectorBuckets"]
     listed = s3vectors.list_indexes(vectorBucketName=bucket["vectorBucketName"])["indexes"]
     [arn] = [each["indexArn"] for each in listed]
@@ -63,7 +62,7 @@ def searched_by(instance: Instance) -> dict[str, str]:
 
 
 def forget_text_search(instance: Instance) -> None:
-    client("s3vectors", instance.simulator_endpoint).update_metadata_configuration(
+    instance.client("s3vectors").update_metadata_configuration(
         indexArn=index_of(instance)["indexArn"],
         delete={"textSearchConfigurations": [{"metadataKey": TEXT}]},
     )
@@ -75,7 +74,7 @@ def age(instance: Instance) -> None:
     with closing(sqlite3.connect(instance.state_dir / "simulator" / "simulator.sqlite")) as file:
         file.execute("UPDATE vector_buckets SET created_at = '2026-01-01T00:00:00+00:00'")
         file.commit()
-    s3vectors = client("s3vectors", instance.simulator_endpoint)
+    s3vectors = instance.client("s3vectors")
     s3vectors.update_index_mode(indexArn=index_of(instance)["indexArn"], indexMode="CLASSIC")
 
 
@@ -87,7 +86,7 @@ def test_a_fresh_start_has_an_index_that_is_searched_by_words(instance: Instance
 
 
 def test_an_index_of_an_older_deployment_gains_it(instance: Instance, template: Template) -> None:
-    cloudformation = CloudFormation.at(instance.aws_endpoint)
+    cloudformation = CloudFormation.of(instance.client)
     older = deepcopy(template)
     resources = older["Resources"]
     older["Resources"] = {name: resources[name] for name in resources if not name.startswith(OURS)}
@@ -105,7 +104,7 @@ def test_an_index_of_an_older_deployment_gains_it(instance: Instance, template: 
 def test_another_language_is_a_deployment_that_waits_for_what_is_being_built(
     instance: Instance, template: Template
 ) -> None:
-    cloudformation = CloudFormation.at(instance.aws_endpoint)
+    cloudformation = CloudFormation.of(instance.client)
     [custom] = custom_resources(template)
     with something_in_the_index(instance):
         custom["Properties"]["Language"] = "de"
@@ -121,7 +120,7 @@ def test_another_language_is_a_deployment_that_waits_for_what_is_being_built(
 @contextmanager
 def something_in_the_index(instance: Instance) -> Iterator[None]:
     s3vectors, arn = (
-        client("s3vectors", instance.simulator_endpoint),
+        instance.client("s3vectors"),
         index_of(instance)["indexArn"],
     )
     vector = {"key": "heron", "data": {"float32": [1.0] * 1024}, "metadata": {TEXT: "A heron."}}
@@ -137,7 +136,7 @@ def test_an_index_that_can_not_be_made_so_fails_the_deployment_with_what_to_do(
     custom["Properties"]["IndexArn"] += "-of-nobody"
 
     with pytest.raises(DeploymentFailed, match=r"-of-nobody' is not there: .* docs/deploy\.md"):
-        CloudFormation.at(instance.aws_endpoint).deploy(STACK, template)
+        CloudFormation.of(instance.client).deploy(STACK, template)
 
     assert searched_by(instance) == {TEXT: "en"}
 
@@ -183,7 +182,7 @@ def custom_resources(template: Template) -> list[dict[str, Any]]:
 
 
 def by_hand(instance: Instance) -> dict[str, Any]:
-    answer = client("lambda", instance.aws_endpoint).invoke(FunctionName=FUNCTION)
+    answer = instance.client("lambda").invoke(FunctionName=FUNCTION)
     assert "FunctionError" not in answer, answer["Payload"].read()
     told: dict[str, Any] = json.loads(answer["Payload"].read())
     return told

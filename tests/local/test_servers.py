@@ -8,12 +8,12 @@ import pytest
 from stackroom_local.endpoints import endpoint_variables
 from stackroom_local.ports import Ports
 from stackroom_local.servers import Servers
-from stackroom_local.state import StateDirectory
+from tests.local.running import directory
 
 
 @pytest.fixture
 def servers(tmp_path: Path) -> Servers:
-    return Servers(StateDirectory(tmp_path), Ports(aws=4566), 10.0)
+    return Servers(directory(tmp_path), Ports(aws=4566), 10.0)
 
 
 def test_the_key_of_a_model_reaches_the_simulator_alone(servers: Servers) -> None:
@@ -26,9 +26,7 @@ def test_the_key_of_a_model_reaches_the_simulator_alone(servers: Servers) -> Non
 
 
 def test_what_is_assumed_of_aws_is_an_option_of_the_simulator_alone(tmp_path: Path) -> None:
-    assuming = Servers(
-        StateDirectory(tmp_path), Ports(aws=4566), 10.0, assumed=("--omit-source-uri",)
-    )
+    assuming = Servers(directory(tmp_path), Ports(aws=4566), 10.0, assumed=("--omit-source-uri",))
 
     assert assuming.simulator().command[-1] == "--omit-source-uri"
     assert "--omit-source-uri" not in assuming.gateway().command

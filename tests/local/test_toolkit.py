@@ -2,30 +2,28 @@
 
 import pytest
 
-from stackroom_local.clients import client
 from stackroom_local.deployment.cloudformation import ASSETS, CloudFormation
 from stackroom_local.deployment.toolkit import STACK, toolkit
 from stackroom_local.state import Instance
 
 
 def test_the_version_the_roles_and_the_bucket_are_where_the_cli_looks(instance: Instance) -> None:
-    aws = instance.aws_endpoint
-    version = client("ssm", aws).get_parameter(Name="/cdk-bootstrap/hnb659fds/version")
+    version = instance.client("ssm").get_parameter(Name="/cdk-bootstrap/hnb659fds/version")
     role = "arn:aws:iam::000000000000:role/cdk-hnb659fds-{}-role-000000000000-us-east-1"
 
     assumed = [
-        client("sts", aws).assume_role(RoleArn=role.format(purpose), RoleSessionName="cli")
+        instance.client("sts").assume_role(RoleArn=role.format(purpose), RoleSessionName="cli")
         for purpose in ("deploy", "file-publishing", "lookup")
     ]
 
     assert int(version["Parameter"]["Value"]) >= 6
     assert all(each["Credentials"]["AccessKeyId"] for each in assumed)
-    assert client("s3", aws).head_bucket(Bucket=ASSETS)
+    assert instance.client("s3").head_bucket(Bucket=ASSETS)
 
 
 @pytest.mark.processes
 def test_a_stack_that_somebody_deployed_stands(instance: Instance) -> None:
-    cloudformation = CloudFormation.at(instance.aws_endpoint)
+    cloudformation = CloudFormation.of(instance.client)
 
     assert cloudformation.stands(STACK)
     assert not cloudformation.stands("nobody-made-it")

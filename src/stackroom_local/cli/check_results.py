@@ -1,6 +1,6 @@
 """What doctor found, here or in a deployment, and how it is told."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rich.markup import escape
@@ -24,13 +24,13 @@ class CheckResult:
     text: str
 
 
-def tell(results: Sequence[CheckResult], told: Output) -> None:
-    """Raises `SomeBad` unless all is well."""
+def tell(results: Iterable[CheckResult], told: Output) -> None:
+    """Each as soon as it is known. Raises `SomeBad` unless all is well."""
+    known = list[CheckResult]()
     for result in results:
+        known.append(result)
         mark = "[green]ok  [/green]" if result.good else "[red]bad [/red]"
         told.people.print(mark, escape(one_line(result.text)))
-    told.answer(
-        DoctorAnswer(checks=[CheckTold(good=each.good, text=each.text) for each in results])
-    )
-    if bad := sum(not result.good for result in results):
-        raise SomeBad(bad, len(results))
+    told.answer(DoctorAnswer(checks=[CheckTold(good=each.good, text=each.text) for each in known]))
+    if bad := sum(not result.good for result in known):
+        raise SomeBad(bad, len(known))

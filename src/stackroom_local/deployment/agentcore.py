@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from stackroom_local.access_keys import AccessKey, write_private
 from stackroom_local.deployment.assembly import Template
 from stackroom_local.deployment.intrinsics import REF, Attributes, Scope
 from stackroom_local.deployment.invocation_rights import InvocationRights
@@ -20,7 +21,7 @@ from stackroom_local.gateway.configuration import (
 from stackroom_local.gateway.issuer import CLIENT_ID
 from stackroom_local.problems import UnknownResource
 from stackroom_local.project import task_root
-from stackroom_local.state import ACCESS_KEY, ACCOUNT, REGION, SECRET_KEY
+from stackroom_local.state import ACCOUNT, REGION
 
 _ARN = f"arn:aws:bedrock-agentcore:{REGION}:{ACCOUNT}"
 
@@ -65,6 +66,7 @@ class FunctionEnvironment:
     aws_lambda: Any
     rights: InvocationRights
     endpoints: Mapping[str, str]
+    key: AccessKey  # that may assume their roles
     config_file: Path
 
     def of(self, arn: str, **overrides: str) -> FunctionConfiguration:
@@ -90,10 +92,11 @@ class FunctionEnvironment:
             file.write(f"[profile {name}]\nrole_arn = {role}\nsource_profile = local\n")
 
     def begin(self) -> None:
-        self.config_file.write_text(
-            f"[profile local]\naws_access_key_id = {ACCESS_KEY}\n"
-            f"aws_secret_access_key = {SECRET_KEY}\nregion = {REGION}\n"
+        profile = (
+            f"[profile local]\naws_access_key_id = {self.key.access_key_id}\n"
+            f"aws_secret_access_key = {self.key.secret_access_key}\nregion = {REGION}\n"
         )
+        write_private(self.config_file, profile.encode())
 
 
 def gateway_of(

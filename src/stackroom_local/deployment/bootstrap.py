@@ -29,7 +29,7 @@ def bootstrap_archive(root: Path) -> bytes:
     )
     # A fixed date keeps the archive, and with it the function's code hash, the same every time.
     entry = zipfile.ZipInfo("bootstrap", date_time=(2026, 1, 1, 0, 0, 0))
-    entry.external_attr = 0o755 << 16
+    entry.external_attr = 0o700 << 16
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr(entry, script)

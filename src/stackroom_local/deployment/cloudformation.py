@@ -2,13 +2,12 @@
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
 from botocore.exceptions import ClientError
 
-from stackroom_local.clients import client
 from stackroom_local.deployment.assembly import Template
 from stackroom_local.problems import DeploymentFailed
 from stackroom_local.state import ACCOUNT, REGION
@@ -35,8 +34,9 @@ class CloudFormation:
     s3: Any
 
     @classmethod
-    def at(cls, endpoint: str) -> Self:
-        return cls(client=client("cloudformation", endpoint), s3=client("s3", endpoint))
+    def of(cls, client: Callable[[str], Any]) -> Self:
+        """By clients of these services."""
+        return cls(client=client("cloudformation"), s3=client("s3"))
 
     def deploy(self, stack: str, template: Template) -> None:
         """Returns when the stack is as `template` says; raises `DeploymentFailed` with reasons."""

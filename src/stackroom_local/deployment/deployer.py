@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from stackroom_local.clients import client
+from stackroom_local.clients import Clients
 from stackroom_local.deployment import agentcore, toolkit
 from stackroom_local.deployment.assembly import Stack, stacks
 from stackroom_local.deployment.bootstrap import bootstrap_archive, bootstrap_key
@@ -36,8 +36,7 @@ class Deployed:
 class Deployer:
     """Deploys an assembly; `before_simulator` returns once the simulator answers."""
 
-    aws_endpoint: str
-    simulator_endpoint: str
+    clients: Clients
     gateway_endpoint: str
     speed: float  # of the simulator's clock
     aws_config: Path  # where the profiles of the gateway's functions are written
@@ -59,10 +58,10 @@ class Deployer:
 
     @cached_property
     def _cloudformation(self) -> CloudFormation:
-        return CloudFormation.at(self.aws_endpoint)
+        return CloudFormation.of(self.clients)
 
     def _upload_assets(self, all_stacks: list[Stack]) -> None:
-        s3 = client("s3", self.aws_endpoint)
+        s3 = self.clients("s3")
         with contextlib.suppress(s3.exceptions.BucketAlreadyOwnedByYou):
             s3.create_bucket(Bucket=ASSETS)
         bootstrap = bootstrap_archive(task_root())
@@ -87,7 +86,7 @@ class Deployer:
         its notifications no upload would ever be seen again.
         """
         ids = self._cloudformation.physical_ids(stack.name)
-        s3 = client("s3", self.aws_endpoint)
+        s3 = self.clients("s3")
         for logical_id, resource in stack.template["Resources"].items():
             if resource["Type"] != "AWS::S3::Bucket":
                 continue
@@ -109,9 +108,9 @@ class Deployer:
             return made
         self.before_simulator()
         simulator = Simulator(
-            bedrock=client("bedrock", self.simulator_endpoint),
-            bedrock_agent=client("bedrock-agent", self.simulator_endpoint),
-            s3vectors=client("s3vectors", self.simulator_endpoint),
+            bedrock=self.clients("bedrock"),
+            bedrock_agent=self.clients("bedrock-agent"),
+            s3vectors=self.clients("s3vectors"),
         )
         exports = self._cloudformation.exports()
         for resource in wanted:
@@ -135,11 +134,12 @@ class Deployer:
             resources={**resources, **self._made[stack.name]},
             exports=self._cloudformation.exports(),
         )
-        aws_lambda = client("lambda", self.aws_endpoint)
+        aws_lambda = self.clients("lambda")
         functions = agentcore.FunctionEnvironment(
             aws_lambda=aws_lambda,
-            rights=InvocationRights(iam=client("iam", self.aws_endpoint), aws_lambda=aws_lambda),
-            endpoints=endpoint_variables(self.aws_endpoint, self.simulator_endpoint),
+            rights=InvocationRights(iam=self.clients("iam"), aws_lambda=aws_lambda),
+            endpoints=endpoint_variables(self.clients.aws, self.clients.simulator),
+            key=self.clients.key,
             config_file=self.aws_config,
         )
         return agentcore.gateway_of(

@@ -1,4 +1,9 @@
-"""`python -m stackroom_local.simulator --port P --data-dir D --s3-endpoint URL`"""
+"""
+`python -m stackroom_local.simulator --port P --data-dir D --s3-endpoint URL`
+
+It answers whoever signs with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY as they are where it
+starts, or with a key that follows from them (stackroom_local.access_keys).
+"""
 
 import argparse
 import contextlib
@@ -10,6 +15,7 @@ from pathlib import Path
 def main() -> None:
     options = _options()
     # Imported here because `--help` answers at once.
+    from stackroom_local.access_keys import RootKey  # noqa: PLC0415
     from stackroom_local.simulator.assumptions import Assumptions  # noqa: PLC0415
     from stackroom_local.simulator.model_endpoint import ModelEndpoint  # noqa: PLC0415
     from stackroom_local.simulator.server import (  # noqa: PLC0415
@@ -28,6 +34,7 @@ def main() -> None:
             speed=options.speed,
             region=options.region,
             account=options.account,
+            root_key=RootKey.of_environment(),
             model=ModelEndpoint.of(os.environ),
             assumptions=Assumptions(
                 managed_jobs_in_account=options.managed_jobs_in_account,

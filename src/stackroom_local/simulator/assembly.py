@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from stackroom_local.access_keys import RootKey
 from stackroom_local.simulator import fault_orders, script_orders
 from stackroom_local.simulator.assumptions import Assumptions
 from stackroom_local.simulator.clock import Clock
@@ -29,6 +30,7 @@ from stackroom_local.simulator.quotas import Quotas
 from stackroom_local.simulator.rates import rates_of
 from stackroom_local.simulator.rules import TAGS
 from stackroom_local.simulator.scripts import Scripts
+from stackroom_local.simulator.signatures import Signatures
 from stackroom_local.simulator.store import Store
 from stackroom_local.simulator.stored_vectors import StoredVectors
 from stackroom_local.simulator.tags import Tags
@@ -41,7 +43,8 @@ class Configuration:
     `speed` is how many AWS seconds pass in a real one; `s3_endpoint` has the documents; `model`
     writes RetrieveAndGenerate's and Converse's answers, which are extracted without one; `scripts`
     come first, for Converse and InvokeModel. `principals` are who may sign for a collection of
-    OpenSearch Serverless, by access key.
+    OpenSearch Serverless, by access key. Where a `root_key` is given, each call must be signed with
+    it or what follows from it.
     """
 
     data_dir: Path
@@ -54,6 +57,7 @@ class Configuration:
     scripts: Scripts = field(default_factory=Scripts)
     assumptions: Assumptions = field(default_factory=Assumptions)
     principals: Mapping[str, Principal] = field(default_factory=dict)
+    root_key: RootKey | None = None
 
 
 class Services:
@@ -134,6 +138,7 @@ def create_app(configuration: Configuration) -> Front:
             script_orders.PATH: partial(script_orders.served, configuration.scripts),
         },
         collections=_collections(configuration, services.collections, store, clock),
+        signatures=Signatures(root=configuration.root_key) if configuration.root_key else None,
         close=close,
     )
 

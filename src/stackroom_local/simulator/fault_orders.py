@@ -14,6 +14,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from stackroom_local.access_keys import AccessKey
 from stackroom_local.simulator import orders
 from stackroom_local.simulator.disturbances import Kind
 from stackroom_local.simulator.faults import Chance, Fault, Faults
@@ -71,10 +72,10 @@ def chance_of(text: str) -> Chance:
     return ChanceOrder(seed=int(seed), rate=float(rate or DEFAULT_RATE)).chance()
 
 
-def order(endpoint: str, text: str) -> None:
+def order(endpoint: str, text: str, key: AccessKey) -> None:
     """Let the simulator at `endpoint` fail by chance from now on; `text` as `chance_of` has it."""
     chance = chance_of(text)
-    orders.send(endpoint + PATH, {"chance": {"seed": chance.seed, "rates": chance.rates}})
+    orders.send(endpoint + PATH, {"chance": {"seed": chance.seed, "rates": chance.rates}}, key)
 
 
 def served(faults: Faults, method: str, body: bytes) -> tuple[int, bytes]:

@@ -9,7 +9,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
 from pydantic import ValidationError
+
+from stackroom_local.access_keys import AccessKey
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,12 +41,23 @@ def served(book: Book, method: str, body: bytes) -> tuple[int, bytes]:
             return 405, b'{"message": "GET, POST or DELETE"}'
 
 
-def send(url: str, order: Mapping[str, Any]) -> None:
-    """Raises urllib.error.HTTPError for what is no order."""
-    body = json.dumps(order).encode()
-    request = urllib.request.Request(url, data=body, method="POST")  # noqa: S310 - our own server
-    with urllib.request.urlopen(request, timeout=60):  # noqa: S310 - as above
-        pass
+def send(url: str, order: Mapping[str, Any], key: AccessKey | None = None) -> None:
+    """Signed with the key, if any. Raises urllib.error.HTTPError for what is no order."""
+    ask("POST", url, json.dumps(order).encode(), key)
+
+
+def ask(method: str, url: str, body: bytes = b"", key: AccessKey | None = None) -> bytes:
+    """What is ordered, as JSON."""
+    made = AWSRequest(method, url, data=body)
+    if key is not None:
+        signer = Credentials(key.access_key_id, key.secret_access_key)
+        SigV4Auth(signer, "stackroom", "us-east-1").add_auth(made)
+    request = urllib.request.Request(  # noqa: S310 - our own server
+        url, body or None, dict(made.headers), method=method
+    )
+    with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310 - as above
+        report: bytes = answer.read()
+    return report
 
 
 def _taken(book: Book, body: bytes) -> tuple[int, bytes]:

@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from stackroom_local.access_keys import AccessKey
 from stackroom_local.simulator import orders
 from stackroom_local.simulator.scripts import (
     PLACEHOLDER,
@@ -91,9 +92,9 @@ class Order(BaseModel):
     scripts: Annotated[Sequence[ScriptOrder], Field(min_length=1)]
 
 
-def order(endpoint: str, *scripts: Mapping[str, Any]) -> None:
+def order(endpoint: str, *scripts: Mapping[str, Any], key: AccessKey | None = None) -> None:
     """Give the simulator at `endpoint` these; raises urllib.error.HTTPError for what is none."""
-    orders.send(endpoint + PATH, {"scripts": scripts})
+    orders.send(endpoint + PATH, {"scripts": scripts}, key)
 
 
 def served(scripts: Scripts, method: str, body: bytes) -> tuple[int, bytes]:

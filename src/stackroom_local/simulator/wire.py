@@ -19,6 +19,7 @@ from stackroom_local.simulator.dispatch import Dispatcher
 from stackroom_local.simulator.errors import ConnectionDropped, ServiceError
 from stackroom_local.simulator.opensearch.front import PREFIX, OpenSearchFront, Response
 from stackroom_local.simulator.reading import Message, read
+from stackroom_local.simulator.signatures import Signatures
 
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
@@ -30,7 +31,8 @@ logger = logging.getLogger(__name__)
 class Front:
     """
     The ASGI application. `GET /health` answers 200 as soon as it serves; `orders` are taken at
-    the other paths that are not AWS's, but for those of `collections`.
+    the other paths that are not AWS's, but for those of `collections`. Of all but its health it
+    asks for a signature, if `signatures` are given.
     """
 
     def __init__(
@@ -39,11 +41,13 @@ class Front:
         *,
         orders: Mapping[str, Orders],
         collections: OpenSearchFront,
+        signatures: Signatures | None,
         close: Callable[[], None],
     ) -> None:
         self._dispatcher = dispatcher
         self._orders = orders
         self._collections = collections
+        self._signatures = signatures
         self._close = close
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -68,6 +72,11 @@ class Front:
     async def _response(self, scope: Message, body: bytes) -> Response:
         if scope["path"] == "/health":
             return 200, {"Content-Type": "text/plain"}, b"ok"
+        if self._signatures is not None:
+            try:
+                self._signatures.check(scope, body)
+            except ServiceError as error:
+                return _unmodelled(403, error, str(uuid4()))
         if scope["path"] in self._orders:
             status, report = self._orders[scope["path"]](scope["method"], body)
             return status, {"Content-Type": "application/json"}, report

@@ -11,7 +11,6 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from stackroom_local.clients import client
 from stackroom_local.gateway.issuer import CLIENT_ID
 from tests.campaigns.attack.naming import call, required, wide
 from tests.campaigns.attack.oracle import Attempt, May
@@ -143,7 +142,7 @@ def misnamed(stage: Stage, chance: Random) -> Iterator[Attempt]:
 
 def direct(stage: Stage, chance: Random) -> Iterator[Attempt]:
     """Past the gateway: at the functions themselves, which must believe nobody there."""
-    operator, own = client("lambda", stage.instance.aws_endpoint), stage.clients("lambda")
+    operator, own = stage.instance.client("lambda"), stage.clients("lambda")
     pages = operator.get_paginator("list_functions").paginate()
     functions = [each["FunctionName"] for each in pages.build_full_result()["Functions"]]
     for function in functions:

@@ -22,7 +22,6 @@ from stackroom.aws.items import Item, query, to_item
 from stackroom.keys import catalog_id_of, document_id_of, is_document
 from stackroom.model import DocumentStatus
 from stackroom_local.cli.asking import issuer_of
-from stackroom_local.clients import client
 from stackroom_local.gateway.issuer import Issuer
 from stackroom_local.state import REGION, Instance
 from stackroom_local.user_keys import UserKeys
@@ -113,7 +112,7 @@ class Stage:
 
     def state(self) -> Mapping[str, object]:
         """All that is the victim's, to be compared: records, objects, selections, what is found."""
-        victim, dynamodb = self.victim, client("dynamodb", self.instance.aws_endpoint)
+        victim, dynamodb = self.victim, self.instance.client("dynamodb")
         catalogs = self.instance.catalog_table
         partitions = [victim.catalog_id, self.hidden_id, self.known_id, f"REJECTED#{victim.user}"]
         found = self.wire.call(
@@ -143,7 +142,7 @@ class Stage:
 
     def attackers_objects(self) -> set[str]:
         """Keys of what the attacker has put; Stackroom's own objects are none."""
-        pages = client("s3", self.instance.aws_endpoint).get_paginator("list_objects_v2")
+        pages = self.instance.client("s3").get_paginator("list_objects_v2")
         found = pages.paginate(Bucket=self.instance.bucket, Prefix=f"{self.attacker.user}/")
         keys = {each["Key"] for page in found for each in page.get("Contents", [])}
         return {each for each in keys if is_document(each)}
@@ -156,7 +155,7 @@ class Stage:
         return all(key in records and records[key].status in over for key in keys)
 
     def _versions(self, prefix: str) -> Iterator[tuple[str, ...]]:
-        pages = client("s3", self.instance.aws_endpoint).get_paginator("list_object_versions")
+        pages = self.instance.client("s3").get_paginator("list_object_versions")
         for page in pages.paginate(Bucket=self.instance.bucket, Prefix=prefix):
             for kind in ("Versions", "DeleteMarkers"):
                 for each in page.get(kind, []):

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from stackroom_local.clients import client
 from stackroom_local.recording import VARIABLE
 from stackroom_local.state import ACCOUNT, REGION, Instance
 from tests.campaigns.permissions.needs import Line, Names
@@ -62,7 +61,7 @@ def lines_in(calls: Path) -> Iterator[Line]:
 
 def names_of(instance: Instance) -> Names:
     """Of a pool of more, each knowledge base and its index are granted as the first one's are."""
-    agent = client("bedrock-agent", instance.simulator_endpoint)
+    agent = instance.client("bedrock-agent")
     pool = agent.list_knowledge_bases()["knowledgeBaseSummaries"]
     others = {each["knowledgeBaseId"]: "KnowledgeBase1" for each in pool}
     for each in pool:
@@ -76,6 +75,6 @@ def names_of(instance: Instance) -> Names:
 
 def _secrets(instance: Instance) -> dict[str, str]:
     """CloudFormation names them at random, and says in a tag what the template calls them."""
-    kept = client("secretsmanager", instance.aws_endpoint).list_secrets()["SecretList"]
+    kept = instance.client("secretsmanager").list_secrets()["SecretList"]
     tags = {each["Name"]: {tag["Key"]: tag["Value"] for tag in each["Tags"]} for each in kept}
     return {name: of_it["aws:cloudformation:logical-id"] for name, of_it in tags.items()}

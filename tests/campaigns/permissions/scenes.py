@@ -13,7 +13,6 @@ from stackroom.capacity import capacity_of
 from stackroom.keys import PLACE_MAP_PREFIX, Location, locate
 from stackroom.model import DataSourceType, DocumentStatus
 from stackroom_local.cli.asking import TOOL as RETRIEVE
-from stackroom_local.clients import client
 from stackroom_local.gateway.client import call_tool
 from stackroom_local.product import Product
 from stackroom_local.simulator import orders
@@ -52,12 +51,12 @@ def gateway_over_two(instance: Instance) -> Iterator[str]:
         with another_gateway(instance, configuration, folder) as url:
             yield url
     finally:
-        client("s3vectors", instance.simulator_endpoint).delete_index(indexArn=index)
+        instance.client("s3vectors").delete_index(indexArn=index)
 
 
 def _another(instance: Instance, index: str) -> Mapping[str, str]:
     """As the first one, over an index of its own, for a knowledge base has one to itself."""
-    agent: Any = client("bedrock-agent", instance.simulator_endpoint)
+    agent: Any = instance.client("bedrock-agent")
     [known] = agent.list_knowledge_bases()["knowledgeBaseSummaries"]
     first = agent.get_knowledge_base(knowledgeBaseId=known["knowledgeBaseId"])["knowledgeBase"]
     made = agent.create_knowledge_base(
@@ -73,7 +72,7 @@ def _another(instance: Instance, index: str) -> Mapping[str, str]:
 
 
 def _another_index(instance: Instance) -> str:
-    vectors: Any = client("s3vectors", instance.simulator_endpoint)
+    vectors: Any = instance.client("s3vectors")
     bucket = vectors.list_vector_buckets()["vectorBuckets"][0]["vectorBucketName"]
     name = vectors.list_indexes(vectorBucketName=bucket)["indexes"][0]["indexName"]
     first = vectors.get_index(vectorBucketName=bucket, indexName=name)["index"]
@@ -136,7 +135,7 @@ def inspect_late(person: Person) -> None:
 
 @contextmanager
 def inspections_held_back(instance: Instance) -> Iterator[None]:
-    functions: Any = client("lambda", instance.aws_endpoint)
+    functions: Any = instance.client("lambda")
     [mapping] = functions.list_event_source_mappings(FunctionName="stackroom-inspect")[
         "EventSourceMappings"
     ]
@@ -151,7 +150,7 @@ def lose_a_place_map(person: Person) -> None:
     """Then a search looks for it in vain; maps that were seen before are remembered for a while."""
     place = locate(f"{person.name}/shelf 0/tide.pdf")
     assert isinstance(place, Location), "it has its place"
-    client("s3", person.instance.aws_endpoint).delete_object(
+    person.instance.client("s3").delete_object(
         Bucket=person.instance.bucket, Key=f"{PLACE_MAP_PREFIX}{place.document_id}.json.gz"
     )
 
@@ -181,14 +180,15 @@ def ask_more_than_is_taken(person: Person) -> None:
         {"operation": operation, "kind": "throttle", "times": 2}
         for operation in ("QueryVectors", "Retrieve")  # whichever it is searched by now
     ]
-    orders.send(person.instance.simulator_endpoint + FAULTS, {"faults": throttles})
+    instance = person.instance
+    orders.send(instance.simulator_endpoint + FAULTS, {"faults": throttles}, instance.root_key)
     call_tool(person.instance.mcp_url, person.token(), RETRIEVE, {"query": QUESTION})
 
 
 @contextmanager
 def words_forgotten(instance: Instance) -> Iterator[None]:
     """The first index is not searched by words; afterwards it is as before."""
-    s3vectors: Any = client("s3vectors", instance.simulator_endpoint)
+    s3vectors: Any = instance.client("s3vectors")
     bucket = s3vectors.list_vector_buckets()["vectorBuckets"][0]["vectorBucketName"]
     arn = s3vectors.list_indexes(vectorBucketName=bucket)["indexes"][0]["indexArn"]
     index = s3vectors.get_index(indexArn=arn)["index"]
@@ -243,7 +243,7 @@ def delete_a_catalog_whose_vectors_are_gone(person: Person) -> None:
 
 def reconcile(person: Person) -> None:
     _says(person, "reconcile")
-    functions = client("lambda", person.instance.aws_endpoint)
+    functions = person.instance.client("lambda")
     answer = functions.invoke(FunctionName="stackroom-reconciler", Payload=b"{}")
     assert "FunctionError" not in answer, answer
 

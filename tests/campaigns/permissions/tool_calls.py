@@ -15,7 +15,6 @@ import httpx2
 
 from stackroom.model import DocumentStatus
 from stackroom_local.cli.asking import TOOL as RETRIEVE
-from stackroom_local.clients import client
 from stackroom_local.gateway.client import call_tool
 from tests.e2e.people import Person, eventually
 
@@ -72,7 +71,7 @@ def _download(person: Person, answer: Answer) -> None:
 
 def _forget_its_runs(person: Person, answer: Answer) -> None:
     """Once none is alive; then names of runs were used that the control table knows nothing of."""
-    steps: Any = client("stepfunctions", person.instance.aws_endpoint)
+    steps: Any = person.instance.client("stepfunctions")
     [machine] = steps.list_state_machines()["stateMachines"]
     alive = partial(
         steps.list_executions,
@@ -86,7 +85,7 @@ def _forget_its_runs(person: Person, answer: Answer) -> None:
 def forget_runs(person: Person) -> None:
     """As if the control table were set back: the next run's name was used before."""
     table = person.instance.control_table
-    control: Any = client("dynamodb", person.instance.aws_endpoint)
+    control: Any = person.instance.client("dynamodb")
     for item in control.scan(TableName=table)["Items"]:
         if item["pk"]["S"].startswith("RUN#"):
             control.delete_item(TableName=table, Key={"pk": item["pk"], "sk": item["sk"]})

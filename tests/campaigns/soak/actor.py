@@ -10,7 +10,6 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from stackroom.errors import StackroomError
-from stackroom_local.clients import client
 from stackroom_local.gateway.client import GatewayError
 from tests.campaigns.soak.mode import Mode
 from tests.campaigns.soak.model import ABSENT, POISONS, Content, Model, Possible, note
@@ -177,7 +176,7 @@ class Actor(threading.Thread):
             return
         instance = self.mode.instance
         try:
-            operators = client("s3", instance.aws_endpoint)
+            operators = instance.client("s3")
             s3 = operators if by_operator else self.mode.s3_of(self.user)
         except (BotoCoreError, ClientError, StackroomError, KeyError):
             # It is down, or starts, and has not deployed the policy yet.
@@ -238,9 +237,7 @@ class Actor(threading.Thread):
 def etag_of(mode: Mode, key: str) -> str | None:
     """What lies there by a listing, which needs no customer key."""
     instance = mode.instance
-    answer = client("s3", instance.aws_endpoint).list_objects_v2(
-        Bucket=instance.bucket, Prefix=key, MaxKeys=1
-    )
+    answer = instance.client("s3").list_objects_v2(Bucket=instance.bucket, Prefix=key, MaxKeys=1)
     for each in answer.get("Contents", []):
         if each["Key"] == key:
             return str(each["ETag"]).strip('"')

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from stackroom.keys import NO_USER, Location, is_document, locate
 from stackroom.model import UNEXPLAINED_FAILURE, Document, DocumentStatus
-from stackroom_local.clients import client
 from stackroom_local.product import Product
 from stackroom_local.records import Records
 from stackroom_local.state import Instance
@@ -54,7 +53,7 @@ class Judge:
         return next((found for stage in stages if (found := _told(stage))), [])
 
     def of_bucket(self) -> Iterator[str]:
-        pages = client("s3", self.instance.aws_endpoint).get_paginator("list_objects_v2")
+        pages = self.instance.client("s3").get_paginator("list_objects_v2")
         there = {
             each["Key"]: each["ETag"].strip('"')
             for page in pages.paginate(Bucket=self.instance.bucket)

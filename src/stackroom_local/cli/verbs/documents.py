@@ -17,6 +17,7 @@ from stackroom_local.cli.verbs.options import (
     is_ones_own,
     site_of,
 )
+from stackroom_local.state import LOOK_SECONDS
 
 
 def _named(path: str) -> Path:
@@ -75,7 +76,7 @@ def status(
     from stackroom_local.cli.console import output
     from stackroom_local.cli.persons import Person
 
-    site, told = site_of(state_dir), output(as_json)
+    site, told = site_of(state_dir, seconds=LOOK_SECONDS), output(as_json)
     if pool:
         pooling.pool(site, told=told)
     elif is_ones_own(user, everybody=everybody):

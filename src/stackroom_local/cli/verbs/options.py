@@ -57,11 +57,15 @@ def is_ones_own(user: str | None, *, everybody: bool = False) -> bool:
     return named_deployment.get() is not None and user is None and not everybody
 
 
-def site_of(state_dir: Path) -> Site:
-    """Where the verb works. Raises `NotUp` for a local mode that is not up, `UnknownDeployment`."""
+def site_of(state_dir: Path, *, seconds: float | None = None) -> Site:
+    """
+    Where the verb works; in the local mode it waits so many seconds for an answer, or its usual.
+    Raises `NotUp` for a local mode that is not up, `UnknownDeployment`.
+    """
     name = named_deployment.get()
     if name is None:
-        return StateDirectory(state_dir).instance()
+        instance = StateDirectory(state_dir).instance()
+        return instance if seconds is None else instance.within(seconds)
     from stackroom_local.sites.known import Deployments
 
     return Deployments().named(name)

@@ -43,6 +43,25 @@ VECTOR_RATE_EXCEEDED = rule(
     error="TooManyRequestsException",
     message="Too many requests",
 )
+SIGNER_UNKNOWN = rule(
+    "request.signer",
+    "a call is signed by SigV4, with a key of the account and its session's token",
+    "guide (troubleshooting-api-error-codes); text and code as IAM's CommonErrors has them",
+    status=403,
+    error="UnrecognizedClientException",
+    message="The security token included in the request is invalid.",
+)
+SIGNATURE_WRONG = rule(
+    "request.signature",
+    "the signature is of this very request, and of the last five minutes",
+    "observed; how long a signature holds is SigV4's",
+    status=403,
+    error="InvalidSignatureException",
+    message=(
+        "The request signature we calculated does not match the signature you provided. Check your"
+        " AWS Secret Access Key and signing method."
+    ),
+)
 REQUEST_CONFLICT = rule(
     "request.conflict",
     "a change while another of the same resource is under way; met as an injected fault only",

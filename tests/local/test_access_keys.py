@@ -1,0 +1,134 @@
+"""Whose requests are answered: those of whoever can read the state directory, and nobody else's."""
+
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import boto3
+import httpx2
+import pytest
+from botocore import UNSIGNED
+from botocore.config import Config
+from botocore.exceptions import ClientError
+
+from stackroom_local.access_keys import RootKey, new_id
+from stackroom_local.state import REGION, Instance, StateDirectory
+
+# Whom ministack takes for the account's root by itself, and who would know another's id alone.
+GUESSES = ("test", "000000000000", "AKIAIOSFODNN7EXAMPLE")
+CALLS: dict[str, Callable[[Any], object]] = {
+    "dynamodb": lambda dynamodb: dynamodb.list_tables(),
+    "s3": lambda s3: s3.list_buckets(),
+    "sqs": lambda sqs: sqs.list_queues(),
+    "sts": lambda sts: sts.get_caller_identity(),
+    "iam": lambda iam: iam.list_users(),
+    "lambda": lambda functions: functions.list_functions(),
+    "stepfunctions": lambda steps: steps.list_state_machines(),
+    "bedrock-agent": lambda bedrock: bedrock.list_knowledge_bases(),
+    "s3vectors": lambda vectors: vectors.list_vector_buckets(),
+}
+
+
+def test_a_state_directory_has_a_key_of_its_own_for_its_owner_alone(tmp_path: Path) -> None:
+    one, other = StateDirectory(tmp_path / "one"), StateDirectory(tmp_path / "other")
+    with one.held(), other.held():
+        kept = one.root_key
+
+        assert kept == one.root_key != other.root_key
+        assert kept.secret_access_key not in repr(kept)
+        assert stat.S_IMODE(one.path.stat().st_mode) == 0o700
+        assert stat.S_IMODE((one / "root-key.json").stat().st_mode) == 0o600
+
+
+def test_other_keys_follow_from_the_roots_and_from_nothing_else() -> None:
+    one, other = (
+        RootKey(access_key_id=new_id("AKIA"), secret_access_key=secret) for secret in ("a", "b")
+    )
+    session = new_id("ASIA")
+
+    assert one.secret_of(one.access_key_id) == "a"
+    assert one.secret_of(session) == one.secret_of(session) != other.secret_of(session)
+    assert len({one.secret_of(session), one.token_of(session), other.token_of(session)}) == 3
+
+
+@pytest.mark.parametrize("service", CALLS)
+def test_no_service_answers_whoever_guesses_a_key_or_signs_with_another_secret(
+    instance: Instance, service: str
+) -> None:
+    root = instance.root_key.access_key_id
+
+    for access_key_id in (*GUESSES, root):
+        refused = _client(instance, service, access_key_id, "test")
+        with pytest.raises(ClientError) as error:
+            CALLS[service](refused)
+        assert error.value.response["ResponseMetadata"]["HTTPStatusCode"] in (400, 403)
+        assert error.value.response["Error"]["Code"] in {
+            "InvalidAccessKeyId",
+            "InvalidClientTokenId",
+            "InvalidSignatureException",
+            "SignatureDoesNotMatch",
+            "UnrecognizedClientException",
+        }
+    CALLS[service](instance.client(service))
+
+
+def test_whoever_signs_nothing_sees_and_changes_nothing(instance: Instance) -> None:
+    s3 = boto3.client(
+        "s3",
+        endpoint_url=instance.aws_endpoint,
+        region_name=REGION,
+        config=Config(signature_version=UNSIGNED),
+    )
+    for call in (
+        s3.list_buckets,
+        lambda: s3.list_objects_v2(Bucket=instance.bucket),
+        lambda: s3.put_object(Bucket=instance.bucket, Key="alice/a.txt"),
+    ):
+        with pytest.raises(ClientError, match="InvalidAccessKeyId"):
+            call()
+    form = httpx2.post(
+        f"{instance.aws_endpoint}/{instance.bucket}",
+        data={"key": "alice/form.txt"},
+        files={"file": b"planted"},
+    )
+    assert form.status_code == 403
+    for path in ("/knowledgebases/", "/_stackroom/faults", "/_stackroom/scripts"):
+        assert httpx2.get(instance.simulator_endpoint + path).status_code == 403
+        assert httpx2.post(instance.simulator_endpoint + path, json={}).status_code == 403
+
+
+def test_a_roles_session_signs_at_each_server_and_only_with_its_token(instance: Instance) -> None:
+    role = "arn:aws:iam::000000000000:role/cdk-hnb659fds-deploy-role-000000000000-us-east-1"
+    made = instance.client("sts").assume_role(RoleArn=role, RoleSessionName="me")["Credentials"]
+    key, secret = made["AccessKeyId"], made["SecretAccessKey"]
+
+    for service in ("sts", "bedrock-agent"):
+        CALLS[service](_client(instance, service, key, secret, made["SessionToken"]))
+        for token in (None, "another"):
+            with pytest.raises(ClientError):
+                CALLS[service](_client(instance, service, key, secret, token))
+
+
+def test_what_is_kept_is_for_its_owner_alone(instance: Instance) -> None:
+    kept = [instance.state_dir, *instance.state_dir.rglob("*")]
+    kept = [each for each in kept if each.name != "bootstrap"]  # ministack makes them executable
+
+    open_to_others = [each for each in kept if stat.S_IMODE(each.lstat().st_mode) & 0o077]
+    assert len(kept) > 20
+    assert open_to_others == []
+
+
+def _client(
+    instance: Instance, service: str, key: str, secret: str, token: str | None = None
+) -> Any:
+    mine = instance.client(service)
+    return boto3.client(  # type: ignore[call-overload]
+        service,
+        endpoint_url=mine.meta.endpoint_url,
+        region_name=REGION,
+        aws_access_key_id=key,
+        aws_secret_access_key=secret,
+        aws_session_token=token,
+        config=Config(retries={"total_max_attempts": 1}),
+    )

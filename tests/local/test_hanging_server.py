@@ -1,0 +1,62 @@
+"""A server that takes connections and never answers: whoever looks is told so, soon."""
+
+import json
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from botocore.exceptions import ReadTimeoutError
+
+from stackroom_local.cli import checkup, console
+from stackroom_local.cli.check_results import CheckResult, SomeBad, tell
+from stackroom_local.state import Instance, StateDirectory
+from tests.local.running import an_instance
+
+pytestmark = pytest.mark.processes
+
+
+@pytest.fixture
+def hanging(tmp_path: Path) -> Iterator[Instance]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        endpoints = {"aws_endpoint": url, "simulator_endpoint": url}
+        yield an_instance(tmp_path / "state").model_copy(update=endpoints)
+
+
+def test_whoever_looks_waits_so_long_and_no_longer(hanging: Instance) -> None:
+    started = time.monotonic()
+
+    with pytest.raises(ReadTimeoutError):
+        hanging.within(0.1).client("s3").head_bucket(Bucket="docs")
+
+    assert time.monotonic() - started < 30  # without it, two minutes
+
+
+def test_doctor_names_each_server_that_hangs_and_comes_to_an_end(
+    hanging: Instance, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(checkup, "LOOK_SECONDS", 0.1)
+    state = StateDirectory(hanging.state_dir)
+    with state.held():
+        state.record(hanging.model_copy(update={"pid": state.holder()}))
+
+        with pytest.raises(SomeBad):
+            checkup.doctor(state.path, told=console.output(as_json=True))
+
+    said = capsys.readouterr().out
+    bad = [each["text"] for each in json.loads(said)["checks"] if not each["good"]]
+    assert [each for each in bad if each.startswith("bucket docs does not answer")]
+    assert [each for each in bad if each.startswith("Bedrock's stand-in at http")]
+
+
+def test_each_check_is_told_before_the_next_begins(capsys: pytest.CaptureFixture[str]) -> None:
+    def checks() -> Iterator[CheckResult]:
+        yield CheckResult(True, "the first")
+        assert "the first" in capsys.readouterr().out
+        yield CheckResult(True, "the second")
+
+    tell(checks(), console.output(as_json=False))
+
+    assert "the second" in capsys.readouterr().out
