@@ -156,7 +156,7 @@ def test_the_bootstrap_is_an_executable_that_runs_the_handler_from_the_checkout(
     [entry] = archive.infolist()
     script = archive.read(entry).decode()
 
-    assert (entry.filename, entry.external_attr >> 16) == ("bootstrap", 0o755)
+    assert (entry.filename, entry.external_attr >> 16) == ("bootstrap", 0o700)
     assert 'PYTHONPATH="/here:/here/src"' in script
     assert '-m stackroom_local.runtime "$_HANDLER"' in script
     assert bootstrap_archive(Path("/here")) == bootstrap_archive(Path("/here"))
