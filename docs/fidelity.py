@@ -44,7 +44,8 @@ _FAULTS = """
 `stackroom up --faults SEED[:RATE]` lets calls fail by chance, the same calls for the same seed;
 `/_stackroom/faults` at the simulator takes orders (`POST {"faults": [{"operation":
 "StartIngestionJob", "kind": "lost", "times": 2}]}`), says what was injected (`GET`) and makes an
-end of it (`DELETE`). On request any call can meet any kind but `busy`, which has a text only where
+end of it (`DELETE`). In a local mode they are signed with the keys of `stackroom env --operator`,
+as every call is. On request any call can meet any kind but `busy`, which has a text only where
 it stands here, and `quota`, which only CreateDataSource and StartIngestionJob have. `lost` and
 `dropped` come after the effect: the one answers 503, the other not at all. `partial` and `nonsense`
 are answers of OpenSearch's to Search and MultiSearch alone: a part of one that says so, and one

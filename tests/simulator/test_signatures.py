@@ -11,6 +11,7 @@ from botocore.exceptions import ClientError
 from stackroom_local.access_keys import RootKey, new_id
 from stackroom_local.simulator import fault_orders, orders, rules
 from stackroom_local.simulator.server import Configuration, Simulator
+from tests.simulator.holding import holds
 
 pytestmark = pytest.mark.processes
 ROOT = RootKey(access_key_id=new_id("AKIA"), secret_access_key="of-the-root")
@@ -30,6 +31,7 @@ def client(endpoint: str, key: str, secret: str, token: str | None = None) -> An
     )
 
 
+@holds("request.signer", "request.signature")
 def test_the_root_and_a_session_of_the_account_are_answered(endpoint: str) -> None:
     session = new_id("ASIA")
 
@@ -42,6 +44,7 @@ def test_the_root_and_a_session_of_the_account_are_answered(endpoint: str) -> No
             each.list_data_sources(knowledgeBaseId="ABCDE12345")
 
 
+@holds("request.signer", "request.signature")
 @pytest.mark.parametrize(
     ("key", "secret", "token", "rule"),
     [
