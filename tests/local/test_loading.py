@@ -270,7 +270,7 @@ def test_the_command_loads_a_folder_and_tells_what_it_could_not(
     partly = run(server, tmp_path, model, "--user", "alice")
 
     assert (well.returncode, well.stderr) == (0, "")
-    assert well.stdout.startswith("loaded 1 of 1 files as 1 passages in ")
+    assert well.stdout.startswith("loaded 1 of 1 file as 1 passage in ")
     assert partly.returncode == 1
     assert "not loaded: a.exe: File type '.exe' not supported" in partly.stdout
     assert "; 1 were there already" in partly.stdout

@@ -1,5 +1,7 @@
 """Options of `stackroom up`: what is served with, and what is refused before anything starts."""
 
+import re
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,7 @@ from typer.testing import CliRunner
 
 from stackroom_local.cli import serving
 from stackroom_local.cli.commands import commands
+from stackroom_local.cli.verbs import VERBS
 from stackroom_local.ports import Ports
 from stackroom_local.servers import Servers
 from tests.local.running import directory
@@ -80,3 +83,20 @@ def test_the_gateway_is_told_of_origins_and_no_other_server(tmp_path: Path) -> N
     assert command[command.index("--allow-origins") + 1] == f"{INSPECTOR} {ELSEWHERE}"
     for other in (servers.ministack(), servers.simulator()):
         assert INSPECTOR not in " ".join(other.command)
+
+
+def test_it_tells_its_version() -> None:
+    outcome = CliRunner().invoke(commands, ["--version"])
+
+    assert outcome.exit_code == 0
+    assert outcome.output == f"stackroom {metadata.version('stackroom')}\n"
+
+
+@pytest.mark.parametrize("verb", [name for name in VERBS if " " not in name])
+def test_help_names_no_flag_that_the_verb_lacks_and_no_class_of_python(verb: str) -> None:
+    told = CliRunner().invoke(commands, [verb, "--help"], env={"COLUMNS": "200"}).output
+
+    usage, _, need = told.partition("Needs, on a deployment")
+    assert "<class" not in told
+    for flag in re.findall(r"--[a-z-]+", need):
+        assert re.search(rf"│.*{flag}\b", usage), flag

@@ -199,6 +199,7 @@ class ServingAnswer(Answer):
     aws_endpoint: str
     simulator_endpoint: str
     mcp_url: str
+    console_url: Annotated[str | None, Field(description="null if it was left out")]
     bucket: str
     state_dir: str
 

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterable
 from functools import partial
+from importlib import metadata
 from typing import Annotated, Any
 
 import typer
@@ -58,6 +59,12 @@ for typed, listed in VERBS.items():
     )(listed.verb)
 
 
+def _tell_version(asked: bool) -> None:
+    if asked:
+        print(f"stackroom {metadata.version('stackroom')}")  # noqa: T201 - for a script to read
+        raise typer.Exit
+
+
 @commands.callback()
 def stackroom(
     deployment: Annotated[
@@ -69,6 +76,12 @@ def stackroom(
             help="Work on this deployment (stackroom deployments list), not on the local mode.",
         ),
     ] = None,
+    version: Annotated[  # noqa: ARG001 - its callback tells
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_tell_version, help="Show which this is, and exit."
+        ),
+    ] = False,
 ) -> None:
     """Drop a file into S3 and it becomes searchable by agents: here, or on AWS."""
     named_deployment.set(deployment)

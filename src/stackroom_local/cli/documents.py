@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 from rich.text import Text
 
+from stackroom.catalog_tools.texts import counted
 from stackroom.errors import ValidationError
 from stackroom.keys import NO_USER, Unplaced, locate
 from stackroom.model import Document, DocumentStatus
@@ -30,7 +31,7 @@ from stackroom_local.waiting import told as told_waiting
 
 class SomeFailed(LocalModeError):
     def __init__(self, count: int, of: int) -> None:
-        super().__init__(f"{count} of {of} files did not become searchable; see above")
+        super().__init__(f"{count} of {counted(of, 'file')} did not become searchable; see above")
 
 
 def drop(
@@ -43,8 +44,8 @@ def drop(
     outcomes = put(site, found.files, prefix=prefix, out=out)
     _tell(out, found, outcomes)
     out.print(
-        f"dropped {sum(isinstance(each, Dropped) for each in outcomes)} of {len(outcomes)} files "
-        f"into {prefix} in {time.monotonic() - started:.1f} s"
+        f"dropped {sum(isinstance(each, Dropped) for each in outcomes)}"
+        f" of {counted(len(outcomes), 'file')} into {prefix} in {time.monotonic() - started:.1f} s"
     )
     bad = sum(isinstance(each, NotDropped) for each in outcomes)
     settled: list[Document] = []

@@ -17,6 +17,7 @@ from stackroom.aws.pgvector.connections import Connections
 from stackroom.aws.pgvector.documents import Documents
 from stackroom.aws.pgvector.schema import create
 from stackroom.aws.pgvector.tables import Tables
+from stackroom.catalog_tools.texts import counted
 from stackroom.errors import KnowledgeBaseNotFound, SearchRefused, ValidationError
 from stackroom_local.cli.answers import LoadAnswer
 from stackroom_local.cli.asking import checked
@@ -32,7 +33,7 @@ _PARTS = {"host", "port", "user", "dbname"}
 
 class SomeNotLoaded(LocalModeError):
     def __init__(self, count: int, of: int) -> None:
-        super().__init__(f"{count} of {of} files were not loaded; see above")
+        super().__init__(f"{count} of {counted(of, 'file')} not loaded; see above")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,9 +154,10 @@ def _loaded(out: Console, loading: Loading, files: Sequence[File]) -> list[Outco
                 out.print(escape(told), style="red")
     loaded = [each for each in outcomes if isinstance(each, Loaded)]
     unchanged = sum(isinstance(each, Unchanged) for each in outcomes)
+    passages = counted(sum(each.chunks for each in loaded), "passage")
     out.print(
-        f"loaded {len(loaded)} of {len(outcomes)} files as {sum(each.chunks for each in loaded)}"
-        f" passages in {time.monotonic() - started:.1f} s; {unchanged} were there already"
+        f"loaded {len(loaded)} of {counted(len(outcomes), 'file')} as {passages}"
+        f" in {time.monotonic() - started:.1f} s; {unchanged} were there already"
     )
     return outcomes
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 
+from stackroom.catalog_tools.texts import counted
 from stackroom.keys import catalog_id_of
 from stackroom.model import DocumentStatus
 from stackroom_local.cli.answers import DocumentTold, DropAnswer, FileTold
@@ -27,7 +28,9 @@ def drop(person: Person, paths: list[Path], *, catalog: str, wait: bool, told: O
     at = _opened(person, catalog)
     before = {each.filename: each for each in person.documents(at)}
     files = [_sent(person, at["catalog_id"], each) for each in found.files]
-    told.people.print(f"dropped {sum(each.dropped for each in files)} of {len(files)} files")
+    told.people.print(
+        f"dropped {sum(each.dropped for each in files)} of {counted(len(files), 'file')}"
+    )
     if wait:
         files = _settled(person, at, files, before)
     for each in files:

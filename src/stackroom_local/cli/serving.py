@@ -63,6 +63,7 @@ def up(
                         aws_endpoint=instance.aws_endpoint,
                         simulator_endpoint=instance.simulator_endpoint,
                         mcp_url=instance.mcp_url,
+                        console_url=instance.console_url,
                         bucket=instance.bucket,
                         state_dir=str(instance.state_dir),
                     )

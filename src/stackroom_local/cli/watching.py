@@ -12,6 +12,7 @@ from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
+from stackroom.catalog_tools.texts import counted
 from stackroom.model import Document, DocumentStatus
 from stackroom_local.cli.console import Console, Output
 from stackroom_local.cli.foreign import one_line
@@ -138,9 +139,8 @@ class EachChange:
             assert before is not None, "it has this key"
             self._say("gone", before[key])
         if before is None:
-            self._out.print(
-                Text(f"{len(now)} documents: {told(Counter(each.status for each in now.values()))}")
-            )
+            of_each = told(Counter(each.status for each in now.values()))
+            self._out.print(Text(f"{counted(len(now), 'document')}: {of_each}"))
         self._shown = now
 
     def close(self) -> None:

@@ -62,6 +62,10 @@ class Need(StrEnum):
     )
     SIGN_IN_OR_GIVEN = "Needs, on a deployment: sign-in (stackroom login), or --token."
     EITHER = (
+        "Needs, on a deployment: sign-in (stackroom login); with --user an operator's AWS"
+        " credentials instead."
+    )
+    EITHER_OR_ALL = (
         "Needs, on a deployment: sign-in (stackroom login); with --user, or --everybody, an "
         "operator's AWS credentials instead."
     )
@@ -80,9 +84,9 @@ VERBS = {
     "env": Listed(local_mode.env, Need.LOCAL),
     "doctor": Listed(local_mode.doctor, Need.OPERATOR),
     "drop": Listed(documents.drop, Need.EITHER),
-    "status": Listed(documents.status, Need.EITHER),
+    "status": Listed(documents.status, Need.EITHER_OR_ALL),
     "delete": Listed(documents.delete, Need.EITHER),
-    "catalogs": Listed(documents.catalogs, Need.EITHER),
+    "catalogs": Listed(documents.catalogs, Need.EITHER_OR_ALL),
     "receipts": Listed(documents.receipts, Need.OPERATOR),
     "retry": Listed(documents.retry, Need.OPERATOR),
     "reconcile": Listed(documents.reconcile, Need.OPERATOR),

@@ -59,7 +59,7 @@ def up(
     state_dir: StateDir,
     speed: Speed = 10.0,
     port: Annotated[
-        int, typer.Option(min=1, max=65_533, help="First of three ports in a row.")
+        int, typer.Option(min=1, max=65_532, help="First of four ports in a row.")
     ] = 4566,
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget everything kept before.")] = False,
     sharing: Annotated[

@@ -37,7 +37,12 @@ Json = Annotated[
 ]
 Groups = Annotated[
     list[str],
-    typer.Option("--group", default_factory=list, help="A group of the user; repeatable."),
+    typer.Option(
+        "--group",
+        default_factory=list,
+        show_default=False,
+        help="A group of the user; repeatable.",
+    ),
 ]
 SomeUser = Annotated[str | None, typer.Option("--user", "-u", help="Only this user's.")]
 CatalogName = Annotated[str, typer.Option("--catalog", "-c", help="The folder they go to.")]
