@@ -118,6 +118,7 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
         if create is not None:
             check_kind(self, "create", create, KnowledgeBaseCreation, "a KnowledgeBaseCreation")
         self.created = None if create is None else self._made(name, create)
+        self._embedding = {} if create is None or create.model is None else _embedding(create)
 
     @property
     def knowledge_base_id(self) -> str:
@@ -149,6 +150,7 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
             "knowledgeBaseId": self.knowledge_base_id,
             **super().export_configuration(),
             **self._searching.exported(self),
+            **self._embedding,
         }
 
     def _made(self, name: str | None, create: KnowledgeBaseCreation) -> CreatedKnowledgeBase:
@@ -195,3 +197,8 @@ def _checked_id(
         allowed = "10 letters and digits, or a token"
         raise InvalidArgument(owner, "knowledge_base_id", knowledge_base_id, allowed)
     return knowledge_base_id
+
+
+def _embedding(create: KnowledgeBaseCreation) -> dict[str, Any]:
+    """What passages of several knowledge bases are compared by, if it is the same."""
+    return {"embeddingModel": create.embedding_model, "embeddingDimensions": create.dimensions}

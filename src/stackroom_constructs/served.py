@@ -33,7 +33,13 @@ _OF_ALL = (
     "reranking",
     "retrievalTool",
 )
-MEMBERS = (*_OF_ALL, "implicitFilter", "managedReranking")
+MEMBERS = (
+    *_OF_ALL,
+    "implicitFilter",
+    "managedReranking",
+    "embeddingModel",
+    "embeddingDimensions",
+)
 OF_OWN_STORES = (*_OF_ALL, "tenancy", "tenantKey", "embeddingModel", "embeddingDimensions")
 # What a store that Stackroom searches itself is told beside these.
 OF_STORES: Mapping[str, tuple[str, ...]] = {

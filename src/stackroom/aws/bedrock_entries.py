@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 import pydantic
 from pydantic import Field, model_validator
 
-from stackroom.aws.linked_entries import Entry, LinkedSettings, Said
+from stackroom.aws.linked_entries import Entry, LinkedSettings, Said, embedding_of
 from stackroom.aws.retrieve_models import Attribute, ImplicitFilter, Reranking
 from stackroom.aws.retrieve_options import RetrieveOptions
 
@@ -36,8 +36,15 @@ class ImplicitFilterSettings(Entry):
 
 
 class BedrockSettings(LinkedSettings):
-    """`managed_reranking` is of a MANAGED knowledge base: its service's own model, or none."""
+    """
+    `managed_reranking` is of a MANAGED knowledge base: its service's own model, or none.
 
+    `embedding_model` and `embedding_dimensions` are said of a knowledge base that is made with
+    them; Bedrock embeds the question.
+    """
+
+    embedding_model: Said | None = None
+    embedding_dimensions: Annotated[int, Field(strict=True, ge=1, le=4096)] | None = None
     reranking: RerankingSettings | None = None
     managed_reranking: Literal["MANAGED", "NONE"] | None = None
     implicit_filter: ImplicitFilterSettings | None = None
@@ -73,6 +80,12 @@ class BedrockSettings(LinkedSettings):
             )
         if self.reranking is not None:
             raise ValueError("managedReranking must be left out beside reranking")
+
+    @property
+    def embedding(self) -> str | None:
+        if self.embedding_model is None or self.embedding_dimensions is None:
+            return None
+        return embedding_of(self.embedding_model, self.embedding_dimensions)
 
     @property
     def options(self) -> RetrieveOptions:

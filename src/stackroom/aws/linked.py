@@ -57,6 +57,7 @@ def _linked(
         min_score=settings.min_score,
         groups_in=settings.groups_in,
         owner_in=settings.owner_in,
+        embedding=settings.embedding,
     )
 
 

@@ -31,6 +31,10 @@ class Entry(BaseModel):
     )
 
 
+def embedding_of(model: str, dimensions: int) -> str:
+    return f"{model}, {dimensions} dimensions"
+
+
 class LinkedSettings(Entry):
     """
     An entry that `retrieve_from_knowledge_base` serves.
@@ -86,6 +90,11 @@ class LinkedSettings(Entry):
     @property
     def owner_in(self) -> str | None:
         """The attribute that names the one user who may read a document; None if others may."""
+        return None
+
+    @property
+    def embedding(self) -> str | None:
+        """What the documents were embedded with, model and length of vectors; None if unknown."""
         return None
 
     @property

@@ -12,7 +12,7 @@ import pydantic
 from pydantic import Field, model_validator
 
 from stackroom.aws import fixed_filters
-from stackroom.aws.linked_entries import Entry, LinkedSettings, Said
+from stackroom.aws.linked_entries import Entry, LinkedSettings, Said, embedding_of
 from stackroom.errors import SearchRefused
 from stackroom.filters import Filter, Has, Lists
 from stackroom.tenancy import STORE_PREFIX, USER
@@ -44,6 +44,10 @@ class OwnStoreSettings(LinkedSettings):
     embedding_model: Said = _TITAN
     embedding_dimensions: Annotated[int, Field(strict=True, ge=1, le=4096)] = 1024
     reranking: OwnRerankingSettings | None = None
+
+    @property
+    def embedding(self) -> str:
+        return embedding_of(self.embedding_model, self.embedding_dimensions)
 
     @pydantic.field_validator("tenant_key")
     @classmethod

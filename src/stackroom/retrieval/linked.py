@@ -17,13 +17,13 @@ from itertools import groupby
 from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import KnowledgeBaseNotFound, MissingIdentity
 from stackroom.identity import Caller, is_user_id
-from stackroom.ports.retrieval import KnowledgeBase, Passage, Places
+from stackroom.ports.retrieval import KnowledgeBase, Passage, Places, Search
 from stackroom.retrieval.arguments import SearchArguments
 from stackroom.retrieval.asking import Replies, Reply, ask_all
 from stackroom.retrieval.budget import DEFAULT_BUDGET, Budget
 from stackroom.retrieval.fusion import fused
 from stackroom.retrieval.passages import distinct, identity
-from stackroom.retrieval.results import Answer, Chosen, answer_of
+from stackroom.retrieval.results import Answer, Chosen, OrderedBy, answer_of
 from stackroom.retrieval.scope import Query, Scope
 from stackroom.retrieval.words import matched
 from stackroom.tenancy import Everyone, Owned, Readers, View
@@ -37,7 +37,8 @@ class LinkedKnowledgeBase:
     `limit` passages are asked for, and those that score less than `min_score` left out; what a
     score means is the store's affair, and it may be below zero, so that None leaves none out. With
     `groups_in`, the name of an attribute, a caller finds documents alone that list one of their
-    groups there; with `owner_in`, those alone that have the caller's user id there.
+    groups there; with `owner_in`, those alone that have the caller's user id there. `embedding`
+    names what its documents were embedded with: of one and the same, similarities compare.
     """
 
     knowledge_base_id: str
@@ -46,6 +47,7 @@ class LinkedKnowledgeBase:
     min_score: float | None = None
     groups_in: str | None = None
     owner_in: str | None = None
+    embedding: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,10 +78,12 @@ class LinkedRetrieval:
             limits={key: each.limit for key, each in chosen.items()},
             deadline=deadline,
         )
+        ordered_by = _order(replies, chosen)
         return answer_of(
             Chosen(
-                passages=_in_order(asked.query, replies, chosen),
+                passages=_in_order(asked.query, replies, chosen, ordered_by),
                 searches=tuple(dict.fromkeys(reply.search for reply in replies.given)),
+                ordered_by=ordered_by,
             ),
             replies,
             scope,
@@ -129,14 +133,37 @@ def _views(linked: LinkedKnowledgeBase, caller: Caller | None) -> Sequence[View]
     return [Owned(linked.owner_in, caller.user_id, each) for each in readers]
 
 
+def _order(replies: Replies, chosen: Mapping[str, LinkedKnowledgeBase]) -> OrderedBy | None:
+    """
+    How passages of several knowledge bases come into one order; of one its own stands.
+
+    By score if all were found by meaning alone, as the same model measures it, and each store tells
+    how near they are. Words, or a reranking model, make another order than that.
+    """
+    targets = {reply.target for reply in replies.given}
+    if len(targets) <= 1:
+        return None
+    embeddings = {chosen[target].embedding for target in targets}
+    compare = (
+        len(embeddings) == 1
+        and None not in embeddings
+        and all(each.search is Search.SEMANTIC and not each.is_reranked for each in replies.given)
+        and all(each.similarity is not None for reply in replies.given for each in reply.passages)
+    )
+    return "score" if compare else "rank"
+
+
 def _in_order(
-    question: str, replies: Replies, chosen: Mapping[str, LinkedKnowledgeBase]
+    question: str,
+    replies: Replies,
+    chosen: Mapping[str, LinkedKnowledgeBase],
+    ordered_by: OrderedBy | None,
 ) -> list[Passage]:
     """
-    All that was found in one order: by reciprocal rank, since scores of two stores don't compare.
+    All that was found in one order: by how near it is where that compares, else by reciprocal rank.
 
-    Of equal ranks the passage with more of the question's words comes first. A passage in two
-    stores keeps the score of the first.
+    Of equals the passage with more of the question's words comes first. A passage in two stores
+    keeps the score of the first.
     """
     found: dict[object, Passage] = {}
     orders: list[list[object]] = []
@@ -147,8 +174,14 @@ def _in_order(
     numbers = {key: number for number, key in enumerate(found)}
     texts = list(found.values())
     by_words = matched(question, [each.text for each in texts]).order
+    if ordered_by == "score":
+        return sorted((texts[number] for number in by_words), key=lambda each: -_near(each))
     by_rank = [[numbers[key] for key in order] for order in orders]
     return [texts[number] for number in fused(*by_rank, of_equals=by_words)]
+
+
+def _near(passage: Passage) -> float:
+    return -math.inf if passage.similarity is None else passage.similarity
 
 
 def _of_one(replies: Sequence[Reply], linked: LinkedKnowledgeBase) -> tuple[Passage, ...]:

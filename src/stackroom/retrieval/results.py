@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from stackroom.ports.retrieval import Passage, PlaceMaps, Search
 from stackroom.retrieval.asking import Replies
@@ -12,6 +13,8 @@ from stackroom.retrieval.excerpts import excerpts_of
 from stackroom.retrieval.fitting import Fitted, fit
 from stackroom.retrieval.passages import identity
 from stackroom.retrieval.scope import Scope
+
+OrderedBy = Literal["score", "rank"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +58,8 @@ class Answer:
     passage to answer the question. They were found in the ways `searches`, and put in order by a
     model if it `is_reranked`. `notices` say, by id, why a knowledge base was searched in
     another way than is configured. `is_embedding_cached` if the question's vector had been kept and
-    this caller asked before; None where nothing here embeds it.
+    this caller asked before; None where nothing here embeds it. `ordered_by` says how those of
+    several knowledge bases were put in one order: by rank where their scores don't compare.
     """
 
     results: tuple[Result, ...]
@@ -69,6 +73,7 @@ class Answer:
     is_reranked: bool = False
     is_embedding_cached: bool | None = None
     best_score_below: float | None = None
+    ordered_by: OrderedBy | None = None
     failures: Mapping[str, str] = field(default_factory=dict)
     notices: Mapping[str, str] = field(default_factory=dict)
     figures: tuple[Figures, ...] = ()
@@ -81,6 +86,7 @@ class Chosen:
     passages: Sequence[Passage]
     searches: tuple[Search, ...]
     best_score_below: float | None = None
+    ordered_by: OrderedBy | None = None
 
 
 def answer_of(
@@ -110,6 +116,7 @@ def answer_of(
         is_reranked=replies.is_reranked,
         is_embedding_cached=replies.is_embedding_cached,
         best_score_below=chosen.best_score_below,
+        ordered_by=chosen.ordered_by,
         failures=replies.failures,
         notices=replies.notices,
         figures=_figures(replies),

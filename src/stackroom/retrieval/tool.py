@@ -79,6 +79,7 @@ def success(answer: Answer) -> Response:
         "knowledge_bases_queried": list(answer.knowledge_bases),
         "guardrail_action": answer.guardrail_action,
         "search": ", ".join(answer.searches) + ("+rerank" if answer.is_reranked else ""),
+        **({"ordered_by": answer.ordered_by} if answer.ordered_by else {}),
         **({"truncated": True} if any(each.is_cut for each in answer.results) else {}),
         **_embedded(answer),
         **_unanswered(answer),
