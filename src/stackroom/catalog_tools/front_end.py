@@ -3,16 +3,16 @@
 import json
 
 from stackroom.catalog_tools.tools import TOOLS
-from stackroom.formats import MAX_FILE_BYTES, SUPPORTED
 
-_GUIDANCE = (
-    "Give each catalog a descriptive name, so that list_catalogs tells them apart.",
-    f"Upload {', '.join(SUPPORTED)} files of at most {MAX_FILE_BYTES // 1024**2} MB each, and ask"
-    " get_indexing_status until they are ready.",
-    "Select a catalog first with select_catalog, then ask with query_catalog.",
-    "Cite the files, pages and sections that an answer names under Sources.",
-    "Delete documents that are outdated, or replace them with replace=true.",
-)
+# The customer's words, to the letter. More formats are taken than these.
+_GUIDANCE = """\
+Knowledge Base Best Practices:
+
+1. **Creating catalogs**: Use descriptive names for organization
+2. **Uploading**: Supported formats are PDF, DOCX, TXT, MD, CSV (max 50MB)
+3. **Querying**: Select a catalog first, then ask natural language questions
+4. **Citations**: Responses include source documents and page references
+5. **Maintenance**: Delete outdated documents to keep results relevant"""
 
 
 def tools_config() -> str:
@@ -26,9 +26,7 @@ def tools_config() -> str:
         "enabled": True,
         "isDynamic": True,
         "tags": ["knowledge", "documents", "research", "rag"],
-        "systemPromptGuidance": "\n".join(
-            f"{number}. {practice}" for number, practice in enumerate(_GUIDANCE, start=1)
-        ),
+        "systemPromptGuidance": _GUIDANCE,
         "tools": [
             {
                 "id": tool.name,
