@@ -104,10 +104,14 @@ def _entry(scope: Construct, knowledge_base: IKnowledgeBase, tool: RetrievalTool
 
 
 def _held_apart(scope: Construct, entries: Sequence[Mapping[str, Any]]) -> None:
+    """The id of one that is made here is known to CloudFormation alone, so names are told, too."""
     ids = [str(cdk.Stack.of(scope).resolve(entry[_KEY])) for entry in entries]
-    if twice := next((each for each in ids if ids.count(each) > 1), None):
-        allowed = f"in one of the agent's knowledge bases, not in {ids.count(twice)}"
-        raise InvalidArgument(scope, _KEY, twice, allowed)
+    twice = [entry for entry, id_ in zip(entries, ids, strict=True) if ids.count(id_) > 1]
+    if twice:
+        names = [str(entry["name"]) for entry in twice]
+        told = names if cdk.Token.is_unresolved(twice[0][_KEY]) else twice[0][_KEY]
+        allowed = f"in one of the agent's knowledge bases, not in {len(twice)}: {', '.join(names)}"
+        raise InvalidArgument(scope, _KEY, told, allowed)
 
 
 def _held_together(scope: Construct, tools: Sequence[RetrievalTool]) -> None:
