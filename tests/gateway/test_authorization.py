@@ -1,5 +1,6 @@
-"""The authorization server under clients that do it wrongly, and people who mean it ill."""
+"""The authorization server and its page: clients that do it wrongly, people who mean it ill."""
 
+import re
 import secrets
 import shutil
 from pathlib import Path
@@ -10,7 +11,7 @@ import jwt
 import pytest
 
 from stackroom_local.gateway.issuer import CLIENT_ID
-from tests.gateway.browser import a_browser, query
+from tests.gateway.browser import a_browser, query, read
 from tests.gateway.conftest import ANOTHER
 from tests.gateway.flow import CALLBACK, Flow
 from tests.gateway.serving import RunningGateway, a_call, serving
@@ -27,18 +28,9 @@ def claims(tokens: dict[str, Any]) -> dict[str, Any]:
     return dict(jwt.decode(tokens["access_token"], options={"verify_signature": False}))
 
 
-def test_metadata_is_the_same_wherever_a_client_looks(gateway: RunningGateway) -> None:
-    places = [
-        "/.well-known/oauth-authorization-server/issuer",
-        "/issuer/.well-known/oauth-authorization-server",
-        "/.well-known/openid-configuration/issuer",
-        "/issuer/.well-known/openid-configuration",
-    ]
-
-    documents = [httpx2.get(gateway.base + place).json() for place in places]
-
+def test_a_client_finds_its_way_to_a_sign_in_wherever_it_looks(gateway: RunningGateway) -> None:
     issuer = f"{gateway.base}/issuer"
-    assert documents[0] == {
+    metadata = {
         "issuer": issuer,
         "authorization_endpoint": f"{issuer}/authorize",
         "token_endpoint": f"{issuer}/token",
@@ -54,18 +46,16 @@ def test_metadata_is_the_same_wherever_a_client_looks(gateway: RunningGateway) -
         "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": ["RS256"],
     }
-    assert all(document == documents[0] for document in documents)
-
-
-def test_the_gateway_names_its_issuer_under_either_of_its_names(gateway: RunningGateway) -> None:
-    for name in ("127.0.0.1", "localhost"):
-        base = gateway.base.replace("127.0.0.1", name)
+    for name in ("oauth-authorization-server", "openid-configuration"):
+        for place in (f"/.well-known/{name}/issuer", f"/issuer/.well-known/{name}"):
+            assert httpx2.get(gateway.base + place).json() == metadata, place
+    for base in (gateway.base, gateway.base.replace("127.0.0.1", "localhost")):
         for suffix in ("", "/mcp"):
             document = httpx2.get(f"{base}/.well-known/oauth-protected-resource{suffix}").json()
 
             assert document == {
                 "resource": f"{base}/mcp",
-                "authorization_servers": [f"{gateway.base}/issuer"],
+                "authorization_servers": [issuer],
                 "scopes_supported": ["openid"],
                 "bearer_methods_supported": ["header"],
             }
@@ -103,7 +93,10 @@ def test_a_token_has_the_scopes_that_were_asked_for(flow: Flow) -> None:
         assert claims(flow.refresh(tokens["refresh_token"]).json())["scope"] == given
 
 
-def test_a_refresh_stays_in_its_session_and_turns_its_token_in(flow: Flow) -> None:
+def test_a_refresh_stays_in_its_session_and_a_token_that_comes_twice_ends_it(flow: Flow) -> None:
+    """A code, too."""
+    code = flow.code()
+    of_code = flow.exchange(code).json()["refresh_token"]
     first = flow.tokens("alice", "staff")
 
     second = flow.refresh(first["refresh_token"]).json()
@@ -113,17 +106,9 @@ def test_a_refresh_stays_in_its_session_and_turns_its_token_in(flow: Flow) -> No
         assert after[claim] == before[claim]
     assert after["jti"] != before["jti"]
     assert second["refresh_token"] != first["refresh_token"]
-
-
-def test_a_code_or_refresh_token_that_comes_twice_ends_its_session(flow: Flow) -> None:
-    code = flow.code()
-    of_code = flow.exchange(code).json()["refresh_token"]
-    first = flow.tokens()["refresh_token"]
-    second = flow.refresh(first).json()["refresh_token"]
-
-    for again in (flow.exchange(code), flow.refresh(first)):
+    for again in (flow.exchange(code), flow.refresh(first["refresh_token"])):
         assert (again.status_code, again.json()["error"]) == (400, "invalid_grant")
-    for ended in (of_code, second):
+    for ended in (of_code, second["refresh_token"]):
         assert flow.refresh(ended).json()["error"] == "invalid_grant"
 
 
@@ -174,23 +159,22 @@ def test_codes_and_tokens_of_one_client_are_nothing_to_another(gateway: RunningG
 
 
 def test_a_request_that_is_wrong_goes_back_to_the_client_with_the_reason(flow: Flow) -> None:
-    wrong: list[tuple[dict[str, str | None], str]] = [
-        ({"code_challenge": None}, "invalid_request"),
-        ({"code_challenge": "plain-text"}, "invalid_request"),
-        ({"code_challenge_method": "plain"}, "invalid_request"),
-        ({"response_type": "token"}, "unsupported_response_type"),
-        ({"scope": "openid admin"}, "invalid_scope"),
-        ({"resource": "https://elsewhere.example/mcp"}, "invalid_target"),
-        ({"state": "s" * 5000}, "invalid_request"),
+    wrong: list[tuple[str, str | None, str]] = [
+        ("code_challenge", None, "invalid_request"),
+        ("code_challenge", "plain-text", "invalid_request"),
+        ("code_challenge_method", "plain", "invalid_request"),
+        ("response_type", "token", "unsupported_response_type"),
+        ("scope", "openid admin", "invalid_scope"),
+        ("resource", "https://elsewhere.example/mcp", "invalid_target"),
+        ("state", "s" * 5000, "invalid_request"),
     ]
-    for changes, error in wrong:
-        response = httpx2.get(flow.link(**changes))
+    for name, value, error in wrong:
+        response = httpx2.get(flow.link(**{name: value}))
 
         assert response.status_code == 302
         assert response.headers["location"].startswith(f"{CALLBACK}?")
         answer = query(response.headers["location"])
-        assert answer["error"] == error, changes
-        assert "code" not in answer
+        assert (answer["error"], "code" in answer) == (error, False), name
 
 
 def test_nobody_is_sent_where_no_client_may_listen_or_for_one_that_is_unknown(flow: Flow) -> None:
@@ -340,3 +324,111 @@ def test_a_name_of_somebody_elses_that_leads_here_gets_neither_a_sign_in_nor_an_
     ]
 
     assert [answer.status_code for answer in answers] == [400, 400, 400, 400]
+
+
+EVIL = "\"><script>alert(1)</script><img src=x onerror='alert(2)'>"
+
+
+def test_the_page_can_be_neither_framed_nor_scripted_nor_kept(flow: Flow) -> None:
+    """It says where one goes."""
+    with a_browser() as browser:
+        response = browser.http.get(flow.link(), follow_redirects=True)
+
+    assert f"<code>{CALLBACK}</code>" in response.text
+    policy = response.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    assert response.headers["x-frame-options"] == "DENY"
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert response.headers["referrer-policy"] == "no-referrer"
+    assert response.headers["cache-control"] == "no-store"
+    cookie = response.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert "<script" not in response.text
+    assert not re.search(r"\son\w+=", response.text)
+    assert not re.search(r"\sstyle=", response.text)
+
+
+def test_one_page_is_good_for_one_answer_and_who_cancels_goes_back_without_a_code(
+    flow: Flow,
+) -> None:
+    with a_browser() as browser:
+        page = browser.open(flow.link())
+        assert ("cancel", "yes") in page.buttons
+
+        cancelled = browser.submit(page, cancel="yes")
+        again = browser.submit(page, user="alice")
+
+    assert query(cancelled.headers["location"]) == {"error": "access_denied", "state": "a state"}
+    assert again.status_code == 400
+    assert "no longer open" in again.text
+
+
+def test_a_page_that_nobody_asked_for_has_no_form(gateway: RunningGateway) -> None:
+    for name in ("", EVIL):
+        response = httpx2.get(f"{gateway.base}/issuer/sign-in", params={"request": name})
+
+        assert response.status_code == 400
+        assert "<form" not in response.text
+        assert "frame-ancestors 'none'" in response.headers["content-security-policy"]
+
+
+def test_a_form_from_elsewhere_signs_nobody_in(flow: Flow) -> None:
+    with a_browser() as browser:
+        page = browser.open(flow.link())
+        without_cookie = httpx2.post(page.url, data={**page.fields, "user": "mallory"})
+        without_field = browser.submit(page, user="mallory", form="")
+        with_another = browser.submit(page, user="mallory", form="another")
+
+        assert {answer.status_code for answer in (without_cookie, without_field, with_another)} == {
+            403
+        }
+        assert browser.submit(page, user="alice").status_code == 303
+
+
+def test_who_can_be_no_user_or_in_no_such_group_is_asked_again(flow: Flow) -> None:
+    users = ("", "-alice", "alice/research", "é", "a" * 129, EVIL)
+    groups = ("a b", "x" * 129, ",".join(map(str, range(21))), f"<b>{EVIL}")
+    wrong = [*((user, "staff") for user in users), *(("alice", each) for each in groups)]
+    with a_browser() as browser:
+        page = browser.open(flow.link())
+        for user, group in wrong:
+            response = browser.submit(page, user=user, groups=group)
+
+            assert response.status_code == 400, (user, group)
+            assert 'role="alert"' in response.text
+            assert EVIL not in response.text
+            page = read(response)
+            assert (page.fields["user"], page.fields["groups"]) == (user, group)
+        assert browser.submit(page, user="alice", groups="staff").status_code == 303
+
+
+def test_who_signed_in_before_is_one_button_away(flow: Flow) -> None:
+    flow.tokens("heidi", "staff,research")
+
+    with a_browser() as browser:
+        page = browser.open(flow.link())
+        assert ("known", "heidi") in page.buttons
+        response = browser.submit(page, known="heidi")
+
+    seen = flow.exchange(query(response.headers["location"])["code"]).json()
+    answer = flow.gateway.echo(token=seen["access_token"], query="hi")
+    headers = answer["custom"]["bedrockAgentCorePropagatedHeaders"]
+    assert (headers["x-user-sub"], headers["x-user-groups"]) == ("heidi", "staff,research")
+
+
+def test_what_a_client_sends_or_registers_is_text_to_the_page(flow: Flow) -> None:
+    registered = "com.example:<script>alert(1)</script>"
+    url = f"{flow.gateway.base}/issuer/register"
+    httpx2.post(url, json={"redirect_uris": [registered]}, timeout=120).raise_for_status()
+
+    with a_browser() as browser:
+        for uri in (f"http://localhost/callback?x={EVIL}", registered):
+            page = browser.http.get(flow.link(redirect_uri=uri, state=EVIL), follow_redirects=True)
+
+            assert page.status_code == 200
+            assert "<script>" not in page.text
+            assert "onerror='" not in page.text
+    assert "&lt;script&gt;" in page.text

@@ -55,36 +55,27 @@ def test_our_own_client_lists_tools_with_their_schemas_and_returns_what_the_func
     (tool,) = list_tools(gateway.url, token)
     answer = call_tool(gateway.url, token, TOOL, {"query": "hi"})
 
-    assert tool["name"] == TOOL
-    assert tool["description"] == "Echoes"
+    assert (tool["name"], tool["description"]) == (TOOL, "Echoes")
     assert tool["inputSchema"]["properties"]["query"]["description"] == "what to echo"
     assert answer["event"] == {"query": "hi"}
 
 
-def test_our_own_client_says_what_a_failed_tool_said_and_which_is_unknown(
+def test_our_own_client_says_why_a_call_has_no_answer(
     gateway: RunningGateway, issuer: Issuer
 ) -> None:
-    token = issuer.mint("alice")
+    alice, another = issuer.mint("alice"), issuer.mint("alice", client_id="another-client")
+    refused = "the gateway answered {}: the access token "
+    nowhere = "http://127.0.0.1:1/mcp"
 
-    with pytest.raises(ToolFailed, match="RuntimeError: kaboom"):
-        call_tool(gateway.url, token, TOOL, {"do": "raise"})
-    with pytest.raises(GatewayError, match="Unknown tool: echo___nothing"):
-        call_tool(gateway.url, token, "echo___nothing", {})
-
-
-@pytest.mark.parametrize(("status", "client_id"), [(401, None), (403, "another-client")])
-def test_our_own_client_asks_to_sign_in_when_the_token_is_refused(
-    gateway: RunningGateway, issuer: Issuer, status: int, client_id: str | None
-) -> None:
-    token = "garbage" if client_id is None else issuer.mint("alice", client_id=client_id)
-
-    with pytest.raises(SignInRequired, match=f"the gateway answered {status}: the access token "):
-        call_tool(gateway.url, token, TOOL, {"query": "hi"})
-
-
-def test_our_own_client_names_the_address_that_does_not_answer(issuer: Issuer) -> None:
-    with pytest.raises(GatewayError, match=r"http://127.0.0.1:1/mcp: "):
-        call_tool("http://127.0.0.1:1/mcp", issuer.mint("alice"), TOOL, {})
+    for url, token, tool, error, told in (
+        (gateway.url, alice, TOOL, ToolFailed, "RuntimeError: kaboom"),
+        (gateway.url, alice, "echo___nothing", GatewayError, "Unknown tool: echo___nothing"),
+        (gateway.url, "garbage", TOOL, SignInRequired, refused.format(401)),
+        (gateway.url, another, TOOL, SignInRequired, refused.format(403)),
+        (nowhere, alice, TOOL, GatewayError, f"{nowhere}: "),
+    ):
+        with pytest.raises(error, match=told):
+            call_tool(url, token, tool, {"do": "raise"})
 
 
 def test_parallel_calls_of_two_users_never_mix(gateway: RunningGateway, issuer: Issuer) -> None:

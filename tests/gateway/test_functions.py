@@ -109,30 +109,24 @@ def test_a_stuck_invocation_is_ended_at_its_timeout_and_the_next_one_served(make
     assert answer(function)["process"] != before
 
 
-def test_a_crash_answers_the_invocation_it_interrupts_and_the_next_one_is_served(
+def test_a_crash_answers_the_invocation_it_interrupts_and_who_died_idle_is_replaced(
     make: Make,
 ) -> None:
     function = make()
 
     failure = error(function, do="exit")
+    served = answer(function, query="again")
+    os.kill(served["process"], signal.SIGKILL)
+    wait_until(lambda: not psutil.pid_exists(served["process"]))
+    # An invocation before its end was noticed is answered with it.
+    wait_until(lambda: not function.invoke(b"{}").failed)
 
     assert failure == {
         "errorType": "Runtime.ExitError",
         "errorMessage": "Runtime exited with error: exit status 3",
     }
-    assert answer(function, query="again")["event"] == {"query": "again"}
-
-
-def test_a_process_killed_while_idle_is_replaced(make: Make) -> None:
-    function = make()
-    before = answer(function)["process"]
-
-    os.kill(before, signal.SIGKILL)
-    wait_until(lambda: not psutil.pid_exists(before))
-    # An invocation before its end was noticed is answered with it.
-    wait_until(lambda: not function.invoke(b"{}").failed)
-
-    assert answer(function)["process"] != before
+    assert served["event"] == {"query": "again"}
+    assert answer(function)["process"] != served["process"]
 
 
 def test_a_handler_that_can_not_be_loaded_fails_every_invocation_with_the_reason(

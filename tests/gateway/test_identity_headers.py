@@ -31,22 +31,17 @@ def test_identity_headers_of_the_client_never_reach_the_function(
     assert token not in str(seen)
 
 
-def test_a_token_without_a_session_lets_none_of_the_clients_through(
+def test_neither_a_session_header_nor_a_user_argument_takes_the_place_of_the_tokens(
     gateway: RunningGateway, issuer: Issuer
 ) -> None:
     token = resigned(issuer, origin_jti=None)
 
-    seen = gateway.echo(token=token, headers=[("X-Session-Id", "stolen")], query="hi")
+    seen = gateway.echo(
+        token=token, headers=[("X-Session-Id", "stolen")], query="hi", user_id="bob"
+    )
 
-    assert seen["custom"]["bedrockAgentCorePropagatedHeaders"]["x-session-id"] == "-"
-
-
-def test_a_user_argument_is_an_argument_and_no_identity(
-    gateway: RunningGateway, issuer: Issuer
-) -> None:
-    seen = gateway.echo(token=issuer.mint("alice"), user_id="bob", query="hi")
-
-    assert seen["custom"]["bedrockAgentCorePropagatedHeaders"]["x-user-sub"] == "alice"
+    propagated = seen["custom"]["bedrockAgentCorePropagatedHeaders"]
+    assert (propagated["x-user-sub"], propagated["x-session-id"]) == ("alice", "-")
 
 
 @pytest.mark.processes

@@ -1,19 +1,26 @@
-"""The gateway's side of the wire, as its documentation has it, over raw HTTP."""
+"""The gateway's side of the wire over raw HTTP, as documented, and whatever a client sends."""
 
 import json
+import socket
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
+import psutil
 import pytest
 
+from stackroom_local.gateway.__main__ import main
 from stackroom_local.gateway.configuration import GatewayConfiguration
 from stackroom_local.gateway.issuer import Issuer
+from stackroom_local.patience import PatientProtocol
 from tests.gateway.serving import (
     TOOL,
     RunningGateway,
     a_call,
     a_configuration,
     a_target,
+    wait_until,
 )
 
 
@@ -44,30 +51,23 @@ def test_a_function_gets_the_arguments_alone_and_the_rest_in_its_client_context(
     }
 
 
-def test_whatever_a_function_returns_is_json_in_one_text_block(
+def test_what_a_function_returns_or_raises_is_one_text_block(
     gateway: RunningGateway, issuer: Issuer
 ) -> None:
-    token = issuer.mint("alice")
-    for do, text in {
-        "text": '"good"',
-        "http": '{"statusCode": 200, "body": "{}", "isError": true}',
-    }.items():
-        result = gateway.call({"do": do}, token=token)
+    """What it raises is told in debug mode alone."""
+    http = '{"statusCode": 200, "body": "{}", "isError": true}'
+    told = {
+        "text": (False, '"good"'),
+        "http": (False, http),
+        "raise": (True, "Lambda function error: RuntimeError: kaboom"),
+    }
+    for do, (is_error, text) in told.items():
+        result = gateway.call({"do": do}, token=issuer.mint("alice"))
 
-        assert result["content"] == [{"type": "text", "text": text}]
-        assert result["isError"] is False
+        block = {"type": "text", "text": text}
+        assert (result["isError"], result["content"]) == (is_error, [block])
+        assert result.get("_meta") == ({"debug": block} if is_error else None)
         assert "structuredContent" not in result
-
-
-def test_debug_mode_tells_what_went_wrong_in_a_function(
-    gateway: RunningGateway, issuer: Issuer
-) -> None:
-    result = gateway.call({"do": "raise"}, token=issuer.mint("alice"))
-
-    detail = {"type": "text", "text": "Lambda function error: RuntimeError: kaboom"}
-    assert result["isError"] is True
-    assert result["content"] == [detail]
-    assert result["_meta"]["debug"] == detail
 
 
 @pytest.mark.processes
@@ -95,14 +95,19 @@ def test_an_unknown_tool_is_an_error_that_names_it(gateway: RunningGateway, issu
         assert response.json()["error"]["message"] == f"Unknown tool: {name}"
 
 
-def test_tools_can_be_listed_with_no_handshake(gateway: RunningGateway, issuer: Issuer) -> None:
-    message = {"jsonrpc": "2.0", "id": "a", "method": "tools/list"}
+def test_tools_are_listed_with_no_handshake_and_there_is_no_stream_or_session(
+    gateway: RunningGateway, issuer: Issuer
+) -> None:
+    token = issuer.mint("alice")
 
-    response = gateway.post(message, token=issuer.mint("alice"))
+    listed = gateway.post({"jsonrpc": "2.0", "id": "a", "method": "tools/list"}, token=token)
 
-    (tool,) = response.json()["result"]["tools"]
-    assert tool["name"] == TOOL
-    assert "mcp-session-id" not in response.headers
+    assert [tool["name"] for tool in listed.json()["result"]["tools"]] == [TOOL]
+    assert "mcp-session-id" not in listed.headers
+    for method in ("GET", "DELETE"):
+        told = httpx2.request(method, gateway.url, headers={"Authorization": f"Bearer {token}"})
+
+        assert (told.status_code, told.headers["allow"]) == (405, "POST")
 
 
 def test_a_body_of_five_megabytes_passes_and_one_of_seven_does_not(
@@ -115,16 +120,6 @@ def test_a_body_of_five_megabytes_passes_and_one_of_seven_does_not(
 
     assert passed.json()["result"]["isError"] is False
     assert refused.status_code == 413
-
-
-def test_there_is_no_stream_to_open_and_no_session_to_end(
-    gateway: RunningGateway, issuer: Issuer
-) -> None:
-    headers = {"Authorization": f"Bearer {issuer.mint('alice')}"}
-    for method in ("GET", "DELETE"):
-        response = httpx2.request(method, gateway.url, headers=headers)
-
-        assert (response.status_code, response.headers["allow"]) == (405, "POST")
 
 
 @pytest.mark.parametrize(
@@ -141,3 +136,102 @@ def test_a_configuration_that_the_service_would_refuse_is_refused(changes: dict[
 
     with pytest.raises(ValueError, match="targets"):
         GatewayConfiguration.model_validate_json(json.dumps(configuration))
+
+
+PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS = -32700, -32600, -32602
+
+
+def call(arguments: str = "{}", id_: str = "1") -> bytes:
+    """A call as text, for what Python would not write."""
+    return (
+        f'{{"jsonrpc": "2.0", "id": {id_}, "method": "tools/call", '
+        f'"params": {{"name": "{TOOL}", "arguments": {arguments}}}}}'
+    ).encode()
+
+
+def processes(gateway: RunningGateway) -> set[int]:
+    return {each.pid for each in psutil.Process(gateway.process.pid).children()}
+
+
+def nested(depth: int) -> str:
+    return "[" * depth + "]" * depth
+
+
+MISUNDERSTOOD = [
+    (call(r'{"query": "\ud800"}'), PARSE_ERROR),
+    (call(id_=r'"\ud800"'), PARSE_ERROR),
+    (call('{"query": NaN}'), PARSE_ERROR),
+    (call('{"query": 1e999}'), PARSE_ERROR),
+    (call(id_="1e999"), PARSE_ERROR),
+    (call(f'{{"query": {nested(10_000)}}}'), PARSE_ERROR),
+    (call(f'{{"query": {nested(900)}}}'), PARSE_ERROR),
+    (call('{"query": "A"}').replace(b"A", b"\xff"), PARSE_ERROR),
+    (b"\xef\xbb\xbf" + call(), PARSE_ERROR),
+    (b"", PARSE_ERROR),
+    (b'{"jsonrpc": "2.0"} {}', PARSE_ERROR),
+    (call(id_="9" * 5000), PARSE_ERROR),
+    (call(id_="null"), INVALID_REQUEST),
+    (call(id_="1.5"), INVALID_REQUEST),
+    (call("[1]"), INVALID_PARAMS),
+    (b'{"jsonrpc": "2.0", "id": 1, "method": 5}', INVALID_PARAMS),
+]
+
+
+def test_what_can_not_be_understood_is_told_in_json_rpc_and_no_process_ends(
+    gateway: RunningGateway, issuer: Issuer
+) -> None:
+    token = issuer.mint("alice")
+    gateway.echo(token=token, query="warm")
+    before = processes(gateway)
+
+    for body, code in MISUNDERSTOOD:
+        response = gateway.post(body, token=token)
+
+        assert response.json()["error"]["code"] == code, body[:80]
+        assert response.status_code < 500, body[:80]
+    assert processes(gateway) == before
+    assert gateway.echo(token=token, query="still there")["event"] == {"query": "still there"}
+
+
+def test_what_is_odd_but_json_reaches_the_function(gateway: RunningGateway, issuer: Issuer) -> None:
+    token = issuer.mint("alice")
+    odd: dict[str, dict[str, object]] = {
+        '{"query": "a", "query": "b"}': {"query": "b"},
+        r'{"query": "\u0000"}': {"query": "\0"},
+        f'{{"query": {"9" * 4000}}}': {"query": int("9" * 4000)},
+        r'{"query": "\ud83d\ude00"}': {"query": "\N{GRINNING FACE}"},
+    }
+    for arguments, seen in odd.items():
+        [block] = gateway.post(call(arguments), token=token).json()["result"]["content"]
+
+        assert json.loads(block["text"])["event"] == seen
+
+
+def test_a_client_that_leaves_before_its_request_is_complete_leaves_a_line(
+    gateway: RunningGateway, issuer: Issuer
+) -> None:
+    parts = urlsplit(gateway.base)
+    head = (
+        f"POST /mcp HTTP/1.1\r\nHost: {parts.netloc}\r\nContent-Length: 99\r\n"
+        f"Authorization: Bearer {issuer.mint('alice')}\r\n\r\n{{"
+    )
+    with socket.create_connection((parts.hostname, parts.port)) as connection:
+        connection.sendall(head.encode())
+
+    log = gateway.data_dir / "gateway.log"
+    wait_until(lambda: "a client left, or was too slow" in log.read_text())
+    assert "Traceback" not in log.read_text()
+
+
+def test_what_stalls_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How long is in tests/local/test_patience.py."""
+    served: dict[str, object] = {}
+    monkeypatch.setattr("uvicorn.run", lambda _app, **options: served.update(options))
+    configuration = tmp_path / "configuration.json"
+    configuration.write_text(json.dumps(a_configuration("http://127.0.0.1:1", targets=[])))
+    given = ["--port=1", f"--config={configuration}", f"--data-dir={tmp_path}"]
+    monkeypatch.setattr("sys.argv", ["gateway", *given])
+
+    main()
+
+    assert served["http"] is PatientProtocol

@@ -35,19 +35,12 @@ def test_a_session_is_found_by_its_latest_token_only_and_after_a_restart(tmp_pat
 
     again = opened(tmp_path)
 
+    for token in ("", ".", "unknown.token", "a" * 100_000):
+        assert again.session(token) is None
     found = again.session(second)
     assert found
     assert (found.id, found.user, found.groups) == ("s-1", "alice", ("staff",))
     assert again.session(first) is None
-
-
-def test_a_token_of_nobodys_finds_nothing_and_ends_nothing(tmp_path: Path) -> None:
-    sign_ins = opened(tmp_path)
-    kept = sign_ins.begin(a_session())
-
-    for token in ("", ".", "unknown.token", "a" * 100_000):
-        assert sign_ins.session(token) is None
-    assert sign_ins.session(kept)
 
 
 def test_a_session_ends_a_month_after_its_sign_in_however_often_it_was_refreshed(
