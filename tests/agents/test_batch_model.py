@@ -1,4 +1,4 @@
-"""The model of a batch agent: Bedrock's Converse, through Strands' own client."""
+"""The model of a batch agent, by Bedrock's Converse; and its answer where it must be JSON."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,8 +7,15 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 from botocore.stub import ANY, Stubber
 
-from stackroom.errors import ModelThrottled, ModelUnavailable, ServiceRefused, StackroomError
+from stackroom.errors import (
+    AnswerNotJson,
+    ModelThrottled,
+    ModelUnavailable,
+    ServiceRefused,
+    StackroomError,
+)
 from stackroom_agents.batch.composition import bedrock_model
+from stackroom_agents.batch.json_answers import parsed
 from tests.agents.batch_world import PROMPT, World, data
 from tests.agents.linked import LAWS, configured
 from tests.workflow.functions import forget_clients
@@ -136,3 +143,41 @@ def test_a_request_that_the_model_does_not_take_is_told(
     assert (told["success"], told["errorType"]) == (False, "ModelRefused")
     assert problem in told["error"]
     assert message not in world.printed.log.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("answer", "value"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        ("  [1, 2]\n", [1, 2]),
+        ("\N{BYTE ORDER MARK}{}", {}),
+        ('Sure:\n\n  ```json\n  {"a": "ä"}\n  ```\nDone.', {"a": "ä"}),
+        ('{"a": "``` no block ```"}', {"a": "``` no block ```"}),
+    ],
+)
+def test_an_object_or_an_array_is_taken_alone_or_in_one_block(answer: str, value: object) -> None:
+    assert parsed(answer) == value
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (" \n", "it is empty"),
+        ("thirty days", "there is no block"),
+        ('```json\n{}\n```\nor\n```json\n{"a": 1}\n```', "there is 2 blocks"),
+        ("```json\n30\n```", "an object or an array"),
+        ('{"a": 1,}', "line 1 column"),
+        ("[Infinity]", "Infinity is no number"),
+        ("[1e999]", "too large"),
+        ("[" + "9" * 5000 + "]", "a number that can't be read"),
+        ('{"a": 1, "a": 2}', "one name twice"),
+        ('["\\ud800"]', "half of a surrogate pair"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_all_else_is_refused_in_words_that_hold_nothing_of_it(answer: str, problem: str) -> None:
+    with pytest.raises(AnswerNotJson) as raised:
+        parsed(answer)
+
+    assert problem in raised.value.problem
+    assert "thirty" not in str(raised.value)

@@ -132,10 +132,12 @@ def test_a_search_that_breaks_is_told_by_its_kind(
     assert SECRET not in written_by(asked_world, everything, capsys)
 
 
-def test_errors_are_told_with_their_type_whether_observed_or_not(asked_world: World) -> None:
+def test_calls_are_told_with_who_and_errors_with_their_type_whether_observed_or_not(
+    asked_world: World,
+) -> None:
     for observed in ("", "true"):
-        asked_world.set(ENABLE_OBSERVABILITY=observed)
-        asked_world.ask(data(SECRET))
+        asked_world.set(ENABLE_OBSERVABILITY=observed, IDENTITY_FROM_EVENT="true")
+        asked_world.ask(data(SECRET, identity={"user_id": "ann", "groups": []}))
 
     silent = asked_world.printed.lines("knowledge base did not answer")
     failed = asked_world.printed.lines("search failed")
@@ -144,6 +146,10 @@ def test_errors_are_told_with_their_type_whether_observed_or_not(asked_world: Wo
     ] * 2
     assert "ValidationException" in silent[0]["reason"]
     assert [each["error_type"] for each in failed] == ["KnowledgeBaseNotFound"] * 2
+    calls = asked_world.printed.lines("catalog accessed")
+    assert {each["user_id"] for each in calls} == {"ann"}
+    outcomes = ["KnowledgeBaseNotFound", "ValidationError", "success"]
+    assert sorted(each["outcome"] for each in calls) == sorted(outcomes * 2)
 
 
 def test_observed_each_search_is_told_and_each_knowledge_base_that_answered_is_counted(
@@ -164,17 +170,6 @@ def test_observed_each_search_is_told_and_each_knowledge_base_that_answered_is_c
     assert (latency.name, latency.unit) == ("RetrievalLatency", "Milliseconds")
     assert latency.dimensions == of
     assert 50 <= latency.values[0] < 5000
-
-
-def test_the_line_of_each_call_tells_who_and_how_it_ended(asked_world: World) -> None:
-    asked_world.set(IDENTITY_FROM_EVENT="true")
-
-    asked_world.ask(data(SECRET, identity={"user_id": "ann", "groups": []}))
-
-    lines = asked_world.printed.lines("catalog accessed")
-    assert {each["user_id"] for each in lines} == {"ann"}
-    outcomes = sorted(each["outcome"] for each in lines)
-    assert outcomes == ["KnowledgeBaseNotFound", "ValidationError", "success"]
 
 
 def test_what_a_tool_raises_is_still_told_of_and_observed_by_its_library_itself(

@@ -1,7 +1,7 @@
 """The catalog tools as an agent calls them in its own process: by a model, in Strands' loop."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,14 +21,17 @@ def asked(
     invocation_state: Mapping[str, Any],
     services: AgentServices | None = None,
 ) -> Answer:
+    """Of a catalog tool, as `called`."""
+    return called(Call(tool, given), catalog_tools(services), invocation_state)
+
+
+def called(call: Call, tools: Sequence[Any], invocation_state: Mapping[str, Any]) -> Answer:
     """The result of one call, as the agent's history has it, but for the id of the call."""
 
     def script() -> Script:
-        return (yield Call(tool, given))
+        return (yield call)
 
-    agent = Agent(
-        model=ScriptedModel(script()), tools=catalog_tools(services), callback_handler=None
-    )
+    agent = Agent(model=ScriptedModel(script()), tools=[*tools], callback_handler=None)
     agent("go on", invocation_state=dict(invocation_state))
     [result] = [
         block["toolResult"]
