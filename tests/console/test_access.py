@@ -11,6 +11,7 @@ import pytest
 from starlette.routing import Route
 
 from stackroom.aws import session
+from stackroom.gateway.access import Access
 from stackroom_console.app import console_app
 from stackroom_console.console import Console
 from stackroom_console.endpoint import Audience, Endpoint, Kind
@@ -18,7 +19,8 @@ from stackroom_console.routes import ROUTES
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.console.browser import SESSION, Browser
 from tests.console.provider import Provider
-from tests.console.things import Things
+from tests.console.things import Things, dropped, indexed, new_catalog
+from tests.functions.pipeline import Pipeline
 
 GUARDED = [each for each in ROUTES if each.audience is not Audience.ANYONE]
 CHANGES = [each for each in ROUTES if each.changes]
@@ -189,3 +191,63 @@ def test_the_app_answers_nothing_that_is_not_in_the_table(console: Console) -> N
 
     assert served == {(each.method, each.path) for each in ROUTES}
     assert len(ROUTES) == len(served)
+
+
+TEXT = "Annual leave is thirty days for everyone."
+READING = [each for each in ROUTES if each.reads]
+
+
+def test_what_is_audited_is_what_hands_out_texts_and_files_and_an_operators_look() -> None:
+    assert {told(each): each.reads for each in READING} == {
+        "GET /catalogs/{catalog_id}/documents/{document_id}/file": "open_file",
+        "POST /ask": "ask",
+        "GET /operations": "operations",
+        "GET /operations/part": "operations",
+    }
+
+
+def test_a_file_or_question_is_told_with_who_and_which_documents_and_never_by_its_words(
+    alice: Browser, pipeline: Pipeline, accesses: list[Access]
+) -> None:
+    catalog = new_catalog(alice)
+    document = indexed(pipeline, "alice", catalog, "leave plans.txt", TEXT)
+
+    alice.get(f"/catalogs/{catalog}")  # which is told of no more than
+    alice.get("/ask")
+    alice.get(f"/catalogs/{catalog}/documents/{document}/file?save")
+    alice.post("/ask", query="How long is annual leave?", catalog=catalog)
+
+    assert [(each.tool, each.document_id) for each in accesses] == [
+        ("open_file", document),
+        ("ask", None),
+    ]
+    for line in accesses:
+        assert line.latency_ms >= 0
+        assert (line.outcome, line.user_id, line.catalog_id) == ("success", "alice", catalog)
+        assert line.document_ids == (document,)
+        assert "leave" not in repr(line)
+
+
+def test_what_is_refused_is_told_with_who_tried(
+    alice: Browser, bob: Browser, pipeline: Pipeline, accesses: list[Access]
+) -> None:
+    catalog = new_catalog(alice)
+    document = dropped(pipeline, "alice", catalog, "a.txt")
+
+    bob.get(f"/catalogs/{catalog}/documents/{document}/file")
+    bob.post("/ask", query="", catalog=catalog)
+
+    opened, asked = accesses
+    assert (opened.user_id, opened.outcome) == ("bob", "CATALOG_NOT_FOUND")
+    assert (opened.document_id, opened.document_ids) == (document, ())
+    assert (asked.user_id, asked.outcome, asked.document_ids) == ("bob", "VALIDATION_ERROR", ())
+
+
+def test_somebody_who_has_not_signed_in_is_told_as_nobody(
+    browser: Browser, accesses: list[Access]
+) -> None:
+    for endpoint in READING:
+        call(browser, endpoint, NOBODYS, None)
+
+    lines = [(each.tool, each.outcome, each.user_id) for each in accesses]
+    assert lines == [(each.reads, "NOT_SIGNED_IN", None) for each in READING]

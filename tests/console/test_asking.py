@@ -1,22 +1,29 @@
-"""Asking: the answer, what it stands on, what was left out; of all catalogs or of one."""
+"""Asking: the answer, what it stands on, what was left out; and that it comes in time."""
 
 import html
 import re
-from dataclasses import replace
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from unittest.mock import Mock
 
 import pytest
+from starlette.testclient import TestClient
 
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model import Catalog
+from stackroom.ports.answers import Written
 from stackroom.retrieval.answers import Answering
 from stackroom.retrieval.citations import Source
 from stackroom.retrieval.cited import CatalogAnswer, CitedSource
 from stackroom.retrieval.questions import Found
 from stackroom.retrieval.results import Answer
+from stackroom_console.app import console_app
 from stackroom_console.console import Console
+from stackroom_console.http_api import FOR_A_PAGE
 from stackroom_console.pages.answers import shown
-from tests.console.browser import Browser
+from tests.console.browser import URL, Browser
 from tests.console.things import dropped, indexed, new_catalog
 from tests.functions.pipeline import Pipeline
 from tests.records import NOW
@@ -51,8 +58,12 @@ def catalog(alice: Browser, pipeline: Pipeline) -> str:
     return catalog
 
 
-def test_an_answer_names_what_it_stands_on(alice: Browser, catalog: str) -> None:
+def test_an_answer_names_what_it_stands_on_and_the_form_keeps_what_was_asked(
+    alice: Browser, catalog: str
+) -> None:
     text = ask(alice)
+    chosen = alice.get(f"/ask?catalog={catalog}").text
+    asked = alice.post("/ask", query="<what> & why", catalog=catalog, most="3").text
 
     assert "thirty days for everyone. [1]" in read(text)
     assert '<a href="#passage-1">[1]</a>' in text
@@ -60,6 +71,10 @@ def test_an_answer_names_what_it_stands_on(alice: Browser, catalog: str) -> None
     assert f'href="/catalogs/{catalog}/documents/doc-' in passage
     assert re.search(r"\[1\] leave.txt Handbook score [01]\.\d\d", read(passage))
     assert "<mark>Annual</mark> <mark>leave</mark> is thirty days" in passage
+    for form in (chosen, asked):
+        assert f'<option value="{catalog}" selected>Handbook</option>' in form
+    assert "&lt;what&gt; &amp; why</textarea>" in asked
+    assert 'value="3"' in asked
 
 
 def test_a_question_of_one_catalog_is_answered_from_it_alone(
@@ -182,13 +197,71 @@ def test_a_passage_of_a_pdf_is_opened_at_its_page(
     assert "secret" not in " ".join(mine.left_out)
 
 
-def test_the_form_keeps_what_was_asked_and_offers_the_users_catalogs(
-    alice: Browser, catalog: str
-) -> None:
-    chosen = alice.get(f"/ask?catalog={catalog}").text
-    asked = alice.post("/ask", query="<what> & why", catalog=catalog, most="3").text
+@dataclass(frozen=True)
+class Hanging:
+    """Answers nothing before the test is over."""
 
-    for text in (chosen, asked):
-        assert f'<option value="{catalog}" selected>Handbook</option>' in text
-    assert "&lt;what&gt; &amp; why</textarea>" in asked
-    assert 'value="3"' in asked
+    is_over: threading.Event = field(default_factory=threading.Event)
+
+    def write(self, question: str, passages: Sequence[str]) -> Written:
+        self.is_over.wait()
+        return Written(text="Thirty days, said too late.")
+
+    def catalogs_of(self, *_: object, **__: object) -> None:
+        self.is_over.wait()
+
+    of_user = create = catalogs_of
+
+
+@contextmanager
+def hanging() -> Iterator[Hanging]:
+    made = Hanging()
+    try:
+        yield made
+    finally:
+        made.is_over.set()
+
+
+def hasty(console: Console, browser: Browser, *, seconds: float) -> Browser:
+    """The same person's browser, at a console that answers within so many seconds."""
+    app = console_app(replace(console, seconds=seconds))
+    client = TestClient(app, base_url=URL, cookies=browser.client.cookies)
+    return Browser(client=client, provider=browser.provider)
+
+
+def test_a_model_that_hangs_costs_nobody_the_passages(
+    alice: Browser, console: Console, catalog: str
+) -> None:
+    services = console.services
+
+    with hanging() as model:
+        written = Answering(retrieval=services.retrieval, writer=model).written
+        services.questions = replace(services.questions, written=written)
+        answer = hasty(console, alice, seconds=FOR_A_PAGE + 3).post("/ask", query=QUESTION)
+
+    assert answer.status_code == 200
+    assert "No answer was written in the time that there is for it" in answer.text
+    assert "leave.txt" in answer.text
+    assert "too late" not in answer.text
+
+
+def test_whoever_asks_what_hangs_is_told_in_a_sentence_and_by_the_log(
+    alice: Browser, console: Console, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of a change, too, that may be done by now."""
+    form = {"name": "Slow", "csrf_token": alice.csrf}
+    services, hurried = console.services, hasty(console, alice, seconds=0.2)
+
+    with hanging() as store:
+        # As much of each as is asked.
+        services.listing = services.creation = services.agents = store  # type: ignore[assignment]
+        page, program = hurried.get("/catalogs"), hurried.get("/api/agents")
+        change = hurried.send("/catalogs", form)
+
+    assert {each.status_code for each in (page, program, change)} == {503}
+    assert page.headers["retry-after"] == "5"
+    assert "answer in the time that there is for it" in page.text
+    assert program.json()["error"]["code"] == "TOOK_TOO_LONG"
+    assert "what you asked for may be done by now" in change.text
+    late = [each for each in caplog.records if each.message == "a request took too long"]
+    assert [vars(each)["path"] for each in late] == ["/catalogs", "/api/agents", "/catalogs"]

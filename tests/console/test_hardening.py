@@ -1,5 +1,7 @@
 """What every answer tells browsers, what no request may be, and that errors tell nothing of us."""
 
+import hashlib
+import json
 import re
 from pathlib import Path
 from unittest.mock import Mock
@@ -45,20 +47,15 @@ def test_every_answer_has_what_keeps_a_browser_from_harm(browser: Browser) -> No
         assert told["strict-transport-security"].startswith("max-age="), path
 
 
-def test_files_are_posted_to_the_bucket_and_nowhere_else(
+def test_files_are_posted_to_the_bucket_alone_and_pages_are_kept_by_nobody(
     console: Console, browser: Browser
 ) -> None:
-    policy = browser.get("/sign-in").headers["content-security-policy"]
+    page = browser.get("/sign-in")
 
-    [connect] = re.findall("connect-src ([^;]*)", policy)
+    [connect] = re.findall("connect-src ([^;]*)", page.headers["content-security-policy"])
+    [script] = re.findall(r'src="(/static/console.js\?v=[0-9a-f]+)"', page.text)
     assert connect == f"'self' {console.uploads}"
     assert console.uploads.startswith("https://stackroom-kb-docs-")
-
-
-def test_pages_are_kept_by_nobody_and_files_until_they_change(browser: Browser) -> None:
-    page = browser.get("/sign-in")
-    [script] = re.findall(r'src="(/static/console.js\?v=[0-9a-f]+)"', page.text)
-
     assert page.headers["cache-control"] == "no-store"
     assert "immutable" in browser.get(script).headers["cache-control"]
 
@@ -174,3 +171,37 @@ def test_a_number_of_a_query_is_in_its_range_however_it_is_written(alice: Browse
 
         told = answer.json()["error"]["message"]
         assert (answer.status_code, told) == (400, "limit: Allowed: a whole number from 1 to 100")
+
+
+HERE = Path(stackroom_console.__file__).parent
+VENDORED = HERE / "static" / "vendor"
+
+
+def test_every_file_is_as_it_was_copied() -> None:
+    lines = (VENDORED / "SHA256SUMS").read_text().splitlines()
+    listed = {name: digest for digest, name in (line.split("  ") for line in lines)}
+    there = {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in VENDORED.iterdir()
+        if path.name != "SHA256SUMS"
+    }
+
+    assert there == listed
+
+
+def test_the_lock_file_pins_each_package_by_its_contents() -> None:
+    wanted = json.loads((HERE / "package.json").read_text())["dependencies"]
+    locked = json.loads((HERE / "package-lock.json").read_text())["packages"]
+
+    assert {
+        name.removeprefix("node_modules/"): each["version"] for name, each in locked.items() if name
+    } == wanted
+    assert all(each["integrity"].startswith("sha512-") for name, each in locked.items() if name)
+
+
+def test_the_file_is_of_the_version_that_is_locked() -> None:
+    locked = json.loads((HERE / "package-lock.json").read_text())["packages"]
+
+    for package, file in {"htmx.org": "htmx.min.js", "@picocss/pico": "pico.min.css"}.items():
+        version = locked[f"node_modules/{package}"]["version"]
+        assert version in (VENDORED / file).read_text("utf-8")

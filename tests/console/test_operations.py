@@ -92,6 +92,9 @@ def test_nothing_to_tell_is_told_and_so_is_a_part_that_can_not_be_had(
         "Missing here: the dashboard's figures.",
     ):
         assert told in text
+    # Nor is there a place that no page has told.
+    for after in ("{", "[]", '{"user_id": 1}', "x" * 5000, "null"):
+        assert olga.client.get("/operations", params={"after": after}).status_code == 404
 
 
 def test_the_figures_are_those_of_the_dashboard(olga: Browser, board: Any) -> None:
@@ -114,8 +117,3 @@ def test_the_figures_are_those_of_the_dashboard(olga: Browser, board: Any) -> No
     assert line.endswith(" 7 7 7")
     assert "None was found since" in text
     assert "Missing here" not in text
-
-
-def test_a_place_that_no_page_has_told_is_none(olga: Browser) -> None:
-    for after in ("{", "[]", '{"user_id": 1}', "x" * 5000, "null"):
-        assert olga.client.get("/operations", params={"after": after}).status_code == 404

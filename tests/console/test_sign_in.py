@@ -32,13 +32,6 @@ def open_session(console: Console, browser: Browser) -> Session:
     return opened
 
 
-def test_a_sign_in_begins_a_session_and_leads_back(browser: Browser) -> None:
-    answer = browser.sign_in("alice", return_to="/catalogs?after=cat-0")
-
-    assert (answer.status_code, answer.headers["location"]) == (303, "/catalogs?after=cat-0")
-    assert '<bdi class="user">alice</bdi>' in browser.get("/catalogs").text
-
-
 def test_the_provider_is_asked_with_pkce_state_and_nonce_of_this_sign_in_alone(
     browser: Browser,
 ) -> None:
@@ -54,11 +47,13 @@ def test_the_provider_is_asked_with_pkce_state_and_nonce_of_this_sign_in_alone(
         assert queries[0][name] != queries[1][name]
 
 
-def test_the_session_is_a_sealed_cookie_that_no_script_reads_and_holds_no_token(
+def test_a_sign_in_leads_back_with_a_sealed_cookie_that_no_script_reads_and_holds_no_token(
     console: Console, browser: Browser
 ) -> None:
-    answer = browser.sign_in("alice", "people")
+    answer = browser.sign_in("alice", "people", return_to="/catalogs?after=cat-0")
 
+    assert (answer.status_code, answer.headers["location"]) == (303, "/catalogs?after=cat-0")
+    assert '<bdi class="user">alice</bdi>' in browser.get("/catalogs").text
     [cookie] = [
         each for each in answer.headers.get_list("set-cookie") if each.startswith(f"{SESSION}=")
     ]
@@ -88,7 +83,7 @@ def test_each_sign_in_is_another_session_whatever_cookie_came_before(
     assert browser.send("/catalogs", {"name": "Mine", "csrf_token": token}).status_code == 403
 
 
-def test_an_answer_is_for_the_browser_that_began(
+def test_an_answer_is_for_the_browser_that_began_and_its_code_for_that_sign_in(
     browser: Browser, new_browser: NewBrowser, provider: Provider
 ) -> None:
     """Else one could be signed in, unknowing, as whoever sent the address."""
@@ -96,23 +91,14 @@ def test_an_answer_is_for_the_browser_that_began(
     back = provider.sign_in(begun(mallory), "mallory")
 
     without = browser.get(back)
-    begun(browser)
-    with_another = browser.get(back)
-
-    assert (without.status_code, with_another.status_code) == (400, 400)
-    assert browser.session is None
-
-
-def test_a_stolen_code_is_of_no_use_in_another_sign_in(
-    browser: Browser, new_browser: NewBrowser, provider: Provider
-) -> None:
     alices = parse_qs(urlsplit(provider.sign_in(begun(browser), "alice")).query)
-    mallory = new_browser()
+    with_another = browser.get(back)
     state = parse_qs(urlsplit(begun(mallory)).query)["state"][0]
+    stolen = mallory.get(f"{CALLBACK}?code={alices['code'][0]}&state={state}")
 
-    answer = mallory.get(f"{CALLBACK}?code={alices['code'][0]}&state={state}")
-
-    assert answer.status_code == 401
+    statuses = [each.status_code for each in (without, with_another, stolen)]
+    assert statuses == [400, 400, 401]
+    assert browser.session is None
     assert mallory.session is None
 
 

@@ -1,0 +1,303 @@
+"""Agents, their knowledge bases and chats: by the API as contracts tell it, and by the pages."""
+
+import json
+from typing import Any
+
+import pytest
+
+from stackroom.agent_run import ModelStep, RunState, ShownPassage, ToolStep
+from stackroom.aws import session
+from stackroom_console.console import Console
+from tests.console.browser import Browser
+from tests.console.things import AGENT
+from tests.records import NOW
+
+
+@pytest.fixture
+def agent(alice: Browser) -> str:
+    answer = alice.call("POST", "/api/agents", AGENT)
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["data"]["agent"]["id"])
+
+
+@pytest.fixture
+def catalog(console: Console) -> str:
+    return console.services.creation.create("alice", "Plans", description="To be done").catalog_id
+
+
+def link(browser: Browser, agent: str, catalog: str, **more: Any) -> Any:
+    asked = {
+        "knowledgeBaseId": catalog,
+        "toolName": "search_plans",
+        "toolDescription": "Search Plans knowledge base",
+        **more,
+    }
+    return browser.call("POST", f"/api/agents/{agent}/knowledge-base-tools", asked)
+
+
+def error_of(answer: Any) -> tuple[int, str]:
+    told = answer.json()
+    assert told["success"] is False
+    return answer.status_code, told["error"]["message"]
+
+
+def test_an_agent_is_made_shown_edited_and_removed(alice: Browser, agent: str) -> None:
+    edited = alice.call("PATCH", f"/api/agents/{agent}", {"system_prompt": "Cite.\nAlways."})
+    shown = alice.get(f"/api/agents/{agent}").json()["data"]["agent"]
+    listed = alice.get("/api/agents").json()["data"]["agents"]
+
+    assert edited.status_code == 200
+    assert shown == edited.json()["data"]["agent"] == listed[0]
+    assert (shown["name"], shown["system_prompt"], shown["version"]) == (
+        "Planner",
+        "Cite.\nAlways.",
+        2,
+    )
+    assert "user_id" not in shown
+    assert alice.call("DELETE", f"/api/agents/{agent}").json() == {"success": True, "data": {}}
+    assert error_of(alice.get(f"/api/agents/{agent}")) == (404, "Agent not found")
+
+
+def test_ones_own_knowledge_bases_are_available(
+    alice: Browser, console: Console, agent: str, catalog: str
+) -> None:
+    console.services.creation.create("bob", "Letters")
+
+    found = alice.get(f"/api/agents/{agent}/available-knowledge-bases").json()
+
+    assert found["success"]
+    assert found["data"] == [
+        {
+            "id": catalog,
+            "name": "Plans",
+            "description": "To be done",
+            "stats": {"documentCount": 0, "chunkCount": None},
+            "defaultMinScore": 0.7,
+        }
+    ]
+
+
+def test_a_knowledge_base_is_linked_once_changed_and_removed(
+    alice: Browser, agent: str, catalog: str
+) -> None:
+    linked = link(alice, agent, catalog)
+    again = link(alice, agent, catalog, toolName="search_again")
+    tool = linked.json()["data"]["tool"]
+    path = f"/api/agents/{agent}/knowledge-base-tools/{tool['id']}"
+    changed = alice.call("PATCH", path, {"defaultTopK": 12, "toolDescription": "Plans"})
+
+    assert linked.status_code == 200
+    assert tool["config"] == {
+        "knowledgeBaseId": catalog,
+        "knowledgeBaseName": "Plans",
+        "defaultTopK": 5,
+        "defaultMinScore": 0.7,
+    }
+    assert error_of(again) == (400, "KB already linked")
+    [kept] = alice.get(f"/api/agents/{agent}").json()["data"]["agent"]["available_tools"]
+    assert changed.json()["data"]["tool"] == kept
+    assert (kept["config"]["defaultTopK"], kept["description"]) == (12, "Plans")
+    assert alice.call("DELETE", f"/api/agents/{agent}/tools/{tool['id']}").status_code == 200
+    assert error_of(alice.call("PATCH", path, {})) == (404, "Tool not found")
+
+
+def test_anothers_knowledge_base_is_not_linked_and_a_field_that_there_is_not_is_named(
+    alice: Browser, console: Console, agent: str, catalog: str
+) -> None:
+    letters = console.services.creation.create("bob", "Letters").catalog_id
+
+    assert error_of(link(alice, agent, letters)) == (404, "Not found")
+    status, message = error_of(link(alice, agent, catalog, tool_name="x"))
+    assert status == 400
+    assert message.startswith("'tool_name': no such field. Allowed: knowledgeBaseId, toolName")
+    assert alice.get(f"/api/agents/{agent}").json()["data"]["agent"]["available_tools"] == []
+
+
+def make(browser: Browser, name: str = "Planner", **more: str) -> str:
+    answer = browser.post("/agents", name=name, model="amazon.nova-lite-v1:0", **more)
+    assert answer.status_code == 303, answer.text
+    return str(answer.headers["location"])
+
+
+def test_an_agent_is_made_and_its_edit_survives_a_reload(alice: Browser) -> None:
+    new = alice.get("/agents/new").text
+    path = make(alice, description="Plans things")
+
+    saved = alice.post(
+        path, name="Chef", description="", model="m", system_prompt="Be brief.\r\nCite."
+    )
+
+    assert 'value="amazon.nova-lite-v1:0" aria-describedby' in new  # the usual model
+    assert '<option value="second.model-v1:0"></option>' in new
+    # Until it is saved.
+    assert '<button id="add-knowledge-base" type="button" disabled' in new
+    assert saved.headers["location"] == f"{path}?saved"
+    assert "Saved." in alice.get(f"{path}?saved").text
+    shown = alice.get(path).text
+    assert "Saved." not in shown
+    assert "Chef" in shown
+    assert "Be brief.\nCite.</textarea>" in shown
+    assert "Plans things" not in shown
+    assert "Chef" in alice.get("/agents").text
+
+
+def test_the_tools_configuration_is_the_one_of_the_gateways_tools(alice: Browser) -> None:
+    told = alice.get("/tools-config.json").json()
+
+    assert (told["id"], len(told["tools"])) == ("knowledge_base_tools", 10)
+
+
+def test_quick_add_gives_the_defaults_and_a_second_one_is_told_in_the_dialog(
+    alice: Browser, catalog: str
+) -> None:
+    path = make(alice)
+
+    first = alice.post(f"{path}/knowledge-bases", knowledge_base_id=catalog)
+    form = {"csrf_token": alice.csrf, "knowledge_base_id": catalog}
+    second = alice.send(f"{path}/knowledge-bases", form, **{"HX-Request": "true"})
+
+    assert first.headers["location"] == path
+    assert second.status_code == 400
+    assert "KB already linked" in second.text
+    assert "<html" not in second.text
+    shown = alice.get(path).text
+    assert shown.count("data-tool=") == 1
+    for told in (
+        "search_plans",
+        "Search Plans knowledge base",
+        "• Top 5 results",
+        "Min score: 0.7",
+    ):
+        assert told in shown
+
+
+def test_a_tool_is_configured_edited_and_removed(alice: Browser, catalog: str) -> None:
+    path = make(alice)
+    configured = {"tool_name": "my_plans", "tool_description": "What is planned"}
+
+    adding = alice.part(f"{path}/knowledge-bases/{catalog}").text
+    alice.post(f"{path}/knowledge-bases/{catalog}", **configured, top_k="12", min_score="0.25")
+    added = alice.get(path).text
+    tool = alice.get(f"/api{path}").json()["data"]["agent"]["available_tools"][0]["id"]
+    editing = alice.part(f"{path}/tools/{tool}/edit").text
+    alice.post(f"{path}/tools/{tool}/edit", tool_name="renamed", top_k="3")
+    edited = alice.get(path).text
+    alice.post(f"{path}/tools/{tool}/delete")
+
+    assert 'value="search_plans"' in adding
+    for told in ("my_plans", "What is planned", "• Top 12 results", "Min score: 0.25"):
+        assert told in added
+    assert 'value="my_plans"' in editing
+    assert "renamed" in edited
+    assert "• Top 3 results • Min score: 0.25" in edited
+    assert "data-tool=" not in alice.get(path).text
+
+
+def test_an_agent_is_exported_and_imported_by_another_who_has_not_its_knowledge_base(
+    alice: Browser, bob: Browser, catalog: str
+) -> None:
+    path = make(alice, name="Plänner", system_prompt="Cite.")
+    alice.post(f"{path}/knowledge-bases", knowledge_base_id=catalog)
+
+    seen_before = bob.get("/agents").text
+    exported = alice.get(f"{path}/export")
+    imported = bob.post("/agents/import", agent=exported.text)
+    refused = bob.post("/agents/import", agent="{}")
+
+    assert exported.headers["content-disposition"] == 'attachment; filename="planner.json"'
+    assert json.loads(exported.text)["agent"]["name"] == "Plänner"
+    assert "Plänner" not in seen_before
+    shown = bob.get(imported.headers["location"]).text
+    assert "Plänner" in shown
+    assert 'class="card gone"' in shown
+    assert "Knowledge base not found" in shown
+    assert "Knowledge base not found" not in alice.get(path).text
+    assert refused.status_code == 400
+    assert "The file is no agent as Export gives it: " in refused.text
+
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+def start(browser: Browser, agent: str, message: Any = "What is planned?") -> Any:
+    return browser.call("POST", f"/api/agents/{agent}/runs", {"message": message})
+
+
+def test_a_run_is_accepted_queued_and_shown(alice: Browser, console: Console, agent: str) -> None:
+    answer = start(alice, agent)
+
+    assert answer.status_code == 202
+    run = answer.json()["data"]["run"]
+    url = console.services.deployment.settings.need("agent_runs_queue_url")
+    [message] = session.client("sqs").receive_message(QueueUrl=url)["Messages"]
+    assert json.loads(message["Body"]) == {"user_id": "alice", "run_id": run["id"]}
+    assert alice.get(f"/api/runs/{run['id']}").json()["data"]["run"] == run
+    assert (run["state"], run["steps"], run["answer"]) == ("accepted", [], None)
+    assert "userId" not in run
+
+
+def test_the_chat_asks_and_calls_off(alice: Browser, agent: str) -> None:
+    asked = alice.post(f"/agents/{agent}/chat", message="What is planned?\r\nAnd when?")
+    shown = alice.get(f"/agents/{agent}/chat").text
+    [run] = alice.get(f"/api/agents/{agent}/runs").json()["data"]["runs"]
+
+    cancelled = alice.post(f"/runs/{run['id']}/cancel")
+
+    assert asked.headers["location"] == cancelled.headers["location"] == f"/agents/{agent}/chat"
+    assert run["message"] == "What is planned?\nAnd when?"
+    assert "What is planned?\nAnd when?" in shown
+    assert f"/runs/{run['id']}/cancel" in shown
+    after = alice.get(f"/agents/{agent}/chat").text
+    assert "cancelled" in after
+    assert f"/runs/{run['id']}/cancel" not in after
+
+
+def test_steps_are_shown_as_text_with_file_page_and_score(
+    alice: Browser, console: Console, agent: str
+) -> None:
+    run_id = start(alice, agent, HOSTILE).json()["data"]["run"]["id"]
+    book = console.services.deployment.agent_runs
+    run = book.get("alice", run_id)
+    assert run is not None
+    passage = ShownPassage(
+        rank=1,
+        content=f"Leave is 30 days. {HOSTILE}",
+        source={"filename": f"{HOSTILE}.pdf", "page": 12, "section": None},
+        similarity=0.812,
+    )
+    asked = ToolStep(
+        tool_id="tool_kb_1_abc1234",
+        tool_name="search_plans",
+        knowledge_base_name="Plans",
+        query=HOSTILE,
+        is_success=True,
+        told="Found 1 relevant chunks (0 omitted due to size)",
+        passages=(passage,),
+        at=NOW,
+        seconds=0.2,
+    )
+    said = ModelStep(
+        text=f"Thirty days. {HOSTILE}", at=NOW, seconds=1, input_tokens=1200, output_tokens=34
+    )
+    over = {"steps": (asked, said), "state": RunState.SUCCEEDED, "input_tokens": 1200}
+    book.save(run.model_copy(update={**over, "output_tokens": 34, "tool_calls": 1}))
+
+    shown = alice.get(f"/agents/{agent}/chat").text
+
+    assert HOSTILE not in shown
+    assert shown.count("&lt;img src=x onerror=alert(1)&gt;") == 5
+    for told in ("search_plans", "page 12", "score 0.81", "1 tool call, 1,234 tokens", "succeeded"):
+        assert told in shown
+
+
+def test_what_nobody_changed_is_not_sent_again(alice: Browser, agent: str) -> None:
+    start(alice, agent)
+    page = alice.get(f"/agents/{agent}/chat").text
+    path = page.partition('hx-get="')[2].partition('"')[0].replace("&amp;", "&")
+
+    unchanged = alice.part(path).text
+    start(alice, agent, "And then?")
+    changed = alice.part(path).text
+
+    assert "What is planned?" not in unchanged
+    assert "And then?" in changed
