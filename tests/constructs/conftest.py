@@ -1,4 +1,3 @@
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,10 +8,6 @@ from tests.infra.synthesis import kept
 
 if TYPE_CHECKING:
     import aws_cdk as cdk
-
-# Before the CDK is imported: it reads both once.
-os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
-os.environ["CDK_VALIDATION"] = "false"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,4 +1,4 @@
-"""Mistakes in an agent's arguments, told when the app is synthesised."""
+"""Mistakes in an agent's arguments, and rights too many that are stated: told at synthesis."""
 
 from pathlib import Path
 from typing import Any
@@ -6,11 +6,21 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sqs as sqs
 from aws_cdk.aws_s3_assets import Asset
 
-from stackroom_constructs import AgentNetwork, RetrievalTool
-from tests.constructs.agents import Wiki, a_file, a_stack, an_agent
+from stackroom_constructs import (
+    AgentNetwork,
+    BedrockKnowledgeBase,
+    ImplicitFilter,
+    InvalidArgument,
+    MetadataAttribute,
+    Reranking,
+    RetrievalTool,
+    VectorIndexKnowledgeBase,
+)
+from tests.constructs.agents import Wiki, a_file, a_stack, an_agent, nothing_found
 
 
 @pytest.fixture
@@ -156,43 +166,113 @@ def test_assets_that_are_none_of_a_prompt_or_a_tool_or_given_twice_are_refused(
             an_agent(a_stack(), tmp_path, **given)
 
 
-def test_a_network_is_an_agents_network_with_a_security_group(
+def test_a_network_without_a_security_group_and_another_way_to_bundle_are_refused(
     stack: cdk.Stack, tmp_path: Path
 ) -> None:
     vpc = ec2.Vpc(stack, "Vpc", restrict_default_security_group=False)
+    docker = a_stack(**{"stackroom:bundling": "docker"})
 
     with pytest.raises(ValueError, match="network 'vpc' must be an AgentNetwork"):
         an_agent(stack, tmp_path, network="vpc")
     with pytest.raises(ValueError, match="security_groups of an agent's network must be one"):
         AgentNetwork(vpc=vpc, security_groups=())
-
-
-def test_another_way_to_bundle_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="context stackroom:bundling 'docker' must be 'full' or"):
-        an_agent(a_stack(**{"stackroom:bundling": "docker"}), tmp_path)
+        an_agent(docker, tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("seconds", "told"),
-    [(None, "visibility_timeout of the queue 30 must be 600"), (599, "599 must be 600 seconds")],
+    ("seconds", "given", "told"),
+    [
+        (None, {}, "visibility_timeout of the queue 30 must be 600"),
+        (599, {}, "599 must be 600 seconds"),
+        (600, {"batch_size": 0}, "batch_size 0 must be"),
+        (600, {"batch_size": 11}, "batch_size 11 must be"),
+        (600, {"max_concurrency": 1}, "max_concurrency 1 must be"),
+    ],
 )
-def test_a_queue_that_shows_a_message_again_too_soon_is_refused(
-    stack: cdk.Stack, tmp_path: Path, seconds: int | None, told: str
+def test_a_queue_that_shows_a_message_too_soon_or_a_batch_that_lambda_refuses_is_refused(
+    stack: cdk.Stack, tmp_path: Path, seconds: int | None, given: dict[str, int], told: str
 ) -> None:
     timeout = cdk.Duration.seconds(seconds) if seconds is not None else None
     queue = sqs.Queue(stack, "Queue", visibility_timeout=timeout)
 
     with pytest.raises(ValueError, match=told):
-        an_agent(stack, tmp_path).consume(queue)
-
-
-@pytest.mark.parametrize("given", [{"batch_size": 0}, {"batch_size": 11}, {"max_concurrency": 1}])
-def test_a_batch_that_lambda_refuses_is_refused(
-    stack: cdk.Stack, tmp_path: Path, given: dict[str, int]
-) -> None:
-    arn = "arn:aws:sqs:us-east-1:123456789012:theirs"
-    queue = sqs.Queue.from_queue_arn(stack, "Queue", arn)
-    [name] = given
-
-    with pytest.raises(ValueError, match=f"{name} {given[name]} must be"):
         an_agent(stack, tmp_path).consume(queue, **given)
+
+
+CLAUDE = "anthropic.claude-haiku-4-5-20251001-v1:0"
+ID = "ABCDE12345"
+
+
+class Everywhere(Wiki):
+    """Its maker took a star where there are resources to name."""
+
+    def generate_iam_permissions(self) -> list[iam.PolicyStatement]:
+        return [iam.PolicyStatement(actions=["secretsmanager:GetSecretValue"], resources=["*"])]
+
+
+def test_what_our_knowledge_bases_state_is_right_as_it_is(tmp_path: Path) -> None:
+    stack = a_stack()
+    year = MetadataAttribute(key="year", type="NUMBER", description="Of issue.")
+    told: dict[str, Any] = {
+        "guardrail_id": "gr123",
+        "reranking": Reranking(model="amazon.rerank-v1:0"),
+    }
+    of_bedrock = [
+        BedrockKnowledgeBase(
+            stack,
+            f"Handbook{number}",
+            knowledge_base_id=f"ABCDE1234{number}",
+            implicit_filter=ImplicitFilter(model=f"{profile}{CLAUDE}", attributes=(year,)),
+            **told,
+        )
+        for number, profile in enumerate(("", "eu.", "global."))
+    ]
+    in_an_index = VectorIndexKnowledgeBase(
+        stack,
+        "Parts",
+        index_arn="arn:aws:s3vectors:us-east-1:123456789012:bucket/parts/index/chunks",
+        tenancy="shared",
+        **told,
+    )
+
+    an_agent(stack, tmp_path, knowledge_bases=[*of_bedrock, in_an_index])
+
+    nothing_found(stack)
+
+
+LISTING = iam.PolicyStatement(actions=["s3:ListAllMyBuckets"], resources=["*"])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"knowledge_bases": [Everywhere()]},
+        {"additional_policy_statements_for_tools": [LISTING]},
+        {"additional_policy_statements_for_knowledge_bases": [LISTING]},
+    ],
+    ids=["of a knowledge base", "for tools", "for knowledge bases"],
+)
+def test_a_star_of_somebody_else_is_for_them_to_explain(
+    tmp_path: Path, given: dict[str, Any]
+) -> None:
+    stack = a_stack()
+    an_agent(stack, tmp_path, **{"knowledge_bases": [{"knowledge_base_id": ID}], **given})
+
+    with pytest.raises(RuntimeError, match=r"AwsSolutions-IAM5\[Resource::\*\]"):
+        nothing_found(stack)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"id": ID}, r"knowledge_bases\[0\] \['id'\] must be among the arguments of BedrockKn"),
+        ({"knowledge_base_id": ID, "acl": True}, r"knowledge_bases\[0\] \['acl'\] must be among"),
+        ({"name": "Rules"}, "knowledge_base_id None must be given"),
+    ],
+)
+def test_plain_props_that_are_none_are_named(
+    tmp_path: Path, given: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(InvalidArgument, match=told):
+        an_agent(a_stack(), tmp_path, knowledge_bases=[given])

@@ -49,8 +49,11 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> cdk.Stack:
     return stack
 
 
-def test_the_function_is_told_what_the_handler_reads(plain: cdk.Stack) -> None:
+def test_the_function_is_told_what_the_handler_reads_and_of_an_agents_size(
+    plain: cdk.Stack,
+) -> None:
     told = variables(plain)
+    function = properties(plain, "AWS::Lambda::Function")
 
     assert told.pop("SYSTEM_PROMPT_S3_KEY").endswith(".txt")
     assert told == {
@@ -64,13 +67,6 @@ def test_the_function_is_told_what_the_handler_reads(plain: cdk.Stack) -> None:
         "POWERTOOLS_METRICS_NAMESPACE": "Stackroom",
         "LOG_LEVEL": "INFO",
     }
-
-
-def test_the_function_is_of_the_size_that_an_agent_needs_and_under_its_key(
-    plain: cdk.Stack,
-) -> None:
-    function = properties(plain, "AWS::Lambda::Function")
-
     assert (function["MemorySize"], function["Timeout"]) == (1024, 600)
     assert (function["Runtime"], function["Architectures"]) == ("python3.13", ["arm64"])
     assert function["Handler"] == "stackroom_agents.batch_handler.handler"
@@ -90,23 +86,19 @@ def test_without_knowledge_bases_it_may_do_this_and_nothing_else(plain: cdk.Stac
     }
 
 
-def test_the_log_is_under_the_key_and_only_that_log_may_use_it(plain: cdk.Stack) -> None:
+def test_the_log_is_under_the_key_which_only_it_may_use_and_both_go_with_the_stack_unless_said(
+    plain: cdk.Stack, stack: cdk.Stack, tmp_path: Path
+) -> None:
     group = properties(plain, "AWS::Logs::LogGroup")
     key = properties(plain, "AWS::KMS::Key")
     _, of_logs = key["KeyPolicy"]["Statement"]
+    an_agent(stack, tmp_path, removal_policy=cdk.RemovalPolicy.RETAIN)
 
     arn = f"arn:aws:logs:us-east-1:123456789012:log-group:{group['LogGroupName']}"
     assert spelled(group["KmsKeyId"]) == "<AgentKey.Arn>"
     assert "DataProtectionPolicy" not in group
     assert key["EnableKeyRotation"] is True
     assert of_logs["Condition"] == {"ArnEquals": {"kms:EncryptionContext:aws:logs:arn": arn}}
-
-
-def test_key_and_log_go_with_the_stack_unless_said(
-    plain: cdk.Stack, stack: cdk.Stack, tmp_path: Path
-) -> None:
-    an_agent(stack, tmp_path, removal_policy=cdk.RemovalPolicy.RETAIN)
-
     for each, policy in ((plain, "Delete"), (stack, "Retain")):
         policies = {
             made["Type"]: made["DeletionPolicy"]
@@ -271,28 +263,26 @@ def test_inside_a_vpc_it_may_have_network_interfaces(stack: cdk.Stack, tmp_path:
     ]
 
 
-def test_it_takes_messages_of_a_queue_and_tells_which_failed(
+def test_it_takes_messages_of_a_queue_and_answers_go_to_one_under_its_key(
     stack: cdk.Stack, tmp_path: Path
 ) -> None:
     queue = sqs.Queue(stack, "Questions", visibility_timeout=cdk.Duration.minutes(10))
-    an_agent(stack, tmp_path).consume(queue, batch_size=3, max_concurrency=2)
+    key = kms.Key(stack, "QueueKey")
+    answers = sqs.Queue(stack, "Answers", encryption_master_key=key)
+    an_agent(stack, tmp_path, answers_queue=answers).consume(queue, batch_size=3, max_concurrency=2)
 
     mapping = properties(stack, "AWS::Lambda::EventSourceMapping")
+    [url] = variables(stack)["ANSWERS_QUEUE_URL"].values()
 
     assert mapping["BatchSize"] == 3
     assert mapping["ScalingConfig"] == {"MaximumConcurrency": 2}
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
-
-
-def test_answers_go_to_one_queue_and_under_its_key(stack: cdk.Stack, tmp_path: Path) -> None:
-    key = kms.Key(stack, "QueueKey")
-    queue = sqs.Queue(stack, "Answers", encryption_master_key=key)
-    an_agent(stack, tmp_path, answers_queue=queue)
-
-    [url] = variables(stack)["ANSWERS_QUEUE_URL"].values()
-
     assert url.startswith("Answers")
-    assert {each for each in granted(stack) if each[0].startswith(("sqs:", "kms:"))} == {
+    assert {
+        each
+        for each in granted(stack)
+        if each[0].startswith(("sqs:", "kms:")) and each[1] != "<Questions.Arn>"
+    } == {
         ("sqs:SendMessage", "<Answers.Arn>"),
         ("kms:GenerateDataKey", "<QueueKey.Arn>"),
         ("kms:Decrypt", "<QueueKey.Arn>"),

@@ -58,10 +58,12 @@ def test_every_one_carries_the_tag_by_which_an_mcp_server_finds_it(created: Asse
     assert all(each["mcp-multirag-kb"] == "true" for each in tags)
 
 
-def test_its_documents_are_what_lies_below_the_prefix_in_chunks_of_300_tokens(
+def test_its_documents_lie_below_the_prefix_and_its_role_may_read_them_and_fill_its_index(
     created: Assembly,
 ) -> None:
     found = source(created, "defaults", "Handbook")
+    [index] = created.all("defaults", "AWS::S3Vectors::Index")
+    filled = f"arn:aws:s3vectors:{{region}}:{{account}}:index/{index.logical_id}"
 
     assert found["DataSourceConfiguration"] == {
         "Type": "S3",
@@ -74,45 +76,28 @@ def test_its_documents_are_what_lies_below_the_prefix_in_chunks_of_300_tokens(
         }
     }
     assert (found["Name"], found["DataDeletionPolicy"]) == ("documents", "DELETE")
-
-
-def test_its_role_may_embed_and_read_its_documents_and_fill_its_index(created: Assembly) -> None:
-    [index] = created.all("defaults", "AWS::S3Vectors::Index")
-    filled = f"arn:aws:s3vectors:{{region}}:{{account}}:index/{index.logical_id}"
-
+    on_vectors = ("DeleteVectors", "GetIndex", "GetVectors", "PutVectors", "QueryVectors")
     assert rights(created, "defaults", "Handbook") == {
         "bedrock:InvokeModel": TITAN,
         "s3:ListBucket": BUCKET,
         "s3:GetObject": f"{BUCKET}/handbook/*",
-        **dict.fromkeys(
-            (
-                "s3vectors:DeleteVectors",
-                "s3vectors:GetIndex",
-                "s3vectors:GetVectors",
-                "s3vectors:PutVectors",
-                "s3vectors:QueryVectors",
-            ),
-            filled,
-        ),
+        **{f"s3vectors:{name}": filled for name in on_vectors},
     }
 
 
-def test_it_is_kept_when_the_stack_goes_unless_said(created: Assembly) -> None:
+def test_it_is_kept_when_the_stack_goes_unless_said_and_goes_before_its_role_and_index(
+    created: Assembly,
+) -> None:
     kept = {each.raw["DeletionPolicy"] for each in created.all("defaults")}
     gone = [
         each.raw["DeletionPolicy"]
         for each in created.all("stores")
         if each.logical_id.startswith("Managed") and "OfTitan" not in each.logical_id
     ]
-
-    assert kept == {"Retain"}
-    assert gone == ["Delete"] * 3
-
-
-def test_it_and_its_source_come_after_role_and_index_and_go_before_them(created: Assembly) -> None:
     role = created.one("defaults", "AWS::IAM::Role")
     index = created.one("defaults", "AWS::S3Vectors::Index")
 
+    assert (kept, gone) == ({"Retain"}, ["Delete"] * 3)
     for each in ("AWS::Bedrock::KnowledgeBase", "AWS::Bedrock::DataSource"):
         needed = created.one("defaults", each).raw["DependsOn"]
         assert {role.logical_id, index.logical_id} <= set(needed)

@@ -1,4 +1,4 @@
-"""The examples: short, synthesised as they stand, and nothing for cdk-nag to find."""
+"""The examples: short, synthesised as they stand, nothing for cdk-nag to find; and the page."""
 
 import importlib
 import json
@@ -12,6 +12,8 @@ import boto3
 import pytest
 from cdk_nag import AwsSolutionsChecks
 from moto import mock_aws
+
+from docs.constructs import CLASSES, PAGE, table, with_arguments
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "constructs"
 APPS = sorted(
@@ -68,3 +70,10 @@ def test_the_glossarys_tool_finds_a_term_in_the_table_that_it_is_told(
         answers = [tool(term="Pool "), tool(term="lake")]
 
     assert answers == ["What all catalogs share.", "The glossary has no 'lake'."]
+
+
+def test_the_page_tells_of_arguments_as_they_are() -> None:
+    text = PAGE.read_text("utf-8")
+
+    assert with_arguments(text) == text, "run: make docs"
+    assert all(table(described).count("\n") > 1 for described in CLASSES)

@@ -1,14 +1,9 @@
-import os
 from pathlib import Path
 
 import pytest
 
 from tests.infra.assembly import Assembly
 from tests.infra.synthesis import deployment
-
-# Before the CDK is imported: it reads both once.
-os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
-os.environ["CDK_VALIDATION"] = "false"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

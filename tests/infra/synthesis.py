@@ -8,6 +8,7 @@ without acknowledgment fails that.
 import fcntl
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -15,6 +16,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tests.infra.assembly import Assembly
+
+# Before the CDK is imported: it reads both once.
+os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
+os.environ["CDK_VALIDATION"] = "false"
 
 ROOT = Path(__file__).parents[2]
 _PACKAGES = ("stackroom", "stackroom_agents", "stackroom_console", "stackroom_constructs")

@@ -1,7 +1,11 @@
-"""The zips of the functions: what is in them, and that ours is enough to read without a network."""
+"""What is zipped for the functions, and that what make runs of infra/ starts by its path."""
 
 import json
 import re
+import subprocess
+import sys
+
+import pytest
 
 from infra import bundling
 from stackroom.aws.session import ALIASES
@@ -42,3 +46,18 @@ def test_the_cli_bundles_and_everything_else_does_not() -> None:
 
     assert shared["context"]["bundling"] == "full"
     assert shared["app"] == ".venv/bin/python infra/app.py"
+
+
+@pytest.mark.parametrize("script", ["purge.py", "limits.py"])
+def test_a_script_starts_by_its_path(script: str) -> None:
+    command = [sys.executable, f"infra/{script}", "--help"]
+
+    run = subprocess.run(command, cwd=bundling.ROOT, capture_output=True, text=True, check=False)
+
+    assert (run.returncode, run.stderr) == (0, "")
+
+
+def test_no_module_hides_one_of_pythons_own() -> None:
+    modules = {path.stem for path in (bundling.ROOT / "infra").glob("*.py")}
+
+    assert modules & sys.stdlib_module_names == set()

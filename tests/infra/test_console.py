@@ -17,6 +17,7 @@ def test_every_path_is_the_apps_own_throttled_and_reached_by_its_api_alone(
     route = assembly.one("console", "AWS::ApiGatewayV2::Route").properties
     stage = assembly.one("console", "AWS::ApiGatewayV2::Stage").properties
     integration = assembly.one("console", "AWS::ApiGatewayV2::Integration").properties
+    logged = set(json.loads(stage["AccessLogSettings"]["Format"]).values())
 
     assert route["RouteKey"] == stage["StageName"] == "$default"
     assert stage["DefaultRouteSettings"] == {
@@ -29,25 +30,13 @@ def test_every_path_is_the_apps_own_throttled_and_reached_by_its_api_alone(
     api = assembly.one("console", "AWS::ApiGatewayV2::Api").logical_id
     assert permission["Principal"] == "apigateway.amazonaws.com"
     assert permission["SourceArn"] == f"arn:aws:execute-api:{{region}}:{{account}}:{api}/*/*"
-
-
-def test_the_log_of_requests_holds_neither_tokens_nor_codes(assembly: Assembly) -> None:
-    stage = assembly.one("console", "AWS::ApiGatewayV2::Stage").properties
-
-    logged = set(json.loads(stage["AccessLogSettings"]["Format"]).values())
-
-    # What could hold one: headers, the query, and the whole request line.
+    # What could hold a token or a code: headers, the query, and the whole request line.
     assert not {each for each in logged if "header" in each.lower() or "query" in each.lower()}
     assert "$context.protocol" not in logged
     assert {"$context.path", "$context.status", "$context.requestId"} <= logged
-
-
-def test_a_function_ends_before_the_api_stops_waiting(assembly: Assembly) -> None:
     # https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html
     seconds = assembly.function("console")["Timeout"]
-
-    assert seconds < 30
-    assert seconds > ANSWERED_WITHIN + FOR_A_START  # so that it ends with words of ours
+    assert ANSWERED_WITHIN + FOR_A_START < seconds < 30  # so that it ends with words of ours
 
 
 def test_people_sign_in_by_a_code_that_is_no_use_to_others(assembly: Assembly) -> None:
@@ -78,20 +67,16 @@ def test_tokens_of_both_clients_open_the_api_and_the_first_signs_in(assembly: As
     assert variables["CONSOLE_URL"] == _address(assembly)
 
 
-def test_the_key_of_sessions_is_made_by_aws_and_stands_nowhere(assembly: Assembly) -> None:
+def test_the_key_of_sessions_is_made_by_aws_and_operators_are_the_group_that_the_app_asks_for(
+    assembly: Assembly,
+) -> None:
     secret = assembly.one("console", "AWS::SecretsManager::Secret")
-
-    assert "SecretString" not in secret.properties
-    assert secret.properties["GenerateSecretString"] == {
-        "PasswordLength": 64,
-        "ExcludePunctuation": True,
-    }
-    assert assembly.variables("console")["CONSOLE_KEY_ARN"].endswith(secret.logical_id)
-
-
-def test_the_group_of_operators_is_the_one_that_the_app_asks_for(assembly: Assembly) -> None:
     group = assembly.one("data", "AWS::Cognito::UserPoolGroup")
 
+    generated = {"PasswordLength": 64, "ExcludePunctuation": True}
+    assert secret.properties["GenerateSecretString"] == generated
+    assert "SecretString" not in secret.properties  # so that it stands nowhere
+    assert assembly.variables("console")["CONSOLE_KEY_ARN"].endswith(secret.logical_id)
     assert group.properties["GroupName"] == OPERATORS
     assert group.raw["DeletionPolicy"] == "Retain"
 

@@ -6,18 +6,27 @@ from tests.infra.assembly import Assembly
 from tests.infra.synthesis import DOMAIN
 
 
-def test_the_bucket_is_private_encrypted_and_versioned(assembly: Assembly) -> None:
+def test_the_bucket_is_private_encrypted_versioned_and_tells_eventbridge(
+    assembly: Assembly,
+) -> None:
+    """And forgets old versions and half uploads, and no document."""
     bucket = assembly.one("data", "AWS::S3::Bucket").properties
 
     assert bucket["BucketName"] == "stackroom-kb-docs-{account}-{region}"
     assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
     assert bucket["VersioningConfiguration"] == {"Status": "Enabled"}
-    [rule] = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
-    assert rule == {
+    [encryption] = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+    assert encryption == {
         "ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"},
         "BlockedEncryptionTypes": {"EncryptionType": ["SSE-C"]},
     }
     assert bucket["OwnershipControls"] == {"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]}
+    told = bucket["NotificationConfiguration"]
+    assert told == {"EventBridgeConfiguration": {"EventBridgeEnabled": True}}
+    [rule] = bucket["LifecycleConfiguration"]["Rules"]
+    assert rule["NoncurrentVersionExpiration"] == {"NoncurrentDays": 30}
+    assert rule["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 7}
+    assert "ExpirationInDays" not in rule
 
 
 def test_what_is_encrypted_with_anybodys_own_key_or_not_on_the_way_is_refused(
@@ -44,21 +53,6 @@ def test_what_is_encrypted_with_anybodys_own_key_or_not_on_the_way_is_refused(
     assert {"NumericLessThan": {"s3:TlsVersion": 1.2}} in conditions
 
 
-def test_the_bucket_tells_eventbridge_and_forgets_old_versions_and_half_uploads(
-    assembly: Assembly,
-) -> None:
-    bucket = assembly.one("data", "AWS::S3::Bucket").properties
-
-    [rule] = bucket["LifecycleConfiguration"]["Rules"]
-
-    assert bucket["NotificationConfiguration"] == {
-        "EventBridgeConfiguration": {"EventBridgeEnabled": True}
-    }
-    assert rule["NoncurrentVersionExpiration"] == {"NoncurrentDays": 30}
-    assert rule["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 7}
-    assert "ExpirationInDays" not in rule
-
-
 def test_a_browser_may_upload_from_the_consoles_pages_and_those_named(
     assembly: Assembly, otherwise: Assembly
 ) -> None:
@@ -73,10 +67,10 @@ def test_a_browser_may_upload_from_the_consoles_pages_and_those_named(
 
 
 @pytest.mark.parametrize(
-    ("name", "keys", "index", "index_keys", "projected"),
+    ("name", "keys", "index", "projected"),
     [
-        ("Catalogs", ["catalog_id", "sk"], "user_id-index", ["user_id"], "KEYS_ONLY"),
-        ("Control", ["pk", "sk"], "live-index", ["live", "until"], "ALL"),
+        ("Catalogs", ["catalog_id", "sk"], ("user_id-index", "user_id"), "KEYS_ONLY"),
+        ("Control", ["pk", "sk"], ("live-index", "live", "until"), "ALL"),
     ],
 )
 def test_a_table_is_on_demand_encrypted_and_recoverable_and_has_its_index(
@@ -84,8 +78,7 @@ def test_a_table_is_on_demand_encrypted_and_recoverable_and_has_its_index(
     name: str,
     keys: list[str],
     *,
-    index: str,
-    index_keys: list[str],
+    index: tuple[str, ...],
     projected: str,
 ) -> None:
     table = assembly.one("data", "AWS::DynamoDB::GlobalTable", name).properties
@@ -97,14 +90,10 @@ def test_a_table_is_on_demand_encrypted_and_recoverable_and_has_its_index(
     assert table["BillingMode"] == "PAY_PER_REQUEST"
     assert table["SSESpecification"]["SSEEnabled"] is True
     assert replica["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
-    assert (found["IndexName"], found["Projection"]["ProjectionType"]) == (index, projected)
-    assert [each["AttributeName"] for each in found["KeySchema"]] == index_keys
-
-
-def test_what_is_live_is_forgotten_by_itself(assembly: Assembly) -> None:
-    control = assembly.one("data", "AWS::DynamoDB::GlobalTable", "Control").properties
-
-    assert control["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
+    index_keys = [each["AttributeName"] for each in found["KeySchema"]]
+    assert (found["IndexName"], *index_keys) == index
+    assert found["Projection"]["ProjectionType"] == projected
+    assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
 
 
 @pytest.mark.parametrize("stack", ["data", "knowledge-base"])

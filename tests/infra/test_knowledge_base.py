@@ -26,9 +26,12 @@ def hierarchical() -> Assembly:
     return deployment("hierarchical")
 
 
-def test_a_knowledge_base_keeps_vectors_of_one_model_in_its_own_index(assembly: Assembly) -> None:
+def test_a_knowledge_base_keeps_vectors_of_one_model_and_takes_documents_directly(
+    assembly: Assembly,
+) -> None:
     knowledge_base = assembly.one(STACK, "AWS::Bedrock::KnowledgeBase").properties
     index = assembly.one(STACK, "AWS::S3Vectors::Index").properties
+    source = assembly.one(STACK, "AWS::Bedrock::DataSource").properties
 
     vectors = knowledge_base["KnowledgeBaseConfiguration"]["VectorKnowledgeBaseConfiguration"]
     embedding = vectors["EmbeddingModelConfiguration"]["BedrockEmbeddingModelConfiguration"]
@@ -36,13 +39,6 @@ def test_a_knowledge_base_keeps_vectors_of_one_model_in_its_own_index(assembly: 
     assert embedding["Dimensions"] == index["Dimension"] == 1024
     assert vectors["EmbeddingModelArn"] == TITAN
     assert knowledge_base["Tags"] == {"mcp-multirag-kb": "true"}
-
-
-def test_the_shared_data_source_takes_documents_directly_and_its_vectors_along(
-    assembly: Assembly,
-) -> None:
-    source = assembly.one(STACK, "AWS::Bedrock::DataSource").properties
-
     assert source == {
         "KnowledgeBaseId": "KnowledgeBase1.KnowledgeBaseId",
         "Name": "shared",
@@ -193,7 +189,9 @@ def test_catalogs_own_data_sources_are_as_the_shared_one(
     }
 
 
-def test_the_knowledge_bases_may_ask_the_model_that_reads(hierarchical: Assembly) -> None:
+def test_the_knowledge_bases_may_ask_the_model_that_reads_and_pdfs_need_no_text_where_it_does(
+    assembly: Assembly, otherwise: Assembly, hierarchical: Assembly
+) -> None:
     role = hierarchical.one(STACK, "AWS::IAM::Role", "Role1").properties
     told = json.loads(hierarchical.variables("ingest")["VECTOR_INGESTION"])
 
@@ -208,11 +206,6 @@ def test_the_knowledge_bases_may_ask_the_model_that_reads(hierarchical: Assembly
     parsing = told["parsingConfiguration"]["bedrockFoundationModelConfiguration"]
     assert parsing == {"modelArn": reads}
     assert set(invoke["Resource"]) == {reads, TITAN}
-
-
-def test_only_where_pictures_are_read_a_pdf_needs_no_text(
-    assembly: Assembly, otherwise: Assembly, hierarchical: Assembly
-) -> None:
     assert hierarchical.variables("inspect")["PARSES_IMAGES"] == "true"
     for each in (assembly, otherwise):
         assert "PARSES_IMAGES" not in each.variables("inspect")

@@ -40,13 +40,21 @@ def test_there_are_no_vectors_of_ours_and_nobody_may_touch_any(managed: Assembly
     assert "titan" not in "".join(whole.values())
 
 
-def test_a_knowledge_bases_role_reads_documents_and_nothing_else(managed: Assembly) -> None:
+def test_its_role_reads_documents_alone_and_what_is_kept_has_the_ids_of_a_vector_pool(
+    managed: Assembly,
+) -> None:
     role = managed.one("knowledge-base", "AWS::IAM::Role", "Role1").properties
+    retained = {
+        each.logical_id
+        for each in managed.all("knowledge-base")
+        if each.raw.get("DeletionPolicy") == "Retain"
+    }
 
     [policy] = role["Policies"]
 
     actions = [each["Action"] for each in policy["PolicyDocument"]["Statement"]]
     assert actions == ["s3:ListBucket", "s3:GetObject"]
+    assert retained == {"Role13A5C70C1", "KnowledgeBase1", "SharedDataSource1"}
 
 
 def test_the_pool_says_of_which_type_it_is_and_a_scan_is_no_defect(managed: Assembly) -> None:
@@ -121,16 +129,6 @@ def test_whoever_searches_asks_retrieve_and_believes_no_calibration(
 
     assert (variables["RETRIEVE_VIA"], variables["RETRIEVE_CALIBRATION"]) == ("bedrock", "none")
     assert not any(name.startswith("EMBEDDING_") for name in variables)
-
-
-def test_what_is_kept_has_the_ids_that_a_vector_pool_gives_it(managed: Assembly) -> None:
-    retained = {
-        each.logical_id
-        for each in managed.all("knowledge-base")
-        if each.raw.get("DeletionPolicy") == "Retain"
-    }
-
-    assert retained == {"Role13A5C70C1", "KnowledgeBase1", "SharedDataSource1"}
 
 
 def test_cloudformation_refuses_it_where_there_are_none(managed: Assembly) -> None:

@@ -43,6 +43,7 @@ def test_an_alarm_stands_on_everything_that_needs_a_person(assembly: Assembly) -
 
 def test_every_alarm_reaches_the_topic_and_silence_is_no_alarm(assembly: Assembly) -> None:
     alarms = [each.properties for each in assembly.all("operations", "AWS::CloudWatch::Alarm")]
+    policy = assembly.one("operations", "AWS::SNS::TopicPolicy").properties["PolicyDocument"]
 
     topic = "arn:aws:sns:{region}:{account}:stackroom-alarms"
     assert all(alarm["AlarmActions"] == [topic] for alarm in alarms)
@@ -50,26 +51,13 @@ def test_every_alarm_reaches_the_topic_and_silence_is_no_alarm(assembly: Assembl
     assert all(alarm["AlarmDescription"] for alarm in alarms)
     # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Create-alarm-on-metric-math-expression.html
     assert all(len(alarm.get("Metrics", [])) <= 11 for alarm in alarms)
-
-
-def test_an_alarm_goes_off_with_the_first_period_unless_it_is_of_what_may_take_hours(
-    assembly: Assembly,
-) -> None:
-    alarms = [each.properties for each in assembly.all("operations", "AWS::CloudWatch::Alarm")]
-
-    [patient] = [each for each in alarms if each["EvaluationPeriods"] != 1]
-
     # The reconciler looks every hour; at the first look that finds an index ready, all is well.
+    [patient] = [each for each in alarms if each["EvaluationPeriods"] != 1]
     assert patient["AlarmName"] == "stackroom-SearchIndexesNotReady"
     assert (patient["Period"], patient["EvaluationPeriods"]) == (3600, 6)
     assert (patient["Statistic"], patient["Threshold"]) == ("Minimum", 1)
-
-
-def test_alarms_may_publish_and_nobody_without_tls(assembly: Assembly) -> None:
-    policy = assembly.one("operations", "AWS::SNS::TopicPolicy").properties["PolicyDocument"]
-
+    # Alarms may publish, and nobody without TLS.
     by_effect = {statement["Effect"]: statement for statement in policy["Statement"]}
-
     assert by_effect["Allow"]["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
     assert by_effect["Allow"]["Condition"] == {"StringEquals": {"aws:SourceAccount": "{account}"}}
     assert by_effect["Deny"]["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}

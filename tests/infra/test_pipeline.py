@@ -147,44 +147,31 @@ def test_documents_reach_both_queues_and_our_own_files_neither(assembly: Assembl
     }
 
 
-def test_a_run_that_broke_is_recovered(assembly: Assembly) -> None:
-    rule = assembly.one("pipeline", "AWS::Events::Rule", "RunsBroken").properties
+def test_a_run_that_broke_is_recovered_and_what_a_crash_forgot_looked_for_again_and_again(
+    assembly: Assembly,
+) -> None:
+    broke, swept, reconciled = (
+        assembly.one("pipeline", "AWS::Events::Rule", name).properties
+        for name in ("RunsBroken", "RunsSweep", "RunsReconcile")
+    )
+    [of_broken], [of_sweep], [of_reconcile] = (
+        each["Targets"] for each in (broke, swept, reconciled)
+    )
 
-    [target] = rule["Targets"]
-
-    assert rule["EventPattern"]["detail"] == {
+    assert broke["EventPattern"]["detail"] == {
         "stateMachineArn": [MACHINE],
         "status": ["FAILED", "TIMED_OUT", "ABORTED"],
     }
-    assert target["Arn"].endswith("function:stackroom-ingest")
-    assert target["InputTransformer"] == {
+    assert of_broken["InputTransformer"] == {
         "InputPathsMap": {"detail-name": "$.detail.name"},
         "InputTemplate": '{"action":"recover","execution_name":<detail-name>}',
     }
-
-
-@pytest.mark.parametrize(
-    ("name", "rate", "function", "event"),
-    [
-        ("RunsSweep", "rate(5 minutes)", "ingest", {"action": "sweep"}),
-        (
-            "RunsReconcile",
-            "rate(15 minutes)",
-            "reconciler",
-            {"action": "reconcile", "when_due": True},
-        ),
-    ],
-)
-def test_what_a_crash_forgot_is_looked_for_again_and_again(
-    assembly: Assembly, name: str, rate: str, function: str, event: dict[str, Any]
-) -> None:
-    rule = assembly.one("pipeline", "AWS::Events::Rule", name).properties
-
-    [target] = rule["Targets"]
-
-    assert rule["ScheduleExpression"] == rate
-    assert target["Arn"].endswith(f"function:stackroom-{function}")
-    assert json.loads(target["Input"]) == event
+    assert swept["ScheduleExpression"] == "rate(5 minutes)"
+    assert json.loads(of_sweep["Input"]) == {"action": "sweep"}
+    assert reconciled["ScheduleExpression"] == "rate(15 minutes)"
+    assert json.loads(of_reconcile["Input"]) == {"action": "reconcile", "when_due": True}
+    asked = [each["Arn"].rpartition(":")[2] for each in (of_broken, of_sweep, of_reconcile)]
+    assert asked == ["stackroom-ingest", "stackroom-ingest", "stackroom-reconciler"]
 
 
 def test_no_event_is_lost_when_its_target_refuses_it(assembly: Assembly) -> None:

@@ -308,6 +308,8 @@ def test_tables_users_and_the_stacks_that_were_kept_go_and_other_projects_stay(
     assert account.stacks.standing == ["other-data"]
     assert account.said[-1] == "deleted stack stackroom-data"
     assert len(account.bedrock.knowledge_bases) == 2
+    account.purge()  # of what is left there is nothing of this project
+    assert account.bedrock.deleted == []
 
 
 def test_indexes_go_before_their_bucket(account: Account) -> None:
@@ -325,10 +327,3 @@ def test_indexes_go_before_their_bucket(account: Account) -> None:
     account.purge()
 
     assert s3vectors.list_vector_buckets()["vectorBuckets"] == []
-
-
-def test_an_empty_account_is_left_as_it_is(account: Account) -> None:
-    account.purge()
-    account.purge()
-
-    assert account.bedrock.deleted == []
