@@ -20,7 +20,6 @@ TIERS: dict[str, Tier] = {
     "aws/test_books.py": "test",
     "console/test_access.py": "test",
     "console/test_bad_input.py": "test",
-    "console/test_hardening_bodies.py": "test",
     "functions/test_bad_input.py": "test",
     "functions/test_catalog_tool_errors.py": "test",
     "functions/test_catalog_tools.py": "test",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from botocore.exceptions import ReadTimeoutError
@@ -116,10 +117,8 @@ def test_an_error_of_converse_is_raised_by_its_name_in_a_later_turn_too(
 def test_a_model_that_does_not_answer_is_raised_by_its_name(
     world: World, bedrock: Stubber, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def hang(**_: Any) -> None:
-        raise ReadTimeoutError(endpoint_url="https://bedrock")
-
-    monkeypatch.setattr(bedrock.client, "converse", hang)
+    hangs = Mock(side_effect=ReadTimeoutError(endpoint_url="https://bedrock"))
+    monkeypatch.setattr(bedrock.client, "converse", hangs)
 
     with pytest.raises(ModelUnavailable, match="ReadTimeoutError"):
         world.ask(data("leave"))

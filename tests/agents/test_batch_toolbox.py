@@ -169,22 +169,8 @@ def test_names_that_are_taken_and_what_is_not_there_are_told_with_where(
             load_tools(configured, objects)
 
 
-@pytest.mark.parametrize("name", ["a/../../out.py", "/tmp/out.py", "..\\out.py"])
-def test_a_zip_that_leads_out_of_its_folder_is_refused(
-    objects: FakeObjects, name: str, tmp_path: Path
-) -> None:
-    objects["a.zip"] = zipped({"good.py": NAMED.format("good", "g"), name: "raise SystemExit"})
-    folder = tmp_path / "agent-tools-in"
-    folder.mkdir()
-
-    with pytest.raises(AgentMisconfigured, match="lies outside the zip's folder"):
-        load_tools([archive("a.zip")], objects, folders=lambda: folder)
-
-    assert list(tmp_path.rglob("*.py")) == []
-
-
-def test_what_is_no_zip_or_has_a_link_or_says_that_it_unpacks_to_too_much_is_refused(
-    objects: FakeObjects,
+def test_a_zip_that_leads_out_of_its_folder_or_is_none_or_unpacks_to_too_much_is_refused(
+    objects: FakeObjects, tmp_path: Path
 ) -> None:
     link, large = io.BytesIO(), io.BytesIO()
     with zipfile.ZipFile(link, "w") as made:
@@ -194,12 +180,20 @@ def test_what_is_no_zip_or_has_a_link_or_says_that_it_unpacks_to_too_much_is_ref
     with zipfile.ZipFile(large, "w") as made:
         made.writestr("big.py", "#")
         made.filelist[0].file_size = 256 * 1024**2 + 1  # as the directory at its end has it
+    folder = tmp_path / "agent-tools-in"
+    folder.mkdir()
+    outside = [
+        zipped({"good.py": NAMED.format("good", "g"), name: "raise SystemExit"})
+        for name in ("a/../../out.py", "/tmp/out.py", "..\\out.py")
+    ]
 
     for body, told in (
+        *((each, "lies outside the zip's folder") for each in outside),
         (b"no zip", "no zip that can be read"),
         (link.getvalue(), r"'link\.py' in it is a link"),
         (large.getvalue(), "more than 268,435,456 bytes"),
     ):
         objects["a.zip"] = body
         with pytest.raises(AgentMisconfigured, match=told):
-            load_tools([archive("a.zip")], objects)
+            load_tools([archive("a.zip")], objects, folders=lambda: folder)
+        assert list(tmp_path.rglob("*.py")) == []

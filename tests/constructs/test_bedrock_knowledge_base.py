@@ -84,61 +84,35 @@ def test_searching_is_allowed_on_that_knowledge_base_and_generating_apart(
 
 def test_a_managed_one_is_searched_and_never_has_a_model_answer(stack: cdk.Stack) -> None:
     managed = existing(stack, vector_store_type="MANAGED", managed_reranking="NONE")
+    reranked: dict[str, Any] = {"vector_store_type": "MANAGED", "managed_reranking": "MANAGED"}
 
     assert [each["Action"] for each in statements(stack, managed)] == ["bedrock:Retrieve"]
     assert managed.export_configuration()["managedReranking"] == "NONE"
-
-
-def test_the_services_own_model_does_not_rerank_after_anothers_embedding(
-    stack: cdk.Stack,
-) -> None:
+    # The service's own model does not rerank after another's embedding.
     with pytest.raises(InvalidArgument, match="managed_reranking 'MANAGED' must be NONE or left"):
-        BedrockKnowledgeBase(
-            stack,
-            "Made",
-            vector_store_type="MANAGED",
-            managed_reranking="MANAGED",
-            create=to_create(stack),
-        )
+        BedrockKnowledgeBase(stack, "Made", create=to_create(stack), **reranked)
 
 
-def test_a_guardrail_is_applied_by_right_on_it_alone(stack: cdk.Stack) -> None:
-    guarded = existing(stack, guardrail_id="gr123", generation=False)
+def test_a_guardrail_and_models_that_filter_or_rank_are_asked_by_right_on_them_alone() -> None:
+    """One that ranks is asked by who generates, and otherwise by the service."""
+    models = "arn:{partition}:bedrock:{region}::foundation-model"
+    ranked = {"reranking": Reranking(model="amazon.rerank-v1:0")}
+    filtered = {"implicit_filter": ImplicitFilter(model=CLAUDE, attributes=(YEAR,))}
+    invoking = {"Action": "bedrock:InvokeModel"}
 
-    assert statements(stack, guarded)[1:] == [
+    def added(**arguments: Any) -> list[dict[str, Any]]:
+        stack = cdk.Stack()
+        return statements(stack, existing(stack, **arguments))[1:]
+
+    assert added(guardrail_id="gr123", generation=False) == [
         {"Action": "bedrock:ApplyGuardrail", "Resource": f"{ARN}guardrail/gr123"}
     ]
-
-
-def test_a_reranking_model_is_asked_by_who_generates_and_otherwise_by_the_service(
-    stack: cdk.Stack,
-) -> None:
-    ranked = {"reranking": Reranking(model="amazon.rerank-v1:0")}
-    model = "arn:{partition}:bedrock:{region}::foundation-model/amazon.rerank-v1:0"
-
-    asked = statements(stack, existing(stack, **ranked))
-    searched = statements(cdk.Stack(), existing(cdk.Stack(), **ranked, generation=False))
-
-    assert asked[2:] == [
+    assert added(**ranked)[1:] == [
         {"Action": "bedrock:Rerank", "Resource": "*"},
-        {"Action": "bedrock:InvokeModel", "Resource": model},
+        {**invoking, "Resource": f"{models}/amazon.rerank-v1:0"},
     ]
-    assert [each["Action"] for each in searched] == ["bedrock:Retrieve"]
-
-
-def test_a_model_that_makes_filters_may_be_asked(stack: cdk.Stack) -> None:
-    filtered = existing(
-        stack,
-        implicit_filter=ImplicitFilter(model=CLAUDE, attributes=(YEAR,)),
-        generation=False,
-    )
-
-    assert statements(stack, filtered)[1:] == [
-        {
-            "Action": "bedrock:InvokeModel",
-            "Resource": f"arn:{{partition}}:bedrock:{{region}}::foundation-model/{CLAUDE}",
-        }
-    ]
+    assert added(**ranked, generation=False) == []
+    assert added(**filtered, generation=False) == [{**invoking, "Resource": f"{models}/{CLAUDE}"}]
 
 
 def test_an_id_may_be_known_only_on_deployment(stack: cdk.Stack) -> None:
@@ -229,19 +203,17 @@ def test_what_cant_be_right_is_named(
         existing(stack, **arguments)
 
 
-@pytest.mark.parametrize(
-    ("place", "says"),
-    [
-        ({"account": "210987654321"}, "account of the bucket in `create` '210987654321' must be"),
-        ({"region": "eu-west-1"}, "region of the bucket in `create` 'eu-west-1' must be 'us-east-"),
-    ],
-)
-def test_a_bucket_that_is_elsewhere_is_refused(place: dict[str, Any], says: str) -> None:
-    stack = a_stack()
-    bucket = s3.Bucket.from_bucket_attributes(stack, "Bucket", bucket_name="elsewhere", **place)
+def test_a_bucket_that_is_elsewhere_is_refused() -> None:
+    stack, told = a_stack(), "of the bucket in `create`"
+    for place, says in (
+        ({"account": "210987654321"}, f"account {told} '210987654321' must be"),
+        ({"region": "eu-west-1"}, f"region {told} 'eu-west-1' must be 'us-east-"),
+    ):
+        [name] = place
+        bucket = s3.Bucket.from_bucket_attributes(stack, name, bucket_name="elsewhere", **place)
 
-    with pytest.raises(InvalidArgument, match=says):
-        BedrockKnowledgeBase(stack, "Made", create=KnowledgeBaseCreation(bucket=bucket))
+        with pytest.raises(InvalidArgument, match=says):
+            BedrockKnowledgeBase(stack, f"Of{name}", create=KnowledgeBaseCreation(bucket=bucket))
 
 
 def test_one_that_exists_is_not_made_and_has_no_data_source_here(stack: cdk.Stack) -> None:

@@ -112,7 +112,9 @@ def test_another_stack_reads_its_arn(created: Assembly) -> None:
     assert read == created.outputs("defaults")["Arn"]
 
 
-def test_chunks_are_cut_as_was_said(created: Assembly) -> None:
+def test_chunks_are_cut_as_was_said_and_two_levels_in_s3_vectors_warned_of(
+    created: Assembly,
+) -> None:
     assert chunking(created, "Hierarchical") == {
         "ChunkingStrategy": "HIERARCHICAL",
         "HierarchicalChunkingConfiguration": {
@@ -131,6 +133,8 @@ def test_chunks_are_cut_as_was_said(created: Assembly) -> None:
     assert chunking(created, "Whole") == {"ChunkingStrategy": "NONE"}
     assert "VectorIngestionConfiguration" not in source(created, "others", "Plain")
     assert source(created, "others", "Whole")["DataSourceConfiguration"] == {"Type": "CUSTOM"}
+    told = "".join(path.read_text("utf-8") for path in created.directory.glob("*.metadata.json"))
+    assert told.count("stackroom:hierarchical-chunks") == 1  # and none of the RDS table's
 
 
 def test_data_automation_needs_its_project_and_profile(created: Assembly) -> None:
@@ -167,13 +171,15 @@ def test_a_parsing_model_is_asked_by_its_profile(created: Assembly) -> None:
     assert may["bedrock:GetInferenceProfile"] == profile
 
 
-def test_a_collection_keeps_vectors_in_the_fields_that_were_named(created: Assembly) -> None:
-    made = created.one("stores", "AWS::Bedrock::KnowledgeBase", "Collection").properties
-    may = rights(created, "stores", "Collection")
+def test_a_collection_and_a_table_keep_vectors_in_what_was_named(created: Assembly) -> None:
+    collection, table = (
+        created.one("stores", "AWS::Bedrock::KnowledgeBase", name).properties
+        for name in ("Collection", "Table")
+    )
+    of_collection, of_table = (rights(created, "stores", name) for name in ("Collection", "Table"))
 
-    stored = made["StorageConfiguration"]
-
-    assert made["Name"] == "in-a-collection"
+    stored = collection["StorageConfiguration"]
+    assert collection["Name"] == "in-a-collection"
     assert stored["Type"] == "OPENSEARCH_SERVERLESS"
     assert stored["OpensearchServerlessConfiguration"]["VectorIndexName"] == "chunks"
     assert stored["OpensearchServerlessConfiguration"]["FieldMapping"] == {
@@ -181,27 +187,19 @@ def test_a_collection_keeps_vectors_in_the_fields_that_were_named(created: Assem
         "TextField": "AMAZON_BEDROCK_TEXT",
         "MetadataField": "AMAZON_BEDROCK_METADATA",
     }
-    assert may["aoss:APIAccessAll"].endswith(":collection/abcdefghij0123456789")
-    assert not [action for action in may if action.startswith("s3vectors:")]
-
-
-def test_a_table_keeps_vectors_in_the_columns_that_were_named(created: Assembly) -> None:
-    made = created.one("stores", "AWS::Bedrock::KnowledgeBase", "Table").properties
-    may = rights(created, "stores", "Table")
-
-    stored = made["StorageConfiguration"]["RdsConfiguration"]
-
-    assert stored["FieldMapping"] == {
+    assert of_collection["aoss:APIAccessAll"].endswith(":collection/abcdefghij0123456789")
+    assert not [action for action in of_collection if action.startswith("s3vectors:")]
+    rds = table["StorageConfiguration"]["RdsConfiguration"]
+    assert rds["FieldMapping"] == {
         "PrimaryKeyField": "id",
         "VectorField": "embedding",
         "TextField": "chunks",
         "MetadataField": "metadata",
         "CustomMetadataField": "attributes",
     }
-    assert (
-        may["rds-data:ExecuteStatement"] == stored["ResourceArn"] == may["rds:DescribeDBClusters"]
-    )
-    assert may["secretsmanager:GetSecretValue"] == stored["CredentialsSecretArn"]
+    for action in ("rds-data:ExecuteStatement", "rds:DescribeDBClusters"):
+        assert of_table[action] == rds["ResourceArn"]
+    assert of_table["secretsmanager:GetSecretValue"] == rds["CredentialsSecretArn"]
 
 
 def test_a_managed_one_has_no_store_and_reads_by_a_connector(created: Assembly) -> None:
@@ -270,12 +268,6 @@ def test_the_role_may_what_searches_have_it_do(created: Assembly) -> None:
     assert may["kms:Decrypt"].endswith(".Arn")
     assert str(invoked).count("foundation-model/") == 3  # embeds, ranks, filters
     assert "amazon.rerank-v1:0" in str(invoked)
-
-
-def test_hierarchical_chunks_in_s3_vectors_are_warned_of(created: Assembly) -> None:
-    told = "".join(path.read_text("utf-8") for path in created.directory.glob("*.metadata.json"))
-
-    assert told.count("stackroom:hierarchical-chunks") == 1  # and none of the RDS table's
 
 
 def test_no_template_breaks_a_rule_or_names_an_action_or_value_that_is_none(

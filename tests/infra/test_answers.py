@@ -69,15 +69,20 @@ def test_one_model_may_be_asked_and_where_it_runs_and_only_by_its_profile(
     assert told.answer_model_arn == (asked or next(iter(where)))
 
 
-def test_what_has_no_resource_type_is_granted_only_to_who_is_told_to_ask_for_it(
+def test_how_is_answered_reaches_the_function_with_the_right_that_it_takes(
     assembly: Assembly, otherwise: Assembly
 ) -> None:
-    asking = ("bedrock:RetrieveAndGenerate", "*")
-
-    for each, via in ((assembly, "converse"), (otherwise, "retrieve_and_generate")):
+    own = (ROOT / "tests" / "infra" / "prompt.txt").read_text("utf-8")
+    for each, via, prompt in (
+        (assembly, "converse", None),
+        (otherwise, "retrieve_and_generate", own),
+    ):
         told = AnswerSettings.from_env(each.variables("catalog-tools"))
-        assert told.answer_via == via
-        assert (asking in each.granted("catalog-tools")) == (via != "converse")
+        # Which has no resource type.
+        may = ("bedrock:RetrieveAndGenerate", "*") in each.granted("catalog-tools")
+
+        assert (told.answer_via, told.answer_prompt) == (via, prompt)
+        assert may == (via != "converse")
 
 
 def test_a_guardrail_is_applied_by_who_answers_and_by_who_searches(
@@ -90,16 +95,6 @@ def test_a_guardrail_is_applied_by_who_answers_and_by_who_searches(
         assert (variables["GUARDRAIL_ID"], variables["GUARDRAIL_VERSION"]) == ("gr123", "DRAFT")
         assert may in otherwise.granted(function)
         assert not {"GUARDRAIL_ID", "GUARDRAIL_VERSION"} & assembly.variables(function).keys()
-
-
-def test_a_prompt_of_ones_own_reaches_the_function(assembly: Assembly, otherwise: Assembly) -> None:
-    told, default = (
-        AnswerSettings.from_env(each.variables("catalog-tools")).answer_prompt
-        for each in (otherwise, assembly)
-    )
-
-    assert told == (ROOT / "tests" / "infra" / "prompt.txt").read_text("utf-8")
-    assert default is None
 
 
 def prompted(tmp_path: Path, text: str) -> str | None:

@@ -119,12 +119,9 @@ def test_the_longest_names_of_a_role_and_a_bucket_are_legal() -> None:
     assert len(bucket.replace(cdk.Aws.REGION, "ap-southeast-2")) <= 63
 
 
-def test_every_priority_and_the_largest_budget_are_known_to_functions_too() -> None:
-    assert tuple(Priority) == PRIORITIES
-    assert MOST_TOKENS == budget.MOST_TOKENS
-
-
-def test_by_default_functions_read_the_budget_that_they_have_by_default() -> None:
+def test_priorities_and_budgets_are_those_of_the_functions() -> None:
     variables = Fitting.from_context(cdk.App(context=RIGHT)).environment
 
+    assert tuple(Priority) == PRIORITIES
+    assert MOST_TOKENS == budget.MOST_TOKENS
     assert FittingSettings.from_env(variables) == FittingSettings.from_env({})

@@ -173,30 +173,27 @@ def test_every_function_is_in_the_table(assembly: Assembly) -> None:
     assert functions == set(RIGHTS)
 
 
-def test_the_state_machine_invokes_its_two_functions(assembly: Assembly) -> None:
-    role = assembly.one("pipeline", "AWS::IAM::Role", "RunsIngestCatalogRole")
+def test_state_machine_and_gateway_invoke_their_functions_and_nothing_else(
+    assembly: Assembly,
+) -> None:
+    machine, gateway = (
+        _flattened(role.properties["Policies"][0]["PolicyDocument"]["Statement"])
+        for role in (
+            assembly.one("pipeline", "AWS::IAM::Role", "RunsIngestCatalogRole"),
+            assembly.one("gateway", "AWS::IAM::Role", "GatewayRole"),
+        )
+    )
 
-    granted = _flattened(role.properties["Policies"][0]["PolicyDocument"]["Statement"])
-
-    assert granted == {
-        "function:stackroom-ingest": {"lambda:InvokeFunction"},
-        "function:stackroom-status-poller": {"lambda:InvokeFunction"},
-    }
-
-
-def test_the_gateway_invokes_checks_and_nothing_else(assembly: Assembly) -> None:
-    role = assembly.one("gateway", "AWS::IAM::Role", "GatewayRole")
-
-    granted = _flattened(role.properties["Policies"][0]["PolicyDocument"]["Statement"])
+    def invoking(*names: str) -> dict[str, set[str]]:
+        return {f"function:stackroom-{name}": {"lambda:InvokeFunction"} for name in names}
 
     authorize = _actions("bedrock-agentcore: AuthorizeAction PartiallyAuthorizeActions")
     token = _actions("bedrock-agentcore: GetWorkloadAccessToken")
     directory = "workload-identity-directory/default"
-    [engine] = [each for each in granted if each.startswith("policy-engine/")]
-    assert granted == {
-        "function:stackroom-retrieve": {"lambda:InvokeFunction"},
-        "function:stackroom-catalog-tools": {"lambda:InvokeFunction"},
-        "function:stackroom-identity-interceptor": {"lambda:InvokeFunction"},
+    [engine] = [each for each in gateway if each.startswith("policy-engine/")]
+    assert machine == invoking("ingest", "status-poller")
+    assert gateway == {
+        **invoking("retrieve", "catalog-tools", "identity-interceptor"),
         "gateway/stackroom-*": authorize,
         engine: authorize | _actions("bedrock-agentcore: GetPolicyEngine"),
         directory: token,

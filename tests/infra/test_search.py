@@ -2,12 +2,15 @@
 that keeps knowledge bases warm: nothing of either unless it is asked for."""
 
 import json
+from pathlib import Path
 
 import aws_cdk as cdk
 import pytest
 
 from infra.deployment import Deployment
 from infra.search_rights import bundle_of_search
+from infra.shared_knowledge_bases import SharedKnowledgeBases
+from stackroom.aws.linked_settings import linked_settings
 from stackroom.aws.redis_url import redis_url
 from stackroom.aws.settings import SearchSettings
 from stackroom_constructs import packages
@@ -52,7 +55,9 @@ def test_who_searches_an_index_may_ask_it_and_the_model_and_retrieve_where_that_
         assert (after - before, before - after) == (DIRECTLY, set())
 
 
-def test_nobody_else_gets_a_right_by_it(by_retrieve: Assembly, directly: Assembly) -> None:
+def test_nobody_else_gets_a_right_by_it_and_who_searches_reads_how(
+    by_retrieve: Assembly, directly: Assembly
+) -> None:
     for stack in directly.stacks - {"gateway", "console"}:
         assert directly.template(stack) == by_retrieve.template(stack)
     changed = {
@@ -63,17 +68,12 @@ def test_nobody_else_gets_a_right_by_it(by_retrieve: Assembly, directly: Assembl
     }
 
     assert changed == {f"stackroom-{function}-{{region}}" for function in SEARCHING}
+    for function in SEARCHING[:3]:
+        for assembly, via in ((by_retrieve, "bedrock"), (directly, "s3vectors")):
+            read = SearchSettings.from_env(assembly.variables(function))
 
-
-@pytest.mark.parametrize("function", SEARCHING[:3])
-def test_a_function_that_searches_reads_how(
-    by_retrieve: Assembly, directly: Assembly, function: str
-) -> None:
-    for assembly, via in ((by_retrieve, "bedrock"), (directly, "s3vectors")):
-        read = SearchSettings.from_env(assembly.variables(function))
-
-        assert (read.retrieve_via, read.embedding_dimensions) == (via, 1024)
-        assert MODEL.endswith(f"/{read.embedding_model}")
+            assert (read.retrieve_via, read.embedding_dimensions) == (via, 1024)
+            assert MODEL.endswith(f"/{read.embedding_model}")
 
 
 def test_without_a_cache_there_is_nothing_of_it_and_with_one_only_where_questions_are_embedded(
@@ -220,3 +220,61 @@ def test_the_schedule_of_this_account_may_invoke_it_and_nothing_else(directly: A
     assert statement["Resource"].endswith(":function:stackroom-prewarm")
     assert trust["Principal"] == {"Service": "scheduler.amazonaws.com"}
     assert trust["Condition"] == {"StringEquals": {"aws:SourceAccount": "{account}"}}
+
+
+LAWS = {"name": "Laws", "description": "All laws in force", "knowledge_base_id": "ABCDE12345"}
+
+
+@pytest.mark.parametrize("function", ["console", "agent-runner"])
+def test_console_and_runner_are_told_of_them(
+    assembly: Assembly, cached: Assembly, function: str
+) -> None:
+    variables = cached.variables(function)
+
+    read = linked_settings(variables["KNOWLEDGE_BASES_CONFIG"])
+
+    assert [each.knowledge_base_id for each in read] == ["ABCDE12345", "FGHIJ67890"]
+    assert [each.name for each in read] == ["Laws", "Board"]
+    assert sum(len(name) + len(value) for name, value in variables.items()) < 4096
+    assert "KNOWLEDGE_BASES_CONFIG" not in assembly.variables(function)
+
+
+def test_the_runner_may_search_them_and_nobody_else(cached: Assembly, assembly: Assembly) -> None:
+    added = cached.granted("agent-runner") - assembly.granted("agent-runner")
+
+    assert {each for each in added if not each[0].startswith("ec2:")} == {  # of its cache
+        ("bedrock:Retrieve", "knowledge-base/ABCDE12345"),
+        ("bedrock:Retrieve", "knowledge-base/FGHIJ67890"),
+    }
+    assert cached.granted("console") == assembly.granted("console")
+    for stack in ("gateway", "pipeline"):
+        assert "knowledge-base/ABCDE12345" not in json.dumps(cached.template(stack))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[", "must be a file of JSON"),
+        ('["ABCDE12345"]', "must be a JSON list of objects"),
+        (json.dumps([{**LAWS, "generation": True}]), "without create and generation"),
+        (json.dumps([{"name": "Laws", "description": "All"}]), "knowledge_base_id"),
+        (json.dumps([{**LAWS, "colour": "red"}]), "colour"),
+        (json.dumps([LAWS, LAWS]), "ABCDE12345"),
+        (json.dumps([{**LAWS, "description": "a" * 2000}]), "must take 1,500 at most"),
+    ],
+)
+def test_a_file_that_describes_none_is_refused_in_words_that_name_it(
+    tmp_path: Path, text: str, told: str
+) -> None:
+    file = tmp_path / "shared.json"
+    file.write_text(text)
+
+    with pytest.raises(ValueError, match=told):
+        described(str(file))
+    with pytest.raises(ValueError, match=r"'nowhere\.json' must be a file of JSON"):
+        described("nowhere.json")
+
+
+def described(name: str) -> None:
+    app = cdk.App(context={"shared_knowledge_bases_file": name})
+    SharedKnowledgeBases.from_context(app).given(cdk.Stack(app, "Stack"))
