@@ -205,10 +205,11 @@ def test_what_cant_be_right_is_named(
 
 def test_a_bucket_that_is_elsewhere_is_refused() -> None:
     stack, told = a_stack(), "of the bucket in `create`"
-    for place, says in (
+    elsewhere: list[tuple[dict[str, Any], str]] = [
         ({"account": "210987654321"}, f"account {told} '210987654321' must be"),
         ({"region": "eu-west-1"}, f"region {told} 'eu-west-1' must be 'us-east-"),
-    ):
+    ]
+    for place, says in elsewhere:
         [name] = place
         bucket = s3.Bucket.from_bucket_attributes(stack, name, bucket_name="elsewhere", **place)
 

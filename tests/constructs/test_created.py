@@ -112,7 +112,7 @@ def test_another_stack_reads_its_arn(created: Assembly) -> None:
     assert read == created.outputs("defaults")["Arn"]
 
 
-def test_chunks_are_cut_as_was_said_and_two_levels_in_s3_vectors_warned_of(
+def test_chunks_are_cut_as_was_said_and_two_levels_warned_of(
     created: Assembly,
 ) -> None:
     assert chunking(created, "Hierarchical") == {
