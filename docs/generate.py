@@ -36,7 +36,7 @@ FUNCTIONS = {
     "prewarm": "handler.PrewarmSettings",
     "opensearch_retrieve": "handler.OpenSearchRetrieveSettings",
 }
-# In the templates only if the context says so, or in an app of its own; test_prewarming.py and
+# In the templates only if the context says so, or in an app of its own; test_search.py and
 # test_opensearch_retrieve.py of tests/infra hold it to this.
 UNDEPLOYED = {
     "prewarm": (
