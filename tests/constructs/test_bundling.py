@@ -14,7 +14,7 @@ from stackroom.aws.session import ALIASES
 from stackroom_constructs import RetrievalTool, packages
 from stackroom_constructs.batch_agent import SERVICES
 from stackroom_constructs.bundling import Bundle, source_of
-from stackroom_constructs.packages import install, prune, requirements, shipped
+from stackroom_constructs.packages import install, prune, requirements
 from tests.constructs.agents import Wiki, a_file, a_stack, an_agent, app_of, properties, resources
 
 
