@@ -1,14 +1,17 @@
 """Users' agents, and knowledge bases as their tools."""
 
+import json
 import re
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from stackroom.agent import Agent, OtherTool
 from stackroom.agents.agents import MOST_AGENTS, AgentChanges, AgentDefinition, Agents
 from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
+from stackroom.agents.exchange import exported, imported
 from stackroom.agents.links import MOST_TOOLS, LinkChanges, Links, NewLink
 from stackroom.agents.tool_names import tool_name_of
 from stackroom.errors import (
@@ -20,8 +23,10 @@ from stackroom.errors import (
     ToolLimitReached,
     ToolNameTaken,
     ToolNotFound,
+    ValidationError,
 )
 from stackroom.model import Catalog, CatalogStatus
+from tests.contract.ports.test_agents import TOOLS, an_agent
 from tests.fakes.agents import FakeAgents
 from tests.fakes.pipeline import FakeCatalogs
 from tests.records import NOW
@@ -218,3 +223,39 @@ def test_a_taken_name_gets_a_number_and_stays_short_enough() -> None:
 def test_a_name_that_no_model_takes_is_refused(wrong: str) -> None:
     with pytest.raises(ValueError, match=r"tool_name|toolName"):
         a_link(name=wrong)
+
+
+FILE = exported(an_agent())
+
+
+def changed(**of_agent: Any) -> str:
+    return json.dumps({**FILE, "agent": {**FILE["agent"], **of_agent}})
+
+
+def test_what_is_exported_is_imported() -> None:
+    definition, tools = imported(json.dumps(FILE))
+
+    assert tools == TOOLS
+    agent = an_agent()
+    assert dict(definition) == {
+        name: getattr(agent, name) for name in ("name", "description", "model", "system_prompt")
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "no JSON"),
+        ("[]", "the whole: "),
+        (json.dumps({**FILE, "version": 2}), "version: "),
+        (changed(name=""), "agent.name: "),
+        (changed(name="a\u202eb"), "agent.name: "),
+        (changed(user_id="bob"), "agent.user_id: "),
+        (changed(available_tools=[FILE["agent"]["available_tools"][1]] * 2), "the same id"),
+        (changed(available_tools=[{"id": "../x", "name": "a", "type": "http"}]), "available_tools"),
+        (changed(system_prompt="x" * 300_000), "larger than 200 KB"),
+    ],
+)
+def test_what_is_no_agent_is_refused_by_its_fault(text: str, told: str) -> None:
+    with pytest.raises(ValidationError, match=told):
+        imported(text)

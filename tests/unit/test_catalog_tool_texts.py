@@ -1,13 +1,17 @@
-"""What a tool says of names that others have chosen, and the tokens that it takes back."""
+"""What a tool says of names that others have chosen, of a throttle, and the tokens it takes."""
+
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from stackroom.catalog_tools.arguments import id_of, token_of
+from stackroom.catalog_tools.calls import Calls
 from stackroom.catalog_tools.texts import cell, counted, shown, size
 from stackroom.catalogs.contents import require_what_its_name_says
-from stackroom.errors import ValidationError
+from stackroom.errors import KnowledgeBaseThrottled, NoResults, Throttled, ValidationError
+from stackroom.identity import ToolCall
 from tests.files import pdf, word
 
 ID = "doc-0123456789abcdef01234567"
@@ -95,3 +99,44 @@ def test_a_file_that_is_what_its_name_says(filename: str, content: bytes) -> Non
 def test_a_file_of_another_kind_than_its_name_says(filename: str, content: bytes) -> None:
     with pytest.raises(ValidationError, match=filename.rpartition(".")[2]):
         require_what_its_name_says(filename, content)
+
+
+BUSY = "Error: Too much is being asked of the service at the moment."
+
+
+def answer_to(error: Exception) -> Any:
+    def asked() -> ToolCall:
+        raise error
+
+    nothing = cast("Any", None)  # nobody gets as far as a use case
+    return Calls(services=nothing, log=lambda _: None).answer({}, asked)
+
+
+@pytest.mark.parametrize(
+    ("error", "when", "metadata"),
+    [
+        (Throttled("KB1", retry_after=4), "in 4 seconds.", {"retry_after_seconds": 4}),
+        (
+            KnowledgeBaseThrottled("Retrieve", retry_after=1),
+            "in 1 second.",
+            {"retry_after_seconds": 1},
+        ),
+        (Throttled("the model"), "in a few seconds.", {}),
+    ],
+)
+def test_it_says_when_to_call_again_where_that_is_known(
+    error: Exception, when: str, metadata: dict[str, int]
+) -> None:
+    answer = answer_to(error)
+
+    assert answer["content"] == [{"text": f"{BUSY} Try again {when}"}]
+    assert answer["metadata"] == {
+        "tool_type": "knowledge_base",
+        "error_code": "THROTTLED",
+        "error_details": "Nothing is wrong with the call.",
+        **metadata,
+    }
+
+
+def test_no_other_refusal_does() -> None:
+    assert "retry_after_seconds" not in answer_to(NoResults())["metadata"]

@@ -1,13 +1,19 @@
+"""Where in a document a passage is, what is cited of it, and maps kept between searches."""
+
 import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stackroom.errors import StoreUnavailable
 from stackroom.inspection.extraction import Page, read_pages
 from stackroom.inspection.normalised import normalise
 from stackroom.inspection.place_map import PlaceMap
-from stackroom.ports.retrieval import Place
+from stackroom.ports.retrieval import Passage, Place, Places
+from stackroom.retrieval.citations import cited
+from stackroom.retrieval.place_cache import PlaceMapCache
+from tests.fakes.place_maps import FakePlaceMaps
 
 TRAVEL = "Travel costs are paid within ten days. Meals abroad are 48 euros a day, breakfast aside."
 LEAVE = "After five years everyone may take a sabbatical of three months on half of the salary."
@@ -308,3 +314,116 @@ def test_a_hundred_passages_find_their_places_in_a_thousand_pages_in_a_moment() 
 
     assert found == [*range(1, 1_001, 10)]
     assert took < 1.0, "0.1 s as a rule"
+
+
+CHAPTERS = "\n".join(f"{n} Rules of chapter {n} {'.' * 20} {n * 2}" for n in range(1, 12))
+RULE = "After five years everyone may take a sabbatical of three months."
+
+
+class Maps:
+    def __init__(self, place_map: Places | None) -> None:
+        self._place_map = place_map
+
+    def get(self, document_id: str) -> Places | None:
+        return self._place_map
+
+
+def found_passage(text: str, filename: str = "handbook.pdf", page: int | None = None) -> Passage:
+    attributes = {"document_id": "doc-1", "filename": filename}
+    return Passage(text=text, score=0.5, page=page, attributes=attributes)
+
+
+OF_PAGES = PlaceMap.of(
+    "etag",
+    [
+        Page(1, f"Handbook\n{CHAPTERS}\n1"),
+        Page(2, "Trains go first class."),
+        Page(3, f"{RULE} Ask."),
+    ],
+)
+
+
+def test_a_source_says_on_which_pages_its_passage_is() -> None:
+    text = f"class. {RULE}"
+
+    (found,) = cited([found_passage(text, page=2)], Maps(OF_PAGES))
+
+    pages = (found.source.page, found.source.page_first, found.source.page_last)
+    assert pages == (3, 2, 3)
+
+
+@pytest.mark.parametrize("place_map", [OF_PAGES, None], ids=["not in the map", "no map"])
+def test_the_stores_own_page_is_cited_where_ours_is_not_known(place_map: PlaceMap | None) -> None:
+    text = "Nothing of the kind is written anywhere in these few pages of ours."
+
+    (found,) = cited([found_passage(text, page=7)], Maps(place_map))
+
+    pages = (found.source.page, found.source.page_first, found.source.page_last)
+    assert pages == (7, None, None)
+    assert found.shown == text
+
+
+@pytest.mark.parametrize(
+    ("text", "filename", "is_navigation"),
+    [
+        (CHAPTERS, "handbook.txt", True),
+        (CHAPTERS, "handbook.pdf", True),
+        (RULE, "handbook.txt", False),
+        (CHAPTERS, "handbook.XLSX", False),
+    ],
+)
+def test_without_a_map_a_table_of_contents_is_known_by_its_text(
+    text: str, filename: str, is_navigation: bool
+) -> None:
+    (found,) = cited([found_passage(text, filename)], Maps(None))
+
+    assert found.place.is_navigation is is_navigation
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.seconds = 1000.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+def test_a_map_is_read_once_for_a_while_and_its_absence_for_a_moment() -> None:
+    place_maps, clock = FakePlaceMaps(), Clock()
+    place_maps.put("doc-1", ["text"])
+    cache = PlaceMapCache(place_maps, seconds=60, seconds_of_none=2, now=clock)
+
+    for document_id in ("doc-1", "doc-2", "doc-1", "doc-2"):
+        cache.get(document_id)
+    reads = list(place_maps.reads)
+    clock.seconds += 3
+    place_maps.put("doc-1", ["other text"])
+    place_maps.put("doc-2", ["text"])
+
+    assert reads == ["doc-1", "doc-2"]
+    assert cache.get("doc-2") is place_maps.maps["doc-2"]
+    assert cache.get("doc-1") is not place_maps.maps["doc-1"]
+    clock.seconds += 60
+    assert cache.get("doc-1") is place_maps.maps["doc-1"]
+
+
+def test_the_least_recently_used_map_makes_room() -> None:
+    place_maps = FakePlaceMaps()
+    cache = PlaceMapCache(place_maps, size=2)
+
+    for document_id in ("doc-1", "doc-2", "doc-1", "doc-3", "doc-1", "doc-2"):
+        cache.get(document_id)
+
+    assert place_maps.reads == ["doc-1", "doc-2", "doc-3", "doc-2"]
+
+
+def test_an_error_is_not_remembered() -> None:
+    place_maps = FakePlaceMaps(failure=StoreUnavailable("GetObject", "SlowDown"))
+    place_maps.put("doc-1", ["text"])
+    cache = PlaceMapCache(place_maps)
+    with pytest.raises(StoreUnavailable):
+        cache.get("doc-1")
+
+    place_maps.failure = None
+
+    assert cache.get("doc-1") is place_maps.maps["doc-1"]

@@ -1,13 +1,187 @@
-"""How strongly passages speak to a question, and in which order those of several stores come."""
+"""How strongly passages speak to a question: words, scores, order, and what is too little."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from stackroom.ports.retrieval import Passage, Search
 from stackroom.retrieval.asking import Reply
+from stackroom.retrieval.calibrations import CALIBRATIONS, Calibration
+from stackroom.retrieval.fusion import fused
+from stackroom.retrieval.marking import marked_pieces
+from stackroom.retrieval.passages import distinct, estimated_tokens
 from stackroom.retrieval.weighing import Weighed, weighed
+from stackroom.retrieval.words import matched, words_of
+
+PUMPS = (
+    "The pump is greased every 200 hours.",
+    "The pump stands in the hall.",
+    "The hall is swept at night.",
+)
+
+
+def matching(question: str, *texts: str) -> list[bool]:
+    return [score > 0 for score in matched(question, texts).scores]
+
+
+def test_the_more_words_of_the_question_a_passage_has_the_better_it_matches() -> None:
+    matches = matched("How often is the pump greased?", PUMPS)
+
+    both, one, none = matches.scores
+    assert both > one > none == 0
+    assert matches.order == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("greasing", "it is greased"),
+        ("resume", "das Résumé"),
+        ("年次休暇は何日ですか", "従業員の年次休暇は三十日です"),
+        ("²", "x ²"),
+    ],
+)
+def test_words_match_whatever_their_form_and_script(question: str, text: str) -> None:
+    assert matching(question, text, "something else") == [True, False]
+
+
+@pytest.mark.parametrize(
+    "question", ["", "🙂", '" OR "', "NEAR(a b)", "a* NOT b", "__", "\0", "\ud800"]
+)
+def test_what_has_no_word_or_looks_like_a_query_matches_nothing(question: str) -> None:
+    assert matching(question, *PUMPS) == [False, False, False]
+
+
+def test_a_question_is_about_the_words_that_it_is_not_asked_with() -> None:
+    assert words_of("How often is the pump, the PUMP, greased?") == ["often", "pump", "greased"]
+    assert words_of("who is it") == ["who", "is", "it"]
+
+
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [("pump stolen", 0.5), ("stolen", 1), ("how is it?", 1 / 3), ("pump 年次休暇", 0), ("", 0)],
+)
+def test_words_that_stand_nowhere_are_missing_in_scripts_that_have_words(
+    question: str, missing: float
+) -> None:
+    assert matched(question, ["how the pump is greased"]).missing == pytest.approx(missing)
+
+
+@pytest.mark.parametrize(
+    ("question", "is_whole"),
+    [
+        ("a pump", True),
+        ("pump swept", False),  # each in another passage
+        ("pump stolen", False),
+        ("", False),
+    ],
+)
+def test_a_passage_may_have_every_word_of_the_question(question: str, is_whole: bool) -> None:
+    assert matched(question, PUMPS).is_whole is is_whole
+
+
+def test_what_several_orders_put_first_is_first_and_nothing_is_lost() -> None:
+    assert fused([0, 1, 2], [1, 2]) == [1, 2, 0]
+    assert fused([0, 1], []) == [0, 1]
+    assert fused() == []
+
+
+def marked(question: str, text: str) -> list[str]:
+    return [each.text for each in marked_pieces(question, text) if each.is_marked]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "expected"),
+    [
+        ("How is the pump greased?", "Grease the pumps daily.", ["Grease", "pumps"]),
+        ("how is it", "How is it?", ["How", "is", "it"]),
+        ("pump", "No such word here, pumpkin.", []),
+        ("leave 休暇", "leave は休暇です", ["leave", "休暇"]),
+        ("<b>", "a <b>bold</b> b", ["b", "b", "b"]),
+        ('"quoted" OR (cream', "quoted or cream", ["quoted", "cream"]),
+    ],
+)
+def test_words_are_marked_in_any_of_their_forms(
+    question: str, text: str, expected: list[str]
+) -> None:
+    assert marked(question, text) == expected
+
+
+def test_marks_of_our_own_in_a_text_mark_nothing() -> None:
+    pieces = marked_pieces("pump", "\x02a\x03 pump \x03\x02")
+
+    assert "".join(each.text for each in pieces) == " a  pump   "
+    assert [each.text for each in pieces if each.is_marked] == ["pump"]
+
+
+@given(st.text(max_size=60), st.text(max_size=200))
+def test_the_pieces_are_the_text(question: str, text: str) -> None:
+    whole = "".join(each.text for each in marked_pieces(question, text))
+
+    assert whole == re.sub("[\x00\x02\x03]", " ", text).encode(errors="replace").decode()
+
+
+def test_the_first_copy_of_a_text_is_kept_and_the_same_text_of_another_file_too() -> None:
+    found = [
+        Passage(text="same", score=0.3, uri="s3://d/a"),
+        Passage(text="same", score=0.2, uri="s3://d/a"),
+        Passage(text="same", score=0.1, uri="s3://d/b"),
+    ]
+
+    kept = distinct(found, min_score=0)
+
+    assert [(passage.uri, passage.score) for passage in kept] == [
+        ("s3://d/a", 0.3),
+        ("s3://d/b", 0.1),
+    ]
+
+
+def test_what_scores_less_than_was_asked_for_is_left_out() -> None:
+    found = [Passage(text=f"{score}", score=score, uri="s3://d/a") for score in (0.3, 0.5, 0.49)]
+
+    assert [passage.score for passage in distinct(found, min_score=0.49)] == [0.5, 0.49]
+
+
+@pytest.mark.parametrize(("text", "tokens"), [("", 0), ("five5", 2), ("Größe", 2)])
+def test_four_characters_of_whatever_kind_are_a_token(text: str, tokens: int) -> None:
+    assert estimated_tokens(text) == tokens
+
+
+CALIBRATION = Calibration(least={Search.HYBRID: 0.4, Search.RANKED: 0.3})
+
+
+@pytest.mark.parametrize(
+    ("best", "searches", "is_answered"),
+    [
+        (0.4, [Search.HYBRID], True),
+        (0.39, [Search.HYBRID], False),
+        (0.39, [Search.HYBRID, Search.RANKED], True),
+        (0.29, [Search.HYBRID, Search.RANKED], False),
+        (0.0, [Search.TEXT], True),
+        (None, [Search.HYBRID], True),
+    ],
+)
+def test_a_question_is_held_to_the_lowest_bar_of_the_ways_it_was_searched(
+    best: float | None, searches: list[Search], is_answered: bool
+) -> None:
+    assert CALIBRATION.is_answered(best, searches) is is_answered
+
+
+def test_a_bar_that_whoever_deploys_sets_holds_for_every_way() -> None:
+    calibration = Calibration.of(0.6)
+
+    for search in Search:
+        assert calibration.is_answered(0.6, [search])
+        assert not calibration.is_answered(0.59, [search])
+
+
+@pytest.mark.parametrize("name", CALIBRATIONS)
+def test_a_store_that_only_scores_is_on_a_scale_of_its_own(name: str) -> None:
+    assert CALIBRATIONS[name].is_answered(0.01, [Search.SEMANTIC])
 
 
 def passage(text: str, similarity: float | None = None, **given: Any) -> Passage:

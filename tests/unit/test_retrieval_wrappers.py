@@ -1,13 +1,17 @@
-"""What is put in front of a knowledge base: a filter that always holds, a guardrail."""
+"""What is put around a knowledge base: a fixed filter, a guardrail, a model that reranks."""
+
+from collections.abc import Sequence
 
 import pytest
 
 from stackroom.aws.fixed_filters import parsed
 from stackroom.deadlines import Deadline
-from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, Unavailable
 from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
+from stackroom.ports.retrieval import Retrieved
 from stackroom.retrieval.guarded import Guarded
 from stackroom.retrieval.narrowed import Narrowed
+from stackroom.retrieval.reranking import Reranked
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 
 BERLIN, YEAR, STAFF = Has("city", "Berlin"), Has("year", 2026), Lists("team", "staff")
@@ -89,3 +93,79 @@ def test_a_filter_in_bedrocks_words_means_the_same_in_ours() -> None:
     assert parsed(
         {"andAll": [of("equals", True), {"orAll": [of("listContains", "a"), of("equals", 2)]}]}
     ) == AllOf((Has("k", True), AnyOf((Lists("k", "a"), Has("k", 2)))))
+
+
+ALICE = Has("user_id", "alice")
+
+
+class ByLength:
+    """A `Reranker` to which the shorter text is the more relevant one."""
+
+    def __init__(self, failure: Unavailable | None = None) -> None:
+        self.failure = failure
+        self.asked: list[tuple[str, int]] = []
+
+    def rank(self, question: str, texts: Sequence[str]) -> tuple[float, ...]:
+        self.asked.append((question, len(texts)))
+        if self.failure is not None:
+            raise self.failure
+        return tuple(1 / (1 + len(text)) for text in texts)
+
+
+@pytest.fixture
+def by_length() -> FakeKnowledgeBase:
+    knowledge_base = FakeKnowledgeBase()
+    for text in ("leave at length", "leave", "leave now"):
+        knowledge_base.put(text, score=0.5, filename=f"{len(text)}.txt")
+    return knowledge_base
+
+
+def texts(found: Retrieved) -> list[str]:
+    return [passage.text for passage in found.passages]
+
+
+def test_passages_come_in_the_order_of_the_model(by_length: FakeKnowledgeBase) -> None:
+    found = Reranked(by_length, ByLength()).retrieve("leave", ALICE, 5)
+
+    assert texts(found) == ["leave", "leave now", "leave at length"]
+    assert [passage.relevance for passage in found.passages] == [1 / 6, 1 / 10, 1 / 16]
+    assert (found.is_reranked, found.notice) == (True, None)
+
+
+def test_a_model_that_fails_costs_the_order_alone(by_length: FakeKnowledgeBase) -> None:
+    by_length.notice = "the index is BUILDING"
+    busy = ByLength(KnowledgeBaseThrottled("Rerank"))
+
+    found = Reranked(by_length, busy).retrieve("leave", ALICE, 5)
+
+    assert texts(found) == ["leave at length", "leave", "leave now"]
+    assert found.is_reranked is False
+    assert found.notice is not None
+    assert found.notice.startswith("the index is BUILDING; not reranked: ")
+
+
+def test_nothing_found_is_nothing_to_ask_a_model_about() -> None:
+    reranker = ByLength()
+
+    found = Reranked(FakeKnowledgeBase(), reranker).retrieve("leave", ALICE, 5)
+
+    assert (found.passages, reranker.asked) == ((), [])
+
+
+def test_no_more_than_fifty_are_asked_about() -> None:
+    knowledge_base, reranker = FakeKnowledgeBase(), ByLength()
+    for number in range(60):
+        knowledge_base.put(f"leave {number}", filename=f"{number}.txt")
+
+    found = Reranked(knowledge_base, reranker).retrieve("leave", ALICE, 60)
+
+    assert reranker.asked == [("leave", 50)]
+    assert len(found.passages) == 50
+
+
+def test_behind_the_deadline_no_model_is_asked(by_length: FakeKnowledgeBase) -> None:
+    ranker = ByLength()
+
+    found = Reranked(by_length, ranker).retrieve("leave", ALICE, 5, deadline=Deadline.after(0))
+
+    assert (len(found.passages), found.is_reranked, ranker.asked) == (3, False, [])

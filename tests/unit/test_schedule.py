@@ -1,15 +1,102 @@
-"""Who is next, and that nothing is given out twice."""
+"""What work takes, who is next, and that nothing is given out twice."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stackroom.admission.demand import LARGE, Demand, demand_of_job, text_size
 from stackroom.admission.limits import PATIENCE, Limits, fair_share
+from stackroom.admission.rates import Did, expected, whole, with_measured
 from stackroom.admission.schedule import Schedule
-from stackroom.ports.admission import Ledger, Mode, Waiter
-from tests.records import NOW
+from stackroom.model import Document, DocumentStatus
+from stackroom.ports.admission import Grant, Ledger, Mode, Rate, Waiter
+from tests.records import NOW, a_document
+
+
+def documents(
+    count: int,
+    size: int = 10,
+    filename: str = "a.txt",
+    status: DocumentStatus = DocumentStatus.PENDING,
+) -> list[Document]:
+    return [a_document(size=size, filename=filename, status=status) for _ in range(count)]
+
+
+def test_a_job_takes_all_and_is_large_if_any_of_its_documents_is() -> None:
+    assert demand_of_job([]) == Demand(size=0, is_large=False)
+    assert demand_of_job(documents(2)) == Demand(size=20, is_large=False)
+    assert demand_of_job(documents(2) + documents(1, size=LARGE)) == Demand(
+        size=LARGE + 20, is_large=True
+    )
+
+
+def test_what_is_to_be_removed_is_never_large() -> None:
+    removed = documents(2, size=LARGE, status=DocumentStatus.DELETING)
+
+    assert demand_of_job(removed) == Demand(size=0, is_large=False)
+
+
+@pytest.mark.parametrize(
+    ("filename", "text"), [("a.csv", 1000), ("A.XLSX", 2000), ("a.pdf", 200), ("noextension", 1000)]
+)
+def test_a_byte_of_a_file_is_worth_as_much_text_as_its_format_has(filename: str, text: int) -> None:
+    (document,) = documents(1, size=1000, filename=filename)
+
+    assert text_size(document) == text
+
+
+MEGABYTE = 1_000_000
+A_GRANT = Grant(
+    worklist_id="cat-1",
+    epoch=1,
+    knowledge_base_id="KB1",
+    mode=Mode.SHARED,
+    slots=1,
+    granted_at=NOW,
+    until=NOW,
+)
+
+
+def after(*works: tuple[int, float]) -> Rate:
+    """What is known after so many bytes took so many seconds each."""
+    ledger = Ledger()
+    for size, seconds in works:
+        ledger = with_measured(ledger, Did(mode=Mode.SHARED, size=size, seconds=seconds))
+    return ledger.rates[Mode.SHARED]
+
+
+def test_large_work_takes_as_much_longer_as_it_is_larger() -> None:
+    rate = after((100, 4.0), (MEGABYTE, 64.0))
+
+    assert expected(rate, 2 * MEGABYTE, base=6.0) == pytest.approx(124.0)
+    assert expected(rate, 100, base=6.0) == 4.0
+
+
+def test_nothing_is_said_of_what_is_far_larger_than_all_that_was_measured() -> None:
+    assert expected(after((100, 4.0)), MEGABYTE, base=6.0) is None
+    assert expected(after((100_000, 10.0)), 2 * MEGABYTE, base=6.0) is not None
+    assert expected(after((100_000, 10.0)), 3 * MEGABYTE, base=6.0) is None
+
+
+def test_the_newest_counts_most_and_the_large_count_more_than_the_small() -> None:
+    slower = after((MEGABYTE, 10.0), (MEGABYTE, 10.0), *[(MEGABYTE, 100.0)] * 9)
+    by_small = after((MEGABYTE, 10.0), (20_000, 10.0))
+
+    assert expected(slower, MEGABYTE, base=0.0) == pytest.approx(100.0, rel=0.05)
+    assert expected(by_small, MEGABYTE, base=0.0) == pytest.approx(10.0, rel=1.5)
+
+
+def test_a_jobs_time_counts_from_when_it_may_start() -> None:
+    later = NOW + timedelta(seconds=10)
+    job = Grant(**{**vars(A_GRANT), "mode": Mode.EXCLUSIVE, "start_at": later})
+
+    ledger = with_measured(Ledger(), whole(job, at=NOW + timedelta(seconds=30)))
+
+    assert ledger.rates == {Mode.EXCLUSIVE: Rate(base_ms=20_000)}
+
 
 LEASE = timedelta(minutes=15)
 MINUTE = timedelta(seconds=60)

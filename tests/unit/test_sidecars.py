@@ -1,3 +1,5 @@
+"""What S3 tells of an object, and what its sidecar says."""
+
 import json
 from datetime import UTC, datetime
 
@@ -5,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stackroom.errors import ValidationError
+from stackroom.errors import MalformedEvent, ValidationError
+from stackroom.uploads.events import object_event
 from stackroom.uploads.sidecars import (
     RESERVED,
     Attribute,
@@ -13,6 +16,36 @@ from stackroom.uploads.sidecars import (
     sidecar,
     user_attributes,
 )
+
+EVENT = {
+    "id": "event-1",
+    "detail-type": "Object Created",
+    "detail": {
+        "bucket": {"name": "docs"},
+        "object": {"key": "alice/a b+c%20.pdf", "sequencer": "1"},
+    },
+}
+
+
+def test_an_events_key_is_taken_as_it_is() -> None:
+    event = object_event(json.dumps(EVENT))
+
+    assert event.key == "alice/a b+c%20.pdf"
+    assert event.correlation_id == "event-1"
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ("no json", "body"),
+        ("[]", "body"),
+        (json.dumps({**EVENT, "detail": {"bucket": {"name": "docs"}}}), "detail.object"),
+        (json.dumps({**EVENT, "id": ""}), "id"),
+    ],
+)
+def test_a_malformed_event_is_refused_and_says_where(body: str, named: str) -> None:
+    with pytest.raises(MalformedEvent, match=named):
+        object_event(body)
 
 
 def a_sidecar(attributes: dict[str, Attribute]) -> bytes:

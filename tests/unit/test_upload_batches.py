@@ -1,13 +1,80 @@
-"""Several keys at a time: what becomes of each is its own, and one catalog is written once."""
+"""Uploads planned, many at a time, or announced by a tool."""
 
 from collections.abc import Iterable
+from datetime import timedelta
 
 import pytest
 
+from stackroom.audits.discrepancies import Kind
 from stackroom.errors import RecordChanged, StoreUnavailable
+from stackroom.keys import document_id_of
 from stackroom.model import Document, DocumentStatus
 from stackroom.uploads.steps import Plan, UploadOutcome
-from tests.unit.pipeline import CATALOG, KEY, Pipeline
+from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
+from tests.unit.reconciling import Reconciled
+
+
+def test_a_plan_tells_every_step_in_order_and_writes_nothing_until_it_is_done(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.bucket.upload(KEY)
+
+    plan = pipeline.uploads.plan(KEY)
+    before = (dict(pipeline.catalogs.kept), dict(pipeline.bucket.sidecars))
+    done = pipeline.uploads.reconcile(KEY)
+
+    assert str(plan) == (
+        "open catalog 'research' of 'alice', write its sidecar, record it as pending"
+    )
+    assert plan.run_for == CATALOG
+    assert before == ({}, {})
+    assert (done.outcome, str(done)) == (plan.outcome, str(plan))
+    assert not pipeline.uploads.plan(KEY).changes_records
+
+
+def test_a_removal_leaves_the_index_before_the_record_goes(pipeline: Pipeline) -> None:
+    pipeline.drop()
+    pipeline.bucket.delete(KEY)
+
+    plan = pipeline.uploads.plan(KEY)
+
+    assert str(plan) == (
+        "remove its sidecar, save its record, keep a receipt of its removal, record it as deleting"
+    )
+    assert pipeline.document(KEY).receipt_id is None
+
+
+@pytest.mark.parametrize("is_back", [True, False])
+def test_a_removal_from_the_index_goes_on_when_a_rejected_object_is_back(
+    pipeline: Pipeline, is_back: bool
+) -> None:
+    """A job of its catalog crawls it; the reconciler removed what was left of it."""
+    key = "alice/research/....//x.txt"
+    pipeline.drop()
+    document_id = document_id_of(CATALOG, "....//x.txt")
+    now = pipeline.clock()
+    pipeline.documents.save(
+        Document(
+            catalog_id=CATALOG,
+            document_id=document_id,
+            filename="....//x.txt",
+            s3_key=key,
+            status=DocumentStatus.DELETING,
+            uploaded_at=now,
+            updated_at=now,
+            present_since=now,
+        )
+    )
+    if is_back:
+        pipeline.bucket.upload(key)
+
+    pipeline.uploads.reconcile(key)
+
+    left = pipeline.documents.get(CATALOG, document_id)
+    assert left is not None
+    assert left.status is (DocumentStatus.FAILED if is_back else DocumentStatus.DELETING)
+    assert left.lingering is is_back
+
 
 KEYS = [f"alice/research/{number}.txt" for number in range(5)]
 OTHER = "bob/law/c.txt"
@@ -132,3 +199,92 @@ def test_removals_rejections_and_strangers_go_the_same_way(pipeline: Pipeline) -
         f"{KEY}.metadata.json": UploadOutcome.IGNORED,
     }
     assert pipeline.document(KEY).receipt_id is not None
+
+
+BESIDE = "alice/research/other.txt"
+MINUTES = 15 * 60.0
+
+
+def announce(pipeline: Pipeline, key: str = KEY, *, seconds: float = MINUTES) -> Document:
+    location, now = place_of(key), pipeline.clock()
+    document = Document(
+        catalog_id=location.catalog_id,
+        document_id=location.document_id,
+        filename=location.filename,
+        s3_key=key,
+        status=DocumentStatus.UPLOADING,
+        uploaded_at=now,
+        updated_at=now,
+        upload_until=now + timedelta(seconds=seconds),
+    )
+    return pipeline.documents.save(document)
+
+
+@pytest.mark.parametrize("after", [0, 2 * MINUTES])
+def test_the_upload_makes_it_a_document_like_any_other_however_late_it_comes(
+    pipeline: Pipeline, after: float
+) -> None:
+    pipeline.drop(BESIDE)
+    announce(pipeline)
+    pipeline.clock.pass_by(after)
+
+    pipeline.drop(KEY)
+
+    document = pipeline.document(KEY)
+    assert document.status is DocumentStatus.PENDING
+    assert document.upload_until is None
+    assert document.present_since is not None
+
+
+def test_it_stays_as_long_as_it_may_come_and_then_nothing_is_left(pipeline: Pipeline) -> None:
+    pipeline.drop(BESIDE)
+    announced = announce(pipeline)
+
+    early = pipeline.uploads.reconcile(KEY)
+    pipeline.clock.pass_by(MINUTES)
+    late = pipeline.uploads.reconcile(KEY)
+
+    assert early.outcome is UploadOutcome.IGNORED
+    assert late.outcome is UploadOutcome.FORGOTTEN
+    assert pipeline.documents.get(CATALOG, announced.document_id) is None
+    assert list(pipeline.receipts.of_user("alice")) == []
+
+
+def test_it_is_called_off_by_deleting_it(pipeline: Pipeline) -> None:
+    pipeline.drop(BESIDE)
+    announced = announce(pipeline)
+
+    receipt = pipeline.deletions.delete_document("alice", CATALOG, announced.document_id)
+
+    assert pipeline.documents.get(CATALOG, announced.document_id) is None
+    assert not receipt.is_open
+    assert receipt.searchable_before is None
+    assert pipeline.receipts.get("alice", receipt.receipt_id) == receipt
+
+
+def test_a_catalog_that_is_deleted_takes_it_along(pipeline: Pipeline) -> None:
+    pipeline.drop(BESIDE)
+    announced = announce(pipeline)
+
+    deletion = pipeline.deletions.delete_catalog("alice", CATALOG)
+
+    assert deletion.documents == 1
+    assert pipeline.documents.get(CATALOG, announced.document_id) is None
+
+
+@pytest.mark.parametrize("has_others", [True, False])
+def test_the_reconciler_tells_of_what_nobody_sent_and_forgets_it(*, has_others: bool) -> None:
+    world = Reconciled()
+    world.drop(BESIDE)
+    announce(world)
+    if not has_others:
+        world.bucket.delete(BESIDE)
+        world.uploads.reconcile(BESIDE)
+
+    early = [kind for kind, key in world.found() if key == KEY]
+    world.clock.pass_by(MINUTES)
+    told = [what for kind, what in world.found(dry_run=True) if kind is Kind.UNUSED_LINK]
+    late = [kind for kind, key in world.found() if key == KEY]
+
+    assert (early, told, late) == ([], [KEY], [Kind.UNUSED_LINK])
+    assert world.documents.get(CATALOG, place_of(KEY).document_id) is None

@@ -1,0 +1,163 @@
+"""How long is waited, tried and left alone: paces, deadlines, pauses, tries and breakers."""
+
+import math
+
+import pytest
+
+from stackroom.aws.breaker import Breaker
+from stackroom.aws.simulated_pace import SimulatedPace
+from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.errors import KnowledgeBaseUnavailable, RecordChanged
+from stackroom.ports.admission import Mode
+from stackroom.retries import random_pauses, retried
+from stackroom.runs.backoff import until_first_look, until_next_look, until_next_try
+
+
+def test_a_simulated_aws_is_over_sooner_by_its_speed() -> None:
+    pace = SimulatedPace(20.0)
+
+    assert pace.here(4.0) == 0.2
+    assert pace.on_aws(0.2) == 4.0
+
+
+def test_a_deadline_to_come_lets_calls_begin_and_tells_what_is_left() -> None:
+    deadline = Deadline.after(3600)
+
+    deadline.check("Retrieve")
+
+    assert not deadline.has_passed
+    assert 0 < deadline.left() <= 3600
+
+
+@pytest.mark.parametrize("seconds", [0, -1])
+def test_a_deadline_that_has_passed_names_what_was_to_be_called(seconds: float) -> None:
+    deadline = Deadline.after(seconds)
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="Retrieve answered DeadlinePassed"):
+        deadline.check("Retrieve")
+    assert (deadline.has_passed, deadline.left()) == (True, 0)
+
+
+def test_without_a_deadline_there_is_all_the_time() -> None:
+    NO_DEADLINE.check("Retrieve")
+
+    assert NO_DEADLINE.left() == math.inf
+
+
+def test_direct_calls_are_first_asked_for_after_two_seconds_and_a_job_after_ten() -> None:
+    assert [until_first_look(mode) for mode in (Mode.SHARED, Mode.EXCLUSIVE)] == [2, 10]
+
+
+@pytest.mark.parametrize(
+    ("mode", "waits"),
+    [(Mode.SHARED, [1, 1, 2, 6, 20, 60, 60]), (Mode.EXCLUSIVE, [5, 5, 5, 6, 20, 60, 60])],
+)
+def test_what_has_run_for_long_is_asked_for_the_later_up_to_a_minute(
+    mode: Mode, waits: list[int]
+) -> None:
+    assert [until_next_look(mode, age) for age in (0, 5, 10, 30, 100, 300, 36_000)] == waits
+
+
+def test_a_job_is_asked_for_twice_as_often_while_others_wait_for_its_knowledge_base() -> None:
+    assert until_next_look(Mode.EXCLUSIVE, 100, wanted=True) == 10
+    assert until_next_look(Mode.SHARED, 100, wanted=True) == 20
+
+
+def test_tries_come_later_each_time_up_to_a_minute_and_never_overflow() -> None:
+    waits = [until_next_try(number) for number in (*range(10), 100_000)]
+
+    assert waits == [2, 3, 4, 7, 10, 15, 23, 34, 51, 60, 60]
+
+
+def test_with_jitter_runs_that_wait_do_not_ask_in_step() -> None:
+    waits = {until_next_try(20, jitter=True) for _ in range(100)}
+
+    assert len(waits) > 5
+    assert min(waits) >= 60
+    assert max(waits) <= 90
+
+
+class Flaky:
+    def __init__(self, *errors: Exception) -> None:
+        self.errors = list(errors)
+        self.calls = 0
+
+    def __call__(self) -> str:
+        self.calls += 1
+        if self.errors:
+            raise self.errors.pop(0)
+        return "done"
+
+
+def test_it_is_tried_until_nobody_is_in_the_way() -> None:
+    flaky, paused = Flaky(RecordChanged("a"), RecordChanged("b")), list[int]()
+
+    assert retried(flaky, tries=3, pause=paused.append) == "done"
+    assert (flaky.calls, paused) == (3, [0, 1])
+
+
+def test_the_last_tries_error_is_raised_without_another_pause() -> None:
+    flaky, paused = Flaky(*(RecordChanged(name) for name in "abc")), list[int]()
+
+    with pytest.raises(RecordChanged, match="'b'"):
+        retried(flaky, tries=2, pause=paused.append)
+    assert (flaky.calls, paused) == (2, [0])
+
+
+def test_pauses_grow_to_their_longest(monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr("stackroom.retries.time.sleep", slept.append)
+    monkeypatch.setattr("stackroom.retries.random.uniform", lambda _least, most: most)
+
+    for attempt in range(5):
+        random_pauses(0.1, 0.5)(attempt)
+
+    assert slept == [0.1, 0.2, 0.4, 0.5, 0.5]
+
+
+class Clock:
+    seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def breaker(clock: Clock) -> Breaker:
+    return Breaker(rest=1.0, now=clock)
+
+
+def test_after_a_failure_nobody_tries_for_a_while(breaker: Breaker, clock: Clock) -> None:
+    assert [breaker.may_try() for _ in range(3)] == [True, True, True]
+    assert not breaker.is_resting
+
+    breaker.failed()
+    clock.seconds = 0.9
+
+    assert not breaker.may_try()
+    assert breaker.is_resting
+
+
+def test_then_one_tries_and_the_others_wait_for_it(breaker: Breaker, clock: Clock) -> None:
+    breaker.failed()
+    clock.seconds = 1.1
+
+    assert [breaker.may_try() for _ in range(3)] == [True, False, False]
+    clock.seconds = 2.2
+    assert [breaker.may_try() for _ in range(2)] == [True, False], "it never said how it went"
+
+    breaker.succeeded()
+
+    assert [breaker.may_try() for _ in range(3)] == [True, True, True]
+
+
+def test_a_failure_is_news_once_until_it_went_well_again(breaker: Breaker) -> None:
+    first, second = breaker.failed(), breaker.failed()
+    breaker.succeeded()
+
+    assert (first, second, breaker.failed()) == (True, False, True)
