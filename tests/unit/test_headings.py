@@ -118,19 +118,6 @@ def styles(*each: str) -> str:
         (style("berschrift1", "own", based_on="nowhere"), False),
         (style("Heading1", "renamed"), False),
     ],
-    ids=[
-        "by name",
-        "title",
-        "subtitle",
-        "ten",
-        "by level",
-        "body text",
-        "made from one",
-        "taken back",
-        "ring",
-        "dangling",
-        "only by id",
-    ],
 )
 def test_a_paragraph_is_a_heading_by_its_style(styled: str, *, expected: bool) -> None:
     style_id = "Heading1" if 'styleId="Heading1"' in styled else "berschrift1"

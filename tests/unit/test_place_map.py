@@ -142,14 +142,6 @@ Trains go first class when they take longer than three hours.
         ("Ask before you go.", None),
         ("Travel", "Travel"),
     ],
-    ids=[
-        "inside",
-        "from its heading on",
-        "from the middle on",
-        "above the first",
-        "in two",
-        "in two of the same name",
-    ],
 )
 def test_a_passage_is_in_the_section_in_which_it_begins(passage: str, section: str | None) -> None:
     place_map = PlaceMap.of("etag", read_pages(HANDBOOK.encode(), "handbook.md"))
