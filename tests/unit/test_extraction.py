@@ -199,7 +199,6 @@ def test_a_csv_in_latin_1_is_read_and_one_with_broken_quoting_keeps_every_row() 
         ("a.xlsx", files.word("A letter"), DAMAGED.format("XLSX")),
         ("a.xlsx", files.workbook({"Empty": []}), NO_TEXT),
         ("a.txt", b" \r\n\t\n", NO_TEXT),
-        ("a.txt", files.picture(), NOT_TEXT),
         (
             "a.txt",
             files.utf16_text("cut")[:-1],
