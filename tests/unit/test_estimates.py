@@ -16,8 +16,10 @@ OWN = DataSource(knowledge_base_id="KB1", data_source_id="DS1")
 
 @pytest.fixture
 def pipeline() -> Pipeline:
-    """Where catalogs have data sources of their own that take jobs."""
-    return Pipeline(by_jobs=True)
+    """Where a file was dropped, and catalogs have data sources of their own that take jobs."""
+    pipeline = Pipeline(by_jobs=True)
+    pipeline.drop()
+    return pipeline
 
 
 def estimated(pipeline: Pipeline, limits: Limits | None = None) -> CatalogEstimate:
@@ -38,7 +40,6 @@ def queue_up(pipeline: Pipeline, catalog_id: str, mode: Mode, *, size: int = 0) 
 
 
 def test_a_document_of_a_catalog_that_is_not_placed_is_about_to_begin(pipeline: Pipeline) -> None:
-    pipeline.drop()
     seen = estimated(pipeline)
     pipeline.documents.save(pipeline.document(KEY).model_copy(update={"attempts": 1}))
     tried = estimated(pipeline)
@@ -51,7 +52,6 @@ def test_a_document_of_a_catalog_that_is_not_placed_is_about_to_begin(pipeline: 
 
 
 def test_a_catalog_that_takes_calls_waits_behind_those_before_it(pipeline: Pipeline) -> None:
-    pipeline.drop()
     pipeline.catalogs.place(CATALOG, replace(OWN, type=DataSourceType.CUSTOM))
     for catalog_id, mode in (("job", Mode.EXCLUSIVE), ("cat-1", Mode.SHARED)):
         queue_up(pipeline, catalog_id, mode)
@@ -65,7 +65,6 @@ def test_a_catalog_that_takes_calls_waits_behind_those_before_it(pipeline: Pipel
 
 
 def test_a_catalog_waits_behind_those_that_came_before_it(pipeline: Pipeline) -> None:
-    pipeline.drop()
     pipeline.catalogs.place(CATALOG, OWN)
     for catalog_id in ("cat-1", "cat-2", CATALOG, "cat-3"):
         queue_up(pipeline, catalog_id, Mode.EXCLUSIVE)
@@ -78,7 +77,6 @@ def test_a_catalog_waits_behind_those_that_came_before_it(pipeline: Pipeline) ->
 
 
 def test_catalogs_of_a_shared_data_source_take_turns(pipeline: Pipeline) -> None:
-    pipeline.drop()
     pipeline.catalogs.place(CATALOG, SHARED)
     alone = estimated(pipeline)
     for number in range(30):
@@ -106,7 +104,6 @@ def test_what_is_more_than_a_call_waits_for_more_turns(pipeline: Pipeline) -> No
 
 
 def test_a_position_far_behind_is_told_as_behind_what_was_looked_at(pipeline: Pipeline) -> None:
-    pipeline.drop()
     pipeline.catalogs.place(CATALOG, OWN)
     for number in range(1000):
         queue_up(pipeline, f"cat-{number}", Mode.EXCLUSIVE)
@@ -121,7 +118,6 @@ def test_a_position_far_behind_is_told_as_behind_what_was_looked_at(pipeline: Pi
 def test_what_is_being_ingested_tells_its_attempt_and_what_is_left_or_how_late_it_is(
     pipeline: Pipeline,
 ) -> None:
-    pipeline.drop()
     pipeline.work()
     pipeline.clock.pass_by(15)
     seen = estimated(pipeline)
@@ -137,7 +133,6 @@ def test_what_is_being_ingested_tells_its_attempt_and_what_is_left_or_how_late_i
 
 
 def test_documents_that_follow_a_broken_run_say_so_and_when(pipeline: Pipeline) -> None:
-    pipeline.drop()
     pipeline.catalogs.place(CATALOG, OWN)
     lease = pipeline.runs.held_by(CATALOG, 1)
     assert lease is not None
@@ -151,7 +146,6 @@ def test_documents_that_follow_a_broken_run_say_so_and_when(pipeline: Pipeline) 
 
 
 def test_what_is_settled_has_nothing_to_wait_for(pipeline: Pipeline) -> None:
-    pipeline.drop()
     pipeline.index()
     pipeline.drop("alice/research/a.exe")
 
@@ -167,7 +161,6 @@ def test_what_is_settled_has_nothing_to_wait_for(pipeline: Pipeline) -> None:
 
 
 def test_direct_calls_wait_for_the_job_that_has_the_knowledge_base(pipeline: Pipeline) -> None:
-    pipeline.drop()
     pipeline.catalogs.place(CATALOG, SHARED)
     queue_up(pipeline, "cat-1", Mode.EXCLUSIVE)
     pipeline.admission.dispatch()
@@ -179,7 +172,6 @@ def test_direct_calls_wait_for_the_job_that_has_the_knowledge_base(pipeline: Pip
 
 
 def test_a_job_of_a_managed_knowledge_base_waits_for_starts_alone(pipeline: Pipeline) -> None:
-    pipeline.drop()
     pipeline.catalogs.place(CATALOG, OWN)
     for number in range(3):  # one at work, the next one's start reserved, and one that waits
         queue_up(pipeline, f"cat-{number}", Mode.EXCLUSIVE)
@@ -194,7 +186,6 @@ def test_a_job_of_a_managed_knowledge_base_waits_for_starts_alone(pipeline: Pipe
 
 def test_a_job_behind_a_large_document_is_told_what_is_left_of_it(pipeline: Pipeline) -> None:
     measure(pipeline, Mode.SHARED, size=1_000_000, seconds=600)
-    pipeline.drop()
     pipeline.catalogs.place(CATALOG, OWN)
     queue_up(pipeline, "cat-1", Mode.SHARED, size=2_000_000)
     pipeline.admission.dispatch()
@@ -223,7 +214,6 @@ def test_what_is_much_larger_than_all_that_was_measured_has_no_time(pipeline: Pi
 
 
 def test_a_document_deleted_while_it_is_ingested_says_what_holds_it_up(pipeline: Pipeline) -> None:
-    pipeline.drop()
     pipeline.work()
     pipeline.delete()
 
@@ -234,7 +224,6 @@ def test_a_document_deleted_while_it_is_ingested_says_what_holds_it_up(pipeline:
 
 
 def test_a_document_deleted_after_it_was_ingested_is_held_up_by_nothing(pipeline: Pipeline) -> None:
-    pipeline.drop()
     pipeline.index()
     pipeline.drop("alice/research/b.txt")
     pipeline.work()

@@ -13,9 +13,18 @@ OTHER = "alice/research/other.pdf"
 
 
 @pytest.fixture
+def pipeline(pipeline: Pipeline) -> Pipeline:
+    """Where a file was dropped."""
+    pipeline.drop()
+    return pipeline
+
+
+@pytest.fixture
 def jobs() -> Pipeline:
-    """Where catalogs have data sources of their own that take jobs."""
-    return Pipeline(by_jobs=True)
+    """The same where catalogs have data sources of their own that take jobs."""
+    pipeline = Pipeline(by_jobs=True)
+    pipeline.drop()
+    return pipeline
 
 
 # The data source
@@ -35,8 +44,6 @@ def test_the_first_run_makes_the_data_source_and_all_others_use_it(*, by_jobs: b
 
 def test_a_catalog_without_room_is_left_to_the_shared_run(pipeline: Pipeline) -> None:
     pipeline.bedrock.source_limit = 0  # strangers have taken all
-    pipeline.drop()
-
     run = pipeline.execute(CATALOG)
     pipeline.execute()
 
@@ -46,7 +53,6 @@ def test_a_catalog_without_room_is_left_to_the_shared_run(pipeline: Pipeline) ->
 
 
 def test_throttled_while_placing_is_waited_out(pipeline: Pipeline) -> None:
-    pipeline.drop()
     throttled = pipeline.bedrock.fails("create", KnowledgeBaseThrottled("Create"), times=3)
 
     pipeline.index()
@@ -56,7 +62,6 @@ def test_throttled_while_placing_is_waited_out(pipeline: Pipeline) -> None:
 
 
 def test_a_data_source_that_never_comes_breaks_the_run_in_the_end(pipeline: Pipeline) -> None:
-    pipeline.drop()
     pipeline.bedrock.available = False
     run = pipeline.live_run()
 
@@ -71,7 +76,6 @@ def test_a_data_source_that_never_comes_breaks_the_run_in_the_end(pipeline: Pipe
 
 
 def test_a_delayed_run_waits_before_it_does_anything(pipeline: Pipeline) -> None:
-    pipeline.drop()
     late = pipeline.live_run().having(delay=60)
 
     waiting = pipeline.execute(run=late, until="WaitForDataSource")
@@ -86,7 +90,6 @@ def test_a_delayed_run_waits_before_it_does_anything(pipeline: Pipeline) -> None
 
 
 def test_with_nothing_left_the_run_ends(pipeline: Pipeline) -> None:
-    pipeline.drop()
     pipeline.index()
     pipeline.runs.ask(CATALOG)
 
@@ -98,7 +101,6 @@ def test_with_nothing_left_the_run_ends(pipeline: Pipeline) -> None:
 
 
 def test_a_release_whose_answer_was_lost_is_the_same_release(pipeline: Pipeline) -> None:
-    pipeline.drop()
     run = pipeline.execute(until="ReleaseRun")
     pipeline.ingestion.release(run)
 
@@ -109,7 +111,6 @@ def test_a_release_whose_answer_was_lost_is_the_same_release(pipeline: Pipeline)
 
 
 def test_what_is_dropped_at_the_last_moment_keeps_the_run_going(pipeline: Pipeline) -> None:
-    pipeline.drop()
     pipeline.leases.before("release", lambda *_, **__: pipeline.drop(OTHER), times=1)
 
     pipeline.execute()
@@ -119,7 +120,6 @@ def test_what_is_dropped_at_the_last_moment_keeps_the_run_going(pipeline: Pipeli
 
 
 def test_a_superseded_run_touches_nothing(pipeline: Pipeline) -> None:
-    pipeline.drop()
     old = pipeline.live_run()
     pipeline.broken_runs.record(CATALOG, old.epoch, "broken")
 
@@ -136,7 +136,6 @@ def test_a_superseded_run_touches_nothing(pipeline: Pipeline) -> None:
 
 
 def test_a_run_that_was_handed_over_is_superseded(pipeline: Pipeline) -> None:
-    pipeline.drop()
     run = pipeline.live_run()
 
     pipeline.execute(run=run.having(steps=MAX_STEPS))
@@ -151,7 +150,6 @@ def test_a_run_that_was_handed_over_is_superseded(pipeline: Pipeline) -> None:
 
 
 def test_starting_twice_gets_the_same_job(jobs: Pipeline) -> None:
-    jobs.drop()
     run = jobs.execute(until="StartIngestion")
     queued = jobs.execute(run=run, state="StartIngestion", until=PARKED)
     woken = jobs.execute(run=queued, state=PARKED, until="StartIngestion")
@@ -165,7 +163,6 @@ def test_starting_twice_gets_the_same_job(jobs: Pipeline) -> None:
 
 
 def test_busy_is_an_outcome_with_a_growing_wait_and_touches_no_document(jobs: Pipeline) -> None:
-    jobs.drop()
     jobs.bedrock.busy = Busy(why="ConflictException")
     run = jobs.execute(until="WaitForKnowledgeBase")
 
@@ -180,7 +177,6 @@ def test_busy_is_an_outcome_with_a_growing_wait_and_touches_no_document(jobs: Pi
 
 
 def test_a_job_whose_answer_got_lost_is_adopted_when_bedrock_says_busy(jobs: Pipeline) -> None:
-    jobs.drop()
     died = jobs.documents.fails("save", ConnectionError(), times=1)
     with pytest.raises(ConnectionError):
         jobs.work()
@@ -194,7 +190,6 @@ def test_a_job_whose_answer_got_lost_is_adopted_when_bedrock_says_busy(jobs: Pip
 
 
 def test_documents_that_a_broken_run_left_to_their_job_are_settled_first(jobs: Pipeline) -> None:
-    jobs.drop()
     broken = jobs.work()
     jobs.drop(OTHER)
     jobs.broken_runs.record(CATALOG, broken.epoch, "broken")
@@ -209,7 +204,6 @@ def test_documents_that_a_broken_run_left_to_their_job_are_settled_first(jobs: P
 
 
 def test_a_document_changed_while_its_job_was_started_waits_for_the_next(jobs: Pipeline) -> None:
-    jobs.drop()
     jobs.documents.before("save", lambda _: jobs.drop(KEY, "newer"), times=1)
 
     run = jobs.work()
@@ -222,7 +216,6 @@ def test_a_document_changed_while_its_job_was_started_waits_for_the_next(jobs: P
 
 
 def test_what_comes_while_the_job_is_being_started_may_have_missed_it(jobs: Pipeline) -> None:
-    jobs.drop()
     jobs.bedrock.before("start", lambda *_, **__: jobs.drop(OTHER), times=1)
 
     jobs.work()
@@ -232,7 +225,6 @@ def test_what_comes_while_the_job_is_being_started_may_have_missed_it(jobs: Pipe
 
 
 def test_a_grant_that_was_lost_is_queued_up_for_again_at_the_same_position(jobs: Pipeline) -> None:
-    jobs.drop()
     jobs.bedrock.busy = Busy(why="ConflictException")
     run = jobs.execute(until="WaitForKnowledgeBase")
     jobs.admission.leave(CATALOG, run.epoch)
@@ -248,8 +240,6 @@ def test_a_grant_that_was_lost_is_queued_up_for_again_at_the_same_position(jobs:
 
 
 def test_documents_wait_for_another_run_and_fail_when_all_have_broken(pipeline: Pipeline) -> None:
-    pipeline.drop()
-
     refused = "AccessDeniedException"
     told = [pipeline.broken_runs.record(CATALOG, 1, refused)]
     after_one = pipeline.document().status, pipeline.catalogs.kept[CATALOG].status
@@ -266,7 +256,6 @@ def test_documents_wait_for_another_run_and_fail_when_all_have_broken(pipeline: 
 
 
 def test_what_is_dropped_while_documents_are_given_up_gets_a_run(pipeline: Pipeline) -> None:
-    pipeline.drop()
     for epoch in range(1, MAX_FAILURES):
         pipeline.broken_runs.record(CATALOG, epoch, "AccessDeniedException")
 
@@ -278,7 +267,6 @@ def test_what_is_dropped_while_documents_are_given_up_gets_a_run(pipeline: Pipel
 
 
 def test_a_run_that_was_stopped_with_all_else_is_followed_at_once(pipeline: Pipeline) -> None:
-    pipeline.drop()
     pipeline.runs.renew(CATALOG, 1)
     pipeline.executions.ended.add(f"{CATALOG}-1")
 

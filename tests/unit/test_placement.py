@@ -15,8 +15,6 @@ from stackroom.runs.placement import (
 )
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
-MANAGED = PoolMember(knowledge_base_id="KB9", data_source_id="SHARED9", type="MANAGED")
-
 
 def a_pool(size: int) -> Pipeline:
     return Pipeline(
@@ -84,16 +82,6 @@ def test_an_operator_says_what_new_catalogs_get(
     source = place(Pipeline(pool=(member,)))
 
     assert (source.type, source.is_shared) == (type_, is_shared)
-
-
-def test_in_a_mixed_pool_the_emptiest_has_the_least_share_of_its_slots_taken() -> None:
-    pipeline = Pipeline(pool=(*a_pool(1).pool, MANAGED))
-    pipeline.bedrock.source_limit = 199
-
-    place_many(pipeline, 52)
-
-    # One of the one's 4 slots is a larger share than 49 of the other's 199, and less than 50.
-    assert homes(pipeline) == ["KB1", *["KB9"] * 50, "KB1"]
 
 
 # After a crash, or with the tables lost

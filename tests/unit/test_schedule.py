@@ -235,14 +235,6 @@ def test_the_accounts_five_jobs_bind_a_managed_knowledge_base_unless_configured(
     assert len(free.grant()) == 50
 
 
-def test_a_newer_run_of_the_same_catalog_replaces_the_one_that_had_the_grant() -> None:
-    ledger = at_work(a_job("catalog", 10, epoch=1))
-
-    newer = a_schedule(a_job("catalog", 5, epoch=2), ledger=ledger)
-
-    assert [each.epoch for each in newer.grant()] == [2]
-
-
 def test_shares_are_rounded_up_and_never_so_small_that_waiting_for_them_is_dear() -> None:
     assert [fair_share(10, runs) for runs in (0, 1, 2, 3, 6, 46)] == [10, 10, 5, 4, 4, 4]
     assert fair_share(2, 46) == 2
@@ -266,13 +258,6 @@ def test_small_calls_go_on_beside_a_large_document_while_a_job_waits_for_it() ->
 
     assert not schedule.must_yield(ledger.grants[0], after=MINUTE)
     assert names(schedule.grant()) == ["came later"]
-
-
-def test_small_jobs_come_before_large_ones_that_have_not_waited_much_longer() -> None:
-    large = a_large_job("large", 60)
-
-    assert names(a_schedule(large, a_job("small", 5)).grant()) == ["small"]
-    assert names(a_schedule(large).grant()) == ["large"]
 
 
 waiters = st.lists(

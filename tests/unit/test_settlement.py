@@ -28,6 +28,13 @@ def searched() -> Pipeline:
     return Pipeline(by_jobs=True, finds_at_once=False)
 
 
+@pytest.fixture
+def run(pipeline: Pipeline) -> Run:
+    """Of a dropped file, whose job is at work."""
+    pipeline.drop()
+    return pipeline.work()
+
+
 def over(
     pipeline: Pipeline,
     run: Run,
@@ -64,9 +71,7 @@ def next_job(pipeline: Pipeline, polled: Polled) -> Run:
 # What Bedrock says
 
 
-def test_an_indexed_document_says_since_when(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    run = pipeline.work()
+def test_an_indexed_document_says_since_when(pipeline: Pipeline, run: Run) -> None:
     says(pipeline, "INDEXED")
 
     polled = over(pipeline, run)
@@ -99,9 +104,9 @@ def test_every_bad_status_fails_with_a_reason(pipeline: Pipeline, status: str, r
 @pytest.mark.parametrize(
     "status", ["PENDING", "STARTING", "IN_PROGRESS", "DELETING", "DELETE_IN_PROGRESS"]
 )
-def test_a_document_still_under_way_keeps_the_run_looking(pipeline: Pipeline, status: str) -> None:
-    pipeline.drop()
-    run = pipeline.work()
+def test_a_document_still_under_way_keeps_the_run_looking(
+    pipeline: Pipeline, run: Run, status: str
+) -> None:
     says(pipeline, status)
 
     polled = over(pipeline, run)
@@ -130,10 +135,9 @@ def test_indexed_contradicted_by_a_failed_vector_write_is_failed(pipeline: Pipel
         "Issue occurred while processing file: {uri}. Call to the store failed.",
     ],
 )
-def test_what_the_job_left_out_fails_with_the_jobs_reason(pipeline: Pipeline, why: str) -> None:
-    pipeline.drop()
-    run = pipeline.work()
-
+def test_what_the_job_left_out_fails_with_the_jobs_reason(
+    pipeline: Pipeline, run: Run, why: str
+) -> None:
     reason = why.format(uri=f"s3://{BUCKET}/{KEY}", limit="the metadata was too large")
     over(pipeline, run, JobState.COMPLETE, reason)
 
@@ -153,9 +157,7 @@ def test_our_inspections_reason_beats_bedrocks_silence(pipeline: Pipeline) -> No
     assert pipeline.document().status_reason == "the PDF is encrypted"
 
 
-def test_an_inspection_that_ends_while_we_write_is_not_missed(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    run = pipeline.work()
+def test_an_inspection_that_ends_while_we_write_is_not_missed(pipeline: Pipeline, run: Run) -> None:
     says(pipeline, "FAILED")
 
     def inspected(_: object) -> None:
@@ -200,9 +202,9 @@ def test_indexed_of_an_earlier_job_that_no_search_confirms_is_failed(searched: P
 # Which version it is of
 
 
-def test_a_document_dropped_again_meanwhile_is_left_to_the_next_job(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    run = pipeline.work()
+def test_a_document_dropped_again_meanwhile_is_left_to_the_next_job(
+    pipeline: Pipeline, run: Run
+) -> None:
     pipeline.drop(KEY, "newer")
     says(pipeline, "INDEXED")
 
@@ -249,11 +251,8 @@ def test_a_job_adopted_after_a_crash_speaks_for_no_newer_version(pipeline: Pipel
 
 @pytest.mark.parametrize("state", [JobState.FAILED, JobState.STOPPED])
 def test_jobs_that_end_badly_are_followed_by_others_and_then_the_documents_fail(
-    pipeline: Pipeline, state: JobState
+    pipeline: Pipeline, run: Run, state: JobState
 ) -> None:
-    pipeline.drop()
-    run = pipeline.work()
-
     for _ in range(MAX_ATTEMPTS):
         run = next_job(pipeline, over(pipeline, run, state, "the role may not"))
 
@@ -263,9 +262,9 @@ def test_jobs_that_end_badly_are_followed_by_others_and_then_the_documents_fail(
     assert run.progress.outcome is RunOutcome.RELEASED
 
 
-def test_a_job_past_its_deadline_is_stopped_and_its_documents_fail(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    run = pipeline.work()
+def test_a_job_past_its_deadline_is_stopped_and_its_documents_fail(
+    pipeline: Pipeline, run: Run
+) -> None:
     says(pipeline, "IN_PROGRESS")
     pipeline.clock.pass_by(JOB_DEADLINE + 1)
 
@@ -277,9 +276,7 @@ def test_a_job_past_its_deadline_is_stopped_and_its_documents_fail(pipeline: Pip
     assert "did not finish in time" in str(pipeline.document().status_reason)
 
 
-def test_a_job_that_never_stops_is_given_up(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    run = pipeline.work()
+def test_a_job_that_never_stops_is_given_up(pipeline: Pipeline, run: Run) -> None:
     says(pipeline, "IN_PROGRESS")
     pipeline.clock.pass_by(JOB_DEADLINE + 3601)
 
@@ -296,10 +293,8 @@ def test_a_job_that_never_stops_is_given_up(pipeline: Pipeline) -> None:
 )
 @pytest.mark.parametrize("call", ["get", "details"])
 def test_a_knowledge_base_that_does_not_answer_is_asked_again(
-    pipeline: Pipeline, call: str, error: Exception
+    pipeline: Pipeline, run: Run, call: str, error: Exception
 ) -> None:
-    pipeline.drop()
-    run = pipeline.work()
     says(pipeline, "INDEXED")
     failing = pipeline.bedrock.fails(call, error, times=2)
 
@@ -311,9 +306,9 @@ def test_a_knowledge_base_that_does_not_answer_is_asked_again(
     assert pipeline.document().status is DocumentStatus.INDEXED
 
 
-def test_polling_waits_by_the_jobs_age_and_less_if_others_wait(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    run = pipeline.work()
+def test_polling_waits_by_the_jobs_age_and_less_if_others_wait(
+    pipeline: Pipeline, run: Run
+) -> None:
     first = run.progress.wait_seconds
     pipeline.clock.pass_by(100)
 

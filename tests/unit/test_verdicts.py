@@ -99,18 +99,6 @@ def test_one_task_proves_five_hundred_by_searches_and_leaves_the_others_to_the_n
     assert len(later) == 3  # two removals, and what is to be found
 
 
-@pytest.mark.parametrize("status", ["INDEXED", "FAILED", "IGNORED"])
-def test_what_is_said_of_another_version_settles_nothing(status: str) -> None:
-    late = verdict(a_document(), evidence(status, is_current=False, is_overdue=True))
-    in_time = verdict(a_document(), evidence(status, is_current=False))
-    tired = verdict(a_document(attempts=MAX_ATTEMPTS), evidence(status, is_current=False))
-
-    assert in_time.outcome is DocumentOutcome.AGAIN
-    assert (late.outcome, tired.outcome) == (DocumentOutcome.FAILED, DocumentOutcome.FAILED)
-    assert "did not finish in time" in str(late.reason)
-    assert tired.reason == "nobody took it up"
-
-
 def test_a_removal_is_believed_only_of_a_search() -> None:
     deleting = a_document(DocumentStatus.DELETING, attempts=MAX_ATTEMPTS)
 
