@@ -22,12 +22,15 @@ def a_document(number: int = 1, at: datetime = NOW, **fields: Any) -> Document:
     return Document(**{**values, **fields})
 
 
-def a_catalog(number: int = 1, user_id: str = "alice", at: datetime = NOW) -> Catalog:
-    return Catalog(
-        catalog_id=f"cat-{user_id}-{number}",
-        user_id=user_id,
-        name=f"Research {number}",
-        s3_prefix=f"{user_id}/Research {number}/",
-        created_at=at,
-        updated_at=at,
-    )
+def a_catalog(
+    number: int = 1, user_id: str = "alice", at: datetime = NOW, **fields: Any
+) -> Catalog:
+    values: dict[str, Any] = {
+        "catalog_id": f"cat-{user_id}-{number}",
+        "user_id": user_id,
+        "name": f"Research {number}",
+        "s3_prefix": f"{user_id}/Research {number}/",
+        "created_at": at,
+        "updated_at": at,
+    }
+    return Catalog(**{**values, **fields})

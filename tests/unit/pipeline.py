@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, cast
@@ -24,7 +25,7 @@ from stackroom.model import (
     Document,
     PoolMember,
 )
-from stackroom.runs.progress import Run, RunOutcome
+from stackroom.runs.progress import Run
 from stackroom.runs.worklists import shared_worklist, worklist_of
 from stackroom.settlement.search_check import SearchCheck
 from stackroom.settlement.verdicts import Settled
@@ -46,6 +47,7 @@ from tests.fakes.pipeline import (
     FakeSlots,
 )
 from tests.fakes.worklists import FakeWorklists
+from tests.records import NOW, a_document
 
 KEY = "alice/research/report.pdf"
 PARKED = "AdmitIngestion"  # where an execution stays that others are before
@@ -55,6 +57,18 @@ def place_of(key: str) -> Location:
     place = locate(key)
     assert isinstance(place, Location)
     return place
+
+
+def document_at(key: str, at: datetime = NOW, **fields: Any) -> Document:
+    place = place_of(key)
+    return a_document(
+        at=at,
+        catalog_id=place.catalog_id,
+        document_id=place.document_id,
+        filename=place.filename,
+        s3_key=key,
+        **fields,
+    )
 
 
 CATALOG = place_of(KEY).catalog_id
@@ -356,6 +370,3 @@ def _chosen(definition: dict[str, Any], run: Run) -> str:
         if each["StringEquals"] == run.progress.outcome:
             return str(each["Next"])
     raise AssertionError(f"{run.progress.outcome} is no answer to choose by")
-
-
-__all__ = ["CATALOG", "KEY", "PARKED", "SHARED_WORKLIST", "Pipeline", "RunOutcome", "place_of"]

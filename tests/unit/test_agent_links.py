@@ -25,11 +25,11 @@ from stackroom.errors import (
     ToolNotFound,
     ValidationError,
 )
-from stackroom.model import Catalog, CatalogStatus
+from stackroom.model import CatalogStatus
 from tests.contract.ports.test_agents import TOOLS, an_agent
 from tests.fakes.agents import FakeAgents
 from tests.fakes.pipeline import FakeCatalogs
-from tests.records import NOW
+from tests.records import NOW, a_catalog
 
 DEFINITION = AgentDefinition(name="Planner", model="amazon.nova-lite-v1:0")
 SHARED = AvailableKnowledgeBase(id="KBSHARED01", name="Handbook", description="Everybody's")
@@ -58,18 +58,8 @@ class House:
     def catalog(
         self, user: str, id_: str, name: str, status: CatalogStatus = CatalogStatus.READY
     ) -> None:
-        self.catalogs.open(
-            Catalog(
-                catalog_id=id_,
-                user_id=user,
-                name=name,
-                s3_prefix=f"{user}/{id_}/",
-                status=status,
-                document_count=3,
-                created_at=NOW,
-                updated_at=NOW,
-            )
-        )
+        made = a_catalog(1, user, catalog_id=id_, name=name, status=status, document_count=3)
+        self.catalogs.open(made)
 
 
 @pytest.fixture

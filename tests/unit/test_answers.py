@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from threading import Barrier
 from typing import Any
 
@@ -17,7 +16,6 @@ from stackroom.errors import (
     ValidationError,
 )
 from stackroom.keys import document_id_of
-from stackroom.model import Catalog
 from stackroom.ports.retrieval import Passage
 from stackroom.retrieval.answers import Answering
 from stackroom.retrieval.budget import Budget
@@ -30,17 +28,9 @@ from tests.fakes.answers import FakeAnswers, FakeWriter
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps
+from tests.records import a_catalog
 
-NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
-CATALOG = Catalog(
-    catalog_id="cat-1",
-    user_id="alice",
-    name="Handbook",
-    s3_prefix="alice/cat-1/",
-    knowledge_base_id="KB1",
-    created_at=NOW,
-    updated_at=NOW,
-)
+CATALOG = a_catalog(catalog_id="cat-1", s3_prefix="alice/cat-1/", knowledge_base_id="KB1")
 
 
 class Desk:

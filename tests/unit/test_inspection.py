@@ -1,5 +1,4 @@
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 
@@ -7,20 +6,20 @@ from stackroom.errors import RecordChanged
 from stackroom.inspection import inspection
 from stackroom.inspection.extraction import read_pages
 from stackroom.inspection.inspection import Inspection, InspectionOutcome, InspectionResult
-from stackroom.keys import Location, catalog_id_of, locate
-from stackroom.model import UNEXPLAINED_FAILURE, Catalog, Document, DocumentStatus
+from stackroom.keys import catalog_id_of
+from stackroom.model import UNEXPLAINED_FAILURE, DocumentStatus
 from tests import files
 from tests.fakes.inspection import FakeFiles, FakeInspections, FakeMapShelf
 from tests.fakes.pipeline import FakeCatalogs, FakeDocuments
+from tests.records import a_catalog
+from tests.unit.pipeline import document_at, place_of
 
 KEY = "alice/handbook/travel.pdf"
 ENCRYPTED = "the PDF is encrypted; remove its password and upload it again"
 
 
 def document_id(key: str = KEY) -> str:
-    place = locate(key)
-    assert isinstance(place, Location)
-    return place.document_id
+    return place_of(key).document_id
 
 
 class House:
@@ -50,19 +49,9 @@ def house() -> House:
 
 def open_catalog(catalogs: FakeCatalogs, key: str) -> str:
     """Opens the catalog of the key; answers its id."""
-    place = locate(key)
-    assert isinstance(place, Location)
-    at = datetime(2026, 2, 3, tzinfo=UTC)
-    catalogs.open(
-        Catalog(
-            catalog_id=place.catalog_id,
-            user_id=place.user_id,
-            name=place.folder,
-            s3_prefix=place.prefix,
-            created_at=at,
-            updated_at=at,
-        )
-    )
+    place = place_of(key)
+    opened = a_catalog(1, place.user_id, catalog_id=place.catalog_id, s3_prefix=place.prefix)
+    catalogs.open(opened)
     return place.catalog_id
 
 
@@ -93,23 +82,8 @@ def test_a_file_under_a_catalog_id_that_nobody_has_is_left_alone(house: House) -
     assert house.place_maps.maps == {}
 
 
-def failed_document(documents: FakeDocuments, *, etag: str, reason: str) -> None:
-    place = locate(KEY)
-    assert isinstance(place, Location)
-    at = datetime(2026, 2, 3, tzinfo=UTC)
-    documents.save(
-        Document(
-            catalog_id=place.catalog_id,
-            document_id=place.document_id,
-            filename=place.filename,
-            s3_key=KEY,
-            etag=etag,
-            status=DocumentStatus.FAILED,
-            status_reason=reason,
-            uploaded_at=at,
-            updated_at=at,
-        )
-    )
+def failed_document(documents: FakeDocuments, **fields: str) -> None:
+    documents.save(document_at(KEY, status=DocumentStatus.FAILED, **fields))
 
 
 @pytest.mark.parametrize(
@@ -123,7 +97,7 @@ def failed_document(documents: FakeDocuments, *, etag: str, reason: str) -> None
 def test_a_document_that_failed_before_its_inspection_ended_is_told_why_if_it_is_the_same_version(
     house: House, *, etag: str, reason: str, told: str
 ) -> None:
-    failed_document(house.documents, etag=etag, reason=reason)
+    failed_document(house.documents, etag=etag, status_reason=reason)
     house.bucket.put(KEY, "e1", files.encrypted_pdf())
 
     house.inspecting.inspect(KEY)

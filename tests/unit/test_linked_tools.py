@@ -12,7 +12,7 @@ from stackroom.agents.tool_answers import asked_of, success
 from stackroom.deadlines import NO_DEADLINE
 from stackroom.gateway.access import Access
 from stackroom.identity import Caller
-from stackroom.model import Catalog, CatalogStatus, DataSource
+from stackroom.model import CatalogStatus, DataSource
 from stackroom.ports.retrieval import Passage
 from stackroom.retrieval.budget import Budget
 from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
@@ -21,7 +21,7 @@ from stackroom.retrieval.search import Retrieval
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps
-from tests.records import NOW
+from tests.records import NOW, a_catalog
 
 ALICE = Caller("alice")
 GONE = {
@@ -44,16 +44,7 @@ class Shelves:
 
     def __post_init__(self) -> None:
         for user, key in (("alice", "cat-1"), ("bob", "cat-2")):
-            self.catalogs.open(
-                Catalog(
-                    catalog_id=key,
-                    user_id=user,
-                    name=key,
-                    s3_prefix=f"{user}/{key}/",
-                    created_at=NOW,
-                    updated_at=NOW,
-                )
-            )
+            self.catalogs.open(a_catalog(1, user, catalog_id=key, s3_prefix=f"{user}/{key}/"))
             source = DataSource(knowledge_base_id="KB1", data_source_id=f"DS-{key}")
             self.catalogs.place(key, source)
 

@@ -107,7 +107,7 @@ def operations(
 
 
 def with_failures(number: int, reasons: Sequence[str]) -> tuple[Catalog, list[Document]]:
-    catalog = a_catalog(number=number).model_copy(update={"failed_count": len(reasons)})
+    catalog = a_catalog(number, failed_count=len(reasons))
     failed = [
         a_document(
             catalog_id=catalog.catalog_id,

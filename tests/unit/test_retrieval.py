@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from threading import Barrier
 
 import pytest
@@ -27,9 +26,9 @@ from stackroom.retrieval.search import Retrieval
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps
+from tests.records import a_catalog
 
 ALICE = Caller("alice")
-NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 
 
 @dataclass
@@ -40,24 +39,16 @@ class CatalogShelf(FakeCatalogs):
     failure: Exception | None = None
 
     def put(
-        self,
-        catalog_id: str,
-        home: str | None,
-        user_id: str = "alice",
-        *,
-        source: str | None = None,
+        self, catalog_id: str, home: str | None, user_id: str = "alice", source: str | None = None
     ) -> None:
         """With a `source`, its documents are ingested directly, into that data source."""
-        self.kept[catalog_id] = Catalog(
-            catalog_id=catalog_id,
+        self.kept[catalog_id] = a_catalog(
             user_id=user_id,
-            name=catalog_id,
+            catalog_id=catalog_id,
             s3_prefix=f"{user_id}/{catalog_id}/",
             knowledge_base_id=home,
             data_source_id=source,
             data_source_type=DataSourceType.CUSTOM if source else DataSourceType.S3,
-            created_at=NOW,
-            updated_at=NOW,
         )
 
     def get(self, catalog_id: str) -> Catalog | None:

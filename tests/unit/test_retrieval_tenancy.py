@@ -1,7 +1,6 @@
 """The one filter of a search, and whose a passage is by what proves it."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from stackroom.origins import Origin
 from stackroom.ports.retrieval import Passage
 from stackroom.tenancy import Leftovers, Member, Operator, Tenant, View
 from tests.fakes.knowledge_base import FakeKnowledgeBase, matches
+from tests.records import a_catalog
 
 KEYS = st.sampled_from(["user_id", "catalog_id", "orAll", "equals", "domain", "city"]) | st.text()
 
@@ -214,34 +214,30 @@ def test_an_operator_believes_of_a_document_what_its_own_id_proves_and_nothing_e
 
 
 SHARED, OWN, CRAWLED, MALLORYS = "DSSHARED01", "DSALICES01", "DSCRAWLED1", "DSMALLORYS"
-NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 
 
-def a_catalog(
+def placed(
     catalog_id: str, user: str, source: str | None, kind: DataSourceType = DataSourceType.CUSTOM
 ) -> Catalog:
-    return Catalog(
-        catalog_id=catalog_id,
+    return a_catalog(
         user_id=user,
-        name=catalog_id,
+        catalog_id=catalog_id,
         s3_prefix=f"{user}/{catalog_id}/",
         knowledge_base_id="KB1",
         data_source_id=source,
         data_source_type=kind,
-        created_at=NOW,
-        updated_at=NOW,
     )
 
 
 CATALOGS = {
     each.catalog_id: each
     for each in (
-        a_catalog("cat-shared", "alice", SHARED),
-        a_catalog("cat-own", "alice", OWN),
-        a_catalog("cat-crawled", "alice", CRAWLED, DataSourceType.S3),
-        a_catalog("cat-unplaced", "alice", None),
-        a_catalog("cat-bob", "bob", SHARED),
-        a_catalog("cat-mallory", "mallory", MALLORYS),
+        placed("cat-shared", "alice", SHARED),
+        placed("cat-own", "alice", OWN),
+        placed("cat-crawled", "alice", CRAWLED, DataSourceType.S3),
+        placed("cat-unplaced", "alice", None),
+        placed("cat-bob", "bob", SHARED),
+        placed("cat-mallory", "mallory", MALLORYS),
     )
 }
 

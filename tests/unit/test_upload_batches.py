@@ -10,7 +10,7 @@ from stackroom.errors import RecordChanged, StoreUnavailable
 from stackroom.keys import document_id_of
 from stackroom.model import Document, DocumentStatus
 from stackroom.uploads.steps import Plan, UploadOutcome
-from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
+from tests.unit.pipeline import CATALOG, KEY, Pipeline, document_at, place_of
 from tests.unit.reconciling import Reconciled
 
 
@@ -53,18 +53,8 @@ def test_a_removal_from_the_index_goes_on_when_a_rejected_object_is_back(
     pipeline.drop()
     document_id = document_id_of(CATALOG, "....//x.txt")
     now = pipeline.clock()
-    pipeline.documents.save(
-        Document(
-            catalog_id=CATALOG,
-            document_id=document_id,
-            filename="....//x.txt",
-            s3_key=key,
-            status=DocumentStatus.DELETING,
-            uploaded_at=now,
-            updated_at=now,
-            present_since=now,
-        )
-    )
+    left_over = {"status": DocumentStatus.DELETING, "present_since": now}
+    pipeline.documents.save(document_at(key, now, size=0, **left_over))
     if is_back:
         pipeline.bucket.upload(key)
 
@@ -206,18 +196,10 @@ MINUTES = 15 * 60.0
 
 
 def announce(pipeline: Pipeline, key: str = KEY, *, seconds: float = MINUTES) -> Document:
-    location, now = place_of(key), pipeline.clock()
-    document = Document(
-        catalog_id=location.catalog_id,
-        document_id=location.document_id,
-        filename=location.filename,
-        s3_key=key,
-        status=DocumentStatus.UPLOADING,
-        uploaded_at=now,
-        updated_at=now,
-        upload_until=now + timedelta(seconds=seconds),
-    )
-    return pipeline.documents.save(document)
+    now = pipeline.clock()
+    until = now + timedelta(seconds=seconds)
+    announced = document_at(key, now, status=DocumentStatus.UPLOADING, size=0, upload_until=until)
+    return pipeline.documents.save(announced)
 
 
 @pytest.mark.parametrize("after", [0, 2 * MINUTES])

@@ -18,7 +18,7 @@ from tests import records
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.pipeline import FakeInspectionResults
 from tests.records import NOW, a_catalog
-from tests.unit.pipeline import CATALOG, KEY, place_of
+from tests.unit.pipeline import CATALOG, KEY, document_at, place_of
 
 URIS = ["s3://b/a.txt", "s3://b/a.txt copy.txt", "s3://b/a.txt, old.txt", "s3://b/résumé.pdf"]
 
@@ -48,7 +48,7 @@ def test_a_reason_is_told_without_the_list_of_other_files() -> None:
     assert found == {"s3://b/a.txt": "Ignored 2 files as too large"}
 
 
-A_CATALOG = a_catalog().model_copy(update={"knowledge_base_id": "KB1", "data_source_id": "DS1"})
+A_CATALOG = a_catalog(knowledge_base_id="KB1", data_source_id="DS1")
 
 
 def a_document(status: DocumentStatus = DocumentStatus.INDEXING, attempts: int = 1) -> Document:
@@ -221,24 +221,17 @@ def put(knowledge_base: FakeKnowledgeBase, user_id: str = PLACE.user_id, **sourc
 
 
 def found(knowledge_base: FakeKnowledgeBase) -> set[str]:
-    return SearchCheck(knowledge_base=lambda _: knowledge_base).found([(_catalog(), _document())])
+    return SearchCheck(knowledge_base=lambda _: knowledge_base).found(
+        [(_catalog(), document_at(KEY))]
+    )
 
 
 def left(knowledge_base: FakeKnowledgeBase) -> set[str]:
-    return SearchCheck(knowledge_base=lambda _: knowledge_base).left(_catalog(), [_document()])
+    return SearchCheck(knowledge_base=lambda _: knowledge_base).left(_catalog(), [document_at(KEY)])
 
 
 def _catalog() -> Catalog:
-    whose = {
-        "catalog_id": CATALOG,
-        "s3_prefix": PLACE.prefix,
-        "knowledge_base_id": "KB1",
-    }
-    return a_catalog().model_copy(update=whose)
-
-
-def _document() -> Document:
-    return records.a_document(catalog_id=CATALOG, document_id=DOCUMENT_ID, s3_key=KEY)
+    return a_catalog(catalog_id=CATALOG, s3_prefix=PLACE.prefix, knowledge_base_id="KB1")
 
 
 @pytest.mark.parametrize("source", [{"key": KEY}, {"custom_id": DOCUMENT_ID}])
@@ -283,16 +276,13 @@ def of_many(knowledge_base: FakeKnowledgeBase, count: int) -> list[tuple[Catalog
     documents = []
     for number in range(count):
         place = place_of(f"user-{number}/shelf/a.txt")
-        catalog = _catalog().model_copy(
-            update={
-                "catalog_id": place.catalog_id,
-                "user_id": place.user_id,
-                "s3_prefix": place.prefix,
-            }
+        catalog = a_catalog(
+            user_id=place.user_id,
+            catalog_id=place.catalog_id,
+            s3_prefix=place.prefix,
+            knowledge_base_id="KB1",
         )
-        document = _document().model_copy(
-            update={"catalog_id": place.catalog_id, "document_id": place.document_id}
-        )
+        document = document_at(place.key)
         knowledge_base.put(
             "text",
             user_id=place.user_id,
