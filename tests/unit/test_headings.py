@@ -218,43 +218,32 @@ def test_of_a_hundred_thousand_headings_some_are_told_and_nothing_wrong_below(
     assert took < 10, "1 s as a rule"
 
 
+CUT = "long " * 38 + "long …"
+
+
 @pytest.mark.parametrize(
-    ("made", "filename"),
+    ("made", "filename", "told"),
     [
-        (lambda: "#\n" * MANY + "# One\n", "a.md"),
-        (lambda: "<h1></h1>" * MANY + "<h1>One", "a.html"),
-        (lambda: word(*[paragraph("\u200b", level="0")] * MANY, paragraph("One")), "a.docx"),
+        # Below headings that nobody sees, or that were not looked at, none is told;
+        (lambda: "#\n" * MANY + "# One\n", "a.md", [None]),
+        (lambda: "<h1></h1>" * MANY + "<h1>One", "a.html", [None]),
+        (
+            lambda: word(*[paragraph("\u200b", level="0")] * MANY, paragraph("One")),
+            "a.docx",
+            [None],
+        ),
+        (lambda: "# One\n" + "```\n" * 900_000 + "# Two\n", "a.md", ["One", None]),
+        # one of a megabyte is cut.
+        (lambda: f"# {LONG}\n", "a.md", [CUT]),
+        (lambda: f"{LONG}\n===\n", "a.md", [CUT]),
+        (lambda: f"<h1>{LONG}</h1>", "a.html", [CUT]),
+        (lambda: word(paragraph(LONG, level="0")), "a.docx", [CUT]),
     ],
-    ids=["markdown", "html", "word"],
 )
-def test_below_headings_that_nobody_sees_none_is_told(
-    made: Callable[[], bytes | str], filename: str
+def test_what_nobody_sees_hides_what_is_below_and_what_is_too_long_is_cut(
+    made: Callable[[], bytes | str], filename: str, told: list[str | None]
 ) -> None:
-    page = page_of(made(), filename)
-
-    assert [heading.text for heading in page.headings] == [None]
-
-
-@pytest.mark.parametrize(
-    ("made", "filename"),
-    [
-        (lambda: f"# {LONG}\n", "a.md"),
-        (lambda: f"{LONG}\n===\n", "a.md"),
-        (lambda: f"<h1>{LONG}</h1>", "a.html"),
-        (lambda: word(paragraph(LONG, level="0")), "a.docx"),
-    ],
-    ids=["markdown", "underlined", "html", "word"],
-)
-def test_a_heading_of_a_megabyte_is_cut(made: Callable[[], bytes | str], filename: str) -> None:
-    (heading,) = page_of(made(), filename).headings
-
-    assert heading.text == "long " * 38 + "long …"
-
-
-def test_below_what_was_not_looked_at_no_heading_is_told() -> None:
-    page = page_of("# One\n" + "```\n" * 900_000 + "# Two\n", "a.md")
-
-    assert [heading.text for heading in page.headings] == ["One", None]
+    assert [heading.text for heading in page_of(made(), filename).headings] == told
 
 
 @pytest.mark.parametrize(

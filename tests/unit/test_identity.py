@@ -40,38 +40,28 @@ def test_header_names_may_come_in_any_casing_and_two_that_differ_count_as_none()
 
 
 @pytest.mark.parametrize(
-    "groups", [(), ("staff", "a,b", "recht & steuern", "法務", "50%", " padded ")]
+    ("groups", "session"),
+    [((), None), (("staff", "a,b", "recht & steuern", "法務", "50%", " padded "), "s.1_2")],
 )
-def test_any_group_name_survives_the_headers(groups: tuple[str, ...]) -> None:
-    headers = identity_headers(Caller(user_id="alice", groups=groups))
+def test_any_group_name_and_a_session_survive_the_headers(
+    groups: tuple[str, ...], session: str | None
+) -> None:
+    caller = Caller(user_id="alice", groups=groups, session_id=session)
+    headers = identity_headers(caller)
     custom = {"bedrockAgentCoreToolName": "t___u", "bedrockAgentCorePropagatedHeaders": headers}
 
-    call = tool_call({"client_context": {"custom": custom}})
-
-    assert call.caller.groups == groups
+    assert tool_call({"client_context": {"custom": custom}}).caller == caller
     assert all(value.isascii() and value.isprintable() and value for value in headers.values())
 
 
-@pytest.mark.parametrize("session", [None, "s.1_2"])
-def test_a_session_survives_the_headers(session: str | None) -> None:
-    headers = identity_headers(Caller(user_id="alice", session_id=session))
-    custom = {"bedrockAgentCoreToolName": "t___u", "bedrockAgentCorePropagatedHeaders": headers}
-
-    call = tool_call({"client_context": {"custom": custom}})
-
-    assert call.caller.session_id == session
-    assert all(value.isascii() and value.isprintable() and value for value in headers.values())
-
-
-@pytest.mark.parametrize("qualifier", ["$LATEST"])
-def test_a_function_invoked_past_its_policy_by_another_arn_knows_no_user(qualifier: str) -> None:
+def test_a_function_invoked_past_its_policy_by_another_arn_knows_no_user() -> None:
     arn = "arn:aws:lambda:us-east-1:111122223333:function:stackroom-retrieve"
     context = a_context(x_user_sub="alice")
 
     context.invoked_function_arn = arn
     assert tool_call(context).caller.user_id == "alice"
 
-    context.invoked_function_arn = f"{arn}:{qualifier}"
+    context.invoked_function_arn = f"{arn}:$LATEST"
     with pytest.raises(MissingIdentity):
         tool_call(context)
 

@@ -7,7 +7,7 @@ ends the piece instead, told once.
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 import pytest
@@ -24,17 +24,17 @@ from stackroom.ingestion.sending import batches
 from stackroom.ingestion.work_queue import OpenWork
 from stackroom.keys import unplaced_partition
 from stackroom.model import Document, DocumentStatus
-from stackroom.ports.admission import Grant, Mode
 from stackroom.ports.ingestion import Submission
 from stackroom.runs.progress import RunOutcome
 from stackroom.settlement.verdicts import MAX_ATTEMPTS
 from tests.unit.pipeline import CATALOG, SHARED_WORKLIST, Pipeline, place_of
 from tests.unit.reconciling import Reconciled
-from tests.unit.test_schedule import a_waiter
+from tests.unit.test_schedule import A_GRANT, a_waiter
 
 POISON = "alice/poison/a.txt"
 GOOD = ["alice/research/1.txt", "zoe/research/2.txt"]  # one sorts before it, one after it
 ALL = [GOOD[0], POISON, GOOD[1]]
+NOWHERE = "!/poison.txt"
 POISON_CATALOG = place_of(POISON).catalog_id
 
 
@@ -45,11 +45,14 @@ class Poisoned(Exception):
 @dataclass(frozen=True)
 class Loop:
     """
-    `breaks` all the items, of which `fails` poisons one; `is_mended` says whether the others are.
+    `breaks` all the items; one, the `poison`, fails in `port` and `method` of the fakes and is
+    told as `named`; `is_mended` says whether the others are.
     """
 
     breaks: Callable[[Reconciled], object]
-    fails: Callable[[Reconciled], None]
+    port: str
+    method: str
+    poison: str
     named: str
     is_mended: Callable[[Reconciled], bool]
     kind: Kind = Kind.NOT_COMPARED
@@ -80,7 +83,7 @@ def sidecars_alone(world: Reconciled) -> None:
 
 
 def unplaced_gone(world: Reconciled) -> None:
-    for key in ("!/1.txt", "!/poison.txt", "!/z.txt"):
+    for key in ("!/1.txt", NOWHERE, "!/z.txt"):
         world.drop(key)
         world.bucket.delete(key)
 
@@ -111,19 +114,15 @@ def dead_waiters(world: Reconciled) -> None:
 
 def dead_grants(world: Reconciled) -> None:
     grants = tuple(
-        Grant(
+        replace(
+            A_GRANT,
             worklist_id=place_of(key).catalog_id,
-            epoch=1,
-            knowledge_base_id="KB1",
-            mode=Mode.SHARED,
-            slots=1,
             granted_at=world.clock(),
             until=world.clock() + timedelta(days=1),
         )
         for key in ALL
     )
-    ledger = world.book.read()
-    world.book.ledger = type(ledger)(**{**vars(ledger), "grants": grants})
+    world.book.ledger = replace(world.book.read(), grants=grants)
 
 
 def unused_slots(world: Reconciled) -> None:
@@ -138,116 +137,74 @@ def indexed_by_mistake(world: Reconciled) -> None:
         world.loses(key)
 
 
-def taken_up_again(world: Reconciled) -> bool:
-    return all(world.document(key).status is DocumentStatus.PENDING for key in GOOD)
+def runs_asked_for(world: Reconciled) -> bool:
+    return registered(world) and all(place_of(key).catalog_id in world.leases.kept for key in GOOD)
 
 
-LOOPS = {
-    "keys": Loop(
-        breaks=uploaded,
-        fails=lambda world: fails_for(world.bucket, "head", POISON),
-        named=POISON,
-        is_mended=registered,
-        kind=Kind.OBJECT_WITHOUT_RECORD,
-    ),
-    "shelves": Loop(
-        breaks=uploaded,
-        fails=lambda world: fails_for(world.catalogs, "get", POISON_CATALOG),
-        named="objects under 'alice/poison/'",
-        is_mended=registered,
-    ),
-    "runs asked for": Loop(
-        breaks=uploaded,
-        fails=lambda world: fails_for(world.leases, "ask", POISON_CATALOG),
-        named=POISON,
-        is_mended=lambda world: (
-            registered(world) and all(place_of(key).catalog_id in world.leases.kept for key in GOOD)
-        ),
-        kind=Kind.OBJECT_WITHOUT_RECORD,
-    ),
-    "sidecars": Loop(
-        breaks=sidecars_alone,
-        fails=lambda world: fails_for(world.bucket, "head", POISON),
-        named=f"{POISON}.metadata.json",
-        is_mended=lambda world: not {*world.bucket.sidecars} & {*GOOD},
-    ),
-    "removals of sidecars": Loop(
-        breaks=sidecars_alone,
-        fails=lambda world: fails_for(world.bucket, "remove_sidecar", POISON),
-        named=f"{POISON}.metadata.json",
-        is_mended=lambda world: not {*world.bucket.sidecars} & {*GOOD},
-        kind=Kind.SIDECAR_WITHOUT_OBJECT,
-    ),
-    "unplaced records": Loop(
-        breaks=unplaced_gone,
-        fails=lambda world: fails_for(world.bucket, "head", "!/poison.txt"),
-        named="!/poison.txt",
-        is_mended=lambda world: (
-            len(list(world.documents.of_catalog(unplaced_partition("!none")))) == 1
-        ),
-    ),
-    "records": Loop(
-        breaks=indexed_and_gone,
-        fails=lambda world: fails_for(world.bucket, "head", POISON),
-        named=f"records of {POISON_CATALOG}",
-        is_mended=lambda world: all(
-            world.document(key).status is DocumentStatus.DELETING for key in GOOD
-        ),
-    ),
-    "leases": Loop(
-        breaks=dead_runs,
-        fails=lambda world: fails_for(world.executions, "is_running", POISON_CATALOG),
-        named=f"{POISON_CATALOG}-1",
-        is_mended=followed,
-    ),
-    "waiters": Loop(
-        breaks=dead_waiters,
-        fails=lambda world: fails_for(world.leases, "get", POISON_CATALOG),
-        named=f"KB1 shared: {POISON_CATALOG}-1",
-        is_mended=lambda world: (
-            {each.worklist_id for each in world.book.places.values()} == {POISON_CATALOG}
-        ),
-    ),
-    "grants": Loop(
-        breaks=dead_grants,
-        fails=lambda world: fails_for(world.leases, "get", POISON_CATALOG),
-        named=f"KB1 shared: {POISON_CATALOG}-1",
-        is_mended=lambda world: (
-            [each.worklist_id for each in world.book.read().grants] == [POISON_CATALOG]
-        ),
-    ),
-    "slots": Loop(
-        breaks=unused_slots,
-        fails=lambda world: fails_for(world.catalogs, "get", POISON_CATALOG),
-        named=f"KB1: {POISON_CATALOG}",
-        is_mended=lambda world: world.slots.kept["KB1"] == {POISON_CATALOG},
-    ),
-    "listings of data sources": Loop(
-        breaks=indexed_by_mistake,
-        fails=lambda world: fails_for(world.inventory, "indexed", "DS2"),
-        named="KB1/DS2",
-        is_mended=taken_up_again,
-    ),
-    "documents of data sources": Loop(
-        breaks=indexed_by_mistake,
-        fails=lambda world: fails_for(world.documents, "get", place_of(POISON).document_id),
-        named=f"KB1/DS2: {place_of(POISON).document_id}",
-        is_mended=taken_up_again,
-    ),
-    "data sources": Loop(
-        breaks=indexed_by_mistake,
-        fails=lambda world: fails_for(world.inventory, "source_ids", "KB1"),
-        named="data sources of KB1",
-        is_mended=lambda world: True,  # it was the only one
-    ),
-}
+def sidecars_gone(world: Reconciled) -> bool:
+    return not {*world.bucket.sidecars} & {*GOOD}
 
 
-@pytest.mark.parametrize("loop", LOOPS.values(), ids=LOOPS)
+def only_poison_is_unplaced(world: Reconciled) -> bool:
+    return len(list(world.documents.of_catalog(unplaced_partition("!none")))) == 1
+
+
+def to_be_deleted(world: Reconciled) -> bool:
+    return all(world.document(key).status is DocumentStatus.DELETING for key in GOOD)
+
+
+def only_poison_waits(world: Reconciled) -> bool:
+    return {each.worklist_id for each in world.book.places.values()} == {POISON_CATALOG}
+
+
+def only_poison_has_a_grant(world: Reconciled) -> bool:
+    return [each.worklist_id for each in world.book.read().grants] == [POISON_CATALOG]
+
+
+def only_poison_has_a_slot(world: Reconciled) -> bool:
+    return world.slots.kept["KB1"] == {POISON_CATALOG}
+
+
+SIDECAR = f"{POISON}.metadata.json"
+DOCUMENT = place_of(POISON).document_id
+RUN = f"{POISON_CATALOG}-1"
+LOST, ALONE = Kind.OBJECT_WITHOUT_RECORD, Kind.SIDECAR_WITHOUT_OBJECT
+SHELF = "objects under 'alice/poison/'"
+LOOPS = [
+    Loop(uploaded, "bucket", "head", POISON, POISON, registered, LOST),
+    Loop(uploaded, "catalogs", "get", POISON_CATALOG, SHELF, registered),
+    Loop(uploaded, "leases", "ask", POISON_CATALOG, POISON, runs_asked_for, LOST),
+    Loop(sidecars_alone, "bucket", "head", POISON, SIDECAR, sidecars_gone),
+    Loop(sidecars_alone, "bucket", "remove_sidecar", POISON, SIDECAR, sidecars_gone, ALONE),
+    Loop(unplaced_gone, "bucket", "head", NOWHERE, NOWHERE, only_poison_is_unplaced),
+    Loop(indexed_and_gone, "bucket", "head", POISON, f"records of {POISON_CATALOG}", to_be_deleted),
+    Loop(dead_runs, "executions", "is_running", POISON_CATALOG, RUN, followed),
+    Loop(dead_waiters, "leases", "get", POISON_CATALOG, f"KB1 shared: {RUN}", only_poison_waits),
+    Loop(
+        dead_grants, "leases", "get", POISON_CATALOG, f"KB1 shared: {RUN}", only_poison_has_a_grant
+    ),
+    Loop(
+        unused_slots,
+        "catalogs",
+        "get",
+        POISON_CATALOG,
+        f"KB1: {POISON_CATALOG}",
+        only_poison_has_a_slot,
+    ),
+    Loop(indexed_by_mistake, "inventory", "indexed", "DS2", "KB1/DS2", registered),
+    Loop(indexed_by_mistake, "documents", "get", DOCUMENT, f"KB1/DS2: {DOCUMENT}", registered),
+    # It is the only one, so that there are no others.
+    Loop(
+        indexed_by_mistake, "inventory", "source_ids", "KB1", "data sources of KB1", lambda _: True
+    ),
+]
+
+
+@pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: f"{loop.breaks.__name__}-{loop.method}")
 def test_one_poison_item_costs_the_others_nothing_and_is_told_by_its_name(loop: Loop) -> None:
     world = Reconciled()
     loop.breaks(world)
-    loop.fails(world)
+    fails_for(getattr(world, loop.port), loop.method, loop.poison)
     world.clock.pass_by(3600)
 
     told = [each for each in world.reconcile() if each.outcome is Outcome.FAILED]

@@ -6,7 +6,6 @@ from threading import Barrier
 
 import pytest
 
-from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import (
     KnowledgeBaseNotFound,
     KnowledgeBaseThrottled,
@@ -19,7 +18,7 @@ from stackroom.filters import Filter, Has
 from stackroom.identity import Caller
 from stackroom.keys import document_id_of
 from stackroom.model import Catalog, DataSourceType
-from stackroom.ports.retrieval import Place, Retrieved
+from stackroom.ports.retrieval import Place
 from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom.retrieval.results import Answer
 from stackroom.retrieval.search import Retrieval
@@ -420,27 +419,16 @@ def test_a_sidecar_that_shares_somebody_elses_document_is_withheld_and_counted_o
     )
 
 
-class BusyWithOthers(FakeKnowledgeBase):
-    """Throttles whatever doesn't ask for one user's documents."""
-
-    # A002: the port's name
-    def retrieve(
-        self,
-        query: str,
-        filter: Filter | None,  # noqa: A002
-        limit: int,
-        *,
-        deadline: Deadline = NO_DEADLINE,
-    ) -> Retrieved:
-        if not isinstance(filter, Has):
-            raise KnowledgeBaseThrottled("Retrieve")
-        return super().retrieve(query, filter, limit, deadline=deadline)
+def throttle_others(_: str, asked: Filter | None, *__: object, **___: object) -> None:
+    """What doesn't ask for one user's documents."""
+    if not isinstance(asked, Has):
+        raise KnowledgeBaseThrottled("Retrieve")
 
 
 def test_a_throttled_query_for_groups_makes_a_partial_answer_that_says_so(
     deployed: Deployed,
 ) -> None:
-    deployed.first = BusyWithOthers()
+    deployed.first.before("retrieve", throttle_others)
     deployed.first.put("own", user_id="bob")
     deployed.first.put("shared here", attributes=FINANCE)
     deployed.second.put("shared there", attributes=FINANCE)
@@ -452,12 +440,9 @@ def test_a_throttled_query_for_groups_makes_a_partial_answer_that_says_so(
 
 
 @pytest.mark.parametrize("nobody", ["", " ", "!rejected", "alice/cat-1", "*"])
-@pytest.mark.parametrize("sharing", [True])
 def test_nobody_finds_nothing_whatever_groups_they_are_said_to_be_in(
-    deployed: Deployed, nobody: str, sharing: bool
+    deployed: Deployed, nobody: str
 ) -> None:
-    deployed.sharing = sharing
-
     with pytest.raises(MissingIdentity):
         search(deployed.retrieval, Caller(nobody, ("finance",)))
 

@@ -6,6 +6,8 @@ from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus, Re
 from stackroom.uploads.steps import UploadOutcome
 from tests.unit.pipeline import CATALOG, KEY, Pipeline
 
+EXE = "alice/research/a.exe"
+
 
 def is_quarantined(pipeline: Pipeline, key: str) -> bool:
     """Nobody's, and yet known for this document."""
@@ -276,30 +278,23 @@ def test_a_file_once_shown_in_no_catalog_is_shown_in_its_own(pipeline: Pipeline)
 
 
 @pytest.mark.parametrize("by_jobs", [True, False])
-def test_what_is_rejected_where_jobs_crawl_may_be_in_the_index(*, by_jobs: bool) -> None:
+def test_what_is_rejected_where_jobs_crawl_may_be_in_the_index_and_is_not_just_forgotten(
+    *, by_jobs: bool
+) -> None:
     """One may have gone over it before its sidecar lay there."""
     pipeline = Pipeline(by_jobs=by_jobs)
     pipeline.drop()
     pipeline.index()
 
-    rejected = pipeline.drop("alice/research/a.exe")
+    rejected = pipeline.drop(EXE)
+    record = pipeline.document(EXE)
+    pipeline.documents.save(record.model_copy(update={"lingering": False}))
+    removed = pipeline.delete(EXE)
 
-    assert pipeline.document("alice/research/a.exe").lingering is by_jobs
-    assert rejected.run_for == (CATALOG if by_jobs else None)
-
-
-def test_what_was_rejected_where_jobs_crawl_is_not_just_forgotten() -> None:
-    pipeline = Pipeline(by_jobs=True)
-    pipeline.drop()
-    pipeline.index()
-    pipeline.drop("alice/research/a.exe")
-    rejected = pipeline.document("alice/research/a.exe")
-    pipeline.documents.save(rejected.model_copy(update={"lingering": False}))
-
-    removed = pipeline.delete("alice/research/a.exe")
-
-    assert removed.run_for == CATALOG
-    assert pipeline.document("alice/research/a.exe").status is DocumentStatus.DELETING
+    expected = CATALOG if by_jobs else None
+    assert (rejected.run_for, removed.run_for) == (expected, expected)
+    assert record.lingering is by_jobs
+    assert (removed.outcome is UploadOutcome.FORGOTTEN) is not by_jobs
 
 
 def test_folder_markers_and_our_own_objects_are_ignored(pipeline: Pipeline) -> None:
