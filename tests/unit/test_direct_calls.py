@@ -154,6 +154,28 @@ def test_a_grant_says_while_a_large_document_is_at_work(pipeline: Pipeline) -> N
 # How it is looked at
 
 
+def test_a_call_is_looked_at_by_its_last_document_and_at_times_whole(pipeline: Pipeline) -> None:
+    keys = drop(pipeline, 30)
+    run = pipeline.work()
+    last = [call.documents[-1].document_id for call in run.progress.calls]
+    for each in last:
+        pipeline.bedrock.becomes(each, "IN_PROGRESS")
+    asked: list[list[str]] = []
+    pipeline.bedrock.before("details", lambda _, ids: asked.append(list(ids)))
+
+    looks = polls(pipeline, run)
+    next(looks)
+    first, indexed_first = list(asked), statuses(pipeline)
+    for _ in range(10):
+        next(looks)
+
+    assert first == [last]
+    assert indexed_first == {"indexing"}
+    under_way = {each.document_id for each in pipeline.documents.kept.values() if each.is_open}
+    assert under_way == {*last}
+    assert len(keys) > len(last)
+
+
 def test_a_failure_without_a_reason_is_tried_again_before_it_is_told(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.bedrock.becomes(DOCUMENT, "FAILED")

@@ -84,6 +84,17 @@ def test_an_operator_says_what_new_catalogs_get(
     assert (source.type, source.is_shared) == (type_, is_shared)
 
 
+def test_in_a_mixed_pool_the_emptiest_has_the_least_share_of_its_slots_taken() -> None:
+    managed = PoolMember(knowledge_base_id="KB9", data_source_id="SHARED9", type="MANAGED")
+    pipeline = Pipeline(pool=(*a_pool(1).pool, managed))
+    pipeline.bedrock.source_limit = 199
+
+    place_many(pipeline, 52)
+
+    # One of the one's 4 slots is a larger share than 49 of the other's 199, and less than 50.
+    assert homes(pipeline) == ["KB1", *["KB9"] * 50, "KB1"]
+
+
 # After a crash, or with the tables lost
 
 

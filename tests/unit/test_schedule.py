@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stackroom.admission.demand import LARGE, Demand, demand_of_job, text_size
-from stackroom.admission.limits import PATIENCE, Limits, fair_share
+from stackroom.admission.limits import Limits, fair_share
 from stackroom.admission.rates import Did, expected, whole, with_measured
 from stackroom.admission.schedule import Schedule
 from stackroom.model import Document, DocumentStatus
@@ -235,14 +235,17 @@ def test_the_accounts_five_jobs_bind_a_managed_knowledge_base_unless_configured(
     assert len(free.grant()) == 50
 
 
+def test_a_newer_run_of_the_same_catalog_replaces_the_one_that_had_the_grant() -> None:
+    ledger = at_work(a_job("catalog", 10, epoch=1))
+
+    newer = a_schedule(a_job("catalog", 5, epoch=2), ledger=ledger)
+
+    assert [each.epoch for each in newer.grant()] == [2]
+
+
 def test_shares_are_rounded_up_and_never_so_small_that_waiting_for_them_is_dear() -> None:
     assert [fair_share(10, runs) for runs in (0, 1, 2, 3, 6, 46)] == [10, 10, 5, 4, 4, 4]
     assert fair_share(2, 46) == 2
-
-
-def a_large_job(name: str, at: float) -> Waiter:
-    """It has its position as if it had come later, by PATIENCE."""
-    return a_job(name, at - PATIENCE.total_seconds(), size=1_000_000)
 
 
 def at_a_large_one(*waiters: Waiter) -> Ledger:
