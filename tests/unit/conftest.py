@@ -10,5 +10,19 @@ def pipeline() -> Pipeline:
 
 
 @pytest.fixture
+def filled(pipeline: Pipeline) -> Pipeline:
+    """Where a file was dropped."""
+    pipeline.drop()
+    return pipeline
+
+
+@pytest.fixture
+def indexed(filled: Pipeline) -> Pipeline:
+    """Where a file was dropped and indexed."""
+    filled.index()
+    return filled
+
+
+@pytest.fixture
 def world() -> Reconciled:
     return Reconciled()

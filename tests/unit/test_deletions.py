@@ -16,19 +16,17 @@ def dropped(pipeline: Pipeline, count: int) -> list[str]:
     return keys
 
 
-def test_a_deleted_document_loses_its_object_and_has_a_receipt(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.index()
-    asked_before = pipeline.leases.kept[CATALOG].requested
+def test_a_deleted_document_loses_its_object_and_has_a_receipt(indexed: Pipeline) -> None:
+    asked_before = indexed.leases.kept[CATALOG].requested
 
-    receipt = pipeline.deletions.delete_document("alice", CATALOG, DOCUMENT)
+    receipt = indexed.deletions.delete_document("alice", CATALOG, DOCUMENT)
 
-    assert KEY not in pipeline.bucket.objects
-    assert pipeline.document().status is DocumentStatus.DELETING
-    assert pipeline.document().receipt_id == receipt.receipt_id
+    assert KEY not in indexed.bucket.objects
+    assert indexed.document().status is DocumentStatus.DELETING
+    assert indexed.document().receipt_id == receipt.receipt_id
     assert receipt.is_open
     assert receipt.searchable_before is not None
-    assert pipeline.leases.kept[CATALOG].requested == asked_before + 1
+    assert indexed.leases.kept[CATALOG].requested == asked_before + 1
 
 
 @pytest.mark.parametrize("key", ["stray.txt", "alice/stray.txt", "alice/re_search/x.txt"])
@@ -47,60 +45,52 @@ def test_an_object_that_belongs_to_no_catalog_is_removed_with_its_record(
     assert pipeline.documents.get(location.partition, location.document_id) is None
 
 
-def test_a_removal_that_the_event_has_followed_has_the_same_receipt(pipeline: Pipeline) -> None:
-    pipeline.drop()
-
+def test_a_removal_that_the_event_has_followed_has_the_same_receipt(filled: Pipeline) -> None:
     def follow_to_the_end(key: str) -> None:
-        pipeline.deliver(key)
-        pipeline.documents.remove(pipeline.document())
+        filled.deliver(key)
+        filled.documents.remove(filled.document())
 
-    pipeline.bucket.after("remove", follow_to_the_end)
-    receipt = pipeline.deletions.delete_document("alice", CATALOG, DOCUMENT)
+    filled.bucket.after("remove", follow_to_the_end)
+    receipt = filled.deletions.delete_document("alice", CATALOG, DOCUMENT)
 
-    assert list(pipeline.receipts.kept.values()) == [receipt]
+    assert list(filled.receipts.kept.values()) == [receipt]
     assert receipt.is_open
 
 
-def test_a_removal_asked_for_again_has_one_receipt_though_it_ends(pipeline: Pipeline) -> None:
-    pipeline.drop()
-
-    first = pipeline.deletions.delete_document("alice", CATALOG, DOCUMENT)
-    again = pipeline.deletions.delete_document("alice", CATALOG, DOCUMENT)
-    pipeline.clock.pass_by(3600)
-    pipeline.bucket.before("head", lambda _: pipeline.documents.kept.clear(), times=1)
-    as_it_ends = pipeline.deletions.delete_document("alice", CATALOG, DOCUMENT)
+def test_a_removal_asked_for_again_has_one_receipt_though_it_ends(filled: Pipeline) -> None:
+    first = filled.deletions.delete_document("alice", CATALOG, DOCUMENT)
+    again = filled.deletions.delete_document("alice", CATALOG, DOCUMENT)
+    filled.clock.pass_by(3600)
+    filled.bucket.before("head", lambda _: filled.documents.kept.clear(), times=1)
+    as_it_ends = filled.deletions.delete_document("alice", CATALOG, DOCUMENT)
 
     assert first == again == as_it_ends
-    assert list(pipeline.receipts.kept.values()) == [first]
+    assert list(filled.receipts.kept.values()) == [first]
 
 
-def test_a_document_dropped_again_meanwhile_has_a_superseded_receipt(pipeline: Pipeline) -> None:
-    pipeline.drop()
-
-    pipeline.bucket.after("remove", lambda key: pipeline.bucket.upload(key, "other"))
-    receipt = pipeline.deletions.delete_document("alice", CATALOG, DOCUMENT)
+def test_a_document_dropped_again_meanwhile_has_a_superseded_receipt(filled: Pipeline) -> None:
+    filled.bucket.after("remove", lambda key: filled.bucket.upload(key, "other"))
+    receipt = filled.deletions.delete_document("alice", CATALOG, DOCUMENT)
 
     assert receipt.superseded_at is not None
     assert receipt.unsearchable_since is None
-    assert pipeline.document().etag == "etag of other"
-    assert pipeline.document().receipt_id is None
+    assert filled.document().etag == "etag of other"
+    assert filled.document().receipt_id is None
 
 
 @pytest.mark.parametrize(("user_id", "catalog_id"), [("bob", CATALOG), ("alice", "cat-none")])
 def test_somebody_elses_catalog_and_what_is_not_there_are_not_found(
-    pipeline: Pipeline, user_id: str, catalog_id: str
+    filled: Pipeline, user_id: str, catalog_id: str
 ) -> None:
-    pipeline.drop()
-
     with pytest.raises(CatalogNotFound, match="not found"):
-        pipeline.deletions.delete_document(user_id, catalog_id, DOCUMENT)
+        filled.deletions.delete_document(user_id, catalog_id, DOCUMENT)
     with pytest.raises(CatalogNotFound, match="not found"):
-        pipeline.deletions.delete_catalog(user_id, catalog_id)
+        filled.deletions.delete_catalog(user_id, catalog_id)
     with pytest.raises(DocumentNotFound, match="Document 'doc-none' not found in catalog"):
-        pipeline.deletions.delete_document("alice", CATALOG, "doc-none")
+        filled.deletions.delete_document("alice", CATALOG, "doc-none")
 
-    assert pipeline.document().status is DocumentStatus.PENDING
-    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
+    assert filled.document().status is DocumentStatus.PENDING
+    assert filled.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
 
 
 def test_a_deleted_catalog_loses_every_object_and_waits_for_its_run(pipeline: Pipeline) -> None:
@@ -177,32 +167,30 @@ def test_a_late_event_of_what_is_to_go_does_not_save_the_catalog(pipeline: Pipel
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.DELETING
 
 
-def test_a_file_dropped_during_a_deletion_is_kept_with_the_catalog(pipeline: Pipeline) -> None:
-    pipeline.drop()
+def test_a_file_dropped_during_a_deletion_is_kept_with_the_catalog(filled: Pipeline) -> None:
     new = "alice/research/new.txt"
 
     def drop_another(document: Document) -> None:
         if document.status is DocumentStatus.DELETING:
             dropping.end()
-            pipeline.drop(new)
+            filled.drop(new)
 
-    dropping = pipeline.documents.before("save", drop_another)
+    dropping = filled.documents.before("save", drop_another)
 
-    deletion = pipeline.deletions.delete_catalog("alice", CATALOG)
+    deletion = filled.deletions.delete_catalog("alice", CATALOG)
 
     assert deletion.documents == 1
-    assert pipeline.document().status is DocumentStatus.DELETING
-    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
-    assert pipeline.document(new).status is DocumentStatus.PENDING
-    assert pipeline.bucket.head(new) is not None
+    assert filled.document().status is DocumentStatus.DELETING
+    assert filled.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
+    assert filled.document(new).status is DocumentStatus.PENDING
+    assert filled.bucket.head(new) is not None
 
 
-def test_a_catalog_that_is_unmarked_for_ever_is_not_called_deleted(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.catalogs.after("mark_deleting", pipeline.catalogs.unmark_deleting)
+def test_a_catalog_that_is_unmarked_for_ever_is_not_called_deleted(filled: Pipeline) -> None:
+    filled.catalogs.after("mark_deleting", filled.catalogs.unmark_deleting)
 
     with pytest.raises(RecordChanged):
-        pipeline.deletions.delete_catalog("alice", CATALOG)
+        filled.deletions.delete_catalog("alice", CATALOG)
 
 
 def test_what_is_dropped_in_the_second_of_the_asking_stays(pipeline: Pipeline) -> None:

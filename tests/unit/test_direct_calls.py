@@ -176,14 +176,13 @@ def test_a_call_is_looked_at_by_its_last_document_and_at_times_whole(pipeline: P
     assert len(keys) > len(last)
 
 
-def test_a_failure_without_a_reason_is_tried_again_before_it_is_told(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.bedrock.becomes(DOCUMENT, "FAILED")
+def test_a_failure_without_a_reason_is_tried_again_before_it_is_told(filled: Pipeline) -> None:
+    filled.bedrock.becomes(DOCUMENT, "FAILED")
 
-    run = pipeline.execute()
+    run = filled.execute()
 
-    document = pipeline.document()
-    assert len(pipeline.bedrock.direct_calls) == MAX_ATTEMPTS
+    document = filled.document()
+    assert len(filled.bedrock.direct_calls) == MAX_ATTEMPTS
     assert (document.status_reason, document.attempts) == (UNEXPLAINED_FAILURE, MAX_ATTEMPTS)
     assert run.progress.documents.again == MAX_ATTEMPTS - 1
 
@@ -234,85 +233,80 @@ def test_a_document_that_no_search_finds_for_a_minute_counts_as_indexed_and_that
 # Removals
 
 
-def test_what_is_still_found_is_not_called_removed_and_holds_up_no_job(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.execute()
-    pipeline.delete()
-    pipeline.is_searchable()  # for some time yet
-    run = pipeline.work()
+def test_what_is_still_found_is_not_called_removed_and_holds_up_no_job(filled: Pipeline) -> None:
+    filled.execute()
+    filled.delete()
+    filled.is_searchable()  # for some time yet
+    run = filled.work()
 
-    looks = polls(pipeline, run)
+    looks = polls(filled, run)
     run = next(looks)
-    status, receipt = pipeline.document().status, next(pipeline.receipts.of_user("alice"))
-    held = pipeline.book.read().grants
-    pipeline.knowledge_base.forget()
-    pipeline.go_on(run)
+    status, receipt = filled.document().status, next(filled.receipts.of_user("alice"))
+    held = filled.book.read().grants
+    filled.knowledge_base.forget()
+    filled.go_on(run)
 
     assert status is DocumentStatus.DELETING
     assert receipt.is_open
     assert held == ()
-    assert not pipeline.documents.kept
+    assert not filled.documents.kept
 
 
-def test_what_is_found_for_ever_is_removed_some_times_and_then_left(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.execute()
-    pipeline.delete()
-    pipeline.is_searchable()
+def test_what_is_found_for_ever_is_removed_some_times_and_then_left(filled: Pipeline) -> None:
+    filled.execute()
+    filled.delete()
+    filled.is_searchable()
 
-    run = pipeline.execute()
+    run = filled.execute()
 
     assert run.progress.outcome is RunOutcome.RELEASED
-    assert [deletes for deletes, _ in calls(pipeline)] == [False] + [True] * MAX_ATTEMPTS
-    assert pipeline.document().status is DocumentStatus.DELETING
-    assert pipeline.settled[-1].outcome is DocumentOutcome.LEFT
+    assert [deletes for deletes, _ in calls(filled)] == [False] + [True] * MAX_ATTEMPTS
+    assert filled.document().status is DocumentStatus.DELETING
+    assert filled.settled[-1].outcome is DocumentOutcome.LEFT
 
 
-def test_a_file_dropped_again_just_before_its_record_goes_is_kept(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.execute()
-    pipeline.delete()
-    pipeline.documents.before("remove", lambda _: pipeline.drop(), times=1)
+def test_a_file_dropped_again_just_before_its_record_goes_is_kept(filled: Pipeline) -> None:
+    filled.execute()
+    filled.delete()
+    filled.documents.before("remove", lambda _: filled.drop(), times=1)
 
-    pipeline.execute()
+    filled.execute()
 
-    assert pipeline.document().status is DocumentStatus.INDEXED
-    assert [deletes for deletes, _ in calls(pipeline)] == [False, True, False]
-    assert pipeline.failures == {}
+    assert filled.document().status is DocumentStatus.INDEXED
+    assert [deletes for deletes, _ in calls(filled)] == [False, True, False]
+    assert filled.failures == {}
 
 
 @pytest.mark.parametrize("is_hidden", [False, True])
 def test_what_is_deleted_while_its_call_is_at_work_is_removed_once_that_ends(
-    pipeline: Pipeline, *, is_hidden: bool
+    filled: Pipeline, *, is_hidden: bool
 ) -> None:
-    pipeline.drop()
-    pipeline.bedrock.direct_seconds = 100.0
-    pipeline.bedrock.hides_beginnings = is_hidden
-    run = pipeline.work()
-    pipeline.delete()
+    filled.bedrock.direct_seconds = 100.0
+    filled.bedrock.hides_beginnings = is_hidden
+    run = filled.work()
+    filled.delete()
     gone_at: list[bool] = []
-    pipeline.documents.before("remove", lambda _: gone_at.append(bool(pipeline.bedrock.held)))
+    filled.documents.before("remove", lambda _: gone_at.append(bool(filled.bedrock.held)))
 
-    pipeline.go_on(run)
+    filled.go_on(run)
 
-    assert calls(pipeline) == [(False, [DOCUMENT]), (True, [DOCUMENT])]
+    assert calls(filled) == [(False, [DOCUMENT]), (True, [DOCUMENT])]
     assert gone_at == [False]
-    assert not pipeline.documents.kept
+    assert not filled.documents.kept
 
 
-def test_a_document_dropped_again_during_its_call_is_ingested_again(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.bedrock.direct_seconds = 20.0
-    run = pipeline.work()
-    pipeline.drop(KEY, "newer")
+def test_a_document_dropped_again_during_its_call_is_ingested_again(filled: Pipeline) -> None:
+    filled.bedrock.direct_seconds = 20.0
+    run = filled.work()
+    filled.drop(KEY, "newer")
 
-    run = pipeline.go_on(run)
+    run = filled.go_on(run)
 
     assert run.progress.outcome is RunOutcome.RELEASED
-    assert [held for _, held in calls(pipeline)] == [[DOCUMENT], [DOCUMENT]]
-    indexed_at = pipeline.document().indexed_at
+    assert [held for _, held in calls(filled)] == [[DOCUMENT], [DOCUMENT]]
+    indexed_at = filled.document().indexed_at
     assert indexed_at is not None
-    assert (indexed_at - pipeline.bedrock.direct_calls[1].accepted_at).total_seconds() >= 20
+    assert (indexed_at - filled.bedrock.direct_calls[1].accepted_at).total_seconds() >= 20
 
 
 # Back-pressure, and answers that are lost
@@ -341,30 +335,26 @@ def test_busy_is_waited_out_and_others_may_go_on_meanwhile(pipeline: Pipeline) -
         RuntimeError("in words that nobody knows"),
     ],
 )
-def test_readings_that_fail_are_waited_out(pipeline: Pipeline, error: Exception) -> None:
-    pipeline.drop()
-    run = pipeline.work()
-    failing = pipeline.bedrock.fails("details", error, times=3)
+def test_readings_that_fail_are_waited_out(filled: Pipeline, error: Exception) -> None:
+    run = filled.work()
+    failing = filled.bedrock.fails("details", error, times=3)
 
-    pipeline.go_on(run)
+    filled.go_on(run)
 
     assert failing.left == 0
-    assert statuses(pipeline) == {"indexed"}
-    assert len(pipeline.bedrock.direct_calls) == 1
+    assert statuses(filled) == {"indexed"}
+    assert len(filled.bedrock.direct_calls) == 1
 
 
-def test_throttled_searches_are_waited_out(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.execute()
-    pipeline.delete()
-    throttled = pipeline.knowledge_base.fails(
-        "retrieve", KnowledgeBaseThrottled("Retrieve"), times=2
-    )
+def test_throttled_searches_are_waited_out(filled: Pipeline) -> None:
+    filled.execute()
+    filled.delete()
+    throttled = filled.knowledge_base.fails("retrieve", KnowledgeBaseThrottled("Retrieve"), times=2)
 
-    pipeline.execute()
+    filled.execute()
 
     assert throttled.left == 0
-    assert not pipeline.documents.kept
+    assert not filled.documents.kept
 
 
 def test_a_start_whose_answer_was_lost_sends_the_same_calls(pipeline: Pipeline) -> None:

@@ -13,13 +13,6 @@ OTHER = "alice/research/other.pdf"
 
 
 @pytest.fixture
-def pipeline(pipeline: Pipeline) -> Pipeline:
-    """Where a file was dropped."""
-    pipeline.drop()
-    return pipeline
-
-
-@pytest.fixture
 def jobs() -> Pipeline:
     """The same where catalogs have data sources of their own that take jobs."""
     pipeline = Pipeline(by_jobs=True)
@@ -42,45 +35,45 @@ def test_the_first_run_makes_the_data_source_and_all_others_use_it(*, by_jobs: b
     assert pipeline.visited.count("WorklistSettled") == 2
 
 
-def test_a_catalog_without_room_is_left_to_the_shared_run(pipeline: Pipeline) -> None:
-    pipeline.bedrock.source_limit = 0  # strangers have taken all
-    run = pipeline.execute(CATALOG)
-    pipeline.execute()
+def test_a_catalog_without_room_is_left_to_the_shared_run(filled: Pipeline) -> None:
+    filled.bedrock.source_limit = 0  # strangers have taken all
+    run = filled.execute(CATALOG)
+    filled.execute()
 
     assert run.progress.outcome is RunOutcome.RELEASED
-    assert pipeline.source_of().is_shared
-    assert pipeline.document().status is DocumentStatus.INDEXED
+    assert filled.source_of().is_shared
+    assert filled.document().status is DocumentStatus.INDEXED
 
 
-def test_throttled_while_placing_is_waited_out(pipeline: Pipeline) -> None:
-    throttled = pipeline.bedrock.fails("create", KnowledgeBaseThrottled("Create"), times=3)
+def test_throttled_while_placing_is_waited_out(filled: Pipeline) -> None:
+    throttled = filled.bedrock.fails("create", KnowledgeBaseThrottled("Create"), times=3)
 
-    pipeline.index()
+    filled.index()
 
     assert throttled.left == 0
-    assert pipeline.visited.count("WaitForDataSource") == 3
+    assert filled.visited.count("WaitForDataSource") == 3
 
 
-def test_a_data_source_that_never_comes_breaks_the_run_in_the_end(pipeline: Pipeline) -> None:
-    pipeline.bedrock.available = False
-    run = pipeline.live_run()
+def test_a_data_source_that_never_comes_breaks_the_run_in_the_end(filled: Pipeline) -> None:
+    filled.bedrock.available = False
+    run = filled.live_run()
 
     waits = []
     for _ in range(5):
-        run = pipeline.ingestion.ensure(run).run
+        run = filled.ingestion.ensure(run).run
         waits.append(run.progress.wait_seconds)
 
     assert waits == sorted({*waits})
     with pytest.raises(DataSourceBroken):
-        pipeline.ingestion.ensure(run.having(steps=MAX_STEPS))
+        filled.ingestion.ensure(run.having(steps=MAX_STEPS))
 
 
-def test_a_delayed_run_waits_before_it_does_anything(pipeline: Pipeline) -> None:
-    late = pipeline.live_run().having(delay=60)
+def test_a_delayed_run_waits_before_it_does_anything(filled: Pipeline) -> None:
+    late = filled.live_run().having(delay=60)
 
-    waiting = pipeline.execute(run=late, until="WaitForDataSource")
-    made = dict(pipeline.bedrock.sources)
-    done = pipeline.execute(run=waiting, state="WaitForDataSource")
+    waiting = filled.execute(run=late, until="WaitForDataSource")
+    made = dict(filled.bedrock.sources)
+    done = filled.execute(run=waiting, state="WaitForDataSource")
 
     assert (waiting.progress.wait_seconds, made) == (60, {})
     assert done.progress.outcome is RunOutcome.RELEASED
@@ -89,61 +82,61 @@ def test_a_delayed_run_waits_before_it_does_anything(pipeline: Pipeline) -> None
 # The end
 
 
-def test_with_nothing_left_the_run_ends(pipeline: Pipeline) -> None:
-    pipeline.index()
-    pipeline.runs.ask(CATALOG)
+def test_with_nothing_left_the_run_ends(filled: Pipeline) -> None:
+    filled.index()
+    filled.runs.ask(CATALOG)
 
-    run = pipeline.execute()
+    run = filled.execute()
 
-    assert pipeline.visited[-3:] == ["ReleaseRun", "IsWorklistSettled", "WorklistSettled"]
+    assert filled.visited[-3:] == ["ReleaseRun", "IsWorklistSettled", "WorklistSettled"]
     assert run.progress.outcome is RunOutcome.RELEASED
-    assert not pipeline.leases.kept[CATALOG].held
+    assert not filled.leases.kept[CATALOG].held
 
 
-def test_a_release_whose_answer_was_lost_is_the_same_release(pipeline: Pipeline) -> None:
-    run = pipeline.execute(until="ReleaseRun")
-    pipeline.ingestion.release(run)
+def test_a_release_whose_answer_was_lost_is_the_same_release(filled: Pipeline) -> None:
+    run = filled.execute(until="ReleaseRun")
+    filled.ingestion.release(run)
 
-    again = pipeline.ingestion.release(run)
+    again = filled.ingestion.release(run)
 
     assert again.progress.outcome is RunOutcome.RELEASED
-    assert [*pipeline.executions.started] == [f"{CATALOG}-1"]
+    assert [*filled.executions.started] == [f"{CATALOG}-1"]
 
 
-def test_what_is_dropped_at_the_last_moment_keeps_the_run_going(pipeline: Pipeline) -> None:
-    pipeline.leases.before("release", lambda *_, **__: pipeline.drop(OTHER), times=1)
+def test_what_is_dropped_at_the_last_moment_keeps_the_run_going(filled: Pipeline) -> None:
+    filled.leases.before("release", lambda *_, **__: filled.drop(OTHER), times=1)
 
-    pipeline.execute()
+    filled.execute()
 
-    assert [*pipeline.executions.started] == [f"{CATALOG}-1"]
-    assert pipeline.document(OTHER).status is DocumentStatus.INDEXED
+    assert [*filled.executions.started] == [f"{CATALOG}-1"]
+    assert filled.document(OTHER).status is DocumentStatus.INDEXED
 
 
-def test_a_superseded_run_touches_nothing(pipeline: Pipeline) -> None:
-    old = pipeline.live_run()
-    pipeline.broken_runs.record(CATALOG, old.epoch, "broken")
+def test_a_superseded_run_touches_nothing(filled: Pipeline) -> None:
+    old = filled.live_run()
+    filled.broken_runs.record(CATALOG, old.epoch, "broken")
 
     for task in (
-        pipeline.ingestion.ensure,
-        pipeline.ingestion.start,
-        pipeline.ingestion.release,
-        pipeline.polling.poll,
+        filled.ingestion.ensure,
+        filled.ingestion.start,
+        filled.ingestion.release,
+        filled.polling.poll,
     ):
         with pytest.raises(RunSuperseded):
             task(old)
 
-    assert (pipeline.bedrock.sources, pipeline.bedrock.direct_calls) == ({}, [])
+    assert (filled.bedrock.sources, filled.bedrock.direct_calls) == ({}, [])
 
 
-def test_a_run_that_was_handed_over_is_superseded(pipeline: Pipeline) -> None:
-    run = pipeline.live_run()
+def test_a_run_that_was_handed_over_is_superseded(filled: Pipeline) -> None:
+    run = filled.live_run()
 
-    pipeline.execute(run=run.having(steps=MAX_STEPS))
+    filled.execute(run=run.having(steps=MAX_STEPS))
 
-    assert pipeline.visited[-1] == "RunHandedOver"
-    assert pipeline.executions.started[f"{CATALOG}-2"]["progress"] == {"delay": 0}
+    assert filled.visited[-1] == "RunHandedOver"
+    assert filled.executions.started[f"{CATALOG}-2"]["progress"] == {"delay": 0}
     with pytest.raises(RunSuperseded):
-        pipeline.ingestion.start(run)
+        filled.ingestion.start(run)
 
 
 # Starting a job
@@ -239,40 +232,40 @@ def test_a_grant_that_was_lost_is_queued_up_for_again_at_the_same_position(jobs:
 # Runs that break
 
 
-def test_documents_wait_for_another_run_and_fail_when_all_have_broken(pipeline: Pipeline) -> None:
+def test_documents_wait_for_another_run_and_fail_when_all_have_broken(filled: Pipeline) -> None:
     refused = "AccessDeniedException"
-    told = [pipeline.broken_runs.record(CATALOG, 1, refused)]
-    after_one = pipeline.document().status, pipeline.catalogs.kept[CATALOG].status
+    told = [filled.broken_runs.record(CATALOG, 1, refused)]
+    after_one = filled.document().status, filled.catalogs.kept[CATALOG].status
     later = range(2, MAX_FAILURES + 1)
-    told += [pipeline.broken_runs.record(CATALOG, epoch, refused) for epoch in later]
+    told += [filled.broken_runs.record(CATALOG, epoch, refused) for epoch in later]
 
     assert after_one == (DocumentStatus.PENDING, CatalogStatus.INDEXING)
     assert [len(each) for each in told] == [0] * (MAX_FAILURES - 1) + [1]
-    assert pipeline.document().status is DocumentStatus.FAILED
-    assert "AccessDeniedException" in str(pipeline.document().status_reason)
-    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.FAILED
-    assert not pipeline.leases.kept[CATALOG].held
-    assert len(pipeline.executions.started) == MAX_FAILURES
+    assert filled.document().status is DocumentStatus.FAILED
+    assert "AccessDeniedException" in str(filled.document().status_reason)
+    assert filled.catalogs.kept[CATALOG].status is CatalogStatus.FAILED
+    assert not filled.leases.kept[CATALOG].held
+    assert len(filled.executions.started) == MAX_FAILURES
 
 
-def test_what_is_dropped_while_documents_are_given_up_gets_a_run(pipeline: Pipeline) -> None:
+def test_what_is_dropped_while_documents_are_given_up_gets_a_run(filled: Pipeline) -> None:
     for epoch in range(1, MAX_FAILURES):
-        pipeline.broken_runs.record(CATALOG, epoch, "AccessDeniedException")
+        filled.broken_runs.record(CATALOG, epoch, "AccessDeniedException")
 
-    pipeline.documents.before("save", lambda _: pipeline.drop(OTHER), times=1)
-    pipeline.broken_runs.record(CATALOG, MAX_FAILURES, "AccessDeniedException")
+    filled.documents.before("save", lambda _: filled.drop(OTHER), times=1)
+    filled.broken_runs.record(CATALOG, MAX_FAILURES, "AccessDeniedException")
 
-    assert pipeline.document(OTHER).status is DocumentStatus.PENDING
-    assert f"{CATALOG}-{MAX_FAILURES + 1}" in pipeline.executions.started
+    assert filled.document(OTHER).status is DocumentStatus.PENDING
+    assert f"{CATALOG}-{MAX_FAILURES + 1}" in filled.executions.started
 
 
-def test_a_run_that_was_stopped_with_all_else_is_followed_at_once(pipeline: Pipeline) -> None:
-    pipeline.runs.renew(CATALOG, 1)
-    pipeline.executions.ended.add(f"{CATALOG}-1")
+def test_a_run_that_was_stopped_with_all_else_is_followed_at_once(filled: Pipeline) -> None:
+    filled.runs.renew(CATALOG, 1)
+    filled.executions.ended.add(f"{CATALOG}-1")
 
-    by_expiry = pipeline.broken_runs.sweep(pipeline.runs.expired())
-    by_lease = pipeline.broken_runs.sweep(pipeline.runs.held(), were_stopped=True)
+    by_expiry = filled.broken_runs.sweep(filled.runs.expired())
+    by_lease = filled.broken_runs.sweep(filled.runs.held(), were_stopped=True)
 
     assert (by_expiry.followed, by_lease.followed) == ([], [f"{CATALOG}-1"])
-    assert pipeline.executions.started[f"{CATALOG}-2"]["progress"] == {"delay": 0}
-    assert pipeline.leases.kept[CATALOG].failures == 0
+    assert filled.executions.started[f"{CATALOG}-2"]["progress"] == {"delay": 0}
+    assert filled.leases.kept[CATALOG].failures == 0

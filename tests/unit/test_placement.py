@@ -98,16 +98,15 @@ def test_in_a_mixed_pool_the_emptiest_has_the_least_share_of_its_slots_taken() -
 # After a crash, or with the tables lost
 
 
-def test_a_data_source_whose_id_a_crash_lost_is_adopted_by_name(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.catalogs.fails("place", ConnectionError(), times=1)
+def test_a_data_source_whose_id_a_crash_lost_is_adopted_by_name(filled: Pipeline) -> None:
+    filled.catalogs.fails("place", ConnectionError(), times=1)
     with pytest.raises(ConnectionError):
-        pipeline.placements.ensure(pipeline.catalogs.kept[CATALOG])
+        filled.placements.ensure(filled.catalogs.kept[CATALOG])
 
-    source = place(pipeline)
+    source = place(filled)
 
-    assert list(pipeline.bedrock.sources.values()) == [source.data_source_id]
-    assert pipeline.slots.holders("KB1") == {CATALOG}
+    assert list(filled.bedrock.sources.values()) == [source.data_source_id]
+    assert filled.slots.holders("KB1") == {CATALOG}
 
 
 def test_a_slot_held_before_a_crash_is_used_though_another_knowledge_base_is_emptier() -> None:
@@ -215,35 +214,33 @@ def test_who_places_a_catalog_elsewhere_meanwhile_is_not_overruled() -> None:
 
 @pytest.mark.parametrize("becomes", ["closed", "shared"])
 def test_a_data_source_that_its_catalog_no_longer_wants_when_it_is_made_goes_again(
-    pipeline: Pipeline, becomes: str
+    filled: Pipeline, becomes: str
 ) -> None:
-    pipeline.drop()
-    catalog = pipeline.catalogs.kept[CATALOG]
+    catalog = filled.catalogs.kept[CATALOG]
 
     def meanwhile(*_: object, **__: object) -> None:
         if becomes == "shared":
-            pipeline.catalogs.place(CATALOG, pipeline.pool[0].shared_source)
+            filled.catalogs.place(CATALOG, filled.pool[0].shared_source)
         else:
-            del pipeline.catalogs.kept[CATALOG]
+            del filled.catalogs.kept[CATALOG]
 
-    pipeline.bedrock.after("create", meanwhile, times=1)
+    filled.bedrock.after("create", meanwhile, times=1)
     with pytest.raises(RecordChanged):
-        pipeline.placements.ensure(catalog)
-    pipeline.clock.pass_by(pipeline.bedrock.deletion_seconds)
+        filled.placements.ensure(catalog)
+    filled.clock.pass_by(filled.bedrock.deletion_seconds)
 
-    assert pipeline.bedrock.all("KB1") == {}
-    assert pipeline.slots.taken("KB1") == 0
+    assert filled.bedrock.all("KB1") == {}
+    assert filled.slots.taken("KB1") == 0
 
 
-def test_a_data_source_stays_for_a_catalog_that_was_opened_again(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    catalog = pipeline.catalogs.kept[CATALOG]
-    pipeline.catalogs.fails("place", RecordChanged(CATALOG), times=1)
+def test_a_data_source_stays_for_a_catalog_that_was_opened_again(filled: Pipeline) -> None:
+    catalog = filled.catalogs.kept[CATALOG]
+    filled.catalogs.fails("place", RecordChanged(CATALOG), times=1)
 
     with pytest.raises(RecordChanged):
-        pipeline.placements.ensure(catalog)
+        filled.placements.ensure(catalog)
 
-    assert pipeline.placements.ensure(catalog)[0].data_source_id == "DS1"
+    assert filled.placements.ensure(catalog)[0].data_source_id == "DS1"
 
 
 # Names

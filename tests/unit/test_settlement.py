@@ -115,17 +115,16 @@ def test_a_document_still_under_way_keeps_the_run_looking(
     assert pipeline.document().status is DocumentStatus.INDEXING
 
 
-def test_indexed_contradicted_by_a_failed_vector_write_is_failed(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.drop(KEY + ".txt")
-    run = pipeline.work()
-    says(pipeline, "INDEXED", KEY, KEY + ".txt")
+def test_indexed_contradicted_by_a_failed_vector_write_is_failed(filled: Pipeline) -> None:
+    filled.drop(KEY + ".txt")
+    run = filled.work()
+    says(filled, "INDEXED", KEY, KEY + ".txt")
 
-    over(pipeline, run, JobState.COMPLETE, f"Invalid record [Files: s3://{BUCKET}/{KEY}.txt]")
+    over(filled, run, JobState.COMPLETE, f"Invalid record [Files: s3://{BUCKET}/{KEY}.txt]")
 
-    assert pipeline.document(KEY).status is DocumentStatus.INDEXED
-    assert pipeline.document(KEY + ".txt").status is DocumentStatus.FAILED
-    assert "Invalid record" in str(pipeline.document(KEY + ".txt").status_reason)
+    assert filled.document(KEY).status is DocumentStatus.INDEXED
+    assert filled.document(KEY + ".txt").status is DocumentStatus.FAILED
+    assert "Invalid record" in str(filled.document(KEY + ".txt").status_reason)
 
 
 @pytest.mark.parametrize(
@@ -214,36 +213,34 @@ def test_a_document_dropped_again_meanwhile_is_left_to_the_next_job(
     assert pipeline.document().status is DocumentStatus.PENDING
 
 
-def test_a_version_that_job_after_job_passes_over_is_indexed_in_the_end(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.bedrock.say(KEY, "INDEXED")  # by a job that saw it before its handler was done
-    document = pipeline.document()
-    later = {"present_since": pipeline.clock() + timedelta(milliseconds=50)}
-    pipeline.documents.save(document.model_copy(update=later))
-    run = pipeline.work()
+def test_a_version_that_job_after_job_passes_over_is_indexed_in_the_end(filled: Pipeline) -> None:
+    filled.bedrock.say(KEY, "INDEXED")  # by a job that saw it before its handler was done
+    document = filled.document()
+    later = {"present_since": filled.clock() + timedelta(milliseconds=50)}
+    filled.documents.save(document.model_copy(update=later))
+    run = filled.work()
 
     statuses = []
     for _ in range(MAX_ATTEMPTS):
-        polled = over(pipeline, run)
-        statuses.append(pipeline.document().status)
-        run = next_job(pipeline, polled)
+        polled = over(filled, run)
+        statuses.append(filled.document().status)
+        run = next_job(filled, polled)
 
     assert statuses == [DocumentStatus.PENDING, DocumentStatus.PENDING, DocumentStatus.INDEXED]
 
 
-def test_a_job_adopted_after_a_crash_speaks_for_no_newer_version(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.documents.fails("save", ConnectionError(), times=1)
+def test_a_job_adopted_after_a_crash_speaks_for_no_newer_version(filled: Pipeline) -> None:
+    filled.documents.fails("save", ConnectionError(), times=1)
     with pytest.raises(ConnectionError):
-        pipeline.work()  # the job runs, and nobody wrote it down
-    pipeline.drop(KEY, "newer")
-    says(pipeline, "INDEXED")  # of the first version
+        filled.work()  # the job runs, and nobody wrote it down
+    filled.drop(KEY, "newer")
+    says(filled, "INDEXED")  # of the first version
 
-    run = pipeline.ingestion.start(pipeline.live_run()).run
-    over(pipeline, run)
+    run = filled.ingestion.start(filled.live_run()).run
+    over(filled, run)
 
-    assert len(pipeline.bedrock.jobs) == 1
-    assert pipeline.document().status is DocumentStatus.PENDING
+    assert len(filled.bedrock.jobs) == 1
+    assert filled.document().status is DocumentStatus.PENDING
 
 
 # Jobs that end badly, late or never
@@ -321,18 +318,17 @@ def test_polling_waits_by_the_jobs_age_and_less_if_others_wait(
     assert (alone.progress.wait_seconds, wanted.progress.wait_seconds) == (20, 10)
 
 
-def test_settling_twice_changes_nothing_more(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.drop(OTHER)
-    run = pipeline.work()
-    says(pipeline, "INDEXED", KEY, OTHER)
+def test_settling_twice_changes_nothing_more(filled: Pipeline) -> None:
+    filled.drop(OTHER)
+    run = filled.work()
+    says(filled, "INDEXED", KEY, OTHER)
 
-    first = over(pipeline, run)
-    second = pipeline.poll(run)
+    first = over(filled, run)
+    second = filled.poll(run)
 
     assert (len(first.settled), len(second.settled)) == (2, 0)
     assert second.run.progress.outcome is RunOutcome.SETTLED
-    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
+    assert filled.catalogs.kept[CATALOG].status is CatalogStatus.READY
 
 
 # What failed before, and what every job tries again
@@ -366,22 +362,20 @@ def test_a_rejected_document_is_never_indexed_by_bedrocks_word(pipeline: Pipelin
 # Removals
 
 
-def test_a_deleted_document_is_forgotten_once_bedrock_does_not_know_it(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.index()
-    pipeline.delete()
-    run = pipeline.work()
+def test_a_deleted_document_is_forgotten_once_bedrock_does_not_know_it(indexed: Pipeline) -> None:
+    indexed.delete()
+    run = indexed.work()
 
-    still_there = over(pipeline, run)
-    meanwhile = pipeline.document().status
-    run = next_job(pipeline, still_there)
-    pipeline.bedrock.forget(KEY)
-    over(pipeline, run)
+    still_there = over(indexed, run)
+    meanwhile = indexed.document().status
+    run = next_job(indexed, still_there)
+    indexed.bedrock.forget(KEY)
+    over(indexed, run)
 
     assert still_there.run.progress.outcome is RunOutcome.MORE
     assert meanwhile is DocumentStatus.DELETING
-    assert not pipeline.documents.kept
-    assert pipeline.catalogs.kept[CATALOG].document_count == 0
+    assert not indexed.documents.kept
+    assert indexed.catalogs.kept[CATALOG].document_count == 0
 
 
 @pytest.fixture

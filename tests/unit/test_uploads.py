@@ -46,37 +46,29 @@ def test_an_upload_opens_its_catalog_and_waits_for_a_run(pipeline: Pipeline) -> 
 
 @pytest.mark.parametrize(("body", "attributes"), [("other", {}), ("text", {"kb_domain": "it"})])
 def test_other_content_or_other_attributes_are_indexed_again(
-    pipeline: Pipeline, body: str, attributes: dict[str, str]
+    indexed: Pipeline, body: str, attributes: dict[str, str]
 ) -> None:
-    pipeline.drop()
-    pipeline.index()
-
-    again = pipeline.drop(KEY, body, **attributes)
+    again = indexed.drop(KEY, body, **attributes)
 
     assert again.run_for == CATALOG
-    assert pipeline.document().status is DocumentStatus.PENDING
-    assert len(pipeline.documents.kept) == 1
+    assert indexed.document().status is DocumentStatus.PENDING
+    assert len(indexed.documents.kept) == 1
 
 
-def test_an_indexed_file_that_is_as_it_was_is_left_alone(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.index()
-
-    stale = pipeline.deliver()  # "Object Deleted" of a version; the key still holds the file
-    again = pipeline.drop()
+def test_an_indexed_file_that_is_as_it_was_is_left_alone(indexed: Pipeline) -> None:
+    stale = indexed.deliver()  # "Object Deleted" of a version; the key still holds the file
+    again = indexed.drop()
 
     assert [each.outcome for each in (stale, again)] == [UploadOutcome.UNCHANGED] * 2
     assert again.run_for is None
-    assert pipeline.document().status is DocumentStatus.INDEXED
+    assert indexed.document().status is DocumentStatus.INDEXED
 
 
-def test_an_upload_between_reading_and_writing_is_not_lost(pipeline: Pipeline) -> None:
-    pipeline.drop()
+def test_an_upload_between_reading_and_writing_is_not_lost(filled: Pipeline) -> None:
+    filled.documents.before("save", lambda _: filled.drop(KEY, "newest"), times=1)
+    filled.drop(KEY, "newer")
 
-    pipeline.documents.before("save", lambda _: pipeline.drop(KEY, "newest"), times=1)
-    pipeline.drop(KEY, "newer")
-
-    assert pipeline.document().etag == "etag of newest"
+    assert filled.document().etag == "etag of newest"
 
 
 @pytest.mark.parametrize(
@@ -122,21 +114,20 @@ def test_a_bad_version_over_one_that_may_be_in_the_index_asks_for_runs_and_so_do
     assert receipt.is_open
 
 
-def test_a_failed_file_is_tried_again_when_dropped_not_on_its_event(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.bedrock.becomes(pipeline.document().document_id, "FAILED", "no text")
-    pipeline.execute()
+def test_a_failed_file_is_tried_again_when_dropped_not_on_its_event(filled: Pipeline) -> None:
+    filled.bedrock.becomes(filled.document().document_id, "FAILED", "no text")
+    filled.execute()
 
-    same_event = pipeline.deliver()
-    status_after_event = pipeline.document().status
-    dropped_again = pipeline.drop()
+    same_event = filled.deliver()
+    status_after_event = filled.document().status
+    dropped_again = filled.drop()
 
     assert (same_event.outcome, status_after_event) == (
         UploadOutcome.UNCHANGED,
         DocumentStatus.FAILED,
     )
     assert dropped_again.run_for == CATALOG
-    assert pipeline.document().status is DocumentStatus.PENDING
+    assert filled.document().status is DocumentStatus.PENDING
 
 
 def test_a_removed_file_that_was_never_indexed_is_forgotten_at_once(pipeline: Pipeline) -> None:
@@ -183,35 +174,33 @@ def test_other_spellings_of_a_catalog_are_rejected_naming_the_prefix(pipeline: P
     assert pipeline.document().status is DocumentStatus.PENDING
 
 
-def test_an_upload_under_an_unknown_catalog_id_is_recorded(pipeline: Pipeline) -> None:
-    pipeline.drop()
+def test_an_upload_under_an_unknown_catalog_id_is_recorded(filled: Pipeline) -> None:
     somebody_elses = f"bob/{CATALOG}/a.txt"
     nobodys = f"alice/{catalog_id_of('alice', 'never made')}/a.txt"
 
-    pipeline.drop(somebody_elses)
-    pipeline.drop(nobodys)
+    filled.drop(somebody_elses)
+    filled.drop(nobodys)
 
     for user_id in ("bob", "alice"):
-        (reject,) = rejects_of(pipeline, user_id)
+        (reject,) = rejects_of(filled, user_id)
         assert "there is no catalog" in str(reject.status_reason)
     assert locate(somebody_elses).document_id not in [
-        d for _, d in pipeline.documents.kept if _ == CATALOG
+        d for _, d in filled.documents.kept if _ == CATALOG
     ]
 
 
 def test_a_sidecar_that_is_right_is_left_alone_though_its_record_is_lost(
-    pipeline: Pipeline,
+    filled: Pipeline,
 ) -> None:
-    pipeline.drop()
-    written = pipeline.bucket.sidecars[KEY]
+    written = filled.bucket.sidecars[KEY]
 
-    pipeline.deliver()
-    pipeline.documents.lose()
-    pipeline.deliver()
-    present_since = pipeline.document().present_since
-    pipeline.drop()
+    filled.deliver()
+    filled.documents.lose()
+    filled.deliver()
+    present_since = filled.document().present_since
+    filled.drop()
 
-    assert pipeline.bucket.sidecars[KEY] is written
+    assert filled.bucket.sidecars[KEY] is written
     assert present_since == written.last_modified
 
 
@@ -231,16 +220,15 @@ def test_a_sidecar_that_a_late_handler_wrote_over_is_mended(pipeline: Pipeline) 
     assert reconciled.run_for == CATALOG
 
 
-def test_a_quarantine_that_was_written_over_is_restored(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    good = pipeline.bucket.sidecars[KEY]
-    pipeline.drop(KEY, "")
-    pipeline.bucket.undelete_sidecar(KEY, good)
+def test_a_quarantine_that_was_written_over_is_restored(filled: Pipeline) -> None:
+    good = filled.bucket.sidecars[KEY]
+    filled.drop(KEY, "")
+    filled.bucket.undelete_sidecar(KEY, good)
 
-    reconciled = pipeline.deliver()
+    reconciled = filled.deliver()
 
-    assert is_quarantined(pipeline, KEY)
-    assert pipeline.document().lingering
+    assert is_quarantined(filled, KEY)
+    assert filled.document().lingering
     assert reconciled.run_for == CATALOG
 
 
@@ -304,45 +292,41 @@ def test_folder_markers_and_our_own_objects_are_ignored(pipeline: Pipeline) -> N
     assert not pipeline.documents.kept
 
 
-def test_with_an_object_whose_record_was_lost_its_sidecar_goes(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.documents.kept.clear()
+def test_with_an_object_whose_record_was_lost_its_sidecar_goes(filled: Pipeline) -> None:
+    filled.documents.kept.clear()
 
-    deleted = pipeline.delete()
+    deleted = filled.delete()
 
     assert deleted.outcome is UploadOutcome.FORGOTTEN
-    assert pipeline.bucket.sidecars == {}
-    assert pipeline.uploads.reconcile(KEY).outcome is UploadOutcome.IGNORED
+    assert filled.bucket.sidecars == {}
+    assert filled.uploads.reconcile(KEY).outcome is UploadOutcome.IGNORED
 
 
 def test_an_object_put_anew_while_its_lost_record_is_looked_for_keeps_its_sidecar(
-    pipeline: Pipeline,
+    filled: Pipeline,
 ) -> None:
-    pipeline.drop()
-    pipeline.documents.kept.clear()
-    pipeline.bucket.before("sidecar_of", lambda _: pipeline.drop(), times=1)
+    filled.documents.kept.clear()
+    filled.bucket.before("sidecar_of", lambda _: filled.drop(), times=1)
 
-    reconciled = pipeline.delete()
+    reconciled = filled.delete()
 
     assert reconciled.outcome is not UploadOutcome.FORGOTTEN
-    assert KEY in pipeline.bucket.sidecars
-    assert pipeline.document().status is DocumentStatus.PENDING
+    assert KEY in filled.bucket.sidecars
+    assert filled.document().status is DocumentStatus.PENDING
 
 
-def test_a_removed_object_is_deleted_with_one_receipt(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.index()
-    indexed_at = pipeline.document().indexed_at
+def test_a_removed_object_is_deleted_with_one_receipt(indexed: Pipeline) -> None:
+    indexed_at = indexed.document().indexed_at
 
-    reconciled = pipeline.delete()
-    asked_at = pipeline.clock()
-    pipeline.deliver()
+    reconciled = indexed.delete()
+    asked_at = indexed.clock()
+    indexed.deliver()
 
-    (receipt,) = receipts_of(pipeline)
-    assert pipeline.document().status is DocumentStatus.DELETING
-    assert KEY not in pipeline.bucket.sidecars
+    (receipt,) = receipts_of(indexed)
+    assert indexed.document().status is DocumentStatus.DELETING
+    assert KEY not in indexed.bucket.sidecars
     assert reconciled.run_for == CATALOG
-    assert receipt.receipt_id == pipeline.document().receipt_id == reconciled.receipt_id
+    assert receipt.receipt_id == indexed.document().receipt_id == reconciled.receipt_id
     assert (receipt.asked_at, receipt.searchable_before) == (asked_at, indexed_at)
     assert (receipt.is_open, receipt.filename) == (True, "report.pdf")
 
@@ -353,10 +337,9 @@ def test_a_removed_object_is_deleted_with_one_receipt(pipeline: Pipeline) -> Non
     ids=["before naming", "before keeping", "before deleting"],
 )
 def test_a_removal_goes_on_with_its_receipt_after_a_crash(
-    pipeline: Pipeline, port: str, write: str, nth: int
+    filled: Pipeline, port: str, write: str, nth: int
 ) -> None:
-    pipeline.drop()
-    pipeline.bucket.delete(KEY)
+    filled.bucket.delete(KEY)
     writes: list[object] = []
 
     def crash(*given: object) -> None:
@@ -364,83 +347,78 @@ def test_a_removal_goes_on_with_its_receipt_after_a_crash(
         if len(writes) == nth:
             raise Crashed
 
-    getattr(pipeline, port).before(write, crash)
+    getattr(filled, port).before(write, crash)
     with pytest.raises(Crashed):
-        pipeline.deliver()
-    named = pipeline.document()
-    pipeline.deliver()
+        filled.deliver()
+    named = filled.document()
+    filled.deliver()
 
-    (receipt,) = receipts_of(pipeline)
+    (receipt,) = receipts_of(filled)
     assert named.status is DocumentStatus.PENDING
     assert named.receipt_id in ({None} if (port, nth) == ("documents", 1) else {receipt.receipt_id})
-    assert pipeline.document().status is DocumentStatus.DELETING
-    assert pipeline.document().receipt_id == receipt.receipt_id
+    assert filled.document().status is DocumentStatus.DELETING
+    assert filled.document().receipt_id == receipt.receipt_id
 
 
-def test_an_upload_supersedes_a_receipt_and_another_removal_has_its_own(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.delete()
+def test_an_upload_supersedes_a_receipt_and_another_removal_has_its_own(filled: Pipeline) -> None:
+    filled.delete()
 
-    pipeline.drop()
-    (superseded,), dropped_at = receipts_of(pipeline), pipeline.clock()
-    document = pipeline.document()
-    pipeline.delete()
+    filled.drop()
+    (superseded,), dropped_at = receipts_of(filled), filled.clock()
+    document = filled.document()
+    filled.delete()
 
     assert superseded.superseded_at == dropped_at
     assert (document.receipt_id, document.status) == (None, DocumentStatus.PENDING)
-    assert [each.is_open for each in receipts_of(pipeline)] == [True, False]
+    assert [each.is_open for each in receipts_of(filled)] == [True, False]
 
 
 def test_an_object_back_before_its_record_changed_supersedes_the_receipt(
-    pipeline: Pipeline,
+    indexed: Pipeline,
 ) -> None:
-    pipeline.drop()
-    pipeline.index()
-    kept = pipeline.bucket.objects[KEY]
-    pipeline.bucket.delete(KEY)
+    kept = indexed.bucket.objects[KEY]
+    indexed.bucket.delete(KEY)
 
     def crash(document: Document) -> None:
         if document.status is DocumentStatus.DELETING:
             raise Crashed
 
-    pipeline.documents.before("save", crash)
+    indexed.documents.before("save", crash)
     with pytest.raises(Crashed):
-        pipeline.deliver()
-    pipeline.bucket.undelete(kept)
-    pipeline.deliver()
+        indexed.deliver()
+    indexed.bucket.undelete(kept)
+    indexed.deliver()
 
-    (receipt,) = receipts_of(pipeline)
+    (receipt,) = receipts_of(indexed)
     assert receipt.superseded_at is not None
-    assert pipeline.document().receipt_id is None
-    assert pipeline.bucket.sidecar_attributes(KEY)["user_id"] == "alice"
+    assert indexed.document().receipt_id is None
+    assert indexed.bucket.sidecar_attributes(KEY)["user_id"] == "alice"
 
 
-def test_a_receipt_kept_too_late_opens_nothing_that_was_superseded(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.bucket.delete(KEY)
+def test_a_receipt_kept_too_late_opens_nothing_that_was_superseded(filled: Pipeline) -> None:
+    filled.bucket.delete(KEY)
 
-    pipeline.receipts.before("keep", lambda _: pipeline.drop(), times=1)
-    pipeline.deliver()
+    filled.receipts.before("keep", lambda _: filled.drop(), times=1)
+    filled.deliver()
 
-    (receipt,) = receipts_of(pipeline)
+    (receipt,) = receipts_of(filled)
     assert receipt.superseded_at is not None
-    assert pipeline.document().status is DocumentStatus.PENDING
+    assert filled.document().status is DocumentStatus.PENDING
 
 
-def test_a_file_that_came_back_and_went_again_has_another_receipt(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.delete()
-    pipeline.bucket.upload(KEY)
-    pipeline.documents.fails("save", Crashed(), times=1)
+def test_a_file_that_came_back_and_went_again_has_another_receipt(filled: Pipeline) -> None:
+    filled.delete()
+    filled.bucket.upload(KEY)
+    filled.documents.fails("save", Crashed(), times=1)
     with pytest.raises(Crashed):
-        pipeline.deliver()
+        filled.deliver()
 
-    pipeline.delete()
+    filled.delete()
 
-    newest, first = receipts_of(pipeline)
+    newest, first = receipts_of(filled)
     assert first.superseded_at is not None
     assert newest.is_open
-    assert pipeline.document().receipt_id == newest.receipt_id
+    assert filled.document().receipt_id == newest.receipt_id
 
 
 def test_a_removal_whose_receipt_a_crash_left_closed_goes_on_with_it(pipeline: Pipeline) -> None:
@@ -456,42 +434,37 @@ def test_a_removal_whose_receipt_a_crash_left_closed_goes_on_with_it(pipeline: P
     assert pipeline.documents.kept == {}
 
 
-def test_a_removal_whose_catalog_is_lost_has_it_opened_to_end(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.index()
-    asked = pipeline.delete()
-    pipeline.catalogs.lose()
+def test_a_removal_whose_catalog_is_lost_has_it_opened_to_end(indexed: Pipeline) -> None:
+    asked = indexed.delete()
+    indexed.catalogs.lose()
 
-    goes_on = pipeline.uploads.reconcile(KEY)
+    goes_on = indexed.uploads.reconcile(KEY)
 
     assert goes_on.receipt_id == asked.receipt_id
     assert goes_on.run_for == CATALOG
-    assert pipeline.catalogs.kept[CATALOG].s3_prefix == "alice/research/"
-    assert pipeline.document().status is DocumentStatus.DELETING
+    assert indexed.catalogs.kept[CATALOG].s3_prefix == "alice/research/"
+    assert indexed.document().status is DocumentStatus.DELETING
 
 
-def test_a_drop_unmarks_a_catalog_before_its_record_is_there(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
+def test_a_drop_unmarks_a_catalog_before_its_record_is_there(filled: Pipeline) -> None:
+    filled.catalogs.mark_deleting(CATALOG, at=filled.clock())
     seen: list[CatalogStatus] = []
-    pipeline.documents.before("save", lambda _: seen.append(pipeline.catalogs.kept[CATALOG].status))
+    filled.documents.before("save", lambda _: seen.append(filled.catalogs.kept[CATALOG].status))
 
-    pipeline.drop("alice/research/other.pdf")
+    filled.drop("alice/research/other.pdf")
 
     assert seen == [CatalogStatus.INDEXING]
-    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
+    assert filled.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
 
 
-def test_a_catalog_marked_while_a_file_is_taken_in_is_unmarked(pipeline: Pipeline) -> None:
-    pipeline.drop()
-
+def test_a_catalog_marked_while_a_file_is_taken_in_is_unmarked(filled: Pipeline) -> None:
     def mark_deleting(document: Document) -> None:
-        pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
+        filled.catalogs.mark_deleting(CATALOG, at=filled.clock())
 
-    pipeline.documents.before("save", mark_deleting)
-    pipeline.drop("alice/research/other.pdf")
+    filled.documents.before("save", mark_deleting)
+    filled.drop("alice/research/other.pdf")
 
-    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
+    assert filled.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
 
 
 def test_a_catalog_closed_while_a_file_is_taken_in_is_opened_anew(pipeline: Pipeline) -> None:
@@ -506,39 +479,36 @@ def test_a_catalog_closed_while_a_file_is_taken_in_is_opened_anew(pipeline: Pipe
     assert reconciled.run_for == CATALOG
 
 
-def test_a_catalog_closed_before_it_was_unmarked_is_opened_anew(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.documents.lose()
-    pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
-    catalog = pipeline.catalogs.kept[CATALOG]
+def test_a_catalog_closed_before_it_was_unmarked_is_opened_anew(filled: Pipeline) -> None:
+    filled.documents.lose()
+    filled.catalogs.mark_deleting(CATALOG, at=filled.clock())
+    catalog = filled.catalogs.kept[CATALOG]
 
-    pipeline.catalogs.before("unmark_deleting", lambda *_, **__: pipeline.catalogs.close(catalog))
-    pipeline.drop()
+    filled.catalogs.before("unmark_deleting", lambda *_, **__: filled.catalogs.close(catalog))
+    filled.drop()
 
-    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
-    assert pipeline.document().status is DocumentStatus.PENDING
+    assert filled.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
+    assert filled.document().status is DocumentStatus.PENDING
 
 
-def test_a_record_left_by_a_closed_catalog_is_forgotten_with_its_object(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.catalogs.lose()
+def test_a_record_left_by_a_closed_catalog_is_forgotten_with_its_object(filled: Pipeline) -> None:
+    filled.catalogs.lose()
 
-    reconciled = pipeline.delete()
+    reconciled = filled.delete()
 
     assert reconciled.outcome is UploadOutcome.FORGOTTEN
-    assert not pipeline.documents.kept
+    assert not filled.documents.kept
 
 
-def test_a_record_of_a_catalog_that_can_not_be_opened_is_unplaced(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.catalogs.lose()
-    pipeline.catalogs.limit = 0
+def test_a_record_of_a_catalog_that_can_not_be_opened_is_unplaced(filled: Pipeline) -> None:
+    filled.catalogs.lose()
+    filled.catalogs.limit = 0
 
-    pipeline.deliver()
+    filled.deliver()
 
-    (stray,) = rejects_of(pipeline, "alice")
+    (stray,) = rejects_of(filled, "alice")
     assert stray.s3_key == KEY
-    assert list(pipeline.documents.of_catalog(CATALOG)) == []
+    assert list(filled.documents.of_catalog(CATALOG)) == []
 
 
 @pytest.mark.parametrize(
