@@ -1,12 +1,26 @@
+"""How far a catalog is and how long it takes, of more than a page too."""
+
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from stackroom.admission.limits import Limits
-from stackroom.ingestion.estimates import CatalogEstimate, DocumentStage
+from stackroom.catalog_tools.of_questions import GET_INDEXING_STATUS
+from stackroom.catalogs.progress import CatalogProgress, Progress
+from stackroom.counting import counts_in
+from stackroom.ingestion.estimates import LISTED, PAGE, CatalogEstimate, DocumentStage
 from stackroom.ingestion.standing import QueuePosition
-from stackroom.model import CatalogStatus, DataSource, DataSourceType, PoolMember
+from stackroom.model import (
+    CatalogStatus,
+    DataSource,
+    DataSourceType,
+    Document,
+    DocumentStatus,
+    PoolMember,
+)
 from stackroom.ports.admission import Mode, Rate
+from tests.records import a_catalog, a_document
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline
 from tests.unit.test_schedule import a_waiter
 
@@ -233,3 +247,97 @@ def test_a_document_deleted_after_it_was_ingested_is_held_up_by_nothing(pipeline
 
     assert by_name["report.pdf"].stage is DocumentStage.REMOVING
     assert by_name["b.txt"].stage is DocumentStage.INGESTING
+
+
+LARGE_ID = "cat-alice-1"
+MANY = PAGE + 50
+
+
+@pytest.fixture
+def large() -> Pipeline:
+    """With a catalog of many documents, all indexed a while ago, which nobody may read whole."""
+    large = Pipeline()
+    large.catalogs.open(a_catalog())
+    large.documents.save_all(indexed(large, number) for number in range(MANY))
+    large.catalogs.settle_status(LARGE_ID, at=large.clock())
+    large.clock.pass_by(60)
+    large.documents.fails("of_catalog", AssertionError("it was read whole"))
+    return large
+
+
+def indexed(large: Pipeline, number: int) -> Document:
+    return made(large, number, DocumentStatus.INDEXED, indexed_at=large.clock())
+
+
+def made(large: Pipeline, number: int, status: DocumentStatus, **fields: Any) -> Document:
+    return a_document(
+        number, at=large.clock(), catalog_id=LARGE_ID, size=10, status=status, **fields
+    )
+
+
+def failed(large: Pipeline, number: int) -> Document:
+    return made(large, number, DocumentStatus.FAILED, status_reason="no text")
+
+
+def progress_of(large: Pipeline, catalog_id: str = LARGE_ID) -> CatalogProgress:
+    progress = Progress(catalogs=large.catalogs, estimates=large.estimates)
+    return progress.of("alice", catalog_id)
+
+
+def test_it_is_told_by_its_counters_and_lists_what_is_not_ready(large: Pipeline) -> None:
+    large.documents.save_all(
+        [
+            made(large, 901, DocumentStatus.PENDING),
+            made(large, 902, DocumentStatus.INDEXING),
+            failed(large, 903),
+            made(large, 904, DocumentStatus.DELETING),
+        ]
+    )
+
+    progress = progress_of(large)
+
+    told = (progress.indexed, progress.indexing, progress.pending, progress.failed)
+    assert told == (MANY, 1, 1, 1)
+    assert progress.overall is CatalogStatus.INDEXING
+    assert progress.total == counts_in(progress.catalog).documents == MANY + 3
+    listed = [each.document.document_id for each in progress.unready]
+    assert listed == ["doc-0901", "doc-0902", "doc-0903"]
+    assert progress.more == 0
+
+
+def test_of_more_than_are_looked_at_the_rest_is_counted(large: Pipeline) -> None:
+    large.documents.save_all(failed(large, 1000 + each) for each in range(LISTED + 7))
+
+    progress = progress_of(large)
+
+    told = GET_INDEXING_STATUS.render(progress)
+    assert progress.failed == LISTED + 7
+    assert (len(progress.unready), progress.more) == (LISTED, 7)
+    assert told.text.endswith(f"- and {LISTED + 7 - 100} more that aren't ready")  # 100 are listed
+
+
+def test_where_more_wait_than_are_looked_at_nobody_knows_how_long(large: Pipeline) -> None:
+    waiting = [made(large, 1000 + each, DocumentStatus.PENDING) for each in range(LISTED + 1)]
+    large.documents.save_all(waiting[:LISTED])
+    known = progress_of(large)
+    large.documents.save(waiting[LISTED])
+
+    unknown = progress_of(large)
+
+    assert known.eta_seconds is not None
+    assert unknown.eta_seconds is None
+    assert unknown.pending == LISTED + 1
+
+
+def test_a_catalog_of_fewer_is_read_in_one_page(large: Pipeline) -> None:
+    large.catalogs.open(a_catalog(2))
+    large.documents.save(a_document(1, catalog_id="cat-alice-2"))
+    to_come: dict[str, Any] = {"status": DocumentStatus.UPLOADING, "upload_until": large.clock()}
+    large.clock.pass_by(-1)
+    large.documents.save(a_document(2, catalog_id="cat-alice-2", **to_come))
+    for listing in ("open_in", "failed_in"):
+        large.documents.fails(listing, AssertionError("a page would do"))
+
+    progress = progress_of(large, "cat-alice-2")
+
+    assert [each.document.document_id for each in progress.unready] == ["doc-0001", "doc-0002"]

@@ -1,15 +1,26 @@
-"""Asking what nobody asks: which knowledge bases, as whom, and what comes of one that fails."""
+"""What is done before anybody asks: an index is made, and a knowledge base kept warm."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, Unavailable
+from stackroom.errors import (
+    KnowledgeBaseThrottled,
+    KnowledgeBaseUnavailable,
+    SearchIndexBusy,
+    ServiceRefused,
+    StackroomError,
+    StoreUnavailable,
+    Unavailable,
+)
 from stackroom.identity import is_user_id
+from stackroom.ports.search_index import IndexState, Readiness
+from stackroom.retrieval.index_setup import IndexSetup, readiness_of
 from stackroom.retrieval.prewarming import Prewarming
 from stackroom.tenancy import USER, Nobody
 from tests.fakes.knowledge_base import FakeKnowledgeBase
+from tests.fakes.search_index import BUCKET, INDEX, FakeSearchIndexes
 
 NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 
@@ -76,3 +87,119 @@ def test_one_that_fails_is_told_and_keeps_no_other_from_being_asked(failure: Una
 
     assert done.failures == {"KB1": str(failure)}
     assert list(done.milliseconds) == ["KB2"]
+
+
+BUSY = SearchIndexBusy(INDEX)
+
+
+def prepare(
+    indexes: FakeSearchIndexes, language: str | None = "en", *, tries: int = 5
+) -> IndexState:
+    """`tries` is for how often there is time."""
+    pauses: list[int] = []
+    setup = IndexSetup(indexes=indexes, pause=pauses.append)
+    return setup.prepare(
+        INDEX, bucket=BUCKET, language=language, has_time=lambda: len(pauses) + 1 < tries
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "language", "changes"),
+    [
+        (FakeSearchIndexes(), "en", ["add"]),
+        (FakeSearchIndexes(is_enhanced=False), "en", ["enhance", "add"]),
+        (FakeSearchIndexes(text_search=Readiness.BUILDING, language="en"), "en", []),
+        (FakeSearchIndexes(text_search=Readiness.ACTIVE, language="en"), "en", []),
+        (FakeSearchIndexes(text_search=Readiness.ACTIVE, language="de"), "en", ["remove", "add"]),
+        (FakeSearchIndexes(text_search=Readiness.ACTIVE), "en", ["remove", "add"]),
+        (FakeSearchIndexes(text_search=Readiness.ACTIVE, language="en"), None, ["remove", "add"]),
+    ],
+)
+def test_only_what_is_missing_is_done(
+    before: FakeSearchIndexes, language: str | None, changes: list[str]
+) -> None:
+    indexes = replace(before, changes=[])
+
+    state = prepare(indexes, language)
+    again = prepare(indexes, language)
+
+    assert indexes.changes == changes
+    assert state == again == indexes.state(INDEX)
+    assert (state.is_enhanced, state.language) == (True, language)
+    assert state.readiness is not Readiness.MISSING
+    assert indexes.bucket_is_enhanced
+
+
+@pytest.mark.parametrize(
+    "error",
+    [BUSY, StoreUnavailable("GetIndex", "503"), ServiceRefused("GetIndex", "AccessDenied")],
+)
+def test_what_passes_is_waited_for_and_nothing_is_done_again(error: StackroomError) -> None:
+    indexes = FakeSearchIndexes(text_search=Readiness.ACTIVE, language="de")
+    remove = indexes.remove_text_search
+
+    def remove_and_then_fail(index: str) -> None:
+        remove(index)
+        indexes.errors = [error, error]
+
+    indexes.remove_text_search = remove_and_then_fail  # type: ignore[method-assign]
+
+    prepare(indexes)
+
+    assert indexes.changes == ["remove", "add"]
+    assert indexes.language == "en"
+
+
+def test_the_error_is_raised_when_the_time_is_up() -> None:
+    indexes = FakeSearchIndexes(errors=[BUSY] * 3)
+
+    with pytest.raises(SearchIndexBusy):
+        prepare(indexes, tries=3)
+
+    assert indexes.errors == []
+
+
+def test_a_change_that_was_accepted_and_shows_later_is_waited_for() -> None:
+    indexes = FakeSearchIndexes(is_enhanced=False)
+    enhance = indexes.enhance
+    asked: list[str] = []
+
+    def enhance_late(index: str) -> None:
+        asked.append(index)
+        if len(asked) > 1:
+            enhance(index)
+
+    indexes.enhance = enhance_late  # type: ignore[method-assign]
+
+    assert prepare(indexes).readiness is Readiness.BUILDING
+
+
+@pytest.mark.parametrize(
+    ("indexes", "known"),
+    [
+        (FakeSearchIndexes(), Readiness.MISSING),
+        (FakeSearchIndexes(text_search=Readiness.BUILDING), Readiness.BUILDING),
+        (FakeSearchIndexes(text_search=Readiness.ACTIVE), Readiness.ACTIVE),
+        (FakeSearchIndexes(text_search=Readiness.ACTIVE, is_enhanced=False), Readiness.MISSING),
+        (FakeSearchIndexes(is_there=False), Readiness.MISSING),
+    ],
+)
+def test_an_index_tells_if_words_can_be_searched(
+    indexes: FakeSearchIndexes, known: Readiness
+) -> None:
+    assert readiness_of(indexes, [INDEX]) == {INDEX: known}
+
+
+@pytest.mark.parametrize(
+    "error", [StoreUnavailable("GetIndex", "503"), ServiceRefused("GetIndex", "AccessDenied")]
+)
+def test_what_can_not_be_told_now_is_not_known(
+    error: StackroomError, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_index: str) -> IndexState:
+        raise error
+
+    indexes = FakeSearchIndexes()
+    monkeypatch.setattr(indexes, "state", fail)
+
+    assert readiness_of(indexes, [INDEX]) == {INDEX: None}
