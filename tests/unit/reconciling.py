@@ -98,6 +98,12 @@ class Reconciled(Pipeline):
         self.clock.pass_by(LONG)
         return [(each.kind, each.what) for each in self.reconcile(dry_run=dry_run)]
 
+    def found_between(self) -> list[tuple[Kind, str]]:
+        """The same between two rounds."""
+        self.clock.pass_by(LONG)
+        found = self.reconciliation().look_between(has_time=lambda: True)
+        return [(each.kind, each.what) for each in found]
+
     def dropped_and_indexed(self, *keys: str) -> None:
         """All of one catalog, and searchable."""
         for key in keys:

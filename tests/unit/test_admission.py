@@ -38,6 +38,13 @@ class Desk:
         self.admission.enter(waiter)
         return waiter
 
+    def dies_before_it_wakes(self, name: str) -> None:
+        """The dispatcher, once the run has its grant."""
+        self.task_tokens.failure = StoreUnavailable("SendTaskSuccess", "InternalServerError")
+        with pytest.raises(StoreUnavailable):
+            self.enter(name)
+        self.task_tokens.failure = None
+
     def holders(self) -> list[str]:
         return [each.worklist_id for each in self.book.read().grants]
 
@@ -76,10 +83,7 @@ def test_a_run_claims_its_grant_once_it_is_woken_and_no_other_can(desk: Desk) ->
 
 
 def test_a_dispatcher_that_died_before_it_woke_the_run_is_made_good_by_the_next(desk: Desk) -> None:
-    desk.task_tokens.failure = StoreUnavailable("SendTaskSuccess", "InternalServerError")
-    with pytest.raises(StoreUnavailable):
-        desk.enter("first")
-    desk.task_tokens.failure = None
+    desk.dies_before_it_wakes("first")
 
     desk.admission.dispatch()
 
@@ -100,10 +104,7 @@ def test_a_dispatcher_that_died_after_it_woke_the_run_costs_it_no_grant(desk: De
 
 
 def test_a_grant_of_a_run_that_died_before_it_was_woken_goes_to_the_next(desk: Desk) -> None:
-    desk.task_tokens.failure = StoreUnavailable("SendTaskSuccess", "InternalServerError")
-    with pytest.raises(StoreUnavailable):
-        desk.enter("dead")  # granted, and the dispatcher died before it woke the run
-    desk.task_tokens.failure = None
+    desk.dies_before_it_wakes("dead")
     desk.task_tokens.dead.add("token of dead")
     desk.book.enqueue(desk.waiter("alive"))
 

@@ -117,13 +117,6 @@ def test_a_knowledge_base_that_stays_down_costs_its_tries_once(world: Reconciled
     assert len(calls) == TRIES + 1  # the second stage's
 
 
-@pytest.fixture(params=[1, 25])
-def pages(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So many pages of two documents are a step."""
-    for module in ("readings", "suspects"):
-        monkeypatch.setattr(f"stackroom.audits.{module}.PAGES", request.param)
-
-
 def test_what_only_bears_a_shared_documents_id_says_nothing_of_it(crowded: Reconciled) -> None:
     key, place = KEYS[3], place_of(KEYS[3])
     crowded.leaves_behind(key)
@@ -214,8 +207,12 @@ def test_what_was_put_there_a_moment_ago_is_left_for_the_next_time(crowded: Reco
     assert crowded.reconcile() == []
 
 
-@pytest.mark.usefixtures("pages")
-def test_all_that_differs_is_found_whatever_the_number_of_steps(crowded: Reconciled) -> None:
+@pytest.mark.parametrize("pages", [1, 25])
+def test_all_that_differs_is_found_whatever_the_number_of_steps(
+    crowded: Reconciled, monkeypatch: pytest.MonkeyPatch, pages: int
+) -> None:
+    for module in ("readings", "suspects"):  # so many pages of two documents are a step
+        monkeypatch.setattr(f"stackroom.audits.{module}.PAGES", pages)
     lost, forgotten = KEYS[3], KEYS[5]
     crowded.loses(lost)
     crowded.leaves_behind(forgotten)

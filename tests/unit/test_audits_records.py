@@ -1,5 +1,7 @@
 """Records, objects and sidecars that disagree, and rejected files that a search finds."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,23 +14,31 @@ from stackroom.settlement.verdicts import MAX_ATTEMPTS
 from tests.unit.pipeline import CATALOG, KEY, place_of
 from tests.unit.reconciling import LONG, Reconciled
 
+Look = Callable[[Reconciled], list[tuple[Kind, str]]]
 UNFINISHED = (DocumentStatus.PENDING, DocumentStatus.INDEXING)
 
 
+IN_A_ROUND_OR_BETWEEN = pytest.mark.parametrize(
+    "look", [Reconciled.found, Reconciled.found_between]
+)
+
+
+@IN_A_ROUND_OR_BETWEEN
 @pytest.mark.parametrize("status", UNFINISHED)
 def test_a_document_that_no_run_works_on_gets_one_unless_it_may_be_about_to(
-    world: Reconciled, status: DocumentStatus
+    world: Reconciled, status: DocumentStatus, look: Look
 ) -> None:
     world.dropped_and_indexed(KEY)
     world.clock.pass_by(LONG)
     world.change(KEY, status=status, updated_at=world.clock())
 
     at_once = world.reconcile()
+    between = world.reconciliation().look_between(has_time=lambda: True)
 
-    assert at_once == []
-    assert world.found() == [(Kind.STALLED_DOCUMENT, KEY)]
+    assert at_once == [*between] == []
+    assert look(world) == [(Kind.STALLED_DOCUMENT, KEY)]
     assert world.leases.kept[CATALOG].held
-    assert world.found() == []
+    assert look(world) == []
 
 
 def test_a_rejected_file_that_may_be_found_gets_some_runs_and_no_more(world: Reconciled) -> None:
@@ -42,12 +52,25 @@ def test_a_rejected_file_that_may_be_found_gets_some_runs_and_no_more(world: Rec
     assert world.found() == [(Kind.STALLED_DOCUMENT, KEY)]
 
 
-def test_a_catalog_that_no_run_works_on_gets_one(world: Reconciled) -> None:
+@IN_A_ROUND_OR_BETWEEN
+def test_a_catalog_that_no_run_works_on_gets_one(world: Reconciled, look: Look) -> None:
     world.dropped_and_indexed(KEY)
     world.stays_indexing(CATALOG)
 
-    assert world.found() == [(Kind.STALLED_CATALOG, CATALOG)]
+    assert look(world) == [(Kind.STALLED_CATALOG, CATALOG)]
     assert world.leases.kept[CATALOG].held
+
+
+@IN_A_ROUND_OR_BETWEEN
+def test_a_run_that_ended_without_a_word_is_followed(world: Reconciled, look: Look) -> None:
+    world.drop()
+    world.executions.ended.add(f"{CATALOG}-1")
+    world.clock.pass_by(48 * 3600)
+
+    assert look(world) == [(Kind.DEAD_RUN, f"{CATALOG}-1")]
+    assert f"{CATALOG}-2" in world.executions.started
+    assert (world.leases.kept[CATALOG].epoch, world.leases.kept[CATALOG].failures) == (2, 1)
+    assert look(world) == []
 
 
 def test_a_catalog_whose_deletion_stopped_half_way_is_open_again(world: Reconciled) -> None:

@@ -1,24 +1,17 @@
 """Whole rounds of the reconciler, what is looked at between two, and runs that ended silently."""
 
-from collections.abc import Iterator
 from functools import partial
 
 import pytest
 
-from stackroom.audits.discrepancies import Discrepancy, Kind, Outcome
+from stackroom.audits.discrepancies import Kind, Outcome
 from stackroom.audits.rounds import BETWEEN
 from stackroom.errors import StoreUnavailable
-from stackroom.model import DataSource, DataSourceType, DocumentStatus
+from stackroom.model import DataSource, DataSourceType
 from tests.unit.pipeline import CATALOG, KEY, place_of
 from tests.unit.reconciling import LONG, Reconciled
 
 OTHER = "alice/research/other.pdf"
-
-
-def looked(world: Reconciled) -> list[tuple[Kind, str]]:
-    world.clock.pass_by(LONG)
-    found: Iterator[Discrepancy] = world.reconciliation().look_between(has_time=lambda: True)
-    return [(each.kind, each.what) for each in found]
 
 
 def one_step(world: Reconciled) -> None:
@@ -56,39 +49,11 @@ def test_a_round_in_pieces_tells_when_it_began_and_what_was_read(world: Reconcil
     assert latest.read["objects"] >= 4  # with their sidecars
 
 
-@pytest.mark.parametrize("status", [DocumentStatus.PENDING, DocumentStatus.INDEXING])
-def test_between_rounds_a_stalled_document_gets_a_run(
-    world: Reconciled, status: DocumentStatus
-) -> None:
-    world.dropped_and_indexed(KEY, OTHER)
-    world.clock.pass_by(LONG)
-    world.change(KEY, status=status, updated_at=world.clock())
-
-    at_once = list(world.reconciliation().look_between(has_time=lambda: True))
-
-    assert at_once == []  # it may be about to get its run
-    assert looked(world) == [(Kind.STALLED_DOCUMENT, KEY)]
-    assert world.leases.kept[CATALOG].held
-    assert looked(world) == []
-
-
 def test_between_rounds_a_catalog_unknown_to_the_shared_run_is_found(world: Reconciled) -> None:
     world.forgets_on_shared(KEY, beside="alice/letters/one.txt")
 
-    assert looked(world) == [(Kind.STALLED_DOCUMENT, KEY)]
-    assert looked(world) == []
-
-
-def test_between_rounds_a_stalled_catalog_and_a_dead_run_are_found(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY)
-    world.stays_indexing(CATALOG)
-
-    stalled = looked(world)
-    run = world.live_run()
-    world.executions.ended.add(f"{run.worklist_id}-{run.epoch}")
-
-    assert stalled == [(Kind.STALLED_CATALOG, CATALOG)]
-    assert [kind for kind, _ in looked(world)] == [Kind.DEAD_RUN]
+    assert world.found_between() == [(Kind.STALLED_DOCUMENT, KEY)]
+    assert world.found_between() == []
 
 
 def test_between_rounds_neither_bucket_nor_knowledge_base_is_read(world: Reconciled) -> None:
@@ -98,7 +63,7 @@ def test_between_rounds_neither_bucket_nor_knowledge_base_is_read(world: Reconci
         world.inventory.before(call, lambda *_, name=call, **__: read.append(name))
     world.documents.before("of_catalog", lambda *_: read.append("of_catalog"))
 
-    assert looked(world) == []
+    assert world.found_between() == []
     assert read == []
 
 
@@ -182,18 +147,6 @@ def make(
     return world.bedrock.create(
         "KB1", name, source_type=source_type, prefix="alice/research/", token="t"
     )
-
-
-def test_a_run_that_ended_without_a_word_is_followed(world: Reconciled) -> None:
-    world.drop()
-    world.executions.ended.add(f"{CATALOG}-1")
-    world.clock.pass_by(HOURS)
-
-    assert world.found() == [(Kind.DEAD_RUN, f"{CATALOG}-1")]
-    assert world.leases.kept[CATALOG].epoch == 2
-    assert f"{CATALOG}-2" in world.executions.started
-    assert world.leases.kept[CATALOG].failures == 1
-    assert world.found() == []
 
 
 def test_the_grant_of_a_dead_run_is_given_back(world: Reconciled) -> None:

@@ -301,23 +301,23 @@ OF_PAGES = PlaceMap.of(
 )
 
 
-def test_a_source_says_on_which_pages_its_passage_is() -> None:
-    text = f"class. {RULE}"
-
-    (found,) = cited([found_passage(text, page=2)], Maps(OF_PAGES))
-
-    pages = (found.source.page, found.source.page_first, found.source.page_last)
-    assert pages == (3, 2, 3)
+NOWHERE = "Nothing of the kind is written anywhere in these few pages of ours."
 
 
-@pytest.mark.parametrize("place_map", [OF_PAGES, None], ids=["not in the map", "no map"])
-def test_the_stores_own_page_is_cited_where_ours_is_not_known(place_map: PlaceMap | None) -> None:
-    text = "Nothing of the kind is written anywhere in these few pages of ours."
-
+@pytest.mark.parametrize(
+    ("text", "place_map", "pages"),
+    [
+        (f"class. {RULE}", OF_PAGES, (3, 2, 3)),
+        (NOWHERE, OF_PAGES, (7, None, None)),
+        (NOWHERE, None, (7, None, None)),
+    ],
+)
+def test_a_source_says_on_which_pages_its_passage_is_or_the_stores_own_page(
+    text: str, place_map: PlaceMap | None, pages: tuple[int | None, ...]
+) -> None:
     (found,) = cited([found_passage(text, page=7)], Maps(place_map))
 
-    pages = (found.source.page, found.source.page_first, found.source.page_last)
-    assert pages == (7, None, None)
+    assert (found.source.page, found.source.page_first, found.source.page_last) == pages
     assert found.shown == text
 
 

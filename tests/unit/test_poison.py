@@ -38,6 +38,12 @@ NOWHERE = "!/poison.txt"
 POISON_CATALOG = place_of(POISON).catalog_id
 
 
+INDISPENSABLE = (
+    StoreUnavailable("any", "ThrottlingException"),
+    ServiceRefused("any", "ExpiredToken"),
+)
+
+
 class Poisoned(Exception):
     """What nobody has thought of."""
 
@@ -228,11 +234,7 @@ def test_a_piece_that_fails_as_a_whole_keeps_no_other_stage_waiting() -> None:
     assert world.reconciliation().is_over
 
 
-@pytest.mark.parametrize(
-    "error",
-    [StoreUnavailable("PutItem", "ThrottlingException"), ServiceRefused("PutItem", "ExpiredToken")],
-    ids=lambda error: type(error).__name__,
-)
+@pytest.mark.parametrize("error", INDISPENSABLE)
 def test_what_nobody_can_do_without_ends_the_piece_and_is_told_once(error: Exception) -> None:
     world = Reconciled()
     uploaded(world)
@@ -457,11 +459,7 @@ def test_a_sidecar_that_is_none_of_ours_leaves_its_document_out_and_no_other(bod
     assert left(shared) == {POISON_CATALOG}
 
 
-@pytest.mark.parametrize(
-    "error",
-    [StoreUnavailable("Query", "ThrottlingException"), ServiceRefused("Query", "ExpiredToken")],
-    ids=lambda error: type(error).__name__,
-)
+@pytest.mark.parametrize("error", INDISPENSABLE)
 def test_what_nobody_can_do_without_ends_the_task(error: Exception) -> None:
     shared, others = dropped(count=3)
     shared.documents.fails("open_in", error)

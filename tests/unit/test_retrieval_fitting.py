@@ -85,19 +85,15 @@ def test_a_short_overlap_counts_where_the_places_say_so(shelf: Shelf) -> None:
     assert shelf.texts() == ["One thing. See it. Another."]
 
 
-def test_passages_that_touch_become_one_if_their_places_say_so(shelf: Shelf) -> None:
-    shelf.find("The second half.", place=at(20, 33))
-    shelf.find("The first half, which ends", place=at(0, 20))
-
-    assert shelf.texts() == ["The first half, which ends\nThe second half."]
-
-
-@pytest.mark.parametrize("begin", [21, 19, 500])
-def test_passages_that_neither_touch_nor_overlap_stay_two(shelf: Shelf, begin: int) -> None:
-    shelf.find("The first half, which ends", place=at(0, 20))
+@pytest.mark.parametrize(("begin", "is_one"), [(20, True), (21, False), (19, False), (500, False)])
+def test_passages_that_touch_become_one_if_their_places_say_so(
+    shelf: Shelf, begin: int, *, is_one: bool
+) -> None:
     shelf.find("The second half.", place=at(begin, begin + 13))
+    shelf.find("The first half, which ends", place=at(0, 20))
 
-    assert len(shelf.texts()) == 2
+    both = "The first half, which ends\nThe second half."
+    assert (shelf.texts() == [both]) is (len(shelf.texts()) == 1) is is_one
 
 
 def test_what_begins_below_another_heading_is_an_excerpt_of_its_own(shelf: Shelf) -> None:

@@ -231,12 +231,17 @@ def test_a_flood_of_one_does_not_keep_another_waiting() -> None:
     assert world.time.pauses == []
 
 
-def test_what_is_throttled_on_and_on_is_sent_away_when_patience_ends() -> None:
+@pytest.mark.parametrize("without_ledger", [None, StoreUnavailable("GetItem", "RequestTimeout")])
+def test_what_is_throttled_on_and_on_is_sent_away_when_patience_ends(
+    without_ledger: Exception | None,
+) -> None:
     world = World(*(throttle() for _ in range(999)))
+    world.book.failure = without_ledger
 
     with pytest.raises(KnowledgeBaseThrottled) as refused:
         world.ask()
 
+    assert world.store.asked > 1
     assert refused.value.retry_after is not None
     assert refused.value.retry_after >= 1
     assert world.time.passed <= PATIENCE
@@ -258,18 +263,6 @@ def test_without_the_ledger_questions_are_asked_all_the_same(
     assert world.store.asked == 5
     assert world.book.calls == ["read"]  # and not again for some seconds
     assert "questions are asked without turns: GetItem answered" in caplog.text
-
-
-def test_without_the_ledger_throttles_are_answered_by_pauses_that_end() -> None:
-    world = World(*(throttle() for _ in range(999)))
-    world.book.failure = StoreUnavailable("GetItem", "RequestTimeout")
-
-    with pytest.raises(KnowledgeBaseThrottled) as refused:
-        world.ask()
-
-    assert world.store.asked > 1
-    assert refused.value.retry_after is not None
-    assert world.time.passed <= PATIENCE
 
 
 def test_two_who_write_at_once_both_have_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
