@@ -435,12 +435,12 @@ def test_the_latest_are_listed_and_those_of_another_agent_are_not(office: Office
     def play(_: Brief, listener: Listener) -> None:
         listener.said(turn("Thirty.", is_last=True))
 
-    first, *others = [office.agent_id, *(office.agent() for _ in range(1))]
+    first, other = office.agent_id, office.agent()
     ids = []
     for _ in range(MOST_LISTED + 1):
         office.clock.pass_by(1)
         ids.append(office.carried_out(play).id)
-    [office.agent_id] = others
+    office.agent_id = other
     office.carried_out(play)
 
     listed = [each.id for each in office.runs.of_agent("alice", first)]

@@ -17,6 +17,7 @@ from stackroom.operations.pool import Pool
 from stackroom.ports.boards import Board, Graph, Reading
 from stackroom.ports.inventory import Inventory, Page
 from tests.fakes.admission import FakeAdmissionBook
+from tests.fakes.pipeline import FakeSlots
 from tests.records import NOW, a_catalog, a_document
 
 NOON = NOW.replace(hour=12, minute=0)
@@ -67,15 +68,6 @@ class Boards:
 
 
 @dataclass
-class Slots:
-    def taken(self, _knowledge_base_id: str) -> int:
-        return 0
-
-    def holders(self, _knowledge_base_id: str) -> frozenset[str]:
-        return frozenset()
-
-
-@dataclass
 class Receipts:
     kept: Sequence[Receipt] = ()
     fails: bool = False
@@ -98,7 +90,7 @@ def operations(
         backlogs=Backlogs(
             inventory=cast("Inventory", listed), documents=listed, estimates=cast("Any", None)
         ),
-        pool=Pool(members=(), slots=Slots(), book=FakeAdmissionBook()),
+        pool=Pool(members=(), slots=FakeSlots(), book=FakeAdmissionBook()),
         receipts=receipts or Receipts(),
         boards=boards or Boards(),
         now=lambda: NOON,

@@ -69,7 +69,6 @@ def test_neighbours_touch_where_one_ends_and_the_other_begins() -> None:
         "\uff21fter five years everyone may take a sabbatical of three months",
         "After \ufb01ve years everyone may take a sabbatical of three months",
     ],
-    ids=["hyphenated", "soft hyphen", "quotes and case", "full width", "ligature"],
 )
 def test_two_extractions_of_the_same_text_find_each_other(passage: str) -> None:
     assert mapped(TRAVEL, LEAVE, PAGER).place_of(passage).page == 2
@@ -200,7 +199,6 @@ def test_a_passage_is_shown_without_running_lines(passage: str, shown: str) -> N
         (cut("11 Rules of chapter 11", "Rule 1.5 of the house is kept by Ada."), False),
         (RULES[2], False),
     ],
-    ids=["inside", "most of it", "its last line", "text"],
 )
 def test_a_passage_of_a_table_of_contents_is_navigation(passage: str, is_navigation: bool) -> None:
     assert mapped(*MANUAL).place_of(passage).is_navigation is is_navigation
@@ -250,7 +248,6 @@ def test_a_passage_that_stands_at_several_places_with_a_difference_is_on_none() 
 @pytest.mark.parametrize(
     "passage",
     [f"{LEAVE} {PAGER} {TRAVEL[20:50]}", f"{TRAVEL[20:50]} [figure] {LEAVE} {PAGER}"],
-    ids=["in another order", "far before"],
 )
 def test_a_stray_piece_of_another_page_is_no_part_of_the_passage(passage: str) -> None:
     place = mapped(TRAVEL, FILLING, f"{LEAVE} {PAGER}").place_of(passage)

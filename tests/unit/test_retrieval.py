@@ -18,7 +18,7 @@ from stackroom.filters import Filter, Has
 from stackroom.identity import Caller
 from stackroom.keys import document_id_of
 from stackroom.model import Catalog, DataSourceType
-from stackroom.ports.retrieval import Place
+from stackroom.ports.retrieval import KnowledgeBase, Place
 from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom.retrieval.results import Answer
 from stackroom.retrieval.search import Retrieval
@@ -62,6 +62,14 @@ class CatalogShelf(FakeCatalogs):
         self.reads += 1
         if self.failure is not None:
             raise self.failure
+
+
+def a_retrieval(knowledge_base: KnowledgeBase, catalogs: FakeCatalogs | None = None) -> Retrieval:
+    return Retrieval(
+        pool={"KB1": knowledge_base},
+        catalogs=catalogs or FakeCatalogs(),
+        place_maps=FakePlaceMaps(),
+    )
 
 
 class World:

@@ -25,12 +25,9 @@ from stackroom.retrieval.embeddings import (
     asked_by,
 )
 from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
-from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.tool import knowledge_base_retrieve, retrieve_from_knowledge_base
 from tests.fakes.knowledge_base import FakeKnowledgeBase
-from tests.fakes.pipeline import FakeCatalogs
-from tests.fakes.place_maps import FakePlaceMaps
-from tests.unit.test_retrieval import CatalogShelf
+from tests.unit.test_retrieval import a_retrieval
 
 KEY = "embedding:bedrock:titan:2:"
 
@@ -208,11 +205,8 @@ def embeddings() -> CachedEmbeddings:
 
 
 def of_gateway(knowledge_base: FakeKnowledgeBase, user_id: str) -> object:
-    retrieval = Retrieval(
-        pool={"KB1": knowledge_base}, catalogs=CatalogShelf(), place_maps=FakePlaceMaps()
-    )
     response = knowledge_base_retrieve(
-        {"query": "annual leave"}, caller=Caller(user_id), retrieval=retrieval
+        {"query": "annual leave"}, caller=Caller(user_id), retrieval=a_retrieval(knowledge_base)
     )
     return cached_of(response)
 
@@ -403,9 +397,7 @@ def test_while_one_tenant_floods_another_gets_their_own_answers_and_nothing_else
     store = FakeKnowledgeBase(delay=0.002)
     for user in ("alice", "mallory"):
         store.put(f"The code of the safe is {user}'s.", user_id=user, catalog_id=f"cat-{user}")
-    retrieval = Retrieval(
-        pool={"KB1": Coalesced(store)}, catalogs=FakeCatalogs(), place_maps=FakePlaceMaps()
-    )
+    retrieval = a_retrieval(Coalesced(store))
     askers = (["mallory"] * 9 + ["alice"]) * 30
 
     def ask(user: str) -> tuple[str, list[str]]:

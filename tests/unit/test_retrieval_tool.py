@@ -13,14 +13,7 @@ from stackroom.retrieval.reranking import Reranked
 from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.tool import Response, knowledge_base_retrieve
 from tests.fakes.knowledge_base import FakeKnowledgeBase
-from tests.fakes.place_maps import FakePlaceMaps
-from tests.unit.test_retrieval import CatalogShelf
-
-
-def a_retrieval(knowledge_base: FakeKnowledgeBase) -> Retrieval:
-    return Retrieval(
-        pool={"KB1": knowledge_base}, catalogs=CatalogShelf(), place_maps=FakePlaceMaps()
-    )
+from tests.unit.test_retrieval import a_retrieval
 
 
 def contents(response: Response) -> list[str]:
