@@ -82,8 +82,9 @@ def test_a_file_under_a_catalog_id_that_nobody_has_is_left_alone(house: House) -
     assert house.place_maps.maps == {}
 
 
-def failed_document(documents: FakeDocuments, **fields: str) -> None:
-    documents.save(document_at(KEY, status=DocumentStatus.FAILED, **fields))
+def failed_document(documents: FakeDocuments, *, etag: str, reason: str) -> None:
+    failed = document_at(KEY, etag=etag, status=DocumentStatus.FAILED, status_reason=reason)
+    documents.save(failed)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ def failed_document(documents: FakeDocuments, **fields: str) -> None:
 def test_a_document_that_failed_before_its_inspection_ended_is_told_why_if_it_is_the_same_version(
     house: House, *, etag: str, reason: str, told: str
 ) -> None:
-    failed_document(house.documents, etag=etag, status_reason=reason)
+    failed_document(house.documents, etag=etag, reason=reason)
     house.bucket.put(KEY, "e1", files.encrypted_pdf())
 
     house.inspecting.inspect(KEY)
