@@ -329,11 +329,7 @@ def test_busy_is_waited_out_and_others_may_go_on_meanwhile(pipeline: Pipeline) -
 
 
 @pytest.mark.parametrize(
-    "error",
-    [
-        KnowledgeBaseThrottled("Get"),
-        RuntimeError("in words that nobody knows"),
-    ],
+    "error", [KnowledgeBaseThrottled("Get"), RuntimeError("in words that nobody knows")]
 )
 def test_readings_that_fail_are_waited_out(filled: Pipeline, error: Exception) -> None:
     run = filled.work()

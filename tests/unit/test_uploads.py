@@ -74,7 +74,7 @@ def test_an_upload_between_reading_and_writing_is_not_lost(filled: Pipeline) -> 
 @pytest.mark.parametrize(
     ("key", "body", "attributes", "reason"),
     [
-        ("alice/research/a.exe", "MZ", {}, "File type '.exe' not supported"),
+        (EXE, "MZ", {}, "File type '.exe' not supported"),
         ("alice/research/README", "x", {}, "no type in its name"),
         ("alice/research/a.txt", "", {}, "the file is empty"),
         ("alice/research/a.txt", "x" * 52_428_801, {}, "File exceeds 50MB limit"),
@@ -131,9 +131,9 @@ def test_a_failed_file_is_tried_again_when_dropped_not_on_its_event(filled: Pipe
 
 
 def test_a_removed_file_that_was_never_indexed_is_forgotten_at_once(pipeline: Pipeline) -> None:
-    pipeline.drop("alice/research/a.exe")
+    pipeline.drop(EXE)
 
-    reconciled = pipeline.delete("alice/research/a.exe")
+    reconciled = pipeline.delete(EXE)
 
     (receipt,) = receipts_of(pipeline)
     assert reconciled.outcome is UploadOutcome.FORGOTTEN
@@ -422,12 +422,12 @@ def test_a_file_that_came_back_and_went_again_has_another_receipt(filled: Pipeli
 
 
 def test_a_removal_whose_receipt_a_crash_left_closed_goes_on_with_it(pipeline: Pipeline) -> None:
-    pipeline.drop("alice/research/a.exe")
+    pipeline.drop(EXE)
     pipeline.documents.fails("remove", ConnectionError(), times=1)
     with pytest.raises(ConnectionError):
-        pipeline.delete("alice/research/a.exe")
+        pipeline.delete(EXE)
 
-    again = pipeline.uploads.reconcile("alice/research/a.exe")
+    again = pipeline.uploads.reconcile(EXE)
 
     (receipt,) = receipts_of(pipeline)
     assert again.receipt_id == receipt.receipt_id
@@ -513,7 +513,7 @@ def test_a_record_of_a_catalog_that_can_not_be_opened_is_unplaced(filled: Pipeli
 
 @pytest.mark.parametrize(
     ("key", "status"),
-    [(KEY, DocumentStatus.PENDING), ("alice/research/a.exe", DocumentStatus.FAILED)],
+    [(KEY, DocumentStatus.PENDING), (EXE, DocumentStatus.FAILED)],
 )
 def test_a_record_is_dated_after_its_sidecar_lies_there(
     pipeline: Pipeline, key: str, status: DocumentStatus
