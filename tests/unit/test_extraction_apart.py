@@ -33,28 +33,24 @@ def test_a_pdf_of_images_alone_is_a_defect_unless_scans_are_read() -> None:
         read_pages_apart(scan, "scan.pdf", seconds=60)
 
 
-def test_a_reader_that_takes_too_long_is_given_up() -> None:
-    endless = b"<div>" * 400_000  # nesting costs the parser quadratic time
-
-    pages = read_pages_apart(endless, "deep.html", seconds=1)
-
-    assert pages is None
-
-
-def test_a_reader_that_runs_out_of_memory_is_given_up() -> None:
-    body = files.greedy_workbook()
-
-    pages = read_pages_apart(body, "greedy.xlsx", seconds=60)
-
-    assert pages is None
+@pytest.mark.parametrize(
+    ("body", "filename", "seconds"),
+    [
+        (b"<div>" * 400_000, "deep.html", 1),  # nesting costs the parser quadratic time
+        (files.greedy_workbook(), "greedy.xlsx", 60),
+    ],
+    ids=["time", "memory"],
+)
+def test_a_reader_that_takes_too_much_is_given_up(
+    body: bytes, filename: str, seconds: float
+) -> None:
+    assert read_pages_apart(body, filename, seconds=seconds) is None
 
 
 def test_a_reader_that_crashes_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/bin/false")
 
-    pages = read_pages_apart(b"text", "notes.txt", seconds=60)
-
-    assert pages is None
+    assert read_pages_apart(b"text", "notes.txt", seconds=60) is None
 
 
 def test_the_child_has_no_credentials(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
