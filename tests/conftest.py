@@ -32,7 +32,6 @@ _SERVERS = frozenset(
         "instance",
         "s3_endpoint",
         "simulated",
-        "stepfunctions_local",
     }
 )
 # In process, and slow all the same: what waits by the real clock, and what draws many examples.

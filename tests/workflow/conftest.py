@@ -26,7 +26,7 @@ from tests.aws.stores import (
     create_tables,
 )
 from tests.workflow.bedrock import Bedrock, pool
-from tests.workflow.engine import NAMED, Engine
+from tests.workflow.engine import ENDPOINT, calling
 from tests.workflow.functions import Functions, forget, forget_clients
 from tests.workflow.machine import Machine, definition
 from tests.workflow.world import World
@@ -45,18 +45,12 @@ def clients() -> Iterator[None]:
 
 
 @pytest.fixture
-def step_functions() -> Engine:
-    """What the state machine runs on."""
-    return NAMED
-
-
-@pytest.fixture
-def environment(step_functions: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     pace = {"INGEST_SPEED": "1000", "ADMISSION_SECONDS_BETWEEN_STARTS": "0"}
     for name, value in {**ENVIRONMENT, **pace}.items():
         monkeypatch.setenv(name, value)
-    if step_functions.endpoint:
-        monkeypatch.setenv("AWS_ENDPOINT_URL_SFN", step_functions.endpoint)
+    if ENDPOINT:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_SFN", ENDPOINT)
     for name in ("_FIRST", "_LEAST"):
         monkeypatch.setattr(stackroom.runs.backoff, name, dict.fromkeys(Mode, 0))
     monkeypatch.setattr(stackroom.runs.backoff, "_FIRST_WAIT", 0)
@@ -110,17 +104,16 @@ def no_delay(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def world(
     bedrock: Bedrock,
-    step_functions: Engine,
     monkeypatch: pytest.MonkeyPatch,
     longest_wait: int | None,
 ) -> Iterator[World]:
     forget()
     functions = Functions()
-    with mock_aws(config=MOTO), step_functions.calling(functions):
+    with mock_aws(config=MOTO), calling(functions):
         s3, dynamodb = session.client("s3"), session.client("dynamodb")
         create_tables(dynamodb)
         create_bucket(s3)
-        machine = _machine(step_functions.adapted(definition(longest_wait)), monkeypatch)
+        machine = _machine(definition(longest_wait), monkeypatch)
         yield World(
             s3=s3,
             functions=functions,

@@ -2,8 +2,7 @@
 Which Step Functions runs the machine: moto's interpreter in this process, or another one.
 
 STACKROOM_SFN_ENDPOINT names the other one, such as AWS Step Functions Local (docs/testing.md). It
-calls our handlers at `http://127.0.0.1:{STACKROOM_LAMBDA_PORT}`, which speaks Lambda's Invoke. The
-npm package that is called stepfunctions-local is an engine of its own (stepfunctions_local.py).
+calls our handlers at `http://127.0.0.1:{STACKROOM_LAMBDA_PORT}`, which speaks Lambda's Invoke.
 
 moto's own is mended here, the one place that knows it from inside.
 Everything else goes by moto's public interface (`mock_aws` with its settings, boto3's clients). It
@@ -24,9 +23,8 @@ import json
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
@@ -54,8 +52,6 @@ ENDPOINT = os.environ.get("STACKROOM_SFN_ENDPOINT")
 LAMBDA_PORT = int(os.environ.get("STACKROOM_LAMBDA_PORT", "9101"))
 _INVOKE = re.compile(r"/2015-03-31/functions/(?P<name>[^/]+)/invocations")
 
-Invoke = Callable[[str, Payload], Reply]  # by the function's name, with its event
-
 
 class Invoked(Protocol):
     """Functions, as Lambda has them."""
@@ -63,31 +59,11 @@ class Invoked(Protocol):
     def invoke(self, name: str, event: Payload) -> Reply: ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class Engine:
-    """
-    A Step Functions, at `endpoint` unless it is moto's.
-
-    `calling` lets its Lambda tasks call functions, `adapted` makes a definition one that it knows.
-    """
-
-    endpoint: str | None
-    calling: Callable[[Invoked], AbstractContextManager[None]]
-    adapted: Callable[[str], str]
-
-
 @contextmanager
 def calling(functions: Invoked) -> Iterator[None]:
     """Lets the engine's Lambda tasks call these functions."""
     with _over_http(functions) if ENDPOINT else _in_moto(functions):
         yield
-
-
-def _as_it_is(definition: str) -> str:
-    return definition
-
-
-NAMED = Engine(endpoint=ENDPOINT, calling=calling, adapted=_as_it_is)
 
 
 # What it answers is immutable, an execution keeps its state elsewhere.
@@ -142,7 +118,7 @@ def _in_moto(functions: Invoked) -> Iterator[None]:
         reply = functions.invoke(bare(asked["FunctionName"]), json.loads(asked["Payload"]))
         if reply.refusal:
             raise ServiceError(reply.refusal, "as the test will have it")
-        told = {"FunctionError": reply.kind} if reply.function_error else {}
+        told = {"FunctionError": "Unhandled"} if reply.function_error else {}
         return {"StatusCode": 200, "Payload": BytesIO(json.dumps(reply.payload).encode()), **told}
 
     with (
@@ -175,25 +151,20 @@ def _lambda() -> Any:
 
 @contextmanager
 def _over_http(functions: Invoked) -> Iterator[None]:
-    with lambda_endpoint(functions.invoke, LAMBDA_PORT) as server, served(server):
-        yield
-
-
-def lambda_endpoint(invoke: Invoke, port: int = 0) -> ThreadingHTTPServer:
-    """Lambda's Invoke on 127.0.0.1, at a free port by default; it answers while it is `served`."""
+    """Lambda's Invoke on 127.0.0.1."""
 
     class Invocations(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             found = _INVOKE.match(self.path)
             assert found is not None, f"only Invoke is known here, not {self.path}"
             event = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            reply = invoke(bare(found["name"]), event)
+            reply = functions.invoke(bare(found["name"]), event)
             body = json.dumps({"message": "refused"} if reply.refusal else reply.payload).encode()
             self.send_response(400 if reply.refusal else 200)
             if reply.refusal:
                 self.send_header("x-amzn-ErrorType", reply.refusal)
             if reply.function_error:
-                self.send_header("X-Amz-Function-Error", reply.kind)
+                self.send_header("X-Amz-Function-Error", "Unhandled")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
@@ -201,18 +172,14 @@ def lambda_endpoint(invoke: Invoke, port: int = 0) -> ThreadingHTTPServer:
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002
             return
 
-    return ThreadingHTTPServer(("127.0.0.1", port), Invocations)
-
-
-@contextmanager
-def served(server: ThreadingHTTPServer) -> Iterator[None]:
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield
-    finally:
-        server.shutdown()
-        thread.join()
+    with ThreadingHTTPServer(("127.0.0.1", LAMBDA_PORT), Invocations) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def bare(function: str) -> str:

@@ -30,7 +30,6 @@ class Reply:
 
     payload: object = None
     function_error: bool = False
-    kind: str = "Unhandled"  # of a function error, as Lambda's header has it
     refusal: str | None = None  # the error code of Invoke itself
 
 

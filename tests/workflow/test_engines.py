@@ -1,9 +1,9 @@
 """
 The state machine on three engines: the same states, the same calls, the same end.
 
-They are moto's interpreter, on which tests/workflow runs; the walk under simulated time, on which
-chaos and the benchmarks do; and npm's stepfunctions-local, which knows no retries and no tokens and
-tells of a failure as of a success (stepfunctions_local.py). The ways are found in the definition.
+They are moto's interpreter, on which tests/workflow runs; ministack's, on which the local mode
+does; and the walk under simulated time, on which chaos and the benchmarks do. The ways are found in
+the definition.
 """
 
 import json
@@ -12,32 +12,29 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 from uuid import uuid4
 
 import boto3
 import pytest
+from ministack.services import stepfunctions as ministack
 from moto import mock_aws
 
-import stackroom.runs.backoff
 from benchmarks.simulated_time import functions as simulated
 from benchmarks.simulated_time.bill import Bill
 from benchmarks.simulated_time.definition import definition_of
 from benchmarks.simulated_time.hub import Hub
 from benchmarks.simulated_time.paths import Unsupported
 from benchmarks.simulated_time.workflow import Workflow
-from stackroom.ports.admission import Mode
 from tests.workflow.conftest import MOTO, ROLE
-from tests.workflow.engine import NAMED, Engine
-from tests.workflow.functions import Payload, Reply, forget_clients
+from tests.workflow.engine import ENDPOINT, bare, calling
+from tests.workflow.functions import Payload, Reply
 from tests.workflow.machine import Machine, definition
-from tests.workflow.stepfunctions_local import running
 from tests.workflow.ways import Step, Ways
-from tests.workflow.world import World
 
-pytestmark = pytest.mark.processes
-
-KEY = "alice/research/report.txt"
+ACCOUNT = ROLE.split(":")[4]
 INPUT: Payload = {"worklist_id": "cat-1", "epoch": 3, "progress": {"delay": 0, "wait_seconds": 0}}
 WAYS = Ways(json.loads(definition()), INPUT)
 HERE = [each for each in WAYS.steps if each.decides and WAYS.over(each, avoiding=WAYS.waiting)]
@@ -97,6 +94,8 @@ SCRIPTS: Mapping[str, Sequence[Reply | Told]] = {
         *fails("RunSuperseded"),
     ],
 }
+# Whose invocation fails waits there for its token all the same.
+UNKNOWN_TO_MINISTACK = {"a queue that can't be entered"}
 
 
 @dataclass
@@ -132,38 +131,82 @@ class Went:
         return [state for what, state, _ in self.lines if what == "entered"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Runner:
-    """By an engine that speaks as Step Functions does."""
+def strictly(answers: Sequence[Reply | Told]) -> Went:
+    """By moto's interpreter, or the one that is named."""
+    client: Any = boto3.client(
+        "stepfunctions",
+        region_name="us-east-1",
+        endpoint_url=ENDPOINT,
+        aws_access_key_id="none",
+        aws_secret_access_key="none",
+    )
 
-    engine: Engine
-    client: Any
-
-    def run(self, answers: Sequence[Reply | Told]) -> Went:
-        functions = Scripted(deque(answers), self._tell)
-        made = self.client.create_state_machine(
-            name=uuid4().hex, definition=self.engine.adapted(definition()), roleArn=ROLE
-        )
-        machine = Machine(client=self.client, arn=made["stateMachineArn"])
-        with self.engine.calling(functions):
-            arn = self.client.start_execution(
-                stateMachineArn=machine.arn, name="way", input=json.dumps(INPUT)
-            )["executionArn"]
-            machine.await_end("way")
-        found = self.client.describe_execution(executionArn=arn)
-        return Went(
-            lines=list(_lines(machine.events(arn))),
-            status=found["status"],
-            error=found.get("error"),
-            output=_plain(json.loads(found["output"])) if "output" in found else None,
-            events=functions.events,
-        )
-
-    def _tell(self, token: str, error: str | None) -> None:
+    def tell(token: str, error: str | None) -> None:
         if error is None:
-            self.client.send_task_success(taskToken=token, output="{}")
+            client.send_task_success(taskToken=token, output="{}")
         else:
-            self.client.send_task_failure(taskToken=token, error=error, cause="as the script says")
+            client.send_task_failure(taskToken=token, error=error, cause="as the script says")
+
+    functions = Scripted(deque(answers), tell)
+    made = client.create_state_machine(name=uuid4().hex, definition=definition(), roleArn=ROLE)
+    machine = Machine(client=client, arn=made["stateMachineArn"])
+    with calling(functions):
+        arn = client.start_execution(
+            stateMachineArn=machine.arn, name="way", input=json.dumps(INPUT)
+        )["executionArn"]
+        machine.await_end("way")
+    return _went(client.describe_execution(executionArn=arn), machine.events(arn), functions)
+
+
+def locally(answers: Sequence[Reply | Told]) -> Went:
+    """By ministack's interpreter, without its server, its functions and its waits."""
+
+    def tell(token: str, error: str | None) -> None:
+        told = {"taskToken": token, "output": "{}", "error": error}
+        if error is None:
+            ministack._send_task_success(told)
+        else:
+            ministack._send_task_failure(told)
+
+    functions = Scripted(deque(answers), tell)
+
+    def call(function: str, event: Payload) -> object:
+        reply = functions.invoke(bare(function), event)
+        payload: Any = reply.payload
+        if reply.function_error:
+            raise ministack._ExecutionError(payload["errorType"], payload["errorMessage"])
+        return payload
+
+    name = uuid4().hex
+    execution: dict[str, Any] = {
+        "executionArn": name,
+        "stateMachineArn": name,
+        "name": "way",
+        "startDate": "today",
+        "status": "RUNNING",
+        "input": json.dumps(INPUT),
+        "events": [],
+    }
+    ministack._state_machines[name] = {"name": name, "definition": definition()}
+    ministack._executions[name] = execution
+    with (
+        patch.object(ministack, "_call_lambda", call),
+        patch.object(ministack, "get_account_id", lambda: ACCOUNT),
+        patch.object(ministack, "_emit_execution_status_event"),
+        patch.object(ministack, "time", SimpleNamespace(sleep=lambda _: None)),
+    ):
+        ministack._run_execution(name)
+    return _went(execution, execution["events"], functions)
+
+
+def _went(found: Any, events: list[dict[str, Any]], functions: Scripted) -> Went:
+    return Went(
+        lines=list(_lines(events)),
+        status=found["status"],
+        error=found.get("error"),
+        output=_plain(json.loads(found["output"])) if found["status"] == "SUCCEEDED" else None,
+        events=functions.events,
+    )
 
 
 def walked(answers: Sequence[Reply | Told]) -> tuple[Went, int]:
@@ -212,48 +255,27 @@ def walked(answers: Sequence[Reply | Told]) -> tuple[Went, int]:
     return went, execution.transitions
 
 
-@pytest.fixture(scope="module")
-def stepfunctions_local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    with running(tmp_path_factory.mktemp("stepfunctions-local")) as engine:
-        yield engine
-
-
-@pytest.fixture(scope="module")
-def theirs(stepfunctions_local: Engine) -> Runner:
-    return Runner(engine=stepfunctions_local, client=_client(stepfunctions_local.endpoint))
-
-
-@pytest.fixture
-def motos() -> Iterator[Runner]:
+@pytest.fixture(autouse=True)
+def aws() -> Iterator[None]:
     with mock_aws(config=MOTO):
-        yield Runner(engine=NAMED, client=_client(NAMED.endpoint))
-
-
-@pytest.fixture
-def step_functions(stepfunctions_local: Engine) -> Iterator[Engine]:
-    forget_clients()
-    yield stepfunctions_local
-    forget_clients()
+        yield
 
 
 @pytest.mark.parametrize("step", HERE, ids=str)
-def test_a_way_leads_over_the_same_states_to_the_same_end(
-    theirs: Runner, motos: Runner, step: Step
-) -> None:
+def test_a_way_leads_over_the_same_states_to_the_same_end(step: Step) -> None:
     way = WAYS.over(step, avoiding=WAYS.waiting)
     assert way is not None
 
-    there, here, (walk, transitions) = (
-        theirs.run(way.replies),
-        motos.run(way.replies),
+    strict, local, (walk, transitions) = (
+        strictly(way.replies),
+        locally(way.replies),
         walked(way.replies),
     )
 
     end = WAYS.states[way.states[-1]]
-    assert here.states == there.states == way.states
-    assert here == walk
-    assert (here.status, here.error) == _ended(end)
-    assert (there.output, there.events) == (here.output, here.events)
+    assert strict.states == way.states
+    assert strict == local == walk
+    assert (strict.status, strict.error) == _ended(end)
     assert transitions == len(way.states)
 
 
@@ -268,16 +290,16 @@ def test_a_way_leads_over_every_step_to_every_end_but_from_behind_a_token() -> N
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_retries_and_tokens_are_walked_as_a_strict_interpreter_takes_them(
-    motos: Runner, name: str
-) -> None:
-    strict = motos.run(SCRIPTS[name])
+def test_retries_and_tokens_are_taken_alike(name: str) -> None:
+    strict = strictly(SCRIPTS[name])
 
     walk, transitions = walked(SCRIPTS[name])
 
     tasks = [state for state in walk.states if WAYS.states[state]["Type"] == "Task"]
     assert walk == strict
     assert transitions == len(walk.states) + len(walk.events) - len(tasks)
+    if name not in UNKNOWN_TO_MINISTACK:
+        assert locally(SCRIPTS[name]) == strict
 
 
 @pytest.mark.parametrize(
@@ -296,46 +318,6 @@ def test_retries_and_tokens_are_walked_as_a_strict_interpreter_takes_them(
 def test_what_the_walk_does_not_know_is_refused_when_it_is_read(states: str, said: str) -> None:
     with pytest.raises(Unsupported, match=said):
         definition_of(f'{{"StartAt": "A", "States": {states}}}', {})
-
-
-def test_a_drop_goes_its_way_on_stepfunctions_local_with_the_functions_themselves(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(stackroom.runs.backoff, "_FIRST", dict.fromkeys(Mode, 1.0))
-
-    world.drop(KEY)
-
-    [execution] = world.executions()
-    assert execution.states == [
-        *("EnsureDataSource", "IsDataSourceReady"),
-        *("StartIngestion", "IsIngestionStarted"),
-        *("WaitForIngestion", "PollIngestion", "IsIngestionOver") * 2,
-        *("ReleaseRun", "IsWorklistSettled", "WorklistSettled"),
-    ]
-    assert world.status(KEY) == "indexed"
-    assert not world.lease(KEY).held
-
-
-@pytest.mark.usefixtures("no_delay")
-def test_a_failure_is_recorded_and_followed_there_by_the_functions_themselves(world: World) -> None:
-    world.functions.interrupt("ensure", "KeyError")
-
-    world.drop(KEY)
-
-    broken, follower = world.executions()
-    assert broken.states == ["EnsureDataSource", "RecordFailure", "RunBroke"]
-    assert follower.states[-1] == "WorklistSettled"
-    assert world.status(KEY) == "indexed"
-
-
-def _client(endpoint: str | None) -> Any:
-    return boto3.client(
-        "stepfunctions",
-        region_name="us-east-1",
-        endpoint_url=endpoint,
-        aws_access_key_id="none",
-        aws_secret_access_key="none",
-    )
 
 
 def _ended(state: Payload) -> tuple[str, str | None]:
