@@ -1,15 +1,19 @@
-"""What every `AdmissionBook` promises: one ledger that nobody overwrites unread, fair queues."""
+"""What every `AdmissionBook` and `TurnBook` promises: no ledger overwritten unread, fair queues."""
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from stackroom.aws.admission import DynamoAdmissionBook
+from stackroom.aws.turns import DynamoTurnBook
 from stackroom.errors import RecordChanged
 from stackroom.ports.admission import AdmissionBook, Grant, Ledger, Mode, Waiter
+from stackroom.ports.turns import Share, TurnBook, Turns
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeAdmissionBook
+from tests.fakes.turns import FakeTurnBook
 from tests.records import NOW
 
 LATER = NOW + timedelta(minutes=15)
@@ -35,6 +39,13 @@ DIRECT = Grant(
     size=7,
     is_large=True,
 )
+LEDGER = Ledger(grants=(JOB, DIRECT), next_start=LATER, phases={"KB1": NOW})
+TURNS = Turns(
+    at=1_700_000_000.125,
+    free=-1.25,
+    throttled_at=1_699_999_999.5,
+    shares={"0a1b2c3d": Share(lately=0.779), "ffffffff": Share(lately=3.0, due=1_700_000_001.0)},
+)
 
 
 @pytest.fixture(params=["fake", "dynamodb"])
@@ -42,6 +53,15 @@ def book(request: pytest.FixtureRequest) -> AdmissionBook:
     if request.param == "fake":
         return FakeAdmissionBook()
     return DynamoAdmissionBook(client=request.getfixturevalue("dynamodb"), table=CONTROL_TABLE)
+
+
+@pytest.fixture
+def turns(request: pytest.FixtureRequest, book: AdmissionBook) -> TurnBook:
+    """Where the other one is."""
+    if isinstance(book, FakeAdmissionBook):
+        return FakeTurnBook()
+    client = request.getfixturevalue("dynamodb")
+    return DynamoTurnBook(client=client, table=CONTROL_TABLE, operation="Retrieve")
 
 
 def a_waiter(
@@ -63,32 +83,24 @@ def names(waiters: list[Waiter]) -> list[str]:
     return [each.worklist_id for each in waiters]
 
 
-def test_a_ledger_is_empty_until_it_is_written_and_then_as_it_was_written_last(
-    book: AdmissionBook,
+@pytest.mark.parametrize("ledger", [LEDGER, TURNS], ids=["admission", "turns"])
+def test_a_ledger_is_as_it_was_written_last_and_of_two_who_read_the_same_one_writes(
+    book: AdmissionBook, turns: TurnBook, ledger: Ledger | Turns
 ) -> None:
-    ledger = Ledger(grants=(JOB, DIRECT), next_start=LATER, phases={"KB1": NOW})
+    kept: Any = book if isinstance(ledger, Ledger) else turns
+    empty = type(ledger)()
 
-    before = book.read()
-    first = book.write(ledger)
-    read = book.read()
-    second = book.write(replace(first, grants=(), next_start=None, phases={}))
+    before = kept.read()
+    first = kept.write(ledger)
+    read = kept.read()
+    second = kept.write(replace(empty, version=first.version))
+    for late in (before, first):
+        with pytest.raises(RecordChanged):
+            kept.write(late)
 
-    assert before == Ledger()
+    assert before == empty
     assert read == first == replace(ledger, version=1)
-    assert book.read() == second == Ledger(version=2)
-
-
-@pytest.mark.parametrize("writes", [1, 2])
-def test_of_two_who_read_the_same_ledger_one_writes(book: AdmissionBook, writes: int) -> None:
-    for _ in range(writes - 1):
-        book.write(book.read())
-    seen = book.read()
-    book.write(replace(seen, grants=(JOB,)))
-
-    with pytest.raises(RecordChanged):
-        book.write(replace(seen, grants=(DIRECT,)))
-
-    assert book.read().grants == (JOB,)
+    assert kept.read() == second == replace(empty, version=2)
 
 
 def test_the_oldest_waits_first_whoever_came_in_first_and_as_many_are_read_as_were_asked_for(
