@@ -1,9 +1,8 @@
 """What every `Executions` promises: one a name, however often it is started."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import pytest
 
@@ -15,56 +14,35 @@ DEFINITION = {"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 
 ROLE = "arn:aws:iam::123456789012:role/ingest-catalog"
 
 
-class Machine(Protocol):
-    """What runs the executions, as a test looks at it."""
-
-    @property
-    def port(self) -> Executions: ...
-
-    def started(self) -> dict[str, Mapping[str, object]]: ...
-
-    def end(self, name: str) -> None: ...
-
-
 @dataclass(frozen=True)
-class FakeMachine:
-    port: FakeExecutions
+class Machine:
+    """Executions, what was started of them by name, and how one ends."""
 
-    def started(self) -> dict[str, Mapping[str, object]]:
-        return self.port.started
-
-    def end(self, name: str) -> None:
-        self.port.ended.add(name)
-
-
-@dataclass(frozen=True)
-class StateMachine:
-    port: StepFunctionsExecutions
-
-    def started(self) -> dict[str, Mapping[str, object]]:
-        arn = self.port.state_machine_arn
-        found = self.port.client.list_executions(stateMachineArn=arn)["executions"]
-        return {each["name"]: json.loads(self._described(each["name"])["input"]) for each in found}
-
-    def end(self, name: str) -> None:
-        self.port.client.stop_execution(executionArn=self._described(name)["executionArn"])
-
-    def _described(self, name: str) -> dict[str, Any]:
-        arn = self.port.state_machine_arn.replace(":stateMachine:", ":execution:")
-        described = self.port.client.describe_execution(executionArn=f"{arn}:{name}")
-        return dict(described)
+    port: Executions
+    started: Callable[[], Mapping[str, Mapping[str, object]]]
+    end: Callable[[str], object]
 
 
 @pytest.fixture(params=["fake", "stepfunctions"])
 def machine(request: pytest.FixtureRequest) -> Machine:
     if request.param == "fake":
-        return FakeMachine(FakeExecutions())
+        fake = FakeExecutions()
+        return Machine(fake, lambda: fake.started, fake.ended.add)
     client = request.getfixturevalue("stepfunctions")
-    created = client.create_state_machine(
+    arn = client.create_state_machine(
         name="ingest", definition=json.dumps(DEFINITION), roleArn=ROLE
-    )
-    arn = created["stateMachineArn"]
-    return StateMachine(StepFunctionsExecutions(client=client, state_machine_arn=arn))
+    )["stateMachineArn"]
+
+    def started() -> dict[str, Mapping[str, object]]:
+        found = client.list_executions(stateMachineArn=arn)["executions"]
+        described = [client.describe_execution(executionArn=each["executionArn"]) for each in found]
+        return {each["name"]: json.loads(each["input"]) for each in described}
+
+    def end(name: str) -> None:
+        execution = f"{arn.replace(':stateMachine:', ':execution:')}:{name}"
+        client.stop_execution(executionArn=execution)
+
+    return Machine(StepFunctionsExecutions(client=client, state_machine_arn=arn), started, end)
 
 
 def test_a_name_is_started_once_with_its_first_input_however_often_it_is_asked_for(

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TypeVar
 
 import pytest
@@ -11,8 +10,7 @@ from stackroom.aws.bucket import S3DocumentBucket
 from stackroom.aws.catalog_register import DynamoCatalogRegister
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.inventory import AwsInventory
-from stackroom.keys import locate
-from stackroom.model import Catalog, Document, DocumentStatus
+from stackroom.model import Catalog, Document
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import CatalogRegister
 from stackroom.ports.documents import Documents
@@ -22,8 +20,8 @@ from tests.fakes.bedrock import FakeBedrock
 from tests.fakes.clock import FakeClock
 from tests.fakes.inventory import FakeInventory
 from tests.fakes.pipeline import FakeBucket, FakeCatalogs, FakeDocuments
+from tests.records import a_catalog, a_document
 
-NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 KEYS = ["alice/a/b.txt", "alice/a.txt", "alice/a/b-2.txt", "bob/résumé.txt", "alice/a/b.txt2"]
 
 T = TypeVar("T")
@@ -126,9 +124,11 @@ def test_a_listed_object_is_described_as_a_head_does(stores: Stores) -> None:
 
 
 def test_all_records_are_listed_once_those_of_a_catalog_together(stores: Stores) -> None:
-    catalogs = [a_catalog(f"alice/{number}/") for number in range(3)]
+    catalogs = [a_catalog(number) for number in range(3)]
     documents = [
-        a_document(catalog, f"{number}.txt") for catalog in catalogs for number in range(3)
+        a_document(number, catalog_id=catalog.catalog_id)
+        for catalog in catalogs
+        for number in range(3)
     ]
     for catalog in catalogs:
         stores.catalogs.open(catalog)
@@ -143,10 +143,10 @@ def test_all_records_are_listed_once_those_of_a_catalog_together(stores: Stores)
 
 
 def test_the_catalogs_are_listed_once_without_what_they_hold(stores: Stores) -> None:
-    catalogs = [a_catalog(f"{user}/{number}/") for user in ("alice", "bob") for number in range(2)]
+    catalogs = [a_catalog(number, user) for user in ("alice", "bob") for number in range(2)]
     for catalog in catalogs:
         stores.catalogs.open(catalog)
-        stores.documents.save(a_document(catalog, "1.txt"))
+        stores.documents.save(a_document(catalog_id=catalog.catalog_id))
 
     listed = list(every(stores.port.all_catalogs(None), stores.port.all_catalogs))
 
@@ -163,29 +163,4 @@ def _names(listed: Sequence[Catalog | Document]) -> list[tuple[str, str]]:
     return sorted(
         (each.catalog_id, each.filename if isinstance(each, Document) else "METADATA")
         for each in listed
-    )
-
-
-def a_catalog(prefix: str) -> Catalog:
-    user_id, name, _ = prefix.split("/")
-    place = locate(f"{prefix}file.txt")
-    return Catalog(
-        catalog_id=getattr(place, "catalog_id", ""),
-        user_id=user_id,
-        name=name,
-        s3_prefix=prefix,
-        created_at=NOW,
-        updated_at=NOW,
-    )
-
-
-def a_document(catalog: Catalog, filename: str) -> Document:
-    return Document(
-        catalog_id=catalog.catalog_id,
-        document_id=f"doc-{filename}",
-        filename=filename,
-        s3_key=catalog.s3_prefix + filename,
-        status=DocumentStatus.PENDING,
-        uploaded_at=NOW,
-        updated_at=NOW,
     )

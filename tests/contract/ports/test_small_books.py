@@ -1,0 +1,237 @@
+"""What small books in the table promise: bookmark, receipts, results, sign-outs, worklists."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from stackroom.aws.bookmark import DynamoBookmark
+from stackroom.aws.inspections import DynamoInspections
+from stackroom.aws.receipts import DynamoReceipts
+from stackroom.aws.sign_outs import DynamoSignOuts
+from stackroom.aws.worklists import DynamoWorklists
+from stackroom.model import Document, Receipt
+from stackroom.ports.inspection import InspectionResults
+from stackroom.ports.inventory import Bookmark
+from stackroom.ports.receipts import Receipts
+from stackroom.ports.worklists import Entry, Worklists
+from tests.aws.stores import CONTROL_TABLE
+from tests.fakes.inventory import FakeBookmark
+from tests.fakes.pipeline import FakeInspectionResults, FakeReceipts
+from tests.fakes.worklists import FakeWorklists
+from tests.records import NOW, a_document
+
+LATER = NOW + timedelta(minutes=1)
+SHARED = "shared-KB1"
+OTHER = "shared-KB2"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Books:
+    """`find` makes inspection results, as the inspection does."""
+
+    bookmark: Bookmark
+    receipts: Receipts
+    results: InspectionResults
+    find: Callable[[Document, str], None]
+    worklists: Worklists
+
+
+@pytest.fixture(params=["fake", "dynamodb"])
+def books(request: pytest.FixtureRequest) -> Books:
+    if request.param == "fake":
+        found = FakeInspectionResults()
+        return Books(
+            bookmark=FakeBookmark(),
+            receipts=FakeReceipts(),
+            results=found,
+            find=lambda document, why: found.reasons.update({document.etag: why}),
+            worklists=FakeWorklists(),
+        )
+    client = request.getfixturevalue("dynamodb")
+    kept = DynamoInspections(client=client, table=CONTROL_TABLE)
+    return Books(
+        bookmark=DynamoBookmark(client=client, table=CONTROL_TABLE),
+        receipts=DynamoReceipts(client=client, table=CONTROL_TABLE),
+        results=kept,
+        find=lambda document, why: kept.record(document.document_id, document.etag, why),
+        worklists=DynamoWorklists(client=client, table=CONTROL_TABLE),
+    )
+
+
+@pytest.fixture
+def receipts(books: Books) -> Receipts:
+    return books.receipts
+
+
+@pytest.fixture
+def worklists(books: Books) -> Worklists:
+    return books.worklists
+
+
+def test_the_last_cursor_is_kept_until_it_is_taken_out(books: Books) -> None:
+    cursors = [books.bookmark.read()]
+
+    for cursor in ("here", "there", None, None):
+        books.bookmark.keep(cursor)
+        cursors.append(books.bookmark.read())
+
+    assert cursors == [None, "here", "there", None, None]
+
+
+def test_the_latest_moment_is_kept_for_its_user_alone(dynamodb: Any) -> None:
+    kept = DynamoSignOuts(client=dynamodb, table=CONTROL_TABLE)
+
+    before = kept.get("alice")
+    kept.keep("alice", NOW)
+    kept.keep("alice", NOW - timedelta(microseconds=1))
+    first = kept.get("alice")
+    kept.keep("alice", NOW + timedelta(seconds=1))
+
+    assert before is None
+    assert first == NOW
+    assert kept.get("alice") == NOW + timedelta(seconds=1)
+    assert kept.get("bob") is None
+
+
+def a_receipt(number: int = 1, user_id: str = "alice") -> Receipt:
+    return Receipt(
+        receipt_id=f"20260203T10300{number}-{number}",
+        user_id=user_id,
+        catalog_id="cat-1",
+        document_id=f"doc-{number}",
+        filename="Résumé.pdf",
+        asked_at=NOW,
+    )
+
+
+def test_a_receipt_reads_back_whole_and_no_other(receipts: Receipts) -> None:
+    receipts.keep(a_receipt(1))
+
+    assert receipts.get("alice", a_receipt(1).receipt_id) == a_receipt(1)
+    assert receipts.get("alice", a_receipt(2).receipt_id) is None
+    assert receipts.get("bob", a_receipt(1).receipt_id) is None
+
+
+def test_a_receipt_that_is_kept_again_is_as_told_last(receipts: Receipts) -> None:
+    receipts.keep(a_receipt())
+    times = {"searchable_before": NOW, "not_found_at": LATER, "unsearchable_since": LATER}
+    closed = a_receipt().model_copy(update=times)
+
+    receipts.keep(closed)
+
+    assert receipts.get("alice", closed.receipt_id) == closed
+    assert list(receipts.of_user("alice")) == [closed]
+
+
+@pytest.mark.parametrize("how", ["unsearchable_since", "superseded_at"])
+def test_a_closed_receipt_stays_as_it_was_closed(receipts: Receipts, how: str) -> None:
+    closed = a_receipt().model_copy(update={how: NOW})
+    receipts.keep(closed)
+
+    receipts.keep(a_receipt())
+    receipts.keep(a_receipt().model_copy(update={"unsearchable_since": LATER}))
+
+    assert receipts.get("alice", closed.receipt_id) == closed
+
+
+def test_a_user_sees_the_own_receipts_the_newest_first(receipts: Receipts) -> None:
+    for number in (2, 1, 3):
+        receipts.keep(a_receipt(number))
+    receipts.keep(a_receipt(4, user_id="bob"))
+
+    listed = list(receipts.of_user("alice"))
+
+    assert listed == [a_receipt(3), a_receipt(2), a_receipt(1)]
+    assert list(receipts.of_user("carol")) == []
+
+
+def test_defects_are_told_by_document_and_are_those_of_the_version_that_has_them(
+    books: Books,
+) -> None:
+    books.find(a_document(1, etag="etag-1"), "the PDF is encrypted")
+    books.find(a_document(2, etag="of the old"), "the PDF is damaged")
+
+    old = books.results.reasons_for(
+        [a_document(1, etag="etag-1"), a_document(2, etag="of the old")]
+    )
+    new = books.results.reasons_for(
+        [a_document(1, etag="etag-1"), a_document(2, etag="of the new"), a_document(3, etag="any")]
+    )
+
+    assert old == {"doc-0001": "the PDF is encrypted", "doc-0002": "the PDF is damaged"}
+    assert new == {"doc-0001": "the PDF is encrypted"}
+    assert books.results.reasons_for([]) == {}
+
+
+def test_more_documents_than_one_request_takes_are_all_told_of(books: Books) -> None:
+    documents = [a_document(number, etag=f"etag-{number}") for number in range(120)]
+    for document in documents:
+        books.find(document, f"of {document.document_id}")
+
+    reasons = books.results.reasons_for(document for document in documents)
+
+    assert reasons == {each.document_id: f"of {each.document_id}" for each in documents}
+
+
+def add(worklists: Worklists, *catalog_ids: str) -> None:
+    for catalog_id in catalog_ids:
+        worklists.add(SHARED, catalog_id)
+
+
+def listed(worklists: Worklists, *, after: str | None = None, limit: int = 100) -> list[str]:
+    return [each.catalog_id for each in worklists.entries(SHARED, after=after, limit=limit)]
+
+
+def only(worklists: Worklists) -> Entry:
+    [entry] = worklists.entries(SHARED, limit=100)
+    return entry
+
+
+def test_catalogs_are_listed_by_their_ids_each_once_in_pages_of_their_own_worklist(
+    worklists: Worklists,
+) -> None:
+    before = listed(worklists)
+
+    add(worklists, "cat-c", "cat-a", "cat-b", "cat-a")
+
+    assert before == []
+    assert listed(worklists) == ["cat-a", "cat-b", "cat-c"]
+    assert listed(worklists, limit=2) == ["cat-a", "cat-b"]
+    assert listed(worklists, after="cat-b", limit=2) == ["cat-c"]
+    assert listed(worklists, after="cat-c", limit=2) == []
+    assert list(worklists.entries(OTHER, limit=100)) == []
+
+
+def test_the_next_page_begins_after_one_that_has_left_meanwhile(worklists: Worklists) -> None:
+    add(worklists, "cat-a", "cat-b", "cat-c")
+    *_, last = worklists.entries(SHARED, limit=2)
+    worklists.drop(SHARED, last)
+
+    assert listed(worklists, after=last.catalog_id, limit=2) == ["cat-c"]
+
+
+def test_one_that_was_asked_for_since_it_was_read_stays(worklists: Worklists) -> None:
+    add(worklists, "cat-a", "cat-b")
+    read, _ = worklists.entries(SHARED, limit=100)
+    add(worklists, "cat-a")
+
+    assert not worklists.drop(SHARED, read)
+
+    news, _ = worklists.entries(SHARED, limit=100)
+    assert news.stamp != read.stamp
+    assert worklists.drop(SHARED, news)
+    assert listed(worklists) == ["cat-b"]
+
+
+def test_one_that_was_dropped_and_asked_for_anew_stays(worklists: Worklists) -> None:
+    add(worklists, "cat-a")
+    read = only(worklists)
+    worklists.drop(SHARED, read)
+    add(worklists, "cat-a")
+
+    assert not worklists.drop(SHARED, read)
+
+    assert listed(worklists) == ["cat-a"]
