@@ -6,7 +6,6 @@ writes from what a search found, or Bedrock retrieves and generates by itself.
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 
 import pytest
 
@@ -15,7 +14,7 @@ from stackroom.aws.converse import ConverseWriter
 from stackroom.aws.guardrail import Guardrail
 from stackroom.errors import NoResults
 from stackroom.keys import document_id_of
-from stackroom.model import Catalog, DataSourceType
+from stackroom.model import Catalog
 from stackroom.ports.retrieval import KnowledgeBase, Search
 from stackroom.retrieval.answers import Answering
 from stackroom.retrieval.cited import CatalogAnswers
@@ -33,7 +32,6 @@ pytestmark = pytest.mark.processes
 MODEL = "arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-lite-v1:0"
 DIRECTLY, BY_BEDROCK = "Converse over S3 Vectors", "RetrieveAndGenerate"
 WAYS = ("Converse", DIRECTLY, BY_BEDROCK)
-NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -74,18 +72,7 @@ class World:
         return self.stocked.directly(Search.HYBRID) if is_direct else self.stocked.by_retrieve
 
     def catalog(self, catalog_id: str, user_id: str = "alice") -> Catalog:
-        is_crawled = self.stocked.is_crawled
-        return Catalog(
-            catalog_id=catalog_id,
-            user_id=user_id,
-            name=catalog_id,
-            s3_prefix=f"{user_id}/{catalog_id}/",
-            knowledge_base_id=self.stocked.knowledge_base_id,
-            data_source_id=self.stocked.data_source_id,
-            data_source_type=DataSourceType.S3 if is_crawled else DataSourceType.CUSTOM,
-            created_at=NOW,
-            updated_at=NOW,
-        )
+        return self.stocked.catalog(catalog_id, user_id)
 
     def document_ids(self, catalog_id: str, *filenames: str) -> set[str]:
         if self.stocked.is_crawled:

@@ -24,7 +24,7 @@ from stackroom.aws.vector_index import S3VectorsKnowledgeBase
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.filters import Has
 from stackroom.keys import document_id_of
-from stackroom.model import DataSource, DataSourceType
+from stackroom.model import Catalog, DataSource, DataSourceType
 from stackroom.ports.embeddings import Embeddings
 from stackroom.ports.ingestion import Busy, Submission
 from stackroom.ports.retrieval import KnowledgeBase, Search
@@ -32,7 +32,7 @@ from stackroom.retrieval.embeddings import CachedEmbeddings, MemoryEmbeddingCach
 from stackroom_local.simulator.assumptions import Assumptions
 from stackroom_local.simulator.server import Configuration, Simulator
 from tests.contract.stores.relay import Relay, Spoil, asking, cut_off, half, instead
-from tests.contract.stores.shelves import QUESTION, Shelf
+from tests.contract.stores.shelves import QUESTION, Shelf, a_catalog
 from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, clipped
 from tests.contract.stores.worlds import World as StoreWorld
 from tests.fakes.knowledge_base import FakeKnowledgeBase
@@ -99,6 +99,16 @@ class Stocked:
 
     def client(self, service: str) -> Any:
         return client(service, self.endpoint, config=self.config)
+
+    def catalog(self, catalog_id: str, user_id: str = "alice") -> Catalog:
+        """As our records have it."""
+        return a_catalog(
+            catalog_id,
+            user_id,
+            knowledge_base_id=self.knowledge_base_id,
+            data_source_id=self.data_source_id,
+            data_source_type=DataSourceType.S3 if self.is_crawled else DataSourceType.CUSTOM,
+        )
 
     @property
     def by_retrieve(self) -> BedrockKnowledgeBase:

@@ -2,8 +2,25 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+from stackroom.model import Catalog
+from tests.records import NOW
 
 QUESTION = "annual leave"
+
+
+def a_catalog(catalog_id: str, user_id: str, **placed: Any) -> Catalog:
+    """`placed` is where it lies."""
+    return Catalog(
+        catalog_id=catalog_id,
+        user_id=user_id,
+        name=catalog_id,
+        s3_prefix=f"{user_id}/{catalog_id}/",
+        created_at=NOW,
+        updated_at=NOW,
+        **placed,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,29 +1,20 @@
 """Nobody finds what is another's: by the filter of each view, and by the proof behind it."""
 
-from datetime import UTC, datetime
+from concurrent.futures import ThreadPoolExecutor
 
 from stackroom.errors import KnowledgeBaseUnavailable
+from stackroom.filters import Has
 from stackroom.identity import Caller
-from stackroom.model import Catalog
 from stackroom.ports.retrieval import KnowledgeBase, Passage
 from stackroom.tenancy import Everyone, Member, Owned, Readers, Tenant, View
-from tests.contract.stores.shelves import DOCS, QUESTION
+from tests.contract.stores.shelves import DOCS, QUESTION, a_catalog
 from tests.contract.stores.table import ALL, each
 from tests.contract.stores.test_filters import found
 from tests.contract.stores.worlds import Trouble, World
 
-NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
-CATALOGS = {
-    each.catalog: Catalog(
-        catalog_id=each.catalog,
-        user_id=each.user,
-        name=each.catalog,
-        s3_prefix=f"{each.user}/{each.catalog}/",
-        created_at=NOW,
-        updated_at=NOW,
-    )
-    for each in DOCS.documents
-}
+CATALOGS = {each.catalog: a_catalog(each.catalog, each.user) for each in DOCS.documents}
+AT_ONCE = 16
+USERS = ("alice", "bob", "carol", "nobody")
 FINANCE = ("finance", "財務")
 
 
@@ -101,3 +92,20 @@ def test_one_users_groups_are_no_list_of_anothers(docs: KnowledgeBase) -> None:
 
     assert len(several) == 3
     assert [proven(docs, view) for view in several] == [(), (), ()]
+
+
+def test_sixteen_threads_get_each_their_own(docs: KnowledgeBase) -> None:
+    counts = {user: sum(each.user == user for each in DOCS.documents) for user in USERS}
+
+    def owners(user: str) -> list[object]:
+        question = f"what is the annual leave of {user}"
+        found = docs.retrieve(question, Has("user_id", user), 10).passages
+        return [passage.attributes["user_id"] for passage in found]
+
+    # Questions are embedded before, so that what is asked at once is the store.
+    asked = [(user, owners(user)) for user in USERS] * (AT_ONCE // 2)
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        answers = list(threads.map(owners, (user for user, _ in asked)))
+
+    assert answers == [expected for _, expected in asked]
+    assert answers[: len(USERS)] == [[user] * counts[user] for user in USERS]

@@ -5,7 +5,6 @@ data sources by their ids, and whatever somebody else's documents say of themsel
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ import pytest
 from stackroom.filters import Has
 from stackroom.identity import Caller
 from stackroom.keys import document_id_of
-from stackroom.model import Catalog, DataSourceType
 from stackroom.ports.retrieval import KnowledgeBase, Search
 from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom.retrieval.results import Answer
@@ -29,7 +27,6 @@ from tests.simulator.world import World as Simulator
 
 pytestmark = pytest.mark.processes
 
-NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 SOURCE = "x-amz-bedrock-kb-source-uri"
 OWN = {each.key for each in DOCS.documents if each.user == "alice"}
 WITH_IDS, WITHOUT_IDS = "with ids", "without ids"
@@ -46,7 +43,7 @@ class World:
     def retrieval(self) -> Retrieval:
         catalogs = FakeCatalogs()
         for each in DOCS.documents:
-            catalogs.open(self.catalog(each.catalog, each.user))
+            catalogs.open(self.stocked.catalog(each.catalog, each.user))
         return Retrieval(
             pool={self.stocked.knowledge_base_id: self.store},
             catalogs=catalogs,
@@ -60,19 +57,6 @@ class World:
         if self.way == RETRIEVE:
             return self.stocked.by_retrieve
         return self.stocked.directly(Search.HYBRID, fallback=self.stocked.by_retrieve)
-
-    def catalog(self, catalog_id: str, user_id: str) -> Catalog:
-        return Catalog(
-            catalog_id=catalog_id,
-            user_id=user_id,
-            name=catalog_id,
-            s3_prefix=f"{user_id}/{catalog_id}/",
-            knowledge_base_id=self.stocked.knowledge_base_id,
-            data_source_id=self.stocked.data_source_id,
-            data_source_type=DataSourceType.CUSTOM,
-            created_at=NOW,
-            updated_at=NOW,
-        )
 
     def search(self, caller: Caller, **more: object) -> Answer:
         asked = {"query": QUESTION, "top_k": 20, **more}
