@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.simulator.holding import holds
-from tests.simulator.topics import TOPICS
+from tests.simulator.test_topics import TOPICS
 from tests.simulator.world import HAIKU, TITAN, World, invalid
 
 QUESTION = "Which city has hills?"

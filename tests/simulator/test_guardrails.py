@@ -8,7 +8,7 @@ import pytest
 
 from stackroom_local.simulator import guardrails, rules
 from tests.simulator.holding import holds
-from tests.simulator.topics import TOPICS
+from tests.simulator.test_topics import TOPICS
 from tests.simulator.world import World, guardrail_request, invalid, refused
 
 HATE = {"type": "HATE", "inputStrength": "LOW", "outputStrength": "LOW"}

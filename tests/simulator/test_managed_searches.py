@@ -1,7 +1,6 @@
 """How managed knowledge bases are searched: always by words and meaning, and by their own rules."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from stackroom_local.simulator.rates import Rates
 from stackroom_local.simulator.rules import MANAGED_RATES
 from tests.simulator.holding import holds
 from tests.simulator.managed import CUSTOM, connected, ingested, managed, pair, places, search
-from tests.simulator.running import simulated
 from tests.simulator.test_limits import HandClock
 from tests.simulator.world import TITAN, World, answer_request, eventually, inline, invalid
 
@@ -195,20 +193,6 @@ def test_the_services_model_does_not_rerank_after_an_embedding_of_ones_own(world
     assert found[0]["score"] == 1
     said = Shelf(world, knowledge_base, source).refusal(rerankingModelType="MANAGED")
     assert said.startswith("Managed reranking is not available")
-
-
-@holds("managed.storage")
-def test_the_passages_of_a_managed_knowledge_base_are_in_no_index_and_outlast_a_restart(
-    s3_endpoint: str, tmp_path: Path
-) -> None:
-    with simulated(tmp_path, s3_endpoint, speed=200) as world:
-        knowledge_base, source = pair(world, CUSTOM)
-        ingested(world, knowledge_base, source, [inline("a", "Apples are red.", kind="x")])
-        eventually(lambda: places(search(world, knowledge_base, "apples")) == ["a"])
-        assert world.s3vectors.list_vector_buckets()["vectorBuckets"] == []
-
-    with simulated(tmp_path, s3_endpoint, speed=200) as world:
-        assert places(search(world, knowledge_base, "apples")) == ["a"]
 
 
 @holds("managed.rate.*", "managed.retrieve-rate", "managed.retrieve-burst", "managed.starts")

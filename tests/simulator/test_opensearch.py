@@ -4,7 +4,6 @@ import hashlib
 import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,14 +15,12 @@ from opensearchpy.exceptions import TransportError
 
 from stackroom.aws.opensearch.layout import creation
 from tests.simulator.collection import (
-    PRINCIPALS,
     REGION,
     STRANGER,
     Collection,
     credentials,
 )
 from tests.simulator.holding import holds
-from tests.simulator.running import simulated
 from tests.simulator.world import World
 
 _NEAREST = {"vector": [1.0, 0.0], "k": 1}
@@ -277,20 +274,6 @@ def test_a_signed_request_can_not_be_changed(shelf: Collection) -> None:
     assert status(body, unhashed) == 403
     assert status(body, old) == 403
     assert status(body, headers, f"{url}?timeout=1s") == 403
-
-
-def test_collections_outlive_the_simulator(tmp_path: Path, s3_endpoint: str) -> None:
-    with simulated(tmp_path, s3_endpoint, principals=PRINCIPALS) as world:
-        before = Collection.at(world.endpoint)
-        before.fill("docs", _body(), _documents())
-        before.close()
-    with simulated(tmp_path, s3_endpoint, principals=PRINCIPALS) as world:
-        after = Collection(world.endpoint, before.id, before.name)
-
-        answer = after.client().search(index="docs", body=_knn([1.0, 0.0], k=1))
-        after.close()
-
-    assert _found(answer) == ["east"]
 
 
 def test_many_may_write_and_search_at_once(collection: Collection) -> None:

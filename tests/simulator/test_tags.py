@@ -2,14 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from tests.simulator.holding import holds
-from tests.simulator.running import simulated
 from tests.simulator.world import (
     World,
     client,
@@ -149,11 +147,3 @@ def test_tags_of_sessions_are_refused_under_their_own_service_s_name(world: Worl
     error = refused(world.runtime.list_tags_for_resource, resourceArn=arn)
 
     assert "ListTagsForResource of bedrock-agent-runtime" in error["Message"]
-
-
-def test_tags_outlast_a_restart(tmp_path: Path, s3_endpoint: str) -> None:
-    with simulated(tmp_path, s3_endpoint) as world:
-        arn = vector_bucket(world, {"team": "birds"}).arn
-
-    with simulated(tmp_path, s3_endpoint) as world:
-        assert world.s3vectors.list_tags_for_resource(resourceArn=arn)["tags"] == {"team": "birds"}

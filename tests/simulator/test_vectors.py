@@ -1,6 +1,10 @@
-"""Vector buckets, indexes and vectors of S3 Vectors: put, listed, deleted, refused."""
+"""Vector buckets, indexes and vectors of S3 Vectors: put, listed, deleted, refused; AWS's guide."""
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -8,6 +12,8 @@ import pytest
 
 from tests.simulator.holding import holds
 from tests.simulator.world import World, invalid, refused
+
+SCRIPT = Path(__file__).parents[2] / "examples" / "s3_vectors_search.py"
 
 
 @holds("vector-bucket.not-empty", "vector-bucket.not-found", "index.not-found")
@@ -188,3 +194,38 @@ def test_a_vector_that_s3_vectors_refuses_is_refused_with_its_whole_request(
 
     assert says in invalid(world.s3vectors.put_vectors, indexArn=arn, vectors=[good, bad])
     assert world.s3vectors.list_vectors(indexArn=arn)["vectors"] == []
+
+
+def test_the_guides_steps_find_the_same_in_a_new_index_and_in_an_old_one(world: World) -> None:
+    endpoints = {
+        f"AWS_ENDPOINT_URL_{service}": world.endpoint
+        for service in ("S3VECTORS", "BEDROCK_RUNTIME")
+    }
+    before = _buckets(world)
+
+    ran = subprocess.run(
+        [sys.executable, str(SCRIPT)],
+        env={**os.environ, **endpoints},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+    assert ran.returncode == 0, ran.stderr
+    new, old = ran.stdout.split("an index that got it later")
+    assert _keys(new) == _keys(old)
+    by_words = new.partition("by words")[2].partition("by both")[0]
+    assert _keys(by_words) == ["printer"]
+    by_both = new.partition("by both")[2]
+    assert _keys(by_both) == ["printer", "scanner"]
+    assert _buckets(world) == before
+
+
+def _keys(printed: str) -> list[str]:
+    return [line.split()[0] for line in printed.splitlines() if line.startswith("    ")]
+
+
+def _buckets(world: World) -> set[str]:
+    listed = world.s3vectors.list_vector_buckets(prefix="s3-vectors-search-")["vectorBuckets"]
+    return {bucket["vectorBucketName"] for bucket in listed}
