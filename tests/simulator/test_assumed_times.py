@@ -20,45 +20,38 @@ def an_account(documents: int, assumptions: Assumptions) -> Account:
     return Account(shelves=bucket, durations=TEN_SECONDS, seed=1, hub=hub, assumptions=assumptions)
 
 
-@holds("job.at-a-time")
+@holds("job.at-a-time", "document.duration")
 @pytest.mark.parametrize(
-    ("assumptions", "seconds"), [(Assumptions(), 4 + 200), (Assumptions(job_documents=8), 4 + 30)]
+    ("assumptions", "of_a_job", "of_a_call"),
+    [
+        (Assumptions(), 4 + 200, 4 + 20),
+        (Assumptions(job_documents=8, direct_seconds=60), 4 + 30, 60 + 20),
+    ],
 )
-def test_a_job_indexes_one_document_at_a_time_or_as_many_as_it_is_told(
-    assumptions: Assumptions, seconds: float
+def test_a_job_indexes_so_many_documents_at_a_time_and_a_direct_call_takes_its_seconds(
+    assumptions: Assumptions, of_a_job: float, of_a_call: float
 ) -> None:
     account = an_account(20, assumptions)
     source = account.whole_bucket()
-
     agent = account.client("bedrock-agent", unpaced=True)
+
     agent.start_ingestion_job(**source)
     began = account.hub.time
     account.hub.run()
-
-    assert account.hub.time - began == pytest.approx(seconds, abs=0.01)
-    [job] = agent.list_ingestion_jobs(**source)["ingestionJobSummaries"]
-    assert job["statistics"]["numberOfNewDocumentsIndexed"] == 20
-
-
-@holds("document.duration")
-@pytest.mark.parametrize(
-    ("assumptions", "seconds"), [(Assumptions(), 4 + 20), (Assumptions(direct_seconds=60), 60 + 20)]
-)
-def test_a_direct_call_takes_its_seconds_and_then_its_documents(
-    assumptions: Assumptions, seconds: float
-) -> None:
-    account = an_account(2, assumptions)
+    job_ended = account.hub.time
     knowledge_base_id, data_source_id = account.knowledge_base()
-    account.hub.run(until=10)
-
-    account.client("bedrock-agent", unpaced=True).ingest_knowledge_base_documents(
+    account.hub.run(until=job_ended + 10)
+    agent.ingest_knowledge_base_documents(
         knowledgeBaseId=knowledge_base_id,
         dataSourceId=data_source_id,
         documents=[a_document(f"user/shelf/{number}.pdf") for number in range(2)],
     )
     account.hub.run()
 
-    assert account.hub.time == pytest.approx(10 + seconds, abs=0.01)
+    assert job_ended - began == pytest.approx(of_a_job, abs=0.01)
+    assert account.hub.time - job_ended - 10 == pytest.approx(of_a_call, abs=0.01)
+    [job] = agent.list_ingestion_jobs(**source)["ingestionJobSummaries"]
+    assert job["statistics"]["numberOfNewDocumentsIndexed"] == 20
 
 
 def a_document(key: str) -> dict[str, object]:

@@ -5,8 +5,6 @@ from itertools import pairwise
 from typing import Any
 from uuid import uuid4
 
-import pytest
-
 from tests.simulator.holding import holds
 from tests.simulator.world import CUSTOM, World, at, eventually, inline, invalid, refused
 
@@ -169,23 +167,19 @@ def test_a_request_holds_six_megabytes(world: World) -> None:
 
 
 @holds("document.content")
-@pytest.mark.parametrize(
-    ("metadata", "content", "problem"),
-    [
+def test_content_and_metadata_must_go_together(world: World) -> None:
+    key, call = custom(world), world.agent.ingest_knowledge_base_documents
+    cases: list[tuple[object, dict[str, Any], str]] = [
         (OF_S3, {}, "Inline content needs inline metadata"),
         (None, {"inlineContent": {"type": "TEXT"}}, "inlineContent is missing"),
         (None, {"sourceType": "S3_LOCATION"}, "s3Location is missing"),
-    ],
-)
-def test_content_and_metadata_must_go_together(
-    world: World, metadata: object, content: dict[str, Any], problem: str
-) -> None:
-    document = inline("doc", "Text.", a="b")
-    document["metadata"] = metadata or document["metadata"]
-    document["content"]["custom"] |= content
-    call = world.agent.ingest_knowledge_base_documents
+    ]
 
-    assert invalid(call, **custom(world), documents=[document]) == problem
+    for metadata, content, problem in cases:
+        document = inline("doc", "Text.", a="b")
+        document["metadata"] = metadata or document["metadata"]
+        document["content"]["custom"] |= content
+        assert invalid(call, **key, documents=[document]) == problem
 
 
 @holds("job.searchable-lag")

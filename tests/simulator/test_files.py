@@ -155,7 +155,7 @@ def test_a_sidecar_that_goes_wrong_later_keeps_the_old_attributes(world: World) 
 
 
 @holds("metadata.filterable-size", "job.indexed-in-spite")
-def test_without_non_filterable_keys_long_passages_are_refused_and_still_read_indexed(
+def test_without_non_filterable_keys_long_passages_are_refused_and_still_read_indexed_or_in_part(
     world: World,
 ) -> None:
     knowledge_base = world.knowledge_base(world.index(non_filterable=[]))
@@ -163,17 +163,24 @@ def test_without_non_filterable_keys_long_passages_are_refused_and_still_read_in
     world.put("short.txt", "A short text fits.")
     world.put("long.txt", "international " * 200)
     world.put("longer.txt", "international " * 330)
+    world.put("trees.txt", "tree " * 330, {"note": "short"})
 
     job = world.sync(knowledge_base, source)
+    statuses = world.statuses(knowledge_base, source)
+    world.put("trees.txt.metadata.json", json.dumps({"metadataAttributes": {"note": "n" * 500}}))
+    world.sync(knowledge_base, source)
 
-    assert world.statuses(knowledge_base, source) == {
+    assert statuses == {
         "short.txt": "INDEXED",
         "long.txt": "INDEXED",
         "longer.txt": "PARTIALLY_INDEXED",
+        "trees.txt": "INDEXED",
     }
+    after = world.statuses(knowledge_base, source)
+    assert after["trees.txt"] == "METADATA_PARTIALLY_INDEXED"
     assert job["statistics"]["numberOfDocumentsFailed"] == 2
     assert "Filterable metadata must have at most 2048 bytes" in job["failureReasons"][0]
-    found = {"short.txt", "longer.txt"}
+    found = {"short.txt", "longer.txt", "trees.txt"}
     eventually(lambda: world.found_keys(knowledge_base, "text") == found)
 
 
@@ -196,15 +203,3 @@ def test_a_changed_document_that_fails_is_no_longer_found_and_an_equal_one_keeps
     assert after == before
     assert world.statuses(knowledge_base, source) == {"bees.txt": "FAILED"}
     assert world.search(knowledge_base, "bees") == []
-
-
-def test_attributes_that_some_passages_cannot_take_are_partially_updated(world: World) -> None:
-    knowledge_base = world.knowledge_base(world.index(non_filterable=[]))
-    source = world.data_source(knowledge_base)
-    world.put("long.txt", "tree " * 330, {"note": "short"})
-    world.sync(knowledge_base, source)
-    world.put("long.txt.metadata.json", json.dumps({"metadataAttributes": {"note": "n" * 500}}))
-
-    world.sync(knowledge_base, source)
-
-    assert world.statuses(knowledge_base, source) == {"long.txt": "METADATA_PARTIALLY_INDEXED"}

@@ -16,16 +16,22 @@ PROFANE = {"type": "PROFANITY"}
 SALARIES = {"Salaries": TOPICS["Salaries"]}
 
 
-def test_a_guardrail_reads_back_as_it_was_made(world: World) -> None:
+@holds("guardrail.name-taken")
+def test_a_guardrail_reads_back_as_it_was_made_and_its_name_is_taken(world: World) -> None:
     request = guardrail_request(words=["Project Heron"], topics=SALARIES)
     tags = [{"key": "team", "value": "legal"}]
 
     created = world.bedrock.create_guardrail(**request, description="For all.", tags=tags)
+    twice = refused(world.bedrock.create_guardrail, **request)
+    other = world.guardrail(words=["egret"])
+    renamed = refused(world.bedrock.update_guardrail, guardrailIdentifier=other, **request)
 
     id_, arn = created["guardrailId"], created["guardrailArn"]
     found = world.bedrock.get_guardrail(guardrailIdentifier=arn)
     assert arn == f"arn:aws:bedrock:us-east-1:000000000000:guardrail/{id_}"
     assert created["version"] == "DRAFT"
+    assert twice["Code"] == renamed["Code"] == "ConflictException"
+    assert "already has this name" in twice["Message"]
     assert found.pop("createdAt") == created["createdAt"]
     assert found.pop("updatedAt")
     assert found.pop("ResponseMetadata")["HTTPStatusCode"] == 200
@@ -44,57 +50,37 @@ def test_a_guardrail_reads_back_as_it_was_made(world: World) -> None:
     }
 
 
-@holds("guardrail.replaced", "guardrail.versions")
-def test_an_update_replaces_the_draft_and_leaves_the_versions(world: World) -> None:
+@holds("guardrail.replaced", "guardrail.versions", "guardrail.deleted")
+def test_an_update_leaves_the_versions_each_goes_alone_and_a_guardrail_with_all(
+    world: World,
+) -> None:
     id_ = world.guardrail(words=["heron"], topics=SALARIES)
-    first = world.bedrock.create_guardrail_version(guardrailIdentifier=id_, description="Both.")
+    make, named = world.bedrock.create_guardrail_version, {"guardrailIdentifier": id_}
+    first = make(**named, description="Both.")
     words = guardrail_request(words=["egret"])
 
-    world.bedrock.update_guardrail(guardrailIdentifier=id_, **words)
+    world.bedrock.update_guardrail(**named, **words)
 
-    second = world.bedrock.create_guardrail_version(guardrailIdentifier=id_)
+    second = make(**named)
     one, two, draft = (
-        world.bedrock.get_guardrail(guardrailIdentifier=id_, **version)
+        world.bedrock.get_guardrail(**named, **version)
         for version in ({"guardrailVersion": "1"}, {"guardrailVersion": "2"}, {})
     )
-    assert (first["version"], second["version"]) == ("1", "2")
+    world.bedrock.delete_guardrail(**named, guardrailVersion="2")
+    third = make(**named)
+    listed = world.bedrock.list_guardrails(**named)["guardrails"]
+    world.bedrock.delete_guardrail(**named)
+    assert [each["version"] for each in (first, second, third)] == ["1", "2", "3"]
     assert one["description"] == "Both."
     assert one["topicPolicy"]["topics"][0]["name"] == "Salaries"
     for changed in (two, draft):
         assert changed["wordPolicy"]["words"] == [{"text": "egret"}]
         assert "topicPolicy" not in changed
         assert changed["name"] == words["name"]
-
-
-@holds("guardrail.deleted", "guardrail.versions")
-def test_a_version_goes_alone_and_a_guardrail_with_all_its_versions(world: World) -> None:
-    id_ = world.guardrail(words=["heron"])
-    for _ in range(2):
-        world.bedrock.create_guardrail_version(guardrailIdentifier=id_)
-
-    world.bedrock.delete_guardrail(guardrailIdentifier=id_, guardrailVersion="2")
-    third = world.bedrock.create_guardrail_version(guardrailIdentifier=id_)
-    listed = world.bedrock.list_guardrails(guardrailIdentifier=id_)["guardrails"]
-    world.bedrock.delete_guardrail(guardrailIdentifier=id_)
-
-    assert third["version"] == "3"
     assert [each["version"] for each in listed] == ["DRAFT", "1", "3"]
     for version in ({}, {"guardrailVersion": "1"}):
-        error = refused(world.bedrock.get_guardrail, guardrailIdentifier=id_, **version)
+        error = refused(world.bedrock.get_guardrail, **named, **version)
         assert error["Code"] == "ResourceNotFoundException"
-
-
-@holds("guardrail.name-taken")
-def test_a_name_is_taken_once(world: World) -> None:
-    request = guardrail_request(words=["heron"])
-    world.bedrock.create_guardrail(**request)
-    other = world.guardrail(words=["egret"])
-
-    twice = refused(world.bedrock.create_guardrail, **request)
-    renamed = refused(world.bedrock.update_guardrail, guardrailIdentifier=other, **request)
-
-    assert twice["Code"] == renamed["Code"] == "ConflictException"
-    assert "already has this name" in twice["Message"]
 
 
 @holds("guardrail.per-account", "guardrail.versions")
@@ -163,11 +149,16 @@ def test_words_are_found_whole_in_any_case(world: World) -> None:
     }
 
 
-def test_a_blocked_text_is_answered_as_aws_answers_it(world: World) -> None:
+@holds("guardrail.output-scope")
+def test_a_text_is_answered_as_aws_answers_it_and_the_full_scope_names_topics_not_found(
+    world: World,
+) -> None:
     id_ = world.guardrail(words=["heron", "egret"], topics=SALARIES)
     text = "What is the salary of the heron?"
 
     answer = applied(world, id_, text)
+    passed = applied(world, id_, "Otters sleep.")
+    full = applied(world, id_, "Otters sleep.", outputScope="FULL")
 
     [assessment] = answer["assessments"]
     assert answer["action"] == "GUARDRAIL_INTERVENED"
@@ -182,17 +173,6 @@ def test_a_blocked_text_is_answered_as_aws_answers_it(world: World) -> None:
     assert assessment["appliedGuardrailDetails"]["guardrailId"] == id_
     assert (answer["usage"]["topicPolicyUnits"], answer["usage"]["wordPolicyUnits"]) == (1, 1)
     assert answer["guardrailCoverage"]["textCharacters"] == {"guarded": 32, "total": len(text)}
-
-
-@holds("guardrail.output-scope")
-def test_of_a_text_that_may_pass_the_full_scope_names_topics_that_were_not_found(
-    world: World,
-) -> None:
-    id_ = world.guardrail(words=["heron"], topics=SALARIES)
-
-    passed = applied(world, id_, "Otters sleep.")
-    full = applied(world, id_, "Otters sleep.", outputScope="FULL")
-
     assert (passed["action"], passed["actionReason"]) == ("NONE", "No action.")
     assert passed["outputs"] == []
     assert not {"wordPolicy", "topicPolicy"} & passed["assessments"][0].keys()

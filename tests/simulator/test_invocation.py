@@ -155,26 +155,22 @@ def test_a_body_that_does_not_fit_is_refused(
     world: World, model: str, change: Mapping[str, Any], message: str
 ) -> None:
     body = {**(ANTHROPIC if model == CLAUDE else MESSAGES), **change}
+    request = {"modelId": model, "body": json.dumps(body)}
 
-    call = world.bedrock_runtime.invoke_model
-
-    assert message in invalid(call, modelId=model, body=json.dumps(body))
+    assert message in invalid(world.bedrock_runtime.invoke_model, **request)
 
 
 @holds("invoke.malformed")
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
+def test_a_body_that_is_no_object_and_what_stands_beside_one_is_refused(world: World) -> None:
+    beside = {"guardrailIdentifier": "abc", "guardrailVersion": "1"}
+    cases: list[tuple[Mapping[str, str], str]] = [
         ({"body": "{"}, "#: Invalid JSON"),
         ({"body": "[]"}, "#: Input should"),
         ({"body": "{}"}, "#: required key [anthropic_version] not found, please reformat"),
-        ({"guardrailIdentifier": "abc", "guardrailVersion": "1"}, "does not offer"),
+        (beside, "does not offer"),
         ({"trace": "ENABLED"}, "does not offer"),
-    ],
-)
-def test_a_body_that_is_no_object_and_what_stands_beside_one_is_refused(
-    world: World, asked: Mapping[str, str], message: str
-) -> None:
-    request = {"modelId": CLAUDE, "body": json.dumps(ANTHROPIC), **asked}
+    ]
 
-    assert message in invalid(world.bedrock_runtime.invoke_model, **request)
+    for asked, message in cases:
+        request = {"modelId": CLAUDE, "body": json.dumps(ANTHROPIC), **asked}
+        assert message in invalid(world.bedrock_runtime.invoke_model, **request)

@@ -160,15 +160,20 @@ def test_a_repeated_client_token_makes_one_data_source_for_ten_minutes(
 
 
 @holds("data-source.chunking-immutable", "data-source.replaced")
-def test_an_update_replaces_all_that_a_data_source_is_but_its_chunking(world: World) -> None:
+def test_an_update_replaces_all_that_a_data_source_is_but_its_chunking_and_parser(
+    world: World,
+) -> None:
+    by_pictures = {"parsingConfiguration": {"parsingStrategy": "BEDROCK_DATA_AUTOMATION"}}
     more = {"description": "books", "dataDeletionPolicy": "RETAIN"}
-    knowledge_base, source = world.pair("shelf/", **more)
+    knowledge_base, source = world.pair("shelf/", vectorIngestionConfiguration=by_pictures, **more)
     request = {**data_source_request(knowledge_base, world.bucket), "dataSourceId": source}
-    chunking = {"chunkingConfiguration": {"chunkingStrategy": "NONE"}}
+    whole = {"chunkingConfiguration": {"chunkingStrategy": "NONE"}}
+    by_model = {"parsingConfiguration": {"parsingStrategy": "BEDROCK_FOUNDATION_MODEL"}}
     update = world.agent.update_data_source
 
-    invalid(update, **request, vectorIngestionConfiguration=chunking)
-    update(**request)
+    for other in (by_pictures | whole, by_model):
+        invalid(update, **request, vectorIngestionConfiguration=other)
+    update(**request, vectorIngestionConfiguration=by_pictures)
 
     found = world.agent.get_data_source(**at(knowledge_base, source))["dataSource"]
     assert found["name"] == request["name"]
@@ -177,12 +182,16 @@ def test_an_update_replaces_all_that_a_data_source_is_but_its_chunking(world: Wo
     assert "inclusionPrefixes" not in found["dataSourceConfiguration"]["s3Configuration"]
 
 
-@holds("data-source.deletion")
-def test_a_deleted_data_source_goes_with_its_passages(world: World) -> None:
+@holds("data-source.deletion", "data-source.retained")
+@pytest.mark.parametrize("policy", ["DELETE", "RETAIN"])
+def test_a_deleted_data_sources_passages_are_gone_or_left_in_the_index_alone(
+    world: World, policy: str
+) -> None:
     index = world.index(searched={"AMAZON_BEDROCK_TEXT": None})
     knowledge_base = world.knowledge_base(index)
-    source = world.data_source(knowledge_base)
-    world.put("tea.txt", "Green tea is brewed at eighty degrees.")
+    source = world.data_source(knowledge_base, dataDeletionPolicy=policy)
+    tea = "Green tea is brewed at eighty degrees."
+    world.put("tea.txt", tea, {"owner": "alice"})
     world.sync(knowledge_base, source)
     eventually(lambda: world.search(knowledge_base, "tea"))
 
@@ -191,8 +200,12 @@ def test_a_deleted_data_source_goes_with_its_passages(world: World) -> None:
     assert deleted["status"] == "DELETING"
     eventually(lambda: is_gone(world, knowledge_base))
     assert world.search(knowledge_base, "tea") == []
-    assert world.query(index, texts={"AMAZON_BEDROCK_TEXT": "tea"}) == []
-    assert world.s3vectors.list_vectors(indexArn=index)["vectors"] == []
+    left = world.s3vectors.list_vectors(indexArn=index, returnMetadata=True)["vectors"]
+    kept = [tea] if policy == "RETAIN" else []
+    assert [each["metadata"]["AMAZON_BEDROCK_TEXT"] for each in left] == kept
+    texts = {"AMAZON_BEDROCK_TEXT": "tea"}
+    found = world.query(index, texts=texts, filter={"owner": "alice"})
+    assert found == [{"key": each["key"]} for each in left]
 
 
 @holds("data-source.deletion-failed")
@@ -240,24 +253,6 @@ def test_a_data_source_that_is_being_deleted_takes_no_more_work(
     assert during == "DELETING"
     eventually(lambda: is_gone(world, knowledge_base))
     assert refused(agent.get_data_source, **key)["Code"] == "ResourceNotFoundException"
-
-
-@holds("data-source.retained")
-def test_retained_vectors_stay_in_the_index_and_out_of_the_knowledge_base(world: World) -> None:
-    index = world.index(searched={"AMAZON_BEDROCK_TEXT": None})
-    knowledge_base = world.knowledge_base(index)
-    source = world.data_source(knowledge_base, dataDeletionPolicy="RETAIN")
-    world.put("tea.txt", "Green tea is brewed at eighty degrees.", {"owner": "alice"})
-    world.sync(knowledge_base, source)
-    eventually(lambda: world.search(knowledge_base, "tea"))
-
-    world.agent.delete_data_source(**at(knowledge_base, source))
-
-    eventually(lambda: world.search(knowledge_base, "tea") == [])
-    [left] = world.s3vectors.list_vectors(indexArn=index, returnMetadata=True)["vectors"]
-    assert left["metadata"]["AMAZON_BEDROCK_TEXT"] == "Green tea is brewed at eighty degrees."
-    texts = {"AMAZON_BEDROCK_TEXT": "tea"}
-    assert world.query(index, texts=texts, filter={"owner": "alice"}) == [{"key": left["key"]}]
 
 
 def is_gone(world: World, knowledge_base: str) -> bool:

@@ -11,7 +11,6 @@ from tests.simulator.holding import holds
 from tests.simulator.managed import (
     CONNECTOR,
     CUSTOM,
-    connected,
     described,
     managed,
     managed_request,
@@ -163,35 +162,32 @@ def test_a_connector_without_a_bucket_is_accepted_and_fails_later(world: World, 
     )
 
 
-@holds("managed.source-creation", "managed.source-status")
-def test_a_data_source_is_creating_and_updating_before_it_takes_documents(
+@holds("managed.source-creation", "managed.source-status", "managed.connector-echo")
+def test_a_data_source_is_creating_and_updating_before_it_takes_documents_and_is_echoed_as_json(
     world: World, home: str
 ) -> None:
-    request = source_request(home, CUSTOM)
+    request = source_request(home, s3(world, "a/", "b/"))
     made = world.agent.create_data_source(**request)["dataSource"]
     names = {"knowledgeBaseId": home, "dataSourceId": made["dataSourceId"]}
 
-    early = refused(
-        world.agent.ingest_knowledge_base_documents,
-        documents=[inline("a", "text", kind="note")],
-        **names,
-    )
+    custom = world.agent.create_data_source(**source_request(home, CUSTOM))["dataSource"]
+
+    early = [
+        refused(world.agent.start_ingestion_job, **names),
+        refused(
+            world.agent.ingest_knowledge_base_documents,
+            knowledgeBaseId=home,
+            dataSourceId=custom["dataSourceId"],
+            documents=[inline("a", "text", kind="note")],
+        ),
+    ]
     eventually(lambda: described(world, home, made["dataSourceId"])["status"] == "AVAILABLE")
     changed = world.agent.update_data_source(**{**request, **names})["dataSource"]
 
-    assert early["Message"].endswith("with status CREATING.")
+    assert all(each["Message"].endswith("with status CREATING.") for each in early)
     assert changed["status"] == "UPDATING"
     eventually(lambda: described(world, home, made["dataSourceId"])["status"] == "AVAILABLE")
-
-
-@holds("managed.connector-echo")
-def test_answers_have_the_connectors_parameters_as_json_with_what_was_filled_in(
-    world: World, home: str
-) -> None:
-    source = connected(world, home, s3(world, "a/", "b/"))
-
-    found = described(world, home, source)
-
+    found = described(world, home, made["dataSourceId"])
     assert found["dataSourceConfiguration"]["type"] == CONNECTOR
     assert parameters_told(found) == {
         **s3(world),

@@ -192,18 +192,6 @@ def test_a_configuration_that_is_not_taken_says_why(
     assert problem in invalid(world.agent.create_data_source, **given)
 
 
-@holds("data-source.chunking-immutable")
-def test_the_parser_of_a_data_source_never_changes(world: World) -> None:
-    knowledge_base, source = world.pair(vectorIngestionConfiguration=BY_MODEL)
-    request = {**data_source_request(knowledge_base, world.bucket), "dataSourceId": source}
-    update = world.agent.update_data_source
-
-    invalid(update, **request, vectorIngestionConfiguration=BY_AUTOMATION)
-    same = update(**request, vectorIngestionConfiguration=BY_MODEL)["dataSource"]
-
-    assert same["vectorIngestionConfiguration"] == BY_MODEL
-
-
 def test_pages_with_little_with_nothing_and_with_columns_on_them_are_read(
     parser: ChildParser,
 ) -> None:

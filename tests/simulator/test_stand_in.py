@@ -4,8 +4,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
-
 from tests.simulator.test_conversation import request, said, user
 from tests.simulator.test_tools import OBJECT, offered, results, turn, uses
 from tests.simulator.test_tools import tool as tool_of
@@ -50,7 +48,7 @@ def asked(world: World, *content: Mapping[str, Any], **more: Any) -> dict[str, A
     return answer
 
 
-def test_a_search_tool_is_called_once_with_as_much_of_the_question_as_it_takes(
+def test_a_search_tool_is_called_once_a_question_with_as_much_of_it_as_it_takes(
     world: World,
 ) -> None:
     short = {"type": "object", "properties": {"query": {"type": "string", "maxLength": 9}}}
@@ -61,25 +59,21 @@ def test_a_search_tool_is_called_once_with_as_much_of_the_question_as_it_takes(
         for configuration in (tools, tools, offered(tool_of(schema=short)))
     )
     answered = asked(world, {"text": "The pump is greased every 200 hours."})
+    told = turn("assistant", {"text": "Every 200 hours."})
+    messages = [user(QUESTION), uses("a"), results("a"), told, user("And the valve?")]
+    anew = world.bedrock_runtime.converse(
+        **request(messages=messages, toolConfig=offered(tool_of()))
+    )
 
-    [block], [shortened] = (each["output"]["message"]["content"] for each in (first, cut))
+    [block], [shortened], [valve] = (
+        each["output"]["message"]["content"] for each in (first, cut, anew)
+    )
+    assert valve["toolUse"]["input"] == {"query": "And the valve?"}
     assert (first["stopReason"], block["toolUse"]["name"]) == ("tool_use", "search")
     assert block["toolUse"]["input"] == {"query": QUESTION}
     assert shortened["toolUse"]["input"] == {"query": "How often"}
     assert again["output"] == first["output"]
     assert answered["stopReason"] == "end_turn"
-
-
-def test_a_new_question_is_searched_for_again(world: World) -> None:
-    told = turn("assistant", {"text": "Every 200 hours."})
-    messages = [user(QUESTION), uses("a"), results("a"), told, user("And the valve?")]
-
-    answer = world.bedrock_runtime.converse(
-        **request(messages=messages, toolConfig=offered(tool_of()))
-    )
-
-    [block] = answer["output"]["message"]["content"]
-    assert block["toolUse"]["input"] == {"query": "And the valve?"}
 
 
 def test_other_tools_are_left_alone(world: World) -> None:
@@ -117,18 +111,13 @@ def test_what_a_gateway_and_bedrock_itself_answer_is_read(world: World) -> None:
     assert of_bedrock.endswith("every 200 hours. [s3://docs/manual.pdf]")
 
 
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        ([{"json": {"success": True, "results": []}}], "nothing was found."),
-        ([{"json": {"results": [], "error": "no such catalog"}}], "no such catalog"),
-        ([{"text": "Error: the search broke"}], "Error: the search broke"),
-    ],
-)
-def test_nothing_is_invented_where_nothing_was_found(
-    world: World, content: list[Mapping[str, Any]], expected: str
-) -> None:
-    assert said(asked(world, *content)).endswith(expected)
+def test_nothing_is_invented_where_nothing_was_found(world: World) -> None:
+    for found, expected in (
+        ({"json": {"success": True, "results": []}}, "nothing was found."),
+        ({"json": {"results": [], "error": "no such catalog"}}, "no such catalog"),
+        ({"text": "Error: the search broke"}, "Error: the search broke"),
+    ):
+        assert said(asked(world, found)).endswith(expected)
 
 
 def test_a_demanded_search_is_made_and_another_tool_refused(world: World) -> None:

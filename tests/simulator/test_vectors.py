@@ -112,30 +112,22 @@ def test_a_vector_comes_back_as_it_was_put(world: World) -> None:
     assert bare == [{"key": "k/ä"}]
 
 
-def test_the_last_of_a_key_takes_its_place_and_its_words(world: World) -> None:
+def test_the_last_of_a_key_takes_its_place_and_words_and_what_is_deleted_is_found_by_nothing(
+    world: World,
+) -> None:
     arn = world.index(dimension=2, searched={"text": "en"})
     world.put_vector(arn, "key", [1, 0], text="first")
-    world.query(arn, vector=[1, 0])  # from here on it is in memory too
+    world.put_vector(arn, "gone", [0, 1], text="second")
+    world.query(arn, vector=[1, 0])  # from here on they are in memory too
+
     world.put_vector(arn, "key", [0, 1], text="second")
+    world.s3vectors.delete_vectors(indexArn=arn, keys=["gone", "never-was"])
 
     near = world.query(arn, vector=[0, 1], returnDistance=True)
     old, new = (world.query(arn, texts={"text": word}) for word in ("first", "second"))
-
+    listed = world.s3vectors.list_vectors(indexArn=arn)["vectors"]
     assert near == [{"key": "key", "distance": pytest.approx(0)}]
-    assert (old, new) == ([], [{"key": "key"}])
-
-
-def test_what_is_deleted_is_found_by_nothing(world: World) -> None:
-    arn = world.index(dimension=2, searched={"text": "en"})
-    world.put_vector(arn, "gone", [1, 0], text="words")
-    world.put_vector(arn, "stays", [1, 0], text="words")
-    world.query(arn, vector=[1, 0])
-
-    world.s3vectors.delete_vectors(indexArn=arn, keys=["gone", "never-was"])
-
-    stays = [{"key": "stays"}]
-    assert world.query(arn, vector=[1, 0]) == world.query(arn, texts={"text": "words"}) == stays
-    assert world.s3vectors.list_vectors(indexArn=arn)["vectors"] == stays
+    assert (old, new, listed) == ([], [{"key": "key"}], [{"key": "key"}])
     assert world.s3vectors.get_vectors(indexArn=arn, keys=["gone"])["vectors"] == []
 
 
