@@ -66,7 +66,7 @@ def test_the_file_that_deploys_is_the_one_that_its_source_makes_with_names_to_fi
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_a_task_waits_longer_than_its_function_and_retries_what_passes_and_backs_off(
+def test_a_task_outwaits_its_function_retries_what_passes_and_catches_all_else_in_the_end(
     name: str,
 ) -> None:
     # Step Functions matches names exactly, so naming `Unavailable` itself would match nothing.
@@ -79,15 +79,9 @@ def test_a_task_waits_longer_than_its_function_and_retries_what_passes_and_backs
         assert retry["MaxAttempts"] >= 5
         assert retry["BackoffRate"] > 1
         assert retry["MaxDelaySeconds"] > retry["IntervalSeconds"]
-
-
-@pytest.mark.parametrize("name", TASKS)
-def test_every_task_catches_everything_at_last_and_a_superseded_run_records_nothing(
-    name: str,
-) -> None:
     *named, last = TASKS[name]["Catch"]
+    # A superseded run records nothing.
     superseded = {"ErrorEquals": ["RunSuperseded"], "Next": "RunSuperseded"}
-
     assert last["ErrorEquals"] == ["States.ALL"]
     if name == "RecordFailure":
         assert (named, last["Next"]) == ([], "RunBroke")
@@ -150,13 +144,7 @@ def test_every_outcome_is_some_tasks_answer_and_every_choice_some_tasks() -> Non
     assert {TASKS[name]["Next"] for name in TASKS.keys() - SILENT} == set(CHOICES)
 
 
-def test_every_wait_takes_its_seconds_from_progress() -> None:
-    waits = [state for state in STATES.values() if state["Type"] == "Wait"]
-
-    assert {each["SecondsPath"] for each in waits} == {"$.progress.wait_seconds"}
-
-
-def test_every_state_is_reached_and_every_next_exists() -> None:
+def test_every_state_is_reached_and_every_wait_takes_its_seconds_from_progress() -> None:
     reached, ahead = set(), [MACHINE["StartAt"]]
     while ahead:
         state = ahead.pop()
@@ -165,6 +153,8 @@ def test_every_state_is_reached_and_every_next_exists() -> None:
             ahead += _nexts(STATES[state])
 
     assert reached == set(STATES)
+    waits = [state for state in STATES.values() if state["Type"] == "Wait"]
+    assert {each["SecondsPath"] for each in waits} == {"$.progress.wait_seconds"}
 
 
 def test_every_failure_ends_in_a_fail_that_is_named_as_its_state() -> None:

@@ -95,17 +95,11 @@ def test_a_document_is_open_and_counted_since_it_was_registered_until_it_is_inde
     assert (registered[2].status, registered[2].updated_at) == (CatalogStatus.INDEXING, LATER)
     assert (done.opened_at, shelf.open_ids) == (None, [])
     assert shelf.counts == (1, 10, 0, 0, 0)
-
-
-def test_one_built_anew_is_counted_as_the_record_that_it_replaces_with_its_own_size(
-    shelf: Shelf,
-) -> None:
-    first = shelf.documents.save(a_document())
-
-    second = shelf.documents.save(a_document(size=4, updated_at=LATER, version=first.version))
-
+    # One built anew is counted as the record that it replaces, with its own size.
+    first = shelf.documents.save(a_document(2))
+    second = shelf.documents.save(a_document(2, size=4, updated_at=LATEST, version=first.version))
     assert second.opened_at == first.opened_at
-    assert (shelf.open_ids, shelf.counts) == (["doc-0001"], (1, 4, 0, 1, 1))
+    assert (shelf.open_ids, shelf.counts) == (["doc-0002"], (2, 14, 0, 1, 1))
 
 
 def test_what_is_to_be_removed_is_open_and_counts_no_more(shelf: Shelf) -> None:

@@ -28,7 +28,7 @@ def taken(leases: Leases, worklist_id: str = "cat-1", *, failures: int = 0) -> L
     return lease
 
 
-def test_every_request_is_counted_and_of_two_who_saw_the_same_lease_one_takes_it(
+def test_of_two_who_saw_the_same_lease_or_the_same_dead_run_one_takes_it_and_each_ask_counts(
     leases: Leases,
 ) -> None:
     before = leases.get("cat-1")
@@ -46,6 +46,11 @@ def test_every_request_is_counted_and_of_two_who_saw_the_same_lease_one_takes_it
     assert second is None
     assert leases.get("cat-1") == first
     assert first.execution_name == "cat-1-1"
+    leases.mark_started(first)
+    following, late = (leases.take(first, until=LATER, failures=3) for _ in range(2))
+    assert following is not None
+    assert (following.epoch, following.started, following.failures) == (2, False, 3)
+    assert late is None
 
 
 def test_a_free_lease_is_asked_for_and_taken_in_one(leases: Leases) -> None:
@@ -76,18 +81,6 @@ def test_a_lease_that_is_held_is_not_claimed_and_one_that_was_only_asked_for_is(
     assert leases.get("cat-1") == held  # nothing is counted
     assert claimed is not None
     assert (claimed.requested, claimed.epoch) == (2, 1)
-
-
-def test_of_two_who_saw_the_same_dead_run_one_follows_it(leases: Leases) -> None:
-    seen = taken(leases)
-    leases.mark_started(seen)
-
-    first = leases.take(seen, until=LATER, failures=1)
-    second = leases.take(seen, until=LATER, failures=1)
-
-    assert first is not None
-    assert (first.epoch, first.started, first.failures) == (2, False, 1)
-    assert second is None
 
 
 def test_a_lease_seen_held_is_not_taken_once_released_nor_one_seen_free_once_held(
@@ -132,7 +125,7 @@ def test_renewing_moves_the_expiry_reads_the_counter_and_forgets_failures_if_it_
     assert (renewed.failures, going_well.failures) == (3, 0)
 
 
-def test_only_the_holder_renews(leases: Leases) -> None:
+def test_only_the_holder_renews_and_no_run_of_the_past_releases(leases: Leases) -> None:
     leases.take(taken(leases), until=NOW, failures=0)
     taken(leases, "cat-done")
     leases.release("cat-done", 1, served=1)
@@ -140,10 +133,12 @@ def test_only_the_holder_renews(leases: Leases) -> None:
     for worklist_id, epoch in (("cat-1", 1), ("cat-1", 3), ("cat-2", 1), ("cat-done", 1)):
         with pytest.raises(RunSuperseded):
             leases.renew(worklist_id, epoch, until=LATER)
+    with pytest.raises(RunSuperseded):
+        leases.release("cat-1", 1, served=1)
 
     found = leases.get("cat-1")
     assert found is not None
-    assert (found.epoch, found.until) == (2, NOW)
+    assert (found.epoch, found.until, found.held) == (2, NOW, True)
 
 
 def test_a_release_is_refused_while_a_request_is_not_served_and_then_told_however_often(
@@ -158,17 +153,6 @@ def test_a_release_is_refused_while_a_request_is_not_served_and_then_told_howeve
     assert leases.get("cat-1") == Lease(
         worklist_id="cat-1", requested=2, epoch=1, held=False, started=False
     )
-
-
-def test_a_run_of_the_past_cannot_release_the_present_one(leases: Leases) -> None:
-    leases.take(taken(leases), until=NOW, failures=0)
-
-    with pytest.raises(RunSuperseded):
-        leases.release("cat-1", 1, served=1)
-
-    found = leases.get("cat-1")
-    assert found is not None
-    assert found.held
 
 
 def test_a_catalog_without_a_lease_has_none_to_mark_or_to_release(leases: Leases) -> None:

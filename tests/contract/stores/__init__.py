@@ -19,9 +19,9 @@ table.py names the module and conftest.py imports the fixture: that is all to be
 - relay.py: stands between an adapter and a stand-in over HTTP; counts calls and spoils answers
 - wire.py: the same over any other protocol
 - meaning.py: cosines by the embedding of the stand-ins, for tests to compare scores with
-- fake.py, bedrock.py, managed.py, opensearch.py, pgvector.py: the fake of our tests; Bedrock's
-  Retrieve and S3 Vectors, its managed knowledge bases, and OpenSearch Serverless, as simulated;
-  PostgreSQL with pgvector
+- fake.py, bedrock.py, opensearch.py, pgvector.py: the fake of our tests; Bedrock's Retrieve and S3
+  Vectors, its managed knowledge bases, and OpenSearch Serverless, as simulated; PostgreSQL with
+  pgvector
 - test_*.py: the promises; what only one store promises stands in a file named for it
 
 A world fills a real stand-in: the simulator, a server of the store's own kind. A trouble is one of

@@ -37,6 +37,7 @@ from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, cl
 from tests.contract.stores.worlds import World as StoreWorld
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.simulator.collection import PRINCIPALS
+from tests.simulator.managed import pair
 from tests.simulator.world import CUSTOM, World
 
 CREDENTIALS: dict[str, Any] = {
@@ -66,7 +67,15 @@ STORES = {
         ranks=Ranks.BY_WORDS,
         troubles=frozenset(Trouble) - OF_EMBEDDING,
     ),
+    # Its scores are relative: that of the best result is 1. The service embeds and ranks by itself.
+    "MANAGED": Store(
+        fixture="managed_world",
+        is_variant=True,
+        ranks=Ranks.BY_BOTH,
+        troubles=frozenset(Trouble) - OF_EMBEDDING,
+    ),
 }
+_MANAGED = RetrieveOptions(is_managed=True, has_cosine_scores=False)
 # A test wants to see a failure, not to have it tried again; and what never comes not for long.
 ONCE = Config(
     retries={"total_max_attempts": 1}, connect_timeout=4, read_timeout=4, max_pool_connections=25
@@ -336,3 +345,20 @@ def hybrid_world(bedrock: Simulated) -> Iterator[StoreWorld]:
 def text_world(bedrock: Simulated) -> Iterator[StoreWorld]:
     with searched_by(bedrock, lambda stocked: stocked.directly(Search.TEXT), at=QUERY) as world:
         yield world
+
+
+@pytest.fixture(scope="package")
+def managed_world(bedrock: Simulated) -> Iterator[StoreWorld]:
+    def relayed(endpoint: str, shelf: Shelf) -> KnowledgeBase:
+        world = bedrock.world_of(shelf)
+        knowledge_base, source = pair(world)
+        world.sync(knowledge_base, source)
+        patient, once = (
+            client("bedrock-agent-runtime", place, config=config)
+            for place, config in ((bedrock.endpoint, _PATIENT), (endpoint, ONCE))
+        )
+        settle(BedrockKnowledgeBase(patient, knowledge_base, options=_MANAGED), shelf)
+        return BedrockKnowledgeBase(once, knowledge_base, options=_MANAGED)
+
+    with Relay(bedrock.endpoint) as relay:
+        yield BedrockWorld(relay=relay, made=relayed, searches_at=RETRIEVE)

@@ -6,11 +6,11 @@ from stackroom.ports.retrieval import KnowledgeBase
 from tests.contract.stores.bedrock import (
     bedrock,
     hybrid_world,
+    managed_world,
     retrieve_world,
     text_world,
 )
 from tests.contract.stores.fake import fake_world
-from tests.contract.stores.managed import managed_world
 from tests.contract.stores.opensearch import opensearch_hybrid_world, opensearch_world
 from tests.contract.stores.pgvector import filled, pgvector_hybrid_world, pgvector_world
 from tests.contract.stores.shelves import BARE, CROWD, DOCS

@@ -5,13 +5,12 @@ from typing import Any
 
 import pytest
 
-from tests.contract.stores import bedrock, fake, managed, opensearch, pgvector
+from tests.contract.stores import bedrock, fake, opensearch, pgvector
 from tests.contract.stores.worlds import Store, Trouble
 
 STORES = {
     **fake.STORES,
     **bedrock.STORES,
-    **managed.STORES,
     **opensearch.STORES,
     **pgvector.STORES,
 }
