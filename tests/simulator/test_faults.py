@@ -231,7 +231,7 @@ def test_a_job_completes_though_documents_of_it_have_failed_and_the_next_one_men
     eventually(lambda: len(world.found_keys(knowledge_base, "fox")) == 3)
 
 
-def test_a_seed_brings_the_same_faults_whatever_comes_between() -> None:
+def test_a_seed_brings_the_same_faults_whatever_comes_between_and_a_rate_of_one_all() -> None:
     plain, crowded, other = (Faults(chance=Chance.even(seed, 0.1)) for seed in (7, 7, 8))
 
     first = [plain.of_call(START, {}) for _ in range(300)]
@@ -244,17 +244,14 @@ def test_a_seed_brings_the_same_faults_whatever_comes_between() -> None:
     assert first != [other.of_call(START, {}) for _ in range(300)]
     assert {fault.kind for fault in first if fault} == set(BY_CHANCE[START])
     assert 200 < sum(fault is not None for fault in first) < 270  # eight kinds at a tenth each
-
-
-def test_a_rate_of_one_lets_nothing_pass_but_what_is_provisioned() -> None:
-    faults = Faults(chance=Chance.even(1, 1.0))
-
-    met = [faults.of_call(START, {}) for _ in range(200)]
-    made = [faults.of_call(operation, {}) for operation in ("CreateKnowledgeBase", "CreateIndex")]
-
-    assert {fault.kind for fault in met if fault} == set(BY_CHANCE[START])
-    assert None not in met
-    assert made == [None, None]
+    always = Faults(chance=Chance.even(1, 1.0))
+    assert all(always.of_call(START, {}) for _ in range(200))
+    provisioned = ("CreateKnowledgeBase", "CreateIndex")
+    assert [always.of_call(operation, {}) for operation in provisioned] == [None, None]
+    assert chance_of("7:0.25") == Chance.even(7, 0.25)
+    assert chance_of("7") == Chance.even(7, 0.02)
+    with pytest.raises(ValueError, match="invalid literal"):
+        chance_of("seven")
 
 
 def test_faults_are_asked_for_listed_and_cleared_over_http(world: World) -> None:
@@ -299,13 +296,6 @@ def test_an_order_that_means_nothing_is_refused(world: World, order: dict[str, A
         assert json.load(response)["problems"]
     assert FAULTS.asked == ()
     assert FAULTS.chance is None
-
-
-def test_a_command_line_says_seed_and_rate() -> None:
-    assert chance_of("7:0.25") == Chance.even(7, 0.25)
-    assert chance_of("7") == Chance.even(7, 0.02)
-    with pytest.raises(ValueError, match="invalid literal"):
-        chance_of("seven")
 
 
 def _custom(world: World) -> dict[str, str]:

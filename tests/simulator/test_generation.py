@@ -49,7 +49,7 @@ def test_an_answer_is_extracted_says_so_and_cites(shelf: tuple[World, str]) -> N
 
 
 @holds("generate.stream")
-def test_a_stream_tells_the_same_answer_and_each_citation_after_its_part(
+def test_a_stream_tells_the_same_answer_each_citation_after_its_part_and_a_guardrail_last(
     shelf: tuple[World, str],
 ) -> None:
     world, knowledge_base = shelf
@@ -80,22 +80,14 @@ def test_a_stream_tells_the_same_answer_and_each_citation_after_its_part(
     assert plain == [each["citation"] for each in citations] == whole["citations"]
     again = world.runtime.retrieve_and_generate(**request, sessionId=answer["sessionId"])
     assert again["sessionId"] == answer["sessionId"]
-
-
-@holds("generate.stream")
-def test_a_stream_ends_with_what_a_guardrail_did_and_what_is_refused_has_none(
-    shelf: tuple[World, str],
-) -> None:
-    world, knowledge_base = shelf
+    # It ends with what a guardrail did, and what is refused has none.
     named = {"guardrailId": world.guardrail(words=["hills"]), "guardrailVersion": "DRAFT"}
-    request = answer_request(
+    guarded = answer_request(
         knowledge_base, QUESTION, generationConfiguration={"guardrailConfiguration": named}
     )
-    stream = world.runtime.retrieve_and_generate_stream
-
-    *said, last = list(stream(**request)["stream"])
-    error = refused(stream, **answer_request("NOSUCHBASE", QUESTION))
-
+    *said, last = list(world.runtime.retrieve_and_generate_stream(**guarded)["stream"])
+    missing = answer_request("NOSUCHBASE", QUESTION)
+    error = refused(world.runtime.retrieve_and_generate_stream, **missing)
     text = "".join(event["output"]["text"] for event in said)
     assert text == "That question is not for this assistant."
     assert last == {"guardrail": {"action": "INTERVENED"}}
@@ -144,25 +136,16 @@ def test_a_session_goes_on_and_can_not_be_chosen(shelf: tuple[World, str]) -> No
     assert error["Message"] == "Session with Id mine is not valid. Please check and try again."
 
 
-@holds("generate.model")
-@pytest.mark.parametrize("model", [None, "", "claude haiku", "arn:aws:s3:::model", TITAN])
-def test_a_model_that_can_not_answer_is_refused(
-    shelf: tuple[World, str], model: str | None
-) -> None:
-    assert "model" in refusal(shelf, modelArn=model)
-
-
-@holds("request.not-simulated", "generate.search-results")
-@pytest.mark.parametrize(
-    ("chosen", "message"),
-    [
+@holds("generate.model", "request.not-simulated", "generate.search-results")
+def test_a_generation_that_is_refused_says_why(shelf: tuple[World, str]) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"promptTemplate": {"textPromptTemplate": "Answer $query$."}}, "$search_results$"),
         ({"promptTemplate": {"textPromptTemplate": "x" * 4001}}, "4000"),
         ({"additionalModelRequestFields": {"top_k": 5}}, "additionalModelRequestFields"),
         ({"inferenceConfig": {"textInferenceConfig": {"temperature": 1.5}}}, "temperature"),
-    ],
-)
-def test_a_generation_that_is_refused_says_why(
-    shelf: tuple[World, str], chosen: dict[str, Any], message: str
-) -> None:
-    assert message in refusal(shelf, generationConfiguration=chosen)
+    ]
+
+    for chosen, message in cases:
+        assert message in refusal(shelf, generationConfiguration=chosen)
+    for model in (None, "", "claude haiku", "arn:aws:s3:::model", TITAN):
+        assert "model" in refusal(shelf, modelArn=model)

@@ -95,31 +95,25 @@ def test_texts_come_in_the_order_of_their_relevance_under_their_own_number(world
 
 
 @holds("retrieve.reranking")
-def test_a_model_orders_what_was_found_and_its_relevance_is_the_score(
+def test_a_model_orders_what_was_found_scores_it_and_leaves_the_best(
     world: World, ask: Ask
 ) -> None:
     question = "How often is the pump greased?"
 
     results = ask(question, rerankingConfiguration=reranking())
+    two = ask("pump", rerankingConfiguration=reranking(numberOfRerankedResults=2))
+    many = reranking(numberOfRerankedResults=100)
+    three = ask("pump", numberOfResults=3, rerankingConfiguration=many)
 
     texts = [each["content"]["text"] for each in results]
     direct = world.runtime.rerank(**rerank(texts, question))["results"]
+    assert (len(two), len(three)) == (2, 3)
     assert set(texts) == {text for text, _ in PUMPS.values()}
     assert keys(results)[0] == "pump.txt"
     assert [each["index"] for each in direct] == [0, 1, 2, 3]
     assert [each["score"] for each in results] == pytest.approx(
         [each["relevanceScore"] for each in direct]
     )
-
-
-@holds("retrieve.reranking")
-@pytest.mark.parametrize(("results", "reranked", "found"), [(10, 2, 2), (3, 100, 3)])
-def test_the_best_are_left_and_never_more_than_were_found(
-    ask: Ask, results: int, reranked: int, found: int
-) -> None:
-    best = reranking(numberOfRerankedResults=reranked)
-
-    assert len(ask("pump", numberOfResults=results, rerankingConfiguration=best)) == found
 
 
 def selected(**chosen: list[str]) -> dict[str, Any]:

@@ -207,8 +207,8 @@ def pages(world: World, asked: dict[str, Any]) -> list[list[dict[str, Any]]]:
     return [page["retrievalResults"] for page in paginator.paginate(**asked)]
 
 
-@holds("retrieve.page")
-def test_all_pages_together_are_what_was_asked_for_best_first(
+@holds("retrieve.page", "retrieve.next-token")
+def test_all_pages_together_are_what_was_asked_for_best_first_by_tokens_of_one_request(
     long_texts: tuple[World, str],
 ) -> None:
     world, knowledge_base = long_texts
@@ -227,14 +227,9 @@ def test_all_pages_together_are_what_was_asked_for_best_first(
     assert "nextToken" not in few
     bodies = [sum(len(each["content"]["text"]) for each in page) for page in found]
     assert max(bodies) <= 1024 * 1024
-
-
-@holds("retrieve.next-token")
-def test_a_token_is_of_one_request_and_no_other(long_texts: tuple[World, str]) -> None:
-    world, knowledge_base = long_texts
+    # A token is of one request and no other.
     asked = many(knowledge_base)
     token = world.runtime.retrieve(**asked)["nextToken"]
-
     again = world.runtime.retrieve(**asked, nextToken=token)
     errors = [
         refused(world.runtime.retrieve, **other, nextToken=given)
@@ -247,7 +242,6 @@ def test_a_token_is_of_one_request_and_no_other(long_texts: tuple[World, str]) -
             (asked, "MQ=="),
         )
     ]
-
     assert "nextToken" not in again
     assert {error["Code"] for error in errors} == {"ValidationException"}
     assert {error["Message"] for error in errors} == {

@@ -200,7 +200,10 @@ def test_what_s3_vectors_refuses_is_refused(
 
 
 @holds("query.classic", "query.text-mode", "query.classic-filter", "vector-bucket.default-mode")
-def test_a_classic_index_knows_vectors_only_and_filters_as_it_searches(world: World) -> None:
+@holds("vector-filter.starts-with")
+def test_a_classic_index_knows_vectors_only_no_prefixes_and_filters_as_it_searches(
+    world: World,
+) -> None:
     arn = world.index(dimension=2, mode="CLASSIC")
     crowd(world, arn, 30, whose="others")
     world.put_vector(arn, "mine", [0, 1], whose="me")
@@ -208,12 +211,17 @@ def test_a_classic_index_knows_vectors_only_and_filters_as_it_searches(world: Wo
 
     texts = [{"text": "a", "metadataKey": "text"}]
     error = refused(world.s3vectors.query_vectors, indexArn=arn, topK=1, queryTexts=texts)
+    prefix: dict[str, Any] = {"filter": {"whose": {"$startsWith": "m"}}, "vector": [1, 0]}
+    by_prefix = invalid(lambda: world.query(arn, **prefix))
 
+    assert "$startsWith" in by_prefix
     assert world.s3vectors.get_index(indexArn=arn)["index"]["indexMode"] == "CLASSIC"
     assert "ENHANCED" in error["Message"]
     assert world.query(arn, results=1, **mine) == []
     assert keys(world.query(arn, results=4, **mine)) == ["mine"]
     assert keys(world.query(arn, results=1, queryMode="ENHANCED", **mine)) == ["mine"]
+    world.s3vectors.update_index_mode(indexArn=arn, indexMode="ENHANCED")
+    assert keys(world.query(arn, **prefix)) == ["mine"]
 
 
 @pytest.fixture(scope="module")
@@ -275,20 +283,6 @@ def test_what_is_no_filter_is_refused(
     query = {"topK": 1, "queryVector": {"float32": [1]}, "filter": condition}
 
     assert says in invalid(world.s3vectors.query_vectors, indexArn=arn, **query)
-
-
-@holds("vector-filter.starts-with")
-def test_prefixes_need_the_enhanced_mode(world: World) -> None:
-    arn = world.index(dimension=1, mode="CLASSIC")
-    world.put_vector(arn, "drama", [1], genre="drama")
-    query = {"filter": {"genre": {"$startsWith": "dra"}}, "queryVector": {"float32": [1]}}
-
-    error = refused(world.s3vectors.query_vectors, indexArn=arn, topK=1, **query)
-    world.s3vectors.update_index_mode(indexArn=arn, indexMode="ENHANCED")
-    found = world.s3vectors.query_vectors(indexArn=arn, topK=1, **query)["vectors"]
-
-    assert "$startsWith" in error["Message"]
-    assert found == [{"key": "drama"}]
 
 
 def searches(world: World, index: str) -> list[dict[str, str]]:

@@ -26,7 +26,6 @@ from benchmarks.simulated_time import functions as simulated
 from benchmarks.simulated_time.bill import Bill
 from benchmarks.simulated_time.definition import definition_of
 from benchmarks.simulated_time.hub import Hub
-from benchmarks.simulated_time.paths import Unsupported
 from benchmarks.simulated_time.workflow import Workflow
 from tests.workflow.conftest import MOTO, ROLE
 from tests.workflow.engine import ENDPOINT, bare, calling
@@ -300,24 +299,6 @@ def test_retries_and_tokens_are_taken_alike(name: str) -> None:
     assert transitions == len(walk.states) + len(walk.events) - len(tasks)
     if name not in UNKNOWN_TO_MINISTACK:
         assert locally(SCRIPTS[name]) == strict
-
-
-@pytest.mark.parametrize(
-    ("states", "said"),
-    [
-        ('{"A": {"Type": "Map", "End": true}}', "type Map"),
-        ('{"A": {"Type": "Pass", "InputPath": "$.x", "End": true}}', "InputPath"),
-        ('{"A": {"Type": "Pass", "ResultPath": "$.x[0]", "End": true}}', r"x\[0\]"),
-        (
-            '{"A": {"Type": "Choice", "Choices": [{"Variable": "$.x", "NumericEquals": 1,'
-            ' "Next": "A"}], "Default": "A"}}',
-            "NumericEquals",
-        ),
-    ],
-)
-def test_what_the_walk_does_not_know_is_refused_when_it_is_read(states: str, said: str) -> None:
-    with pytest.raises(Unsupported, match=said):
-        definition_of(f'{{"StartAt": "A", "States": {states}}}', {})
 
 
 def _ended(state: Payload) -> tuple[str, str | None]:
