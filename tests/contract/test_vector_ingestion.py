@@ -98,18 +98,13 @@ def test_what_aws_refuses_is_refused_at_the_start(ingestion: dict[str, Any]) -> 
     assert not _is_taken_by_aws(ingestion)
 
 
-@pytest.mark.parametrize("text", ["", "no json", "[]", "{}", '{"chunking": "NONE"}'])
-def test_what_is_no_configuration_names_the_variable(text: str) -> None:
-    with pytest.raises(ValidationError, match="vector_ingestion"):
-        DataSourceSettings.from_env({"VECTOR_INGESTION": text})
-
-
-def test_an_error_names_the_member_and_what_is_allowed_and_no_value() -> None:
-    configuration = json.dumps(fixed(9_999))
-
+def test_what_is_no_configuration_names_the_variable_the_member_and_no_value() -> None:
+    for text in ("", "no json", "[]", "{}", '{"chunking": "NONE"}'):
+        with pytest.raises(ValidationError, match="vector_ingestion"):
+            DataSourceSettings.from_env({"VECTOR_INGESTION": text})
+    # An error names the member and what is allowed, and no value.
     with pytest.raises(ValidationError) as caught:
-        DataSourceSettings.from_env({"VECTOR_INGESTION": configuration})
-
+        DataSourceSettings.from_env({"VECTOR_INGESTION": json.dumps(fixed(9_999))})
     told = str(caught.value)
     assert "fixedSizeChunkingConfiguration.maxTokens" in told
     assert "less than or equal to 8192" in told

@@ -84,7 +84,7 @@ def removed(pool: Pool, source: DataSource) -> bool:
         return False
 
 
-def test_a_data_source_is_found_by_its_name_on_its_knowledge_base_and_becomes_available(
+def test_a_data_source_is_made_once_found_by_its_name_and_becomes_available(
     pool: Pool,
 ) -> None:
     here, elsewhere = pool.knowledge_base(), pool.knowledge_base()
@@ -100,16 +100,8 @@ def test_a_data_source_is_found_by_its_name_on_its_knowledge_base_and_becomes_av
     assert pool.port.all(here) == {"cat-1": created.data_source_id, "cat-2": other.data_source_id}
     assert pool.port.all(elsewhere) == {}
     assert eventually(lambda: pool.port.is_available(here, created.data_source_id))
-
-
-def test_a_creation_whose_answer_got_lost_is_answered_again_by_its_token_or_its_name(
-    pool: Pool,
-) -> None:
-    here = pool.knowledge_base()
-    first = create(pool, here, "cat-1", token="yesterday")
-
-    assert create(pool, here, "cat-1", token="yesterday") == first
-    assert create(pool, here, "cat-1", token="today") == first
+    # Whose answer got lost is answered again, by its token or its name.
+    assert [create(pool, here, "cat-1", token=each) for each in ("first", "other")] == [created] * 2
 
 
 def test_a_knowledge_base_has_so_many_data_sources_and_room_again_once_one_is_gone(

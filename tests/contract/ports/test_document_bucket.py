@@ -105,51 +105,41 @@ def test_a_sidecar_is_read_as_it_was_written_last_and_outlives_its_document_unti
     assert shelf.port.sidecar_of(KEY) is None
 
 
-def test_a_key_too_long_to_have_a_sidecar_has_none(shelf: Shelf) -> None:
+def test_sidecars_are_read_together_but_for_those_that_are_not_there_or_can_not_be(
+    shelf: Shelf,
+) -> None:
     longest = "alice/research/" + "é" * 497  # with the suffix 1,023 bytes of S3's 1,024
     too_long = longest + "é"
 
-    for key in (longest, too_long):
-        shelf.port.write_sidecar(key, b"{}")
+    names = [longest, *(f"alice/research/{number}.txt" for number in range(12))]
+    for key in (too_long, *names):
+        shelf.port.write_sidecar(key, key.encode())
 
+    found = shelf.port.sidecars_of([*names, too_long, "alice/research/none.txt"])
+
+    assert {key: each.body for key, each in found.items()} == {key: key.encode() for key in names}
     assert shelf.port.sidecar_of(longest) is not None
     assert shelf.port.sidecar_of(too_long) is None
 
 
-def test_sidecars_are_read_together_and_those_that_are_not_there_left_out(shelf: Shelf) -> None:
-    names = [f"alice/research/{number}.txt" for number in range(12)]
-    for name in names[:-1]:
-        shelf.port.write_sidecar(name, name.encode())
-
-    found = shelf.port.sidecars_of(names)
-
-    assert {key: each.body for key, each in found.items()} == {
-        name: name.encode() for name in names[:-1]
-    }
-
-
-def test_a_purge_takes_all_under_the_prefix_and_nothing_beside_it(shelf: Shelf) -> None:
+def test_a_prefix_holds_and_a_purge_takes_all_under_it_and_nothing_beside_it(shelf: Shelf) -> None:
     gone = ["alice/research/a.txt", "alice/research/sub/b.txt"]
     kept = ["alice/research 2/a.txt", "alice/researcher.txt", "bob/research/a.txt"]
     for key in gone + kept:
         shelf.put(key, "text")
         shelf.port.write_sidecar(key, b"{}")
 
+    prefixes = ("alice/research/", "alice/res/", "alice/notes/")
+    held = [shelf.port.holds_any(each) for each in prefixes]
+
     told = [key for page in shelf.port.purge("alice/research/", before=LATER) for key in page]
 
+    assert held == [True, False, False]
     assert sorted(told) == sorted(gone + [f"{key}.metadata.json" for key in gone])
     assert [shelf.port.head(key) for key in gone] == [None, None]
     assert [shelf.port.sidecar_of(key) for key in gone] == [None, None]
     assert all(shelf.port.head(key) and shelf.port.sidecar_of(key) for key in kept)
     assert list(shelf.port.purge("alice/research/", before=LATER)) == []
-
-
-def test_a_prefix_holds_what_lies_under_it_and_nothing_beside_it(shelf: Shelf) -> None:
-    shelf.put("alice/research/a.txt", "text")
-
-    held = [shelf.port.holds_any(f"alice/{name}/") for name in ("research", "res", "notes")]
-
-    assert held == [True, False, False]
 
 
 def test_of_what_is_recent_a_purge_takes_what_was_there_when_it_was_asked_for(

@@ -119,7 +119,7 @@ def test_a_job_that_is_over_says_of_each_document_what_became_of_it_and_can_be_s
     assert home.jobs.details(home.crawled, []) == {}
 
 
-def test_a_call_answers_at_once_and_its_documents_are_indexed_in_time_and_again_if_sent_again(
+def test_documents_of_a_call_are_indexed_in_time_again_if_sent_again_and_deleted_alone(
     home: Home,
 ) -> None:
     both = submission(home, 1), submission(home, 2)
@@ -129,6 +129,12 @@ def test_a_call_answers_at_once_and_its_documents_are_indexed_in_time_and_again_
     answers.append(ingest(home, *both, name="two"))
     second = settled(home, "doc-1", "doc-2")
 
+    # One whose answer got lost is answered again, and done once.
+    assert ingest(home, *both, name="two") == second == read(home, "doc-1", "doc-2")
+    deleted = delete(home, "doc-1")
+    assert deleted["doc-1"].status in UNDER_WAY
+    left = statuses(settled(home, "doc-1", "doc-2"))
+    assert left == {"doc-1": "NOT_FOUND", "doc-2": "INDEXED"}
     for answer in answers:
         assert answer.keys() == {"doc-1", "doc-2"}
         assert set(statuses(answer).values()) <= UNDER_WAY
@@ -149,27 +155,6 @@ def test_a_document_that_it_does_not_know_is_not_found_and_may_be_deleted(home: 
     assert verdicts["doc-1"].status != "NOT_FOUND"
     assert deleted["doc-9"].status == "NOT_FOUND"
     assert home.direct.details(home.custom, []) == {}
-
-
-def test_a_call_whose_answer_got_lost_is_answered_again_and_done_once(home: Home) -> None:
-    ingest(home, submission(home))
-    before = settled(home, "doc-1")
-
-    again = ingest(home, submission(home))
-
-    assert again == before
-    assert read(home, "doc-1") == before
-
-
-def test_a_deleted_document_is_not_found_in_the_end_and_the_others_stay(home: Home) -> None:
-    ingest(home, submission(home, 1), submission(home, 2))
-    settled(home, "doc-1", "doc-2")
-
-    answer = delete(home, "doc-1")
-    after = settled(home, "doc-1", "doc-2")
-
-    assert answer["doc-1"].status in UNDER_WAY
-    assert statuses(after) == {"doc-1": "NOT_FOUND", "doc-2": "INDEXED"}
 
 
 def test_no_direct_call_is_taken_while_a_job_runs(home: Home) -> None:
