@@ -11,6 +11,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Template
 
+from stackroom.aws.linked_settings import linked_settings
 from stackroom_constructs import (
     BedrockKnowledgeBase,
     InvalidArgument,
@@ -20,6 +21,7 @@ from stackroom_constructs import (
     Reranking,
     VectorIndexKnowledgeBase,
 )
+from stackroom_constructs.given import GivenKnowledgeBases
 from stackroom_constructs.own_store import OwnStoreKnowledgeBase
 from stackroom_constructs.pgvector_knowledge_base import PACKAGES
 from tests.constructs.stores import COLLECTION, INDEX, in_its_store
@@ -218,3 +220,26 @@ def test_what_has_no_index_of_its_own_making_can_not_be_searched_in_it(stack: cd
             VectorIndexKnowledgeBase.of(each, tenancy="shared")  # type: ignore[arg-type]  # one is none
     with pytest.raises(InvalidArgument, match=r"embedding_model 'cohere\.embed-v4:0' must be"):
         VectorIndexKnowledgeBase.of(foreign, tenancy="shared")
+
+
+def test_an_index_given_beside_its_knowledge_base_is_refused_by_their_names(
+    stack: cdk.Stack,
+) -> None:
+    handbook = made_by_bedrock(stack, "Handbook")
+    index = VectorIndexKnowledgeBase.of(handbook, tenancy="shared")
+
+    with pytest.raises(InvalidArgument, match="not in 2: Handbook, Handbook") as refused:
+        GivenKnowledgeBases.of(stack, [handbook, index])
+
+    assert "Fn::GetAtt" not in str(refused.value)
+
+
+def test_what_is_made_tells_by_which_model_its_passages_compare(stack: cdk.Stack) -> None:
+    made = made_by_bedrock(stack, "Handbook").export_configuration()
+    known = BedrockKnowledgeBase(stack, "Known", knowledge_base_id="ABCDE12345")
+    entry = {**made, "knowledgeBaseId": "ABCDE12346"}  # CloudFormation alone knows its own
+
+    [read, unknown] = linked_settings(json.dumps([entry, known.export_configuration()]))
+
+    assert read.embedding == "amazon.titan-embed-text-v2:0, 256 dimensions"
+    assert unknown.embedding is None
