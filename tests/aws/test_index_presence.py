@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -12,9 +11,6 @@ from moto import mock_aws
 from stackroom.aws.index_presence import AT_ONCE, IndexPresence
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.filters import Has, any_of
-from stackroom.keys import Location, locate
-from stackroom.model import Catalog, Document, DocumentStatus
-from stackroom.settlement.search_check import SearchCheck
 from stackroom.tenancy import Rejected
 from stackroom_local.simulator.server import Configuration, Simulator
 from tests.simulator.world import CUSTOM, World, eventually
@@ -23,7 +19,6 @@ SERVICE = "s3vectors"  # of the fixture `client`
 
 ARN = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors/index/passages"
 S3 = "https://s3.us-east-1.amazonaws.com"
-NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 # Cut into several passages, of which any is as near as any other.
 LONG = "\n\n".join(f"Chapter {number}. " + "The pump is greased. " * 80 for number in range(8))
 
@@ -115,85 +110,26 @@ def test_one_question_finds_whose_documents_they_are(filled: Filled) -> None:
     numbers = range(AT_ONCE)
     for number in numbers:
         filled.ingest(f"doc-{number}", "A text.", user_id=f"user-{number}")
+    filled.ingest("doc-11", "A text.", user_id="!rejected")
 
     named = any_of(Has("document_id", f"doc-{number}") for number in (*numbers[1:], 99))
     found = filled.presence.retrieve("anything", named, 100).passages
+    nobodys = filled.presence.retrieve("anything", Rejected().filter(), 100).passages
 
     assert {each.custom_id: each.attributes["user_id"] for each in found} == {
         f"doc-{number}": f"user-{number}" for number in numbers[1:]
     }
+    assert [each.custom_id for each in nobodys] == ["doc-11"]
 
 
-@pytest.mark.processes
-def test_only_what_its_owner_finds_counts_as_found(filled: Filled) -> None:
-    """Two catalogs' in one question; of the third one's file the sidecar says it is mallory's."""
-    alices, bobs, carols = (owned(filled, user) for user in ("alice", "bob", "carol"))
-    for (catalog, document), user_id in ((alices, "alice"), (bobs, "bob"), (carols, "mallory")):
-        filled.ingest(
-            document.document_id,
-            "A text.",
-            user_id=user_id,
-            catalog_id=catalog.catalog_id,
-            filename=document.filename,
-        )
-    check = SearchCheck(knowledge_base=lambda _: filled.presence, at_once=lambda _: AT_ONCE)
-
-    found = check.found([alices, bobs, carols])
-    left = check.left(carols[0], [carols[1]])
-
-    assert found == {alices[1].document_id, bobs[1].document_id}
-    assert left == {carols[1].document_id}
-
-
-@pytest.mark.processes
-def test_rejected_files_are_found_as_nobodys(filled: Filled) -> None:
-    filled.ingest("doc-1", "A text.", user_id="!rejected")
-    filled.ingest("doc-2", "A text.", user_id="alice")
-
-    everything = filled.presence.retrieve("anything", None, 100).passages
-    nobodys = filled.presence.retrieve("anything", Rejected().filter(), 100).passages
-
-    assert {each.custom_id for each in everything} == {"doc-1", "doc-2"}
-    assert [each.custom_id for each in nobodys] == ["doc-1"]
-
-
-@pytest.mark.parametrize(
-    ("code", "error"),
-    [
-        ("TooManyRequestsException", KnowledgeBaseThrottled),
-        ("InternalServerException", KnowledgeBaseUnavailable),
-    ],
-)
 def test_an_index_that_does_not_answer_is_looked_into_again_later(
-    client: Any, code: str, error: type[Exception]
+    client: Any, stubber: Stubber
 ) -> None:
     presence = IndexPresence(client, ARN)
-    with Stubber(client) as stubber:
-        stubber.add_client_error("get_index", code, "not now", 500)
+    stubber.add_client_error("get_index", "TooManyRequestsException", "not now", 429)
+    stubber.add_client_error("get_index", "InternalServerException", "not now", 500)
 
-        with pytest.raises(error):
-            presence.retrieve("anything", None, 5)
-
-
-def owned(filled: Filled, user_id: str) -> tuple[Catalog, Document]:
-    place = locate(f"{user_id}/research/report.txt")
-    assert isinstance(place, Location), "a test's key has its place"
-    catalog = Catalog(
-        catalog_id=place.catalog_id,
-        user_id=user_id,
-        name="research",
-        s3_prefix=f"{user_id}/research/",
-        created_at=NOW,
-        updated_at=NOW,
-        knowledge_base_id=filled.knowledge_base_id,
-    )
-    document = Document(
-        catalog_id=place.catalog_id,
-        document_id=place.document_id,
-        filename=place.filename,
-        s3_key=f"{user_id}/research/report.txt",
-        status=DocumentStatus.INDEXING,
-        uploaded_at=NOW,
-        updated_at=NOW,
-    )
-    return catalog, document
+    with pytest.raises(KnowledgeBaseThrottled):
+        presence.retrieve("anything", None, 5)
+    with pytest.raises(KnowledgeBaseUnavailable):
+        presence.retrieve("anything", None, 5)
