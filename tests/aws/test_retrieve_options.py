@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from botocore.stub import Stubber
 
+from stackroom.aws.result_locations import OF_MANAGED, custom_id_of, uri_of
+from stackroom.aws.retrieve_filters import both, can_be_narrowed
 from stackroom.aws.retrieve_models import Attribute, ImplicitFilter, Reranking
 from stackroom.aws.retrieve_options import RetrieveOptions
 
@@ -189,3 +191,133 @@ def test_a_score_is_a_similarity_only_where_it_is_a_cosine(
     options: RetrieveOptions, expected: bool
 ) -> None:
     assert options.tells_similarity is expected
+
+
+def equals(key: str) -> dict[str, Any]:
+    return {"equals": {"key": key, "value": "x"}}
+
+
+def leaves(names: str) -> list[dict[str, Any]]:
+    return [equals(name) for name in names]
+
+
+def depth(condition: dict[str, Any]) -> int:
+    inner = [*condition.get("andAll", ()), *condition.get("orAll", ())]
+    return 1 + max(map(depth, inner)) if inner else 0
+
+
+def widest(condition: dict[str, Any]) -> int:
+    inner = [*condition.get("andAll", ()), *condition.get("orAll", ())]
+    return max([len(inner), *map(widest, inner)])
+
+
+def test_one_filter_alone_stays_as_it_is() -> None:
+    nested = {"orAll": [{"andAll": leaves("ab")}, {"andAll": leaves("cd")}]}
+
+    assert both(None, None) is None
+    assert both(equals("a"), None) == equals("a")
+    assert both(None, equals("a")) == equals("a")
+    assert both(nested, None) == nested  # alone it is as deep as Bedrock takes
+
+
+def test_two_filters_are_demanded_in_one_group() -> None:
+    choice = {"orAll": leaves("bc")}
+
+    assert both(equals("a"), equals("b")) == {"andAll": leaves("ab")}
+    assert both(equals("a"), choice) == {"andAll": [equals("a"), choice]}
+    assert both({"andAll": leaves("ab")}, {"andAll": leaves("cde")}) == {"andAll": leaves("abcde")}
+    assert both({"andAll": [equals("a"), {"andAll": leaves("bc")}]}, equals("d")) == {
+        "andAll": leaves("abcd")
+    }
+
+
+def test_more_demands_than_a_group_takes_are_put_in_groups_of_their_own() -> None:
+    choices = [{"orAll": leaves(names)} for names in ("pq", "rs", "tu")]
+
+    whole = both({"andAll": leaves("abc")}, {"andAll": [*leaves("de"), *choices]})
+    many = both({"andAll": [{"andAll": leaves("abcde")}, {"andAll": leaves("fghij")}]}, equals("k"))
+
+    assert whole == {"andAll": [{"andAll": leaves("abcde")}, *choices]}
+    assert many == {
+        "andAll": [{"andAll": leaves("abcde")}, {"andAll": leaves("fghij")}, equals("k")]
+    }
+    for condition in (whole, many):
+        assert (depth(dict(condition)), widest(dict(condition)) <= 5) == (2, True)
+
+
+def test_what_bedrock_would_not_take_is_refused() -> None:
+    deep = {"orAll": [{"andAll": leaves("ab")}, equals("c")]}
+    choices = [{"orAll": leaves("ab")} for _ in range(5)]
+
+    with pytest.raises(ValueError, match="an orAll that holds groups"):
+        both(deep, equals("d"))
+    with pytest.raises(ValueError, match="an orAll that holds groups"):
+        both(equals("d"), deep)
+    with pytest.raises(ValueError, match="more than 5 members"):
+        both({"andAll": choices}, equals("d"))
+
+
+@pytest.mark.parametrize(
+    ("fixed", "expected"),
+    [
+        (equals("a"), True),
+        ({"orAll": leaves("abcde")}, True),
+        ({"andAll": leaves("abcde")}, True),
+        ({"andAll": [{"orAll": leaves("ab")} for _ in range(4)]}, True),
+        ({"andAll": [{"orAll": leaves("ab")} for _ in range(5)]}, False),
+        ({"orAll": [{"andAll": leaves("ab")}, equals("c")]}, False),
+    ],
+)
+def test_a_fixed_filter_tells_whether_more_can_be_demanded(
+    fixed: dict[str, Any], expected: bool
+) -> None:
+    assert can_be_narrowed(fixed) is expected
+
+
+SOURCE = "x-amz-bedrock-kb-source-uri"
+
+
+@pytest.mark.parametrize(
+    ("location", "uri"),
+    [
+        ({"type": "S3", "s3Location": {"uri": "s3://b/a.pdf"}}, "s3://b/a.pdf"),
+        ({"type": "WEB", "webLocation": {"url": "https://a/b"}}, "https://a/b"),
+        ({"type": "CONFLUENCE", "confluenceLocation": {"url": "https://c"}}, "https://c"),
+        ({"type": "SALESFORCE", "salesforceLocation": {"url": "https://c"}}, "https://c"),
+        ({"type": "SHAREPOINT", "sharePointLocation": {"url": "https://c"}}, "https://c"),
+        ({"type": "ONEDRIVE", "oneDriveLocation": {"url": "https://c"}}, "https://c"),
+        ({"type": "GOOGLEDRIVE", "googleDriveLocation": {"url": "https://c"}}, "https://c"),
+        ({"type": "KENDRA", "kendraDocumentLocation": {"uri": "https://c"}}, "https://c"),
+        ({"type": "SQL", "sqlLocation": {"query": "SELECT 1"}}, None),
+        ({"type": "WEB"}, None),
+        (None, None),
+    ],
+)
+def test_a_passage_is_from_an_object_or_an_address(location: Any, uri: str | None) -> None:
+    assert uri_of(location, {}) == uri
+
+
+def test_an_address_elsewhere_is_never_taken_for_an_object() -> None:
+    location: Any = {"type": "WEB", "webLocation": {"url": "s3://docs/alice/secret.txt"}}
+
+    assert uri_of(location, {SOURCE: "https://a"}) is None
+
+
+def test_of_a_custom_document_there_is_its_id_and_the_object_that_bedrock_notes() -> None:
+    location: Any = {"type": "CUSTOM", "customDocumentLocation": {"id": "doc-1"}}
+
+    assert custom_id_of(location) == "doc-1"
+    assert uri_of(location, {SOURCE: "doc-1"}) is None
+    assert uri_of(location, {SOURCE: "s3://docs/a"}) == "s3://docs/a"
+    assert custom_id_of(None) is None
+
+
+def test_of_each_kind_of_knowledge_base_only_its_own_word_is_taken() -> None:
+    """The other's word may stand in a sidecar, where whoever uploads has chosen it."""
+    location: Any = {"type": "CUSTOM", "customDocumentLocation": {"id": "doc-1"}}
+    of_managed = {"_source_uri": "s3://docs/a"}
+    of_vector = {SOURCE: "s3://docs/alice/secret.txt"}
+
+    assert uri_of(location, of_managed, OF_MANAGED) == "s3://docs/a"
+    assert uri_of(location, of_managed) is None
+    assert uri_of(location, of_vector, OF_MANAGED) is None

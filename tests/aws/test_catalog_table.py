@@ -1,0 +1,345 @@
+"""Catalogs and documents in DynamoDB, beyond what tests/contract/ports holds every store to."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+from botocore.stub import Stubber
+
+from stackroom.aws import session, writes
+from stackroom.aws.catalog_register import DynamoCatalogRegister
+from stackroom.aws.catalogs import DynamoCatalogs
+from stackroom.aws.documents import DynamoDocuments
+from stackroom.aws.inventory import AwsInventory
+from stackroom.aws.items import to_item
+from stackroom.aws.transactions import transact
+from stackroom.errors import RecordChanged, StoreUnavailable
+from stackroom.model import DataSource, DataSourceType, DocumentStatus
+from stackroom.ports.inventory import ListingExpired
+from stackroom_local.simulator.errors import ServiceError
+from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
+from tests.records import NOW, a_catalog, a_document
+from tests.workflow.answering import answered
+
+
+@pytest.fixture
+def documents(dynamodb: Any) -> DynamoDocuments:
+    return DynamoDocuments(client=dynamodb, table=CATALOG_TABLE)
+
+
+def test_a_catalog_lists_its_documents_and_nothing_else_over_all_pages(
+    documents: DynamoDocuments, dynamodb: Any
+) -> None:
+    metadata = {"catalog_id": {"S": "cat-1"}, "sk": {"S": "METADATA"}}
+    dynamodb.put_item(TableName=CATALOG_TABLE, Item=metadata)
+    documents.save(a_document().model_copy(update={"catalog_id": "cat-2"}))
+    reason = "x" * 100_000  # 20 of these fill two pages: Query answers 1 MB at a time
+    failed = {"status": DocumentStatus.FAILED, "status_reason": reason}
+    saved = documents.save_all(a_document(number).model_copy(update=failed) for number in range(20))
+
+    listed = list(documents.of_catalog("cat-1"))
+
+    assert sorted(listed, key=lambda each: each.document_id) == saved
+
+
+def test_listing_and_reading_are_consistent(
+    documents: DynamoDocuments, dynamodb: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[dict[str, Any]] = []
+    dynamodb.meta.events.register(
+        "before-parameter-build.dynamodb", lambda params, **_: asked.append(params)
+    )
+
+    documents.get("cat-1", "doc-0001")
+    list(documents.of_catalog("cat-1"))
+    list(documents.open_in("cat-1"))
+    list(documents.failed_in("cat-1"))
+
+    assert [each["ConsistentRead"] for each in asked] == [True] * 4
+
+
+def test_a_record_from_before_is_taken_for_counted_as_the_totals_counted_it(
+    documents: DynamoDocuments, dynamodb: Any
+) -> None:
+    """They know neither what failed nor what is open; the first write of each tells them."""
+    totals = {"document_count": {"N": "2"}, "total_bytes": {"N": "20"}, "status": {"S": "ready"}}
+    key = {"catalog_id": {"S": "cat-1"}, "sk": {"S": "METADATA"}}
+    dynamodb.put_item(TableName=CATALOG_TABLE, Item={**key, **totals})
+    for number in (1, 2):
+        old = a_document(number, size=10, version=7).model_dump(mode="json")
+        item = to_item({**old, "sk": f"DOC#{old['document_id']}"})
+        dynamodb.put_item(TableName=CATALOG_TABLE, Item=item)
+    before = list(documents.open_in("cat-1"))
+    first, second = documents.of_catalog("cat-1")
+
+    opened = documents.save(first)
+    documents.save(second.moved(DocumentStatus.FAILED, at=NOW, reason="no text"))
+
+    counted = dynamodb.get_item(TableName=CATALOG_TABLE, Key=key)["Item"]
+    names = ("document_count", "total_bytes", "failed_count", "waiting_count", "open_count")
+    assert before == []
+    assert list(documents.open_in("cat-1")) == [opened]
+    assert [each.document_id for each in documents.failed_in("cat-1")] == ["doc-0002"]
+    assert [int(counted[name]["N"]) for name in names] == [2, 20, 1, 1, 1]
+
+
+@pytest.fixture
+def catalogs(dynamodb: Any) -> DynamoCatalogRegister:
+    return DynamoCatalogRegister(client=dynamodb, table=CATALOG_TABLE, control_table=CONTROL_TABLE)
+
+
+def counted(dynamodb: Any, user_id: str = "alice") -> int:
+    key = {"pk": {"S": f"USER#{user_id}"}, "sk": {"S": "CATALOGS"}}
+    found = dynamodb.get_item(TableName=CONTROL_TABLE, Key=key)
+    return int(found["Item"]["catalogs"]["N"])
+
+
+def test_a_catalog_is_listed_though_the_index_knows_nothing_of_it_yet(
+    catalogs: DynamoCatalogRegister, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(DynamoCatalogRegister, "ids_of", lambda *_: iter(()))
+    first, second = catalogs.open(a_catalog(1)), catalogs.open(a_catalog(2))
+    catalogs.mark_deleting(first.catalog_id, at=NOW)
+
+    both = list(catalogs.of_user("alice"))
+    catalogs.close(first)
+    left = list(catalogs.of_user("alice"))
+
+    assert {each.catalog_id for each in both} == {first.catalog_id, second.catalog_id}
+    assert left == [second]
+
+
+def test_a_catalog_that_no_register_names_is_listed_by_the_index(
+    catalogs: DynamoCatalogRegister, dynamodb: Any
+) -> None:
+    opened = catalogs.open(a_catalog())
+    key = {"pk": {"S": "USER#alice"}, "sk": {"S": "CATALOGS"}}
+    dynamodb.delete_item(TableName=CONTROL_TABLE, Key=key)
+
+    assert list(catalogs.of_user("alice")) == [opened]
+
+
+def cancel(stub: Stubber, *reasons: str) -> None:
+    """The next transaction is canceled, for a reason each of its items."""
+    canceled = {"CancellationReasons": [{"Code": each} for each in reasons]}
+    stub.add_client_error(
+        "transact_write_items", "TransactionCanceledException", modeled_fields=canceled
+    )
+
+
+def test_an_opening_that_others_of_the_same_user_were_in_the_way_of_is_tried_again_at_once(
+    catalogs: DynamoCatalogRegister, dynamodb: Any
+) -> None:
+    with Stubber(dynamodb) as stub:
+        cancel(stub, "None", "TransactionConflict")
+        cancel(stub, "None", "TransactionConflict")
+        stub.add_response("transact_write_items", {})
+
+        opened = catalogs.open(a_catalog())
+        stub.assert_no_pending_responses()
+
+    assert opened == a_catalog()
+
+
+def test_an_opening_canceled_for_a_mistake_of_ours_is_not(
+    catalogs: DynamoCatalogRegister, dynamodb: Any
+) -> None:
+    with Stubber(dynamodb) as stub:
+        cancel(stub, "ValidationError", "None")
+        stub.add_response("get_item", {})
+
+        with pytest.raises(ClientError, match="TransactionCanceled"):
+            catalogs.open(a_catalog())
+
+
+def test_catalogs_beyond_one_batch_and_keys_left_over_are_asked_for_again(
+    dynamodb: Any,
+) -> None:
+    catalogs = DynamoCatalogs(client=dynamodb, table=CATALOG_TABLE)
+    keys = [{"catalog_id": {"S": f"cat-{number}"}} for number in range(101)]
+    left_over = {CATALOG_TABLE: {"Keys": [{**keys[0], "sk": {"S": "METADATA"}}]}}
+    empty: dict[str, Any] = {"Responses": {CATALOG_TABLE: []}}
+
+    with Stubber(dynamodb) as stub:
+        page = {"Items": keys[:60], "LastEvaluatedKey": keys[59]}
+        stub.add_response("query", page)
+        stub.add_response("query", {"Items": keys[60:]})
+        stub.add_response("batch_get_item", {**empty, "UnprocessedKeys": left_over})
+        stub.add_response("batch_get_item", empty, {"RequestItems": left_over})
+        stub.add_response("batch_get_item", empty)
+        listed = list(catalogs.of_user("alice"))
+        stub.assert_no_pending_responses()
+
+    assert listed == []
+
+
+def test_a_refused_closing_counts_nothing(catalogs: DynamoCatalogRegister, dynamodb: Any) -> None:
+    catalog = catalogs.open(a_catalog())
+
+    with pytest.raises(RecordChanged):
+        catalogs.close(catalog)
+
+    assert counted(dynamodb) == 1
+
+
+def test_a_closing_that_others_were_in_the_way_of_is_tried_again(
+    catalogs: DynamoCatalogRegister, dynamodb: Any
+) -> None:
+    catalog = catalogs.open(a_catalog())
+
+    with Stubber(dynamodb) as stub:
+        cancel(stub, "TransactionConflict", "None")
+        stub.add_response("transact_write_items", {})
+        catalogs.close(catalog)
+        stub.assert_no_pending_responses()
+
+
+MALFORMED = [
+    {"size": {"S": "large"}},
+    {"surprise": {"S": "somebody's"}},
+    {"status": {"S": "lost"}},
+]
+
+
+def test_a_record_that_is_none_is_named_and_the_others_are_listed(dynamodb: Any) -> None:
+    kept = DynamoDocuments(client=dynamodb, table=CATALOG_TABLE).save(a_document())
+    for number, values in enumerate(MALFORMED):
+        key = {"catalog_id": {"S": "cat-broken"}, "sk": {"S": f"DOC#{number}"}}
+        dynamodb.put_item(TableName=CATALOG_TABLE, Item=key | values)
+    inventory = AwsInventory(
+        s3=None,
+        dynamodb=dynamodb,
+        bedrock_agent=None,
+        bucket=BUCKET,
+        catalog_table=CATALOG_TABLE,
+    )
+
+    page = inventory.records(None)
+
+    assert page.items == [kept]
+    told = sorted(page.malformed)
+    assert [each[:18] for each in told] == [f"cat-broken DOC#{number}: " for number in range(3)]
+    assert "somebody's" not in str(told)
+
+
+def test_a_token_that_is_taken_no_more_says_that_the_listing_must_begin_anew() -> None:
+    client = session.client("bedrock-agent")
+    inventory = AwsInventory(
+        s3=None, dynamodb=None, bedrock_agent=client, bucket=BUCKET, catalog_table=CATALOG_TABLE
+    )
+    source = DataSource(
+        knowledge_base_id="KB1234567X", data_source_id="DS1234567X", type=DataSourceType.CUSTOM
+    )
+
+    def refuse(_operation: Any, _asked: dict[str, Any]) -> dict[str, Any]:
+        raise ServiceError("ValidationException", "the token is not valid")
+
+    with answered(refuse, client):
+        assert inventory.indexed(source, None) is None
+        with pytest.raises(ListingExpired, match="the listing of DS1234567X"):
+            inventory.indexed(source, "a token of yesterday")
+
+
+SERVICE = "dynamodb"  # of the fixture `client`
+
+KEY = {"catalog_id": {"S": "cat-1"}, "sk": {"S": "METADATA"}}
+PUT = {"Put": {"TableName": CATALOG_TABLE, "Item": KEY}}
+
+Write = Callable[[Any], object]
+WRITES: dict[str, Write] = {
+    "transact_write_items": lambda client: transact(client, PUT, PUT),
+    "put_item": lambda client: writes.put(client, CATALOG_TABLE, KEY, condition="a = b"),
+    "update_item": lambda client: writes.update(
+        client, CATALOG_TABLE, KEY, "SET a = :a", {":a": 1}
+    ),
+    "delete_item": lambda client: writes.delete(
+        client, CATALOG_TABLE, KEY, condition="a = :a", values={":a": 1}
+    ),
+}
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The attempts that were paused after."""
+    paused: list[int] = []
+    monkeypatch.setattr("stackroom.aws.transactions._among_writers", paused.append)
+    return paused
+
+
+def conflict(stub: Stubber, operation: str) -> None:
+    if operation == "transact_write_items":
+        cancel(stub, "None", "TransactionConflict")
+    else:
+        stub.add_client_error(operation, "TransactionConflictException")
+
+
+@pytest.mark.parametrize("operation", WRITES)
+def test_a_write_that_met_another_is_tried_again_until_it_is_for_the_workflow_to_do_so(
+    client: Any, pauses: list[int], operation: str
+) -> None:
+    with Stubber(client) as stub:
+        conflict(stub, operation)
+        conflict(stub, operation)
+        stub.add_response(operation, {"Attributes": KEY} if operation == "update_item" else {})
+
+        WRITES[operation](client)
+        stub.assert_no_pending_responses()
+        assert pauses == [0, 1]
+
+        pauses.clear()
+        for _ in range(12):
+            conflict(stub, operation)
+        with pytest.raises(StoreUnavailable, match="TransactionConflict"):
+            WRITES[operation](client)
+
+    assert len(pauses) == 11
+
+
+def test_a_transaction_that_came_to_a_busy_partition_is_tried_again_later(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """boto3 repeats throttled calls, but no canceled ones."""
+    waited: list[int] = []
+    monkeypatch.setattr("stackroom.aws.transactions._while_busy", waited.append)
+
+    with Stubber(client) as stub:
+        cancel(stub, "None", "ThrottlingError")
+        stub.add_response("transact_write_items", {})
+        transact(client, PUT, PUT)
+        for _ in range(12):
+            cancel(stub, "None", "ProvisionedThroughputExceeded")
+        with pytest.raises(StoreUnavailable, match="ProvisionedThroughputExceeded"):
+            transact(client, PUT, PUT)
+        stub.assert_no_pending_responses()
+
+    assert waited == [0, *range(11)]
+
+
+def test_a_condition_that_is_not_met_is_no_conflict(client: Any, pauses: list[int]) -> None:
+    with Stubber(client) as stub:
+        cancel(stub, "ConditionalCheckFailed", "TransactionConflict")
+
+        with pytest.raises(client.exceptions.TransactionCanceledException):
+            transact(client, PUT, PUT)
+
+    assert pauses == []
+
+
+def test_documents_whose_writers_meet_are_all_kept(dynamodb: Any, pauses: list[int]) -> None:
+    """A conflict is nobody's change: no RecordChanged, and none is left out of many."""
+    documents = DynamoDocuments(client=dynamodb, table=CATALOG_TABLE)
+    metadata = {**KEY, "status": {"S": "ready"}}
+    dynamodb.put_item(TableName=CATALOG_TABLE, Item=metadata)
+    read = documents.save_all(a_document(number) for number in range(3))
+    later = NOW + timedelta(minutes=1)
+
+    with Stubber(dynamodb) as stub:
+        conflict(stub, "transact_write_items")
+        stub.add_response("transact_write_items", {})
+        saved = documents.save_all(each.moved(DocumentStatus.INDEXED, at=later) for each in read)
+        stub.assert_no_pending_responses()
+
+    assert [each.document_id for each in saved] == ["doc-0000", "doc-0001", "doc-0002"]
+    assert pauses == [0]

@@ -1,0 +1,309 @@
+"""What lies in the control table, beyond what tests/contract/ports holds every store to."""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from botocore.stub import Stubber
+
+from stackroom.aws.admission import DynamoAdmissionBook
+from stackroom.aws.items import from_item
+from stackroom.aws.leases import DynamoLeases
+from stackroom.aws.receipts import DynamoReceipts
+from stackroom.aws.selections import DynamoSelections
+from stackroom.aws.turns import DynamoTurnBook
+from stackroom.errors import ServiceRefused, StoreUnavailable
+from stackroom.model import Receipt
+from stackroom.ports.admission import Grant, Ledger, Mode, Rate, Waiter
+from stackroom.ports.runs import Lease
+from stackroom.ports.turns import Share, Turns
+from stackroom.runs.leases import Runs
+from tests.aws.stores import CONTROL_TABLE
+from tests.fakes.pipeline import FakeExecutions
+from tests.records import NOW
+
+
+@pytest.fixture
+def leases(dynamodb: Any) -> DynamoLeases:
+    return DynamoLeases(client=dynamodb, table=CONTROL_TABLE)
+
+
+def taken(leases: DynamoLeases, worklist_id: str) -> Lease:
+    lease = leases.take(leases.ask(worklist_id), until=NOW, failures=0)
+    assert lease is not None
+    return lease
+
+
+def test_held_leases_are_listed_over_all_pages(leases: DynamoLeases, dynamodb: Any) -> None:
+    held = {taken(leases, f"cat-{number}").worklist_id for number in range(12)}
+    leases.ask("cat-free")
+    taken(leases, "cat-done")
+    leases.release("cat-done", 1, served=1)
+    for number in range(12):  # Scan answers 1 MB at a time, before it filters
+        item = {"pk": {"S": f"INSPECTION#{number}"}, "sk": {"S": "x"}, "reason": {"S": "x" * 2**17}}
+        dynamodb.put_item(TableName=CONTROL_TABLE, Item=item)
+
+    assert {lease.worklist_id for lease in leases.held()} == held
+
+
+def test_expired_leases_are_found_without_reading_the_table(
+    leases: DynamoLeases, dynamodb: Any
+) -> None:
+    expired = {taken(leases, f"cat-{number}").worklist_id for number in range(3)}
+    asked: list[tuple[str, str | None]] = []
+    dynamodb.meta.events.register(
+        "before-parameter-build.dynamodb",
+        lambda params, model, **_: asked.append((model.name, params.get("IndexName"))),
+    )
+
+    found = {lease.worklist_id for lease in leases.expired(NOW + timedelta(seconds=1))}
+
+    assert found == expired
+    assert asked == [("Query", "live-index")]
+
+
+def test_a_run_of_an_idle_worklist_takes_two_writes_of_its_lease(
+    leases: DynamoLeases, dynamodb: Any
+) -> None:
+    asked: list[str] = []
+    dynamodb.meta.events.register(
+        "before-parameter-build.dynamodb", lambda model, **_: asked.append(model.name)
+    )
+    runs = Runs(leases=leases, executions=FakeExecutions(), now=lambda: NOW)
+
+    runs.ask("cat-1")
+    runs.renew("cat-1", 1)
+
+    assert asked == ["UpdateItem"] * 2
+
+
+@pytest.fixture
+def receipts(dynamodb: Any) -> DynamoReceipts:
+    return DynamoReceipts(client=dynamodb, table=CONTROL_TABLE)
+
+
+def a_receipt(number: int, filename: str = "report.pdf") -> Receipt:
+    return Receipt(
+        receipt_id=f"r-{number:04}",
+        user_id="alice",
+        catalog_id="cat-1",
+        document_id=f"doc-{number}",
+        filename=filename,
+        asked_at=NOW,
+    )
+
+
+def test_a_receipt_is_kept_for_400_days_after_it_was_asked_for_and_is_no_run(
+    receipts: DynamoReceipts, dynamodb: Any
+) -> None:
+    receipts.keep(a_receipt(1))
+
+    key = {"pk": {"S": "RECEIPTS#alice"}, "sk": {"S": "r-0001"}}
+    item = dynamodb.get_item(TableName=CONTROL_TABLE, Key=key)["Item"]
+    leases = DynamoLeases(client=dynamodb, table=CONTROL_TABLE)
+    assert int(item["expires_at"]["N"]) == int((NOW + timedelta(days=400)).timestamp())
+    assert list(leases.held()) == list(leases.expired(NOW + timedelta(days=1))) == []
+
+
+def test_receipts_are_listed_over_all_pages(receipts: DynamoReceipts) -> None:
+    kept = [a_receipt(number, "x" * 100_000) for number in range(20)]  # Query answers 1 MB at most
+    for each in kept:
+        receipts.keep(each)
+
+    assert list(receipts.of_user("alice")) == kept[::-1]
+
+
+def test_everybodys_open_receipts_are_listed_the_oldest_first_until_they_are_closed(
+    receipts: DynamoReceipts,
+) -> None:
+    late, early, closed = a_receipt(1), a_receipt(2), a_receipt(3)
+    early = early.model_copy(update={"user_id": "bob", "asked_at": NOW - timedelta(hours=1)})
+    for each in (late, early, closed):
+        receipts.keep(each)
+    receipts.keep(closed.model_copy(update={"unsearchable_since": NOW}))
+
+    assert receipts.open_ones(limit=10) == [early, late]
+    assert receipts.open_ones(limit=1) == [early]
+
+
+UNTIL = NOW + timedelta(hours=12)
+
+
+@pytest.fixture
+def selections(dynamodb: Any) -> DynamoSelections:
+    return DynamoSelections(client=dynamodb, table=CONTROL_TABLE)
+
+
+def test_a_selection_is_of_one_session_of_one_user(selections: DynamoSelections) -> None:
+    selections.keep("alice", "s1", "cat-1", until=UNTIL)
+    selections.keep("alice", "s1", "cat-2", until=UNTIL)
+
+    assert selections.get("alice", "s1", at=NOW) == "cat-2"
+    assert selections.get("alice", "s2", at=NOW) is None
+    assert selections.get("bob", "s1", at=NOW) is None
+
+    for _ in range(2):
+        selections.forget("alice", "s1")
+    assert selections.get("alice", "s1", at=NOW) is None
+
+
+def test_it_is_over_in_time_though_dynamodb_removes_it_later(
+    selections: DynamoSelections, dynamodb: Any
+) -> None:
+    selections.keep("alice", "s1", "cat-1", until=UNTIL)
+
+    last = selections.get("alice", "s1", at=UNTIL - timedelta(seconds=1))
+    over = selections.get("alice", "s1", at=UNTIL)
+
+    [item] = dynamodb.scan(TableName=CONTROL_TABLE)["Items"]
+    assert (last, over) == ("cat-1", None)
+    assert int(item["expires_at"]["N"]) == UNTIL.timestamp()
+
+
+KEY = {"pk": {"S": "TURNS"}, "sk": {"S": "Retrieve"}}
+
+
+def a_book(dynamodb: Any, *, table: str = CONTROL_TABLE, operation: str = "Retrieve") -> Any:
+    return DynamoTurnBook(client=dynamodb, table=table, operation=operation)
+
+
+def test_each_rate_has_a_ledger_which_leaves_by_itself_an_hour_after_it_was_last_needed(
+    dynamodb: Any,
+) -> None:
+    a_book(dynamodb).write(Turns(at=1_700_000_000.9, free=3.0))
+
+    item = dynamodb.get_item(TableName=CONTROL_TABLE, Key=KEY)["Item"]
+    assert item["expires_at"] == {"N": "1700003600"}
+    assert a_book(dynamodb, operation="QueryVectors").read() == Turns()
+
+
+def test_one_that_nobody_understands_is_begun_anew(dynamodb: Any) -> None:
+    book = a_book(dynamodb)
+    item = {**KEY, "version": {"N": "4"}, "told": {"S": '{"shares": 7}'}}
+    dynamodb.put_item(TableName=CONTROL_TABLE, Item=item)
+
+    seen = book.read()
+    book.write(seen)
+
+    assert seen == Turns(version=4)
+    assert book.read() == Turns(version=5)
+
+
+def test_two_hundred_tenants_fit_into_three_write_units_when_few_of_them_ask(
+    dynamodb: Any,
+) -> None:
+    asked_lately = {f"{number:08x}": Share(lately=0.779) for number in range(75)}
+    shares = {**asked_lately, "ffffffff": Share(lately=49.123, due=1_700_000_001.123)}
+
+    a_book(dynamodb).write(Turns(at=1_700_000_000.123, free=12.345, shares=shares))
+
+    item = dynamodb.get_item(TableName=CONTROL_TABLE, Key=KEY)["Item"]
+    size = sum(len(name) + len(str(*value.values())) for name, value in item.items())
+    assert size <= 3 * 1024
+
+
+def test_a_table_that_is_not_there_is_a_refusal_to_go_on_without(dynamodb: Any) -> None:
+    book = a_book(dynamodb, table="gone")
+
+    with pytest.raises(ServiceRefused, match="GetItem answered ResourceNotFoundException"):
+        book.read()
+    with pytest.raises(ServiceRefused, match="PutItem answered ResourceNotFoundException"):
+        book.write(Turns())
+
+
+LONGEST_TOKEN = "t" * 2048  # TaskToken [API model Step Functions]
+
+
+@pytest.fixture
+def book(dynamodb: Any) -> DynamoAdmissionBook:
+    return DynamoAdmissionBook(client=dynamodb, table=CONTROL_TABLE)
+
+
+def a_grant(number: int) -> Grant:
+    return Grant(
+        worklist_id=f"cat-{number:016}",
+        epoch=number,
+        knowledge_base_id="KB12345678",
+        mode=Mode.EXCLUSIVE if number < 5 else Mode.SHARED,
+        slots=1,
+        granted_at=NOW,
+        until=NOW,
+        start_at=NOW if number < 5 else None,
+        claimed=True,
+        size=50_000_000,
+        is_large=number < 10,
+    )
+
+
+def a_waiter(number: int) -> Waiter:
+    return Waiter(
+        worklist_id=f"cat-{number:04}",
+        epoch=1,
+        knowledge_base_id="KB12345678",
+        mode=Mode.SHARED,
+        since=NOW + timedelta(microseconds=number),
+        calls=1,
+        token=LONGEST_TOKEN,
+    )
+
+
+def test_a_full_ledger_is_read_with_one_capacity_unit(
+    book: DynamoAdmissionBook, dynamodb: Any
+) -> None:
+    phases = {f"KB{number:08}": NOW for number in range(5)}
+    grants = tuple(map(a_grant, range(15)))  # five jobs and ten direct calls
+
+    rate = Rate(base_ms=100_000, beyond_ms=10_000_000, size=50_000_000)
+
+    book.write(
+        Ledger(grants=grants, next_start=NOW, phases=phases, rates=dict.fromkeys(Mode, rate))
+    )
+
+    key = {"pk": {"S": "ADMISSION"}, "sk": {"S": "LEDGER"}}
+    found = from_item(dynamodb.get_item(TableName=CONTROL_TABLE, Key=key)["Item"])
+    assert len(json.dumps(found, default=str, separators=(",", ":"))) < 4096
+
+
+def test_a_queue_is_read_over_all_pages(book: DynamoAdmissionBook, dynamodb: Any) -> None:
+    waiters = [a_waiter(number) for number in range(12)]
+    for waiter in waiters:
+        book.enqueue(waiter)
+    dynamodb.meta.events.register(  # Query answers 1 MB at a time, which is some 500 as a rule
+        "before-parameter-build.dynamodb.Query", lambda params, **_: params.update(Limit=4)
+    )
+
+    assert book.waiting("KB12345678", Mode.SHARED, limit=11) == waiters[:11]
+
+
+def test_what_decides_over_grants_is_read_consistently(
+    book: DynamoAdmissionBook, dynamodb: Any
+) -> None:
+    asked: list[dict[str, Any]] = []
+    dynamodb.meta.events.register(
+        "before-parameter-build.dynamodb", lambda params, **_: asked.append(params)
+    )
+
+    book.read()
+    book.waiting("KB12345678", Mode.SHARED, limit=1)
+
+    assert [each["ConsistentRead"] for each in asked] == [True, True]
+
+
+def test_a_throttled_table_is_asked_again_later(book: DynamoAdmissionBook, dynamodb: Any) -> None:
+    operations = ["get_item", "put_item", "put_item", "delete_item", "query"]
+
+    with Stubber(dynamodb) as stub:
+        for operation in operations:
+            stub.add_client_error(operation, "ThrottlingException", "slow", 400)
+        with pytest.raises(StoreUnavailable, match="GetItem"):
+            book.read()
+        with pytest.raises(StoreUnavailable, match="PutItem"):
+            book.write(replace(Ledger(), version=3))
+        with pytest.raises(StoreUnavailable, match="PutItem"):
+            book.enqueue(a_waiter(1))
+        with pytest.raises(StoreUnavailable, match="DeleteItem"):
+            book.dequeue(a_waiter(1))
+        with pytest.raises(StoreUnavailable, match="Query"):
+            book.waiting("KB12345678", Mode.SHARED, limit=1)
