@@ -4,6 +4,7 @@ import io
 import itertools
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +52,15 @@ def database(server: PostgreSQL) -> Iterator[Database]:
         yield database
 
 
+@dataclass
 class FixedModel:
     """bedrock-runtime, to which all texts mean the same."""
 
+    dimensions: int = 256
+
     def invoke_model(self, **_asked: Any) -> dict[str, Any]:
-        return {"body": io.BytesIO(json.dumps({"embedding": [*EAST, *[0] * 253]}).encode())}
+        vector = [*EAST, *[0] * (self.dimensions - 3)]
+        return {"body": io.BytesIO(json.dumps({"embedding": vector}).encode())}
 
 
 def client(service: str) -> Any:
@@ -78,52 +83,38 @@ def told(database: Database, **members: Any) -> str:
     return json.dumps([{**ENTRY, **local, "embeddingDimensions": 256, **members}])
 
 
+def found_for(database: Database, caller: Caller | None, **members: Any) -> list[str]:
+    retrieval = linked_retrieval(linked_settings(told(database, **members)), client)
+    answer = retrieval.search(SearchArguments(query="leave"), caller)
+    return [result.text for result in answer.results]
+
+
 @pytest.mark.processes
-@pytest.mark.parametrize("way", ["SEMANTIC", "HYBRID", None])
-def test_each_user_finds_their_own_documents(database: Database, way: str | None) -> None:
-    for user in ("alice", "bob"):
-        database.put(f"leave of {user}", user_id=user)
+def test_each_user_finds_their_own_documents_behind_the_filter_that_always_holds(
+    database: Database,
+) -> None:
+    for user, year in (("alice", 2026), ("bob", 2019)):
+        database.put(f"leave of {user}", user_id=user, attributes={"year": year})
     database.put("leave of everybody")
-    settings = linked_settings(told(database, **({"overrideSearchType": way} if way else {})))
-    retrieval = linked_retrieval(settings, client)
-
-    found = {
-        user: [result.text for result in answer.results]
-        for user in ("alice", "bob", "carol")
-        if (answer := retrieval.search(SearchArguments(query="leave"), Caller(user)))
-    }
-
-    shared = linked_retrieval(linked_settings(told(database, tenancy="shared")), client)
-    everybodys = shared.search(SearchArguments(query="leave"), Caller("alice"))
-
-    assert found == {"alice": ["leave of alice"], "bob": ["leave of bob"], "carol": []}
-    assert [result.text for result in everybodys.results] == ["leave of everybody"]
-    with pytest.raises(MissingIdentity):
-        retrieval.search(SearchArguments(query="leave"), None)
-
-
-@pytest.mark.processes
-def test_a_filter_that_always_holds_holds(database: Database) -> None:
-    database.put("old leave", user_id="alice", attributes={"year": 2019})
-    database.put("new leave", user_id="alice", attributes={"year": 2026})
     since = {"greaterThan": {"key": "year", "value": 2020}}
-    retrieval = linked_retrieval(linked_settings(told(database, retrievalFilter=since)), client)
 
-    answer = retrieval.search(SearchArguments(query="leave"), Caller("alice"))
-
-    assert [result.text for result in answer.results] == ["new leave"]
+    for way in ({}, {"overrideSearchType": "SEMANTIC"}, {"overrideSearchType": "HYBRID"}):
+        assert found_for(database, Caller("alice"), **way) == ["leave of alice"]
+        assert found_for(database, Caller("bob"), **way) == ["leave of bob"]
+        assert found_for(database, Caller("carol"), **way) == []
+        with pytest.raises(MissingIdentity):
+            found_for(database, None, **way)
+    assert found_for(database, Caller("alice"), tenancy="shared") == ["leave of everybody"]
+    assert found_for(database, Caller("alice"), retrievalFilter=since) == ["leave of alice"]
+    assert found_for(database, Caller("bob"), retrievalFilter=since) == []
 
 
 @pytest.mark.processes
-def test_tables_of_other_dimensions_fail_with_the_operator_told(
+def test_tables_of_other_dimensions_fail_without_a_word_of_the_question(
     database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
-    class LargeModel(FixedModel):
-        def invoke_model(self, **_asked: Any) -> dict[str, Any]:
-            return {"body": io.BytesIO(json.dumps({"embedding": [1.0] * 512}).encode())}
-
     settings = linked_settings(told(database, embeddingDimensions=512))
-    retrieval = linked_retrieval(settings, lambda _service: LargeModel())
+    retrieval = linked_retrieval(settings, lambda _service: FixedModel(512))
 
     with pytest.raises(RetrievalFailed):
         retrieval.search(SearchArguments(query="leave in secret"), Caller("alice"))
@@ -156,10 +147,17 @@ def test_an_entry_that_can_not_be_used_is_told_by_its_member(
     assert "secret" not in str(raised.value)
 
 
-def test_a_database_is_connected_to_with_a_token_and_its_certificate_verified() -> None:
-    address = Address(
-        host="db.example.com", database="knowledge", user="agent", ssl_root_cert=where()
+def an_address(certificates: str | None = None) -> Address:
+    return Address(
+        host="db.example.com",
+        database="knowledge",
+        user="agent",
+        ssl_root_cert=certificates or where(),
     )
+
+
+def test_a_database_is_connected_to_with_a_token_and_its_certificate_verified() -> None:
+    address = an_address()
 
     first, second = (address.connecting(rds)() for _ in range(2))
 
@@ -178,29 +176,25 @@ def test_a_database_is_connected_to_with_a_token_and_its_certificate_verified() 
     assert second["sslmode"] == "verify-full"
 
 
-@pytest.mark.parametrize("name", ["not-there.pem", "a\0b"])
-def test_without_certificates_nobody_is_told_to_wait(tmp_path: Path, name: str) -> None:
-    there = str(tmp_path / name)
-    address = Address(host="localhost", database="knowledge", user="agent", ssl_root_cert=there)
-    connections = Connections(address.connecting(rds))
-
+def refusal_of(connecting: Any) -> str:
+    connections = Connections(connecting)
     with pytest.raises(SearchRefused) as raised:
         connections.read("Search", lambda connection: None, user_id=None)
     connections.close()
+    return str(raised.value)
 
-    assert str(raised.value) == f"sslRootCert: there is no file {there!r}"
 
-
-def test_without_credentials_no_connection_is_tried() -> None:
+def test_without_certificates_or_credentials_nobody_is_told_to_wait(tmp_path: Path) -> None:
     def nobody(_service: str) -> Any:
         raise NoCredentialsError
 
-    address = Address(
-        host="db.example.com", database="knowledge", user="agent", ssl_root_cert=where()
-    )
-
-    with pytest.raises(SearchRefused, match="GenerateDBAuthToken can't be called: NoCredentials"):
-        address.connecting(nobody)()
+    for name in ("not-there.pem", "a\0b"):
+        there = str(tmp_path / name)
+        assert refusal_of(an_address(there).connecting(rds)) == (
+            f"sslRootCert: there is no file {there!r}"
+        )
+    told = refusal_of(an_address().connecting(nobody))
+    assert "GenerateDBAuthToken can't be called: NoCredentials" in told
 
 
 @pytest.mark.processes
@@ -225,14 +219,10 @@ def test_a_server_without_tls_is_told_no_token(database: Database, tmp_path: Pat
         assert wire.heard(b"X-Amz") == wire.heard(READING.encode()) == 0
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "/run/postgresql"])
-def test_this_machine_is_reached_without_tls_where_that_is_said(host: str) -> None:
-    address = Address(host=host, database="knowledge", user="agent", is_local=True)
-
-    assert address.connecting(rds)()["sslmode"] == "disable"
-
-
-@pytest.mark.parametrize("host", ["10.0.0.7", "localhost.example.com", "0.0.0.0"])
-def test_no_other_machine_is_reached_without_tls(host: str) -> None:
-    with pytest.raises(ValueError, match="not of this machine"):
-        Address(host=host, database="knowledge", user="agent", is_local=True)
+def test_this_machine_alone_is_reached_without_tls_where_that_is_said() -> None:
+    for host in ("127.0.0.1", "::1", "localhost", "/run/postgresql"):
+        address = Address(host=host, database="knowledge", user="agent", is_local=True)
+        assert address.connecting(rds)()["sslmode"] == "disable"
+    for host in ("10.0.0.7", "localhost.example.com", "0.0.0.0"):
+        with pytest.raises(ValueError, match="not of this machine"):
+            Address(host=host, database="knowledge", user="agent", is_local=True)
