@@ -81,19 +81,25 @@ def test_catalogs_are_listed_in_two_round_trips_right_after_they_were_made(tools
     assert operations[2:] == ["BatchGetItem"]
 
 
-def test_a_list_of_many_catalogs_goes_on_where_the_page_before_ended(
+def test_lists_go_on_where_the_page_before_ended(
     tools: Tools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stackroom.catalogs.listing.CATALOGS", 2)
+    for limit in ("CATALOGS", "DOCUMENTS"):
+        monkeypatch.setattr(f"stackroom.catalogs.listing.{limit}", 2)
     made = [tools.create(f"Catalog {number}") for number in range(3)]
+    uploaded = {tools.upload(made[0], f"{number}.txt") for number in range(3)}
 
-    first = tools.call("list_catalogs")["metadata"]
-    second = tools.call("list_catalogs", next_token=first["next_token"])["metadata"]
-
-    listed = [each["catalog_id"] for page in (first, second) for each in page["catalogs"]]
-    assert listed == made
-    assert (first["catalog_count"], second["catalog_count"]) == (3, 3)
-    assert second["next_token"] is None
+    for tool, given, of, name, expected in (
+        ("list_catalogs", {}, "catalogs", "catalog_id", set(made)),
+        ("list_catalog_documents", {"catalog_id": made[0]}, "documents", "document_id", uploaded),
+    ):
+        first = tools.call(tool, **given)
+        token = first["metadata"]["next_token"]
+        second = tools.call(tool, **given, next_token=token)["metadata"]
+        found = [each[name] for page in (first["metadata"], second) for each in page[of]]
+        assert f"call {tool} with next_token {token}" in text_of(first)
+        assert (len(found), set(found)) == (3, expected)
+        assert second["next_token"] is None
 
 
 def test_uploading_a_file_in_the_call(tools: Tools) -> None:
@@ -289,19 +295,28 @@ def test_a_selection_is_of_one_user_in_one_session_for_twelve_hours_or_until_it_
     assert "Specify catalog_id" in text
 
 
-def test_deleting_a_document(tools: Tools) -> None:
+def test_a_document_has_a_link_for_a_quarter_of_an_hour_until_it_is_deleted(tools: Tools) -> None:
     catalog_id = tools.create()
-    document_id = tools.index(catalog_id, "a.txt")
+    document_id = tools.upload(catalog_id, "2026/Größe.txt")
+    named = {"catalog_id": catalog_id, "document_id": document_id}
 
-    answer = tools.call("delete_catalog_document", catalog_id=catalog_id, document_id=document_id)
-    again = tools.call("download_from_catalog", catalog_id=catalog_id, document_id=document_id)
+    link = tools.call("download_from_catalog", **named)
+    deleted = tools.call("delete_catalog_document", **named)
+    again = tools.call("download_from_catalog", **named)
 
-    assert text_of(answer) == "Deleted 'a.txt' from catalog. Vector cleanup initiated."
-    assert re.fullmatch(r"rcpt-\w+-\w+", answer["metadata"].pop("receipt_id"))
-    assert answer["metadata"] == {
+    url = link["metadata"]["download_url"]
+    asked = urllib.parse.parse_qs(urllib.parse.urlparse(url).query)
+    assert text_of(link) == f"Download link for '2026/Größe.txt' (expires in 15 minutes): {url}"
+    assert (asked["X-Amz-Expires"], link["metadata"]["expires_in_seconds"]) == (["900"], 900)
+    assert asked["response-content-disposition"] == [
+        "attachment; filename=\"Gr__e.txt\"; filename*=UTF-8''Gr%C3%B6%C3%9Fe.txt"
+    ]
+    assert text_of(deleted) == "Deleted '2026/Größe.txt' from catalog. Vector cleanup initiated."
+    assert re.fullmatch(r"rcpt-\w+-\w+", deleted["metadata"].pop("receipt_id"))
+    assert deleted["metadata"] == {
         "tool_type": "knowledge_base",
         "document_id": document_id,
-        "filename": "a.txt",
+        "filename": "2026/Größe.txt",
         "vectors_removed": False,
     }
     assert told_of(again)[0] == "DOCUMENT_NOT_FOUND"
@@ -353,21 +368,6 @@ def test_a_catalog_is_deleted_in_two_calls_and_takes_nothing_from_then_on(tools:
     assert "- Status: deleting" in text_of(tools.call("list_catalogs"))
     asked = tools.call("query_catalog", query="anything?")
     assert told_of(asked)[0] == "NO_CATALOG_SELECTED"
-
-
-def test_a_download_link_is_for_a_quarter_of_an_hour(tools: Tools) -> None:
-    catalog_id = tools.create()
-    document_id = tools.upload(catalog_id, "2026/Größe.txt")
-
-    answer = tools.call("download_from_catalog", catalog_id=catalog_id, document_id=document_id)
-
-    url = answer["metadata"]["download_url"]
-    asked = urllib.parse.parse_qs(urllib.parse.urlparse(url).query)
-    assert text_of(answer) == (f"Download link for '2026/Größe.txt' (expires in 15 minutes): {url}")
-    assert (asked["X-Amz-Expires"], answer["metadata"]["expires_in_seconds"]) == (["900"], 900)
-    assert asked["response-content-disposition"] == [
-        "attachment; filename=\"Gr__e.txt\"; filename*=UTF-8''Gr%C3%B6%C3%9Fe.txt"
-    ]
 
 
 def test_what_is_replaced_counts_as_waiting_at_once_and_what_is_deleted_not_at_all(
@@ -456,27 +456,6 @@ def test_bedrock_retrieves_and_generates_by_itself_where_the_setting_says_so(
         if each.operation in ("Converse", "RetrieveAndGenerate")
     ]
     assert generated == ["Converse", "RetrieveAndGenerate"]
-
-
-def test_a_list_of_documents_goes_on_where_the_page_before_ended(
-    tools: Tools, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("stackroom.catalogs.listing.DOCUMENTS", 2)
-    catalog_id = tools.create()
-    uploaded = {tools.upload(catalog_id, f"{number}.txt") for number in range(5)}
-
-    found: list[str] = []
-    token = ""
-    while True:
-        page = tools.call("list_catalog_documents", catalog_id=catalog_id, next_token=token)
-        found += [each["document_id"] for each in page["metadata"]["documents"]]
-        token = page["metadata"]["next_token"]
-        if not token:
-            break
-        assert f"call list_catalog_documents with next_token {token}" in text_of(page)
-
-    assert len(found) == 5
-    assert set(found) == uploaded
 
 
 def test_what_a_question_s_vector_cost_is_counted(tools: Tools, printed: Printed) -> None:

@@ -135,18 +135,6 @@ def test_malformed_messages_fail_alone(s3: Any) -> None:
     assert str(reason("alice/handbook/a.docx", etag)).startswith("the file is not a DOCX")
 
 
-def test_a_late_event_of_a_removed_file_removes_its_place_map(s3: Any) -> None:
-    key = "alice/handbook/travel.pdf"
-    put(s3, key, files.pdf("Meals are 48 euros"))
-    failures(event(key))
-    s3.delete_object(Bucket=BUCKET, Key=key)
-
-    failed = failures(event(key))  # says "created", and is wrong
-
-    assert failed == []
-    assert S3PlaceMaps(s3, BUCKET).get(document_id(key)) is None
-
-
 def test_a_crashing_reader_fails_no_message(s3: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INSPECT_SECONDS_PER_FILE", "0.01")
     etag = put(s3, "alice/handbook/secret.pdf", files.encrypted_pdf())

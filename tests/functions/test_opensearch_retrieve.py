@@ -98,62 +98,45 @@ def test_a_filter_is_anded_top_k_is_the_limit_and_nothing_below_the_threshold_is
     assert knowledge_base.filters == [condition] * 2
 
 
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
+def test_wrong_arguments_are_told_by_name_and_only_the_gateway_calls_it_for_this_tool_alone(
+    knowledge_base: FakeKnowledgeBase,
+) -> None:
+    wrong: list[tuple[Any, str]] = [
         ({"query": " "}, "query: is empty"),
         ({"query": "x", "top_k": 21}, "top_k"),
         ({"query": "x", "filter": {"user_id": "bob"}}, "filter"),
         ({"query": "x", "user_id": "bob"}, "user_id: no such argument"),
         ("x", "the arguments must be an object"),
-    ],
-)
-def test_wrong_arguments_are_told_by_name(
-    knowledge_base: FakeKnowledgeBase, arguments: Any, named: str
-) -> None:
-    answer = call(arguments)
-
-    assert (answer["success"], answer["errorType"]) == (False, "ValidationError")
-    assert named in answer["error"]
-    assert knowledge_base.filters == []
-
-
-@pytest.mark.parametrize(
-    ("context", "error"),
-    [
+    ]
+    others: list[tuple[dict[str, Any], str]] = [
         ({"headers": None}, "MissingIdentity"),
-        ({"tool": "knowledge_base_retrieve"}, "MissingIdentity"),
         ({"tool": "opensearch___delete_catalog"}, "ValidationError"),
         ({"invoked_function_arn": "arn:aws:lambda:us-east-1:1:function:f:1"}, "MissingIdentity"),
-    ],
-)
-def test_only_the_gateway_calls_it_and_for_this_tool_alone(
-    knowledge_base: FakeKnowledgeBase, context: dict[str, Any], error: str
-) -> None:
-    answer = call({"query": "x"}, **context)
+    ]
 
-    assert (answer["success"], answer["errorType"]) == (False, error)
+    for arguments, named in wrong:
+        answer = call(arguments)
+        assert (answer["success"], answer["errorType"]) == (False, "ValidationError")
+        assert named in answer["error"]
+    for context, error in others:
+        answer = call({"query": "x"}, **context)
+        assert (answer["success"], answer["errorType"]) == (False, error)
     assert knowledge_base.filters == []
 
 
-@pytest.mark.parametrize(
-    ("failure", "told"),
-    [
+def test_a_store_in_trouble_is_told_as_what_it_is(knowledge_base: FakeKnowledgeBase) -> None:
+    for failure, told in (
         (KnowledgeBaseThrottled("Search"), "Throttled"),
         (KnowledgeBaseUnavailable("Search", "503"), "RetrievalFailed"),
         (SearchRefused("Search answered 403: check"), "RetrievalFailed"),
-    ],
-)
-def test_a_store_in_trouble_is_told_as_what_it_is(
-    knowledge_base: FakeKnowledgeBase, failure: Any, told: str
-) -> None:
-    knowledge_base.failure = failure
+    ):
+        knowledge_base.failure = failure
 
-    answer = call({"query": "x"})
+        answer = call({"query": "x"})
 
-    assert (answer["success"], answer["errorType"]) == (False, told)
-    [failed] = answer["metadata"]["failed_knowledge_bases"]
-    assert failed == {"knowledge_base_id": "finance-docs", "reason": str(failure)}
+        assert (answer["success"], answer["errorType"]) == (False, told)
+        [failed] = answer["metadata"]["failed_knowledge_bases"]
+        assert failed == {"knowledge_base_id": "finance-docs", "reason": str(failure)}
 
 
 @pytest.mark.parametrize(

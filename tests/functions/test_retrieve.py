@@ -140,14 +140,7 @@ def test_the_caller_is_the_header_whatever_the_arguments_say(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ({}, "query: Field required. Allowed: What to look for"),
-        ({"query": "q", "top_k": 21}, "an integer from 1 to 20"),
         ({"query": "q", "min_score": float("nan")}, "a number from 0 to 1"),
-        ({"query": "q", "max_tokens": 100_001}, "an integer from 1 to 100,000"),
-        (
-            {"query": "q", "prioritize_by": "newest"},
-            "prioritize_by: Input should be 'similarity', 'recency' or 'balanced'. Allowed: Which",
-        ),
         ({"query": "q", "filter": {"catalog_id": "c"}}, "filter: may not name 'catalog_id'"),
         ({"query": "q", "filter": {"a": {"b": {"c": 1}}}}, "filter: 'a' must be text"),
         ({"query": "q", "nothing": 1}, "nothing: no such argument. Allowed: query"),

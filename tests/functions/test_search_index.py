@@ -152,42 +152,25 @@ def test_nothing_is_done_to_the_index_of_a_resource_that_goes(
     assert indexes.changes == []
 
 
-@pytest.mark.parametrize(
-    ("error", "told"),
-    [
+def test_a_failure_fails_the_deployment_and_says_in_few_words_what_to_do(
+    ask: Ask, cloudformation: CloudFormation, indexes: FakeSearchIndexes, printed: Printed
+) -> None:
+    for error, told in (
         (SearchIndexBusy(INDEX), "wait until GetIndex says ACTIVE"),
         (ServiceRefused("UpdateIndexMode", "AccessDeniedException"), "which policy of the account"),
         (StoreUnavailable("UpdateIndexMode", "503"), "deploy again later"),
         (INVALID, "ValidationException.*not that key.*log of the function"),
-    ],
-)
-def test_a_failure_fails_the_deployment_and_says_what_to_do(
-    ask: Ask,
-    cloudformation: CloudFormation,
-    indexes: FakeSearchIndexes,
-    error: Exception,
-    told: str,
-) -> None:
-    indexes.errors = [error]
+        (RuntimeError("x" * 10_000), "x"),
+    ):
+        indexes.errors = [error]
+        ask("Create")
 
-    ask("Create")
-
-    assert cloudformation.answer["Status"] == "FAILED"
-    assert cloudformation.answer["PhysicalResourceId"] == INDEX
-    assert re.search(told, cloudformation.answer["Reason"])
-
-
-def test_a_reason_has_room_in_the_answer(
-    ask: Ask, cloudformation: CloudFormation, indexes: FakeSearchIndexes, printed: Printed
-) -> None:
-    indexes.errors = [RuntimeError("x" * 10_000)]
-
-    ask("Create")
-
-    assert "x" * 10_000 in printed.line("not prepared")["exception"]
-
-    # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/crpg-ref-responses.html
-    assert len(json.dumps(cloudformation.answer)) <= 4096
+        answer = cloudformation.answers.pop()
+        assert (answer["Status"], answer["PhysicalResourceId"]) == ("FAILED", INDEX)
+        assert re.search(told, answer["Reason"])
+        # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/crpg-ref-responses.html
+        assert len(json.dumps(answer)) <= 4096
+    assert "x" * 10_000 in printed.lines("not prepared")[-1]["exception"]
 
 
 def test_an_answer_that_did_not_arrive_is_given_three_times_and_then_lambdas_to_repeat(

@@ -9,7 +9,6 @@ from botocore.stub import Stubber
 from stackroom.aws import session
 from stackroom.aws.bucket import S3DocumentBucket
 from stackroom.errors import StoreUnavailable
-from tests.aws.stores import CATALOG_TABLE
 from tests.functions.pipeline import KEY, Pipeline, body, place_of
 from tests.functions.printed import Figure, Printed
 
@@ -34,7 +33,7 @@ def event_id(message: str) -> str:
     return str(json.loads(message)["id"])
 
 
-def test_an_upload_is_logged_and_counted_and_starts_a_run(
+def test_an_upload_is_logged_and_counted_and_starts_a_run_and_so_is_its_removal(
     pipeline: Pipeline, printed: Printed
 ) -> None:
     pipeline.put()
@@ -50,6 +49,15 @@ def test_an_upload_is_logged_and_counted_and_starts_a_run(
     assert line["correlation_id"] == event_id(message)
     assert printed.figures() == [figure("UploadEvents", 1)]
     assert pipeline.executions() == [f"{place_of().catalog_id}-1"]
+
+    pipeline.remove()
+    pipeline.deliver(body(kind="Object Deleted"))
+
+    document = pipeline.document()
+    line = printed.lines("upload reconciled")[-1]
+    assert document is not None
+    assert document.status == "deleting"
+    assert (line["event_type"], line["outcome"]) == ("Object Deleted", "deleting")
 
 
 def test_a_rejected_upload_is_logged_with_its_reason_and_counted(
@@ -85,42 +93,18 @@ def test_what_goes_wrong_with_one_key_fails_its_messages_and_no_others(
         return head(bucket, key)
 
     monkeypatch.setattr(S3DocumentBucket, "head", fail)
-    failed = pipeline.deliver(*map(body, keys), body(keys[3]))
+    again = body(keys[3])
+    failed = pipeline.deliver(*map(body, keys), again)
 
     lines = printed.lines("message failed")
     assert failed == ["m3", "m9"]
-    assert [line["message_id"] for line in lines] == failed
+    assert [(line["message_id"], line["level"]) for line in lines] == [
+        ("m3", "ERROR"),
+        ("m9", "ERROR"),
+    ]
+    assert lines[1]["correlation_id"] == event_id(again)
     assert [pipeline.document(key) is None for key in keys] == [key == keys[3] for key in keys]
     assert printed.figures() == [figure("UploadEvents", *[1] * 8)]
-
-
-def test_a_removed_object_is_told_of_as_such(pipeline: Pipeline, printed: Printed) -> None:
-    pipeline.drop()
-    pipeline.remove()
-
-    pipeline.deliver(body(kind="Object Deleted"))
-
-    document = pipeline.document()
-    line = printed.lines("upload reconciled")[-1]
-    assert document is not None
-    assert document.status == "deleting"
-    assert (line["event_type"], line["outcome"]) == ("Object Deleted", "deleting")
-
-
-def test_a_store_that_does_not_answer_has_the_message_delivered_again(
-    pipeline: Pipeline, printed: Printed
-) -> None:
-    pipeline.put()
-    session.client("dynamodb").delete_table(TableName=CATALOG_TABLE)
-    message = body()
-
-    failed = pipeline.deliver(message)
-
-    line = printed.line("message failed")
-    assert failed == ["m0"]
-    assert line["level"] == "ERROR"
-    assert line["correlation_id"] == event_id(message)
-    assert printed.figures() == []
 
 
 def test_a_batch_asks_for_one_run_a_catalog_and_looks_at_each_key_once(
