@@ -87,17 +87,12 @@ RATE = a_widget(
 )
 
 
-def test_all_lines_are_asked_for_and_the_visible_ones_are_told() -> None:
-    aws = CloudWatch({"rate": [a_series("%", (T[0], 7.0))], "hits": [a_series("h", (T[0], 1.0))]})
-
-    assert Readings(aws, T[0], T[3]).of(RATE) == [Reading("%", {T[0]: 7.0})]
-    assert {each["Id"] for each in aws.asked} == {"rate", "all", "hits", "misses"}
-
-
-def test_a_series_of_several_pages_is_one_line() -> None:
-    aws = CloudWatch({"rate": [a_series("%", (T[1], 2.0))]}, {"rate": [a_series("%", (T[0], 1.0))]})
+def test_all_lines_are_asked_for_and_the_visible_ones_are_told_over_all_pages() -> None:
+    first = {"rate": [a_series("%", (T[1], 2.0))], "hits": [a_series("h", (T[0], 1.0))]}
+    aws = CloudWatch(first, {"rate": [a_series("%", (T[0], 1.0))]})
 
     assert Readings(aws, T[0], T[3]).of(RATE) == [Reading("%", {T[0]: 1.0, T[1]: 2.0})]
+    assert {each["Id"] for each in aws.asked} == {"rate", "all", "hits", "misses"}
 
 
 def test_a_search_is_told_by_the_labels_that_cloudwatch_has_made() -> None:

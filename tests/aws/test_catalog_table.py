@@ -129,15 +129,17 @@ def cancel(stub: Stubber, *reasons: str) -> None:
     )
 
 
-def test_an_opening_that_others_of_the_same_user_were_in_the_way_of_is_tried_again_at_once(
+def test_openings_and_closings_that_others_were_in_the_way_of_are_tried_again_at_once(
     catalogs: DynamoCatalogRegister, dynamodb: Any
 ) -> None:
     with Stubber(dynamodb) as stub:
-        cancel(stub, "None", "TransactionConflict")
-        cancel(stub, "None", "TransactionConflict")
-        stub.add_response("transact_write_items", {})
+        for _ in range(2):
+            cancel(stub, "None", "TransactionConflict")
+            cancel(stub, "TransactionConflict", "None")
+            stub.add_response("transact_write_items", {})
 
         opened = catalogs.open(a_catalog())
+        catalogs.close(opened)
         stub.assert_no_pending_responses()
 
     assert opened == a_catalog()
@@ -182,18 +184,6 @@ def test_a_refused_closing_counts_nothing(catalogs: DynamoCatalogRegister, dynam
         catalogs.close(catalog)
 
     assert counted(dynamodb) == 1
-
-
-def test_a_closing_that_others_were_in_the_way_of_is_tried_again(
-    catalogs: DynamoCatalogRegister, dynamodb: Any
-) -> None:
-    catalog = catalogs.open(a_catalog())
-
-    with Stubber(dynamodb) as stub:
-        cancel(stub, "TransactionConflict", "None")
-        stub.add_response("transact_write_items", {})
-        catalogs.close(catalog)
-        stub.assert_no_pending_responses()
 
 
 MALFORMED = [

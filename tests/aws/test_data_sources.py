@@ -206,15 +206,15 @@ def test_a_data_source_whose_creation_we_never_heard_of_is_adopted_by_name(
         create(data_sources)
 
 
-@pytest.mark.parametrize(
-    ("status", "available"), [("AVAILABLE", True), ("CREATING", False), ("UPDATING", False)]
-)
 def test_only_an_available_data_source_can_be_used(
-    data_sources: BedrockDataSources, stubber: Stubber, status: str, available: bool
+    data_sources: BedrockDataSources, stubber: Stubber
 ) -> None:
-    stubber.add_response("get_data_source", a_source(status))
+    for status in ("AVAILABLE", "CREATING", "UPDATING"):
+        stubber.add_response("get_data_source", a_source(status))
 
-    assert data_sources.is_available(KB, "DS12345678") is available
+    told = [data_sources.is_available(KB, "DS12345678") for _ in range(3)]
+
+    assert told == [True, False, False]
 
 
 def test_throttled_and_failed_calls_are_tried_again_later(
@@ -243,37 +243,31 @@ def test_a_deletion_is_asked_for_once_and_waited_for(
     assert not any(data_sources.remove(KB, "DS12345678") for _ in range(3))
 
 
-@pytest.mark.parametrize("operation", ["get_data_source", "delete_data_source"])
 def test_a_data_source_that_bedrock_does_not_know_is_gone(
-    data_sources: BedrockDataSources, stubber: Stubber, operation: str
+    data_sources: BedrockDataSources, stubber: Stubber
 ) -> None:
-    if operation == "delete_data_source":
-        stubber.add_response("get_data_source", a_source())
-    stubber.add_client_error(operation, "ResourceNotFoundException", "not found", 404)
+    stubber.add_client_error("get_data_source", "ResourceNotFoundException", "not found", 404)
+    stubber.add_response("get_data_source", a_source())
+    stubber.add_client_error("delete_data_source", "ResourceNotFoundException", "not found", 404)
 
+    assert data_sources.remove(KB, "DS12345678")
     assert data_sources.remove(KB, "DS12345678")
 
 
-@pytest.mark.parametrize(
-    ("code", "message"),
-    [
-        ("ConflictException", "DataSource with id DS12345678 is being updated"),
-        (
-            "ValidationException",
-            "There is at least one running ingestion job for this data source.",
-        ),
-    ],
-)
 def test_a_deletion_that_something_at_work_stands_in_the_way_of_is_tried_again(
-    data_sources: BedrockDataSources, stubber: Stubber, code: str, message: str
+    data_sources: BedrockDataSources, stubber: Stubber
 ) -> None:
-    stubber.add_response("get_data_source", a_source())
-    stubber.add_client_error("delete_data_source", code, message, 400)
-    stubber.add_response("get_data_source", a_source())
-    stubber.add_client_error("delete_data_source", "ValidationException", "no such id", 400)
+    job = "There is at least one running ingestion job for this data source."
+    for code, message in (
+        ("ConflictException", "DataSource with id DS12345678 is being updated"),
+        ("ValidationException", job),
+        ("ValidationException", "no such id"),  # a mistake of ours
+    ):
+        stubber.add_response("get_data_source", a_source())
+        stubber.add_client_error("delete_data_source", code, message, 400)
 
-    assert not data_sources.remove(KB, "DS12345678")
-    with pytest.raises(ClientError, match="no such id"):  # a mistake of ours
+    assert not any(data_sources.remove(KB, "DS12345678") for _ in range(2))
+    with pytest.raises(ClientError, match="no such id"):
         data_sources.remove(KB, "DS12345678")
 
 
@@ -320,30 +314,17 @@ def test_parameters_may_be_answered_as_a_text_of_json() -> None:
     assert (type_in(told), prefix_in(told)) == (DataSourceType.S3, "alice/research/")
 
 
-@pytest.mark.parametrize(
-    "made",
-    [
-        over_prefix("docs", "alice/research/"),
-        managed_over_prefix("docs", "alice/research/", owner="123456789012"),
-    ],
-    ids=["vector", "managed"],
-)
-def test_what_is_made_over_a_prefix_is_known_again(made: dict[str, Any]) -> None:
-    assert (type_in(made), prefix_in(made)) == (DataSourceType.S3, "alice/research/")
-
-
-@pytest.mark.parametrize(
-    "shared", [{"type": "CUSTOM"}, connector({"type": "CUSTOM", "version": "1"})]
-)
-def test_a_shared_one_has_no_prefix(shared: dict[str, Any]) -> None:
-    assert (type_in(shared), prefix_in(shared)) == (DataSourceType.CUSTOM, "")
-
-
-@pytest.mark.parametrize("whole", [{"type": "S3"}, connector({"type": "S3"})])
-def test_one_over_a_whole_bucket_has_none_either(whole: dict[str, Any]) -> None:
-    assert (type_in(whole), prefix_in(whole)) == (DataSourceType.S3, "")
-
-
-@pytest.mark.parametrize("strange", [{"type": "WEB"}, connector({"type": "BOX"}), connector({})])
-def test_one_of_another_type_is_somebody_elses(strange: dict[str, Any]) -> None:
-    assert type_in(strange) is None
+def test_type_and_prefix_are_read_whichever_way_it_is_described() -> None:
+    prefix = "alice/research/"
+    of_managed = managed_over_prefix("docs", prefix, owner="123456789012")
+    for described, told in (
+        (over_prefix("docs", prefix), (DataSourceType.S3, prefix)),
+        (of_managed, (DataSourceType.S3, prefix)),
+        ({"type": "CUSTOM"}, (DataSourceType.CUSTOM, "")),
+        (connector({"type": "CUSTOM", "version": "1"}), (DataSourceType.CUSTOM, "")),
+        ({"type": "S3"}, (DataSourceType.S3, "")),  # over a whole bucket
+        (connector({"type": "S3"}), (DataSourceType.S3, "")),
+    ):
+        assert (type_in(described), prefix_in(described)) == told
+    for of_others in ({"type": "WEB"}, connector({"type": "BOX"}), connector({})):
+        assert type_in(of_others) is None

@@ -16,71 +16,37 @@ TWO_SECTIONS = PlaceMap(
 )
 
 
-@pytest.mark.parametrize("place_map", [TWO_PAGES, TWO_SECTIONS], ids=["pages", "sections"])
-def test_a_place_map_comes_back_as_it_was_put(s3: Any, place_map: PlaceMap) -> None:
+def test_a_place_map_comes_back_as_it_was_put_until_it_is_removed(s3: Any) -> None:
     place_maps = S3PlaceMaps(s3, BUCKET)
 
-    place_maps.put("doc-1", place_map)
+    for place_map in (TWO_PAGES, TWO_SECTIONS):
+        place_maps.put("doc-1", place_map)
+        assert place_maps.get("doc-1") == place_map
+        assert s3.head_object(Bucket=BUCKET, Key=KEY)["ContentEncoding"] == "gzip"
+    for _ in range(2):
+        place_maps.remove("doc-1")
+        assert place_maps.get("doc-1") is None
 
-    assert place_maps.get("doc-1") == place_map
-    assert s3.head_object(Bucket=BUCKET, Key=KEY)["ContentEncoding"] == "gzip"
 
-
-@pytest.mark.parametrize(
-    ("old", "place_map"),
-    [
-        (
-            '{"etag":"e1","pages":[{"number":1,"text":"größe"},{"number":2,"text":""}]}',
-            TWO_PAGES,
-        ),
-        (
-            '{"etag":"e1","pieces":[{"page":1,"text":"größe"},{"page":2,"text":""}]}',
-            TWO_PAGES,
-        ),
+def test_a_place_map_as_it_was_kept_once_is_read(s3: Any) -> None:
+    """Of the time when only PDFs had one, and with a text for each page or section."""
+    for old, place_map in (
+        ('{"etag":"e1","pages":[{"number":1,"text":"größe"},{"number":2,"text":""}]}', TWO_PAGES),
+        ('{"etag":"e1","pieces":[{"page":1,"text":"größe"},{"page":2,"text":""}]}', TWO_PAGES),
         (
             '{"etag":"e1","pieces":[{"text":"above"},{"section":"Größe","text":"größe48"}]}',
             TWO_SECTIONS,
         ),
-    ],
-    ids=["of the time when only PDFs had one", "text by page", "text by section"],
-)
-def test_a_place_map_as_it_was_kept_once_is_read(s3: Any, old: str, place_map: PlaceMap) -> None:
-    s3.put_object(Bucket=BUCKET, Key=KEY, Body=gzip.compress(old.encode()))
-
-    read = S3PlaceMaps(s3, BUCKET).get("doc-1")
-
-    assert read == place_map
+    ):
+        s3.put_object(Bucket=BUCKET, Key=KEY, Body=gzip.compress(old.encode()))
+        assert S3PlaceMaps(s3, BUCKET).get("doc-1") == place_map
 
 
-def test_a_document_without_a_place_map_has_none(s3: Any) -> None:
-    place_maps = S3PlaceMaps(s3, BUCKET)
-    place_maps.put("doc-1", TWO_PAGES)
+def test_an_object_that_is_no_place_map_is_said_to_be_none(s3: Any) -> None:
+    cut_off = gzip.compress(b'{"etag": 1}' * 9)[:-9]
+    nothing_in_it = gzip.compress(b'{"etag": "e1"}')
+    for body in (b"", b"no gzip", gzip.compress(b"no json"), cut_off, nothing_in_it):
+        s3.put_object(Bucket=BUCKET, Key=KEY, Body=body)
 
-    place_maps.remove("doc-1")
-    place_maps.remove("doc-1")
-
-    assert place_maps.get("doc-1") is None
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"",
-        b"no gzip",
-        gzip.compress(b"no json"),
-        gzip.compress(b'{"etag": 1}' * 9)[:-9],
-        gzip.compress(b'{"etag": "e1"}'),
-    ],
-    ids=[
-        "empty",
-        "not-gzip",
-        "not-json",
-        "cut-off",
-        "nothing in it",
-    ],  # gzip's own bytes hold the time of day
-)
-def test_an_object_that_is_no_place_map_is_said_to_be_none(s3: Any, body: bytes) -> None:
-    s3.put_object(Bucket=BUCKET, Key=KEY, Body=body)
-
-    with pytest.raises(ValueError, match=r"place map|Invalid JSON|Field required"):
-        S3PlaceMaps(s3, BUCKET).get("doc-1")
+        with pytest.raises(ValueError, match=r"place map|Invalid JSON|Field required"):
+            S3PlaceMaps(s3, BUCKET).get("doc-1")

@@ -32,25 +32,17 @@ def put(transfers: S3Transfers, body: bytes, *, replace: bool = False) -> str | 
     )
 
 
-def test_a_file_is_written_with_its_type_and_attributes(transfers: S3Transfers, s3: Any) -> None:
-    etag = put(transfers, b"first")
-
-    found = s3.head_object(Bucket=BUCKET, Key=KEY)
-    assert found["ETag"] == f'"{etag}"'
-    assert (found["ContentType"], found["Metadata"]) == ("text/plain", {"kb-domain": "hr"})
-
-
-def test_what_lies_there_is_replaced_only_if_that_is_asked_for(
+def test_a_file_is_written_with_its_attributes_and_replaced_only_if_that_is_asked_for(
     transfers: S3Transfers, s3: Any
 ) -> None:
-    put(transfers, b"first")
-
+    etag = put(transfers, b"first")
     kept = put(transfers, b"second")
-    still = s3.get_object(Bucket=BUCKET, Key=KEY)["Body"].read()
+    found = s3.get_object(Bucket=BUCKET, Key=KEY)
     replaced = put(transfers, b"second", replace=True)
 
+    assert (found["ETag"], found["Body"].read()) == (f'"{etag}"', b"first")
+    assert (found["ContentType"], found["Metadata"]) == ("text/plain", {"kb-domain": "hr"})
     assert kept is None
-    assert still == b"first"
     assert replaced is not None
     assert s3.get_object(Bucket=BUCKET, Key=KEY)["Body"].read() == b"second"
 

@@ -88,48 +88,31 @@ def test_the_text_and_the_source_are_where_whoever_filled_it_put_them(
     )
 
 
-@pytest.mark.parametrize(
-    ("source", "uri"),
-    [
-        ("pump", "pump"),
-        ("", None),
-        (7, None),
-    ],
-)
 def test_a_foreign_source_is_shown_as_what_it_is_and_is_no_documents_id(
-    made: Made, stubber: Stubber, source: object, uri: str | None
+    made: Made, stubber: Stubber
 ) -> None:
     stubber.add_response("get_index", an_index(SEARCHABLE))
-    stubber.add_response("query_vectors", an_answer(pump(url=source)))
+    sources = [pump(url=each) for each in ("pump", "", 7)]
+    stubber.add_response("query_vectors", an_answer(*sources))
 
-    [passage] = made().retrieve("pump", None, 5).passages
+    passages = made().retrieve("pump", None, 5).passages
 
-    assert (passage.uri, passage.custom_id) == (uri, None)
+    told = [(each.uri, each.custom_id) for each in passages]
+    assert told == [("pump", None), (None, None), (None, None)]
 
 
-@pytest.mark.parametrize(
-    ("index", "why"),
-    [
-        (an_index(metadataConfiguration={}), "body is not configured for text search"),
-        (
-            an_index({**SEARCHABLE, "status": "BUILDING"}),
-            "its text search over body is BUILDING",
-        ),
-        (an_index(SEARCHABLE, indexMode="CLASSIC"), "it is in CLASSIC mode, not ENHANCED"),
-    ],
-)
 def test_what_can_not_be_searched_by_words_is_searched_by_meaning_and_says_so(
-    made: Made, stubber: Stubber, index: dict[str, Any], why: str
+    made: Made, stubber: Stubber
 ) -> None:
-    stubber.add_response("get_index", index)
-    stubber.add_response(
-        "query_vectors", an_answer(pump()), asked({**BY_MEANING, "returnDistance": True})
-    )
+    stubber.add_response("get_index", an_index(metadataConfiguration={}))
+    asked_for = asked({**BY_MEANING, "returnDistance": True})
+    stubber.add_response("query_vectors", an_answer(pump()), asked_for)
 
     retrieved = made().retrieve("pump", None, 5)
 
     assert [each.text for each in retrieved.passages] == ["Grease the pump."]
     assert retrieved.search is Search.SEMANTIC
+    why = "body is not configured for text search"
     assert retrieved.notice == f"searched by meaning alone: {why}"
 
 
@@ -247,41 +230,33 @@ def searched(answering: Answering) -> S3VectorsKnowledgeBase:
     [
         *(None, {"distanceMetric": "cosine"}),
         *(an_answer() | {"vectors": each} for each in ("many", [7])),
+        *(
+            an_answer(pump(), {**pump(), **nonsense})
+            for nonsense in (
+                {"metadata": "text"},
+                {"distance": float("nan")},
+                {"distance": None, "scores": {"bm25Scores": [7]}},
+                {"scores": {"vectorDistance": float("inf")}, "distance": None},
+            )
+        ),
     ],
 )
-def test_half_an_answer_is_none(answer: Any) -> None:
+def test_half_an_answer_and_nonsense_are_none(answer: Any) -> None:
     with pytest.raises(KnowledgeBaseUnavailable, match="QueryVectors answered AnswerNotUnderstood"):
         searched(Answering(answer)).retrieve("pump", None, 5)
 
 
-@pytest.mark.parametrize("index", [{"index": {}}, {"index": {"dimension": "many"}}])
-def test_an_index_that_says_nothing_of_itself_is_not_searched(index: Any) -> None:
-    with pytest.raises(KnowledgeBaseUnavailable, match="dimensions"):
-        searched(Answering(an_answer(), index=index)).retrieve("pump", None, 5)
-
-
-@pytest.mark.parametrize("index", [None, {"index": 7}])
-def test_an_answer_that_is_no_index_leaves_it_to_the_query(index: Any) -> None:
-    retrieved = searched(Answering(an_answer(pump()), index=index)).retrieve("pump", None, 5)
-
-    assert len(retrieved.passages) == 1
-    assert retrieved.notice == "searched by meaning alone: GetIndex answered AnswerNotUnderstood"
-
-
-@pytest.mark.parametrize(
-    "nonsense",
-    [
-        {"metadata": "text"},
-        {"distance": float("nan")},
-        {"distance": None, "scores": {"bm25Scores": [7]}},
-        {"scores": {"vectorDistance": float("inf")}, "distance": None},
-    ],
-)
-def test_what_is_no_metadata_and_no_number_makes_no_answer(nonsense: dict[str, Any]) -> None:
-    odd = Answering(an_answer(pump(), {**pump(), **nonsense}))
-
-    with pytest.raises(KnowledgeBaseUnavailable, match="AnswerNotUnderstood"):
-        searched(odd).retrieve("pump", None, 5)
+def test_an_index_that_says_nothing_of_itself_is_left_to_the_query_or_not_searched() -> None:
+    nameless: list[Any] = [{"index": {}}, {"index": {"dimension": "many"}}]
+    for index in nameless:
+        with pytest.raises(KnowledgeBaseUnavailable, match="dimensions"):
+            searched(Answering(an_answer(), index=index)).retrieve("pump", None, 5)
+    for index in (None, {"index": 7}):
+        answering = Answering(an_answer(pump()), index=index)
+        retrieved = searched(answering).retrieve("pump", None, 5)
+        why = "GetIndex answered AnswerNotUnderstood"
+        assert retrieved.notice == f"searched by meaning alone: {why}"
+        assert len(retrieved.passages) == 1
 
 
 def test_vectors_without_a_text_and_more_than_was_asked_for_are_left_out() -> None:
@@ -300,8 +275,9 @@ def test_an_answer_that_never_ends_is_given_up() -> None:
         searched(endless).retrieve("pump", None, 5)
 
 
-@pytest.mark.parametrize(("distance", "similarity"), [(-0.5, 1.0), (1.7, 0.0)])
-def test_a_similarity_is_from_0_to_1(distance: float, similarity: float) -> None:
-    [passage] = searched(Answering(an_answer(pump(distance)))).retrieve("pump", None, 5).passages
+def test_a_similarity_is_from_0_to_1() -> None:
+    answering = Answering(an_answer(pump(-0.5), pump(1.7)))
 
-    assert (passage.score, passage.similarity) == (similarity, similarity)
+    passages = searched(answering).retrieve("pump", None, 5).passages
+
+    assert [(each.score, each.similarity) for each in passages] == [(1.0, 1.0), (0.0, 0.0)]
