@@ -236,39 +236,40 @@ def test_pages_end(
     assert retrieved.notice == notice
 
 
-def test_a_reranking_models_scores_are_relevances(client: Any, stubber: Stubber) -> None:
-    stubber.add_response("retrieve", {"retrievalResults": [a_result(), a_result(score=1.2)]})
-    reranking = Reranking(
-        model_arn="arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0"
-    )
-    options = RetrieveOptions(reranking=reranking)
-
-    retrieved = BedrockKnowledgeBase(client, "KB12345678", options=options).retrieve("q", ALICE, 5)
-
-    assert retrieved.is_reranked
-    assert [each.relevance for each in retrieved.passages] == [0.75, 1.0]
-    assert [each.similarity for each in retrieved.passages] == [None, None]
+RERANKED = RetrieveOptions(
+    reranking=Reranking(model_arn="arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0")
+)
 
 
 @pytest.mark.parametrize(
-    ("options", "search"),
+    ("options", "search", "relevances"),
     [
-        (RetrieveOptions(search_type="HYBRID"), Search.HYBRID),
-        (RetrieveOptions(is_managed=True), Search.HYBRID),
-        (RetrieveOptions(search_type="SEMANTIC", has_cosine_scores=False), Search.SEMANTIC),
+        (RetrieveOptions(search_type="HYBRID"), Search.HYBRID, [None, None]),
+        (RetrieveOptions(is_managed=True), Search.HYBRID, [None, None]),
+        (
+            RetrieveOptions(search_type="SEMANTIC", has_cosine_scores=False),
+            Search.SEMANTIC,
+            [None, None],
+        ),
+        (RERANKED, None, [0.75, 1.0]),
     ],
 )
-def test_what_is_no_cosine_is_no_similarity(
-    client: Any, stubber: Stubber, options: RetrieveOptions, search: Search
+def test_what_is_no_cosine_is_no_similarity_and_a_reranking_models_scores_are_relevances(
+    client: Any,
+    stubber: Stubber,
+    options: RetrieveOptions,
+    search: Search | None,
+    relevances: list[float | None],
 ) -> None:
-    stubber.add_response("retrieve", {"retrievalResults": [a_result()]})
+    stubber.add_response("retrieve", {"retrievalResults": [a_result(), a_result(score=1.2)]})
 
     retrieved = BedrockKnowledgeBase(client, "KB12345678", options=options).retrieve("q", ALICE, 5)
 
-    best = retrieved.passages[0]
-    assert retrieved.search is search
-    assert not retrieved.is_reranked
-    assert (best.score, best.similarity, best.relevance) == (0.75, None, None)
+    assert search in (None, retrieved.search)
+    assert retrieved.is_reranked is (options is RERANKED)
+    assert [each.relevance for each in retrieved.passages] == relevances
+    assert [each.similarity for each in retrieved.passages] == [None, None]
+    assert retrieved.passages[0].score == 0.75
 
 
 def test_a_managed_knowledge_base_tells_in_its_own_words_where_a_passage_is_from(

@@ -30,23 +30,19 @@ def test_an_object_is_read_as_it_was_when_its_size_was_asked_for(client: Any) ->
     assert read == b"abc"
 
 
-@pytest.mark.parametrize(
-    ("code", "status", "error", "problem"),
-    [
+def test_what_a_get_refuses_is_told(client: Any) -> None:
+    refusals: list[tuple[str, int, type[StackroomError], str]] = [
         ("PreconditionFailed", 412, StoreUnavailable, "GetObject answered PreconditionFailed"),
         ("AccessDenied", 403, ObjectRefused, "'k.pdf': S3 answered AccessDenied"),
         ("NoSuchKey", 404, ObjectRefused, "not in bucket 'b', or may not be read"),
         ("ExpiredToken", 400, ServiceRefused, "ExpiredToken"),
-    ],
-)
-def test_what_a_get_refuses_is_told(
-    client: Any, code: str, status: int, error: type[StackroomError], problem: str
-) -> None:
+    ]
     with Stubber(client) as stub:
-        stub.add_response("head_object", HEAD, NAMED)
-        stub.add_client_error("get_object", code, "no", status)
-        with pytest.raises(error, match=problem):
-            S3Objects(client=client).read("b", "k.pdf", limit=3)
+        for code, status, error, problem in refusals:
+            stub.add_response("head_object", HEAD, NAMED)
+            stub.add_client_error("get_object", code, "no", status)
+            with pytest.raises(error, match=problem):
+                S3Objects(client=client).read("b", "k.pdf", limit=3)
 
 
 def test_what_is_too_large_not_there_or_may_not_be_seen_is_not_fetched(client: Any) -> None:
@@ -61,10 +57,10 @@ def test_what_is_too_large_not_there_or_may_not_be_seen_is_not_fetched(client: A
                 objects.read("b", "k.pdf", limit=3)
 
 
-@pytest.mark.parametrize("bucket", ["no bucket", "arn:aws:s3:::b"])
-def test_a_name_that_no_bucket_can_have_is_refused(client: Any, bucket: str) -> None:
-    with pytest.raises(ObjectRefused, match=r"'k\.pdf': no bucket can be called"):
-        S3Objects(client=client).read(bucket, "k.pdf", limit=3)
+def test_a_name_that_no_bucket_can_have_is_refused(client: Any) -> None:
+    for bucket in ("no bucket", "arn:aws:s3:::b"):
+        with pytest.raises(ObjectRefused, match=r"'k\.pdf': no bucket can be called"):
+            S3Objects(client=client).read(bucket, "k.pdf", limit=3)
 
 
 @pytest.mark.parametrize("name", ["answers", "answers.fifo"])

@@ -129,30 +129,30 @@ def test_the_attributes_that_a_model_reads_are_chosen(reranking: Reranking, expe
     assert chosen.get("metadataConfiguration") == expected
 
 
-@pytest.mark.parametrize(
-    ("members", "why"),
-    [
-        ({"search_type": "TEXT"}, "search_type is 'TEXT', HYBRID or SEMANTIC is possible"),
-        ({"is_managed": True, "search_type": "HYBRID"}, "neither search_type nor implicit_filter"),
-        ({"managed_reranking": "NONE"}, "for a MANAGED knowledge base only"),
-        (
-            {
-                "is_managed": True,
-                "managed_reranking": "MANAGED",
-                "reranking": Reranking(model_arn=MODEL),
-            },
-            "only one can be given",
-        ),
-    ],
-)
-def test_what_does_not_go_together_is_refused(members: dict[str, Any], why: str) -> None:
-    with pytest.raises(ValueError, match=why):
-        RetrieveOptions(**members)
+RERANKING = Reranking(model_arn=MODEL)
 
 
 @pytest.mark.parametrize(
     ("make", "why"),
     [
+        (
+            lambda: RetrieveOptions(search_type="TEXT"),  # type: ignore[arg-type]
+            "search_type is 'TEXT', HYBRID or SEMANTIC is possible",
+        ),
+        (
+            lambda: RetrieveOptions(is_managed=True, search_type="HYBRID"),
+            "neither search_type nor implicit_filter",
+        ),
+        (
+            lambda: RetrieveOptions(managed_reranking="NONE"),
+            "for a MANAGED knowledge base only",
+        ),
+        (
+            lambda: RetrieveOptions(
+                is_managed=True, managed_reranking="MANAGED", reranking=RERANKING
+            ),
+            "only one can be given",
+        ),
         (lambda: Reranking(model_arn=" "), "a reranking model needs an ARN"),
         (
             lambda: Reranking(model_arn=MODEL, number_of_reranked_results=0),
@@ -172,7 +172,7 @@ def test_what_does_not_go_together_is_refused(members: dict[str, Any], why: str)
         ),
     ],
 )
-def test_models_are_described_as_bedrock_takes_it(make: Any, why: str) -> None:
+def test_what_bedrock_does_not_take_is_refused_before(make: Any, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         make()
 

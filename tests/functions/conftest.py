@@ -11,7 +11,11 @@ import functions.retrieve.handler as retrieve
 from stackroom.aws import session
 from stackroom.aws.task_tokens import StepFunctionsTaskTokens
 from stackroom.deletions import deletions
+from stackroom.retrieval.search import Retrieval
 from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables
+from tests.fakes.knowledge_base import FakeKnowledgeBase
+from tests.fakes.pipeline import FakeCatalogs
+from tests.fakes.place_maps import FakePlaceMaps
 from tests.functions.pipeline import FUNCTIONS, Pipeline
 from tests.functions.printed import Printed, listening
 from tests.functions.tools import MODEL, Tools
@@ -91,3 +95,14 @@ def tools(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tools
         yield Tools(pipeline=pipeline)
     for each in made:
         each.cache_clear()
+
+
+@pytest.fixture
+def knowledge_base(monkeypatch: pytest.MonkeyPatch) -> FakeKnowledgeBase:
+    """What the retrieve function searches."""
+    knowledge_base = FakeKnowledgeBase()
+    retrieval = Retrieval(
+        pool={"KB1": knowledge_base}, catalogs=FakeCatalogs(), place_maps=FakePlaceMaps()
+    )
+    monkeypatch.setattr(retrieve, "retrieval", lambda: retrieval)
+    return knowledge_base

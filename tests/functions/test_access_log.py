@@ -9,10 +9,7 @@ import functions.catalog_tools.handler as catalog_tools
 import functions.retrieve.handler as retrieve
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.gateway.access import EVENT
-from stackroom.retrieval.search import Retrieval
 from tests.fakes.knowledge_base import FakeKnowledgeBase
-from tests.fakes.pipeline import FakeCatalogs
-from tests.fakes.place_maps import FakePlaceMaps
 from tests.functions.printed import Figure, Printed, listening
 from tests.functions.tools import GatewayContext, Tools
 
@@ -23,16 +20,6 @@ Ask = Callable[..., dict[str, Any]]
 @pytest.fixture
 def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Printed:
     return listening([retrieve.logger, catalog_tools.logger], monkeypatch, capsys)
-
-
-@pytest.fixture
-def knowledge_base(monkeypatch: pytest.MonkeyPatch) -> FakeKnowledgeBase:
-    knowledge_base = FakeKnowledgeBase()
-    retrieval = Retrieval(
-        pool={"KB1": knowledge_base}, catalogs=FakeCatalogs(), place_maps=FakePlaceMaps()
-    )
-    monkeypatch.setattr(retrieve, "retrieval", lambda: retrieval)
-    return knowledge_base
 
 
 @pytest.fixture

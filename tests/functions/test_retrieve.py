@@ -19,8 +19,6 @@ from stackroom.retrieval.budget import Budget, Priority
 from stackroom.retrieval.search import Retrieval
 from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables
 from tests.fakes.knowledge_base import FakeKnowledgeBase
-from tests.fakes.pipeline import FakeCatalogs
-from tests.fakes.place_maps import FakePlaceMaps
 from tests.functions.printed import Printed, listening
 from tests.functions.tools import GatewayContext
 
@@ -37,16 +35,6 @@ class Context(GatewayContext):
 @pytest.fixture
 def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Printed:
     return listening([function.logger], monkeypatch, capsys)
-
-
-@pytest.fixture
-def knowledge_base(monkeypatch: pytest.MonkeyPatch) -> FakeKnowledgeBase:
-    knowledge_base = FakeKnowledgeBase()
-    retrieval = Retrieval(
-        pool={"KB1": knowledge_base}, catalogs=FakeCatalogs(), place_maps=FakePlaceMaps()
-    )
-    monkeypatch.setattr(function, "retrieval", lambda: retrieval)
-    return knowledge_base
 
 
 def test_an_answer_has_exactly_the_agreed_shape(knowledge_base: FakeKnowledgeBase) -> None:
@@ -158,35 +146,26 @@ def test_wrong_arguments_are_named_with_what_is_allowed(
     assert knowledge_base.filters == []
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_half_a_character_and_no_number_get_an_answer_that_can_be_sent(
+    knowledge_base: FakeKnowledgeBase,
+) -> None:
+    knowledge_base.put("annual\ud800leave", attributes={"share": float("nan")})
+    odd: list[dict[str, Any]] = [
         {"query": "\ud800"},
         {"query": "q", "\udfff": 1},
         {"query": "q", "filter": {"\ud800": 1}},
         {"query": "q", "top_k": float("inf")},
-    ],
-)
-def test_half_a_character_or_no_number_in_the_arguments_gets_an_answer_that_can_be_sent(
-    knowledge_base: FakeKnowledgeBase, arguments: Any
-) -> None:
-    response = function.handler(arguments, Context())
+    ]
 
-    assert response["errorType"] == "ValidationError"
-    assert json.dumps(response, ensure_ascii=False, allow_nan=False).encode()
+    refused = [function.handler(each, Context()) for each in odd]
+    found = function.handler({"query": "annual leave"}, Context())
 
-
-def test_half_a_character_in_a_passage_is_shown_as_one_that_is_unknown(
-    knowledge_base: FakeKnowledgeBase,
-) -> None:
-    knowledge_base.put("annual\ud800leave", attributes={"share": float("nan")})
-
-    response = function.handler({"query": "annual leave"}, Context())
-
-    [result] = response["results"]
+    assert {each["errorType"] for each in refused} == {"ValidationError"}
+    [result] = found["results"]
     assert result["content"] == "annual\N{REPLACEMENT CHARACTER}leave"
     assert result["metadata"]["share"] is None
-    assert json.dumps(response, ensure_ascii=False, allow_nan=False).encode()
+    for each in (*refused, found):
+        assert json.dumps(each, ensure_ascii=False, allow_nan=False).encode()
 
 
 @pytest.mark.parametrize(
@@ -211,24 +190,21 @@ def test_what_is_left_out_takes_the_default_and_numbers_may_be_written_as_text(
     assert response["metadata"]["total_results"] == 1
 
 
-@pytest.mark.parametrize(
-    ("failure", "error_type"),
-    [
+def test_all_knowledge_bases_failing_is_an_error_that_names_them(
+    knowledge_base: FakeKnowledgeBase,
+) -> None:
+    for failure, error_type in (
         (KnowledgeBaseThrottled("Retrieve"), "Throttled"),
         (KnowledgeBaseUnavailable("Retrieve", "AccessDeniedException"), "RetrievalFailed"),
-    ],
-)
-def test_all_knowledge_bases_failing_is_an_error_that_names_them(
-    knowledge_base: FakeKnowledgeBase, failure: Any, error_type: str
-) -> None:
-    knowledge_base.failure = failure
+    ):
+        knowledge_base.failure = failure
 
-    response = function.handler({"query": "annual leave"}, Context())
+        response = function.handler({"query": "annual leave"}, Context())
 
-    assert (response["success"], response["errorType"]) == (False, error_type)
-    assert response["metadata"]["failed_knowledge_bases"] == [
-        {"knowledge_base_id": "KB1", "reason": str(failure)}
-    ]
+        assert (response["success"], response["errorType"]) == (False, error_type)
+        assert response["metadata"]["failed_knowledge_bases"] == [
+            {"knowledge_base_id": "KB1", "reason": str(failure)}
+        ]
 
 
 def test_a_fault_of_our_own_is_logged_and_answered_without_its_details(
