@@ -11,6 +11,7 @@ from botocore.stub import Stubber
 from stackroom.aws.bucket import S3DocumentBucket
 from stackroom.aws.files import S3Files
 from stackroom.errors import ObjectRefused, ServiceRefused, StoreUnavailable
+from stackroom.inspection.inspection import File
 from tests.aws.stores import BUCKET
 
 EARLIER = datetime(2000, 1, 1, tzinfo=UTC)
@@ -237,3 +238,25 @@ def test_a_sidecar_that_may_not_be_written_is_the_objects_fault_if_that_can_not_
     for error in (ServiceRefused, ObjectRefused):
         with pytest.raises(error):
             stubbed.write_sidecar(SECRET, b"{}")
+
+
+def test_a_file_is_read_whole_or_not_at_all(s3: Any) -> None:
+    files = S3Files(client=s3, bucket=BUCKET)
+    etag = s3.put_object(Bucket=BUCKET, Key="a/b/ü+ 1.txt", Body=b"12345")["ETag"]
+
+    fitting, too_large, missing = (
+        files.read("a/b/ü+ 1.txt", limit=5),
+        files.read("a/b/ü+ 1.txt", limit=4),
+        files.read("a/b/gone.txt", limit=5),
+    )
+
+    assert fitting == File(etag=etag.strip('"'), body=b"12345")
+    assert too_large == File(etag=etag.strip('"'), body=None)
+    assert missing is None
+
+
+def test_a_bucket_that_is_not_ours_is_no_missing_file(s3: Any) -> None:
+    files = S3Files(client=s3, bucket="of-someone-else")
+
+    with pytest.raises(ServiceRefused, match="NoSuchBucket"):
+        files.read("a/b/c.txt", limit=5)

@@ -2,13 +2,14 @@
 
 import json
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from botocore.stub import Stubber
 
 from stackroom.aws.admission import DynamoAdmissionBook
+from stackroom.aws.inspections import DynamoInspections
 from stackroom.aws.items import from_item
 from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.receipts import DynamoReceipts
@@ -307,3 +308,14 @@ def test_a_throttled_table_is_asked_again_later(book: DynamoAdmissionBook, dynam
             book.dequeue(a_waiter(1))
         with pytest.raises(StoreUnavailable, match="Query"):
             book.waiting("KB12345678", Mode.SHARED, limit=1)
+
+
+def test_a_result_is_kept_for_thirty_days(dynamodb: Any) -> None:
+    inspections = DynamoInspections(
+        client=dynamodb, table=CONTROL_TABLE, now=lambda: datetime(2026, 2, 3, tzinfo=UTC)
+    )
+
+    inspections.record("doc-1", "e1", "the PDF is damaged")
+
+    (item,) = dynamodb.scan(TableName=CONTROL_TABLE)["Items"]
+    assert item["expires_at"] == {"N": str(int(datetime(2026, 3, 5, tzinfo=UTC).timestamp()))}

@@ -199,15 +199,10 @@ TEXT = "AMAZON_BEDROCK_TEXT"
 
 
 def described(**more: Any) -> dict[str, Any]:
-    index = {
-        "vectorBucketName": "vectors",
-        "indexName": "passages",
-        "indexArn": INDEX,
-        "creationTime": "2026-10-20T00:00:00Z",
-        "dataType": "float32",
-        "dimension": 1024,
-        "distanceMetric": "cosine",
-    }
+    """Of an index from before there were modes, but for what is said."""
+    index = an_index()["index"]
+    for later in ("indexMode", "metadataConfiguration"):
+        del index[later]
     return {"index": {**index, **more}}
 
 
@@ -256,21 +251,18 @@ def test_each_change_is_one_request_of_the_one_key(client: Any, stubber: Stubber
     indexes.enhance_those_to_come(BUCKET)
 
 
-@pytest.mark.parametrize(
-    ("code", "status", "raised"),
-    [
+def test_a_refusal_says_whether_it_will_pass(client: Any, stubber: Stubber) -> None:
+    refusals: list[tuple[str, int, type[Exception]]] = [
         ("ConflictException", 409, SearchIndexBusy),
         ("NotFoundException", 404, SearchIndexGone),
         ("AccessDeniedException", 403, ServiceRefused),
         ("TooManyRequestsException", 429, StoreUnavailable),
         ("ServiceUnavailableException", 503, StoreUnavailable),
         ("ValidationException", 400, ClientError),
-    ],
-)
-def test_a_refusal_says_whether_it_will_pass(
-    client: Any, stubber: Stubber, code: str, status: int, raised: type[Exception]
-) -> None:
-    stubber.add_client_error("update_metadata_configuration", code, "no", http_status_code=status)
+    ]
+    for code, status, raised in refusals:
+        operation = "update_metadata_configuration"
+        stubber.add_client_error(operation, code, "no", http_status_code=status)
 
-    with pytest.raises(raised):
-        S3VectorsIndexes(client).add_text_search(INDEX, "en")
+        with pytest.raises(raised):
+            S3VectorsIndexes(client).add_text_search(INDEX, "en")

@@ -232,16 +232,17 @@ def test_throttled_reads_are_tried_again_later(
     ):
         stubber.add_client_error(operation, "ThrottlingException", "slow", 429)
 
-    with pytest.raises(KnowledgeBaseThrottled, match="GetIngestionJob"):
-        jobs.get(SOURCE, "JOB1234567")
-    with pytest.raises(KnowledgeBaseThrottled, match="ListIngestionJobs"):
-        jobs.running(SOURCE, description="any")
-    with pytest.raises(KnowledgeBaseThrottled, match="StopIngestionJob"):
-        jobs.stop(SOURCE, "JOB1234567")
-    with pytest.raises(KnowledgeBaseThrottled, match="GetKnowledgeBaseDocuments"):
-        jobs.details(SOURCE, ["s3://docs/a.txt"])
-    with pytest.raises(KnowledgeBaseThrottled, match="ListKnowledgeBaseDocuments"):
-        jobs.details(SOURCE, [f"s3://docs/{number}.txt" for number in range(51)])
+    few, many = ([f"s3://docs/{number}.txt" for number in range(count)] for count in (1, 51))
+    calls: dict[str, Callable[[], object]] = {
+        "GetIngestionJob": lambda: jobs.get(SOURCE, "JOB1234567"),
+        "ListIngestionJobs": lambda: jobs.running(SOURCE, description="any"),
+        "StopIngestionJob": lambda: jobs.stop(SOURCE, "JOB1234567"),
+        "GetKnowledgeBaseDocuments": lambda: jobs.details(SOURCE, few),
+        "ListKnowledgeBaseDocuments": lambda: jobs.details(SOURCE, many),
+    }
+    for operation, call_it in calls.items():
+        with pytest.raises(KnowledgeBaseThrottled, match=operation):
+            call_it()
 
 
 @pytest.mark.parametrize(
