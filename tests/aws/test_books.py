@@ -92,7 +92,7 @@ class Books:
         item = to_item({"catalog_id": CATALOG.catalog_id, "sk": sk, **values})
         self.client.put_item(TableName=CATALOG_TABLE, Item=item)
 
-    def miscount(self, catalog: Catalog = CATALOG, **counts: int) -> None:
+    def miscount(self, catalog: Catalog, **counts: int) -> None:
         key = to_item({"catalog_id": catalog.catalog_id, "sk": "METADATA"})
         for name, count in counts.items():
             self.client.update_item(
@@ -135,7 +135,7 @@ def test_a_catalog_that_counts_wrongly_is_counted_anew_unless_nothing_is_to_be_c
     assert right == Counts(documents=12, size=66, failed=4, waiting=4, open=4)
 
     for counter in ("document_count", "total_bytes", "failed_count", "waiting_count", "open_count"):
-        kept.miscount(**{counter: 77})
+        kept.miscount(CATALOG, **{counter: 77})
         (told,) = kept.mended(dry_run=True)
         assert (told.kind, told.outcome) == (Kind.WRONG_COUNTS, Outcome.LEFT)
         assert getattr(kept.catalog, counter) == 77
@@ -161,7 +161,7 @@ def test_what_is_counted_meanwhile_leaves_the_sum_behind(
     kept: Books, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One goes and another of its size comes: the counters read as before."""
-    kept.miscount(document_count=77)
+    kept.miscount(CATALOG, document_count=77)
     page = DynamoDocuments.page
 
     def exchanged(self: DynamoDocuments, *given: Any, **named: Any) -> Any:
