@@ -6,8 +6,11 @@ file of some size takes the room from the start and gives it back before they ar
 says until then that nothing was.
 """
 
+import os
 from pathlib import Path
 from typing import Any
+
+from stackroom_local.problems import NoRoom
 
 RESERVE_BYTES = 64 * 2**20  # of 100 documents ministack wrote 111 KB of tables, 13 KB of queues
 
@@ -24,9 +27,14 @@ class Keeping:
         return not self._unsaved.exists()
 
     def begin(self) -> None:
-        """Raises OSError if there is no room."""
-        self._unsaved.touch()
-        self._reserve.write_bytes(bytes(RESERVE_BYTES))
+        """Before ministack starts. Raises `NoRoom`."""
+        try:
+            self._unsaved.touch()
+            # Of what a file system can't compress.
+            self._reserve.write_bytes(os.urandom(2**20) * (RESERVE_BYTES // 2**20))
+        except OSError as error:
+            self._reserve.unlink(missing_ok=True)
+            raise NoRoom(self._reserve.parent, RESERVE_BYTES, str(error)) from error
 
     def install(self) -> None:
         """Into ministack."""

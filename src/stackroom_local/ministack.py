@@ -107,9 +107,7 @@ if __name__ == "__main__":
     from stackroom_local.page_guard import PageGuard
     from stackroom_local.room_guard import RoomGuard
 
-    keeping = Keeping(state)
-    keeping.begin()
-    keeping.install()
+    Keeping(state).install()
     mend()
     signers.install(RootKey.of_environment())
     # Of pages that may upload to a bucket, as its CORS configuration says, too.

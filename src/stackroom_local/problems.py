@@ -135,6 +135,14 @@ class ChildFailed(LocalModeError):
         super().__init__(f"{name} {what}; the end of {log}:\n{tail or '(it logged nothing)'}")
 
 
+class NoRoom(LocalModeError):
+    def __init__(self, path: Path, needed: int, why: str) -> None:
+        super().__init__(
+            f"{path} needs {needed // 2**20} MB of room for what is written at a stop ({why}); make"
+            " room on its disk, or name a directory on another one with --state-dir"
+        )
+
+
 class NotKept(LocalModeError):
     def __init__(self, path: Path) -> None:
         super().__init__(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NoReturn
 from stackroom.clock import utc_now
 from stackroom_local import synthesis
 from stackroom_local.clients import Clients
+from stackroom_local.keeping import Keeping
 from stackroom_local.ports import Ports
 from stackroom_local.processes import Child, spawn
 from stackroom_local.resumption import resume
@@ -96,6 +97,7 @@ class LocalMode:
         if self.fresh:
             self.state.forget()
             self.state.ensure_root_key()
+        Keeping(self.state.path).begin()
         resume(self.state / "ministack", self.ports.aws)
         (self.state / "tmp").mkdir(exist_ok=True)
         self._spawn(self._servers.ministack(), self._servers.simulator())
