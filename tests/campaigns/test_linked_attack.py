@@ -1,17 +1,14 @@
 """The attack on what an agent was given to search, and that it sees what no filter keeps apart."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from random import Random
 
 import pytest
 
 from stackroom import tenancy
-from stackroom.ports.retrieval import Passage
-from stackroom.tenancy import Owned, Readers
-from tests.campaigns.attack import linked, linked_stage, stored
+from stackroom.tenancy import Readers
+from tests.campaigns.attack import linked, linked_stage
 from tests.campaigns.attack.linked_stage import LinkedStage
-from tests.campaigns.attack.linked_stores import CLOSED, STORES
-from tests.campaigns.attack.stored import furnished
 
 SEED = 11
 
@@ -19,7 +16,7 @@ SEED = 11
 @pytest.fixture(scope="module")
 def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LinkedStage]:
     folder = tmp_path_factory.mktemp("simulator")
-    with linked_stage.staged(folder, SEED) as found, furnished(found):
+    with linked_stage.staged(folder, SEED) as found:
         yield found
 
 
@@ -29,33 +26,6 @@ def test_no_attempt_finds_what_its_caller_may_not_read(given: LinkedStage) -> No
 
     assert not any(found.wrong.values()), found.wrong
     assert found.attempts.total() >= 200, found.told()
-
-
-@pytest.mark.processes
-def test_nor_in_any_store_that_the_agent_searches_itself(given: LinkedStage) -> None:
-    found = linked.judge(given, stored.attempts(given))
-
-    assert not any(found.wrong.values()), found.wrong
-    assert len(given.stores) == len(STORES)
-    assert found.attempts.total() >= 100 * len(STORES), found.told()
-
-
-@pytest.mark.processes
-@pytest.mark.parametrize("store", STORES)
-def test_where_no_filter_tells_users_of_a_store_apart_it_is_seen(
-    given: LinkedStage, monkeypatch: pytest.MonkeyPatch, store: str
-) -> None:
-    def believed(_: Owned, passages: Iterable[Passage], **__: object) -> tuple[Passage, ...]:
-        return tuple(passages)
-
-    monkeypatch.setattr(Owned, "filter", lambda *_: None)
-    refused = linked.judge(given, stored.owners(given, store))
-    monkeypatch.setattr(Owned, "proven", believed)
-    found = linked.judge(given, stored.owners(given, store))
-
-    # A store that ignores the filter is believed in nothing; that is the second of two locks.
-    assert (refused.leaks, len(refused.missing) > 15) == ({}, True)
-    assert (found.leaks == {}) if store in CLOSED else (len(found.leaks) > 40)
 
 
 @pytest.mark.processes

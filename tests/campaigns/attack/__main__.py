@@ -5,8 +5,7 @@ Every attempt, against a local mode of their own.
 
 Prints the seed, attempts by kind, what leaked and what was refused without a word to act on, and
 whether the time of a refusal tells what its words don't. Then every attempt on the knowledge bases
-that an agent was given, which have a simulator of their own, and on the stores that it searches
-itself. Ends with 1 on any of these.
+that an agent was given, which have a simulator of their own. Ends with 1 on any of these.
 """
 
 import argparse
@@ -14,11 +13,10 @@ import logging
 import random
 import tempfile
 import time
-from itertools import chain
 from pathlib import Path
 
 from stackroom_local.state import Instance, StateDirectory
-from tests.campaigns.attack import linked, linked_stage, stored
+from tests.campaigns.attack import linked, linked_stage
 from tests.campaigns.attack.campaign import attempts, run
 from tests.campaigns.attack.latency import HEADER, compared
 from tests.campaigns.attack.stage import Stage, staged
@@ -62,8 +60,8 @@ def attack(instance: Instance, options: argparse.Namespace) -> int:
 def attack_linked(folder: Path, options: argparse.Namespace) -> int:
     """No line of the agent's log is shown, as each attempt has several."""
     logging.disable(logging.CRITICAL)
-    with linked_stage.staged(folder, options.seed) as stage, stored.furnished(stage):
-        every = chain(linked.attempts(stage, options.seed), stored.attempts(stage))
+    with linked_stage.staged(folder, options.seed) as stage:
+        every = linked.attempts(stage, options.seed)
         found = linked.judge(
             stage, (each for each in every if options.only in f"{each.kind} · {each.name}")
         )

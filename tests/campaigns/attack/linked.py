@@ -32,8 +32,7 @@ _WORDS = (
 class LinkedAttempt:
     """
     `about` is the event, `given` the tool's arguments; a program of its own has a `state` instead.
-    `user` and `groups` are those that the agent verified: none for nobody. `sees` what they must
-    find.
+    `groups` are those that the agent verified: none for nobody. `sees` what they must find.
     """
 
     kind: str
@@ -41,7 +40,6 @@ class LinkedAttempt:
     about: object
     given: Mapping[str, Any] = field(default_factory=lambda: {"query": QUESTION})
     state: Mapping[str, Any] | None = None
-    user: str | None = None
     groups: Sequence[str] = ()
     must_be_refused: bool = False
     sees: Sequence[str] = ()
@@ -74,7 +72,7 @@ def judge(stage: LinkedStage, attempts: Iterator[LinkedAttempt]) -> Found:
         )
         found.attempts[each.kind] += 1
         name = f"{each.kind} · {each.name}"
-        told = [secret for secret in stage.hidden_from(each.groups, each.user) if secret in answer]
+        told = [secret for secret in stage.hidden_from(each.groups) if secret in answer]
         if told:
             found.leaks[name] = f"tells {told}: {answer[:400]}"
         if wrong := _unstructured(each, answer):
@@ -148,7 +146,7 @@ def groups(stage: LinkedStage, chance: random.Random) -> Iterator[LinkedAttempt]
     for each in sets:
         told = f"{list(each)[:3]!r} and {max(len(each) - 3, 0)} more"
         shown = stage.shown_to(each) if len(each) < 4 or len(set(each)) > 35 else ()
-        managed = stage.found_in(MANAGED, None, each) if len(each) < 4 else ()
+        managed = stage.shown_to(each, MANAGED) if len(each) < 4 else ()
         for kind, where, sees in (
             ("groups", "grouped", shown),
             ("groups in MANAGED", MANAGED, managed),

@@ -57,35 +57,27 @@ class Kept:
     A secret, and the groups of which any lets in; `anybody` for everyone, even nobody. Not every
     store finds it that `is_odd`, having no list of groups.
 
-    With an `owner` it is theirs alone: of `readers`, if there are any, they must be one, too.
-    `place` is what it is kept in, where that is a store which the agent searches itself.
+    `place` is what it is kept in, where its readers are to find it by a search of that alone.
     """
 
     secret: str
     readers: frozenset[str] = frozenset()
     anybody: bool = False
     is_odd: bool = False
-    owner: str | None = None
     place: str = ""
 
-    def is_for(self, user: str | None, groups: Sequence[str]) -> bool:
-        if self.owner is None or self.anybody:
-            return self.anybody or not self.readers.isdisjoint(groups)
-        return self.owner == user and (not self.readers or not self.readers.isdisjoint(groups))
+    def is_for(self, groups: Sequence[str]) -> bool:
+        return self.anybody or not self.readers.isdisjoint(groups)
 
 
 @dataclass
 class LinkedStage:
-    """
-    `linked` are ids by name; `other` is a knowledge base that no agent was given. `stores` are the
-    entries of knowledge bases in stores that the agent searches itself, by store and name.
-    """
+    """`linked` are ids by name; `other` is a knowledge base that no agent was given."""
 
     world: World
     patch: pytest.MonkeyPatch
     word: str
     linked: dict[str, str] = field(default_factory=dict)
-    stores: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     kept: list[Kept] = field(default_factory=list)
     other: str = ""
 
@@ -95,28 +87,17 @@ class LinkedStage:
         self.kept.append(Kept(secret=secret, readers=readers, **of))
         return f"The harbour secret {name} says {secret}."
 
-    def hidden_from(self, groups: Sequence[str], user: str | None = None) -> list[str]:
-        return [each.secret for each in self.kept if not each.is_for(user, groups)]
+    def hidden_from(self, groups: Sequence[str]) -> list[str]:
+        return [each.secret for each in self.kept if not each.is_for(groups)]
 
-    def shown_to(self, groups: Sequence[str]) -> list[str]:
-        """Of the groups' own, what a search for all that there is must bring up."""
-        return self.found_in("", None, groups)
-
-    def found_in(self, place: str, user: str | None, groups: Sequence[str]) -> list[str]:
-        """What a search of what is kept there must bring up."""
+    def shown_to(self, groups: Sequence[str], place: str = "") -> list[str]:
+        """What a search of all that is kept there must bring up."""
         kept = [each for each in self.kept if each.place == place and not each.is_odd]
-        return [each.secret for each in kept if each.is_for(user, groups)]
+        return [each.secret for each in kept if each.is_for(groups)]
 
     def configure(self, *, identity_from_event: bool, without: Sequence[str] = ()) -> None:
         """The function starts anew, with all knowledge bases that are linked but for those."""
         entries = [entry for name, entry in self._entries().items() if name not in without]
-        self._start(entries, identity_from_event=identity_from_event)
-
-    def configure_store(self, store: str, *, identity_from_event: bool) -> None:
-        """The function starts anew, with the knowledge bases in this store and no others."""
-        self._start([*self.stores[store].values()], identity_from_event=identity_from_event)
-
-    def _start(self, entries: Sequence[Mapping[str, Any]], *, identity_from_event: bool) -> None:
         self.patch.setenv("KNOWLEDGE_BASES_CONFIG", json.dumps(entries))
         self.patch.setenv("IDENTITY_FROM_EVENT", "true" if identity_from_event else "")
         function._agent.cache_clear()

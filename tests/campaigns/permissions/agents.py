@@ -22,7 +22,6 @@ from stackroom_local.recording import VARIABLE
 from stackroom_local.simulator import script_orders
 from stackroom_local.simulator.server import Configuration, Simulator
 from stackroom_local.state import ACCOUNT, REGION
-from tests.campaigns.attack.linked_stores import embedded
 from tests.campaigns.permissions.agent_stack import (
     ANSWERS,
     CHUNKS,
@@ -225,8 +224,15 @@ class _Place:
         )
         for number, text in enumerate(texts):
             told = {_TEXT: text, "user_id": _IDENTITY["user_id"]}
-            vector = embedded(self._world, text)
-            self._world.put_vector(made["indexArn"], str(number), vector, **told)
+            self._world.put_vector(made["indexArn"], str(number), self._embedded(text), **told)
+
+    def _embedded(self, text: str) -> list[float]:
+        asked = {"inputText": text, "dimensions": 256, "normalize": True}
+        answer = self._world.bedrock_runtime.invoke_model(
+            modelId="amazon.titan-embed-text-v2:0", body=json.dumps(asked)
+        )
+        vector: list[float] = json.loads(answer["body"].read())["embedding"]
+        return vector
 
     def _knowledge_base(
         self, prefix: str, documents: Mapping[str, str], attributes: Mapping[str, object]

@@ -129,3 +129,38 @@ CROWD = Shelf(
     ),
 )
 BARE = Shelf("bare", ())
+
+# Names that differ for people little, or for machines too much: each owns a document, and is a
+# group that may read it.
+ALIKE_NAMES = (
+    *("alice", "bob", "Alice", "alice.b", "alice-b", "a", "al", "alice@example.org"),
+    *("hr", "HR", "hr ", "ｈｒ", "hг", "h\N{ZERO WIDTH SPACE}r", "hr,law", 'hr"', "h'r", '["hr"]'),
+    *("*", "h\\r", "Größe", "Gro\N{COMBINING DIAERESIS}ße", "null"),
+)
+# Names that nobody has, though they look like one, or like a question of the store's own.
+STRANGERS = (
+    *("ALICE", "alice2", "alic", "alice--", "or", "%", "_r", "$or"),
+    *('{"$ne": ""}', "hr' OR 'a'='a", '"]}, {"$exists": true', "customer"),
+)
+# What a document may have instead of one owner; nobody's name is among them.
+_NO_OWNERS: tuple[object, ...] = (7, True, "alice,bob", " alice", "{'$ne': ''}", "ａlice", "аlice")
+
+
+def _alike(number: int, own: Mapping[str, object]) -> Document:
+    text = f"The annual leave of number {number}"
+    return Document(user="dora", catalog="cat-5", filename=f"{number}.txt", text=text, own=own)
+
+
+ALIKE = Shelf(
+    "alike",
+    (
+        *(
+            _alike(number, {"customer": name, "allowed_groups": [name, "nobody else"]})
+            for number, name in enumerate(ALIKE_NAMES)
+        ),
+        *(
+            _alike(number, {"customer": owner})
+            for number, owner in enumerate(_NO_OWNERS, len(ALIKE_NAMES))
+        ),
+    ),
+)

@@ -7,7 +7,14 @@ from stackroom.filters import Has
 from stackroom.identity import Caller
 from stackroom.ports.retrieval import KnowledgeBase, Passage
 from stackroom.tenancy import Everyone, Member, Owned, Readers, Tenant, View
-from tests.contract.stores.shelves import DOCS, QUESTION, a_catalog
+from tests.contract.stores.shelves import (
+    ALIKE,
+    ALIKE_NAMES,
+    DOCS,
+    QUESTION,
+    STRANGERS,
+    a_catalog,
+)
 from tests.contract.stores.table import ALL, each
 from tests.contract.stores.test_filters import found
 from tests.contract.stores.worlds import Trouble, World
@@ -84,6 +91,16 @@ def test_a_store_that_ignores_the_filter_is_not_believed(world: World, docs: Kno
     # An adapter may leave out by itself what can't be meant; what is left is the caller's.
     for view, passages in shown.items():
         assert {passage.text for passage in passages} <= own[view], view
+
+
+@ALL
+def test_names_that_look_alike_are_owners_and_groups_of_their_own(world: World) -> None:
+    alike = world.holding(ALIKE)
+    own = {name: {f"dora/{number}.txt"} for number, name in enumerate(ALIKE_NAMES)}
+
+    for name in (*ALIKE_NAMES, *STRANGERS):
+        assert found(alike, Owned("customer", name).filter()) == own.get(name, set()), name
+        assert found(alike, Readers("allowed_groups", (name,)).filter()) == own.get(name, set())
 
 
 @ALL
