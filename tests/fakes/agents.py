@@ -1,15 +1,20 @@
-"""Agents in memory, under the same conditions as DynamoDB keeps them."""
+"""Agents and their runs in memory, their queue, and a model's part that a test writes."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from stackroom.agent import Agent
-from stackroom.errors import RecordChanged
+from stackroom.agent_run import AgentRun
+from stackroom.errors import RecordChanged, StoreUnavailable
+from stackroom.ports.agent_runs import Brief, Listener
 
 
 @dataclass
 class FakeAgents:
+    """Under the same conditions as DynamoDB keeps them."""
+
     kept: dict[tuple[str, str], Agent] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -30,3 +35,55 @@ class FakeAgents:
 
     def remove(self, user_id: str, agent_id: str) -> bool:
         return self.kept.pop((user_id, agent_id), None) is not None
+
+
+@dataclass
+class FakeAgentRuns:
+    """Under the same conditions as DynamoDB keeps them; `outages` writes are refused first."""
+
+    kept: dict[tuple[str, str], AgentRun] = field(default_factory=dict)
+    outages: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def get(self, user_id: str, run_id: str) -> AgentRun | None:
+        return self.kept.get((user_id, run_id))
+
+    def newest(self, user_id: str, *, since: datetime | None = None) -> Iterator[AgentRun]:
+        own = [each for (owner, _), each in self.kept.items() if owner == user_id]
+        own.sort(key=lambda each: each.id, reverse=True)
+        return (each for each in own if since is None or each.created_at >= since)
+
+    def save(self, run: AgentRun) -> AgentRun:
+        with self._lock:
+            if self.outages:
+                self.outages -= 1
+                raise StoreUnavailable("PutItem", "InternalServerError")
+            there = self.get(run.user_id, run.id)
+            if (0 if there is None else there.version) != run.version:
+                raise RecordChanged(run.id)
+            saved = run.model_copy(update={"version": run.version + 1})
+            self.kept[run.user_id, run.id] = saved
+            return saved
+
+
+@dataclass
+class FakeAgentRunQueue:
+    is_down: bool = False
+    put_in: list[tuple[str, str]] = field(default_factory=list)
+
+    def put(self, user_id: str, run_id: str) -> None:
+        if self.is_down:
+            raise StoreUnavailable("SendMessage", "ServiceUnavailable")
+        self.put_in.append((user_id, run_id))
+
+
+@dataclass
+class FakeConversations:
+    """`play` is the conversation; `briefs` are those that it was begun with."""
+
+    play: Callable[[Brief, Listener], None] = lambda _brief, _listener: None
+    briefs: list[Brief] = field(default_factory=list)
+
+    def hold(self, brief: Brief, listener: Listener) -> None:
+        self.briefs.append(brief)
+        self.play(brief, listener)

@@ -135,10 +135,6 @@ class FakeBedrock(FakeDirectDocuments):
             failed_documents=failed,
         )
 
-    def forget_jobs(self) -> None:
-        """Bedrock keeps no promise to know them for ever."""
-        self.jobs.clear()
-
     def forget(self, *keys: str) -> None:
         """The index has these no more; nothing any more, if none is named."""
         for uri in [f"s3://{BUCKET}/{key}" for key in keys] or list(self.says):

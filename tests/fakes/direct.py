@@ -51,7 +51,6 @@ class FakeDirectDocuments(Disturbed):
     direct_tokens: set[str] = field(default_factory=set)
     fates: dict[str, tuple[str, str | None]] = field(default_factory=dict)
     _at_work: list[DirectCall] = field(default_factory=list)
-    _stale: dict[str, list[DocumentDetail]] = field(default_factory=dict)
     _newest: dict[Key, DirectCall] = field(default_factory=dict)
 
     def becomes(self, document_id: str, status: str, reason: str | None = None) -> None:
@@ -63,11 +62,6 @@ class FakeDirectDocuments(Disturbed):
         """From now on the document lies there."""
         key = (source.data_source_id, document_id)
         self.held[key] = DocumentDetail(status=status, updated_at=self.clock())
-
-    def answers_late(self, document_id: str, *, times: int) -> None:
-        """The next readings are of the document as it was when its next call came."""
-        [now] = [each for (_, held), each in self.held.items() if held == document_id]
-        self._stale[document_id] = [now] * times
 
     def lose(self, source: DataSource, document_id: str) -> None:
         """It is in the index no more, and nobody has deleted it."""
@@ -95,17 +89,11 @@ class FakeDirectDocuments(Disturbed):
         return self._read(source, document_ids)
 
     def details(self, source: DataSource, document_ids: Iterable[str]) -> dict[str, DocumentDetail]:
-        self._work()
-        return {
-            each: self._shown(each, is_) for each, is_ in self._read(source, document_ids).items()
-        }
-
-    def _shown(self, document_id: str, detail: DocumentDetail) -> DocumentDetail:
         """To whoever looks, which need not be how it is."""
-        if stale := self._stale.get(document_id):
-            return stale.pop()
-        is_hidden = self.hides_beginnings and detail.status == "STARTING"
-        return _NOTHING if is_hidden else detail
+        self._work()
+        hidden = "STARTING" if self.hides_beginnings else None
+        found = self._read(source, document_ids).items()
+        return {key: _NOTHING if each.status == hidden else each for key, each in found}
 
     def _accept(
         self, source: DataSource, document_ids: Sequence[str], *, token: str, deletes: bool

@@ -36,8 +36,7 @@ from stackroom.errors import (
     StoreUnavailable,
 )
 from stackroom.ports.agent_runs import Brief, Listener, ModelTurn
-from tests.fakes.agent_runs import FakeAgentRunQueue, FakeAgentRuns, FakeConversations
-from tests.fakes.agents import FakeAgents
+from tests.fakes.agents import FakeAgentRunQueue, FakeAgentRuns, FakeAgents, FakeConversations
 from tests.fakes.clock import FakeClock
 from tests.unit.test_linked_tools import Shelves, a_tool
 
