@@ -11,9 +11,10 @@ import pytest
 
 from examples.agent.scripted import Call
 from stackroom.aws.linked_settings import linked_settings
-from stackroom.errors import AgentMisconfigured
+from stackroom.errors import AgentMisconfigured, MissingIdentity
 from stackroom.retrieval.search import Retrieval
 from stackroom_agents import registry
+from stackroom_agents.identity import caller_or_nobody
 from stackroom_agents.prompt import system_prompt
 from stackroom_agents.registry import from_environment
 from stackroom_agents.retrieval_tool import retrieval_tool
@@ -367,3 +368,23 @@ def _parts(line: str) -> list[str]:
 def test_a_prompt_that_is_no_text_is_refused() -> None:
     with pytest.raises(AgentMisconfigured, match=r"not in UTF-8 \(byte 1\)"):
         system_prompt(b"a\xff", BOTH)
+
+
+def test_a_caller_who_is_told_otherwise_than_it_should_be_is_nobody_in_no_group() -> None:
+    untold: list[dict[str, Any]] = [
+        {},
+        {"identity": {"user_id": "root", "groups": ["hr"]}},
+        {"User_Id": "root", "Groups": ["hr"]},
+    ]
+    users = [None, b"root", ["root"], "root\n"]
+    groups = ["hr", {"hr": 1}, {"hr"}, (7,), [b"hr"], iter(["hr"])]
+    wrong: list[dict[str, Any]] = [
+        {"groups": ["hr"]},
+        *({"user_id": each, "groups": ["hr"]} for each in users),
+        *({"user_id": "root", "groups": each} for each in groups),
+    ]
+
+    assert [caller_or_nobody(each) for each in untold] == [None] * len(untold)
+    for state in wrong:
+        with pytest.raises(MissingIdentity):
+            caller_or_nobody(state)

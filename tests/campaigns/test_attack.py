@@ -1,16 +1,20 @@
 """A sample of `make attack`, in the local mode that all share, and that it sees open doors."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
 from stackroom_local.state import Instance
 from tests.campaigns.attack import campaign, naming, pretending
-from tests.campaigns.attack.breaking import broken, without_interceptor, without_owners
 from tests.campaigns.attack.stage import TOOLS, Stage, staged
+from tests.campaigns.attack.wire import Wire
+from tests.campaigns.gateways import another_gateway, configuration_of
 
 SEED = 9
 READING = {"list_catalog_documents", "get_indexing_status", "download_from_catalog"}
@@ -31,6 +35,32 @@ def test_no_attempt_of_a_sample_reaches_what_is_another_users(stage: Stage) -> N
     assert (tally.leaks, tally.unstructured, tally.changes) == ({}, {}, [])
     assert set(TOOLS) <= set(tally.tools)
     assert len(every) >= 1000
+
+
+Configuration = dict[str, Any]
+
+
+def without_interceptor(configuration: Configuration) -> Configuration:
+    """Nobody sets the headers, nor removes the client's own."""
+    return {**configuration, "interceptor": None}
+
+
+def without_owners(configuration: Configuration) -> Configuration:
+    """Every catalog is everybody's."""
+    for target in configuration["targets"]:
+        if target["name"] == "catalogs":
+            target["function"]["handler"] = "tests.campaigns.attack.broken_function.handler"
+    return configuration
+
+
+@contextmanager
+def broken(
+    stage: Stage, folder: Path, change: Callable[[Configuration], Configuration]
+) -> Iterator[Stage]:
+    """The same stage, behind another gateway that is broken on purpose: the oracle must see it."""
+    changed = change(configuration_of(stage.instance))
+    with another_gateway(stage.instance, changed, folder) as url:
+        yield replace(stage, wire=Wire(url, stage.wire.http))
 
 
 def test_where_nobody_asks_whose_a_catalog_is_it_is_seen(stage: Stage, tmp_path: Path) -> None:

@@ -31,15 +31,14 @@ _WORDS = (
 @dataclass(frozen=True)
 class LinkedAttempt:
     """
-    `about` is the event, `given` the tool's arguments; a program of its own has a `state` instead.
-    `groups` are those that the agent verified: none for nobody. `sees` what they must find.
+    `about` is the event, `given` the tool's arguments. `groups` are those that the agent verified:
+    none for nobody. `sees` what they must find.
     """
 
     kind: str
     name: str
     about: object
     given: Mapping[str, Any] = field(default_factory=lambda: {"query": QUESTION})
-    state: Mapping[str, Any] | None = None
     groups: Sequence[str] = ()
     must_be_refused: bool = False
     sees: Sequence[str] = ()
@@ -67,9 +66,7 @@ class Found:
 def judge(stage: LinkedStage, attempts: Iterator[LinkedAttempt]) -> Found:
     found = Found()
     for each in attempts:
-        answer = (
-            stage.ask(each.about, each.given) if each.state is None else stage.program(each.state)
-        )
+        answer = stage.ask(each.about, each.given)
         found.attempts[each.kind] += 1
         name = f"{each.kind} · {each.name}"
         told = [secret for secret in stage.hidden_from(each.groups) if secret in answer]
@@ -202,25 +199,6 @@ def identities(stage: LinkedStage, _: random.Random) -> Iterator[LinkedAttempt]:
     yield _refused("identities", event())
 
 
-def states(stage: LinkedStage, _: random.Random) -> Iterator[LinkedAttempt]:
-    """A program that tells who asks in another form than it should has told nobody."""
-    stage.configure(identity_from_event=False)
-    right, user = {"user_id": "root", "groups": ["hr", "law"]}, {"user_id": "root"}
-    claims: tuple[Mapping[str, Any], ...] = (
-        {},
-        {"groups": ["hr"]},
-        *({"user_id": each, "groups": ["hr"]} for each in (b"root", None, ["root"], "root\n")),
-        *({**user, "groups": each} for each in ("hr", {"hr": 1}, {"hr"}, (7,), [b"hr"])),
-        {**user, "groups": iter(["hr"])},
-        {"identity": right},
-        {"User_Id": "root", "Groups": ["hr"]},
-    )
-    for state in claims:
-        yield LinkedAttempt(
-            "invocation states", repr(state), None, state=state, must_be_refused=True
-        )
-
-
 def documents(stage: LinkedStage, _: random.Random) -> Iterator[LinkedAttempt]:
     """The model does what a document tells it to."""
     stage.configure(identity_from_event=True)
@@ -245,7 +223,7 @@ def pools(stage: LinkedStage, _: random.Random) -> Iterator[LinkedAttempt]:
     yield LinkedAttempt("pools", "nobody", event())
 
 
-GENERATORS = (arguments, groups, prompts, identities, states, documents, pools)
+GENERATORS = (arguments, groups, prompts, identities, documents, pools)
 
 
 def _message(about: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,11 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from strands import Agent
 
 import stackroom_agents.batch_handler as function
-from examples.agent.scripted import Call, Script, ScriptedModel
-from stackroom_agents import registry
+from examples.agent.scripted import Call
 from stackroom_agents.batch import composition
 from stackroom_local.endpoints import endpoint_variables
 from stackroom_local.simulator.server import Configuration, Simulator
@@ -110,23 +108,6 @@ class LinkedStage:
         function._agent.cache_clear()
         reply = function.handler(event, Context())  # type: ignore[arg-type]
         return json.dumps(reply, ensure_ascii=False)
-
-    def program(self, state: Mapping[str, Any]) -> str:
-        """A program's own agent, which it calls with this invocation state."""
-
-        def script() -> Script:
-            return (yield Call(TOOL, {"query": QUESTION}))
-
-        tools = registry.from_environment().tools()
-        agent = Agent(model=ScriptedModel(script()), tools=tools, callback_handler=None)
-        agent(QUESTION, invocation_state=dict(state))
-        [result] = [
-            block["toolResult"]
-            for message in agent.messages
-            for block in message["content"]
-            if "toolResult" in block
-        ]
-        return json.dumps({"result": "", **result}, ensure_ascii=False)
 
     def _entries(self) -> dict[str, dict[str, Any]]:
         many = {"numberOfResults": 100, "description": "Harbour."}

@@ -24,8 +24,7 @@ from stackroom.errors import RecordChanged
 from stackroom.ports.agent_runs import AgentRunBook
 from stackroom.ports.agents import AgentBook
 from tests.aws.stores import CONTROL_TABLE
-from tests.fakes.agent_runs import FakeAgentRuns
-from tests.fakes.agents import FakeAgents
+from tests.fakes.agents import FakeAgentRuns, FakeAgents
 from tests.records import NOW
 
 TOOLS = (
