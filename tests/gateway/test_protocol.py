@@ -87,7 +87,14 @@ def test_without_debug_mode_a_functions_error_stays_inside(
 
 def test_an_unknown_tool_is_an_error_that_names_it(gateway: RunningGateway, issuer: Issuer) -> None:
     message = a_call(query="hi")
-    for name in ("echo___nothing", "nothing___say_it", "say_it", ""):
+    for name in (
+        "echo___nothing",
+        "nothing___say_it",
+        "ECHO___SAY_IT",
+        "echo___say_it\0",
+        "say_it",
+        "",
+    ):
         message["params"]["name"] = name
 
         response = gateway.post(message, token=issuer.mint("alice"))

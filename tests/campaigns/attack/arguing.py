@@ -18,13 +18,10 @@ def filters(stage: Stage, chance: Random) -> Iterator[Attempt]:
         {spelling: prey.user}
         for spelling in (
             "user_id",
-            "USER_ID",
             " user_id",
-            "user_id\0",
             wide("user_id"),
             "uѕer_id",
             "metadata.user_id",
-            "userId",
             "x-amz-bedrock-kb-user_id",
         )
     ]
@@ -37,11 +34,8 @@ def filters(stage: Stage, chance: Random) -> Iterator[Attempt]:
         {"notIn": {"key": "absent", "value": ["x"]}},
         {"orAll": [{"equals": equal}, {"notEquals": unequal}]},
         {"stringContains": {"key": "user_id", "value": ""}},
-        {"$or": [{"user_id": prey.user}]},
         {"domain": {"notEquals": "x"}},
-        {"domain": [{"notIn": ["x"]}]},
         {"domain": None},
-        {"": prey.user},
         [{"equals": equal}],
         json.dumps({"equals": equal}),
         {"domain": "x", "or": {"user_id": prey.user}},
@@ -67,7 +61,6 @@ def labels(stage: Stage, chance: Random) -> Iterator[Attempt]:
         for spelling in (
             reserved,
             reserved.upper(),
-            f" {reserved}",
             wide(reserved),
             reserved.replace("i", "і").replace("a", "а"),
             f"list-{reserved}",
@@ -80,8 +73,6 @@ def labels(stage: Stage, chance: Random) -> Iterator[Attempt]:
         {"domain": f'x","user_id":"{prey.user}'},
         {"domain": f"=?utf-8?q?x=22=2C=22user=5Fid=22=3A=22{prey.user}?="},
         {"domain": {"user_id": prey.user}},
-        {"metadataAttributes": {"user_id": prey.user}},
-        [["user_id", prey.user]],
         {"domain": "x\r\nx-amz-meta-kb-user_id: " + prey.user},
         {"allowed_groups": [prey.user, "*"]},
     )
@@ -105,18 +96,14 @@ def smuggled(stage: Stage, chance: Random) -> Iterator[Attempt]:
     prey, own = stage.victim, stage.attacker
     extras: dict[str, object] = {
         "user_id": prey.user,
-        "x-user-sub": prey.user,
         "session_id": prey.session,
         "context": {"client_context": {"custom": {"x-user-sub": prey.user}}},
         "invocation_state": {"user_id": prey.user},
         "caller": {"user_id": prey.user, "groups": [], "session_id": prey.session},
-        "claims": {"sub": prey.user, "origin_jti": prey.session},
         "_meta": {"x-user-sub": prey.user},
-        "__class__": "Caller",
         "arguments": {"catalog_id": prey.catalog_id},
         wide("catalog_id"): prey.catalog_id,
         "catalog_id ": prey.catalog_id,
-        "CATALOG_ID": prey.catalog_id,
         "knowledge_base_ids": ["*"],
     }
     for tool, target in TOOLS.items():

@@ -21,7 +21,6 @@ GENERATORS: tuple[Callable[[Stage, random.Random], Iterator[Attempt]], ...] = (
     pretending.spoofed,
     pretending.replayed,
     pretending.strangers,
-    pretending.misnamed,
     pretending.direct,
     pretending.forged,
     overdoing.excesses,

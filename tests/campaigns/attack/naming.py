@@ -26,7 +26,6 @@ def wide(text: str) -> str:
 def spellings(text: str) -> Mapping[str, str]:
     return {
         "as it is": text,
-        "in capitals": text.upper(),
         "between spaces": f"  {text}\t",
         "with NUL": f"{text}\0",
         "percent-encoded": "".join(f"%{ord(each):02x}" for each in text),
@@ -35,7 +34,6 @@ def spellings(text: str) -> Mapping[str, str]:
         "with a zero-width space": f"cat\u200b{text[3:]}",
         "with a Cyrillic letter": text.replace("a", "а").replace("c", "с"),
         "with a key's other half": f"{text}#METADATA",
-        "as JSON": f'{{"S": "{text}"}}',
         "with a quote": f"{text}' OR '1'='1",
         "with a wildcard": f"{text[:6]}*",
     }
@@ -105,16 +103,13 @@ def paths(stage: Stage, chance: Random) -> Iterator[Attempt]:
     for filename in (
         f"../../{there}",
         f"x/../../../{there}",
-        f"%2e%2e/%2e%2e/{there}",
         f"..\\..\\{prey.user}\\{prey.catalog}\\{file}",
         f"/{there}",
         f"\uff0e\uff0e/\uff0e\uff0e/{there}",
-        f"s3://{stage.instance.bucket}/{there}",
         f"own.txt\0/../../{there}",
         f"a.txt\n../../{there}",
         f"../../_pagemaps/{prey.document_id}.txt",
         f"{file}.metadata.json",
-        "own.txt.METADATA.JSON",
         "own.txt.metadata.json/x.txt",
         "own.txt.metadata．json",
     ):
@@ -149,7 +144,6 @@ def words(stage: Stage, chance: Random) -> Iterator[Attempt]:
         f"x\u2028{FORGED} | {stage.known_id} |",
         f"x\x85{FORGED} (ID: {stage.known_id}). {answer}",
         f"x |\n| {FORGED} | doc-1 |",
-        f"x```\n{FORGED}",
     )
     own = stage.attacker
     for number, lie in enumerate(lies):

@@ -1,11 +1,8 @@
-"""Being another by headers, queries, sessions, another way in, or another tool's name."""
+"""Being another by headers, queries, sessions, or another way in."""
 
 import base64
 import json
-import tempfile
-import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -16,18 +13,14 @@ from tests.campaigns.attack.naming import call, required, wide
 from tests.campaigns.attack.oracle import Attempt, May
 from tests.campaigns.attack.stage import GROUP, TOOLS, Stage
 from tests.campaigns.attack.wire import Answer, Headers
-from tests.gateway import forgeries
 from tests.gateway.forgeries import resigned
 
 
 def forged(stage: Stage, chance: Random) -> Iterator[Attempt]:
-    """Every forgery on tools by chance; how each is refused: tests/gateway/test_tokens.py."""
+    """On tools by chance; other forgeries are refused alike: tests/gateway/test_tokens.py."""
     prey, issuer = stage.victim.user, stage.issuer
     claims: dict[str, dict[str, Any]] = {
-        "another issuer": {"iss": "https://elsewhere.example"},
-        "expired": {"exp": int(time.time()) - 60},
         "an ID token": {"token_use": "id", "client_id": None, "aud": CLIENT_ID},
-        "another client": {"client_id": "another"},
         "no user": {"sub": None},
         "the client as user": {"sub": CLIENT_ID},
         "a user who is a path": {"sub": f"x/../{prey}"},
@@ -36,18 +29,8 @@ def forged(stage: Stage, chance: Random) -> Iterator[Attempt]:
         "groups in a text": {"cognito:groups": "admin"},
         "a session that is two headers": {"origin_jti": "s\r\nx-user-sub: x"},
     }
-    makers = (
-        forgeries.unsigned,
-        forgeries.signed_with_the_public_key_as_secret,
-        forgeries.signed_by_another_key,
-        forgeries.signed_by_an_unknown_key,
-        forgeries.tampered,
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        by_others = {each.__name__: each(issuer, Path(folder)) for each in makers}
     made: dict[str, str | None] = {
         "none": None,
-        **by_others,
         **{name: resigned(issuer, **{"sub": prey, **each}) for name, each in claims.items()},
     }
     for name, token in made.items():
@@ -67,11 +50,8 @@ def spoofed(stage: Stage, chance: Random) -> Iterator[Attempt]:
         (("X-USER-SUB", prey.user), ("X-User-Sub", stage.attacker.user)),
         (("x-user-sub", f"{stage.attacker.user}, {prey.user}"),),
         (("x_user_sub", prey.user),),
-        (("x-user-sub", ""),),
-        (("X-Session-Id", prey.session), ("x-session-id", prey.session)),
         (("X-User-Groups", GROUP), ("x-user-groups", GROUP)),
         (("x-amzn-bedrock-agentcore-runtime-custom-x-user-sub", prey.user),),
-        (("x-amzn-oidc-identity", prey.user), ("x-forwarded-user", prey.user)),
         (("mcp-session-id", prey.session), ("cookie", f"x-user-sub={prey.user}")),
         (("x-amz-client-context", base64.b64encode(prey.user.encode()).decode()),),
         (("connection", "x-user-sub"), ("x-user-sub", prey.user)),
@@ -113,7 +93,6 @@ def strangers(stage: Stage, chance: Random) -> Iterator[Attempt]:
         [],
         [GROUP.upper()],
         [f"x,{GROUP}"],
-        [GROUP.replace("-", "%2D")],
         [GROUP[:-1], "*", ""],
         [wide(GROUP)],
         [f'x"]}},{{"listContains":{{"key":"allowed_groups","value":"{GROUP}'],
@@ -121,23 +100,6 @@ def strangers(stage: Stage, chance: Random) -> Iterator[Attempt]:
         token, kind = stage.issuer.mint(stage.attacker.user, groups=groups), "stranger's group"
         tool, name = "knowledge_base_retrieve", repr(groups)
         yield call(stage, kind, tool, name, asked, may=May.ANSWER_OWN, token=token)
-
-
-def misnamed(stage: Stage, chance: Random) -> Iterator[Attempt]:
-    """Another tool's name through a target; methods and names that are nobody's."""
-    for tool, target in TOOLS.items():
-        owner = target.partition("___")[0]
-        other = "knowledge" if owner == "catalogs" else "catalogs"
-        given = required(stage, tool, stage.victim.catalog_id)
-        for name in (
-            f"{other}___{tool}",
-            tool,
-            target.upper(),
-            f"{target}\0",
-            f"{owner}___../{other}___{tool}",
-            f"{owner}\uff3f\uff3f\uff3f{tool}",
-        ):
-            yield call(stage, "another tool's name", tool, repr(name), given, target=name)
 
 
 def direct(stage: Stage, chance: Random) -> Iterator[Attempt]:

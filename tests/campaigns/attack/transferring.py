@@ -94,13 +94,11 @@ def forms(stage: Stage, chance: Random) -> Iterator[Attempt]:
     changed: dict[str, Callable[[], Mapping[str, str | None]]] = {
         "key: the victim's": lambda: {"key": prey.key},
         "key: a sidecar": lambda: {"key": f"{own.key}.metadata.json"},
-        "key: up a path": lambda: {"key": f"{own.user}/../{prey.key}"},
         "key: the name of the file": lambda: {"key": f"{prey.user}/${{filename}}"},
         "type: a page": lambda: {"Content-Type": "text/html"},
         "metadata: changed": lambda: {key: "other"},
         "metadata: left out": lambda: {key: None},
         "metadata: the victim's user": lambda: {"x-amz-meta-kb-user_id": prey.user},
-        "metadata: more": lambda: {"x-amz-meta-kb-allowed_groups": "everyone"},
         "policy: none": lambda: {"policy": None},
         "policy: without conditions": lambda: {"policy": policy(conditions=[])},
         "policy: until 2100": lambda: {"policy": policy(expiration="2100-01-01T00:00:00Z")},
@@ -109,10 +107,6 @@ def forms(stage: Stage, chance: Random) -> Iterator[Attempt]:
             ("policy", "x-amz-signature", "x-amz-credential", "x-amz-date", "x-amz-algorithm")
         ),
         "more: a grant": lambda: {"acl": "public-read"},
-        "more: a redirection": lambda: {"success_action_redirect": "https://elsewhere.example"},
-        "more: a customer's key": lambda: {
-            "x-amz-server-side-encryption-customer-algorithm": "AES256"
-        },
     }
 
     def attempt(
@@ -168,7 +162,6 @@ def links(stage: Stage, chance: Random) -> Iterator[Attempt]:
 
     tries: dict[str, Callable[[], str]] = {
         "to the victim's document": lambda: changed(at(quote(prey.key))),
-        "to its sidecar": lambda: changed(at(quote(f"{prey.key}.metadata.json"))),
         "up a path": lambda: changed(at(f"{own.user}/%2e%2e/{quote(prey.key)}")),
         "to the bucket": lambda: changed(f"/{stage.instance.bucket}"),
         "for a week": lambda: changed(**{"X-Amz-Expires": "604800"}),
@@ -176,7 +169,6 @@ def links(stage: Stage, chance: Random) -> Iterator[Attempt]:
         "with another signature": lambda: changed(**{"X-Amz-Signature": "0" * 64}),
         "as a page": lambda: changed(**{"response-content-type": "text/html"}),
         "of another version": lambda: changed(versionId="null"),
-        "its tags": lambda: changed(tagging=""),
     }
     others: dict[str, Callable[[], str]] = dict.fromkeys(("PUT", "DELETE", "HEAD", "POST"), made)
     for name, url in {**tries, **others}.items():
