@@ -5,7 +5,6 @@ import random
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
-from html import escape
 
 import docx
 import pypdfium2
@@ -212,13 +211,6 @@ def html_page() -> bytes:
         b"<p>The <b>reading</b> room is open from&nbsp;9 to 17.</p>"
         b"<table><tr><td>Saturday</td><td>closed</td></tr></table></body></html>"
     )
-
-
-def html_of_sections(sections: Mapping[str, Sequence[str]]) -> bytes:
-    return "".join(
-        f"<h2>{escape(heading)}</h2>" + "".join(f"<p>{escape(each)}</p>" for each in paragraphs)
-        for heading, paragraphs in sections.items()
-    ).encode()
 
 
 def picture() -> bytes:

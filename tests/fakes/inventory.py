@@ -1,11 +1,12 @@
 """Everything in the other fakes, page by page; tests/contract/ports holds it to the adapter."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from stackroom.keys import SIDECAR_SUFFIX
 from stackroom.model import Catalog, DataSource, DataSourceType, Document, PoolMember
+from stackroom.ports.books import ListingItem
 from stackroom.ports.inventory import KnownSource, ListedDocument, ListedObject, Page
 from tests.fakes.bedrock import BUCKET, FakeBedrock
 from tests.fakes.disturbed import Disturbed
@@ -129,6 +130,31 @@ class FakeInventory(Disturbed):
     def _status(self, data_source_id: str) -> str:
         deleting = "DELETING" if data_source_id in self.bedrock.deleting else "AVAILABLE"
         return self.statuses.get(data_source_id, deleting)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FakeBooks:
+    """They are always right, for the fakes keep none beside their documents."""
+
+    documents: FakeDocuments
+
+    def listings(self, catalog_id: str, cursor: str | None) -> Page[ListingItem]:
+        return Page(items=[])
+
+    def stray(self, items: Iterable[ListingItem]) -> list[ListingItem]:
+        return []
+
+    def stands(self, item: ListingItem) -> bool:
+        raise AssertionError("none is stray")
+
+    def drop(self, item: ListingItem) -> None:
+        raise AssertionError("none is stray")
+
+    def unlisted(self, documents: Iterable[Document]) -> list[Document]:
+        return []
+
+    def list_anew(self, document: Document) -> None:
+        raise AssertionError("none is unlisted")
 
 
 @dataclass

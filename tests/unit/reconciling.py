@@ -14,8 +14,7 @@ from stackroom.audits.rounds import Rounds
 from stackroom.model import CatalogStatus, DataSource, DataSourceType, Document, PoolMember
 from stackroom.retries import at_once
 from stackroom.runs.worklists import shared_worklist
-from tests.fakes.books import FakeBooks
-from tests.fakes.inventory import FakeBookmark, FakeInventory
+from tests.fakes.inventory import FakeBookmark, FakeBooks, FakeInventory
 from tests.unit.pipeline import Pipeline, place_of
 
 LONG = 600.0  # seconds: nothing is under way any more

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 
 from stackroom_local import synthesis
-from tests.campaigns.permissions import agents, recorded, simulated
+from tests.campaigns.permissions import agents, recorded, stories
 from tests.campaigns.permissions.needs import Need, needs
 from tests.campaigns.permissions.report import DOCUMENT, document, summary
 from tests.campaigns.permissions.roles import Comparison, roles
@@ -28,7 +28,7 @@ def main() -> int:
         print(f"{time.monotonic() - started:4.0f} s  {text}", flush=True)
 
     comparison = Comparison(roles(Assembly(synthesis.assembly())))
-    for run in (recorded.run, simulated.run):
+    for run in (recorded.run, stories.run):
         lines, names = run(tell)
         for line in lines:
             comparison.add(needs(line, names))

@@ -1,17 +1,38 @@
-"""What happens so seldom that no story of chaos tells of it; each needs a right."""
+"""
+The rare ways, in simulated time: the stories of chaos, and what happens so seldom that none of them
+tells of it; each needs a right.
 
-from collections.abc import Callable, Mapping
+The handlers, their clients and what they ask for are the product's own; moto and the simulator
+answer. The inspection and the functions behind the gateway are not among them: those are recorded
+in a local mode (`recorded.py`).
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
+from benchmarks.simulated_time.bedrock import ACCOUNT, REGION
 from stackroom.aws.catalogs import METADATA, DynamoCatalogs
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.keys import SIDECAR_SUFFIX
 from stackroom.model import DocumentStatus
+from stackroom_local.recording import record
+from stackroom_local.simulator.disturbances import Kind
+from stackroom_local.simulator.faults import Fault
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
+from tests.campaigns.chaos import deployment, handlers
 from tests.campaigns.chaos.deployment import Terms, place_of
-from tests.campaigns.chaos.trials import expire
-from tests.campaigns.chaos.world import World
+from tests.campaigns.chaos.disruptions import ATTEMPTS
+from tests.campaigns.chaos.scenarios import SCENARIOS
+from tests.campaigns.chaos.trials import Trial, expire
+from tests.campaigns.chaos.wire import wired
+from tests.campaigns.chaos.world import World, world
+from tests.campaigns.permissions.needs import Line, Names
 
 A, B = ("alice/research/a.txt", "alice/research/b.txt")
 BAD = "alice/research/setup.exe"
@@ -161,3 +182,73 @@ STORIES: Mapping[Callable[[World], None], Terms] = {
     a_sidecar_that_somebody_has_removed: _SHARED,
     a_failure_that_is_listed_no_more: _OWN,
 }
+
+
+TRIALS = (
+    # The answer to our own call is lost: the job in the way is found by its description.
+    Trial(
+        "first drop, by jobs",
+        faults=(Fault(operation="StartIngestionJob", kind=Kind.DROPPED, times=ATTEMPTS),),
+    ),
+    # Every execution is gone, as after a power cut: the sweep follows them.
+    Trial("catalog kept, shared source", trouble=("restart", 7)),
+    # A direct call is refused for so long that the sidecar, which it was to read, has gone.
+    Trial(
+        "delete under way, shared source",
+        faults=(
+            Fault(operation="IngestKnowledgeBaseDocuments", kind=Kind.UNAVAILABLE, times=ATTEMPTS),
+        ),
+    ),
+)
+
+_at_work: ContextVar[str] = ContextVar("name of the function that is at work", default="")
+
+
+def run(tell: Callable[[str], object]) -> tuple[list[Line], Names]:
+    """What each function called, whatever world it was in; what things are called there."""
+    lines: list[Line] = []
+    logging.getLogger("stackroom_local").setLevel(logging.ERROR)  # it tells of every fault
+    with _recording(lines), wired() as wire:
+        tell(f"{len(SCENARIOS)} stories of chaos")
+        for name in SCENARIOS:
+            Trial(name).run(wire)
+        tell(f"{len(TRIALS)} of them with something going wrong")
+        for trial in TRIALS:
+            trial.run(wire)
+        for story, terms in STORIES.items():
+            tell(story.__name__.replace("_", " "))
+            with world(wire, terms) as made:
+                story(made)
+    # Each world has a pool of one knowledge base; only in it are there data sources.
+    ids = {each["parameters"].get("knowledgeBaseId") for each in lines}
+    machine = {"ingest": "stackroom-ingest-catalog"}
+    others = machine | dict.fromkeys((each for each in ids if each), "KnowledgeBase1")
+    indexes = {each["parameters"].get("indexArn", "") for each in lines}
+    others |= {each.rpartition(":")[2]: "index/Index1" for each in indexes if each}
+    return lines, Names(account=ACCOUNT, region=REGION, others=others)
+
+
+@contextmanager
+def _recording(lines: list[Line]) -> Iterator[None]:
+    """Calls of functions alone, not those of who sets a world up or looks at it."""
+
+    def write(call: dict[str, Any]) -> None:
+        if function := _at_work.get():
+            lines.append({"function": function, **call})
+
+    handle = handlers.handle
+
+    def told(name: str, *given: Any) -> Any:
+        token = _at_work.set(f"stackroom-{name.replace('_', '-')}")
+        try:
+            return handle(name, *given)
+        finally:
+            _at_work.reset(token)
+
+    end = record(write)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(deployment, "handle", told)
+        try:
+            yield
+        finally:
+            end()
