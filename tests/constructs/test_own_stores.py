@@ -11,7 +11,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Template
 
-from stackroom.aws.linked_settings import linked_settings
+from stackroom.aws.bedrock_entries import BedrockSettings
 from stackroom_constructs import (
     BedrockKnowledgeBase,
     InvalidArgument,
@@ -239,7 +239,8 @@ def test_what_is_made_tells_by_which_model_its_passages_compare(stack: cdk.Stack
     known = BedrockKnowledgeBase(stack, "Known", knowledge_base_id="ABCDE12345")
     entry = {**made, "knowledgeBaseId": "ABCDE12346"}  # CloudFormation alone knows its own
 
-    [read, unknown] = linked_settings(json.dumps([entry, known.export_configuration()]))
+    read = BedrockSettings.model_validate(entry)
+    unknown = BedrockSettings.model_validate(known.export_configuration())
 
     assert read.embedding == "amazon.titan-embed-text-v2:0, 256 dimensions"
     assert unknown.embedding is None
