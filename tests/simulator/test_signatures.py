@@ -14,7 +14,7 @@ from stackroom_local.simulator.server import Configuration, Simulator
 from tests.simulator.holding import holds
 
 pytestmark = pytest.mark.processes
-ROOT = RootKey(access_key_id=new_id("AKIA"), secret_access_key="of-the-root")
+ROOT = RootKey(access_key_id="AKIAOFTHEROOT", secret_access_key="of-the-root")
 
 
 @pytest.fixture(scope="module")
