@@ -33,7 +33,7 @@ _PARTS = {"host", "port", "user", "dbname"}
 
 class SomeNotLoaded(LocalModeError):
     def __init__(self, count: int, of: int) -> None:
-        super().__init__(f"{count} of {counted(of, 'file')} not loaded; see above")
+        super().__init__(f"{count} of {counted(of, 'file')} were not loaded; see above")
 
 
 @dataclass(frozen=True, kw_only=True)
