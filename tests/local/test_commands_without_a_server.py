@@ -1,5 +1,6 @@
 """Every verb that needs the local mode says so when there is none."""
 
+import errno
 import json
 import os
 import re
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from stackroom_local.cli import app
+from stackroom_local.cli import app, commands, serving
 from stackroom_local.ports import Ports
 from stackroom_local.state import StateDirectory
 from stackroom_local.supervisor import LocalMode, Stopped, signals_raise
@@ -188,3 +189,21 @@ def test_ctrl_c_stops_what_is_up_though_python_drops_what_it_raised(tmp_path: Pa
         Interrupted()
         with pytest.raises(Stopped):
             mode.watch()
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.ENOSPC])
+def test_a_place_that_can_not_be_written_is_told_in_a_line(
+    number: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(*_given: object, **_named: object) -> None:
+        raise OSError(number, os.strerror(number), "/checkout/.cache/templates")
+
+    monkeypatch.setattr(serving, "up", fails)
+    monkeypatch.setattr(sys, "argv", ["stackroom", "up"])
+
+    with pytest.raises(SystemExit) as ended:
+        commands.run()
+
+    [told] = capsys.readouterr().err.splitlines()
+    assert ended.value.code == 1
+    assert told.startswith(f"stackroom: /checkout/.cache/templates: {os.strerror(number)}.")

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperCommand
 
 from stackroom.errors import StackroomError
-from stackroom_local.cli.failing import refused, tell
+from stackroom_local.cli.failing import refused, tell, unwritable
 from stackroom_local.cli.foreign import one_line
 from stackroom_local.cli.usage import WrongUsage
 from stackroom_local.cli.verbs import VERBS, Need
@@ -105,7 +105,7 @@ def run() -> None:
         tell("stopped: it was not confirmed", "Abort", is_json=is_json)
         sys.exit(1)
     except Exception as error:
-        if (told := refused(error)) is None:
+        if (told := refused(error) or unwritable(error)) is None:
             raise
         tell(told, type(error).__name__, is_json=is_json)
         sys.exit(1)

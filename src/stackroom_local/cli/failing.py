@@ -1,8 +1,11 @@
 """How a verb's failure is told: a line for people, or a JSON document, on standard error."""
 
+import errno
 import sys
 
 from stackroom_local.cli.foreign import in_json, lines
+
+_UNWRITABLE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT})
 
 
 def tell(message: str, kind: str, *, is_json: bool) -> None:
@@ -23,3 +26,13 @@ def refused(error: BaseException) -> str | None:
     from stackroom_local.sites.refusals import sentence  # noqa: PLC0415 - see above
 
     return sentence(error)
+
+
+def unwritable(error: BaseException) -> str | None:
+    """What the machine doesn't let us write or open, as a sentence; None of all else."""
+    if not isinstance(error, OSError) or error.errno not in _UNWRITABLE or error.filename is None:
+        return None
+    return (
+        f"{error.filename}: {error.strerror}. Templates are kept in .cache of the checkout, and all"
+        " else in --state-dir: make room there and let it be written, or name another directory"
+    )
