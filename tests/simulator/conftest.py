@@ -10,17 +10,18 @@ import pytest
 
 from stackroom_local.simulator import guardrails, knowledge_bases, rules
 from stackroom_local.simulator.model_endpoint import ModelEndpoint
-from tests.simulator.chat_endpoint import KEY, ChatEndpoint, chat_endpoint
+from tests.simulator.chat_endpoint import KEY as OF_ENDPOINT
+from tests.simulator.chat_endpoint import ChatEndpoint, chat_endpoint
 from tests.simulator.collection import PRINCIPALS
 from tests.simulator.running import ministack, simulated
-from tests.simulator.world import REGION, World
+from tests.simulator.world import KEY, REGION, World
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _fake_credentials() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ACCESS_KEY_ID", "test")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+        patch.setenv("AWS_ACCESS_KEY_ID", KEY)
+        patch.setenv("AWS_SECRET_ACCESS_KEY", KEY)
         patch.setenv("AWS_DEFAULT_REGION", REGION)
         yield
 
@@ -81,7 +82,7 @@ def modelled(
     _chat: ChatEndpoint, s3_endpoint: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
     """A simulator that has a model asked, which it does not wait for long."""
-    model = ModelEndpoint(base_url=_chat.base_url, model="small", key=KEY, seconds=1)
+    model = ModelEndpoint(base_url=_chat.base_url, model="small", key=OF_ENDPOINT, seconds=1)
     with simulated(tmp_path_factory.mktemp("modelled"), s3_endpoint, model=model) as world:
         yield world
 

@@ -1,5 +1,6 @@
 """A SIGKILL loses nothing that was finished, and what was under way says so."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from tests.simulator.holding import holds
 from tests.simulator.managed import CUSTOM, ingested, pair, places, search
 from tests.simulator.running import answers, simulated
 from tests.simulator.test_tags import vector_bucket
-from tests.simulator.world import World, at, eventually, inline
+from tests.simulator.world import KEY, World, at, eventually, inline
 
 
 @contextmanager
@@ -24,7 +25,8 @@ def running(data_dir: Path, s3_endpoint: str, speed: float) -> Iterator[str]:
     command = [sys.executable, "-m", "stackroom_local.simulator", "--speed", str(speed)]
     for name, value in options.items():
         command += [name, str(value)]
-    with subprocess.Popen(command) as process:
+    signed = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": KEY}
+    with subprocess.Popen(command, env={**os.environ, **signed}) as process:
         endpoint = f"http://127.0.0.1:{port}"
         try:
             eventually(lambda: answers(f"{endpoint}/health"))

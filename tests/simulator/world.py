@@ -30,12 +30,21 @@ _ONCE = Config(
     parameter_validation=False,
 )
 
+KEY = "test"  # id and secret, also of a simulator in a process of its own; no session's
+
 
 @cache
 def client(service: str, endpoint: str, *, patient: bool = False) -> Any:
     """A patient one is for tests about something else than the rates that they outrun."""
     # The service is a name known when it runs; types-boto3 has types for literal names only.
-    made = boto3.client(service, endpoint_url=endpoint, region_name=REGION, config=_ONCE)  # type: ignore[call-overload]
+    made = boto3.client(  # type: ignore[call-overload]
+        service,
+        endpoint_url=endpoint,
+        region_name=REGION,
+        aws_access_key_id=KEY,
+        aws_secret_access_key=KEY,
+        config=_ONCE,
+    )
     if patient:
         made.meta.events.register_first(f"needs-retry.{service}", _soon_again)
     return made

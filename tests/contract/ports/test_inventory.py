@@ -1,4 +1,4 @@
-"""What every `Inventory` promises: all there is, each once, in pages; and what is indexed of it."""
+"""What every `Inventory` promises of a bucket and a table: all there is, each once, in pages."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -6,19 +6,16 @@ from typing import TypeVar
 
 import pytest
 
-from stackroom.audits.sources import known_sources
 from stackroom.aws.bucket import S3DocumentBucket
 from stackroom.aws.catalog_register import DynamoCatalogRegister
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.inventory import AwsInventory
-from stackroom.model import Catalog, DataSource, Document
+from stackroom.model import Catalog, Document
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import CatalogRegister
 from stackroom.ports.documents import Documents
-from stackroom.ports.ingestion import Submission
-from stackroom.ports.inventory import Inventory, ListedDocument, Page
+from stackroom.ports.inventory import Inventory, Page
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
-from tests.contract.ports.homes import NAME, PREFIX, Home, as_simulated, in_memory
 from tests.fakes.bedrock import FakeBedrock
 from tests.fakes.clock import FakeClock
 from tests.fakes.inventory import FakeInventory
@@ -167,76 +164,3 @@ def _names(listed: Sequence[Catalog | Document]) -> list[tuple[str, str]]:
         (each.catalog_id, each.filename if isinstance(each, Document) else "METADATA")
         for each in listed
     )
-
-
-# Of knowledge bases: their data sources and what each lists.
-
-
-@pytest.fixture(
-    params=[
-        "fake",
-        pytest.param("bedrock", marks=pytest.mark.processes),
-        pytest.param("managed", marks=pytest.mark.processes),
-    ]
-)
-def home(request: pytest.FixtureRequest) -> Home:
-    if request.param == "fake":
-        return in_memory()
-    is_managed = request.param == "managed"
-    return as_simulated(request.getfixturevalue("simulated"), is_managed=is_managed)
-
-
-def listed(home: Home, source: DataSource) -> list[ListedDocument] | None:
-    """Of all pages; None if it lists nothing yet."""
-    found: list[ListedDocument] = []
-    page = home.inventory.indexed(source, None)
-    while page is not None:
-        found += page.items
-        if page.next is None:
-            return found
-        page = home.inventory.indexed(source, page.next)
-    return None
-
-
-def test_data_sources_are_known_with_their_kind_name_and_prefix(home: Home) -> None:
-    found = {
-        each.source.data_source_id: each
-        for each in known_sources(home.inventory, home.crawled.knowledge_base_id)
-    }
-
-    own, shared = found[home.crawled.data_source_id], found[home.custom.data_source_id]
-    assert (own.source, own.name, own.prefix) == (home.crawled, NAME, PREFIX)
-    assert own.status == shared.status == "AVAILABLE"
-    assert (shared.source, shared.prefix) == (home.custom, "")
-
-
-def test_an_s3_data_source_lists_nothing_before_its_first_job_and_then_its_documents_by_uri(
-    home: Home,
-) -> None:
-    before = home.inventory.indexed(home.crawled, None)
-    home.end(home.start())
-    empty = listed(home, home.crawled)
-    uris = [home.put(f"{number}.txt") for number in range(3)]
-    home.end(home.start("run-2"))
-
-    found = listed(home, home.crawled)
-
-    assert before is None
-    assert empty == []
-    assert found is not None
-    assert sorted(each.identifier for each in found) == uris
-    assert {each.detail.status for each in found} == {"INDEXED"}
-    assert all(each.detail.updated_at is not None for each in found)
-
-
-def test_a_custom_data_source_lists_documents_by_our_ids(home: Home) -> None:
-    submission = Submission(
-        document_id="doc-1", uri=home.put("1.txt"), attributes={"document_id": "doc-1"}
-    )
-    token = home.token("ingest")
-    home.once(lambda: home.direct.ingest(home.custom, [submission], token=token))
-
-    found = listed(home, home.custom)
-
-    assert found is not None
-    assert [each.identifier for each in found] == ["doc-1"]
