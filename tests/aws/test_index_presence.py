@@ -133,3 +133,35 @@ def test_an_index_that_does_not_answer_is_looked_into_again_later(
         presence.retrieve("anything", None, 5)
     with pytest.raises(KnowledgeBaseUnavailable):
         presence.retrieve("anything", None, 5)
+
+
+def test_what_is_answered_in_pages_is_read_to_the_last(client: Any, stubber: Stubber) -> None:
+    def answer(document_id: str) -> dict[str, Any]:
+        metadata = {"AMAZON_BEDROCK_TEXT": "A text.", "document_id": document_id}
+        return {
+            "vectors": [{"key": document_id, "metadata": metadata}],
+            "distanceMetric": "cosine",
+        }
+
+    index = {
+        "vectorBucketName": "vectors",
+        "indexName": "passages",
+        "indexArn": ARN,
+        "creationTime": 0,
+        "dataType": "float32",
+        "dimension": 2,
+        "distanceMetric": "cosine",
+    }
+    asked = {
+        "indexArn": ARN,
+        "queryVector": {"float32": [1.0, 0.0]},
+        "topK": 5,
+        "returnMetadata": True,
+    }
+    stubber.add_response("get_index", {"index": index}, {"indexArn": ARN})
+    stubber.add_response("query_vectors", {**answer("doc-1"), "nextToken": "more"}, asked)
+    stubber.add_response("query_vectors", answer("doc-2"), {**asked, "nextToken": "more"})
+
+    found = IndexPresence(client, ARN).retrieve("anything", None, 5).passages
+
+    assert [each.attributes["document_id"] for each in found] == ["doc-1", "doc-2"]
