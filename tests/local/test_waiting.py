@@ -35,4 +35,5 @@ def test_of_many_that_wait_some_are_named_and_the_others_counted() -> None:
 
     assert text.startswith("25 uploads wait to be taken up:\n  ada/home/0.txt\n")
     assert text.endswith("  and 5 more")
+    assert " more" not in told([f"ada/home/{number}.txt" for number in range(20)])
     assert told([]) == ""
