@@ -87,12 +87,13 @@ def test_a_selection_holds_in_this_session_and_in_no_other(
     assert all(text.startswith("Error: No catalog selected.") for text in others)
 
 
-def test_a_deleted_document_leaves_the_catalog(agent: Agent, uploaded: dict[str, str]) -> None:
-    document_id = uploaded["by-tool.md"]
+def test_a_deleted_document_leaves_the_catalog(agent: Agent, alice: Person) -> None:
+    alice.settle([gone := alice.put("research/to-go.txt", "A note that nobody needs.")])
+    document_id = alice.records()[gone.key].document_id
 
     text = agent.text("delete_catalog_document", catalog_id=CATALOG, document_id=document_id)
 
-    assert text == "Deleted 'by-tool.md' from catalog. Vector cleanup initiated."
+    assert text == "Deleted 'to-go.txt' from catalog. Vector cleanup initiated."
     eventually(
         lambda: document_id not in agent.text("list_catalog_documents", catalog_id=CATALOG),
         "the document is gone",
