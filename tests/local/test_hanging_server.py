@@ -2,6 +2,7 @@
 
 import json
 import socket
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,8 +10,9 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ReadTimeoutError
 
-from stackroom_local.cli import checkup, console
+from stackroom_local.cli import checkup, commands, console
 from stackroom_local.cli.check_results import CheckResult, SomeBad, tell
+from stackroom_local.cli.verbs import documents
 from stackroom_local.state import Instance, StateDirectory
 from tests.local.running import an_instance
 
@@ -60,3 +62,23 @@ def test_each_check_is_told_before_the_next_begins(capsys: pytest.CaptureFixture
     tell(checks(), console.output(as_json=False))
 
     assert "the second" in capsys.readouterr().out
+
+
+def test_status_says_that_a_server_hangs(
+    hanging: Instance, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(documents, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(sys, "argv", ["stackroom", "status", "--state-dir", str(hanging.state_dir)])
+    state = StateDirectory(hanging.state_dir)
+    url, started = hanging.aws_endpoint, time.monotonic()
+    with state.held():
+        state.record(hanging.model_copy(update={"pid": state.holder()}))
+
+        with pytest.raises(SystemExit) as ended:
+            commands.run()
+
+    [told] = capsys.readouterr().err.splitlines()
+    assert ended.value.code == 1
+    assert told.startswith(f'stackroom: no answer (Read timeout on endpoint URL: "{url}')
+    assert told.endswith("stackroom doctor tells which server hangs")
+    assert time.monotonic() - started < 60  # without it, minutes

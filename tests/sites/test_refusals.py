@@ -7,6 +7,7 @@ from botocore.exceptions import (
     EndpointConnectionError,
     NoCredentialsError,
     ProfileNotFound,
+    ReadTimeoutError,
     UnauthorizedSSOTokenError,
 )
 
@@ -30,6 +31,10 @@ REFUSALS = {
     "none": (NoCredentialsError(), "there are no AWS credentials"),
     "no profile": (ProfileNotFound(profile="nobody"), "set AWS_PROFILE to one of"),
     "stale sign-in": (UnauthorizedSSOTokenError(), "have expired; sign in to AWS again"),
+    "no answer": (
+        ReadTimeoutError(endpoint_url="https://x"),
+        "stackroom doctor tells which server",
+    ),
     "no network": (EndpointConnectionError(endpoint_url="https://x"), "is the region right"),
 }
 

@@ -175,13 +175,11 @@ def _in_order(
     texts = list(found.values())
     by_words = matched(question, [each.text for each in texts]).order
     if ordered_by == "score":
-        return sorted((texts[number] for number in by_words), key=lambda each: -_near(each))
+        return sorted(
+            (texts[number] for number in by_words), key=lambda each: -(each.similarity or 0.0)
+        )
     by_rank = [[numbers[key] for key in order] for order in orders]
     return [texts[number] for number in fused(*by_rank, of_equals=by_words)]
-
-
-def _near(passage: Passage) -> float:
-    return -math.inf if passage.similarity is None else passage.similarity
 
 
 def _of_one(replies: Sequence[Reply], linked: LinkedKnowledgeBase) -> tuple[Passage, ...]:

@@ -17,6 +17,7 @@ from botocore.exceptions import (
     NoRegionError,
     PartialCredentialsError,
     ProfileNotFound,
+    ReadTimeoutError,
     SSOError,
     TokenRetrievalError,
 )
@@ -84,8 +85,11 @@ def _of_client(error: BotoCoreError) -> str | None:
             return _STALE
         case NoRegionError():
             return "no region is named: --region, or AWS_REGION"
-        case ConnectionError():
-            return f"AWS does not answer ({error}); is the region right, and is there a network?"
+        case ConnectionError() | ReadTimeoutError():
+            return (
+                f"no answer ({error}); is the region right, and is there a network? Of the local"
+                " mode, stackroom doctor tells which server hangs"
+            )
         case _:
             return None
 
