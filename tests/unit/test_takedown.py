@@ -146,6 +146,21 @@ def test_a_catalog_deleted_during_a_call_is_taken_down_after_it(pipeline: Pipeli
     assert all(not each.deletes for each in pipeline.bedrock.direct_calls)
 
 
+def test_an_empty_catalog_deleted_as_its_run_ends_is_taken_down_by_it(pipeline: Pipeline) -> None:
+    for key in (KEY, OTHER):
+        pipeline.delete(key)
+    run = pipeline.work()
+    if run.progress.job_id is not None:
+        pipeline.finish_job(run, KEY, OTHER, status="NOT_FOUND")
+    run = pipeline.go_on(run, until="ReleaseRun")
+    pipeline.deletions.delete_catalog("alice", CATALOG)
+
+    run = pipeline.execute(run=run, state="ReleaseRun")
+
+    assert run.progress.outcome is RunOutcome.RELEASED
+    assert (pipeline.catalogs.kept, pipeline.documents.kept) == ({}, {})
+
+
 @pytest.mark.parametrize("step", ["clear_data_source", "remove", "free", "close"])
 def test_it_goes_on_after_a_crash(pipeline: Pipeline, step: str) -> None:
     pipeline.deletions.delete_catalog("alice", CATALOG)

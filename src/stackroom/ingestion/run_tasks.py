@@ -65,13 +65,13 @@ class RunTasks:
         if run.progress.delay:
             delay = run.progress.delay
             return Ensured(run=run.went(RunOutcome.WAITING, wait_seconds=delay, delay=0))
-        self.runs.renew(run.worklist_id, run.epoch)
+        served = self.runs.renew(run.worklist_id, run.epoch).requested
         if is_shared(run.worklist_id):
             return Ensured(run=run.went(RunOutcome.READY))
         catalog = self.catalogs.get(run.worklist_id)
         try:
             if catalog is not None and _is_to_go(catalog):
-                return self._take_down(run, catalog)
+                return self._take_down(run.having(served=served), catalog)
             return Ensured(run=self._ensure(run, catalog))
         except (KnowledgeBaseThrottled, KnowledgeBaseUnavailable):
             return Ensured(run=_wait(run))  # back-pressure is waited out, never a failure
@@ -87,7 +87,6 @@ class RunTasks:
         """Begin what the run is granted. Safe to retry: calls and jobs name their round."""
         # The counter before the list: what is asked for later keeps the run from ending.
         served = self.runs.renew(run.worklist_id, run.epoch).requested
-        run = run.having(served=served)
         if run.progress.steps >= MAX_STEPS:
             # What is at work is this run's alone to know.
             return Started(run=self._winds_up(run, RunOutcome.HAND_OVER, len(run.progress.calls)))
@@ -97,7 +96,7 @@ class RunTasks:
             return Started(run=run.went(RunOutcome.NOTHING, calls=()))
         if self._is_to_go(run):
             return Started(run=self._winds_up(run, RunOutcome.MORE, run.progress.calls_at_work))
-        started = self.strategies.of(source).start(run, source)
+        started = self.strategies.of(source).start(run.having(served=served), source)
         started.settled = [
             settled
             for catalog, document, verdict in started.refused
@@ -109,13 +108,16 @@ class RunTasks:
     def release(self, run: Run) -> Run:
         """
         Look once more, and end the run if nothing is open and nobody has asked meanwhile: the
-        counter is read first, and the lease goes back only if it still stands there. Safe to retry.
+        counter is read first, and the lease goes back only if it still stands there. What is asked
+        of a catalog that is to go, only `ensure` sees to. Safe to retry.
         """
         if self.runs.has_ended(run.worklist_id, run.epoch):
             return run.went(RunOutcome.RELEASED)  # the answer of an earlier try got lost
         served = self.runs.renew(run.worklist_id, run.epoch).requested
         self.admission.leave(run.worklist_id, run.epoch)
-        if self._has_home(run) and self.queue.has_work(run):
+        if self._is_to_go(run):
+            served = run.progress.served
+        elif self._has_home(run) and self.queue.has_work(run):
             return run.went(RunOutcome.MORE, waits=0)
         is_over = self.runs.release(run.worklist_id, run.epoch, served=served)
         return run.went(RunOutcome.RELEASED if is_over else RunOutcome.MORE, waits=0)
