@@ -52,7 +52,7 @@ class DataStack(cdk.Stack):
             minimum_tls_version=1.2,
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
             object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
-            removal_policy=cdk.RemovalPolicy.RETAIN,
+            removal_policy=cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
             cors=uploads_from(self._deployment),
             lifecycle_rules=[
                 s3.LifecycleRule(
@@ -97,7 +97,7 @@ class DataStack(cdk.Stack):
                 require_symbols=True,
             ),
             deletion_protection=True,
-            removal_policy=cdk.RemovalPolicy.RETAIN,
+            removal_policy=cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         )
         accept(
             users,
@@ -121,7 +121,7 @@ class DataStack(cdk.Stack):
             group_name="operators",
             description="Who may see the console's page of operations, about all users.",
         )
-        operators.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
+        operators.apply_removal_policy(cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
 
     def _uploader_policy(self) -> iam.ManagedPolicy:
         """For people and programs: whoever carries the tag `user_id` works under that prefix."""

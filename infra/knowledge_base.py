@@ -107,7 +107,7 @@ class KnowledgeBaseStack(cdk.Stack):
                 sse_type="AES256"
             ),
         )
-        vectors.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
+        vectors.apply_removal_policy(cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
         return vectors
 
     def _managed_member(self, number: int) -> PoolMember:

@@ -66,5 +66,5 @@ class SearchIndexes(Construct):
                     "Language": deployment.search_language,
                 },
                 # The index stays as it is, so nobody need be asked.
-                removal_policy=cdk.RemovalPolicy.RETAIN,
+                removal_policy=cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
             )

@@ -113,7 +113,7 @@ class KnowledgeBaseCreation:
     store: VectorStore | None = None
     vector_bucket_arn: str | None = None
     index_name: str | None = None
-    removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.RETAIN
+    removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
 
     def __post_init__(self) -> None:
         owner = type(self).__name__

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.infra.assembly import Assembly, listed
+from tests.infra.assembly import KEPT, Assembly, listed
 from tests.infra.rules import broken, unknown
 
 BUCKET = "arn:aws:s3:::documents-of-somebody"
@@ -97,7 +97,7 @@ def test_it_is_kept_when_the_stack_goes_unless_said_and_goes_before_its_role_and
     role = created.one("defaults", "AWS::IAM::Role")
     index = created.one("defaults", "AWS::S3Vectors::Index")
 
-    assert (kept, gone) == ({"Retain"}, ["Delete"] * 3)
+    assert (kept, gone) == ({KEPT}, ["Delete"] * 3)
     for each in ("AWS::Bedrock::KnowledgeBase", "AWS::Bedrock::DataSource"):
         needed = created.one("defaults", each).raw["DependsOn"]
         assert {role.logical_id, index.logical_id} <= set(needed)

@@ -55,6 +55,12 @@ _REFERRED_BY_ARN = (
 )
 
 
+# What outlives its stack, unless it was made by the very operation that is rolled back: else it
+# would stand in the way of the next try.
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
+KEPT = "RetainExceptOnCreate"
+
+
 @dataclass(frozen=True)
 class Resource:
     logical_id: str

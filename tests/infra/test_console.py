@@ -7,7 +7,7 @@ from stackroom.agents.bounds import MOST_SECONDS, SECONDS_TO_END
 from stackroom_console.console import OPERATORS
 from stackroom_console.http_api import ANSWERED_WITHIN, FOR_A_START
 from stackroom_console.issuer import CALLBACK
-from tests.infra.assembly import Assembly
+from tests.infra.assembly import KEPT, Assembly
 from tests.infra.synthesis import CERTIFICATE, DOMAIN, deployment
 
 
@@ -78,7 +78,7 @@ def test_the_key_of_sessions_is_made_by_aws_and_operators_are_the_group_that_the
     assert "SecretString" not in secret.properties  # so that it stands nowhere
     assert assembly.variables("console")["CONSOLE_KEY_ARN"].endswith(secret.logical_id)
     assert group.properties["GroupName"] == OPERATORS
-    assert group.raw["DeletionPolicy"] == "Retain"
+    assert group.raw["DeletionPolicy"] == KEPT
 
 
 def test_agents_are_offered_the_models_that_their_runner_may_ask(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.infra.assembly import Assembly
+from tests.infra.assembly import KEPT, Assembly
 from tests.infra.synthesis import DOMAIN
 
 
@@ -98,11 +98,7 @@ def test_a_table_is_on_demand_encrypted_and_recoverable_and_has_its_index(
 
 @pytest.mark.parametrize("stack", ["data", "knowledge-base"])
 def test_what_is_kept_outlives_its_stack(assembly: Assembly, stack: str) -> None:
-    kept = {
-        each.type
-        for each in assembly.all(stack)
-        if each.raw.get("DeletionPolicy") == each.raw.get("UpdateReplacePolicy") == "Retain"
-    }
+    kept = {each.type for each in assembly.all(stack) if each.raw.get("DeletionPolicy") == KEPT}
 
     others = [each for each in assembly.all(stack) if each.type not in kept]
 

@@ -13,7 +13,7 @@ from infra.bundling import SERVICES
 from infra.deployment import _LANGUAGES
 from stackroom.model import CatalogDataSources, PoolMember
 from stackroom_constructs.ingestion import in_cloudformation
-from tests.infra.assembly import Assembly
+from tests.infra.assembly import KEPT, Assembly
 from tests.infra.synthesis import NOVA, deployment
 
 STACK = "knowledge-base"
@@ -96,7 +96,7 @@ def test_retained_resources_keep_the_ids_that_deployed_stacks_know(otherwise: As
     retained = {
         each.logical_id: each.type
         for each in otherwise.all(STACK)
-        if each.raw.get("DeletionPolicy") == "Retain" and not each.type.startswith("Custom::")
+        if each.raw.get("DeletionPolicy") == KEPT and not each.type.startswith("Custom::")
     }
 
     assert retained == {
@@ -134,7 +134,7 @@ def test_each_index_is_made_for_words_by_the_function_that_may(
     assert made.properties["ServiceToken"].endswith(":function:stackroom-search-index")
     assert made.properties["IndexArn"].endswith(":index/Index1")
     assert made.properties["Language"] == "en"
-    assert (made.raw["DeletionPolicy"], made.raw["UpdateReplacePolicy"]) == ("Retain", "Retain")
+    assert made.raw["DeletionPolicy"] == KEPT
     assert policy.logical_id in function.raw["DependsOn"]  # its rights are there before it is asked
     # CloudFormation invokes it asynchronously, and Lambda a second time if it died.
     assert 2 * function.properties["Timeout"] <= int(made.properties["ServiceTimeout"])

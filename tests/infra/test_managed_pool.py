@@ -9,7 +9,7 @@ import pytest
 from infra.pool_type import REGIONS, only_where_there_are_managed_ones
 from stackroom.aws.knowledge_bases import TYPES
 from stackroom.model import PoolMember
-from tests.infra.assembly import Assembly, listed
+from tests.infra.assembly import KEPT, Assembly, listed
 from tests.infra.synthesis import deployment
 
 
@@ -47,7 +47,7 @@ def test_its_role_reads_documents_alone_and_what_is_kept_has_the_ids_of_a_vector
     retained = {
         each.logical_id
         for each in managed.all("knowledge-base")
-        if each.raw.get("DeletionPolicy") == "Retain"
+        if each.raw.get("DeletionPolicy") == KEPT
     }
 
     [policy] = role["Policies"]

@@ -1,6 +1,6 @@
 """What CloudFormation would refuse."""
 
-from tests.infra.assembly import Assembly
+from tests.infra.assembly import KEPT, Assembly
 from tests.infra.rules import broken, unknown
 
 # What a template has at most. https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
@@ -13,6 +13,19 @@ def test_no_template_breaks_a_rule_of_its_resources(assembly: Assembly) -> None:
 
 def test_no_template_names_an_action_or_value_that_is_none(assembly: Assembly) -> None:
     assert unknown(assembly) == []
+
+
+def test_what_outlives_its_stack_does_not_outlive_a_failed_creation(
+    assembly: Assembly, otherwise: Assembly
+) -> None:
+    policies = {
+        (each.raw.get("DeletionPolicy", "Delete"), each.raw.get("UpdateReplacePolicy", "Delete"))
+        for every in (assembly, otherwise)
+        for stack in every.stacks
+        for each in every.all(stack)
+    }
+
+    assert policies == {("Delete", "Delete"), (KEPT, "Retain")}
 
 
 def test_templates_are_small_and_for_any_account(assembly: Assembly) -> None:
