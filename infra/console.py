@@ -80,7 +80,7 @@ class ConsoleStack(cdk.Stack):
             group=CONSOLE,
             environment={
                 **environment_of_catalogs(self._rights, knowledge_base=self._knowledge_base),
-                "DASHBOARD_NAME": self._rights.deployment.project,
+                "DASHBOARD_NAME": self._rights.deployment.dashboard_name,
                 "RETRIEVE_SHARING": self._rights.deployment.retrieve_sharing,
                 "IDENTITY_ISSUER": issuer,
                 "IDENTITY_JWKS_URL": f"{issuer}/.well-known/jwks.json",

@@ -20,7 +20,7 @@ from infra.vector_cache import VectorCache
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 # It begins the address of the sign-in pages, too, which may not have these words in it.
 # https://docs.aws.amazon.com/cognito/latest/developerguide/cognito-user-pools-assign-domain-prefix.html
-_PROJECT = re.compile(r"(?!.*(aws|amazon|cognito))[a-z]([-]?[a-z0-9]){1,19}")
+_PROJECT = re.compile(r"(?!.*(aws|amazon|cognito))(?=.{2,20}$)[a-z](-?[a-z0-9])+")
 
 # Knowledge bases per account, not adjustable.
 # https://docs.aws.amazon.com/general/latest/gr/bedrock.html
@@ -171,6 +171,11 @@ class Deployment:
                 service="sts", region="", resource="assumed-role", resource_name=f"{name}/*"
             ),
         ]
+
+    @property
+    def dashboard_name(self) -> str:
+        """The region is part of it because dashboards are global to an account, too."""
+        return f"{self.project}-{cdk.Aws.REGION}"
 
     def state_machine_name(self) -> str:
         return f"{self.project}-ingest-catalog"

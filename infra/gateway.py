@@ -145,7 +145,12 @@ class GatewayStack(cdk.Stack):
         )
         # Making a target invokes its function once, as a trial.
         target.node.add_dependency(*self._only_gateway)
-        policies = permit_people(self._engine, offer.target, gateway_arn=self.gateway.gateway_arn)
+        policies = permit_people(
+            self._engine,
+            offer.target,
+            project=self._deployment.project,
+            gateway_arn=self.gateway.gateway_arn,
+        )
         for policy in policies:
             # A policy names an action that exists with the target.
             policy.node.add_dependency(target)

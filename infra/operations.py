@@ -68,7 +68,7 @@ class OperationsStack(cdk.Stack):
             console=console,
             state_machine_arn=deployment.state_machine_arn(self),
             alarms=alarms,
-        ).add_to(self, deployment.project)
+        ).add_to(self, deployment.dashboard_name)
 
         further = console.handlers if console else []
         keep_access_queries(self, deployment=deployment, readers=[*self._tools, *further])

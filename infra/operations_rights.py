@@ -13,11 +13,14 @@ def may_show_operations(handler: HandlerFunction, *, rights: Rights) -> None:
     """
     handler.allow("dynamodb:Scan", on=rights.data.catalog_table.by_user_arn)
     handler.allow("dynamodb:Query", on=rights.data.control_table.live_arn)
-    project, stack = rights.deployment.project, rights.scope
+    deployment, stack = rights.deployment, rights.scope
     handler.allow(
         "cloudwatch:GetDashboard",
         on=stack.format_arn(
-            service="cloudwatch", region="", resource="dashboard", resource_name=project
+            service="cloudwatch",
+            region="",
+            resource="dashboard",
+            resource_name=deployment.dashboard_name,
         ),
     )
     # Narrower than *, which only composite alarms need; the dashboard has none.
@@ -27,7 +30,7 @@ def may_show_operations(handler: HandlerFunction, *, rights: Rights) -> None:
         on=stack.format_arn(
             service="cloudwatch",
             resource="alarm",
-            resource_name=f"{project}-*",
+            resource_name=f"{deployment.project}-*",
             arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
         ),
         because="The dashboard's alarms are made after this function, and are many.",

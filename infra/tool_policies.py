@@ -13,7 +13,7 @@ _LONGEST_NAME = 48
 
 
 def permit_people(
-    engine: agentcore.PolicyEngine, target: str, *, gateway_arn: str
+    engine: agentcore.PolicyEngine, target: str, *, project: str, gateway_arn: str
 ) -> list[agentcore.Policy]:
     """
     One policy per tool, so that an operator can narrow or take away one tool alone.
@@ -22,27 +22,28 @@ def permit_people(
     and with a specific action the service wants the specific gateway.
     """
     return [
-        _permit(engine, target, tool["name"], gateway_arn=gateway_arn) for tool in tools(target)
+        _permit(engine, target, tool["name"], project=project, gateway_arn=gateway_arn)
+        for tool in tools(target)
     ]
 
 
-def policy_name(target: str, tool: str) -> str:
-    name = f"{target}_{tool}".replace("-", "_")
+def policy_name(project: str, tool: str) -> str:
+    """Unique in an account, so with the project in it."""
+    name = f"{project}_{tool}".replace("-", "_")
     if len(name) > _LONGEST_NAME:
         raise ValueError(
             f"the policy of tool {tool!r} would be named {name!r}, longer than {_LONGEST_NAME} "
-            "characters: give the tool or its target a shorter name"
+            "characters: give the tool or the project a shorter name"
         )
     return name
 
 
 def _permit(
-    engine: agentcore.PolicyEngine, target: str, tool: str, *, gateway_arn: str
+    engine: agentcore.PolicyEngine, target: str, tool: str, *, project: str, gateway_arn: str
 ) -> agentcore.Policy:
-    name = policy_name(target, tool)
     return engine.add_policy(
-        "".join(part.title() for part in name.split("_")),
-        policy_name=name,
+        "".join(part.title() for part in f"{target}_{tool}".replace("-", "_").split("_")),
+        policy_name=policy_name(project, tool),
         description=f"People who signed in may use {tool}; on whose documents, we decide.",
         statement=agentcore.PolicyStatement.from_cedar(
             "permit(principal is AgentCore::OAuthUser, "

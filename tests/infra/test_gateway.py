@@ -100,7 +100,7 @@ def test_cedar_permits_people_each_tool_by_a_policy_of_its_own(assembly: Assembl
     assert gateway.properties["PolicyEngineConfiguration"]["Mode"] == "ENFORCE"
     assert {each["ValidationMode"] for each in policies.values()} == {"FAIL_ON_ANY_FINDINGS"}
     assert {name: each["Definition"]["Cedar"]["Statement"] for name, each in policies.items()} == {
-        policy_name(target, tool["name"]): "permit(principal is AgentCore::OAuthUser, "
+        policy_name("stackroom", tool["name"]): "permit(principal is AgentCore::OAuthUser, "
         f'action == AgentCore::Action::"{target}___{tool["name"]}", '
         f'resource == AgentCore::Gateway::"{arn}") '
         'when { principal.hasTag("username") };'
@@ -109,7 +109,7 @@ def test_cedar_permits_people_each_tool_by_a_policy_of_its_own(assembly: Assembl
     }
     assert all(re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,47}", name) for name in policies)
     with pytest.raises(ValueError, match="shorter name"):
-        policy_name("catalogs", "a_name_that_says_everything_there_is_to_say")
+        policy_name("stackroom", "a_name_that_says_everything_there_is_to")
 
 
 def test_a_policy_waits_for_its_tool_and_a_tool_for_its_rights(assembly: Assembly) -> None:

@@ -123,7 +123,7 @@ RIGHTS = {
         **RUNNING,
         "stackroom-agent-runs": "sqs: SendMessage",
         COOKIE_KEY: "secretsmanager: GetSecretValue",
-        "dashboard/stackroom": "cloudwatch: GetDashboard",
+        "dashboard/stackroom-{region}": "cloudwatch: GetDashboard",
         "alarm:stackroom-*": "cloudwatch: DescribeAlarms",
         ANY: "cloudwatch: GetMetricData",
     },

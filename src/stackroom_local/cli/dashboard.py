@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.live import Live
@@ -27,28 +26,30 @@ _ABSENT = "not made here"  # alarms on metric math, which the local CloudWatch h
 
 
 class NoDashboard(LocalModeError):
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, project: str) -> None:
         super().__init__(
-            f"CloudWatch has no dashboard {name!r}; it comes with the stack {name}-operations: "
+            f"CloudWatch has no dashboard {name!r}; it comes with the stack {project}-operations: "
             "deploy that"
         )
 
 
 def dashboard(site: Site, *, hours: float | None, watch: bool, told: Output) -> None:
-    cloudwatch, out = site.client("cloudwatch"), told.people
+    out = told.people
     if not watch:
-        shown = read(cloudwatch, site.project, hours)
+        shown = read(site, hours)
         out.print(drawn(shown))
         told.answer(answer(shown))
         return
     with Live(console=out, auto_refresh=False, vertical_overflow="visible") as live:
         while True:
-            live.update(drawn(read(cloudwatch, site.project, hours)), refresh=True)
+            live.update(drawn(read(site, hours)), refresh=True)
             time.sleep(_PAUSE)
 
 
-def read(cloudwatch: Any, name: str, hours: float | None = None) -> Board:
+def read(site: Site, hours: float | None = None) -> Board:
     """Raises `NoDashboard`."""
+    cloudwatch = site.client("cloudwatch")
+    name = f"{site.project}-{cloudwatch.meta.region_name}"
     end = datetime.now(UTC)
     start = None if hours is None else end - timedelta(hours=hours)
     # AWS answers DashboardNotFoundError, whose code is ResourceNotFound; so does ministack.
@@ -58,7 +59,7 @@ def read(cloudwatch: Any, name: str, hours: float | None = None) -> Board:
     except cloudwatch.exceptions.ClientError as error:
         if error.response["Error"]["Code"] not in {"ResourceNotFound", "DashboardNotFoundError"}:
             raise
-        raise NoDashboard(name) from None
+        raise NoDashboard(name, site.project) from None
 
 
 def answer(shown: Board) -> DashboardAnswer:
