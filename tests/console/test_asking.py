@@ -114,6 +114,19 @@ def test_a_model_that_does_not_answer_costs_nobody_the_passages(
     assert "Passages [1] leave.txt" in text
 
 
+@pytest.mark.parametrize(("seconds", "told"), [(None, "a few seconds"), (7, "7 seconds")])
+def test_a_busy_knowledge_base_says_when_to_ask_again(
+    alice: Browser, console: Console, catalog: str, seconds: int | None, told: str
+) -> None:
+    busy = Mock(side_effect=KnowledgeBaseThrottled("Retrieve", retry_after=seconds))
+    console.services.questions = Mock(ask=busy)
+
+    answer = alice.post("/ask", query=QUESTION)
+
+    assert answer.status_code == 503
+    assert f"Try again in {told}." in read(answer.text)
+
+
 def test_a_catalog_with_nothing_indexed_or_that_is_being_deleted_is_not_asked(
     alice: Browser, pipeline: Pipeline
 ) -> None:
