@@ -7,7 +7,6 @@ soak, no leak the oracle of the attack, and no right that is missing the compari
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -19,7 +18,6 @@ from stackroom.model import Document, DocumentStatus
 from stackroom.runs.leases import LEASE
 from stackroom.runs.worklists import shared_worklist
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
-from tests.campaigns.attack.latency import Comparison as Times
 from tests.campaigns.attack.oracle import FORGED, Attempt, May, judged
 from tests.campaigns.attack.wire import Answer
 from tests.campaigns.chaos.deployment import Terms, place_of
@@ -264,33 +262,11 @@ def test_an_attacker_may_be_answered_with_what_is_their_own() -> None:
     assert judged(attempt, answer(SUCCESS.replace("catalog", SECRET)), {SECRET}).leak
 
 
-@pytest.mark.parametrize(("milliseconds", "tells"), [(14, True), (10, False)])
-def test_a_second_look_at_what_is_anothers_is_told_from_the_noise_of_a_machine(
-    milliseconds: float, tells: bool
-) -> None:
-    for seed in range(20):
-        chance = Random(seed)
-        foreign, absent = refusals(chance, milliseconds), refusals(chance, 10)
-
-        times = Times(tool="t", what="catalog", foreign=foreign, absent=absent)
-
-        assert times.tells(chance) is tells
-
-
-def refusals(chance: Random, milliseconds: float) -> list[float]:
-    """As they come on a busy machine: most alike, one in ten much later."""
-    late = [each % 10 == 0 for each in range(60)]
-    return [milliseconds + chance.random() + (30 * chance.random() if each else 0) for each in late]
-
-
 # The permissions.
 
 NAMES = Names(account="000000000000", region="us-east-1", others={"KB1": "KnowledgeBase1"})
 DOCUMENTS = "documents-000000000000-us-east-1"
-READABLE = "arn:aws:s3:::documents-{account}-{region}"
 OBJECT = {"Bucket": DOCUMENTS, "Key": "a"}
-TABLE = "arn:aws:dynamodb:{region}:{account}:table"
-INDEX = "arn:aws:s3vectors:{region}:{account}:bucket/vectors/index/passages"
 
 
 def made(operation: str, given: dict[str, Any], **more: str) -> list[Need]:
@@ -298,46 +274,6 @@ def made(operation: str, given: dict[str, Any], **more: str) -> list[Need]:
     line = {"function": "stackroom-retrieve", "service": service, "operation": name}
     wanted_by = "stackroom.retrieval.search"
     return needs({**line, "parameters": given, "wanted_by": wanted_by, **more}, NAMES)
-
-
-@pytest.mark.parametrize(
-    ("operation", "given", "expected"),
-    [
-        ("s3.GetObject", {**OBJECT, "VersionId": "1"}, [f"s3:GetObjectVersion {READABLE}/a"]),
-        (
-            "s3vectors.QueryVectors",
-            {"indexArn": INDEX, "queryTexts": [{"text": "a", "metadataKey": "b"}]},
-            [f"s3vectors:{action} {INDEX}" for action in ("QueryVectors", "GetVectors")],
-        ),
-        (
-            "dynamodb.TransactWriteItems",
-            {
-                "TransactItems": [
-                    {"Put": {"TableName": "docs"}},
-                    {"ConditionCheck": {"TableName": "control"}},
-                ]
-            },
-            [f"dynamodb:PutItem {TABLE}/docs", f"dynamodb:ConditionCheckItem {TABLE}/control"],
-        ),
-        (
-            "bedrock-runtime.Converse",
-            {"modelId": "global.some-model"},
-            [
-                f"bedrock:{action} arn:aws:bedrock:{where}some-model"
-                for action, where in (
-                    ("InvokeModel", "{region}:{account}:inference-profile/global."),
-                    ("GetInferenceProfile", "{region}:{account}:inference-profile/global."),
-                    ("InvokeModel", "{region}::foundation-model/"),
-                    ("InvokeModel", "::foundation-model/"),
-                )
-            ],
-        ),
-    ],
-)
-def test_a_call_needs_these_rights(
-    operation: str, given: dict[str, Any], expected: list[str]
-) -> None:
-    assert [f"{each.action} {each.resource}" for each in made(operation, given)] == expected
 
 
 def test_a_call_needs_more_where_it_found_nothing_and_has_the_context_of_its_partition() -> None:

@@ -6,7 +6,6 @@ from tests.infra.assembly import KEPT, Assembly, listed
 from tests.infra.rules import broken, unknown
 
 BUCKET = "arn:aws:s3:::documents-of-somebody"
-IN_ACCOUNT = {"StringEquals": {"aws:ResourceAccount": "{account}"}}
 TITAN = "arn:aws:bedrock:{region}::foundation-model/amazon.titan-embed-text-v2:0"
 
 

@@ -76,7 +76,6 @@ RANKED = Reranking(
     model_fields={"top": 1},
 )
 YEAR = MetadataAttribute(key="year", type="NUMBER", description="Of issue.")
-OF_MODELS = (Reranking, ImplicitFilter)
 # All that each can be told beside the least.
 TOLD: list[tuple[Callable[..., BaseKnowledgeBase], dict[str, Any]]] = [
     (

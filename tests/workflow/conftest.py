@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Iterator
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from moto import mock_aws
@@ -26,13 +25,12 @@ from tests.aws.stores import (
     create_tables,
 )
 from tests.workflow.bedrock import Bedrock, pool
-from tests.workflow.engine import ENDPOINT, calling
+from tests.workflow.engine import calling
 from tests.workflow.functions import Functions, forget, forget_clients
 from tests.workflow.machine import Machine, definition
 from tests.workflow.world import World
 
 MOTO: Any = {"stepfunctions": {"execute_state_machine": True}, "lambda": {"use_docker": False}}
-NAME = f"ingest-{uuid4().hex[:12]}"  # an engine elsewhere outlives the tests
 ROLE = "arn:aws:iam::123456789012:role/ingest-catalog"
 
 
@@ -49,8 +47,6 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     pace = {"INGEST_SPEED": "1000", "ADMISSION_SECONDS_BETWEEN_STARTS": "0"}
     for name, value in {**ENVIRONMENT, **pace}.items():
         monkeypatch.setenv(name, value)
-    if ENDPOINT:
-        monkeypatch.setenv("AWS_ENDPOINT_URL_SFN", ENDPOINT)
     for name in ("_FIRST", "_LEAST"):
         monkeypatch.setattr(stackroom.runs.backoff, name, dict.fromkeys(Mode, 0))
     monkeypatch.setattr(stackroom.runs.backoff, "_FIRST_WAIT", 0)
@@ -80,13 +76,9 @@ def one_knowledge_base(bedrock: Bedrock, monkeypatch: pytest.MonkeyPatch) -> str
 @pytest.fixture
 def by_jobs(one_knowledge_base: str, bedrock: Bedrock, monkeypatch: pytest.MonkeyPatch) -> str:
     """Its catalogs have data sources that take jobs."""
-    return _chosen("s3", one_knowledge_base, bedrock, monkeypatch)
-
-
-@pytest.fixture
-def all_shared(one_knowledge_base: str, bedrock: Bedrock, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Its catalogs have no data sources of their own."""
-    return _chosen("shared", one_knowledge_base, bedrock, monkeypatch)
+    home = {one_knowledge_base: bedrock.shared[one_knowledge_base]}
+    monkeypatch.setenv("KB_POOL", pool(home, catalog_data_sources="s3"))
+    return one_knowledge_base
 
 
 @pytest.fixture
@@ -130,16 +122,7 @@ def world(
 
 def _machine(asl: str, monkeypatch: pytest.MonkeyPatch) -> Machine:
     client = session.client("stepfunctions")
-    created = client.create_state_machine(
-        name=f"{NAME}-{uuid4().hex[:8]}", definition=asl, roleArn=ROLE
-    )
+    created = client.create_state_machine(name="ingest", definition=asl, roleArn=ROLE)
     arn = created["stateMachineArn"]
     monkeypatch.setenv("STATE_MACHINE_ARN", arn)
     return Machine(client=client, arn=arn)
-
-
-def _chosen(data_sources: str, home: str, bedrock: Bedrock, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The pool's only member, whose catalogs get such data sources."""
-    described = pool({home: bedrock.shared[home]}, catalog_data_sources=data_sources)
-    monkeypatch.setenv("KB_POOL", described)
-    return home

@@ -1,12 +1,9 @@
 """
-Which Step Functions runs the machine: moto's interpreter in this process, or another one.
+The Step Functions that runs the machine: moto's interpreter in this process.
 
-STACKROOM_SFN_ENDPOINT names the other one, such as AWS Step Functions Local (docs/testing.md). It
-calls our handlers at `http://127.0.0.1:{STACKROOM_LAMBDA_PORT}`, which speaks Lambda's Invoke.
-
-moto's own is mended here, the one place that knows it from inside.
-Everything else goes by moto's public interface (`mock_aws` with its settings, boto3's clients). It
-has none for these, which are looked for anew whenever moto is updated:
+It is mended here, the one place that knows it from inside. Everything else goes by moto's public
+interface (`mock_aws` with its settings, boto3's clients). It has none for these, which are looked
+for anew whenever moto is updated:
 
 | name of moto's | what for |
 | --- | --- |
@@ -20,13 +17,9 @@ The last three are where moto differs from AWS.
 """
 
 import json
-import os
-import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from types import SimpleNamespace
 from typing import Any, Protocol
@@ -48,22 +41,11 @@ from stackroom_local.simulator.errors import ServiceError
 from tests.workflow.answering import Members, answered
 from tests.workflow.functions import Payload, Reply
 
-ENDPOINT = os.environ.get("STACKROOM_SFN_ENDPOINT")
-LAMBDA_PORT = int(os.environ.get("STACKROOM_LAMBDA_PORT", "9101"))
-_INVOKE = re.compile(r"/2015-03-31/functions/(?P<name>[^/]+)/invocations")
-
 
 class Invoked(Protocol):
     """Functions, as Lambda has them."""
 
     def invoke(self, name: str, event: Payload) -> Reply: ...
-
-
-@contextmanager
-def calling(functions: Invoked) -> Iterator[None]:
-    """Lets the engine's Lambda tasks call these functions."""
-    with _over_http(functions) if ENDPOINT else _in_moto(functions):
-        yield
 
 
 # What it answers is immutable, an execution keeps its state elsewhere.
@@ -113,7 +95,9 @@ def _set_stop_for_all(environment: Environment, **how: Any) -> None:
 
 
 @contextmanager
-def _in_moto(functions: Invoked) -> Iterator[None]:
+def calling(functions: Invoked) -> Iterator[None]:
+    """Lets moto's Lambda tasks call these functions."""
+
     def invoke(_: object, asked: Members) -> Members:
         reply = functions.invoke(bare(asked["FunctionName"]), json.loads(asked["Payload"]))
         if reply.refusal:
@@ -147,39 +131,6 @@ def _lambda() -> Any:
         aws_secret_access_key="none",
         config=Config(parameter_validation=False),  # moto hands over what a definition says
     )
-
-
-@contextmanager
-def _over_http(functions: Invoked) -> Iterator[None]:
-    """Lambda's Invoke on 127.0.0.1."""
-
-    class Invocations(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            found = _INVOKE.match(self.path)
-            assert found is not None, f"only Invoke is known here, not {self.path}"
-            event = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            reply = functions.invoke(bare(found["name"]), event)
-            body = json.dumps({"message": "refused"} if reply.refusal else reply.payload).encode()
-            self.send_response(400 if reply.refusal else 200)
-            if reply.refusal:
-                self.send_header("x-amzn-ErrorType", reply.refusal)
-            if reply.function_error:
-                self.send_header("X-Amz-Function-Error", "Unhandled")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            return
-
-    with ThreadingHTTPServer(("127.0.0.1", LAMBDA_PORT), Invocations) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 def bare(function: str) -> str:

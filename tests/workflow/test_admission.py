@@ -6,8 +6,6 @@ import pytest
 
 from stackroom.aws.task_tokens import StepFunctionsTaskTokens
 from stackroom.errors import StoreUnavailable
-from stackroom.model import DataSourceType
-from stackroom.runs.worklists import shared_worklist
 from tests.workflow.world import World
 
 KEY = "alice/research/report.txt"
@@ -57,42 +55,6 @@ def test_a_catalog_waits_for_anothers_job_in_one_state_and_is_woken_by_the_poll_
     assert at_release == [world.catalog(OTHER).catalog_id]
     assert (first.status, second.name, second.status) == ("SUCCEEDED", parked, "SUCCEEDED")
     assert second.states[:7] == [*ENSURED, *STARTED, "AdmitIngestion", *STARTED]
-    assert [world.status(KEY), world.status(OTHER)] == ["indexed", "indexed"]
-    assert world.bedrock.refusals == []
-    assert world.grants() == []
-
-
-def test_direct_calls_wait_for_a_job_to_end(only: str, world: World) -> None:
-    world.bedrock.hold(KEY)
-    drop_and_begin(world, KEY)
-    world.fill(only)
-    world.drop(OTHER)
-    shared = f"{shared_worklist(only)}-1"
-    world.machine.await_parked(shared)
-
-    world.bedrock.let_go(KEY)
-
-    [common] = [each for each in world.executions() if each.name == shared]
-    assert common.states[:7] == [*ENSURED, *STARTED, "AdmitIngestion", *STARTED]
-    assert [world.status(KEY), world.status(OTHER)] == ["indexed", "indexed"]
-    assert world.bedrock.refusals == []
-    assert world.grants() == []
-
-
-def test_a_job_waits_for_direct_calls_to_be_settled(only: str, world: World) -> None:
-    world.fill(only)
-    world.bedrock.hold(KEY)
-    world.drop(KEY)
-    world.machine.await_end(world.lease(KEY).execution_name)
-    shared = f"{shared_worklist(only)}-1"
-    world.machine.await_events(shared, "WaitStateEntered", times=2)
-    world.slots.free(only, "cat-0")
-    drop_and_park(world, OTHER)
-
-    world.bedrock.let_go(KEY)
-
-    world.executions()
-    assert world.catalog(OTHER).data_source_type is DataSourceType.S3
     assert [world.status(KEY), world.status(OTHER)] == ["indexed", "indexed"]
     assert world.bedrock.refusals == []
     assert world.grants() == []

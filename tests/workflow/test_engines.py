@@ -28,7 +28,7 @@ from benchmarks.simulated_time.definition import definition_of
 from benchmarks.simulated_time.hub import Hub
 from benchmarks.simulated_time.workflow import Workflow
 from tests.workflow.conftest import MOTO, ROLE
-from tests.workflow.engine import ENDPOINT, bare, calling
+from tests.workflow.engine import bare, calling
 from tests.workflow.functions import Payload, Reply
 from tests.workflow.machine import Machine, definition
 from tests.workflow.ways import Step, Ways
@@ -131,11 +131,10 @@ class Went:
 
 
 def strictly(answers: Sequence[Reply | Told]) -> Went:
-    """By moto's interpreter, or the one that is named."""
+    """By moto's interpreter."""
     client: Any = boto3.client(
         "stepfunctions",
         region_name="us-east-1",
-        endpoint_url=ENDPOINT,
         aws_access_key_id="none",
         aws_secret_access_key="none",
     )

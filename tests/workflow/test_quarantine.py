@@ -1,12 +1,7 @@
 """Rejected files are nobody's: no owner finds them, however they came into the index."""
 
-from collections.abc import Iterable
-
 import pytest
 
-from stackroom.aws.documents import DynamoDocuments
-from stackroom.errors import StoreUnavailable
-from stackroom.model import Document
 from tests.aws.stores import BUCKET
 from tests.workflow.world import World
 
@@ -85,50 +80,5 @@ def test_one_that_a_job_has_crawled_before_anybody_knew_it_becomes_nobodys(
 
     assert settled(world)
     assert before == ["None", "alice"]
-    assert owners(world) == ["!rejected", "alice"]
-    assert world.catalog(GOOD).open_count == 0
-
-
-def test_a_worker_that_dies_over_one_leaves_nothing_behind(
-    by_jobs: str, world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    save_all = DynamoDocuments.save_all
-    deaths: list[str] = []
-
-    def die_once(documents: DynamoDocuments, given: Iterable[Document]) -> list[Document]:
-        batch = list(given)
-        if not deaths and any(each.is_rejected and not each.lingering for each in batch):
-            deaths.append("once")
-            raise StoreUnavailable("TransactWriteItems", "the worker died")
-        return save_all(documents, batch)
-
-    monkeypatch.setattr(DynamoDocuments, "save_all", die_once)
-    put(world, REJECTED)
-    world.drop(GOOD)
-    world.executions()
-
-    world.notify("Object Created", REJECTED)
-
-    # The state machine tries the task again.
-    assert settled(world)
-    assert deaths == ["once"]
-    assert owners(world) == ["!rejected", "alice"]
-    assert world.catalog(GOOD).open_count == 0
-
-
-@pytest.mark.usefixtures("by_jobs", "no_delay")
-@pytest.mark.parametrize(("action", "time", "late"), [("start", 2, False), ("poll", 1, True)])
-def test_a_run_that_breaks_leaves_none_behind(
-    world: World, action: str, time: int, late: bool
-) -> None:
-    put(world, REJECTED)
-    world.drop(GOOD)
-    world.executions()
-    world.at(action, time, lambda: world.functions.interrupt(action, "KeyError", late=late))
-
-    world.notify("Object Created", REJECTED)
-
-    _, broken, successor = world.executions()
-    assert (broken.status, successor.status) == ("FAILED", "SUCCEEDED")
     assert owners(world) == ["!rejected", "alice"]
     assert world.catalog(GOOD).open_count == 0

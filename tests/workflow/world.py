@@ -12,7 +12,6 @@ from stackroom.aws.catalogs import DynamoCatalogs
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.slots import DynamoSlots
-from stackroom.capacity import CAPACITIES
 from stackroom.clock import utc_now
 from stackroom.keys import Location, locate
 from stackroom.model import Catalog, Document
@@ -24,7 +23,6 @@ from tests.workflow.functions import Functions
 from tests.workflow.machine import Execution, Machine
 
 _STRANGER = "cat-of-a-stranger"
-_OWN_SLOTS = CAPACITIES["BEDROCK"].own_sources
 _messages = count(1)
 
 
@@ -48,10 +46,6 @@ class World:
     def drop_all(self, *keys: str) -> None:
         for key in keys:
             self.drop(key)
-
-    def remove(self, key: str) -> None:
-        self.s3.delete_object(Bucket=BUCKET, Key=key)
-        self.notify("Object Deleted", key)
 
     def notify(self, kind: str, *keys: str) -> None:
         reply = self.functions.invoke("upload_handler", sqs_event(kind, *keys))
@@ -101,11 +95,6 @@ class World:
     def grants(self) -> list[str]:
         """The catalogs that have one."""
         return [each.worklist_id for each in self.book.read().grants]
-
-    def fill(self, knowledge_base_id: str, *, slots: int = _OWN_SLOTS) -> None:
-        """Other catalogs have all of its slots."""
-        for number in range(slots):
-            self.slots.take(knowledge_base_id, f"cat-{number}", limit=slots)
 
     def ingest(self, event: dict[str, Any]) -> Any:
         reply = self.functions.invoke("ingest", event)

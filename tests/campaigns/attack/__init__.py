@@ -5,6 +5,6 @@ Attempts to reach what is another user's, or to act as another, against a real l
 - stage: a victim with marked secrets, an attacker with files of their own, what both look like
 - oracle: one attempt, what may come of it, and what came of it
 - naming, arguing, pretending, overdoing, transferring: the kinds of attempts, generated
-- campaign: all of them in turn, and the table; latency: whether time tells what answers don't
+- campaign: all of them in turn, and the table
 - linked_stage, linked: the same for knowledge bases that an agent was given, by its handler
 """

@@ -3,14 +3,13 @@ Every attempt, against a local mode of their own.
 
     python -m tests.campaigns.attack --seed 0
 
-Prints the seed, attempts by kind, what leaked and what was refused without a word to act on, and
-whether the time of a refusal tells what its words don't. Then every attempt on the knowledge bases
-that an agent was given, which have a simulator of their own. Ends with 1 on any of these.
+Prints the seed, attempts by kind, what leaked and what was refused without a word to act on. Then
+every attempt on the knowledge bases that an agent was given, which have a simulator of their own.
+Ends with 1 on any of these.
 """
 
 import argparse
 import logging
-import random
 import tempfile
 import time
 from pathlib import Path
@@ -18,7 +17,6 @@ from pathlib import Path
 from stackroom_local.state import Instance, StateDirectory
 from tests.campaigns.attack import linked, linked_stage
 from tests.campaigns.attack.campaign import attempts, run
-from tests.campaigns.attack.latency import HEADER, compared
 from tests.campaigns.attack.stage import Stage, staged
 from tests.local.running import local_mode
 
@@ -30,7 +28,6 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--share", type=int, default=1, help="take one attempt of so many")
     parser.add_argument("--only", default="", help="attempts with this in their line")
-    parser.add_argument("--calls", type=int, default=60, help="of each id, to be timed")
     parser.add_argument("--via", choices=["s3vectors", "bedrock"], default="s3vectors")
     parser.add_argument("--omit-source-uri", action="store_true", help="as `stackroom up` has it")
     parser.add_argument("--state-dir", type=Path, help="of a local mode that is up already")
@@ -85,22 +82,7 @@ def tell(stage: Stage, options: argparse.Namespace) -> int:
         for name, came in told.items():
             print(f"\n{title}: {name}\n  {came}")
     print(*(f"\nchanged: {each}" for each in tally.changes), sep="\n")
-    is_told = _print_times(stage, options)
-    return 0 if tally.is_clean and not is_told else 1
-
-
-def _print_times(stage: Stage, options: argparse.Namespace) -> bool:
-    """Whether any of them tells."""
-    chance = random.Random(options.seed)
-    if not options.calls:
-        return False
-    print(f"\n{HEADER}")
-    is_told = False
-    for comparison in compared(stage, chance, calls=options.calls):
-        tells = comparison.tells(chance)
-        print(comparison.told() + "   TELLS" * tells, flush=True)
-        is_told |= tells
-    return is_told
+    return 0 if tally.is_clean else 1
 
 
 if __name__ == "__main__":
