@@ -62,6 +62,13 @@ def test_every_client_has_its_blocks_and_no_block_is_nobodys() -> None:
     assert [block.heading for block in blocks()] == wanted
 
 
+def test_the_page_of_signing_in_names_the_inspector_that_is_run_here() -> None:
+    page = (ROOT / "docs" / "sign-in.md").read_text("utf-8")
+    [inspector] = [each for each in CLIENTS if each.name == "MCP Inspector"]
+
+    assert set(re.findall(rf"{inspector.package}@([\d.]+)", page)) == {inspector.version}
+
+
 def test_no_lock_says_where_its_packages_come_from() -> None:
     for lock in (*REQUIREMENTS.glob("*.lock"), *ROOT.glob("tests/*/npm/package-lock.json")):
         text = lock.read_text("utf-8")

@@ -3,6 +3,7 @@
 import json
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import aws_cdk as cdk
 import pytest
@@ -15,14 +16,21 @@ from aws_cdk.aws_s3_assets import Asset
 
 from stackroom.retrieval.budget import Budget, Priority
 from stackroom_agents.batch.settings import BatchSettings
-from stackroom_constructs import AgentNetwork, BedrockKnowledgeBase, BedrockModel
+from stackroom_constructs import (
+    AgentNetwork,
+    BedrockKnowledgeBase,
+    BedrockModel,
+    ImplicitFilter,
+    MetadataAttribute,
+    Reranking,
+    VectorIndexKnowledgeBase,
+)
 from tests.constructs.agents import (
     MODEL,
     Wiki,
     a_file,
     a_stack,
     an_agent,
-    app_of,
     granted,
     nothing_found,
     properties,
@@ -105,18 +113,6 @@ def test_the_log_is_under_the_key_which_only_it_may_use_and_both_go_with_the_sta
             if "DeletionPolicy" in made
         }
         assert policies == {"AWS::KMS::Key": policy, "AWS::Logs::LogGroup": policy}
-
-
-def test_the_prompt_is_deployed_byte_for_byte(stack: cdk.Stack, tmp_path: Path) -> None:
-    text = "\ufeffDu bist  freundlich.\r\n\r\nEnde ohne Umbruch"
-    (tmp_path / "prompt.md").write_bytes(text.encode())
-    asset = Asset(stack, "Prompt", path=str(tmp_path / "prompt.md"))
-    an_agent(stack, tmp_path, system_prompt=asset, knowledge_bases=[Wiki()])
-
-    key = variables(stack)["SYSTEM_PROMPT_S3_KEY"]
-
-    staged = Path(app_of(stack).outdir) / f"asset.{key}"
-    assert staged.read_bytes() == text.encode()
 
 
 def test_a_model_behind_a_profile_is_named_by_it_and_invoked_only_by_it(
@@ -286,6 +282,23 @@ def test_it_takes_messages_of_a_queue_and_answers_go_to_one_under_its_key(
 def test_cdk_nag_finds_nothing_in_an_agent_with_everything(
     stack: cdk.Stack, tmp_path: Path
 ) -> None:
+    told: dict[str, Any] = {
+        "guardrail_id": "gr123",
+        "reranking": Reranking(model="amazon.rerank-v1:0"),
+    }
+    year = MetadataAttribute(key="year", type="NUMBER", description="Of issue.")
+    bases = [
+        BedrockKnowledgeBase(
+            stack,
+            f"Handbook{number}",
+            knowledge_base_id=f"ABCDE1234{number}",
+            implicit_filter=ImplicitFilter(model=f"{profile}{MODEL}", attributes=(year,)),
+            **told,
+        )
+        for number, profile in enumerate(("", "eu.", "global."))
+    ]
+    index = "arn:aws:s3vectors:us-east-1:123456789012:bucket/parts/index/chunks"
+    parts = VectorIndexKnowledgeBase(stack, "Parts", index_arn=index, tenancy="shared", **told)
     vpc = ec2.Vpc.from_vpc_attributes(
         stack,
         "Vpc",
@@ -297,7 +310,7 @@ def test_cdk_nag_finds_nothing_in_an_agent_with_everything(
         stack,
         tmp_path,
         bedrock_model=f"us.{MODEL}",
-        knowledge_bases=[BedrockKnowledgeBase(stack, "Kb", knowledge_base_id="ABCDE12345"), Wiki()],
+        knowledge_bases=[*bases, parts, Wiki()],
         network=AgentNetwork(vpc=vpc),
         enable_observability=True,
     )

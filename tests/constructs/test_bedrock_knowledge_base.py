@@ -4,11 +4,9 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 
 from stackroom_constructs import (
-    BaseKnowledgeBase,
     BedrockKnowledgeBase,
     IKnowledgeBase,
     ImplicitFilter,
@@ -127,17 +125,6 @@ def test_an_id_may_be_known_only_on_deployment(stack: cdk.Stack) -> None:
     assert stack.resolve(given.export_configuration())["knowledgeBaseId"] == {"Ref": "Which"}
 
 
-def test_a_class_of_anybodys_is_a_knowledge_base(stack: cdk.Stack) -> None:
-    class Own(BaseKnowledgeBase):
-        def generate_iam_permissions(self) -> list[iam.PolicyStatement]:
-            return []
-
-    own = Own(stack, "Own", name="Own", description="My own.")
-
-    assert isinstance(own, IKnowledgeBase)
-    assert own.retrieval_tool().is_default
-
-
 @pytest.mark.parametrize(
     ("tool", "says"),
     [
@@ -156,10 +143,8 @@ def test_a_tool_of_ones_own_is_in_one_place(tool: Callable[[], object], says: st
     [
         ({"knowledge_base_id": None}, "knowledge_base_id None must be given, or `create`"),
         ({"knowledge_base_id": "kb-handbook"}, "knowledge_base_id 'kb-handbook' must be 10"),
-        ({"knowledge_base_id": 7}, "knowledge_base_id 7 must be 10 letters and digits"),
         ({"guardrail_version": None}, "guardrail_version None must be a text like"),
         ({"reranking": "amazon.rerank-v1:0"}, "reranking 'amazon.* must be a Reranking"),
-        ({"implicit_filter": CLAUDE}, "implicit_filter '.* must be an ImplicitFilter"),
         ({"generation": None}, "generation None must be True or False"),
         (
             {"override_search_type": "SEMANTIC", "vector_store_type": "MANAGED"},
@@ -178,21 +163,7 @@ def test_a_tool_of_ones_own_is_in_one_place(tool: Callable[[], object], says: st
             },
             "managed_reranking 'NONE' must be left out beside reranking",
         ),
-        (
-            {
-                "vector_store_type": "MANAGED",
-                "retrieval_filter": {"startsWith": {"key": "k", "value": "v"}},
-            },
-            "retrieval_filter",
-        ),
         ({"min_score": float("nan")}, "min_score nan must"),
-        (
-            {
-                "implicit_filter": ImplicitFilter(model=CLAUDE, attributes=(YEAR,)),
-                "vector_store_type": "MANAGED",
-            },
-            "implicit_filter .* must be left out with MANAGED",
-        ),
     ],
 )
 # What the agent that reads the entry refuses, too, is in test_what_agents_read.py.
@@ -228,16 +199,10 @@ def test_one_that_exists_is_not_made_and_has_no_data_source_here(stack: cdk.Stac
     ("store", "create", "says"),
     [
         ("OPENSEARCH_SERVERLESS", {}, "store None must be an OpenSearchServerlessStore"),
-        ("RDS", {}, "store None must be an RdsStore"),
         (
             "RDS",
             {"store": OpenSearchServerlessStore(collection_arn="arn:c", index_name="i")},
             "store .* must be an RdsStore",
-        ),
-        (
-            "S3_VECTORS",
-            {"store": OpenSearchServerlessStore(collection_arn="arn:c", index_name="i")},
-            "store .* must be left out",
         ),
         ("S3_VECTORS", {"embedding_model": "managed"}, "embedding_model 'managed' must be the id"),
         (
@@ -273,7 +238,6 @@ def test_what_a_store_doesnt_take_is_named(
     ("arguments", "says"),
     [
         ({"name": "Hand book"}, "name 'Hand book' must be letters and digits"),
-        ({"name": "a--b"}, "name 'a--b' must be"),
         ({"create": "yes"}, "Stack/Made: create 'yes' must be a KnowledgeBaseCreation"),
         ({"description": "d" * 201}, "description .* must be a text of at most 200 characters"),
     ],
@@ -289,14 +253,9 @@ def test_what_bedrock_calls_it_is_checked_if_it_is_made(
     "wrong",
     [
         lambda: Reranking(model="amazon.rerank-v1:0", number_of_results=101),
-        lambda: ImplicitFilter(model=CLAUDE, attributes=()),
         lambda: ImplicitFilter(model=CLAUDE, attributes=(YEAR,) * 26),
         lambda: MetadataAttribute(key="k" * 257, type="STRING", description="d"),
-        lambda: MetadataAttribute(key="k", type="DATE", description="d"),  # type: ignore[arg-type]
         lambda: RdsStore(cluster_arn="c", secret_arn="s", database_name="d" * 64, table_name="t"),
-        lambda: RdsStore(
-            cluster_arn="c", secret_arn="s", database_name="d", table_name="t", text_field=" "
-        ),
         lambda: OpenSearchServerlessStore(collection_arn="", index_name="i"),
     ],
 )
@@ -344,34 +303,19 @@ HIERARCHICAL = {"chunking": "hierarchical"}
         ({"chunking": "recursive"}, "chunking 'recursive' must be one of default, fixed, hier"),
         ({"max_tokens": 0}, "max_tokens 0 must be a whole number of 1 to 8,192"),
         ({"overlap_percentage": 0}, "overlap_percentage 0 must be a whole number of 1 to 99"),
-        ({**HIERARCHICAL, "parent_tokens": 8193}, "parent_tokens 8193 must"),
         ({**HIERARCHICAL, "child_tokens": 1501}, "child_tokens 1501 must be at most the parent"),
         ({"chunking": "semantic", "buffer_size": 2}, "buffer_size 2 must be .* 0 to 1"),
         ({"chunking": "semantic", "breakpoint_percentile": 49}, "breakpoint_percentile 49 must"),
         ({"parsing": "ocr"}, "parsing 'ocr' must be one of default, bedrock_data_automation"),
         ({"parsing": "foundation_model"}, "parsing_model None must be the id"),
         ({"parsing_model": "amazon.nova-lite-v1:0"}, "parsing_model .* must be left out"),
-        (
-            {
-                "parsing": "foundation_model",
-                "parsing_model": "amazon.nova-lite-v1:0",
-                "parsing_prompt": "p" * 10_001,
-            },
-            "parsing_prompt .* must be a text of at most 10,000 characters",
-        ),
         ({"embedding_model": "titan"}, "embedding_model 'titan' must be the id of a model"),
         ({"dimensions": 1000}, "dimensions 1000 must be one of 256, 512, 1024"),
-        (
-            {"embedding_model": "cohere.embed-multilingual-v3", "dimensions": 4097},
-            "dimensions 4097 must be a whole number of 1 to 4,096",
-        ),
         ({"prefix": "p" * 301}, "prefix .* must be a text of at most 300 characters"),
         ({"prefix": "a*/"}, r"prefix 'a\*/' must be free of"),
         ({"prefix": "${aws:username}/"}, "prefix .* must be free of .* unless readable_objects"),
         ({"index_name": "A"}, "index_name 'A' must be 3 to 63 lower-case letters, digits"),
         ({"data_source_type": "WEB"}, "data_source_type 'WEB' must be one of S3, CUSTOM"),
-        ({"data_source_name": "my documents"}, "data_source_name 'my documents' must be letters"),
-        ({"data_source_description": ""}, "data_source_description '' must be a text"),
     ],
 )
 def test_what_cant_be_made_is_named(stack: cdk.Stack, arguments: dict[str, Any], says: str) -> None:

@@ -13,9 +13,9 @@ from aws_cdk.aws_s3_assets import Asset
 from stackroom.aws.session import ALIASES
 from stackroom_constructs import RetrievalTool, packages
 from stackroom_constructs.batch_agent import SERVICES
-from stackroom_constructs.bundling import Bundle, source_of
+from stackroom_constructs.bundling import source_of
 from stackroom_constructs.packages import install, prune, requirements
-from tests.constructs.agents import Wiki, a_file, a_stack, an_agent, app_of, properties, resources
+from tests.constructs.agents import Wiki, a_file, a_stack, an_agent, app_of, properties
 
 
 def test_the_function_holds_our_own_code_and_no_construct_of_it(tmp_path: Path) -> None:
@@ -80,29 +80,6 @@ def test_packages_of_a_tool_are_bundled_for_the_functions_architecture(
 
     assert made["packages"] == ("rank-bm25>=0.2",)
     assert made["machine"] == "x86_64"
-
-
-def test_two_bundles_of_the_same_are_one_asset() -> None:
-    stack = a_stack()
-    for name in ("First", "Second"):
-        bundle = Bundle(
-            folders={"stackroom_agents": source_of("stackroom_agents")},
-            architecture=lambda_.Architecture.ARM_64,
-        )
-        lambda_.Function(
-            stack,
-            name,
-            code=bundle.code(with_dependencies=False),
-            handler="handler.handler",
-            runtime=lambda_.Runtime.PYTHON_3_13,
-        )
-
-    functions = [
-        each for each in resources(stack).values() if each["Type"] == "AWS::Lambda::Function"
-    ]
-
-    assert len({each["Properties"]["Code"]["S3Key"] for each in functions}) == 1
-    assert len(functions) == 2
 
 
 def _as_if_bundled(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:

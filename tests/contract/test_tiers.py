@@ -43,6 +43,6 @@ def test_each_path_of_the_table_is_there_and_says_something() -> None:
 
 
 def test_the_longest_path_decides() -> None:
-    assert tier_of("e2e/test_events.py") == "prove"
+    assert tier_of("e2e/test_unplaced.py") == "prove"
     assert tier_of("e2e/test_dropping.py") == "test"
     assert tier_of("unit/test_keys.py") == "quick"

@@ -12,13 +12,12 @@ import pytest
 
 from stackroom_local.state import Instance
 from tests.e2e.people import Person
-from tests.e2e.traffic import aws_of
 
 
 @pytest.fixture(scope="session")
 def aws(instance: Instance) -> Callable[[str], Any]:
     """`aws("s3")` is the boto3 client of that service, with the root-like keys."""
-    return aws_of(instance)
+    return instance.client
 
 
 @pytest.fixture(scope="session")

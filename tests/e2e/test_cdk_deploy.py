@@ -19,7 +19,6 @@ from botocore.exceptions import ClientError
 from stackroom_local.simulator.script_orders import order
 from stackroom_local.state import ACCOUNT, REGION, Instance
 from tests.e2e.people import eventually
-from tests.e2e.traffic import Queue, aws_of
 from tests.local.running import local_mode
 
 ROOT = Path(__file__).parents[2]
@@ -30,12 +29,6 @@ PAGE = (ROOT / "docs" / "agents.md").read_text("utf-8").split("\n## ")[1]
 MARK = "----- the next step -----"
 FERRY = "The ferry to Gull Rock leaves every 40 minutes."
 HERON = "Herons breed in the alder wood behind the mill."
-NOTHING = "No relevant information found for your query."
-# Its message waits an hour before it comes again, or is dead: as long as the queue says.
-ONE_IS_HANDLED = {
-    "ApproximateNumberOfMessages": "0",
-    "ApproximateNumberOfMessagesNotVisible": "1",
-}
 
 
 @pytest.fixture(scope="module")
@@ -68,15 +61,11 @@ class Island:
     outputs: Mapping[str, Mapping[str, str]]  # by stack
 
     def client(self, service: str) -> Any:
-        return aws_of(self.instance)(service)
+        return self.instance.client(service)
 
-    def drop(self, key: str, text: str, **attributes: Any) -> None:
-        """A document, with its sidecar if it has attributes."""
-        s3, bucket = self.client("s3"), self.outputs["Library"]["Bucket"]
-        s3.put_object(Bucket=bucket, Key=key, Body=text.encode())
-        if attributes:
-            sidecar = json.dumps({"metadataAttributes": attributes}).encode()
-            s3.put_object(Bucket=bucket, Key=f"{key}.metadata.json", Body=sidecar)
+    def drop(self, key: str, text: str) -> None:
+        bucket = self.outputs["Library"]["Bucket"]
+        self.client("s3").put_object(Bucket=bucket, Key=key, Body=text.encode())
 
     def ingest(self, name: str) -> None:
         """Returns once an ingestion job of this knowledge base is complete."""
@@ -139,12 +128,7 @@ def island(instance: Instance, tmp_path_factory: pytest.TempPathFactory) -> Isla
     made = Island(instance, json.loads(told.read_text("utf-8")))
     made.drop("tides/ferry.md", f"# Ferry\n\n{FERRY}")
     made.drop("birds/heron.md", f"# Herons\n\n{HERON}")
-    made.drop(
-        "rules/keys.md", "The key to the boathouse hangs in the pantry.", allowed_groups=["a"]
-    )
-    made.drop("rules/safe.md", "The safe stands behind the stuffed owl.", allowed_groups=["f", "x"])
-    made.drop("rules/open.md", "The kitchen closes at nine.")
-    for name in ("Tides", "Birds", "Rules"):
+    for name in ("Tides", "Birds"):
         made.ingest(name)
     return made
 
@@ -176,29 +160,6 @@ def test_an_answer_from_two_knowledge_bases_cites_both_documents(island: Island)
     }
 
 
-@pytest.mark.parametrize(
-    ("groups", "seen"),
-    [
-        (["a", "x"], {"boathouse", "safe"}),
-        ([], set()),
-        # More than one filter takes: several queries, and none of the groups is left out.
-        (["b", "c", "d", "e", "g", "f"], {"safe"}),
-    ],
-)
-def test_a_group_sees_its_own_documents_and_none_that_names_no_group(
-    island: Island, groups: list[str], seen: set[str]
-) -> None:
-    question = f"What am I told, as one of {' and '.join(groups) or 'nobody'}?"
-    island.say(question, searches("key, safe, kitchen"), REPEATS)
-
-    told = island.ask("staff", question, identity={"user_id": "robin", "groups": groups})
-
-    found = {word for word in ("boathouse", "safe", "kitchen") if word in told["result"]}
-    assert told["success"]
-    assert found == seen
-    assert (told["result"] == NOTHING) is not bool(seen)
-
-
 def test_an_agent_reads_no_file_that_its_role_does_not_allow(island: Island) -> None:
     content = {
         "location": "s3",
@@ -220,28 +181,6 @@ def test_a_tool_of_a_third_party_finds_its_module_in_a_layer(island: Island) -> 
     told = island.ask("tooled", question)
 
     assert told["result"] == "The harbour master is Orla Finch."
-
-
-def test_of_a_batch_only_the_message_that_failed_stays(island: Island) -> None:
-    questions, answers = (
-        Queue(island.client, island.outputs["Agents"][f"{name}Queue"])
-        for name in ("questions", "answers")
-    )
-    asked = [
-        json.dumps({"contentType": "data", "content": {"data": each}})
-        for each in ("When does the ferry leave?", "Is there a ferry?")
-    ]
-    told: list[dict[str, Any]] = []
-
-    questions.send([asked[0], "no event", asked[1]])
-
-    def answered() -> bool:
-        told.extend(map(json.loads, answers.take()))
-        return len(told) >= 2 and questions.counts() == ONE_IS_HANDLED
-
-    eventually(answered, "two answers, and one message that isn't gone")
-    assert len(told) == len({each["messageId"] for each in told}) == 2
-    assert all(each["success"] and FERRY in each["result"] for each in told)
 
 
 def blocks(language: str) -> list[str]:
@@ -287,7 +226,7 @@ def test_the_lines_of_the_page_lead_to_an_answer_and_leave_nothing(
 
 def there(instance: Instance) -> list[set[str]]:
     """Stacks, functions, buckets and knowledge bases."""
-    aws = aws_of(instance)
+    aws = instance.client
     bases = aws("bedrock-agent").list_knowledge_bases()["knowledgeBaseSummaries"]
     return [
         {each["StackName"] for each in aws("cloudformation").describe_stacks()["Stacks"]},

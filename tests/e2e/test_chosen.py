@@ -9,8 +9,7 @@ import pytest
 
 from stackroom.model import DataSourceType, DocumentStatus
 from stackroom.runs.placement import data_source_name
-from tests.e2e.people import Agent, Person, eventually
-from tests.e2e.traffic import await_rest, aws_of, data_sources
+from tests.e2e.people import Person, eventually
 from tests.local.running import ANY_SCORE, local_mode, stackroom
 
 pytestmark = pytest.mark.processes
@@ -46,7 +45,7 @@ def host(folder: Path) -> Iterator[Person]:
 def test_a_few_ingestion_jobs_take_in_whatever_lies_under_a_catalog_s_prefix(ann: Person) -> None:
     crowd, reef = ann.catalog("crowd"), ann.catalog("reef")
 
-    described = aws_of(ann.instance)("bedrock-agent").get_data_source(
+    described = ann.instance.client("bedrock-agent").get_data_source(
         knowledgeBaseId=crowd.knowledge_base_id, dataSourceId=crowd.data_source_id
     )["dataSource"]
 
@@ -61,7 +60,7 @@ def test_a_few_ingestion_jobs_take_in_whatever_lies_under_a_catalog_s_prefix(ann
 
 
 def test_a_sidecar_that_an_operator_forged_shows_nobody_anothers_document(ann: Person) -> None:
-    kim, aws = Person(ann.instance, "kim"), aws_of(ann.instance)
+    kim, aws = Person(ann.instance, "kim"), ann.instance.client
     ann.settle([ann.put("harbour/pilot.txt", "The pilot of the quince harbour is Ottokar.")])
     bucket, sidecar = ann.instance.bucket, f"{PILOT}.metadata.json"
     ours = json.loads(aws("s3").get_object(Bucket=bucket, Key=sidecar)["Body"].read())
@@ -77,17 +76,6 @@ def test_a_sidecar_that_an_operator_forged_shows_nobody_anothers_document(ann: P
     assert "Ottokar" not in json.dumps(answer)
     log = ann.instance.state_dir / "gateway" / "logs" / "stackroom-retrieve.log"
     assert PILOT in log.read_text()
-
-
-def test_a_deleted_catalog_takes_its_s3_data_source_along(ann: Person) -> None:
-    reef, aws = ann.catalog("reef"), aws_of(ann.instance)
-    await_rest(aws)
-
-    answer = Agent(ann.instance, "ann")("delete_catalog", catalog_id=reef.catalog_id, confirm=True)
-
-    assert answer["metadata"]["data_source_deleted"] is True
-    assert data_source_name(reef) not in data_sources(aws, str(reef.knowledge_base_id))
-    assert ann.find("How fast do corals grow?", filter={"filename": "corals.txt"}) == []
 
 
 def test_in_a_managed_pool_a_file_is_found_by_its_owner_alone_with_nothing_that_the_store_notes(

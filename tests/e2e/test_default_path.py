@@ -9,14 +9,13 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-import psutil
 import pytest
 
 from stackroom.model import DocumentStatus
 from stackroom.runs.placement import data_source_name
 from stackroom_local.state import Instance
-from tests.e2e.people import Agent, Person, eventually
-from tests.e2e.traffic import Aws, await_rest, aws_of, data_sources, states_of
+from tests.e2e.people import Agent, Person
+from tests.e2e.traffic import Aws, await_rest, data_sources, states_of
 from tests.local.running import local_mode, stackroom
 
 HERS = {
@@ -52,7 +51,7 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
 
 @pytest.fixture(scope="module")
 def aws(instance: Instance) -> Aws:
-    return aws_of(instance)
+    return instance.client
 
 
 @pytest.fixture(scope="module")
@@ -169,27 +168,6 @@ def test_a_file_is_replaced_and_then_removed_with_a_receipt(
     assert beyond.record(f"{catalog}/note.txt") is None
 
 
-def test_an_upload_whose_function_died_is_told_as_waiting_until_it_is_taken_up(
-    instance: Instance, beyond: Person
-) -> None:
-    stopped = upload_workers(instance)
-    for each in stopped:
-        each.suspend()
-
-    dropped = beyond.put("crowd/second.txt", "The second letter.")
-    told = says(instance, "status")
-    for each in stopped:
-        each.kill()
-    told_after_its_death = says(instance, "status")
-    eventually(lambda: says(instance, "reconcile") != NOTHING, "it is old enough")
-    beyond.settle([dropped])
-
-    waiting = f"1 upload waits to be taken up:\n  {dropped.key}\n"
-    assert waiting in told
-    assert waiting in told_after_its_death
-    assert "to be taken up" not in says(instance, "status")
-
-
 def test_lost_records_are_rebuilt_and_the_second_time_nothing_is_found(
     instance: Instance, beyond: Person
 ) -> None:
@@ -227,15 +205,6 @@ def test_lost_records_are_rebuilt_and_the_second_time_nothing_is_found(
 def upload(instance: Instance, key: str, **options: str) -> None:
     s3: Any = instance.client("s3")
     s3.put_object(Bucket=instance.bucket, Key=key, Body=b"text", **options)
-
-
-def upload_workers(instance: Instance) -> list[psutil.Process]:
-    ministack = psutil.Process(instance.children["ministack"])
-    return [
-        each
-        for each in ministack.children(recursive=True)
-        if "functions.upload_handler.handler.handler" in each.cmdline()
-    ]
 
 
 def lose_records(instance: Instance) -> None:

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,11 +19,11 @@ import pytest
 from stackroom_local.processes import free_ports
 from stackroom_local.state import Instance
 from tests.e2e.people import Person
+from tests.e2e.traffic import iam_user
 from tests.local.running import STACKROOM, stackroom
 
 ROOT = Path(__file__).parents[2]
 ANYTHING = {"Effect": "Allow", "Action": "*", "Resource": "*"}
-LOOKING = {"Effect": "Allow", "Action": "s3:*", "Resource": "*"}
 
 
 @dataclass(frozen=True)
@@ -56,25 +55,6 @@ class Shell:
         assert done.returncode == 1, done.stdout + done.stderr
         assert done.stderr.count("\n") == 1, done.stderr
         return done.stderr
-
-
-@contextmanager
-def keys_of(aws: Callable[[str], Any], name: str, *statements: object) -> Iterator[dict[str, str]]:
-    """An IAM user with these rights, as the variables of a shell."""
-    iam = aws("iam")
-    iam.create_user(UserName=name)
-    policy = json.dumps({"Version": "2012-10-17", "Statement": statements})
-    iam.put_user_policy(UserName=name, PolicyName="rights", PolicyDocument=policy)
-    key = iam.create_access_key(UserName=name)["AccessKey"]
-    try:
-        yield {
-            "AWS_ACCESS_KEY_ID": key["AccessKeyId"],
-            "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"],
-        }
-    finally:
-        iam.delete_access_key(UserName=name, AccessKeyId=key["AccessKeyId"])
-        iam.delete_user_policy(UserName=name, PolicyName="rights")
-        iam.delete_user(UserName=name)
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +108,8 @@ def nobody(
 
 @pytest.fixture(scope="module")
 def operator(nobody: Shell, aws: Callable[[str], Any]) -> Iterator[Shell]:
-    with keys_of(aws, "an-operator", ANYTHING) as keys:
+    with iam_user(aws, "an-operator", ANYTHING) as (key_id, secret):
+        keys = {"AWS_ACCESS_KEY_ID": key_id, "AWS_SECRET_ACCESS_KEY": secret}
         yield Shell({**nobody.environment, **keys})
 
 
@@ -265,16 +246,6 @@ def test_a_token_that_has_expired_is_renewed_or_it_says_how_to_get_another(
     assert token != before["access_token"]
     assert "your sign-in has expired" in told
     assert "sign in with: stackroom --deployment here login" in told
-
-
-def test_whoever_lacks_a_right_is_told_which(
-    nina: Person, nobody: Shell, aws: Callable[[str], Any]
-) -> None:
-    with keys_of(aws, "a-looker", LOOKING) as keys:
-        told = nobody.refuses("status", "-u", "nina", **keys)
-
-    assert "your AWS credentials don't allow dynamodb:" in told
-    assert "use an operator's (AWS_PROFILE)" in told
 
 
 def test_whoever_has_no_credentials_or_is_not_signed_in_is_told_so(nobody: Shell) -> None:

@@ -5,10 +5,8 @@ The root-like keys of the local mode may do anything, so every caller here is a 
 """
 
 import io
-import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import boto3
@@ -24,6 +22,7 @@ from tests.campaigns.permissions.needs import needs
 from tests.campaigns.permissions.recorded import calls_of, lines_in, names_of
 from tests.campaigns.permissions.roles import roles
 from tests.e2e.people import Person
+from tests.e2e.traffic import iam_user
 from tests.infra.assembly import Assembly
 from tests.local.running import stackroom
 
@@ -60,8 +59,8 @@ def test_no_function_does_what_its_role_forbids(instance: Instance, alice: Perso
 @pytest.fixture(scope="module")
 def administrator(instance: Instance, aws: Callable[[str], Any]) -> Iterator[Callable[[str], Any]]:
     """boto3 clients of a user whom IAM allows everything."""
-    with user(instance, aws, "administrator", ANYTHING) as clients:
-        yield clients
+    with iam_user(aws, "administrator", ANYTHING) as key:
+        yield clients_of(instance, *key)
 
 
 @pytest.fixture(scope="module")
@@ -198,21 +197,3 @@ def clients_of(instance: Instance, key_id: str, secret: str) -> Callable[[str], 
         return session.client(service, endpoint_url=instance.aws_endpoint)  # type: ignore[call-overload]
 
     return of
-
-
-@contextmanager
-def user(
-    instance: Instance, aws: Callable[[str], Any], name: str, *statements: dict[str, Any]
-) -> Iterator[Callable[[str], Any]]:
-    """An IAM user with these rights, as boto3 clients that use the user's own access key."""
-    iam = aws("iam")
-    iam.create_user(UserName=name)
-    policy = json.dumps({"Version": "2012-10-17", "Statement": statements})
-    iam.put_user_policy(UserName=name, PolicyName="rights", PolicyDocument=policy)
-    key = iam.create_access_key(UserName=name)["AccessKey"]
-    try:
-        yield clients_of(instance, key["AccessKeyId"], key["SecretAccessKey"])
-    finally:
-        iam.delete_access_key(UserName=name, AccessKeyId=key["AccessKeyId"])
-        iam.delete_user_policy(UserName=name, PolicyName="rights")
-        iam.delete_user(UserName=name)

@@ -1,120 +1,48 @@
-"""Events on their way from the bucket to the functions: seen, held back, sent again."""
+"""Queues, runs, users and data sources of a running local mode."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
-from stackroom_local.state import Instance
 from tests.e2e.people import eventually
 
-Aws = Callable[[str], Any]
-_BATCH = 10  # SendMessageBatch takes ten
+Aws = Callable[[str], Any]  # `aws("s3")` is the boto3 client of that service
 _EMPTY = {"ApproximateNumberOfMessages": "0", "ApproximateNumberOfMessagesNotVisible": "0"}
 
 
-def aws_of(instance: Instance) -> Aws:
-    """`aws("s3")` is the boto3 client of that service, with root's keys."""
-    return instance.client
-
-
-@dataclass(frozen=True)
-class Queue:
-    aws: Aws
-    url: str
-
-    @property
-    def arn(self) -> str:
-        return self._attributes(["QueueArn"])["QueueArn"]
-
-    def send(self, bodies: Iterable[str]) -> None:
-        """Ten at a time, as the fewest batches that there can be."""
-        bodies = list(bodies)
-        for start in range(0, len(bodies), _BATCH):
-            entries = [
-                {"Id": str(number), "MessageBody": body}
-                for number, body in enumerate(bodies[start : start + _BATCH])
-            ]
-            answer = self.aws("sqs").send_message_batch(QueueUrl=self.url, Entries=entries)
-            assert not answer.get("Failed"), answer
-
-    def take(self) -> list[str]:
-        """The bodies of what is there now; they are gone from the queue then."""
-        taken = []
-        while (
-            messages := self.aws("sqs")
-            .receive_message(QueueUrl=self.url, MaxNumberOfMessages=10)
-            .get("Messages")
-        ):
-            for message in messages:
-                taken.append(message["Body"])
-                self.aws("sqs").delete_message(
-                    QueueUrl=self.url, ReceiptHandle=message["ReceiptHandle"]
-                )
-        return taken
-
-    def await_empty(self) -> None:
-        """Nothing waits in it and nothing is being handled."""
-        eventually(lambda: self.counts() == _EMPTY, f"{self.url} is empty")
-
-    @contextmanager
-    def impatient(self) -> Iterator[None]:
-        """Failed messages come back after a second: five receives would take half an hour."""
-        before = self._attributes(["VisibilityTimeout"])
-        self.aws("sqs").set_queue_attributes(
-            QueueUrl=self.url, Attributes={"VisibilityTimeout": "1"}
-        )
-        try:
-            yield
-        finally:
-            self.aws("sqs").set_queue_attributes(QueueUrl=self.url, Attributes=before)
-
-    def counts(self) -> dict[str, str]:
-        return self._attributes(list(_EMPTY))
-
-    def _attributes(self, names: list[str]) -> dict[str, str]:
-        answer = self.aws("sqs").get_queue_attributes(QueueUrl=self.url, AttributeNames=names)
-        return dict(answer["Attributes"])
-
-
-def queue(aws: Aws, name: str) -> Queue:
-    return Queue(aws, aws("sqs").get_queue_url(QueueName=name)["QueueUrl"])
-
-
 @contextmanager
-def held_back(aws: Aws) -> Iterator[None]:
-    """What happens in the bucket inside the block, the pipeline is not told of."""
-    arn = queue(aws, "stackroom-uploads").arn
-    (rule,) = aws("events").list_rule_names_by_target(TargetArn=arn)["RuleNames"]
-    aws("events").disable_rule(Name=rule)
+def iam_user(aws: Aws, name: str, *statements: object) -> Iterator[tuple[str, str]]:
+    """The key of a new IAM user with these rights: its id, and its secret."""
+    iam = aws("iam")
+    iam.create_user(UserName=name)
+    policy = json.dumps({"Version": "2012-10-17", "Statement": statements})
+    iam.put_user_policy(UserName=name, PolicyName="rights", PolicyDocument=policy)
+    key = iam.create_access_key(UserName=name)["AccessKey"]
     try:
-        yield
+        yield key["AccessKeyId"], key["SecretAccessKey"]
     finally:
-        aws("events").enable_rule(Name=rule)
+        iam.delete_access_key(UserName=name, AccessKeyId=key["AccessKeyId"])
+        iam.delete_user_policy(UserName=name, PolicyName="rights")
+        iam.delete_user(UserName=name)
 
 
-def event(
-    instance: Instance, key: str, detail_type: str = "Object Created", **details: object
-) -> str:
-    """As EventBridge delivers it [S3 user guide: ev-events]."""
-    described = {"key": key, "sequencer": "0062E99A88DC407460", **details}
-    return json.dumps(
-        {
-            "version": "0",
-            "id": f"{detail_type} of {key}",
-            "detail-type": detail_type,
-            "source": "aws.s3",
-            "resources": [f"arn:aws:s3:::{instance.bucket}"],
-            "detail": {"bucket": {"name": instance.bucket}, "object": described},
-        }
-    )
+def await_empty(aws: Aws, queue: str) -> None:
+    """Nothing waits in it and nothing is being handled."""
+    sqs = aws("sqs")
+    url = sqs.get_queue_url(QueueName=queue)["QueueUrl"]
+
+    def is_empty() -> bool:
+        found = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=list(_EMPTY))
+        return bool(found["Attributes"] == _EMPTY)
+
+    eventually(is_empty, f"{queue} is empty")
 
 
 def await_rest(aws: Aws) -> None:
     """Every upload is handled and no run is alive."""
     for name in ("stackroom-uploads", "stackroom-inspections"):
-        queue(aws, name).await_empty()
+        await_empty(aws, name)
     (machine,) = aws("stepfunctions").list_state_machines()["stateMachines"]
     arn = machine["stateMachineArn"]
     eventually(

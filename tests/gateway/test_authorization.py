@@ -2,8 +2,6 @@
 
 import re
 import secrets
-import shutil
-from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -14,7 +12,7 @@ from stackroom_local.gateway.issuer import CLIENT_ID
 from tests.gateway.browser import a_browser, query, read
 from tests.gateway.conftest import ANOTHER
 from tests.gateway.flow import CALLBACK, Flow
-from tests.gateway.serving import RunningGateway, a_call, serving
+from tests.gateway.serving import RunningGateway, a_call
 
 POSTED = ("token", "register", "revoke", "authorize", "sign-in")
 
@@ -292,23 +290,6 @@ def test_a_body_that_is_none_or_that_nobody_needs_is_the_callers_mistake(
             assert 400 <= response.status_code < 500, (endpoint, of_type, body)
         assert response.status_code == 413, endpoint
     assert "Traceback" not in (gateway.data_dir / "gateway.log").read_text()
-
-
-def test_people_stay_signed_in_where_it_is_started_anew(
-    gateway: RunningGateway, flow: Flow, tmp_path: Path
-) -> None:
-    registered = "cursor://an.app/callback"
-    register(gateway, redirect_uris=[registered]).raise_for_status()
-    tokens = flow.tokens("grace", "staff")
-    shutil.copytree(gateway.data_dir, tmp_path, dirs_exist_ok=True)
-
-    with serving(tmp_path) as anew:
-        again = Flow(gateway=anew).refresh(tokens["refresh_token"])
-        elsewhere = Flow(gateway=anew, redirect_uri=registered)
-
-        assert again.status_code == 200
-        assert claims(again.json())["origin_jti"] == claims(tokens)["origin_jti"]
-        assert elsewhere.tokens()["token_type"] == "Bearer"
 
 
 def test_a_name_of_somebody_elses_that_leads_here_gets_neither_a_sign_in_nor_an_answer(

@@ -1,14 +1,8 @@
 """Real MCP clients against the stand-in, in both eras of the protocol."""
 
-import asyncio
-import json
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
-import httpx2
 import pytest
-from mcp.client.client import Client
-from mcp.client.streamable_http import streamable_http_client
 
 from stackroom_local.gateway.client import (
     GatewayError,
@@ -17,34 +11,8 @@ from stackroom_local.gateway.client import (
     call_tool,
     list_tools,
 )
-from stackroom_local.gateway.issuer import CLIENT_ID, Issuer
+from stackroom_local.gateway.issuer import Issuer
 from tests.gateway.serving import TOOL, RunningGateway
-
-
-async def called(gateway: RunningGateway, token: str, mode: str) -> tuple[str, list[str], Any]:
-    """Protocol version, tools and the result of one session of the SDK's client."""
-    async with (
-        httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http,
-        Client(streamable_http_client(gateway.url, http_client=http), mode=mode) as client,
-    ):
-        tools = [tool.name for tool in (await client.list_tools()).tools]
-        return str(client.protocol_version), tools, await client.call_tool(TOOL, {"query": "hi"})
-
-
-@pytest.mark.parametrize(("mode", "version"), [("auto", "2026-07-28"), ("legacy", "2025-11-25")])
-def test_the_official_client_lists_and_calls_tools_and_reads_a_denial(
-    gateway: RunningGateway, issuer: Issuer, mode: str, version: str
-) -> None:
-    negotiated, tools, answer = asyncio.run(called(gateway, issuer.mint("alice"), mode))
-    *_, denial = asyncio.run(called(gateway, issuer.mint(CLIENT_ID), mode))
-
-    assert negotiated == version
-    assert tools == [TOOL]
-    seen = json.loads(answer.content[0].text)
-    assert seen["event"] == {"query": "hi"}
-    assert seen["custom"]["bedrockAgentCorePropagatedHeaders"]["x-user-sub"] == "alice"
-    assert denial.is_error
-    assert "it names no user" in denial.content[0].text
 
 
 def test_our_own_client_lists_tools_with_their_schemas_and_returns_what_the_function_returned(

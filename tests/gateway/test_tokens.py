@@ -150,14 +150,3 @@ def test_discovery_leads_to_the_key_that_verifies_a_token_and_to_no_private_part
     claims = jwt.decode(token, key, algorithms=["RS256"], issuer=discovery["issuer"], leeway=5)
     assert claims["sub"] == "alice"
     assert set(published) == {"kty", "n", "e", "kid", "alg", "use"}
-
-
-def test_no_endpoint_hands_out_tokens_without_a_sign_in(gateway: RunningGateway) -> None:
-    asked = {"client_id": CLIENT_ID, "username": "alice", "password": "x"}
-
-    for path in ("/issuer/token", "/issuer/oauth2/token", "/token"):
-        for grant in ("client_credentials", "password"):
-            response = httpx2.post(gateway.base + path, data={**asked, "grant_type": grant})
-
-            assert response.status_code in (400, 404)
-            assert "access_token" not in response.text

@@ -1,9 +1,7 @@
 """The stack that lets a gateway search a collection of OpenSearch Serverless."""
 
 import json
-import re
 import sys
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +11,7 @@ from botocore.stub import Stubber
 
 from functions.opensearch_retrieve.handler import OpenSearchRetrieveSettings
 from infra import opensearch_facts
-from infra.bundling import ROOT
 from infra.opensearch_facts import NotThere, facts
-from infra.opensearch_settings import Existing, Searched
 from stackroom.aws.linked_settings import linked_settings
 from stackroom.aws.opensearch.settings import OpenSearchSettings
 from tests.infra.assembly import Assembly, listed
@@ -48,16 +44,6 @@ def entry_of(stack: Assembly) -> OpenSearchSettings:
     [entry] = linked_settings(text)
     assert isinstance(entry, OpenSearchSettings)
     return entry
-
-
-def test_the_function_is_small_and_quick_and_searches_for_everyone(stack: Assembly) -> None:
-    function = _only(stack, "AWS::Lambda::Function")
-    entry = entry_of(stack)
-
-    assert (function["MemorySize"], function["Timeout"]) == (512, 15)
-    assert function["Handler"] == "functions.opensearch_retrieve.handler.handler"
-    assert entry.collection_endpoint == "https://abcdefghij0123456789.us-east-1.aoss.amazonaws.com"
-    assert entry.tenancy == "shared"
 
 
 def test_each_default_of_the_stack_is_that_of_the_settings(stack: Assembly) -> None:
@@ -107,22 +93,6 @@ def test_the_data_access_policy_is_to_read_this_index(stack: Assembly) -> None:
             "Principal": [ROLE],
         }
     ]
-
-
-def test_the_target_is_the_gateways_and_offers_one_tool(stack: Assembly) -> None:
-    target = _only(stack, "AWS::BedrockAgentCore::GatewayTarget")
-    [tool] = target["TargetConfiguration"]["Mcp"]["Lambda"]["ToolSchema"]["InlinePayload"]
-
-    assert (target["GatewayIdentifier"], target["Name"]) == ("docs-abc1234567", "opensearch")
-    assert "MetadataConfiguration" not in target  # no header of a caller's is needed
-    assert tool["Name"] == "knowledge_base_retrieve"
-    schema = tool["InputSchema"]
-    assert schema["Required"] == ["query"]
-    assert {name: each["Type"] for name, each in schema["Properties"].items()} == {
-        "query": "string",
-        "top_k": "number",
-        "filter": "object",
-    }
 
 
 def test_the_gateways_role_alone_may_invoke_the_function(stack: Assembly) -> None:
@@ -220,16 +190,6 @@ def test_what_nobody_told_is_looked_up() -> None:
     }
     told_all = {**EXISTING, "collection_endpoint": "https://x"}
     assert facts(told_all, lambda name: pytest.fail(f"{name} was asked")) == {}
-
-
-def test_the_guide_tells_of_every_setting() -> None:
-    guide = (ROOT / "docs" / "opensearch.md").read_text("utf-8").partition("## An index")[0]
-    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| [^|]* \|", guide, re.MULTILINE)
-
-    settings = {each.name for kind in (Searched, Existing) for each in fields(kind)}
-
-    told = {name for names in rows for name in re.findall(r"`(\w+)`", names)}
-    assert told == settings - {"searched"} | {"project"}
 
 
 def _gateway(role: str) -> dict[str, Any]:

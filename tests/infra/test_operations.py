@@ -5,14 +5,6 @@ from typing import Any
 from tests.infra.assembly import Assembly
 
 
-def test_the_dashboard_shows_the_console_and_what_its_users_agents_do(assembly: Assembly) -> None:
-    """What functions report is in tests/contract/test_figures.py."""
-    shown = json.dumps(_widgets(assembly))
-
-    for each in ("AWS/ApiGateway", "4xx", "5xx", "stackroom-agent-runs", "stackroom-agent-runner"):
-        assert each in shown
-
-
 def test_an_alarm_stands_on_everything_that_needs_a_person(assembly: Assembly) -> None:
     alarms = assembly.all("operations", "AWS::CloudWatch::Alarm")
 

@@ -120,17 +120,6 @@ def test_a_message_stays_hidden_while_it_is_worked_on_and_leaves_after_five_fail
     assert queue["SqsManagedSseEnabled"] is dead["SqsManagedSseEnabled"] is True
 
 
-def test_uploads_wait_for_no_others_and_inspections_come_a_few_at_a_time(
-    assembly: Assembly,
-) -> None:
-    uploads = _mapping(assembly, "uploads")
-    inspections = _mapping(assembly, "inspections")
-
-    assert (uploads["BatchSize"], uploads["MaximumBatchingWindowInSeconds"]) == (10, 0)
-    assert uploads["ScalingConfig"] == {"MaximumConcurrency": 10}
-    assert (inspections["BatchSize"], inspections["MaximumBatchingWindowInSeconds"]) == (5, 2)
-
-
 def test_documents_reach_both_queues_and_our_own_files_neither(assembly: Assembly) -> None:
     rule = assembly.one("pipeline", "AWS::Events::Rule", "ObjectEvents").properties
 

@@ -129,12 +129,6 @@ def test_rights_of_a_vpc_are_there_before_their_functions_and_as_long(cached: As
         assert policies & set(made.raw["DependsOn"]), function
 
 
-def test_a_cache_that_needs_no_vpc_takes_no_rights(otherwise: Assembly) -> None:
-    assert otherwise.variables("retrieve")["REDIS_URL"] == REDIS
-    assert "VpcConfig" not in otherwise.function("retrieve")
-    assert of_ec2(otherwise, "retrieve") == set()
-
-
 def of_ec2(assembly: Assembly, function: str) -> set[tuple[str, str]]:
     return {each for each in assembly.granted(function) if each[0].startswith("ec2:")}
 
@@ -164,26 +158,6 @@ def test_redis_is_in_the_zip_where_it_is_used() -> None:
 
     assert shipped() == []
     assert len(shipped(redis_url=REDIS)) == 1
-
-
-def test_with_it_the_gateways_stack_has_more_and_all_else_is_as_before(
-    assembly: Assembly, directly: Assembly
-) -> None:
-    for stack in assembly.stacks - {"gateway", "operations"}:
-        assert directly.template(stack) == assembly.template(stack)
-    before, after = (each.template("gateway")["Resources"] for each in (assembly, directly))
-    assert {name: after[name] for name in before} == before
-    assert all(name.startswith("Prewarm") for name in after.keys() - before.keys())
-
-
-def test_its_errors_are_watched_like_all_others(assembly: Assembly, directly: Assembly) -> None:
-    before, after = (each.template("operations")["Resources"] for each in (assembly, directly))
-
-    changed = [after[name] for name in after if after[name] != before[name]]
-
-    kinds = {"AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard"}
-    assert {each["Type"] for each in changed} == kinds
-    assert all("stackroom-prewarm" in json.dumps(each) for each in changed)
 
 
 def test_it_runs_as_often_as_was_said(directly: Assembly) -> None:

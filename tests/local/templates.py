@@ -60,32 +60,6 @@ def a_knowledge_base(name: str) -> dict[str, Any]:
     }
 
 
-def a_managed_knowledge_base(name: str) -> dict[str, Any]:
-    """As BedrockKnowledgeBase of stackroom_constructs makes it."""
-    template = a_knowledge_base(name)
-    resources = template["Resources"]
-    for store in ("Vectors", "Access", "Index"):
-        del resources[store]
-    base, source = resources["Base"]["Properties"], resources["Source"]["Properties"]
-    del base["StorageConfiguration"]
-    base["KnowledgeBaseConfiguration"] = {
-        "Type": "MANAGED",
-        "ManagedKnowledgeBaseConfiguration": {"EmbeddingModelType": "MANAGED"},
-    }
-    source["DataSourceConfiguration"] = {
-        "Type": "MANAGED_KNOWLEDGE_BASE_CONNECTOR",
-        "ManagedKnowledgeBaseConnectorConfiguration": {
-            "ConnectorParameters": {
-                "type": "S3",
-                "version": "1",
-                "connectionConfiguration": {"bucketName": "documents"},
-            },
-            "DeletionProtectionConfiguration": {"DeletionProtectionStatus": "DISABLED"},
-        },
-    }
-    return template
-
-
 def a_guardrail(word: str) -> dict[str, Any]:
     return {
         "Resources": {

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 from botocore.exceptions import ClientError, WaiterError
 
@@ -19,7 +18,7 @@ from stackroom_local.deployment.invocation_rights import InvocationRights
 from stackroom_local.problems import DeploymentFailed
 from stackroom_local.state import ACCOUNT, REGION, Instance
 from tests.local.running import local_mode
-from tests.local.templates import a_guardrail, a_knowledge_base, a_managed_knowledge_base
+from tests.local.templates import a_guardrail, a_knowledge_base
 
 
 @pytest.fixture(scope="module")
@@ -27,29 +26,6 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
     """A local mode of its own, since a knowledge base too many would be counted elsewhere."""
     with local_mode(tmp_path_factory.mktemp("deployment") / "state") as running:
         yield running
-
-
-def test_the_sweep_finds_what_is_live_by_when_it_expires(instance: Instance) -> None:
-    dynamodb = instance.client("dynamodb")
-    for key, until in (("RUN#late", "2001-01-01"), ("RUN#early", "2000-01-01")):
-        item = {"pk": key, "sk": "RUN", "live": "TEST", "until": until}
-        dynamodb.put_item(TableName=instance.control_table, Item=as_strings(item))
-    settled = as_strings({"pk": "RUN#settled", "sk": "RUN", "until": "2000-01-01"})
-    dynamodb.put_item(TableName=instance.control_table, Item=settled)
-
-    answer = dynamodb.query(
-        TableName=instance.control_table,
-        IndexName="live-index",
-        KeyConditionExpression="live = :test AND #until < :now",
-        ExpressionAttributeNames={"#until": "until"},
-        ExpressionAttributeValues=as_strings({":test": "TEST", ":now": "2002-01-01"}),
-    )
-
-    assert [item["pk"]["S"] for item in answer["Items"]] == ["RUN#early", "RUN#late"]
-
-
-def as_strings(item: dict[str, str]) -> dict[str, Any]:
-    return {name: {"S": value} for name, value in item.items()}
 
 
 def a_policy(description: str, *actions: str) -> Template:
@@ -106,31 +82,6 @@ def stranger(instance: Instance) -> Iterator[str]:
 
 def a_document(statement: dict[str, Any]) -> str:
     return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
-
-
-def invoking(instance: Instance, role_arn: str, function: str) -> int:
-    keys = instance.client("sts").assume_role(RoleArn=role_arn, RoleSessionName="stranger")[
-        "Credentials"
-    ]
-    as_the_role = boto3.client(
-        "lambda",
-        endpoint_url=instance.aws_endpoint,
-        region_name=REGION,
-        aws_access_key_id=keys["AccessKeyId"],
-        aws_secret_access_key=keys["SecretAccessKey"],
-        aws_session_token=keys["SessionToken"],
-    )
-    answer = as_the_role.invoke(FunctionName=function, InvocationType="DryRun")
-    return int(answer["StatusCode"])
-
-
-def test_a_right_to_invoke_everything_opens_no_function_behind_the_gateway(
-    instance: Instance, stranger: str
-) -> None:
-    assert invoking(instance, stranger, "stackroom-reconciler") == 204
-    for function in ("retrieve", "catalog-tools", "identity-interceptor"):
-        with pytest.raises(ClientError, match="with an explicit deny in a resource-based policy"):
-            invoking(instance, stranger, f"stackroom-{function}")
 
 
 def test_a_resource_policy_is_replaced_and_removed_with_its_stack(instance: Instance) -> None:
@@ -229,26 +180,6 @@ def test_a_stack_makes_a_knowledge_base_that_can_be_used_and_takes_all_of_it_awa
         s3vectors.get_index(indexArn=index_arn)
     with pytest.raises(s3vectors.exceptions.NotFoundException):
         s3vectors.get_vector_bucket(vectorBucketName=index["vectorBucketName"])
-
-
-def test_a_stack_makes_and_changes_a_managed_knowledge_base_and_takes_it_away(
-    cloudformation: Any, bedrock_agent: Any
-) -> None:
-    template = a_managed_knowledge_base("managed")
-
-    with stack(cloudformation, "managed", template) as made:
-        base = bedrock_agent.get_knowledge_base(knowledgeBaseId=made["Id"])["knowledgeBase"]
-        template["Resources"]["Source"]["Properties"] |= {"Description": "Of herons."}
-        update(cloudformation, "managed", template)
-        source = bedrock_agent.get_data_source(
-            knowledgeBaseId=made["Id"], dataSourceId=made["SourceId"]
-        )["dataSource"]
-
-    assert base["status"] == "ACTIVE"
-    assert "storageConfiguration" not in base
-    assert (source["status"], source["description"]) == ("AVAILABLE", "Of herons.")
-    with pytest.raises(bedrock_agent.exceptions.ResourceNotFoundException):
-        bedrock_agent.get_knowledge_base(knowledgeBaseId=made["Id"])
 
 
 def test_what_can_be_changed_is_changed_in_place(cloudformation: Any, bedrock_agent: Any) -> None:

@@ -113,18 +113,6 @@ def test_a_launcher_ends_as_its_killed_process_did(shared: Forking) -> None:
     assert launcher.wait(SECONDS) == -signal.SIGKILL
 
 
-def test_both_end_with_who_started_the_launcher(shared: Forking) -> None:
-    command = ["/bin/sh", "-c", f'"$@" {HANDLER} & wait', "sh", *LAUNCH]
-    starter = subprocess.Popen(command, env=shared.environment(), stdout=subprocess.PIPE, text=True)
-    forked = told_by(starter)["pid"]
-    [launcher] = psutil.Process(starter.pid).children()
-
-    starter.kill()
-    starter.wait()
-
-    wait_until(lambda: not is_alive(launcher.pid) and not is_alive(forked))
-
-
 def test_without_a_process_to_fork_from_a_launcher_becomes_the_function_itself(
     tmp_path: Path,
 ) -> None:
@@ -149,24 +137,6 @@ def test_only_its_user_may_have_processes_forked(shared: Forking) -> None:
     mode = (shared.directory / launching.SOCKET).stat().st_mode
 
     assert stat.S_IMODE(mode) == 0o600
-
-
-def test_a_process_to_fork_from_ends_with_its_parent(tmp_path: Path) -> None:
-    command = f"'{sys.executable}' -m stackroom_local.forking $$ & echo $!; wait"
-    parent = subprocess.Popen(
-        ["/bin/sh", "-c", command],
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert parent.stdout is not None
-    with parent.stdout as output:
-        pid = int(output.readline())
-
-    parent.kill()
-    parent.wait()
-
-    wait_until(lambda: not is_alive(pid))
 
 
 def test_a_killed_process_to_fork_from_is_replaced(tmp_path: Path) -> None:

@@ -103,29 +103,6 @@ def test_resources_have_the_tags_of_their_template_those_that_were_there_before_
     assert of_guardrail == [{"key": "team", "value": "legal"}]
 
 
-def test_a_version_of_a_guardrail_stays_until_its_description_changes(bedrock: Simulator) -> None:
-    made = make(bedrock, "Bedrock::Guardrail", **guardrail("heron"))
-    of_it = {"GuardrailIdentifier": made["GuardrailId"]}
-
-    first = make(bedrock, "Bedrock::GuardrailVersion", **of_it)
-    make(bedrock, "Bedrock::Guardrail", **guardrail("egret"))
-    again = make(bedrock, "Bedrock::GuardrailVersion", **of_it)
-    changed = make(bedrock, "Bedrock::GuardrailVersion", **of_it, Description="Of today.")
-
-    id_ = made["GuardrailId"]
-    assert first == again
-    assert (first["Ref"], first["Version"]) == (f"{id_}|1", "1")
-    assert (changed["Ref"], changed["Version"]) == (f"{id_}|2", "2")
-    assert first["GuardrailArn"] == made["GuardrailArn"]
-    words = [
-        bedrock.bedrock.get_guardrail(guardrailIdentifier=id_, guardrailVersion=version)[
-            "wordPolicy"
-        ]["words"][0]["text"]
-        for version in ("1", "2")
-    ]
-    assert words == ["heron", "egret"]
-
-
 def guardrail(word: str) -> dict[str, Any]:
     """A guardrail's properties as a template has them."""
     topic = {"Name": "Salaries", "Definition": "What people earn.", "Type": "DENY"}

@@ -7,6 +7,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 
 from stackroom_local.page_guard import PageGuard
+from stackroom_local.state import Instance
 
 CONSOLE = "http://127.0.0.1:4569"
 SIGNED = "X-Amz-Signature=0a&X-Amz-Credential=AKIA%2Fs3"
@@ -66,3 +67,19 @@ def test_a_presigned_link_may_be_followed_from_anywhere_and_starts_nothing() -> 
 def test_nobody_resets_or_changes_the_server(path: str) -> None:
     assert status("POST", path, {}) == 403
     assert status("GET", "/_ministack/health", {}) == 200
+
+
+@pytest.mark.parametrize("server", ["aws_endpoint", "simulator_endpoint"])
+def test_it_stands_before_all_that_a_server_answers(instance: Instance, server: str) -> None:
+    """The gateway's pages: tests/gateway/test_origins.py; the console's: tests/console."""
+    url = f"{getattr(instance, server)}/health"
+    foreign = (
+        {"origin": "https://evil.example"},
+        {"host": "evil.example"},
+        {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"},
+    )
+
+    assert httpx.get(url).status_code != 403, "a program is served"
+    for headers in foreign:
+        for method in ("GET", "POST", "PUT", "DELETE", "OPTIONS"):
+            assert httpx.request(method, url, headers=headers).status_code == 403, headers

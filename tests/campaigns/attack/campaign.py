@@ -1,12 +1,10 @@
 """All attempts in turn, each judged; then whether anything of the victim's has changed."""
 
 import random
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 
 from tests.campaigns.attack import arguing, naming, overdoing, pretending, transferring
-from tests.campaigns.attack.oracle import Attempt, judged
+from tests.campaigns.attack.oracle import Attempt, Tally, judged
 from tests.campaigns.attack.stage import Stage
 from tests.campaigns.attack.wire import Answer
 from tests.e2e.people import eventually
@@ -30,37 +28,6 @@ GENERATORS: tuple[Callable[[Stage, random.Random], Iterator[Attempt]], ...] = (
     transferring.forms,
     transferring.links,
 )
-
-
-@dataclass
-class Tally:
-    """`leaks` and `unstructured` say what to repeat: kind, tool, name, and what came of it."""
-
-    attempts: Counter[str] = field(default_factory=Counter)
-    tools: Counter[str] = field(default_factory=Counter)
-    leaks: dict[str, str] = field(default_factory=dict)
-    unstructured: dict[str, str] = field(default_factory=dict)
-    changes: list[str] = field(default_factory=list)
-
-    @property
-    def total(self) -> int:
-        return self.attempts.total()
-
-    @property
-    def is_clean(self) -> bool:
-        return not (self.leaks or self.unstructured or self.changes)
-
-    def told(self) -> str:
-        lines = [f"{'kind':24}{'attempts':>9}{'leaks':>7}{'unstructured':>14}"]
-        for kind in [*sorted(self.attempts), ""]:
-            number = self.attempts[kind] if kind else self.total
-            leaks, unstructured = _of(kind, self.leaks), _of(kind, self.unstructured)
-            lines.append(f"{kind or 'all':24}{number:9}{leaks:7}{unstructured:14}")
-        return "\n".join(lines)
-
-
-def _of(kind: str, found: Iterable[str]) -> int:
-    return sum(each.startswith(kind) for each in found)
 
 
 def attempts(stage: Stage, seed: int, *, share: int = 1) -> Iterator[Attempt]:
@@ -103,14 +70,12 @@ def _note(tally: Tally, attempt: Attempt, answer: Answer, stage: Stage) -> None:
         tally.unstructured[name] = f"{verdict.unstructured}: {came}"
 
 
-def _differences(before: object, after: object, at: str = "") -> list[str]:
+def _differences(before: object, after: object, at: str = "") -> dict[str, str]:
     if before == after:
-        return []
+        return {}
     if isinstance(before, dict) and isinstance(after, dict):
-        keys = sorted({*before, *after})
-        return [
-            told
-            for key in keys
-            for told in _differences(before.get(key), after.get(key), f"{at}/{key}")
-        ]
-    return [f"{at}: was {before!r:.300}, is {after!r:.300}"]
+        found: dict[str, str] = {}
+        for key in sorted({*before, *after}):
+            found |= _differences(before.get(key), after.get(key), f"{at}/{key}")
+        return found
+    return {at: f"was {before!r:.300}, is {after!r:.300}"}

@@ -2,13 +2,12 @@
 
 import json
 import random
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tests.campaigns.attack.linked_stage import ANYBODY, GROUPS, MANAGED, QUESTION, LinkedStage
-from tests.campaigns.attack.oracle import GIVEAWAYS, TYPES
+from tests.campaigns.attack.oracle import GIVEAWAYS, TYPES, Tally
 
 _TYPES = TYPES | {"MalformedEvent"}
 _SEARCH = {"query": QUESTION}
@@ -44,27 +43,8 @@ class LinkedAttempt:
     sees: Sequence[str] = ()
 
 
-@dataclass
-class Found:
-    attempts: Counter[str] = field(default_factory=Counter)
-    leaks: dict[str, str] = field(default_factory=dict)
-    unstructured: dict[str, str] = field(default_factory=dict)
-    missing: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def wrong(self) -> dict[str, dict[str, str]]:
-        return {
-            "leaks": self.leaks,
-            "unstructured refusals": self.unstructured,
-            "own documents not found": self.missing,
-        }
-
-    def told(self) -> str:
-        return "\n".join(f"{kind:24}{number:6}" for kind, number in sorted(self.attempts.items()))
-
-
-def judge(stage: LinkedStage, attempts: Iterator[LinkedAttempt]) -> Found:
-    found = Found()
+def judge(stage: LinkedStage, attempts: Iterator[LinkedAttempt]) -> Tally:
+    found = Tally()
     for each in attempts:
         answer = stage.ask(each.about, each.given)
         found.attempts[each.kind] += 1

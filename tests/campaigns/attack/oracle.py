@@ -1,9 +1,10 @@
-"""What came of an attempt: nothing, a leak, or a refusal that nobody can act on."""
+"""What came of attempts: nothing, a leak, or a refusal that nobody can act on."""
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from typing import Any
@@ -146,3 +147,35 @@ def _operations() -> re.Pattern[str]:
         if len(re.findall(r"[A-Z]", name)) > 1
     }
     return re.compile(rf"\b({'|'.join(sorted(names))})\b")
+
+
+@dataclass
+class Tally:
+    """What is wrong says what to repeat: kind, tool, name; and what came of it."""
+
+    attempts: Counter[str] = field(default_factory=Counter)
+    tools: Counter[str] = field(default_factory=Counter)
+    leaks: dict[str, str] = field(default_factory=dict)
+    unstructured: dict[str, str] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+    changes: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def wrong(self) -> dict[str, dict[str, str]]:
+        return {
+            "leaks": self.leaks,
+            "unstructured refusals": self.unstructured,
+            "own documents not found": self.missing,
+            "changed": self.changes,
+        }
+
+    @property
+    def is_clean(self) -> bool:
+        return not any(self.wrong.values())
+
+    def told(self) -> str:
+        lines = [f"{kind:24}{number:6}" for kind, number in sorted(self.attempts.items())]
+        lines.append(f"{'all':24}{self.attempts.total():6}")
+        for title, found in self.wrong.items():
+            lines += [f"\n{title}: {name}\n  {came}" for name, came in found.items()]
+        return "\n".join(lines)

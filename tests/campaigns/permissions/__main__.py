@@ -3,8 +3,8 @@ What each function and agent does against what its role allows.
 
     python -m tests.campaigns.permissions
 
-Prints a line a function, then every call that its role would not allow and every right that nothing
-used, and writes docs/permissions.md. Of a pool of MANAGED knowledge bases, whose roles may less
+Prints every call that a role would not allow and every right that nothing used, and writes
+docs/permissions.md. Of a pool of MANAGED knowledge bases, whose roles may less
 (tests/infra/test_managed_pool.py), only what they would not allow. Ends with 1 if there was any of
 either. Takes two minutes.
 """
@@ -15,7 +15,7 @@ from collections.abc import Callable
 from stackroom_local import synthesis
 from tests.campaigns.permissions import agents, recorded, stories
 from tests.campaigns.permissions.needs import Need, needs
-from tests.campaigns.permissions.report import DOCUMENT, document, summary
+from tests.campaigns.permissions.report import DOCUMENT, document
 from tests.campaigns.permissions.roles import Comparison, roles
 from tests.campaigns.permissions.scenes import MANAGED_SCENES
 from tests.infra.assembly import Assembly
@@ -35,7 +35,6 @@ def main() -> int:
     denied_managed = _denied_over_managed(tell)
     of_agents = agents.run(tell)
     DOCUMENT.write_text(document(comparison, of_agents.comparison), "utf-8")
-    print(f"\n{summary(comparison)}\n{summary(of_agents.comparison, head=False)}\n")
     denied = [*comparison.denied, *denied_managed, *of_agents.comparison.denied]
     unused = [*comparison.unused, *of_agents.unused]
     for need in denied:

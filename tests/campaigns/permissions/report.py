@@ -1,4 +1,4 @@
-"""What came of the comparison: a table to print, and docs/permissions.md."""
+"""What came of the comparison: docs/permissions.md."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -44,24 +44,6 @@ _SOURCES = {
 }
 _A_TOOL = "the tool that came with it"
 _ROW = re.compile(r"^\| `(?P<action>[a-z0-9-]+:\w+)` \| `(?P<resource>[^`]+)` \|")
-
-
-def summary(comparison: Comparison, *, head: bool = True) -> str:
-    """A line a function."""
-    titles = ("function", "calls", "denied", "rights", "unused")
-    rows = [
-        *([titles] if head else []),
-        *(_figures(comparison, name) for name in sorted(comparison.roles)),
-    ]
-    return "\n".join(f"{name:22}" + "".join(f"{each:>8}" for each in row) for name, *row in rows)
-
-
-def _figures(comparison: Comparison, function: str) -> tuple[str, ...]:
-    counts = [
-        sum(each.function == function for each in found)
-        for found in (comparison.denied, comparison.uses, comparison.unused)
-    ]
-    return (function, *map(str, [comparison.calls(function), *counts]))
 
 
 def document(comparison: Comparison, agents: Comparison) -> str:

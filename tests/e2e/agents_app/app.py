@@ -8,7 +8,6 @@ from pathlib import Path
 import aws_cdk as cdk
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_s3 as s3
-from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_ssm as ssm
 from aws_cdk.aws_s3_assets import Asset
 
@@ -23,18 +22,16 @@ HERE = Path(__file__).parent
 MODEL = "anthropic.claude-3-haiku-20240307-v1:0"
 AWAY = cdk.RemovalPolicy.DESTROY
 PARAMETER = "/library/tides/arn"
-HOUR = cdk.Duration.hours(1)
 
 
 class Library(cdk.Stack):
-    """Documents about tides and birds, and rules that are for groups."""
+    """Documents about tides and birds."""
 
     def __init__(self, app: cdk.App) -> None:
         super().__init__(app, "Library")
         self.bucket = s3.Bucket(self, "Documents", enforce_ssl=True, removal_policy=AWAY)
         self.tides = self.knowledge_base("Tides", "When the sea rises, and when boats leave.")
         self.birds = self.knowledge_base("Birds", "Where birds breed.")
-        self.rules = self.knowledge_base("Rules", "What the groups of the house are told.")
         ssm.StringParameter(
             self,
             "TidesArn",
@@ -71,27 +68,17 @@ class Agents(cdk.Stack):
             knowledge_base_id=cdk.Fn.select(1, cdk.Fn.split("/", arn)),
             description="When the sea rises, and when boats leave.",
         )
-        birds = self.known("Birds", library.birds)
-        self.agent("both", [tides, birds])
-        self.agent(
-            "staff", [self.known("Rules", library.rules, acl=True)], identity_from_event=True
+        birds = BedrockKnowledgeBase(
+            self,
+            "Birds",
+            knowledge_base_id=library.birds.knowledge_base_id,
+            description=library.birds.description,
         )
+        self.agent("both", [tides, birds])
         layer = lambda_.LayerVersion(
             self, "Layer", code=lambda_.Code.from_asset(str(HERE / "layer"))
         )
         self.agent("tooled", [], tools=(HERE / "tools",), layers=(layer,))
-        self.queued(tides)
-
-    def known(
-        self, name: str, made: BedrockKnowledgeBase, *, acl: bool = False
-    ) -> BedrockKnowledgeBase:
-        return BedrockKnowledgeBase(
-            self,
-            name,
-            knowledge_base_id=made.knowledge_base_id,
-            description=made.description,
-            enable_acl=acl,
-        )
 
     def agent(
         self,
@@ -100,9 +87,7 @@ class Agents(cdk.Stack):
         *,
         tools: tuple[Path, ...] = (),
         layers: tuple[lambda_.ILayerVersion, ...] = (),
-        identity_from_event: bool = False,
-        answers_queue: sqs.IQueue | None = None,
-    ) -> BatchAgent:
+    ) -> None:
         definition = AgentDefinitionProps(
             bedrock_model=MODEL,
             system_prompt=self.prompt,
@@ -116,27 +101,9 @@ class Agents(cdk.Stack):
             agent_name=name,
             agent_definition=definition,
             prompt="Answer the question.",
-            identity_from_event=identity_from_event,
             enable_observability=True,
-            answers_queue=answers_queue,
         )
         cdk.CfnOutput(self, f"{name}Function", value=made.agent_function.function_name)
-        return made
-
-    def queued(self, knowledge_base: BedrockKnowledgeBase) -> None:
-        dead = sqs.Queue(self, "Dead", enforce_ssl=True)
-        questions = sqs.Queue(
-            self,
-            "Questions",
-            enforce_ssl=True,
-            visibility_timeout=HOUR,
-            dead_letter_queue=sqs.DeadLetterQueue(queue=dead, max_receive_count=2),
-        )
-        answers = sqs.Queue(self, "AnswersOfAgent", enforce_ssl=True)
-        agent = self.agent("queued", [knowledge_base], answers_queue=answers)
-        agent.consume(questions, batch_size=10)
-        for name, queue in {"questions": questions, "answers": answers, "dead": dead}.items():
-            cdk.CfnOutput(self, f"{name}Queue", value=queue.queue_url)
 
 
 app = cdk.App()
