@@ -1,5 +1,5 @@
 # ruff: noqa: N803 - arguments are spelled as boto3 spells them
-"""Emptying an account: Bedrock by a fake that refuses the wrong order, the rest by moto."""
+"""Emptying an account: Bedrock by the simulator, the rest by moto."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -14,123 +14,67 @@ from moto import mock_aws
 
 from infra.purge import Purge
 from infra.purge_knowledge_bases import KnowledgeBases
+from tests.simulator.world import knowledge_base_request
+from tests.workflow.answering import answered
+from tests.workflow.simulator import Simulator
 
 REGION = "eu-central-1"
 ACCOUNT = "123456789012"  # moto's
 BUCKET = f"stackroom-kb-docs-{ACCOUNT}-{REGION}"
 
 
-class FakeBedrock:
-    """Knowledge bases, data sources and jobs; stopping and deleting take a few looks."""
+class Bedrock:
+    """
+    The simulator; a second passes with each call, and `calls` are what was asked to go. The first
+    deletion of a data source does not come about where `fails`, which is one of MANAGED's then.
+    """
 
-    def __init__(self) -> None:
-        self.knowledge_bases: dict[str, dict[str, Any]] = {}
-        self.sources: dict[str, dict[str, Any]] = {}
-        self.jobs: dict[str, dict[str, Any]] = {}
-        # Deletions that its vector store refuses: of vectors, which may be given up with RETAIN.
-        self.refusals = 0
-        self.deleted: list[str] = []
+    def __init__(self, s3: Any) -> None:
+        self.simulator = Simulator(s3)
+        self.calls: list[tuple[str, str]] = []
+        self.fails = False
 
-    def add(self, name: str, *, sources: int = 1, running: bool = False) -> None:
-        knowledge_base = f"KB-{name}"
-        role = f"arn:aws:iam::123456789012:role/role-of-{name}"
-        self.knowledge_bases[knowledge_base] = {"name": name, "roleArn": role}
-        for number in range(sources):
-            source = f"DS-{name}-{number}"
-            self.sources[source] = {
-                "knowledgeBaseId": knowledge_base,
-                "name": source,
-                "dataSourceConfiguration": {"type": "CUSTOM"},
-                "serverSideEncryptionConfiguration": {"kmsKeyArn": "arn:key"},
-                "status": "AVAILABLE",
-                "dataDeletionPolicy": "DELETE",
-            }
-            if running:
-                self.jobs[f"JOB-{source}"] = {"source": source, "status": "IN_PROGRESS"}
-
-    def get_paginator(self, operation: str) -> "Pages":
-        return Pages(getattr(self, operation))
-
-    def list_knowledge_bases(self) -> dict[str, Any]:
+    def answer(self, operation: Any, asked: dict[str, Any]) -> dict[str, Any]:
+        if operation.name.startswith(("Delete", "Stop")):
+            self.calls.append((operation.name, [*asked.values()][-1]))
+        deletions = [name for name, _ in self.calls].count("DeleteDataSource")
+        if self.fails and deletions == 1 and operation.name == "DeleteDataSource":
+            return {**asked, "status": "DELETING"}
+        if self.fails and deletions == 1 and operation.name == "GetDataSource":
+            managed = {"type": "MANAGED_KNOWLEDGE_BASE_CONNECTOR"}
+            source = {"status": "DELETE_UNSUCCESSFUL", "dataSourceConfiguration": managed}
+            return {"dataSource": source}
+        told = self.simulator.call(operation, asked, after=1.0)
+        # The wire leaves out what is None.
         return {
-            "knowledgeBaseSummaries": [
-                {"knowledgeBaseId": id_, "name": each["name"]}
-                for id_, each in self.knowledge_bases.items()
-            ]
+            name: {key: each for key, each in value.items() if each is not None}
+            if isinstance(value, dict)
+            else value
+            for name, value in told.items()
         }
 
-    def list_data_sources(self, *, knowledgeBaseId: str) -> dict[str, Any]:
-        return {
-            "dataSourceSummaries": [
-                {"dataSourceId": id_}
-                for id_, each in self.sources.items()
-                if each["knowledgeBaseId"] == knowledgeBaseId
-            ]
-        }
+    def add(self, name: str) -> str:
+        """A knowledge base with a data source that crawls the bucket; answers its id."""
+        ask, of_it = self.simulator.ask, {"vectorBucketName": name, "indexName": name}
+        ask("CreateVectorBucket", service="s3vectors", vectorBucketName=name)
+        shape = {"dataType": "float32", "dimension": 1024, "distanceMetric": "cosine"}
+        index = ask("CreateIndex", service="s3vectors", **of_it, **shape)["indexArn"]
+        role = f"arn:aws:iam::{ACCOUNT}:role/role-of-{name}"
+        asked = {**knowledge_base_request(index, name), "roleArn": role}
+        made = str(ask("CreateKnowledgeBase", **asked)["knowledgeBase"]["knowledgeBaseId"])
+        self.simulator.pass_time(10)
+        crawled = {"type": "S3", "s3Configuration": {"bucketArn": f"arn:aws:s3:::{BUCKET}"}}
+        ask("CreateDataSource", knowledgeBaseId=made, name=name, dataSourceConfiguration=crawled)
+        return made
 
-    def list_ingestion_jobs(self, *, knowledgeBaseId: str, dataSourceId: str) -> dict[str, Any]:
-        jobs = [
-            {"ingestionJobId": id_, "status": job["status"]}
-            for id_, job in self.jobs.items()
-            if job["source"] == dataSourceId
-        ]
-        self._move_on(self.jobs.values(), {"STOPPING": "STOPPED"})
-        return {"ingestionJobSummaries": jobs}
+    def source(self, knowledge_base_id: str) -> str:
+        listed = self.simulator.ask("ListDataSources", knowledgeBaseId=knowledge_base_id)
+        [found] = listed["dataSourceSummaries"]
+        return str(found["dataSourceId"])
 
-    def stop_ingestion_job(
-        self, *, knowledgeBaseId: str, dataSourceId: str, ingestionJobId: str
-    ) -> None:
-        self.jobs[ingestionJobId]["status"] = "STOPPING"
-
-    def get_data_source(self, *, knowledgeBaseId: str, dataSourceId: str) -> dict[str, Any]:
-        found = self.sources.get(dataSourceId)
-        if found is None or found["status"] == "GONE":
-            raise _error("ResourceNotFoundException", "GetDataSource")
-        shown = dict(found)
-        ending = "GONE"
-        is_refused = self.refusals > 0 and found["dataDeletionPolicy"] == "DELETE"
-        if is_refused and found["status"] == "DELETING":
-            self.refusals -= 1
-            ending = "DELETE_UNSUCCESSFUL"
-        self._move_on([found], {"DELETING": ending})
-        return {"dataSource": shown}
-
-    def delete_data_source(self, *, knowledgeBaseId: str, dataSourceId: str) -> None:
-        if any(
-            job["source"] == dataSourceId and job["status"] != "STOPPED"
-            for job in self.jobs.values()
-        ):
-            raise _error("ValidationException", "DeleteDataSource")
-        self.sources[dataSourceId]["status"] = "DELETING"
-        self.deleted.append(dataSourceId)
-
-    def update_data_source(
-        self, *, knowledgeBaseId: str, dataSourceId: str, **settings: Any
-    ) -> None:
-        """Replaces everything: what is not said again is gone."""
-        source = self.sources[dataSourceId]
-        if source["dataSourceConfiguration"]["type"] == "MANAGED_KNOWLEDGE_BASE_CONNECTOR":
-            raise _error("ValidationException", "UpdateDataSource")  # as RETAIN is none for it
-        kept = {key: source[key] for key in ("knowledgeBaseId", "status")}
-        self.sources[dataSourceId] = {**kept, **settings}
-
-    def get_knowledge_base(self, *, knowledgeBaseId: str) -> dict[str, Any]:
-        if knowledgeBaseId not in self.knowledge_bases:
-            raise _error("ResourceNotFoundException", "GetKnowledgeBase")
-        return {"knowledgeBase": self.knowledge_bases[knowledgeBaseId]}
-
-    def delete_knowledge_base(self, *, knowledgeBaseId: str) -> None:
-        if any(
-            each["knowledgeBaseId"] == knowledgeBaseId and each["status"] != "GONE"
-            for each in self.sources.values()
-        ):
-            raise _error("ConflictException", "DeleteKnowledgeBase")
-        del self.knowledge_bases[knowledgeBaseId]
-        self.deleted.append(knowledgeBaseId)
-
-    def _move_on(self, things: Any, moves: dict[str, str]) -> None:
-        for thing in things:
-            thing["status"] = moves.get(thing["status"], thing["status"])
+    def names(self) -> list[str]:
+        listed = self.simulator.ask("ListKnowledgeBases")["knowledgeBaseSummaries"]
+        return sorted(each["name"] for each in listed)
 
 
 @dataclass
@@ -186,7 +130,7 @@ def _error(code: str, operation: str) -> ClientError:
 
 @dataclass
 class Account:
-    bedrock: FakeBedrock
+    bedrock: Bedrock
     users: FakeUserPools
     stacks: FakeStacks
     client: Callable[[str], Any]
@@ -198,10 +142,10 @@ class Account:
             region=REGION,
             client=self.client,
             knowledge_bases=KnowledgeBases(
-                bedrock=self.bedrock,
+                bedrock=self.client("bedrock-agent"),
                 iam=self.client("iam"),
                 say=self.said.append,
-                sleep=lambda _seconds: None,
+                sleep=self.bedrock.simulator.pass_time,
             ),
             say=self.said.append,
         ).run()
@@ -222,11 +166,21 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Account]:
         def client(service: str) -> Any:
             return fakes.get(service) or session.client(service)
 
-        yield Account(FakeBedrock(), users, stacks, client)
+        bedrock = Bedrock(client("s3"))
+        with answered(bedrock.answer, client("bedrock-agent")):
+            yield Account(bedrock, users, stacks, client)
+        bedrock.simulator.close()
+
+
+def a_bucket(account: Account) -> Any:
+    s3 = account.client("s3")
+    s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION})
+    return s3
 
 
 def test_jobs_stop_before_their_data_source_goes_and_a_role_goes_last(account: Account) -> None:
-    account.bedrock.add("stackroom-1", sources=2, running=True)
+    a_bucket(account).put_object(Bucket=BUCKET, Key="alice/research/report.txt", Body=b"text")
+    made = account.bedrock.add("stackroom-1")
     iam = account.client("iam")
     iam.create_role(RoleName="role-of-stackroom-1", AssumeRolePolicyDocument="{}")
     statement = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}
@@ -234,45 +188,44 @@ def test_jobs_stop_before_their_data_source_goes_and_a_role_goes_last(account: A
     iam.put_role_policy(
         RoleName="role-of-stackroom-1", PolicyName="Ingestion", PolicyDocument=document
     )
+    source = {"knowledgeBaseId": made, "dataSourceId": account.bedrock.source(made)}
+    job = account.bedrock.simulator.ask("StartIngestionJob", **source)["ingestionJob"]
 
     account.purge()
 
-    assert account.bedrock.deleted == ["DS-stackroom-1-0", "DS-stackroom-1-1", "KB-stackroom-1"]
-    assert iam.list_roles()["Roles"] == []
+    assert account.bedrock.calls == [
+        ("StopIngestionJob", job["ingestionJobId"]),
+        ("DeleteDataSource", source["dataSourceId"]),
+        ("DeleteKnowledgeBase", made),
+    ]
+    assert (iam.list_roles()["Roles"], account.bedrock.names()) == ([], [])
 
 
 def test_vectors_that_the_store_refuses_to_delete_are_given_up_and_hold_nothing_up(
     account: Account,
 ) -> None:
     account.bedrock.add("stackroom-1")
-    settings = dict(account.bedrock.sources["DS-stackroom-1-0"])
-    account.bedrock.refusals = 99
+    gone = {"vectorBucketName": "stackroom-1", "indexName": "stackroom-1"}
+    account.bedrock.simulator.ask("DeleteIndex", service="s3vectors", **gone)
 
     account.purge()
 
-    assert account.bedrock.sources["DS-stackroom-1-0"] == {
-        **settings,
-        "dataDeletionPolicy": "RETAIN",
-        "status": "GONE",
-    }
-    assert account.bedrock.knowledge_bases == {}
+    assert account.bedrock.names() == []
+    assert [name for name, _ in account.bedrock.calls].count("DeleteDataSource") == 2
 
 
 def test_a_managed_one_that_was_not_deleted_is_deleted_once_more(account: Account) -> None:
     account.bedrock.add("stackroom-1")
-    source = account.bedrock.sources["DS-stackroom-1-0"]
-    source["dataSourceConfiguration"] = {"type": "MANAGED_KNOWLEDGE_BASE_CONNECTOR"}
-    account.bedrock.refusals = 1
+    account.bedrock.fails = True
 
     account.purge()
 
-    assert account.bedrock.knowledge_bases == {}
-    assert account.bedrock.deleted.count("DS-stackroom-1-0") == 2
+    assert account.bedrock.names() == []
+    assert [name for name, _ in account.bedrock.calls].count("DeleteDataSource") == 2
 
 
 def test_every_version_of_every_document_goes(account: Account) -> None:
-    s3 = account.client("s3")
-    s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION})
+    s3 = a_bucket(account)
     s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
     for body in (b"first", b"second"):
         s3.put_object(Bucket=BUCKET, Key="alice/research/report.txt", Body=body)
@@ -307,9 +260,9 @@ def test_tables_users_and_the_stacks_that_were_kept_go_and_other_projects_stay(
     assert account.users.protected == {"other-users": True}
     assert account.stacks.standing == ["other-data"]
     assert account.said[-1] == "deleted stack stackroom-data"
-    assert len(account.bedrock.knowledge_bases) == 2
+    assert account.bedrock.names() == ["stackroom-2-1", "stackroom-two-1"]
     account.purge()  # of what is left there is nothing of this project
-    assert account.bedrock.deleted == []
+    assert account.bedrock.calls == []
 
 
 def test_indexes_go_before_their_bucket(account: Account) -> None:
