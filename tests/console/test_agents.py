@@ -171,28 +171,6 @@ def test_quick_add_gives_the_defaults_and_a_second_one_is_told_in_the_dialog(
         assert told in shown
 
 
-def test_a_tool_is_configured_edited_and_removed(alice: Browser, catalog: str) -> None:
-    path = make(alice)
-    configured = {"tool_name": "my_plans", "tool_description": "What is planned"}
-
-    adding = alice.part(f"{path}/knowledge-bases/{catalog}").text
-    alice.post(f"{path}/knowledge-bases/{catalog}", **configured, top_k="12", min_score="0.25")
-    added = alice.get(path).text
-    tool = alice.get(f"/api{path}").json()["data"]["agent"]["available_tools"][0]["id"]
-    editing = alice.part(f"{path}/tools/{tool}/edit").text
-    alice.post(f"{path}/tools/{tool}/edit", tool_name="renamed", top_k="3")
-    edited = alice.get(path).text
-    alice.post(f"{path}/tools/{tool}/delete")
-
-    assert 'value="search_plans"' in adding
-    for told in ("my_plans", "What is planned", "• Top 12 results", "Min score: 0.25"):
-        assert told in added
-    assert 'value="my_plans"' in editing
-    assert "renamed" in edited
-    assert "• Top 3 results • Min score: 0.25" in edited
-    assert "data-tool=" not in alice.get(path).text
-
-
 def test_an_agent_is_exported_and_imported_by_another_who_has_not_its_knowledge_base(
     alice: Browser, bob: Browser, catalog: str
 ) -> None:

@@ -2,18 +2,18 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable
+from dataclasses import astuple
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from stackroom.model import Receipt
-from stackroom_local.cli import app
 from stackroom_local.product import Product
 from stackroom_local.state import Instance
 from tests.e2e.people import Person
+from tests.local.running import within
 
 ROOT = Path(__file__).parents[2]
 Run = Callable[..., tuple[int, str, str]]
@@ -32,13 +32,7 @@ def run(vera: Person, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
     """The console script within this process: exit code, standard output and error."""
     monkeypatch.setenv("STACKROOM_STATE_DIR", str(vera.instance.state_dir))
 
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["stackroom", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            app()
-        return int(ended.value.code or 0), *capsys.readouterr()
-
-    return run
+    return lambda *arguments: astuple(within(monkeypatch, capsys, *arguments))
 
 
 FAILURES = {

@@ -93,13 +93,10 @@ def test_an_origin_is_as_a_browser_says_it(origin: str) -> None:
         "",
         "http://localhost:6274/",
         "http://Localhost:6274",
-        "http://localhost:99999",
         "http://user@localhost:6274",
         "http://localhost:6274?x",
-        "http://[::1",
         "ftp://localhost",
         "http://localhost:80",
-        "https://inspector.example:443",
     ],
 )
 def test_what_no_browser_would_say_is_refused_by_name(text: str) -> None:

@@ -116,9 +116,7 @@ def test_one_prohibition_outweighs_every_permission_whichever_comes_first() -> N
     [
         ("context.input.times == 3", {"times": 3}),
         ("context.input.times > 9223372036854775806", {"times": 10**30}),
-        ("context.input.times < -9223372036854775807", {"times": -(10**30)}),
         ('context.input.volume.lessThan(decimal("0.5"))', {"volume": 0.25}),
-        ('context.input.volume == decimal("2.0")', {"volume": 2}),
         ('context.input.volume.lessThan(decimal("-1000.0"))', {"volume": -1e300}),
         ('context.input.volume == decimal("0.3333")', {"volume": 1 / 3}),
         ("!(context.input has times)", {"times": None}),
@@ -153,7 +151,6 @@ def test_an_argument_can_not_become_anything_but_a_value(forged: dict[str, Any])
     ("statements", "shown"),
     [
         ([a_permit()], True),
-        ([a_permit(when="context.input.times > 3")], True),
         ([a_permit(when='principal.hasTag("admin") && context.input.times > 3')], False),
         ([a_permit(), a_prohibition(when="context.input.times > 3")], True),
         ([a_permit(), a_prohibition(when='principal.hasTag("username")')], False),

@@ -166,11 +166,7 @@ def nested(depth: int) -> str:
 
 MISUNDERSTOOD = [
     (call(r'{"query": "\ud800"}'), PARSE_ERROR),
-    (call(id_=r'"\ud800"'), PARSE_ERROR),
-    (call('{"query": NaN}'), PARSE_ERROR),
     (call('{"query": 1e999}'), PARSE_ERROR),
-    (call(id_="1e999"), PARSE_ERROR),
-    (call(f'{{"query": {nested(10_000)}}}'), PARSE_ERROR),
     (call(f'{{"query": {nested(900)}}}'), PARSE_ERROR),
     (call('{"query": "A"}').replace(b"A", b"\xff"), PARSE_ERROR),
     (b"\xef\xbb\xbf" + call(), PARSE_ERROR),
@@ -178,7 +174,6 @@ MISUNDERSTOOD = [
     (b'{"jsonrpc": "2.0"} {}', PARSE_ERROR),
     (call(id_="9" * 5000), PARSE_ERROR),
     (call(id_="null"), INVALID_REQUEST),
-    (call(id_="1.5"), INVALID_REQUEST),
     (call("[1]"), INVALID_PARAMS),
     (b'{"jsonrpc": "2.0", "id": 1, "method": 5}', INVALID_PARAMS),
 ]

@@ -81,14 +81,6 @@ def test_beyond_what_is_kept_the_redirect_longest_unregistered_is_forgotten(
     assert opened(tmp_path).redirects() == ["a:/", "c:/"]
 
 
-def test_whoever_signed_in_last_comes_first(tmp_path: Path) -> None:
-    sign_ins = opened(tmp_path)
-    for number, user in enumerate(["alice", "bob", "alice"]):
-        sign_ins.begin(a_session(f"s-{number}", user))
-
-    assert list(sign_ins.users()) == [("alice", ("staff",)), ("bob", ("staff",))]
-
-
 def test_the_file_is_its_owners_alone_and_tells_no_token(tmp_path: Path) -> None:
     sign_ins = opened(tmp_path)
     token = sign_ins.begin(a_session())

@@ -7,9 +7,11 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+import pytest
 
 from stackroom_local.problems import NotUp
 from stackroom_local.processes import Child, free_ports, spawn
@@ -85,6 +87,23 @@ def stackroom(*arguments: str, state_dir: Path) -> subprocess.CompletedProcess[s
         timeout=300,
         check=False,
     )
+
+
+@dataclass(frozen=True)
+class Said:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def within(patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str) -> Said:
+    """The console script within this process, which costs no second of imports for each verb."""
+    from stackroom_local.cli import app  # noqa: PLC0415 - most who start a local mode need none
+
+    patch.setattr(sys, "argv", ["stackroom", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        app()
+    return Said(int(ended.value.code or 0), *capsys.readouterr())
 
 
 def processes_of(state_dir: Path) -> list[str]:

@@ -8,30 +8,18 @@ import pytest
 
 from stackroom_local.access_keys import AccessKey
 from stackroom_local.clients import Clients
-from stackroom_local.deployment.intrinsics import Attributes
+from stackroom_local.deployment.intrinsics import Attributes, Scope
 from stackroom_local.deployment.knowledge import Simulator
-from stackroom_local.deployment.stand_ins import Resource
+from stackroom_local.deployment.stand_ins import IN_SIMULATOR, Resource, made_by_stand_in
 from stackroom_local.problems import OfAnotherType
 from stackroom_local.simulator import server
 from stackroom_local.state import REGION
+from tests.local.templates import a_knowledge_base
 
 pytestmark = pytest.mark.processes
 NOWHERE = "http://127.0.0.1:9"  # no document is read here, so no S3 is needed
 
-EMBEDDING = {
-    "Type": "VECTOR",
-    "VectorKnowledgeBaseConfiguration": {
-        "EmbeddingModelArn": (
-            "arn:aws:bedrock:us-east-1::foundation-model/amazon.titan-embed-text-v2:0"
-        ),
-        "EmbeddingModelConfiguration": {
-            "BedrockEmbeddingModelConfiguration": {
-                "Dimensions": 1024,
-                "EmbeddingDataType": "FLOAT32",
-            }
-        },
-    },
-}
+STACK = "test-knowledge-base"
 
 
 @pytest.fixture
@@ -51,7 +39,7 @@ def bedrock(tmp_path: Path) -> Iterator[Simulator]:
         )
 
 
-def test_the_shared_data_source_is_made_once_and_adopted_by_every_later_start(
+def test_a_data_source_is_made_once_and_adopted_by_every_later_start(
     bedrock: Simulator,
 ) -> None:
     first = deployed(bedrock)
@@ -62,11 +50,9 @@ def test_the_shared_data_source_is_made_once_and_adopted_by_every_later_start(
     found = bedrock.bedrock_agent.get_data_source(**of_base, dataSourceId=listed["dataSourceId"])
     source = found["dataSource"]
     assert first == second
-    assert first["Shared"]["Ref"] == f"{of_base['knowledgeBaseId']}|{listed['dataSourceId']}"
-    assert first["Shared"]["DataSourceId"] == listed["dataSourceId"]
-    assert (source["name"], source["status"]) == ("shared", "AVAILABLE")
-    assert source["dataSourceConfiguration"] == {"type": "CUSTOM"}
-    assert source["dataDeletionPolicy"] == "DELETE"
+    assert first["Source"]["Ref"] == f"{of_base['knowledgeBaseId']}|{listed['dataSourceId']}"
+    assert first["Source"]["DataSourceId"] == listed["dataSourceId"]
+    assert (source["name"], source["status"]) == ("documents", "AVAILABLE")
     # None of another type is taken for it.
     with pytest.raises(OfAnotherType, match=r"'test-1' is there and of type VECTOR.*--fresh"):
         make(
@@ -98,7 +84,7 @@ def test_resources_have_the_tags_of_their_template_those_that_were_there_before_
     vectors = made["Vectors"]["VectorBucketArn"]
     of_bucket = bedrock.s3vectors.list_tags_for_resource(resourceArn=vectors)["tags"]
     of_guardrail = bedrock.bedrock.list_tags_for_resource(resourceARN=guarded["Ref"])["tags"]
-    assert first == again == {"Team": "birds"}
+    assert first == again == {"team": "birds"}
     assert of_bucket == {"Stage": "test"}
     assert of_guardrail == [{"key": "team", "value": "legal"}]
 
@@ -118,40 +104,16 @@ def guardrail(word: str) -> dict[str, Any]:
 
 def deployed(bedrock: Simulator) -> dict[str, Attributes]:
     """What became of each resource, made in the order of need as `Deployer` does."""
-    made: dict[str, Attributes] = {}
-    made["Vectors"] = make(bedrock, "S3Vectors::VectorBucket", VectorBucketName="test-vectors")
-    made["Index"] = make(
-        bedrock,
-        "S3Vectors::Index",
-        VectorBucketArn=made["Vectors"]["VectorBucketArn"],
-        IndexName="test-1",
-        DataType="float32",
-        Dimension=1024,
-        DistanceMetric="cosine",
-    )
-    made["Base"] = make(
-        bedrock,
-        "Bedrock::KnowledgeBase",
-        Name="test-1",
-        RoleArn="arn:aws:iam::000000000000:role/Role1",
-        KnowledgeBaseConfiguration=EMBEDDING,
-        StorageConfiguration={
-            "Type": "S3_VECTORS",
-            "S3VectorsConfiguration": {"IndexArn": made["Index"]["IndexArn"]},
-        },
-        Tags={"Team": "birds"},
-    )
-    made["Shared"] = make(
-        bedrock,
-        "Bedrock::DataSource",
-        KnowledgeBaseId=made["Base"]["KnowledgeBaseId"],
-        Name="shared",
-        DataDeletionPolicy="DELETE",
-        DataSourceConfiguration={"Type": "CUSTOM"},
-    )
+    template = a_knowledge_base("test-1")
+    resources, made = template["Resources"], dict[str, Attributes]()
+    resources["Vectors"]["Properties"] = {"VectorBucketName": "test-vectors"}
+    resources["Index"]["Properties"]["IndexName"] = "test-1"
+    for resource in made_by_stand_in(template, IN_SIMULATOR):
+        told = Scope(stack=STACK, resources=made).value(resource.properties)
+        made[resource.logical_id] = bedrock.make(STACK, resource, told)
     return made
 
 
 def make(bedrock: Simulator, type_: str, **properties: Any) -> Attributes:
     resource = Resource(type_.rpartition(":")[2], f"AWS::{type_}", properties)
-    return bedrock.make("test-knowledge-base", resource, properties)
+    return bedrock.make(STACK, resource, properties)

@@ -18,12 +18,12 @@ from stackroom.aws.pgvector.records import Match
 from stackroom.aws.pgvector.repository import Repository
 from stackroom.errors import KnowledgeBaseThrottled, SearchRefused
 from stackroom.ports.embeddings import Vector
-from stackroom_local.cli import app
 from stackroom_local.dropping import find
 from stackroom_local.loading import Loaded, Loading, NotLoaded, Outcome, Unchanged
 from stackroom_local.simulator.chunking import Chunking
 from stackroom_local.simulator.server import Configuration, Simulator
 from tests.files import pdf
+from tests.local.running import within
 from tests.postgresql import LOADING, READING, PostgreSQL, postgresql
 
 pytestmark = pytest.mark.processes
@@ -370,31 +370,10 @@ def test_a_command_line_that_is_wrong_is_told_so(
 ) -> None:
     (tmp_path / "a.txt").write_text("x", "utf-8")
     default = ["--to", "postgresql://a@db.example.com/d", "--knowledge-base", "k"]
-    monkeypatch.setattr(sys, "argv", ["stackroom", "load", str(tmp_path), *default, *arguments])
 
-    with pytest.raises(SystemExit) as ended:
-        app()
+    said = within(monkeypatch, capsys, "load", str(tmp_path), *default, *arguments)
 
     code, why = told
-    error = capsys.readouterr().err
-    assert ended.value.code == code
-    assert why in " ".join(error.replace("│", " ").split())
-    assert "secret" not in error
-
-
-@pytest.mark.usefixtures("loading")
-def test_tables_are_made_on_request_with_a_user_who_may_search(
-    server: PostgreSQL, model: dict[str, str], tmp_path: Path
-) -> None:
-    (tmp_path / "leave.txt").write_text("Thirty days of leave.", "utf-8")
-    url = f"postgresql://postgres@/{LARGE}?host={server.socket}"
-    asked = ("--to", url, "--shared", "--schema", "made", "--create-tables", "--reader", READING)
-
-    first = run(server, tmp_path, model, *asked)
-    second = run(server, tmp_path, model, *asked)
-    other = run(server, tmp_path, model, *asked, "--dimensions", "512")
-
-    assert (first.returncode, first.stderr) == (0, "")
-    assert "1 were there already" in second.stdout
-    assert other.returncode == 1
-    assert "the schema 'made' has vectors of 256 dimensions, not 512" in other.stderr
+    assert said.returncode == code
+    assert why in " ".join(said.stderr.replace("│", " ").split())
+    assert "secret" not in said.stderr
