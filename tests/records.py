@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from stackroom.model import Catalog, Document, DocumentStatus
+from stackroom.model import Catalog, Document, DocumentStatus, Receipt
 
 NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 
@@ -34,3 +34,15 @@ def a_catalog(
         "updated_at": at,
     }
     return Catalog(**{**values, **fields})
+
+
+def a_receipt(number: int = 1, user_id: str = "alice", **fields: Any) -> Receipt:
+    values: dict[str, Any] = {
+        "receipt_id": f"r-{number:04}",
+        "user_id": user_id,
+        "catalog_id": "cat-1",
+        "document_id": f"doc-{number}",
+        "filename": "Résumé.pdf",
+        "asked_at": NOW,
+    }
+    return Receipt(**{**values, **fields})

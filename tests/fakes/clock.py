@@ -1,4 +1,4 @@
-"""A clock that tests set."""
+"""Clocks that tests set."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -21,3 +21,13 @@ class FakeClock(Disturbed):
 
     def pass_by(self, seconds: float) -> None:
         self.time += timedelta(seconds=seconds)
+
+
+@dataclass
+class FakeSeconds:
+    """Those that a process has been running, as `time.monotonic` tells them."""
+
+    seconds: float = 1000.0
+
+    def __call__(self) -> float:
+        return self.seconds

@@ -26,6 +26,7 @@ from stackroom.retrieval.embeddings import (
 )
 from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom.retrieval.tool import knowledge_base_retrieve, retrieve_from_knowledge_base
+from tests.fakes.clock import FakeSeconds
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.unit.test_retrieval import a_retrieval
 
@@ -46,13 +47,6 @@ class Lengths:
         self.asked.append(text)
         self.before()
         return (float(len(text)), 0.0)
-
-
-class Clock:
-    seconds = 0.0
-
-    def __call__(self) -> float:
-        return self.seconds
 
 
 def test_a_question_is_embedded_once_whoever_asks_it() -> None:
@@ -97,7 +91,7 @@ def test_the_key_is_the_same_wherever_it_is_kept_and_holds_no_word_of_the_questi
 
 
 def test_what_was_kept_for_a_week_is_made_anew() -> None:
-    clock, lengths = Clock(), Lengths()
+    clock, lengths = FakeSeconds(0.0), Lengths()
     embeddings = CachedEmbeddings(embeddings=lengths, cache=MemoryEmbeddingCache(now=clock))
     embeddings.embed("leave")
 

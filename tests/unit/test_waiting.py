@@ -11,6 +11,7 @@ from stackroom.errors import KnowledgeBaseUnavailable, RecordChanged
 from stackroom.ports.admission import Mode
 from stackroom.retries import random_pauses, retried
 from stackroom.runs.backoff import until_first_look, until_next_look, until_next_try
+from tests.fakes.clock import FakeSeconds
 
 
 def test_a_simulated_aws_is_over_sooner_by_its_speed() -> None:
@@ -115,24 +116,17 @@ def test_pauses_grow_to_their_longest(monkeypatch: pytest.MonkeyPatch) -> None:
     assert slept == [0.1, 0.2, 0.4, 0.5, 0.5]
 
 
-class Clock:
-    seconds = 0.0
-
-    def __call__(self) -> float:
-        return self.seconds
+@pytest.fixture
+def clock() -> FakeSeconds:
+    return FakeSeconds(0.0)
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def breaker(clock: Clock) -> Breaker:
+def breaker(clock: FakeSeconds) -> Breaker:
     return Breaker(rest=1.0, now=clock)
 
 
-def test_after_a_failure_nobody_tries_for_a_while(breaker: Breaker, clock: Clock) -> None:
+def test_after_a_failure_nobody_tries_for_a_while(breaker: Breaker, clock: FakeSeconds) -> None:
     assert [breaker.may_try() for _ in range(3)] == [True, True, True]
     assert not breaker.is_resting
 
@@ -143,7 +137,7 @@ def test_after_a_failure_nobody_tries_for_a_while(breaker: Breaker, clock: Clock
     assert breaker.is_resting
 
 
-def test_then_one_tries_and_the_others_wait_for_it(breaker: Breaker, clock: Clock) -> None:
+def test_then_one_tries_and_the_others_wait_for_it(breaker: Breaker, clock: FakeSeconds) -> None:
     breaker.failed()
     clock.seconds = 1.1
 

@@ -17,7 +17,7 @@ from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.receipts import DynamoReceipts
 from stackroom.aws.slots import DynamoSlots
-from stackroom.model import DataSource, DataSourceType, DocumentStatus, Receipt
+from stackroom.model import DataSource, DataSourceType, DocumentStatus
 from stackroom.ports.admission import AdmissionBook, Mode, Waiter
 from stackroom.ports.catalogs import CatalogRegister
 from stackroom.ports.data_sources import Slots
@@ -35,18 +35,10 @@ from tests.fakes.pipeline import (
     FakeReceipts,
     FakeSlots,
 )
-from tests.records import NOW, a_catalog, a_document
+from tests.records import NOW, a_catalog, a_document, a_receipt
 
 LATER = NOW + timedelta(minutes=15)
 SOURCE = DataSource(knowledge_base_id="KB1", data_source_id="DS1", type=DataSourceType.S3)
-RECEIPT = Receipt(
-    receipt_id="rcpt-1",
-    user_id="alice",
-    catalog_id="cat-1",
-    document_id="doc-0001",
-    filename="a.txt",
-    asked_at=NOW,
-)
 WAITER = Waiter(
     worklist_id="cat-1",
     epoch=1,
@@ -182,9 +174,9 @@ def a_catalog_is_opened_placed_and_closed(stores: Stores) -> object:
 
 
 def a_receipt_is_kept_and_closed(stores: Stores) -> object:
-    stores.receipts.keep(RECEIPT)
-    stores.receipts.keep(RECEIPT.model_copy(update={"unsearchable_since": LATER}))
-    stores.receipts.keep(RECEIPT)
+    stores.receipts.keep(a_receipt())
+    stores.receipts.keep(a_receipt(unsearchable_since=LATER))
+    stores.receipts.keep(a_receipt())
     return list(stores.receipts.of_user("alice"))
 
 

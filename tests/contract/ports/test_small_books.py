@@ -12,7 +12,7 @@ from stackroom.aws.inspections import DynamoInspections
 from stackroom.aws.receipts import DynamoReceipts
 from stackroom.aws.sign_outs import DynamoSignOuts
 from stackroom.aws.worklists import DynamoWorklists
-from stackroom.model import Document, Receipt
+from stackroom.model import Document
 from stackroom.ports.inspection import InspectionResults
 from stackroom.ports.inventory import Bookmark
 from stackroom.ports.receipts import Receipts
@@ -21,7 +21,7 @@ from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.inventory import FakeBookmark
 from tests.fakes.pipeline import FakeInspectionResults, FakeReceipts
 from tests.fakes.worklists import FakeWorklists
-from tests.records import NOW, a_document
+from tests.records import NOW, a_document, a_receipt
 
 LATER = NOW + timedelta(minutes=1)
 SHARED = "shared-KB1"
@@ -94,17 +94,6 @@ def test_the_latest_moment_is_kept_for_its_user_alone(dynamodb: Any) -> None:
     assert first == NOW
     assert kept.get("alice") == NOW + timedelta(seconds=1)
     assert kept.get("bob") is None
-
-
-def a_receipt(number: int = 1, user_id: str = "alice") -> Receipt:
-    return Receipt(
-        receipt_id=f"20260203T10300{number}-{number}",
-        user_id=user_id,
-        catalog_id="cat-1",
-        document_id=f"doc-{number}",
-        filename="Résumé.pdf",
-        asked_at=NOW,
-    )
 
 
 def test_a_receipt_reads_back_whole_and_no_other(receipts: Receipts) -> None:
