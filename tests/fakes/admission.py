@@ -1,5 +1,6 @@
-"""The ledger of grants, its queues, and who is woken, in memory."""
+"""The ledger of grants, its queues, who is woken and what runs, in memory."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from stackroom.errors import RecordChanged
@@ -58,3 +59,19 @@ class FakeTaskTokens(Disturbed):
 def _place(waiter: Waiter) -> Place:
     since = waiter.since.isoformat(timespec="microseconds")
     return (waiter.knowledge_base_id, waiter.mode, since, waiter.worklist_id)
+
+
+@dataclass
+class FakeExecutions(Disturbed):
+    started: dict[str, Mapping[str, object]] = field(default_factory=dict)
+    ended: set[str] = field(default_factory=set)
+    refuse: Exception | None = None
+
+    def start(self, name: str, payload: Mapping[str, object]) -> bool:
+        if self.refuse is not None:
+            raise self.refuse
+        self.started.setdefault(name, payload)
+        return name not in self.ended
+
+    def is_running(self, name: str) -> bool:
+        return name in self.started and name not in self.ended

@@ -1,10 +1,13 @@
 """What an inspection works on, in memory."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
 from stackroom.errors import ObjectRefused
 from stackroom.inspection.inspection import File
 from stackroom.inspection.place_map import PlaceMap
+from stackroom.model import Document
+from tests.fakes.disturbed import Disturbed
 
 
 class FakeFiles:
@@ -59,3 +62,15 @@ class FakeInspections:
 
     def record(self, document_id: str, etag: str, reason: str) -> None:
         self.found[document_id] = (etag, reason)
+
+
+@dataclass
+class FakeInspectionResults(Disturbed):
+    reasons: dict[str, str] = field(default_factory=dict)  # by etag
+
+    def reasons_for(self, documents: Iterable[Document]) -> dict[str, str]:
+        return {
+            each.document_id: self.reasons[each.etag]
+            for each in documents
+            if each.etag in self.reasons
+        }

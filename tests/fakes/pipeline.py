@@ -1,7 +1,7 @@
 """The pipeline's ports with state, in memory; tests/contract/ports holds them to the adapters."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -21,10 +21,11 @@ from stackroom.model import Catalog, CatalogStatus, DataSource, DataSourceType, 
 from stackroom.ports.bucket import StoredObject, StoredSidecar, Version
 from stackroom.ports.documents import DocumentPage
 from stackroom.ports.runs import Lease
-from tests.fakes.admission import FakeAdmissionBook, FakeTaskTokens
+from tests.fakes.admission import FakeAdmissionBook, FakeExecutions, FakeTaskTokens
 from tests.fakes.bedrock import BUCKET, FakeBedrock
 from tests.fakes.clock import FakeClock
 from tests.fakes.disturbed import Disturbed
+from tests.fakes.inspection import FakeInspectionResults
 
 __all__ = [
     "BUCKET",
@@ -418,22 +419,6 @@ class FakeLeases(Disturbed):
 
 
 @dataclass
-class FakeExecutions(Disturbed):
-    started: dict[str, Mapping[str, object]] = field(default_factory=dict)
-    ended: set[str] = field(default_factory=set)
-    refuse: Exception | None = None
-
-    def start(self, name: str, payload: Mapping[str, object]) -> bool:
-        if self.refuse is not None:
-            raise self.refuse
-        self.started.setdefault(name, payload)
-        return name not in self.ended
-
-    def is_running(self, name: str) -> bool:
-        return name in self.started and name not in self.ended
-
-
-@dataclass
 class FakeSlots(Disturbed):
     kept: dict[str, set[str]] = field(default_factory=dict)
     sharers: dict[str, int] = field(default_factory=dict)
@@ -498,15 +483,3 @@ class FakeReceipts(Disturbed):
     def of_user(self, user_id: str) -> Iterator[Receipt]:
         own = sorted(key for key in self.kept if key[0] == user_id)
         return (self.kept[key] for key in reversed(own))
-
-
-@dataclass
-class FakeInspectionResults(Disturbed):
-    reasons: dict[str, str] = field(default_factory=dict)  # by etag
-
-    def reasons_for(self, documents: Iterable[Document]) -> dict[str, str]:
-        return {
-            each.document_id: self.reasons[each.etag]
-            for each in documents
-            if each.etag in self.reasons
-        }

@@ -5,6 +5,7 @@ from stackroom.keys import Unplaced, locate
 from stackroom.model import CatalogStatus, Document, DocumentStatus
 from tests.fakes.pipeline import PAGE
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
+from tests.unit.test_uploads import EXE, receipts_of
 
 DOCUMENT = place_of(KEY).document_id
 
@@ -213,3 +214,134 @@ def test_what_s3s_clock_dates_later_than_ours_is_removed_all_the_same(pipeline: 
     pipeline.deletions.delete_catalog("alice", CATALOG)
 
     assert pipeline.bucket.objects == {}
+
+
+def test_a_removed_object_is_deleted_with_one_receipt(indexed: Pipeline) -> None:
+    indexed_at = indexed.document().indexed_at
+
+    reconciled = indexed.delete()
+    asked_at = indexed.clock()
+    indexed.deliver()
+
+    (receipt,) = receipts_of(indexed)
+    assert indexed.document().status is DocumentStatus.DELETING
+    assert KEY not in indexed.bucket.sidecars
+    assert reconciled.run_for == CATALOG
+    assert receipt.receipt_id == indexed.document().receipt_id == reconciled.receipt_id
+    assert (receipt.asked_at, receipt.searchable_before) == (asked_at, indexed_at)
+    assert (receipt.is_open, receipt.filename) == (True, "report.pdf")
+
+
+@pytest.mark.parametrize(
+    ("port", "write", "nth"),
+    [("documents", "save", 1), ("receipts", "keep", 1), ("documents", "save", 2)],
+    ids=["before naming", "before keeping", "before deleting"],
+)
+def test_a_removal_goes_on_with_its_receipt_after_a_crash(
+    filled: Pipeline, port: str, write: str, nth: int
+) -> None:
+    filled.bucket.delete(KEY)
+    writes: list[object] = []
+
+    def crash(*given: object) -> None:
+        writes.append(given)
+        if len(writes) == nth:
+            raise ConnectionError
+
+    getattr(filled, port).before(write, crash)
+    with pytest.raises(ConnectionError):
+        filled.deliver()
+    named = filled.document()
+    filled.deliver()
+
+    (receipt,) = receipts_of(filled)
+    assert named.status is DocumentStatus.PENDING
+    assert named.receipt_id in ({None} if (port, nth) == ("documents", 1) else {receipt.receipt_id})
+    assert filled.document().status is DocumentStatus.DELETING
+    assert filled.document().receipt_id == receipt.receipt_id
+
+
+def test_an_upload_supersedes_a_receipt_and_another_removal_has_its_own(filled: Pipeline) -> None:
+    filled.delete()
+
+    filled.drop()
+    (superseded,), dropped_at = receipts_of(filled), filled.clock()
+    document = filled.document()
+    filled.delete()
+
+    assert superseded.superseded_at == dropped_at
+    assert (document.receipt_id, document.status) == (None, DocumentStatus.PENDING)
+    assert [each.is_open for each in receipts_of(filled)] == [True, False]
+
+
+def test_an_object_back_before_its_record_changed_supersedes_the_receipt(
+    indexed: Pipeline,
+) -> None:
+    kept = indexed.bucket.objects[KEY]
+    indexed.bucket.delete(KEY)
+
+    def crash(document: Document) -> None:
+        if document.status is DocumentStatus.DELETING:
+            raise ConnectionError
+
+    indexed.documents.before("save", crash)
+    with pytest.raises(ConnectionError):
+        indexed.deliver()
+    indexed.bucket.undelete(kept)
+    indexed.deliver()
+
+    (receipt,) = receipts_of(indexed)
+    assert receipt.superseded_at is not None
+    assert indexed.document().receipt_id is None
+    assert indexed.bucket.sidecar_attributes(KEY)["user_id"] == "alice"
+
+
+def test_a_receipt_kept_too_late_opens_nothing_that_was_superseded(filled: Pipeline) -> None:
+    filled.bucket.delete(KEY)
+
+    filled.receipts.before("keep", lambda _: filled.drop(), times=1)
+    filled.deliver()
+
+    (receipt,) = receipts_of(filled)
+    assert receipt.superseded_at is not None
+    assert filled.document().status is DocumentStatus.PENDING
+
+
+def test_a_file_that_came_back_and_went_again_has_another_receipt(filled: Pipeline) -> None:
+    filled.delete()
+    filled.bucket.upload(KEY)
+    filled.documents.fails("save", ConnectionError(), times=1)
+    with pytest.raises(ConnectionError):
+        filled.deliver()
+
+    filled.delete()
+
+    newest, first = receipts_of(filled)
+    assert first.superseded_at is not None
+    assert newest.is_open
+    assert filled.document().receipt_id == newest.receipt_id
+
+
+def test_a_removal_whose_receipt_a_crash_left_closed_goes_on_with_it(pipeline: Pipeline) -> None:
+    pipeline.drop(EXE)
+    pipeline.documents.fails("remove", ConnectionError(), times=1)
+    with pytest.raises(ConnectionError):
+        pipeline.delete(EXE)
+
+    again = pipeline.uploads.reconcile(EXE)
+
+    (receipt,) = receipts_of(pipeline)
+    assert again.receipt_id == receipt.receipt_id
+    assert pipeline.documents.kept == {}
+
+
+def test_a_removal_whose_catalog_is_lost_has_it_opened_to_end(indexed: Pipeline) -> None:
+    asked = indexed.delete()
+    indexed.catalogs.lose()
+
+    goes_on = indexed.uploads.reconcile(KEY)
+
+    assert goes_on.receipt_id == asked.receipt_id
+    assert goes_on.run_for == CATALOG
+    assert indexed.catalogs.kept[CATALOG].s3_prefix == "alice/research/"
+    assert indexed.document().status is DocumentStatus.DELETING

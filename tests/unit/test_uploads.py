@@ -27,10 +27,6 @@ def receipts_of(pipeline: Pipeline, user_id: str = "alice") -> list[Receipt]:
     return list(pipeline.receipts.of_user(user_id))
 
 
-class Crashed(Exception):
-    pass
-
-
 def test_an_upload_opens_its_catalog_and_waits_for_a_run(pipeline: Pipeline) -> None:
     reconciled = pipeline.drop(KEY, "text", kb_domain="hr")
 
@@ -62,13 +58,6 @@ def test_an_indexed_file_that_is_as_it_was_is_left_alone(indexed: Pipeline) -> N
     assert [each.outcome for each in (stale, again)] == [UploadOutcome.UNCHANGED] * 2
     assert again.run_for is None
     assert indexed.document().status is DocumentStatus.INDEXED
-
-
-def test_an_upload_between_reading_and_writing_is_not_lost(filled: Pipeline) -> None:
-    filled.documents.before("save", lambda _: filled.drop(KEY, "newest"), times=1)
-    filled.drop(KEY, "newer")
-
-    assert filled.document().etag == "etag of newest"
 
 
 @pytest.mark.parametrize(
@@ -285,13 +274,6 @@ def test_what_is_rejected_where_jobs_crawl_may_be_in_the_index_and_is_not_just_f
     assert (removed.outcome is UploadOutcome.FORGOTTEN) is not by_jobs
 
 
-def test_folder_markers_and_our_own_objects_are_ignored(pipeline: Pipeline) -> None:
-    for key in ("alice/research/", KEY + ".metadata.json", "_pagemaps/doc-1.json.gz"):
-        assert pipeline.drop(key).outcome is UploadOutcome.IGNORED
-
-    assert not pipeline.documents.kept
-
-
 def test_with_an_object_whose_record_was_lost_its_sidecar_goes(filled: Pipeline) -> None:
     filled.documents.kept.clear()
 
@@ -313,137 +295,6 @@ def test_an_object_put_anew_while_its_lost_record_is_looked_for_keeps_its_sideca
     assert reconciled.outcome is not UploadOutcome.FORGOTTEN
     assert KEY in filled.bucket.sidecars
     assert filled.document().status is DocumentStatus.PENDING
-
-
-def test_a_removed_object_is_deleted_with_one_receipt(indexed: Pipeline) -> None:
-    indexed_at = indexed.document().indexed_at
-
-    reconciled = indexed.delete()
-    asked_at = indexed.clock()
-    indexed.deliver()
-
-    (receipt,) = receipts_of(indexed)
-    assert indexed.document().status is DocumentStatus.DELETING
-    assert KEY not in indexed.bucket.sidecars
-    assert reconciled.run_for == CATALOG
-    assert receipt.receipt_id == indexed.document().receipt_id == reconciled.receipt_id
-    assert (receipt.asked_at, receipt.searchable_before) == (asked_at, indexed_at)
-    assert (receipt.is_open, receipt.filename) == (True, "report.pdf")
-
-
-@pytest.mark.parametrize(
-    ("port", "write", "nth"),
-    [("documents", "save", 1), ("receipts", "keep", 1), ("documents", "save", 2)],
-    ids=["before naming", "before keeping", "before deleting"],
-)
-def test_a_removal_goes_on_with_its_receipt_after_a_crash(
-    filled: Pipeline, port: str, write: str, nth: int
-) -> None:
-    filled.bucket.delete(KEY)
-    writes: list[object] = []
-
-    def crash(*given: object) -> None:
-        writes.append(given)
-        if len(writes) == nth:
-            raise Crashed
-
-    getattr(filled, port).before(write, crash)
-    with pytest.raises(Crashed):
-        filled.deliver()
-    named = filled.document()
-    filled.deliver()
-
-    (receipt,) = receipts_of(filled)
-    assert named.status is DocumentStatus.PENDING
-    assert named.receipt_id in ({None} if (port, nth) == ("documents", 1) else {receipt.receipt_id})
-    assert filled.document().status is DocumentStatus.DELETING
-    assert filled.document().receipt_id == receipt.receipt_id
-
-
-def test_an_upload_supersedes_a_receipt_and_another_removal_has_its_own(filled: Pipeline) -> None:
-    filled.delete()
-
-    filled.drop()
-    (superseded,), dropped_at = receipts_of(filled), filled.clock()
-    document = filled.document()
-    filled.delete()
-
-    assert superseded.superseded_at == dropped_at
-    assert (document.receipt_id, document.status) == (None, DocumentStatus.PENDING)
-    assert [each.is_open for each in receipts_of(filled)] == [True, False]
-
-
-def test_an_object_back_before_its_record_changed_supersedes_the_receipt(
-    indexed: Pipeline,
-) -> None:
-    kept = indexed.bucket.objects[KEY]
-    indexed.bucket.delete(KEY)
-
-    def crash(document: Document) -> None:
-        if document.status is DocumentStatus.DELETING:
-            raise Crashed
-
-    indexed.documents.before("save", crash)
-    with pytest.raises(Crashed):
-        indexed.deliver()
-    indexed.bucket.undelete(kept)
-    indexed.deliver()
-
-    (receipt,) = receipts_of(indexed)
-    assert receipt.superseded_at is not None
-    assert indexed.document().receipt_id is None
-    assert indexed.bucket.sidecar_attributes(KEY)["user_id"] == "alice"
-
-
-def test_a_receipt_kept_too_late_opens_nothing_that_was_superseded(filled: Pipeline) -> None:
-    filled.bucket.delete(KEY)
-
-    filled.receipts.before("keep", lambda _: filled.drop(), times=1)
-    filled.deliver()
-
-    (receipt,) = receipts_of(filled)
-    assert receipt.superseded_at is not None
-    assert filled.document().status is DocumentStatus.PENDING
-
-
-def test_a_file_that_came_back_and_went_again_has_another_receipt(filled: Pipeline) -> None:
-    filled.delete()
-    filled.bucket.upload(KEY)
-    filled.documents.fails("save", Crashed(), times=1)
-    with pytest.raises(Crashed):
-        filled.deliver()
-
-    filled.delete()
-
-    newest, first = receipts_of(filled)
-    assert first.superseded_at is not None
-    assert newest.is_open
-    assert filled.document().receipt_id == newest.receipt_id
-
-
-def test_a_removal_whose_receipt_a_crash_left_closed_goes_on_with_it(pipeline: Pipeline) -> None:
-    pipeline.drop(EXE)
-    pipeline.documents.fails("remove", ConnectionError(), times=1)
-    with pytest.raises(ConnectionError):
-        pipeline.delete(EXE)
-
-    again = pipeline.uploads.reconcile(EXE)
-
-    (receipt,) = receipts_of(pipeline)
-    assert again.receipt_id == receipt.receipt_id
-    assert pipeline.documents.kept == {}
-
-
-def test_a_removal_whose_catalog_is_lost_has_it_opened_to_end(indexed: Pipeline) -> None:
-    asked = indexed.delete()
-    indexed.catalogs.lose()
-
-    goes_on = indexed.uploads.reconcile(KEY)
-
-    assert goes_on.receipt_id == asked.receipt_id
-    assert goes_on.run_for == CATALOG
-    assert indexed.catalogs.kept[CATALOG].s3_prefix == "alice/research/"
-    assert indexed.document().status is DocumentStatus.DELETING
 
 
 def test_a_drop_unmarks_a_catalog_before_its_record_is_there(filled: Pipeline) -> None:
