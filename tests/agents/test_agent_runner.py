@@ -250,15 +250,6 @@ def test_anothers_catalog_is_never_searched_whatever_the_agents_record_says(hous
     assert "999 hours" not in run.model_dump_json()
 
 
-def test_a_model_that_can_not_be_talked_to_is_told_in_a_sentence(house: World) -> None:
-    house.agent_id = house.agent("alice", "cat-manuals", model="no such model")
-
-    run = house.asked()
-
-    assert run.state is RunState.FAILED
-    assert str(run.reason).startswith("The model 'no such model' ")
-
-
 def test_an_agent_without_prompt_and_tools_answers_too_and_one_with_a_prompt_is_told_it(
     house: World,
 ) -> None:

@@ -1,7 +1,6 @@
 """retrieve_from_knowledge_base as an agent calls it, and what its system prompt says of it."""
 
 import json
-import logging
 import subprocess
 import sys
 import textwrap
@@ -268,28 +267,6 @@ def test_what_did_not_fit_is_said_too(world: World) -> None:
     ]
     assert none["results"] == []
     assert text_of(none).strip() == "Found and left out, for want of room in max_tokens: 2."
-
-
-def test_each_call_leaves_one_line_that_tells_no_text(
-    world: World, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.INFO, "stackroom_agents")
-    for name, score in (("a.txt", 0.9), ("b.txt", 0.8)):
-        world.knowledge_base.put(f"of the secret says {name}", filename=name, score=score)
-
-    world.ask({"query": "secret"}, {"user_id": "alice", "session_id": "s-1"})
-    world.ask({"query": "secret", "top_k": 1}, ALICE)
-    world.ask({"query": "secret"}, {})
-
-    lines = [vars(each) for each in caplog.records if each.name == "stackroom_agents.access"]
-    assert {each["tool"] for each in lines} == {"retrieve_from_knowledge_base"}
-    assert [(each["outcome"], each["user_id"], each["session_id"]) for each in lines] == [
-        ("success", "alice", "s-1"),
-        ("ValidationError", "alice", None),
-        ("MissingIdentity", None, None),
-    ]
-    assert "secret" not in str(lines)
-    assert [each["document_ids"] for each in lines] == ["doc-a.txt doc-b.txt", "", ""]
 
 
 BOTH = linked_settings(configured(LAWS, NEWS))

@@ -105,41 +105,22 @@ def _labels(**labels: object) -> dict[str, object]:
     return {"metadata": labels}
 
 
-_PNG, _PDF, _ZIP = b"\x89PNG\r\n\x1a\n" + bytes(64), b"%PDF-1.7\n" + bytes(64), b"PK\x03\x04" * 20
+_PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
 _SPECIAL: Mapping[str, tuple[tuple[str, str, Mapping[str, object]], ...]] = {
     "upload_to_catalog": (
         ("base64 that is none", "file_content", {"file_content": "not base64!"}),
-        ("base64 cut short", "file_content", {"file_content": "QUJDR"}),
-        ("a data URL", "file_content", {"file_content": "data:text/plain;base64,QUJD"}),
         ("a picture as PDF", "file_content", _file("bad.pdf", _PNG)),
-        ("a PDF as DOCX", "file_content", _file("bad.docx", _PDF)),
-        ("a broken DOCX", "file_content", _file("bad.docx", _ZIP)),
         ("5 MB", "file_content", {"file_content": _encoded(bytes(5 * 2**20))}),
         ("no file type", "filename", {"filename": "bad"}),
-        ("a program", "filename", {"filename": "bad.exe"}),
         ("a link for a sidecar", "filename", {"filename": "a.metadata.json", "file_content": ""}),
-        ("a link for a folder", "filename", {"filename": "bad/", "file_content": ""}),
         ("a link up a path", "filename", {"filename": "../bad.txt", "file_content": ""}),
-        ("an empty folder", "filename", {"filename": "a//bad.txt"}),
-        ("a type in another script", "filename", {"filename": "bad.tхt"}),
-        ("a line break", "filename", {"filename": "a\nb.txt"}),
         ("401 bytes of other letters", "filename", {"filename": "é" * 199 + ".txt"}),
         ("replace as text", "replace", {"replace": "false"}),
         ("a reserved name", "metadata", _labels(user_id="x")),
-        ("a name in capitals", "metadata", _labels(Domain="x")),
         ("a number", "metadata", _labels(domain=5)),
-        ("an empty text", "metadata", _labels(domain="")),
-        ("an empty list", "metadata", _labels(domain=[])),
-        ("11 texts", "metadata", _labels(domain=[str(each) for each in range(11)])),
-        ("a comma in a list", "metadata", _labels(domain=["a,b"])),
         ("over 1 KB", "metadata", _labels(domain="x" * 1024)),
-        ("a control character", "metadata", _labels(domain="a\ab")),
     ),
-    "create_catalog": (
-        ("a slash", "catalog_name", {"catalog_name": "a/b"}),
-        ("a line break", "catalog_name", {"catalog_name": "a\nb"}),
-        ("a sign", "catalog_name", {"catalog_name": "a_b"}),
-    ),
+    "create_catalog": (("a slash", "catalog_name", {"catalog_name": "a/b"}),),
     "delete_catalog": (
         ("the text true", "confirm", {"confirm": "true"}),
         ("nothing", "confirm", {"confirm": None}),
@@ -158,9 +139,6 @@ _SPECIAL: Mapping[str, tuple[tuple[str, str, Mapping[str, object]], ...]] = {
     "knowledge_base_retrieve": (
         ("21", "top_k", {"top_k": 21}),
         ("an owner", "filter", {"filter": {"user_id": "x"}}),
-        ("four keys", "filter", {"filter": dict.fromkeys("abcd", "x")}),
-        ("no value", "filter", {"filter": {"a": []}}),
-        ("an empty key", "filter", {"filter": {"": "x"}}),
         ("nothing", "filter", {"filter": {"a": None}}),
     ),
 }

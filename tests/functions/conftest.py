@@ -7,7 +7,10 @@ import pytest
 from moto import mock_aws
 
 import functions.catalog_tools.handler as catalog_tools
+import functions.opensearch_retrieve.handler as opensearch_retrieve
+import functions.prewarm.handler as prewarm
 import functions.retrieve.handler as retrieve
+import functions.search_index.handler as search_index
 from stackroom.aws import session
 from stackroom.aws.task_tokens import StepFunctionsTaskTokens
 from stackroom.deletions import deletions
@@ -46,9 +49,16 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Printed:
-    return listening(
-        [each.logger for each in (*FUNCTIONS.values(), catalog_tools)], monkeypatch, capsys
+    """What any of them prints."""
+    handlers = (
+        *FUNCTIONS.values(),
+        catalog_tools,
+        opensearch_retrieve,
+        prewarm,
+        retrieve,
+        search_index,
     )
+    return listening([each.logger for each in handlers], monkeypatch, capsys)
 
 
 @pytest.fixture

@@ -5,21 +5,16 @@ from typing import Any
 
 import pytest
 
-import functions.catalog_tools.handler as catalog_tools
 import functions.retrieve.handler as retrieve
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.gateway.access import EVENT
 from tests.fakes.knowledge_base import FakeKnowledgeBase
-from tests.functions.printed import Figure, Printed, listening
+from tests.functions.printed import Figure, Printed
 from tests.functions.tools import GatewayContext, Tools
 
 ALICE = {"x-user-sub": "alice", "x-session-id": "session-1"}
+OF_NOBODY = {"x-user-groups": "admins"}
 Ask = Callable[..., dict[str, Any]]
-
-
-@pytest.fixture
-def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Printed:
-    return listening([retrieve.logger, catalog_tools.logger], monkeypatch, capsys)
 
 
 @pytest.fixture
@@ -64,18 +59,27 @@ def test_a_search_leaves_who_asked_and_which_documents_were_shown(
     ("event", "headers", "tool", "told"),
     [
         ({"query": "x"}, None, "knowledge_base_retrieve", ("MissingIdentity", None)),
+        ({"query": "x"}, OF_NOBODY, "knowledge_base_retrieve", ("MissingIdentity", None)),
         ({"query": ""}, ALICE, "knowledge_base_retrieve", ("ValidationError", "alice")),
         ([], ALICE, "knowledge_base_retrieve", ("ValidationError", "alice")),
         ({"query": "x"}, ALICE, "delete_catalog", ("ValidationError", "alice")),
+        ({"query": "x"}, ALICE, "KNOWLEDGE_BASE_RETRIEVE", ("ValidationError", "alice")),
         (
             {"query": "x", "knowledge_base_id": "KB9"},
             ALICE,
             "knowledge_base_retrieve",
             ("KnowledgeBaseNotFound", "alice"),
         ),
+        (
+            {"query": "x", "catalog_id": "cat-x"},
+            ALICE,
+            "knowledge_base_retrieve",
+            ("KnowledgeBaseNotFound", "alice"),
+        ),
     ],
 )
-def test_a_refused_search_leaves_its_line_and_is_no_fault_of_ours(
+def test_a_refused_search_asks_no_store_leaves_its_line_and_is_no_fault_of_ours(
+    knowledge_base: FakeKnowledgeBase,
     ask: Ask,
     printed: Printed,
     event: object,
@@ -91,6 +95,7 @@ def test_a_refused_search_leaves_its_line_and_is_no_fault_of_ours(
     assert line["tool"] in ("knowledge_base_retrieve", "unknown")
     assert len(printed.figures("ToolLatency")) == 1
     assert printed.figures("ToolFaults") == []
+    assert knowledge_base.filters == []
 
 
 def test_what_is_named_is_kept_short_and_on_its_line(ask: Ask) -> None:

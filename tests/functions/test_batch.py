@@ -4,18 +4,6 @@ from functions.observability import logger_for
 BATCH = {"Records": [{"messageId": f"m{each}", "body": str(each)} for each in range(4)]}
 
 
-def test_a_message_that_fails_takes_no_other_along() -> None:
-    def halve(body: str) -> int:
-        return 12 // int(body)
-
-    outcomes, failed = handle_each(
-        BATCH, halve, logger=logger_for("test"), time_left=lambda: 60_000, needed=1000
-    )
-
-    assert outcomes == {"m1": 12, "m2": 6, "m3": 4}
-    assert failed == ["m0"]
-
-
 def test_what_there_is_no_time_left_for_is_not_begun_and_comes_back() -> None:
     left = [25_000]
     begun: list[str] = []

@@ -2,10 +2,6 @@
 
 import pytest
 
-from stackroom.aws import session
-from stackroom.retrieval.pacing import TurnTaking
-from stackroom_local.simulator.disturbances import Kind
-from tests.aws.stores import BUCKET
 from tests.functions.printed import Printed
 from tests.functions.tools import GatewayContext, Tools, encoded, told_of
 
@@ -117,25 +113,6 @@ def test_errors_word_for_word(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> 
         assert answer["metadata"].keys() == {"tool_type", "error_code", "error_details"}
 
 
-def test_wrong_metadata_is_named_once_and_nothing_is_stored(tools: Tools) -> None:
-    catalog_id = tools.create()
-    wrong: dict[str, object] = {"Domain": "hr", "user_id": "bob", "domain": 5, "tags": ["a", 5]}
-
-    for name, value in wrong.items():
-        code, text = told_of(
-            tools.call(
-                "upload_to_catalog",
-                catalog_id=catalog_id,
-                filename="a.txt",
-                file_content=encoded("x"),
-                metadata={name: value},
-            )
-        )
-        assert (code, text.count(f"'{name}'")) == ("VALIDATION_ERROR", 1)
-
-    assert "Contents" not in session.client("s3").list_objects_v2(Bucket=BUCKET)
-
-
 def test_a_call_without_a_verified_user_or_for_another_tool_is_refused(tools: Tools) -> None:
     for headers in (None, {"x-user-sub": ""}, {"x-session-id": "s"}):
         context = GatewayContext(headers=headers, tool="catalogs___list_catalogs")
@@ -144,18 +121,6 @@ def test_a_call_without_a_verified_user_or_for_another_tool_is_refused(tools: To
         assert "sign in" in text
 
     assert told_of(tools.call("knowledge_base_retrieve", query="x"))[0] == "VALIDATION_ERROR"
-
-
-def test_a_busy_service_is_told_as_such(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Nobody waits for a turn: how many would fit into that time, the machine decides.
-    monkeypatch.setattr(TurnTaking, "until", lambda self, _deadline: self.clocks.elapsed())
-    catalog_id = tools.create()
-    tools.index(catalog_id, "a.txt")
-
-    for operation in ("Converse", "Retrieve"):
-        tools.pipeline.bedrock.fail(operation, Kind.THROTTLE)
-        answer = tools.call("query_catalog", query="anything?", catalog_id=catalog_id)
-        assert told_of(answer)[0] == "THROTTLED", operation
 
 
 def test_a_fault_of_ours_is_counted_and_told_without_its_words(

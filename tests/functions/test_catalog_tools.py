@@ -370,52 +370,6 @@ def test_a_catalog_is_deleted_in_two_calls_and_takes_nothing_from_then_on(tools:
     assert told_of(asked)[0] == "NO_CATALOG_SELECTED"
 
 
-def test_what_is_replaced_counts_as_waiting_at_once_and_what_is_deleted_not_at_all(
-    tools: Tools,
-) -> None:
-    catalog_id = tools.create()
-    document_id = tools.index(catalog_id, "a.txt", "Leave is thirty days.")
-    named = {"catalog_id": catalog_id, "document_id": document_id}
-
-    def listed() -> tuple[int, str]:
-        [catalog] = tools.call("list_catalogs")["metadata"]["catalogs"]
-        return catalog["document_count"], catalog["indexing_status"]
-
-    states = [listed()]
-    tools.call(
-        "upload_to_catalog",
-        catalog_id=catalog_id,
-        filename="a.txt",
-        file_content=encoded("Leave is forty days."),
-        replace=True,
-    )
-    states.append(listed())
-    status = tools.call("get_indexing_status", catalog_id=catalog_id)["metadata"]
-    tools.arrive(catalog_id, "a.txt")
-    tools.run(catalog_id, "a.txt")
-    answer = tools.call("query_catalog", query="how long is leave?", catalog_id=catalog_id)
-    tools.call("delete_catalog_document", **named)
-    states.append(listed())
-
-    assert [number for number, _ in states] == [1, 1, 0]
-    assert [state for _, state in states[:2]] == ["ready", "indexing"]
-    assert (status["overall_status"], status["documents"]["pending"]) == ("indexing", 1)
-    [source] = answer["metadata"]["sources"]
-    assert (source["document_id"], source["chunk_text"]) == (document_id, "Leave is forty days.")
-
-
-def test_a_list_and_a_status_agree_on_a_catalog_of_failures(tools: Tools) -> None:
-    catalog_id = tools.create()
-    session.client("s3").put_object(Bucket=BUCKET, Key=f"alice/{catalog_id}/b.exe", Body=b"x")
-    tools.arrive(catalog_id, "b.exe")
-
-    [listed] = tools.call("list_catalogs")["metadata"]["catalogs"]
-    status = tools.call("get_indexing_status", catalog_id=catalog_id)
-
-    assert (listed["document_count"], listed["indexing_status"]) == (1, "failed")
-    assert status["metadata"]["overall_status"] == "failed"
-
-
 def test_two_files_that_say_the_same_are_one_source_and_both_were_read(
     tools: Tools, printed: Printed
 ) -> None:

@@ -8,12 +8,11 @@ import pydantic
 import pytest
 
 from functions.opensearch_retrieve import handler as function
-from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
 from stackroom.filters import AllOf, Has
 from stackroom.ports.retrieval import Passage
 from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
 from tests.fakes.knowledge_base import FakeKnowledgeBase
-from tests.functions.printed import listening
+from tests.functions.printed import Printed
 from tests.functions.tools import GatewayContext
 
 ENTRY = {
@@ -124,21 +123,6 @@ def test_wrong_arguments_are_told_by_name_and_only_the_gateway_calls_it_for_this
     assert knowledge_base.filters == []
 
 
-def test_a_store_in_trouble_is_told_as_what_it_is(knowledge_base: FakeKnowledgeBase) -> None:
-    for failure, told in (
-        (KnowledgeBaseThrottled("Search"), "Throttled"),
-        (KnowledgeBaseUnavailable("Search", "503"), "RetrievalFailed"),
-        (SearchRefused("Search answered 403: check"), "RetrievalFailed"),
-    ):
-        knowledge_base.failure = failure
-
-        answer = call({"query": "x"})
-
-        assert (answer["success"], answer["errorType"]) == (False, told)
-        [failed] = answer["metadata"]["failed_knowledge_bases"]
-        assert failed == {"knowledge_base_id": "finance-docs", "reason": str(failure)}
-
-
 @pytest.mark.parametrize(
     "entries",
     [
@@ -159,11 +143,8 @@ def test_without_the_right_configuration_it_does_not_start(
 
 
 def test_nothing_of_a_question_is_logged(
-    knowledge_base: FakeKnowledgeBase,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    knowledge_base: FakeKnowledgeBase, printed: Printed, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    printed = listening([function.logger], monkeypatch, capsys)
     _put(knowledge_base, 0.9)
 
     call({"query": "the spymaster's leave"})

@@ -12,17 +12,12 @@ import functions.retrieve.handler as retrieve
 from stackroom.aws import session
 from stackroom_local.simulator.disturbances import Kind
 from tests.functions.pipeline import Pipeline
-from tests.functions.printed import Figure, Printed, listening
+from tests.functions.printed import Figure, Printed
 from tests.functions.tools import GatewayContext, Tools
 from tests.lambda_context import Context
 
 ALICE = {"x-user-sub": "alice"}
 Prewarm = Callable[[], dict[str, int]]
-
-
-@pytest.fixture
-def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Printed:
-    return listening([function.logger, retrieve.logger], monkeypatch, capsys)
 
 
 @pytest.fixture
@@ -94,21 +89,6 @@ def test_what_the_tools_print_tells_that_it_is_not_idle(
     prewarm()
 
     assert len(searches(pipeline)) - before == times
-
-
-def test_an_answer_from_a_catalog_is_a_question_too(
-    pipeline: Pipeline, tools: Tools, prewarm: Prewarm, printed: Printed
-) -> None:
-    catalog_id = tools.create()
-    tools.index(catalog_id, "leave.txt", "Annual leave is thirty days.")
-    tools.call("query_catalog", query="How long is annual leave?", catalog_id=catalog_id)
-    for figure in printed.figures("ToolLatency"):
-        published(figure, ago=timedelta(minutes=1))
-    before = len(searches(pipeline))
-
-    prewarm()
-
-    assert len(searches(pipeline)) == before
 
 
 def test_a_knowledge_base_that_fails_is_told_in_the_log(

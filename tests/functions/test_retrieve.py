@@ -12,14 +12,13 @@ from moto import mock_aws
 from functions.retrieve import handler as function
 from stackroom.aws import session
 from stackroom.aws.place_maps import S3PlaceMaps
-from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.place_map import PlaceMap
 from stackroom.retrieval.budget import Budget, Priority
 from stackroom.retrieval.search import Retrieval
 from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables
 from tests.fakes.knowledge_base import FakeKnowledgeBase
-from tests.functions.printed import Printed, listening
+from tests.functions.printed import Printed
 from tests.functions.tools import GatewayContext
 
 KNOWLEDGE = "knowledge___knowledge_base_retrieve"
@@ -30,11 +29,6 @@ EQUALS_ALICE = {"equals": {"key": "user_id", "value": "alice"}}
 class Context(GatewayContext):
     headers: dict[str, str] | None = field(default_factory=lambda: {"X-User-Sub": "alice"})
     tool: str = KNOWLEDGE
-
-
-@pytest.fixture
-def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Printed:
-    return listening([function.logger], monkeypatch, capsys)
 
 
 def test_an_answer_has_exactly_the_agreed_shape(knowledge_base: FakeKnowledgeBase) -> None:
@@ -92,26 +86,6 @@ def test_what_is_cut_says_so_and_nothing_else_does(knowledge_base: FakeKnowledge
     assert "truncated" not in whole["metadata"]
 
 
-@pytest.mark.parametrize(
-    ("event", "context", "error"),
-    [
-        ({"user_id": "alice"}, Context(headers=None), "MissingIdentity"),
-        ({"user_id": "alice"}, Context(headers={"x-user-groups": "admins"}), "MissingIdentity"),
-        ({}, Context(tool="knowledge___delete_catalog"), "ValidationError"),
-        ({}, Context(tool="knowledge___KNOWLEDGE_BASE_RETRIEVE"), "ValidationError"),
-        ({"catalog_id": "cat-x"}, Context(), "KnowledgeBaseNotFound"),
-        ({"knowledge_base_id": "KB9"}, Context(), "KnowledgeBaseNotFound"),
-    ],
-)
-def test_without_a_verified_user_their_own_store_and_the_right_tool_nothing_is_searched(
-    knowledge_base: FakeKnowledgeBase, event: dict[str, str], context: Context, error: str
-) -> None:
-    response = function.handler({"query": "annual leave", **event}, context)
-
-    assert (response["success"], response["errorType"]) == (False, error)
-    assert knowledge_base.filters == []
-
-
 def test_the_caller_is_the_header_whatever_the_arguments_say(
     knowledge_base: FakeKnowledgeBase,
 ) -> None:
@@ -123,27 +97,6 @@ def test_the_caller_is_the_header_whatever_the_arguments_say(
 
     assert honest["results"] == []
     assert (forged["results"], forged["errorType"]) == ([], "ValidationError")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        ({"query": "q", "min_score": float("nan")}, "a number from 0 to 1"),
-        ({"query": "q", "filter": {"catalog_id": "c"}}, "filter: may not name 'catalog_id'"),
-        ({"query": "q", "filter": {"a": {"b": {"c": 1}}}}, "filter: 'a' must be text"),
-        ({"query": "q", "nothing": 1}, "nothing: no such argument. Allowed: query"),
-        (["annual leave"], "the arguments must be an object"),
-    ],
-)
-def test_wrong_arguments_are_named_with_what_is_allowed(
-    knowledge_base: FakeKnowledgeBase, arguments: Any, problem: str
-) -> None:
-    response = function.handler(arguments, Context())
-
-    assert (response["success"], response["results"]) == (False, [])
-    assert response["errorType"] == "ValidationError"
-    assert problem in response["error"]
-    assert knowledge_base.filters == []
 
 
 def test_half_a_character_and_no_number_get_an_answer_that_can_be_sent(
@@ -188,23 +141,6 @@ def test_what_is_left_out_takes_the_default_and_numbers_may_be_written_as_text(
     response = function.handler({"query": " annual leave ", **arguments}, Context())
 
     assert response["metadata"]["total_results"] == 1
-
-
-def test_all_knowledge_bases_failing_is_an_error_that_names_them(
-    knowledge_base: FakeKnowledgeBase,
-) -> None:
-    for failure, error_type in (
-        (KnowledgeBaseThrottled("Retrieve"), "Throttled"),
-        (KnowledgeBaseUnavailable("Retrieve", "AccessDeniedException"), "RetrievalFailed"),
-    ):
-        knowledge_base.failure = failure
-
-        response = function.handler({"query": "annual leave"}, Context())
-
-        assert (response["success"], response["errorType"]) == (False, error_type)
-        assert response["metadata"]["failed_knowledge_bases"] == [
-            {"knowledge_base_id": "KB1", "reason": str(failure)}
-        ]
 
 
 def test_a_fault_of_our_own_is_logged_and_answered_without_its_details(

@@ -16,7 +16,7 @@ from stackroom.errors import SearchIndexBusy, SearchIndexGone, ServiceRefused, S
 from stackroom.ports.search_index import Readiness
 from stackroom.retrieval.index_setup import IndexSetup
 from tests.fakes.search_index import BUCKET, INDEX, FakeSearchIndexes
-from tests.functions.printed import Printed, listening
+from tests.functions.printed import Printed
 from tests.lambda_context import Context
 
 pytestmark = pytest.mark.processes
@@ -72,11 +72,6 @@ def cloudformation() -> Iterator[CloudFormation]:
 @pytest.fixture
 def indexes() -> FakeSearchIndexes:
     return FakeSearchIndexes(is_enhanced=False)
-
-
-@pytest.fixture
-def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Printed:
-    return listening([function.logger], monkeypatch, capsys)
 
 
 @pytest.fixture

@@ -6,10 +6,9 @@ import pytest
 from botocore.stub import Stubber
 
 from stackroom.aws import session
-from stackroom.errors import RunSuperseded
 from stackroom_local.simulator.disturbances import Kind
 from stackroom_local.simulator.rules import DIRECT_DURATION, JOB_SHORTEST
-from tests.functions.pipeline import Pipeline, body, place_of
+from tests.functions.pipeline import Pipeline, place_of
 from tests.functions.printed import Figure, Printed
 
 CATALOG = place_of().catalog_id
@@ -91,18 +90,6 @@ def test_of_one_round_the_failed_document_is_told_with_its_reason_and_no_waiting
     assert printed.figures("IndexedUnfound") == []
 
 
-def test_a_removed_document_is_settled_as_gone(pipeline: Pipeline, printed: Printed) -> None:
-    pipeline.drop()
-    pipeline.remove()
-    pipeline.deliver(body(kind="Object Deleted"))
-
-    pipeline.polled(pipeline.started())
-
-    assert printed.line("document settled")["outcome"] == "gone"
-    assert settled(printed) == [figure("DocumentsSettled", 1, outcome="gone")]
-    assert pipeline.document() is None
-
-
 @by_jobs
 def test_failures_that_nothing_but_statistics_tells_of_are_counted_and_warned_of(
     pipeline: Pipeline, printed: Printed
@@ -121,14 +108,3 @@ def test_failures_that_nothing_but_statistics_tells_of_are_counted_and_warned_of
     line = printed.line("failures without a name")
     assert (line["level"], line["count"]) == ("WARNING", 3)
     assert printed.figures("UnexplainedFailures") == [figure("UnexplainedFailures", 3)]
-
-
-def test_a_run_of_the_past_reports_nothing(pipeline: Pipeline, printed: Printed) -> None:
-    pipeline.drop()
-    run = pipeline.started()
-
-    with pytest.raises(RunSuperseded):
-        pipeline.poll({**run, "epoch": 0})
-
-    assert printed.lines("document settled") == []
-    assert settled(printed) == []
