@@ -15,7 +15,7 @@ from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.inventory import AwsInventory
 from stackroom.aws.items import to_item
 from stackroom.aws.transactions import transact
-from stackroom.errors import RecordChanged, StoreUnavailable
+from stackroom.errors import StoreUnavailable
 from stackroom.model import DataSource, DataSourceType, DocumentStatus
 from stackroom.ports.inventory import ListingExpired
 from stackroom_local.simulator.errors import ServiceError
@@ -88,12 +88,6 @@ def test_a_record_from_before_is_taken_for_counted_as_the_totals_counted_it(
 @pytest.fixture
 def catalogs(dynamodb: Any) -> DynamoCatalogRegister:
     return DynamoCatalogRegister(client=dynamodb, table=CATALOG_TABLE, control_table=CONTROL_TABLE)
-
-
-def counted(dynamodb: Any, user_id: str = "alice") -> int:
-    key = {"pk": {"S": f"USER#{user_id}"}, "sk": {"S": "CATALOGS"}}
-    found = dynamodb.get_item(TableName=CONTROL_TABLE, Key=key)
-    return int(found["Item"]["catalogs"]["N"])
 
 
 def test_a_catalog_is_listed_though_the_index_knows_nothing_of_it_yet(
@@ -175,15 +169,6 @@ def test_catalogs_beyond_one_batch_and_keys_left_over_are_asked_for_again(
         stub.assert_no_pending_responses()
 
     assert listed == []
-
-
-def test_a_refused_closing_counts_nothing(catalogs: DynamoCatalogRegister, dynamodb: Any) -> None:
-    catalog = catalogs.open(a_catalog())
-
-    with pytest.raises(RecordChanged):
-        catalogs.close(catalog)
-
-    assert counted(dynamodb) == 1
 
 
 MALFORMED = [

@@ -16,14 +16,13 @@ from stackroom.aws.receipts import DynamoReceipts
 from stackroom.aws.selections import DynamoSelections
 from stackroom.aws.turns import DynamoTurnBook
 from stackroom.errors import ServiceRefused, StoreUnavailable
-from stackroom.model import Receipt
 from stackroom.ports.admission import Grant, Ledger, Mode, Rate, Waiter
 from stackroom.ports.runs import Lease
 from stackroom.ports.turns import Share, Turns
 from stackroom.runs.leases import Runs
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeExecutions
-from tests.records import NOW
+from tests.records import NOW, a_receipt
 
 
 @pytest.fixture
@@ -85,17 +84,6 @@ def receipts(dynamodb: Any) -> DynamoReceipts:
     return DynamoReceipts(client=dynamodb, table=CONTROL_TABLE)
 
 
-def a_receipt(number: int, filename: str = "report.pdf") -> Receipt:
-    return Receipt(
-        receipt_id=f"r-{number:04}",
-        user_id="alice",
-        catalog_id="cat-1",
-        document_id=f"doc-{number}",
-        filename=filename,
-        asked_at=NOW,
-    )
-
-
 def test_a_receipt_is_kept_for_400_days_after_it_was_asked_for_and_is_no_run(
     receipts: DynamoReceipts, dynamodb: Any
 ) -> None:
@@ -109,7 +97,8 @@ def test_a_receipt_is_kept_for_400_days_after_it_was_asked_for_and_is_no_run(
 
 
 def test_receipts_are_listed_over_all_pages(receipts: DynamoReceipts) -> None:
-    kept = [a_receipt(number, "x" * 100_000) for number in range(20)]  # Query answers 1 MB at most
+    # Query answers 1 MB at most.
+    kept = [a_receipt(number, filename="x" * 100_000) for number in range(20)]
     for each in kept:
         receipts.keep(each)
 
@@ -119,8 +108,8 @@ def test_receipts_are_listed_over_all_pages(receipts: DynamoReceipts) -> None:
 def test_everybodys_open_receipts_are_listed_the_oldest_first_until_they_are_closed(
     receipts: DynamoReceipts,
 ) -> None:
-    late, early, closed = a_receipt(1), a_receipt(2), a_receipt(3)
-    early = early.model_copy(update={"user_id": "bob", "asked_at": NOW - timedelta(hours=1)})
+    late, closed = a_receipt(1), a_receipt(3)
+    early = a_receipt(2, user_id="bob", asked_at=NOW - timedelta(hours=1))
     for each in (late, early, closed):
         receipts.keep(each)
     receipts.keep(closed.model_copy(update={"unsearchable_since": NOW}))
@@ -135,19 +124,6 @@ UNTIL = NOW + timedelta(hours=12)
 @pytest.fixture
 def selections(dynamodb: Any) -> DynamoSelections:
     return DynamoSelections(client=dynamodb, table=CONTROL_TABLE)
-
-
-def test_a_selection_is_of_one_session_of_one_user(selections: DynamoSelections) -> None:
-    selections.keep("alice", "s1", "cat-1", until=UNTIL)
-    selections.keep("alice", "s1", "cat-2", until=UNTIL)
-
-    assert selections.get("alice", "s1", at=NOW) == "cat-2"
-    assert selections.get("alice", "s2", at=NOW) is None
-    assert selections.get("bob", "s1", at=NOW) is None
-
-    for _ in range(2):
-        selections.forget("alice", "s1")
-    assert selections.get("alice", "s1", at=NOW) is None
 
 
 def test_it_is_over_in_time_though_dynamodb_removes_it_later(

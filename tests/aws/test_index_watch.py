@@ -16,7 +16,8 @@ from stackroom.aws.search_index import S3VectorsIndexes
 from stackroom.errors import SearchIndexBusy, SearchIndexGone, ServiceRefused, StoreUnavailable
 from stackroom.ports.retrieval import Search
 from stackroom.ports.search_index import IndexState, Readiness
-from tests.fakes.search_index import BUCKET, INDEX
+from tests.fakes.clock import FakeSeconds
+from tests.fakes.search_index import INDEX
 
 SERVICE = "s3vectors"  # of the fixture `client`
 
@@ -24,16 +25,9 @@ ARN = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors/index/passages"
 SEARCHABLE = {"metadataKey": "AMAZON_BEDROCK_TEXT", "language": "en", "status": "ACTIVE"}
 
 
-class Clock:
-    seconds = 0.0
-
-    def __call__(self) -> float:
-        return self.seconds
-
-
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> FakeSeconds:
+    return FakeSeconds(0.0)
 
 
 def an_index(*searchable: dict[str, str], **members: object) -> dict[str, Any]:
@@ -51,12 +45,12 @@ def an_index(*searchable: dict[str, str], **members: object) -> dict[str, Any]:
     return {"index": {**index, **members}}
 
 
-def watching(client: Any, clock: Clock, search: Search = Search.HYBRID) -> IndexWatch:
+def watching(client: Any, clock: FakeSeconds, search: Search = Search.HYBRID) -> IndexWatch:
     return IndexWatch(client, ARN, search=search, dimensions=1024, now=clock)
 
 
 def test_an_index_that_is_made_for_it_is_looked_up_now_and_then(
-    client: Any, stubber: Stubber, clock: Clock
+    client: Any, stubber: Stubber, clock: FakeSeconds
 ) -> None:
     stubber.add_response("get_index", an_index(), {"indexArn": ARN})
     watch = watching(client, clock)
@@ -89,7 +83,7 @@ def test_an_index_that_is_made_for_it_is_looked_up_now_and_then(
     ],
 )
 def test_what_an_index_lacks_is_told(
-    client: Any, stubber: Stubber, clock: Clock, answer: dict[str, Any], reason: str
+    client: Any, stubber: Stubber, clock: FakeSeconds, answer: dict[str, Any], reason: str
 ) -> None:
     stubber.add_response("get_index", answer)
 
@@ -97,7 +91,7 @@ def test_what_an_index_lacks_is_told(
 
 
 def test_an_index_that_is_being_built_or_not_told_of_is_not_ready_and_looked_up_again_soon(
-    client: Any, stubber: Stubber, clock: Clock
+    client: Any, stubber: Stubber, clock: FakeSeconds
 ) -> None:
     """And one from before there were modes is classic."""
     old = an_index()
@@ -127,7 +121,7 @@ def test_an_index_that_is_being_built_or_not_told_of_is_not_ready_and_looked_up_
     ],
 )
 def test_only_what_the_search_needs_is_wanted(
-    client: Any, stubber: Stubber, clock: Clock, search: Search, answer: dict[str, Any]
+    client: Any, stubber: Stubber, clock: FakeSeconds, search: Search, answer: dict[str, Any]
 ) -> None:
     stubber.add_response("get_index", answer)
 
@@ -135,7 +129,7 @@ def test_only_what_the_search_needs_is_wanted(
 
 
 def test_the_operator_is_told_once_in_a_while_and_of_each_reason(
-    client: Any, stubber: Stubber, clock: Clock, caplog: pytest.LogCaptureFixture
+    client: Any, stubber: Stubber, clock: FakeSeconds, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
     classic = an_index(indexMode="CLASSIC")
@@ -157,7 +151,7 @@ def test_the_operator_is_told_once_in_a_while_and_of_each_reason(
 
 
 def test_an_index_that_refused_is_looked_up_before_the_next_search(
-    client: Any, stubber: Stubber, clock: Clock, caplog: pytest.LogCaptureFixture
+    client: Any, stubber: Stubber, clock: FakeSeconds, caplog: pytest.LogCaptureFixture
 ) -> None:
     stubber.add_response("get_index", an_index())
     watch = watching(client, clock)
@@ -170,7 +164,7 @@ def test_an_index_that_refused_is_looked_up_before_the_next_search(
     assert "QueryVectors answered ValidationException" in caplog.text
 
 
-def test_of_several_who_ask_at_once_one_looks_it_up(clock: Clock) -> None:
+def test_of_several_who_ask_at_once_one_looks_it_up(clock: FakeSeconds) -> None:
     start = threading.Barrier(8)
 
     class Slow:
@@ -231,24 +225,6 @@ def test_only_what_is_built_of_bedrocks_text_in_an_enhanced_index_can_be_searche
     state = S3VectorsIndexes(client).state(INDEX)
 
     assert state == IndexState(is_enhanced=is_enhanced, text_search=text_search)
-
-
-def test_each_change_is_one_request_of_the_one_key(client: Any, stubber: Stubber) -> None:
-    of_text = {"textSearchConfigurations": [{"metadataKey": TEXT}]}
-    in_german = {"textSearchConfigurations": [{"metadataKey": TEXT, "language": "de"}]}
-    indexes, updated = S3VectorsIndexes(client), {"indexArn": INDEX}
-    for change in ({"delete": of_text}, {"add": in_german}, {"add": of_text}):
-        stubber.add_response("update_metadata_configuration", updated, {**updated, **change})
-    mode = {"indexArn": INDEX, "indexMode": "ENHANCED"}
-    stubber.add_response("update_index_mode", {}, mode)
-    of_bucket = {"vectorBucketArn": BUCKET, "defaultIndexMode": "ENHANCED"}
-    stubber.add_response("put_vector_bucket_default_index_mode", {}, of_bucket)
-
-    indexes.remove_text_search(INDEX)
-    indexes.add_text_search(INDEX, "de")
-    indexes.add_text_search(INDEX, None)
-    indexes.enhance(INDEX)
-    indexes.enhance_those_to_come(BUCKET)
 
 
 def test_a_refusal_says_whether_it_will_pass(client: Any, stubber: Stubber) -> None:

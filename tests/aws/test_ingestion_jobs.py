@@ -69,17 +69,6 @@ def a_document(uri: str, status: str = "INDEXED", **members: Any) -> dict[str, A
     return {**IDS, "identifier": identifier, "status": status, "updatedAt": NOW, **members}
 
 
-def test_a_job_is_started_under_its_token_and_description(
-    jobs: BedrockIngestionJobs, stubber: Stubber
-) -> None:
-    asked = {**IDS, "clientToken": TOKEN, "description": "cat-1 run 1 round 0"}
-    stubber.add_response("start_ingestion_job", {"ingestionJob": a_job()}, asked)
-
-    job = start(jobs)
-
-    assert job == Job(job_id="JOB1234567", state=JobState.RUNNING, started_at=NOW, updated_at=NOW)
-
-
 def test_a_start_that_failed_or_was_not_answered_is_tried_again_under_its_token(
     jobs: BedrockIngestionJobs, stubber: Stubber, client: Any, monkeypatch: Any
 ) -> None:
@@ -131,30 +120,6 @@ def test_a_jobs_statistics_and_reasons_are_read_and_one_that_is_not_known_is_non
     assert (found.state, found.failed_documents) == (JobState.FAILED, 2)
     assert found.failure_reasons == ("one", "two")
     assert jobs.get(SOURCE, "JOB1234567") is None
-
-
-def test_our_own_job_is_adopted_by_its_description(
-    jobs: BedrockIngestionJobs, stubber: Stubber
-) -> None:
-    summaries = [
-        a_job("IN_PROGRESS", "JOB0000003", description="cat-1 run 1 round 2"),
-        a_job("COMPLETE", "JOB0000002", description="cat-1 run 1 round 1"),
-        a_job("COMPLETE", "JOB0000001"),
-    ]
-    newest_first = {"attribute": "STARTED_AT", "order": "DESCENDING"}
-    for _ in range(2):
-        stubber.add_response(
-            "list_ingestion_jobs",
-            {"ingestionJobSummaries": summaries},
-            {**IDS, "sortBy": newest_first},
-        )
-
-    ours = jobs.running(SOURCE, description="cat-1 run 1 round 2")
-    none = jobs.running(SOURCE, description="cat-1 run 9 round 2")
-
-    assert ours is not None
-    assert ours.job_id == "JOB0000003"
-    assert none is None
 
 
 @pytest.mark.parametrize("code", ["ConflictException", "ValidationException"])
@@ -330,25 +295,6 @@ def test_a_document_is_named_by_its_id_and_carries_its_attributes(
     answer = direct.ingest(CUSTOM, [SUBMISSION], token=TOKEN)
 
     assert answer == {"doc-1": DocumentDetail(status="STARTING", updated_at=NOW)}
-
-
-def test_documents_are_deleted_by_their_ids(
-    direct: BedrockDirectDocuments, stubber: Stubber
-) -> None:
-    details = [a_detail("doc-1", "DELETING"), a_detail("doc-2", "NOT_FOUND")]
-    stubber.add_response(
-        "delete_knowledge_base_documents",
-        {"documentDetails": details},
-        {**IDS, "clientToken": TOKEN, "documentIdentifiers": [named("doc-1"), named("doc-2")]},
-    )
-
-    answer = direct.delete(CUSTOM, ["doc-1", "doc-2"], token=TOKEN)
-
-    assert isinstance(answer, dict)
-    assert {name: each.status for name, each in answer.items()} == {
-        "doc-1": "DELETING",
-        "doc-2": "NOT_FOUND",
-    }
 
 
 @pytest.mark.parametrize("count", [0, 11])

@@ -10,7 +10,7 @@ from stackroom.aws.knowledge_base import BedrockKnowledgeBase, rendered
 from stackroom.aws.retrieve_models import Reranking
 from stackroom.aws.retrieve_options import RetrieveOptions
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
-from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Has, any_of
+from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Has
 from stackroom.identity import Caller
 from stackroom.narrowing import conditions
 from stackroom.ports.retrieval import Passage, Search
@@ -124,14 +124,6 @@ def test_a_members_groups_are_sought_in_lists_and_pass_bedrocks_model(
     ]
 
     assert [each.passages for each in found] == [(), ()]
-
-
-def test_no_group_has_a_single_member() -> None:
-    sole = dict(rendered(Tenant("alice").filter(())))
-    choice = dict(rendered(any_of([Has("city", "Rome")])))
-
-    assert sole == {"equals": {"key": "user_id", "value": "alice"}}
-    assert choice == {"equals": {"key": "city", "value": "Rome"}}
 
 
 def a_page(*texts: str, **members: Any) -> dict[str, Any]:

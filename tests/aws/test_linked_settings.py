@@ -89,15 +89,6 @@ def test_an_entry_says_all_that_retrieve_can_be_told() -> None:
     assert settings.groups_in == "readers"
 
 
-@pytest.mark.parametrize("chosen", ["MANAGED", "NONE"])
-def test_the_services_own_model_reranks_as_the_entry_says(chosen: str) -> None:
-    options = read(vectorStoreType="MANAGED", managedReranking=chosen).options
-    configuration: Any = options.configuration(5, None)
-
-    assert configuration["managedSearchConfiguration"]["rerankingModelType"] == chosen
-    assert options.is_reranked is (chosen == "MANAGED")
-
-
 def test_an_entry_with_a_tool_of_its_own_may_say_anything_more() -> None:
     [settings] = linked_settings(
         json.dumps([{**ENTRY, "retrievalTool": "search_parts", "endpoint": "https://parts"}])

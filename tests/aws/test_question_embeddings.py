@@ -21,7 +21,6 @@ from stackroom.aws.question_embeddings import (
     QuestionEmbeddings,
     embedding_cache,
     get_embedding,
-    question_embeddings,
 )
 from stackroom.aws.redis_url import redis_url
 from stackroom.aws.settings import SearchSettings
@@ -144,20 +143,6 @@ def valkey(served: ValkeyServer, monkeypatch: pytest.MonkeyPatch) -> ValkeyServe
     return served
 
 
-@pytest.mark.processes
-def test_all_who_have_one_redis_embed_a_question_once(titan: Titan, valkey: ValkeyServer) -> None:
-    first, second = (
-        question_embeddings(titan.client, model=MODEL, dimensions=256, cache=embedding_cache())
-        for _ in range(2)
-    )
-
-    vectors = [first.embed("leave"), second.embed("leave")]
-
-    assert vectors[0] == vectors[1]
-    assert titan.asked == ["leave"]
-    assert second.tally.taken() == (1, 0)
-
-
 def test_stores_whose_documents_were_embedded_alike_get_one_vector(titan: Titan) -> None:
     embeddings = QuestionEmbeddings(titan.client)
 
@@ -178,12 +163,6 @@ def test_a_tenant_is_told_of_what_this_tenant_asked_before(
 
     assert told == [False, True, False, True, False]
     assert titan.asked == ["leave"]
-
-
-def test_without_redis_the_process_keeps_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("REDIS_URL", raising=False)
-
-    assert isinstance(embedding_cache(), MemoryEmbeddingCache)
 
 
 def test_another_provider_is_refused(titan: Titan) -> None:

@@ -163,14 +163,6 @@ def test_an_unknown_type_is_named_with_those_that_are_allowed() -> None:
     assert "a knowledge base of type 'SHELF'; allowed: 'BEDROCK', 'MANAGED'" in problem["msg"]
 
 
-def test_a_member_may_be_told_with_more_than_is_read_of_it() -> None:
-    pool = json.dumps([{**MEMBER, "colour": "green"}])
-
-    read = RetrieveSettings.from_env({**VARIABLES, "KB_POOL": pool}).kb_pool
-
-    assert read == (PoolMember.model_validate({**MEMBER, "type": "BEDROCK"}),)
-
-
 def found_in(knowledge_base: object) -> object:
     """The store itself, behind those that share, order and pace its answers."""
     while isinstance(knowledge_base, Coalesced | Paced | Reranked):
@@ -227,15 +219,6 @@ def test_a_managed_knowledge_base_is_searched_by_retrieve_and_has_no_answers_of_
     assert isinstance(found, BedrockKnowledgeBase)
     assert "managedSearchConfiguration" in found._options.configuration(5, None)
     assert list(answers_of_pool(made)) == [MEMBER["knowledge_base_id"]]
-
-
-def test_knowledge_bases_share_the_vectors_of_questions() -> None:
-    members = [{"knowledge_base_id": f"KB{each}", "index": INDEX} for each in (1, 2)]
-    made = use_cases(RetrieveSettings, *members, RETRIEVE_VIA="s3vectors")
-
-    one, other = map(found_in, made.retrieval.pool.values())
-
-    assert vars(one)["_embeddings"] is vars(other)["_embeddings"]
 
 
 def test_who_shows_passages_to_people_is_guarded_and_who_looks_for_them_is_not() -> None:

@@ -51,14 +51,6 @@ def test_no_more_than_asked_for_and_none_below_the_threshold(database: Database)
     assert found(similarity_threshold=0.3) == [0.9, 0.5]
 
 
-def test_a_knowledge_base_holds_its_own_documents_alone(database: Database) -> None:
-    database.put("one", base="one")
-    database.put("two", base="two")
-
-    assert [each.content for each in database.repository.search_similar("two", EAST)] == ["two"]
-    assert database.repository.search_similar("three", EAST) == ()
-
-
 def test_a_hybrid_search_ranks_by_meaning_and_by_words(database: Database) -> None:
     database.put("Rules for travel", EAST)
     database.put("Annual leave is thirty days", NORTH)
@@ -76,15 +68,6 @@ def test_a_hybrid_search_ranks_by_meaning_and_by_words(database: Database) -> No
         "Something else",
     ]
     assert [round(each.similarity, 3) for each in by_both] == [0.6, 0.8, 0.0]
-
-
-@pytest.mark.parametrize("question", ["", "the of and", "a & b | !c <-> ':*", "年次休暇", "\\"])
-def test_any_question_can_be_searched_by_words(database: Database, question: str) -> None:
-    database.put("Annual leave")
-
-    [match] = database.repository.search_hybrid("handbook", question, EAST)
-
-    assert match.content == "Annual leave"
 
 
 def test_the_knowledge_bases_of_a_user_are_theirs_alone(database: Database) -> None:
