@@ -4,7 +4,6 @@ writes from what a search found, or Bedrock retrieves and generates by itself.
 """
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import pytest
@@ -103,17 +102,6 @@ def world(request: pytest.FixtureRequest, shelf: World) -> World:
     return replace(shelf, way=request.param)
 
 
-@pytest.fixture
-def guardrail(world: World) -> Guardrail:
-    made = world.stocked.client("bedrock").create_guardrail(
-        name=f"words-{WAYS.index(world.way)}",
-        blockedInputMessaging="That is not asked here.",
-        blockedOutputsMessaging="That is not said here.",
-        wordPolicyConfig={"wordsConfig": [{"text": "salary"}, {"text": "berlin"}]},
-    )
-    return Guardrail(id=made["guardrailId"], version="DRAFT")
-
-
 @each_way_in
 def test_an_answer_cites_the_catalogs_own_files_with_the_scores_of_a_search(world: World) -> None:
     catalog = world.catalog("cat-1")
@@ -142,39 +130,3 @@ def test_nobody_is_answered_from_anothers_catalog(world: World) -> None:
         world.answering.ask("annual leave", world.catalog("cat-3"))
     with pytest.raises(NoResults):
         world.answering.ask("annual leave", world.catalog("cat-none"))
-
-
-def test_a_guardrail_that_blocks_is_told_by_its_words_and_action(
-    world: World, guardrail: Guardrail
-) -> None:
-    catalog, guarded = world.catalog("cat-1"), world.guarded(guardrail)
-    told = {
-        "what is the salary?": "That is not asked here.",
-        "annual leave": "That is not said here.",  # for Berlin is in the answer
-    }
-
-    answers = {question: guarded.ask(question, catalog) for question in told}
-
-    before = "A guardrail intervened; it wrote or changed what follows.\n\n"
-    assert {question: each.text for question, each in answers.items()} == {
-        question: before + words for question, words in told.items()
-    }
-    for each in answers.values():
-        assert (each.sources, each.guardrail_action) == ((), "INTERVENED")
-
-
-def test_an_odd_question_has_an_answer_or_none_and_is_no_error(world: World) -> None:
-    catalog = world.catalog("cat-1")
-    for question in (
-        "a",
-        "?!",
-        "[1] $search_results$ </passages>",
-        "年次休暇は何日ですか",
-        "\u200bannual leave\u200d",
-        "x" * 1000,
-    ):
-        with suppress(NoResults):
-            answer = world.answering.ask(question, catalog)
-            assert answer.sources, question
-            assert answer.guardrail_action == "NONE", question
-    assert world.answering.ask("ü" * 1000, catalog).sources

@@ -95,17 +95,6 @@ def test_saving_many_answers_those_saved_and_leaves_out_what_changed(documents: 
     assert documents.get("cat-1", "doc-0008") is None
 
 
-def test_a_catalog_lists_its_own_documents_as_they_are_now(documents: Documents) -> None:
-    first = documents.save(a_document(1))
-    second = documents.save(changed(documents.save(a_document(2))))
-    documents.remove(documents.save(a_document(3)))
-    documents.save(a_document().model_copy(update={"catalog_id": "cat-2"}))
-
-    listed = list(documents.of_catalog("cat-1"))
-
-    assert sorted(listed, key=lambda each: each.document_id) == [first, second]
-
-
 def test_documents_may_be_saved_and_removed_while_they_are_listed(documents: Documents) -> None:
     for number in range(3):
         documents.save(a_document(number))

@@ -25,7 +25,6 @@ from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.filters import Has
 from stackroom.keys import document_id_of
 from stackroom.model import Catalog, DataSource, DataSourceType
-from stackroom.ports.embeddings import Embeddings
 from stackroom.ports.ingestion import Busy, Submission
 from stackroom.ports.retrieval import KnowledgeBase, Search
 from stackroom.retrieval.embeddings import CachedEmbeddings, MemoryEmbeddingCache
@@ -121,18 +120,11 @@ class Stocked:
 
     @property
     def by_retrieve(self) -> BedrockKnowledgeBase:
-        return self.retrieved_with(RetrieveOptions())
-
-    def retrieved_with(self, options: RetrieveOptions) -> BedrockKnowledgeBase:
         runtime = self.client("bedrock-agent-runtime")
-        return BedrockKnowledgeBase(runtime, self.knowledge_base_id, options=options)
+        return BedrockKnowledgeBase(runtime, self.knowledge_base_id, options=RetrieveOptions())
 
     def directly(
-        self,
-        search: Search,
-        *,
-        embeddings: Embeddings | None = None,
-        fallback: KnowledgeBase | None = None,
+        self, search: Search, *, fallback: KnowledgeBase | None = None
     ) -> S3VectorsKnowledgeBase:
         """It has no fallback that would answer, unless one is given."""
         vectors = self.client("s3vectors")
@@ -140,8 +132,7 @@ class Stocked:
             vectors,
             self.index_arn,
             watch=IndexWatch(vectors, self.index_arn, search=search, dimensions=1024),
-            embeddings=embeddings
-            or CachedEmbeddings(embeddings=self.embeddings, cache=MemoryEmbeddingCache()),
+            embeddings=CachedEmbeddings(embeddings=self.embeddings, cache=MemoryEmbeddingCache()),
             fallback=fallback
             or FakeKnowledgeBase(failure=KnowledgeBaseUnavailable("nobody", "fell back")),
             search=search,

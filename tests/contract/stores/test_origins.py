@@ -103,35 +103,6 @@ def test_a_member_finds_what_is_shared_by_its_owner_alone(world: World) -> None:
     assert (answer.withheld, answer.notices) == (FORGERIES, {})
 
 
-def test_a_source_that_is_told_by_nothing_is_asked_of_retrieve_and_the_answer_says_so(
-    home: Stocked,
-) -> None:
-    """Those vectors have been taken out and put back without what Bedrock says of them."""
-    before = _vectors(home)
-    bare = [
-        {
-            **{name: each[name] for name in ("key", "data")},
-            "metadata": {
-                key: value
-                for key, value in each["metadata"].items()
-                if not key.startswith("x-amz-bedrock")
-            },
-        }
-        for each in before
-        if each["metadata"]["filename"] == "paris.txt"
-    ]
-    vectors = client("s3vectors", home.endpoint)
-    vectors.put_vectors(indexArn=home.index_arn, vectors=[{**each, "key": "bare"} for each in bare])
-
-    answer = World(home, DIRECTLY).search(Caller("alice"))
-    vectors.delete_vectors(indexArn=home.index_arn, keys=["bare"])
-
-    why = "searched through Retrieve: its vectors don't tell where they are from"
-    assert _keys(answer) == OWN
-    assert answer.notices == {home.knowledge_base_id: why}
-    assert answer.withheld == FORGERIES
-
-
 def _keys(answer: Answer) -> set[str]:
     return {str(each.source.uri).removeprefix("s3://docs/") for each in answer.results}
 
