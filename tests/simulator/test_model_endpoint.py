@@ -93,30 +93,6 @@ def test_why_a_model_cant_be_asked_is_in_the_log(caplog: pytest.LogCaptureFixtur
     assert ModelEndpoint.of({}) is None
 
 
-@holds("generate.citations")
-def test_a_models_marks_become_citations(shelf: tuple[World, str], chat: ChatEndpoint) -> None:
-    world, knowledge_base = shelf
-    chat.says = "They sleep at sea [1].\nThey eat, too [2][1]. In 1990 [7], nobody knew.\n"
-
-    answer = world.answer(knowledge_base, QUESTION)
-
-    text = "They sleep at sea.\nThey eat, too. In 1990 [7], nobody knew."
-    assert answer["output"]["text"] == text
-    cited = [
-        (
-            part["text"],
-            text[part["span"]["start"] : part["span"]["end"] + 1],
-            [each["content"]["text"] for each in citation["retrievedReferences"]],
-        )
-        for citation in answer["citations"]
-        for part in [citation["generatedResponsePart"]["textResponsePart"]]
-    ]
-    assert cited == [
-        ("They sleep at sea.", "They sleep at sea.", ["Otters sleep at sea."]),
-        ("They eat, too.", "They eat, too.", [EVIL, "Otters sleep at sea."]),
-    ]
-
-
 @holds("generate.placeholders")
 def test_the_prompt_quotes_passages_as_data_and_replaces_nothing_twice(
     shelf: tuple[World, str], chat: ChatEndpoint

@@ -302,22 +302,6 @@ def is_active(world: World, index: str) -> bool:
     return all(each["status"] == "ACTIVE" for each in searches(world, index))
 
 
-@holds("text-search.backfill", "text-search.keys")
-def test_an_index_is_made_searchable_by_keys_that_no_filter_may_use(world: World) -> None:
-    arn = world.index(dimension=1, non_filterable=["text"], searched={"text": "de", "title": None})
-
-    described = world.s3vectors.get_index(indexArn=arn)["index"]
-
-    assert described["indexMode"] == "ENHANCED"
-    assert described["metadataConfiguration"] == {
-        "nonFilterableMetadataKeys": ["text"],
-        "textSearchConfigurations": [
-            {"metadataKey": "text", "language": "de", "status": "ACTIVE"},
-            {"metadataKey": "title", "status": "ACTIVE"},
-        ],
-    }
-
-
 @holds("text-search.backfill", "text-search.building", "query.text-building")
 def test_a_key_that_is_added_later_is_built_then_finds_what_was_there(
     world_at: Callable[..., World],

@@ -110,15 +110,6 @@ def searching(brief: Brief, listener: Listener) -> None:
     listener.said(turn(f"By the plans: {found['results'][0]['content']}", is_last=True))
 
 
-def test_a_question_is_accepted_and_handed_on_by_its_ids_alone(office: Office) -> None:
-    run = office.start(groups=("hr",))
-
-    assert (run.state, run.message, run.groups) == ("accepted", QUESTION.message, ("hr",))
-    assert office.queue.put_in == [("alice", run.id)]
-    assert office.runs.get("alice", run.id) == run
-    assert office.runs.of_agent("alice", office.agent_id) == [run]
-
-
 def test_another_user_finds_neither_run_nor_agent(office: Office) -> None:
     run = office.start()
 
@@ -208,21 +199,6 @@ def test_its_user_is_shown_nothing_of_ours(office: Office) -> None:
         *("inputTokens", "outputTokens", "toolCalls", "createdAt", "begunAt", "endedAt"),
     }
     assert wire["steps"][1]["knowledgeBaseName"] == "Plans"
-
-
-def test_a_search_that_breaks_is_told_without_what_it_said(
-    office: Office, caplog: pytest.LogCaptureFixture
-) -> None:
-    office.shelves.pool.failure = RuntimeError("secret")  # type: ignore[assignment] # of no port
-
-    def play(brief: Brief, listener: Listener) -> None:
-        listener.call(brief.tools[0], {"query": "leave"})
-        listener.said(turn("I can't tell.", is_last=True))
-
-    run = office.carried_out(play)
-
-    assert run.answer == "I can't tell."
-    assert "secret" not in caplog.text + run.model_dump_json()
 
 
 def test_a_run_that_is_handed_on_twice_is_carried_out_once(office: Office) -> None:

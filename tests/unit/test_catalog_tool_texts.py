@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from stackroom.catalog_tools.arguments import id_of, token_of
 from stackroom.catalog_tools.calls import Calls
-from stackroom.catalog_tools.texts import cell, counted, shown, size
+from stackroom.catalog_tools.texts import cell, shown, size
 from stackroom.catalogs.contents import require_what_its_name_says
-from stackroom.errors import KnowledgeBaseThrottled, NoResults, Throttled, ValidationError
+from stackroom.errors import KnowledgeBaseThrottled, Throttled, ValidationError
 from stackroom.identity import ToolCall
 from tests.files import pdf, word
 
@@ -32,10 +32,6 @@ def test_a_name_stays_in_its_cell(name: str) -> None:
     assert cell(name).replace("\\|", "").count("|") == 0
 
 
-def test_a_plain_name_is_shown_as_it_is() -> None:
-    assert shown("Größe – 年度.pdf") == "Größe – 年度.pdf"
-
-
 @pytest.mark.parametrize(
     ("number", "text"),
     [
@@ -49,10 +45,6 @@ def test_a_plain_name_is_shown_as_it_is() -> None:
 )
 def test_sizes(number: int, text: str) -> None:
     assert size(number) == text
-
-
-def test_one_is_singular() -> None:
-    assert (counted(1, "document"), counted(0, "document")) == ("1 document", "0 documents")
 
 
 def test_a_token_is_taken_back() -> None:
@@ -136,7 +128,3 @@ def test_it_says_when_to_call_again_where_that_is_known(
         "error_details": "Nothing is wrong with the call.",
         **metadata,
     }
-
-
-def test_no_other_refusal_does() -> None:
-    assert "retry_after_seconds" not in answer_to(NoResults())["metadata"]

@@ -13,14 +13,7 @@ from stackroom.errors import Unreadable
 from stackroom.inspection.extraction import Page, archive, read_pages
 from tests import files
 
-CUT_OFF = "the PDF is damaged or cut off; export it again and upload that"
-DAMAGED = "the {} is damaged; save it again and upload that"
-NO_ARCHIVE = (
-    "the file is not {} (not a ZIP archive), or is cut off; save it as {} and upload it again"
-)
 ALLOWED = "Allowed: pdf, docx, txt, md, csv, html, xlsx"
-NO_TEXT = "no text was found in the file"
-NOT_TEXT = "the file is not text, whatever its name says; save it as UTF-8 text and upload it again"
 
 
 def text_of(body: bytes, filename: str) -> str:
@@ -45,12 +38,6 @@ def test_a_pdf_is_read_page_by_page_blank_pages_included() -> None:
         Page(2, ""),
         Page(3, "Sabbatical after five years"),
     )
-
-
-def test_a_pdf_of_images_alone_is_sound_where_whoever_ingests_it_reads_them() -> None:
-    pages = read_pages(files.scanned_pdf("Seen", "Seen too"), "scan.pdf", scans=True)
-
-    assert pages == (Page(1, ""), Page(2, ""))
 
 
 def test_a_docx_gives_paragraphs_and_a_line_for_each_row_of_a_table() -> None:
@@ -163,55 +150,31 @@ def test_a_csv_in_latin_1_is_read_and_one_with_broken_quoting_keeps_every_row() 
     ("filename", "body", "expected"),
     [
         ("a.pdf", b"", "the file is empty"),
-        (
-            "a.pdf",
-            files.encrypted_pdf(),
-            "the PDF is encrypted; remove its password and upload it again",
-        ),
-        (
-            "a.pdf",
-            files.pdf_without_text(),
-            "no text was found in the PDF; it may be a scan, and this deployment reads no images:"
-            " run OCR over it and upload it again, or have it deployed with"
-            " -c parsing=foundation_model",
-        ),
-        ("a.pdf", files.truncated_pdf(), CUT_OFF),
-        ("a.pdf", files.truncated_linearised_pdf(), CUT_OFF),
-        ("a.pdf", files.word("A letter"), "the file is not a PDF, whatever its name says"),
-        ("a.docx", files.word_that_is_no_zip(), NO_ARCHIVE.format("a DOCX", "DOCX")),
-        (
-            "a.docx",
-            files.encrypted_office(),
-            "the file is encrypted or in an old Office format; remove its password, "
-            "save it as DOCX and upload it again",
-        ),
-        ("a.docx", files.word_with_doctype(), DAMAGED.format("DOCX")),
-        ("a.docx", files.lying_word_bomb(), DAMAGED.format("DOCX")),
-        ("a.docx", files.entity_bomb(), DAMAGED.format("DOCX")),
-        ("a.docx", files.archive({"readme.txt": "hello"}), DAMAGED.format("DOCX")),
-        (
-            "a.docx",
-            files.workbook({"A": [["x"]]}),
-            "the file is not a DOCX, whatever its name says",
-        ),
-        ("a.docx", files.word(), NO_TEXT),
-        ("a.xlsx", b"not a workbook", NO_ARCHIVE.format("an XLSX", "XLSX")),
-        ("a.xlsx", files.word("A letter"), DAMAGED.format("XLSX")),
-        ("a.xlsx", files.workbook({"Empty": []}), NO_TEXT),
-        ("a.txt", b" \r\n\t\n", NO_TEXT),
-        (
-            "a.txt",
-            files.utf16_text("cut")[:-1],
-            "the file says it is UTF-16 text but is damaged or cut off; "
-            "save it as UTF-8 text and upload it again",
-        ),
+        ("a.pdf", files.encrypted_pdf(), "remove its password"),
+        ("a.pdf", files.pdf_without_text(), "run OCR over it"),
+        ("a.pdf", files.truncated_pdf(), "is damaged or cut off; export it again"),
+        ("a.pdf", files.truncated_linearised_pdf(), "is damaged or cut off; export it again"),
+        ("a.pdf", files.word("A letter"), "is not a PDF"),
+        ("a.docx", files.word_that_is_no_zip(), "is not a DOCX (not a ZIP archive)"),
+        ("a.docx", files.encrypted_office(), "encrypted or in an old Office format"),
+        ("a.docx", files.word_with_doctype(), "the DOCX is damaged"),
+        ("a.docx", files.lying_word_bomb(), "the DOCX is damaged"),
+        ("a.docx", files.entity_bomb(), "the DOCX is damaged"),
+        ("a.docx", files.archive({"readme.txt": "hello"}), "the DOCX is damaged"),
+        ("a.docx", files.workbook({"A": [["x"]]}), "the file is not a DOCX"),
+        ("a.docx", files.word(), "no text was found"),
+        ("a.xlsx", b"not a workbook", "is not an XLSX (not a ZIP archive)"),
+        ("a.xlsx", files.word("A letter"), "the XLSX is damaged"),
+        ("a.xlsx", files.workbook({"Empty": []}), "no text was found"),
+        ("a.txt", b" \r\n\t\n", "no text was found"),
+        ("a.txt", files.utf16_text("cut")[:-1], "says it is UTF-16 text but is damaged or cut off"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_file_that_can_not_be_read_says_what_to_do(
     filename: str, body: bytes, expected: str
 ) -> None:
-    assert reason(body, filename) == expected
+    assert expected in reason(body, filename)
 
 
 # As a linker fills them: wide fields of small numbers, with a zero in most second bytes.
@@ -232,7 +195,7 @@ NOISE = random.Random(8).randbytes(4096)
     ids=["program", "picture", "gzip", "zip", "noise", "utf-16"],
 )
 def test_a_binary_file_is_told_to_be_no_text_whatever_it_is_named(body: bytes) -> None:
-    assert reason(body, "notes.txt") == NOT_TEXT
+    assert "the file is not text" in reason(body, "notes.txt")
 
 
 def test_a_log_with_colours_and_a_printout_with_overstrikes_are_text() -> None:

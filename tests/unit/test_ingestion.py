@@ -85,17 +85,6 @@ def test_a_delayed_run_waits_before_it_does_anything(filled: Pipeline) -> None:
 # The end
 
 
-def test_with_nothing_left_the_run_ends(filled: Pipeline) -> None:
-    filled.index()
-    filled.runs.ask(CATALOG)
-
-    run = filled.execute()
-
-    assert filled.visited[-3:] == ["ReleaseRun", "IsWorklistSettled", "WorklistSettled"]
-    assert run.progress.outcome is RunOutcome.RELEASED
-    assert not filled.leases.kept[CATALOG].held
-
-
 def test_a_release_whose_answer_was_lost_is_the_same_release(filled: Pipeline) -> None:
     run = filled.execute(until="ReleaseRun")
     filled.ingestion.release(run)
@@ -422,18 +411,6 @@ def test_who_asks_after_the_run_is_released_has_another(shared: Pipeline) -> Non
 
     assert f"{SHARED_WORKLIST}-2" in shared.executions.started
     assert entries(shared) == {BOBS}
-
-
-def test_a_catalog_that_is_to_go_is_closed_once_it_is_empty(shared: Pipeline) -> None:
-    shared.drop(KEY)
-    shared.execute(SHARED_WORKLIST)
-    shared.catalogs.mark_deleting(CATALOG, at=shared.clock())
-    shared.delete()
-
-    shared.execute(SHARED_WORKLIST)
-
-    assert shared.catalogs.kept == {}
-    assert entries(shared) == set()
 
 
 def test_catalogs_of_a_knowledge_base_that_left_wait_for_its_return(shared: Pipeline) -> None:

@@ -5,8 +5,6 @@ import time
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from stackroom.inspection.running_lines import running_lines
 from stackroom.navigation import listed_lines, looks_like_navigation
@@ -97,13 +95,6 @@ def test_text_between_two_lists_is_text() -> None:
     listed = listed_lines(lines)
 
     assert listed == {*range(1, 6), *range(11, 16)}
-
-
-@given(st.text(alphabet=st.sampled_from("aZé7 .,\t\n…·-[](#)*iv"), max_size=400))
-def test_whatever_the_text_is_the_lines_are_its_own(text: str) -> None:
-    lines = text.splitlines()
-
-    assert listed_lines(lines) <= set(range(len(lines)))
 
 
 def test_lines_made_to_keep_it_busy_take_a_moment() -> None:
@@ -197,16 +188,3 @@ def test_what_stands_below_a_header_is_text_though_it_begins_with_the_number_of_
 )
 def test_text_stays_text(pages: list[list[str]]) -> None:
     assert found(pages) == [[] for _ in pages]
-
-
-LINES = st.lists(st.text(alphabet="ab 12ix\t-/", max_size=12), max_size=6)
-
-
-@given(st.lists(LINES, max_size=12))
-def test_whatever_the_pages_are_no_line_comes_from_elsewhere(pages: list[list[str]]) -> None:
-    running = running_lines(pages)
-
-    assert len(running) == len(pages)
-    assert all(
-        numbers <= set(range(len(lines))) for numbers, lines in zip(running, pages, strict=True)
-    )

@@ -37,16 +37,6 @@ def test_what_was_asked_is_added_to_the_tenant_and_never_replaces_it() -> None:
     )
 
 
-def test_the_largest_filter_stays_within_five_by_five() -> None:
-    asked = conditions({key: ["a", "b", "c", "d", "e"] for key in ("x", "y", "z")})
-
-    whole = Tenant("alice", "cat-1").filter(asked)
-
-    assert isinstance(whole, AllOf)
-    assert len(whole.conditions) == 5
-    assert max(len(group.choices) for group in whole.conditions if isinstance(group, AnyOf)) == 5
-
-
 @pytest.mark.parametrize("value", [["hr", "hr"], "hr"])
 def test_one_distinct_value_needs_no_group(value: object) -> None:
     assert conditions({"domain": value}) == (Has("domain", "hr"),)

@@ -10,15 +10,6 @@ from tests.records import NOW
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline, place_of
 
 
-def test_a_run_begins_with_its_first_step_and_round_and_nothing_done() -> None:
-    began = Run(worklist_id="cat", epoch=1).progress
-    first = Run(worklist_id="cat", epoch=1).went(RunOutcome.STARTED).progress
-
-    assert (began.steps, began.round, began.waits, began.served) == (0, 0, 0, 0)
-    assert (began.outcome, began.calls_at_work, began.documents.settled) == (None, 0, 0)
-    assert first.steps == 1
-
-
 def test_a_run_travels_as_json_and_arrives_as_it_was() -> None:
     names = (DocumentName(catalog_id="cat", document_id="doc", version=1),)
     call = DirectCall(accepted_at=NOW, began_at=NOW, documents=names)
