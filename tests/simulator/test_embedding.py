@@ -1,10 +1,8 @@
-"""Embeddings are near for what means the same, and the matrix in memory finds what is near."""
+"""Embeddings are near for what means the same, and as long as an index wants them."""
 
 import numpy as np
-import pytest
 
 from stackroom_local.simulator.embedding import WIDTH, MiniLM, resized
-from stackroom_local.simulator.memory_index import Entry, MemoryIndex
 
 PARAPHRASES = [
     ("How many days off do I get?", "Employees have 27 days of paid annual leave."),
@@ -46,39 +44,3 @@ def test_resizing_pads_with_zeros_or_cuts_to_length_one() -> None:
     assert np.array_equal(wide[:WIDTH], vector)
     assert not wide[WIDTH:].any()
     assert all(abs(float(np.linalg.norm(each)) - 1) < 1e-5 for each in (vector, narrow))
-
-
-@pytest.mark.parametrize("accepted", [3, 40])
-def test_the_nearest_of_the_accepted_documents_are_found(accepted: int) -> None:
-    vectors = _unit_vectors(400)
-    index = MemoryIndex()
-    index.add(
-        Entry(row=row, owner=("source", str(row // 10)), vector=vector, visible_from=0)
-        for row, vector in enumerate(vectors)
-    )
-
-    found = index.nearest(vectors[7], 5, lambda owner, _: int(owner[1]) < accepted)
-
-    cosines = vectors[: accepted * 10] @ vectors[7]
-    assert [row for row, _ in found] == np.argsort(-cosines)[:5].tolist()
-
-
-def test_what_expired_is_not_found_and_what_came_after_it_is() -> None:
-    vectors = _unit_vectors(300)
-    index = MemoryIndex()
-    old, new = ("source", "old"), ("source", "new")
-    index.add(Entry(row=row, owner=old, vector=vectors[row], visible_from=0) for row in range(299))
-    index.expire(old, 0)
-    index.add([Entry(row=299, owner=new, vector=vectors[299], visible_from=0)])
-
-    found = index.nearest(vectors[0], 5, lambda owner, attributes: True)
-
-    assert [row for row, _ in found] == [299]
-
-
-def _unit_vectors(count: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
-    vectors = np.random.default_rng(0).normal(size=(count, WIDTH)).astype(np.float32)
-    unit: np.ndarray[tuple[int, int], np.dtype[np.float32]] = vectors / np.linalg.norm(
-        vectors, axis=1, keepdims=True
-    )
-    return unit

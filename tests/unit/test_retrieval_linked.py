@@ -307,13 +307,14 @@ def stuck() -> Iterator[Stuck]:
     made.over.set()
 
 
-def ask(knowledge_base: Stuck, seconds: float) -> Replies:
+def ask(seconds: float, **pool: Stuck) -> Replies:
+    queries = tuple(Query(target=each, view=Everyone()) for each in pool)
     return ask_all(
-        Scope(queries=(Query(target="kb", view=Everyone()),), catalog_of=lambda _: None),
+        Scope(queries=queries, catalog_of=lambda _: None),
         "is there leave?",
-        pool={"kb": knowledge_base},
+        pool=pool,
         conditions=(),
-        limits={"kb": 5},
+        limits=dict.fromkeys(pool, 5),
         deadline=Deadline.after(seconds),
     )
 
@@ -321,10 +322,23 @@ def ask(knowledge_base: Stuck, seconds: float) -> Replies:
 def test_a_hundred_late_questions_keep_no_hundred_threads_and_are_told_why(stuck: Stuck) -> None:
     for _ in range(100):
         with pytest.raises(RetrievalFailed) as raised:
-            ask(stuck, 0.01)
+            ask(0.01, kb=stuck)
 
     assert stuck.asked == MOST  # each waits in a thread of its own
     assert "nothing to the questions before this one" in raised.value.failures["kb"]
+
+
+def test_what_is_given_up_before_it_was_begun_never_is(stuck: Stuck) -> None:
+    pool = {f"kb{number}": Stuck(stuck.over) for number in range(MOST + 4)}
+
+    with pytest.raises(RetrievalFailed):
+        ask(0.5, **pool)
+    stuck.over.set()
+    for thread in threading.enumerate():
+        if thread.name.startswith("ThreadPoolExecutor"):
+            thread.join(60)
+
+    assert sum(each.asked for each in pool.values()) == MOST
 
 
 def test_now_and_then_one_tries_and_if_it_is_answered_all_may() -> None:
