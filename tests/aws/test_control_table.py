@@ -126,6 +126,13 @@ def selections(dynamodb: Any) -> DynamoSelections:
     return DynamoSelections(client=dynamodb, table=CONTROL_TABLE)
 
 
+def test_a_selection_is_of_one_session_of_one_user(selections: DynamoSelections) -> None:
+    selections.keep("alice", "s1", "cat-1", until=UNTIL)
+
+    asked = [("alice", "s1"), ("alice", "s2"), ("bob", "s1")]
+    assert [selections.get(*each, at=NOW) for each in asked] == ["cat-1", None, None]
+
+
 def test_it_is_over_in_time_though_dynamodb_removes_it_later(
     selections: DynamoSelections, dynamodb: Any
 ) -> None:

@@ -1,8 +1,8 @@
-"""Embeddings are near for what means the same, and as long as an index wants them."""
+"""Embeddings are near for what means the same, however long it is."""
 
 import numpy as np
 
-from stackroom_local.simulator.embedding import WIDTH, MiniLM, resized
+from stackroom_local.simulator.embedding import MiniLM
 
 PARAPHRASES = [
     ("How many days off do I get?", "Employees have 27 days of paid annual leave."),
@@ -33,14 +33,3 @@ def test_the_tail_of_a_long_text_counts() -> None:
     without = float(embedder.embed(filler) @ embedder.embed("volcano eruption"))
 
     assert with_tail > without + 0.1
-
-
-def test_resizing_pads_with_zeros_or_cuts_to_length_one() -> None:
-    vector = MiniLM().embed("a sentence")
-
-    wide, narrow = resized(vector, 1024), resized(vector, 256)
-
-    assert vector.shape == (WIDTH,)
-    assert np.array_equal(wide[:WIDTH], vector)
-    assert not wide[WIDTH:].any()
-    assert all(abs(float(np.linalg.norm(each)) - 1) < 1e-5 for each in (vector, narrow))

@@ -72,20 +72,6 @@ def use_of(answer: Mapping[str, Any]) -> dict[str, Any]:
     return use
 
 
-def test_a_scripted_model_uses_a_tool_and_quotes_what_was_found(world: World) -> None:
-    script(world, SEARCHES, CITES)
-
-    first = converse(world, ASKS)
-    use = use_of(first)
-    found = result(use, "The pump is greased every 200 hours (manual.pdf).")
-    second = converse(world, ASKS, first["output"]["message"], found)
-
-    assert first["stopReason"] == "tool_use"
-    assert (use["name"], use["input"]) == ("search", {"query": "How often is the pump greased?"})
-    assert second["stopReason"] == "end_turn"
-    assert second["output"]["message"]["content"] == [{"text": "200 hours, says manual.pdf."}]
-
-
 @holds("converse.stream")
 @pytest.mark.parametrize("streaming", [False, True])
 def test_a_strands_agent_runs_unmodified(world: World, streaming: bool) -> None:
