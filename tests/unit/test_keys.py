@@ -4,6 +4,7 @@ from stackroom.keys import (
     Location,
     Unplaced,
     catalog_id_of,
+    is_document,
     is_folder_marker,
     is_ours,
     locate,
@@ -97,7 +98,9 @@ def test_a_key_that_is_unplaced_says_why_and_whose_it_is(
 
 
 def test_what_stackroom_writes_and_folder_markers_are_no_documents() -> None:
-    assert is_ours("alice/research/a.pdf.metadata.json")
-    assert is_ours("_pagemaps/doc-1.json.gz")
-    assert not is_ours("alice/research/metadata.json")
+    ours = ("alice/research/a.pdf.metadata.json", "_pagemaps/doc-1.json.gz")
+
+    assert all(map(is_ours, ours))
     assert is_folder_marker("alice/research/")
+    assert not any(map(is_document, (*ours, "alice/research/")))
+    assert is_document("alice/research/metadata.json")
