@@ -163,6 +163,14 @@ def test_an_unknown_type_is_named_with_those_that_are_allowed() -> None:
     assert "a knowledge base of type 'SHELF'; allowed: 'BEDROCK', 'MANAGED'" in problem["msg"]
 
 
+def test_a_member_may_be_told_with_more_than_is_read_of_it() -> None:
+    pool = json.dumps([{**MEMBER, "colour": "green"}])
+
+    read = RetrieveSettings.from_env({**VARIABLES, "KB_POOL": pool}).kb_pool
+
+    assert read == (PoolMember.model_validate({**MEMBER, "type": "BEDROCK"}),)
+
+
 def found_in(knowledge_base: object) -> object:
     """The store itself, behind those that share, order and pace its answers."""
     while isinstance(knowledge_base, Coalesced | Paced | Reranked):
