@@ -47,9 +47,7 @@ class SharedKnowledgeBases:
 
     def given(self, scope: Construct) -> GivenKnowledgeBases:
         """Raises ValueError for what no knowledge base can be."""
-        given = GivenKnowledgeBases.of(
-            scope, [{**each, "generation": False} for each in self.described]
-        )
+        given = GivenKnowledgeBases.of(scope, self.described)
         length = len(_variable(given).encode())
         if length > _LONGEST:
             raise ValueError(

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
@@ -20,6 +20,9 @@ Store = Literal["S3_VECTORS", "OPENSEARCH_SERVERLESS", "RDS", "MANAGED"]
 
 # KnowledgeBaseIdentifier in the API model of bedrock-agent-runtime, botocore 1.44.5.
 _ID = re.compile(r"[0-9a-zA-Z]{10}")
+_ARN = re.compile(
+    r"arn:aws[a-z-]*:bedrock:(?P<region>[a-z0-9-]+):(?P<account>\d{12}):knowledge-base/[0-9a-zA-Z]{10}"
+)
 _LONGEST_DESCRIPTION = 200  # of one that is made; API model of bedrock-agent, botocore 1.44.5
 
 
@@ -32,7 +35,9 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
             stack, "Rules", create=KnowledgeBaseCreation(bucket=documents, prefix="rules/")
         )
 
-    One that is made lets others refer to it: `.knowledge_base_arn`, `.knowledge_base_id`,
+    `.from_knowledge_base_arn(stack, "Handbook", arn)` takes the ARN of one that exists, and
+    `.grant_retrieve(function)` lets others than an agent search it, as in AWS's own constructs. One
+    that is made lets others refer to it: `.knowledge_base_arn`, `.knowledge_base_id`,
     `.data_source_id`, and `.created` with role, index, knowledge base and data source.
 
     name: what people and the model call it; with `create` also its name in Bedrock, so letters,
@@ -53,7 +58,7 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
     guardrail_version: its version, a number or DRAFT.
     vector_store_type: what the knowledge base stands on.
     generation: whether the agent may call RetrieveAndGenerate as well, which no tool of ours does.
-        IAM can't limit that to a knowledge base. Never with MANAGED, which can't.
+        IAM can't limit that to a knowledge base. Default: off. Never with MANAGED, which can't.
     override_search_type: SEMANTIC, or HYBRID with OPENSEARCH_SERVERLESS or RDS. Default: Bedrock's
         choice. Not with MANAGED.
     min_score: passages that score less are left out, 0 to 1. Default: none are.
@@ -83,7 +88,7 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
         guardrail_id: str | None = None,
         guardrail_version: str = "DRAFT",
         vector_store_type: Store = "S3_VECTORS",
-        generation: bool = True,
+        generation: bool = False,
         override_search_type: Literal["HYBRID", "SEMANTIC"] | None = None,
         min_score: float | None = None,
         reranking: Reranking | None = None,
@@ -120,6 +125,21 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
         self.created = None if create is None else self._made(name, create)
         self._embedding = {} if create is None or create.model is None else _embedding(create)
 
+    @classmethod
+    def from_knowledge_base_arn(
+        cls, scope: Construct, construct_id: str, knowledge_base_arn: str, **arguments: Any
+    ) -> Self:
+        """
+        One that exists, by its ARN, which may be a token; the other arguments as above.
+
+        Raises InvalidArgument for an ARN of something else, of another account or another region.
+        """
+        stack = cdk.Stack.of(scope)
+        if not cdk.Token.is_unresolved(knowledge_base_arn):
+            _check_arn(stack, f"{scope.node.path}/{construct_id}", knowledge_base_arn)
+        parts = stack.split_arn(knowledge_base_arn, cdk.ArnFormat.SLASH_RESOURCE_NAME)
+        return cls(scope, construct_id, knowledge_base_id=parts.resource_name, **arguments)
+
     @property
     def knowledge_base_id(self) -> str:
         if self.created is not None:
@@ -141,6 +161,17 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
             allowed = "known by its id; only what `create` makes has a data source here"
             raise InvalidArgument(self, "data_source_id", None, allowed)
         return self.created.data_source.attr_data_source_id
+
+    def grant_retrieve(self, grantee: iam.IGrantable) -> iam.Grant:
+        """
+        Lets a function or a role of one's own call Retrieve: `bedrock:Retrieve` on this knowledge
+        base alone. An agent that is given it needs no such call.
+        """
+        return iam.Grant.add_to_principal(
+            grantee=grantee,
+            actions=["bedrock:Retrieve"],
+            resource_arns=[self.knowledge_base_arn],
+        )
 
     def generate_iam_permissions(self) -> list[iam.PolicyStatement]:
         return self._searching.statements(self, self.knowledge_base_arn)
@@ -180,6 +211,17 @@ def _check_place(owner: Construct, create: KnowledgeBaseCreation) -> None:
         if is_known and here != there:
             allowed = f"{here!r}, that of the stack"
             raise InvalidArgument(owner, f"{what} of the bucket in `create`", there, allowed)
+
+
+def _check_arn(stack: cdk.Stack, owner: str, arn: str) -> None:
+    found = _ARN.fullmatch(str(arn))
+    if found is None:
+        allowed = "an ARN like arn:aws:bedrock:{region}:{account}:knowledge-base/ABCDE12345"
+        raise InvalidArgument(owner, "knowledge_base_arn", arn, allowed)
+    for what, here in (("region", stack.region), ("account", stack.account)):
+        if not cdk.Token.is_unresolved(here) and found[what] != here:
+            allowed = f"of the {what} {here!r}, that of the stack"
+            raise InvalidArgument(owner, "knowledge_base_arn", arn, allowed)
 
 
 def _checked_id(

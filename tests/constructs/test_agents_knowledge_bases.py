@@ -36,9 +36,7 @@ def stack() -> cdk.Stack:
 @pytest.fixture
 def two(stack: cdk.Stack) -> list[BedrockKnowledgeBase]:
     return [
-        BedrockKnowledgeBase(
-            stack, name, knowledge_base_id=its_id, description=f"All {name}.", generation=False
-        )
+        BedrockKnowledgeBase(stack, name, knowledge_base_id=its_id, description=f"All {name}.")
         for name, its_id in (("Handbook", "AAAAAAAAAA"), ("Contracts", "BBBBBBBBBB"))
     ]
 

@@ -71,13 +71,53 @@ def readable(value: Any) -> Any:
 def test_searching_is_allowed_on_that_knowledge_base_and_generating_apart(
     stack: cdk.Stack,
 ) -> None:
-    assert statements(stack, existing(stack)) == [
-        {"Action": "bedrock:Retrieve", "Resource": f"{ARN}knowledge-base/ABCDE12345"},
+    retrieve = {"Action": "bedrock:Retrieve", "Resource": f"{ARN}knowledge-base/ABCDE12345"}
+
+    assert statements(stack, existing(stack)) == [retrieve]
+    assert statements(cdk.Stack(), existing(cdk.Stack(), generation=True)) == [
+        retrieve,
         {"Action": "bedrock:RetrieveAndGenerate", "Resource": "*"},
     ]
-    assert statements(cdk.Stack(), existing(cdk.Stack(), generation=False)) == [
-        {"Action": "bedrock:Retrieve", "Resource": f"{ARN}knowledge-base/ABCDE12345"}
-    ]
+
+
+def test_one_is_known_by_its_arn_and_granted_as_aws_s_own_constructs_do() -> None:
+    stack = cdk.Stack(env=cdk.Environment(account="111122223333", region="eu-central-1"))
+    arn = "arn:aws:bedrock:eu-central-1:111122223333:knowledge-base/ABCDE12345"
+    role = iam.Role(stack, "Reader", assumed_by=iam.AccountRootPrincipal())  # type: ignore[arg-type]
+
+    of_arn = BedrockKnowledgeBase.from_knowledge_base_arn(stack, "Laws", arn, enable_acl=True)
+    of_arn.grant_retrieve(role)
+
+    assert of_arn.export_configuration()["enableAcl"]
+    assert (of_arn.knowledge_base_id, of_arn.name) == ("ABCDE12345", "Laws")
+    granted = {"Action": "bedrock:Retrieve", "Effect": "Allow"}
+    resource = stack.resolve(of_arn.knowledge_base_arn)
+    assert readable(resource) == arn.replace(":aws:", ":{partition}:")
+    assertions.Template.from_stack(stack).has_resource_properties(
+        "AWS::IAM::Policy",
+        {"PolicyDocument": {"Statement": [{**granted, "Resource": resource}]}},
+    )
+    # Only on deployment is it known which one an imported value means.
+    imported = BedrockKnowledgeBase.from_knowledge_base_arn(
+        stack, "Imported", cdk.Fn.import_value("laws")
+    )
+    assert {"Fn::ImportValue": "laws"} in _leaves(stack.resolve(imported.knowledge_base_id))
+    for wrong, allowed in (
+        ("arn:aws:s3:::laws", "an ARN like arn:aws:bedrock:"),
+        (arn.replace("eu-central-1", "us-east-1"), "of the region 'eu-central-1'"),
+        (arn.replace("1111", "9999"), "of the account '111122223333'"),
+    ):
+        with pytest.raises(
+            InvalidArgument, match=f"Other: knowledge_base_arn '{wrong[:20]}.*{allowed}"
+        ):
+            BedrockKnowledgeBase.from_knowledge_base_arn(stack, "Other", wrong)
+
+
+def _leaves(value: Any) -> list[Any]:
+    """Of intrinsic functions, the innermost."""
+    inside = list(value.values()) if isinstance(value, dict) else value
+    found = [leaf for each in inside if isinstance(each, dict | list) for leaf in _leaves(each)]
+    return found or [value]
 
 
 def test_a_managed_one_is_searched_and_never_has_a_model_answer(stack: cdk.Stack) -> None:
@@ -102,15 +142,15 @@ def test_a_guardrail_and_models_that_filter_or_rank_are_asked_by_right_on_them_a
         stack = cdk.Stack()
         return statements(stack, existing(stack, **arguments))[1:]
 
-    assert added(guardrail_id="gr123", generation=False) == [
+    assert added(guardrail_id="gr123") == [
         {"Action": "bedrock:ApplyGuardrail", "Resource": f"{ARN}guardrail/gr123"}
     ]
-    assert added(**ranked)[1:] == [
+    assert added(**ranked, generation=True)[1:] == [
         {"Action": "bedrock:Rerank", "Resource": "*"},
         {**invoking, "Resource": f"{models}/amazon.rerank-v1:0"},
     ]
-    assert added(**ranked, generation=False) == []
-    assert added(**filtered, generation=False) == [{**invoking, "Resource": f"{models}/{CLAUDE}"}]
+    assert added(**ranked) == []
+    assert added(**filtered) == [{**invoking, "Resource": f"{models}/{CLAUDE}"}]
 
 
 def test_an_id_may_be_known_only_on_deployment(stack: cdk.Stack) -> None:
@@ -118,7 +158,7 @@ def test_an_id_may_be_known_only_on_deployment(stack: cdk.Stack) -> None:
 
     given = existing(stack, knowledge_base_id=parameter.value_as_string)
 
-    [retrieve, _] = stack.resolve(
+    [retrieve] = stack.resolve(
         [each.to_statement_json() for each in given.generate_iam_permissions()]
     )
     assert {"Ref": "Which"} in retrieve["Resource"]["Fn::Join"][1]

@@ -64,7 +64,7 @@ def synthesised(folder: Path) -> Assembly:
 
 
 def _clerk(stack: cdk.Stack, folder: Path) -> None:
-    """Whose knowledge bases have `generation`, which is the default."""
+    """Whose knowledge bases have `generation`."""
     tool = folder / "rates.py"
     tool.write_text(TOOL, "utf-8")
     read = [f"arn:aws:s3:::{INTAKE}/{RATES}", f"arn:aws:s3:::{INTAKE}/letters/*"]

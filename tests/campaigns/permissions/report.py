@@ -28,10 +28,10 @@ The same of three agents by `BatchAgent` (tests/campaigns/permissions/agent_stac
 runs in a process of its own, with the environment and against the role of its template: `clerk` has
 two knowledge bases, one with a guardrail and one that tells groups apart, a tool and documents in
 S3 with rights that the app states, a queue of questions and one of answers; `librarian` has the
-knowledge bases alone, with `generation=False`. Of {calls} calls, {denied} were not allowed; of
+knowledge bases alone. Of {calls} calls, {denied} were not allowed; of
 {granted} rights, {unused} were not used, but for {on_purpose} on purpose:
-`bedrock:RetrieveAndGenerate`, which `generation=True`, the default, grants for tools of one's own
-that have answers written. Stackroom's own tool only searches; `generation=False` leaves it out.
+`bedrock:RetrieveAndGenerate`, which `generation=True` grants the clerk for tools of one's own that
+have answers written. Stackroom's own tool only searches.
 """
 _OF_LAMBDA = "Used by Lambda itself:\n\n| action | on | for |\n|---|---|---|"
 # By the action's service, and where it is said that Lambda needs it of the function's role.

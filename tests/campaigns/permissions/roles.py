@@ -26,7 +26,7 @@ _POLLING = (
     "sqs:GetQueueUrl",
 )
 
-# Granted to an agent whose knowledge bases have `generation`, the default, for a tool of one's own
+# Granted to an agent whose knowledge bases have `generation`, for a tool of one's own
 # that has answers written; Stackroom's own tool only searches. IAM has no resource type for it.
 _ON_PURPOSE = ("bedrock:RetrieveAndGenerate", "*")
 
