@@ -8,7 +8,6 @@ CLI reads cdk.json, which bundles.
 """
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Mapping
@@ -23,6 +22,7 @@ os.environ.setdefault("JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION", "1")
 import aws_cdk as cdk
 
 from infra.console import ConsoleStack
+from infra.contexts import app_of
 from infra.data import DataStack
 from infra.deployment import Deployment
 from infra.gateway import GatewayStack
@@ -35,15 +35,9 @@ def build_app(outdir: str | None = None, context: Mapping[str, object] | None = 
     """
     The app, ready for `synth()`. `context` overrides cdk.json; the CLI's `-c` overrides both.
 
-    cdk.json holds the feature flags; python, pytest and the CLI must agree on them, and only the
-    CLI reads it by itself.
+    Raises ValueError for a setting that is wrong or that there isn't, naming it.
     """
-    shared = json.loads((ROOT / "cdk.json").read_text("utf-8"))["context"]
-    app = cdk.App(
-        outdir=outdir,
-        analytics_reporting=False,
-        context={**shared, "bundling": "none", **(context or {})},
-    )
+    app = app_of(outdir, context)
     deployment = Deployment.from_context(app)
 
     data = DataStack(app, f"{deployment.project}-data", deployment=deployment)
@@ -99,7 +93,11 @@ def main() -> None:
     os.environ.setdefault("CDK_VALIDATION", "false")
     under_cli = os.environ.get("CDK_OUTDIR")
     outdir = arguments.outdir or under_cli or str(ROOT / "cdk.out")
-    build_app(outdir, {"bundling": "full"} if arguments.bundle else None).synth()
+    try:
+        app = build_app(outdir, {"bundling": "full"} if arguments.bundle else None)
+    except ValueError as error:
+        sys.exit(f"infra/app.py: {error}")
+    app.synth()
 
 
 if __name__ == "__main__":

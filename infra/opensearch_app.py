@@ -9,7 +9,6 @@ gateway's role; they can be told, too (infra/opensearch_facts.py), and then noth
 """
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Mapping
@@ -25,6 +24,7 @@ os.environ.setdefault("JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION", "1")
 
 import aws_cdk as cdk
 
+from infra.contexts import app_of
 from infra.deployment import Deployment
 from infra.opensearch_retrieve import OpenSearchRetrieveStack
 from infra.opensearch_settings import Existing, Searched
@@ -43,14 +43,10 @@ def build_app(outdir: str | None = None, context: Mapping[str, object] | None = 
     """
     Ready for `synth()`; `context` overrides cdk.json, the CLI's `-c` overrides both.
 
-    Raises ValueError for a value that is missing or wrong, naming it.
+    Raises ValueError for a value that is missing or wrong, or that there isn't, naming it.
     """
-    shared = json.loads((ROOT / "cdk.json").read_text("utf-8"))["context"]
-    app = cdk.App(
-        outdir=outdir,
-        analytics_reporting=False,
-        context={**shared, "bundling": "none", **(context or {})},
-    )
+    of_search = [each.name for each in fields(Searched)]
+    app = app_of(outdir, context, settings=["project", "bundling", *_EXISTING, *of_search])
     deployment = Deployment.from_context(app)
     given = {name: str(app.node.try_get_context(name) or "") for name in _EXISTING}
     OpenSearchRetrieveStack(

@@ -62,8 +62,8 @@ class OpenSearchRetrieveStack(cdk.Stack):
             "Retrieve",
             deployment=deployment,
             package="opensearch_retrieve",
-            timeout=cdk.Duration.seconds(15),
-            memory_size=512,
+            timeout=cdk.Duration.seconds(existing.searched.timeout),
+            memory_size=existing.searched.memory,
             group=OPENSEARCH,
             environment={"KNOWLEDGE_BASES_CONFIG": json.dumps([entry])},
         )

@@ -17,6 +17,9 @@ _GATEWAY_ID = re.compile(r"([0-9a-z][-]?){1,100}-[0-9a-z]{10}")
 _INDEX = re.compile(r"[a-z0-9][a-z0-9._-]{0,254}")
 # Titan Text Embeddings V2's.
 _DIMENSIONS = (256, 512, 1024)
+# Lambda's: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+_LEAST_MEMORY, _MOST_MEMORY = 128, 10_240
+_LEAST_TIMEOUT, _MOST_TIMEOUT = 2, 900  # Lambda takes 1, which the function keeps for its answer
 TITAN = "amazon.titan-embed-text-v2:0"
 
 
@@ -26,7 +29,7 @@ class Searched:
     What is searched, and how. Each default is that of the function's own settings, too.
 
     `min_score` is of (1 + cosine) / 2. `source_key` is the attribute that tells a passage's source.
-    `hybrid` searches by words, too.
+    `hybrid` searches by words, too. `memory`, in MB, and `timeout`, in seconds, are the function's.
     """
 
     index_name: str = "knowledge-base"
@@ -39,6 +42,8 @@ class Searched:
     top_k: int = 5
     min_score: float = 0.55
     hybrid: bool = False
+    memory: int = 512
+    timeout: int = 15
 
     def __post_init__(self) -> None:
         """Raises ValueError naming what is wrong, and what is allowed."""
@@ -56,6 +61,12 @@ class Searched:
             raise ValueError(f"top_k {self.top_k!r} must be 1 to 20")
         if not 0 <= self.min_score <= 1:
             raise ValueError(f"min_score {self.min_score!r} must be 0 to 1")
+        if not _LEAST_MEMORY <= self.memory <= _MOST_MEMORY:
+            allowed = f"{_LEAST_MEMORY} to {_MOST_MEMORY} (MB)"
+            raise ValueError(f"memory {self.memory!r} must be {allowed}")
+        if not _LEAST_TIMEOUT <= self.timeout <= _MOST_TIMEOUT:
+            allowed = f"{_LEAST_TIMEOUT} to {_MOST_TIMEOUT} (seconds)"
+            raise ValueError(f"timeout {self.timeout!r} must be {allowed}")
         for name, value in asdict(self).items():
             if isinstance(value, str) and not value.strip():
                 raise ValueError(f"{name} must not be blank")

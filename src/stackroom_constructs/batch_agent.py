@@ -20,6 +20,7 @@ from stackroom_constructs.refusals import InvalidArgument, check_flag
 
 TIMEOUT = cdk.Duration.minutes(10)
 MEMORY_MB = 1024
+_BUNDLING = "stackroom:bundling"  # of the context
 # What the code calls of an agent that runs nobody's but Stackroom's.
 SERVICES = BASE_SERVICES | {
     "bedrock-agent-runtime",
@@ -190,8 +191,11 @@ class BatchAgent(BaseAgent):
         )
 
     def _with_dependencies(self) -> bool:
-        chosen = self.node.try_get_context("stackroom:bundling") or "full"
+        for name in self.node.get_all_context():
+            if name.startswith("stackroom:") and name != _BUNDLING:
+                raise InvalidArgument(self, "context", name, f"{_BUNDLING!r}, our only one")
+        chosen = self.node.try_get_context(_BUNDLING) or "full"
         if chosen not in ("full", "none"):
             allowed = "'full' or 'none'"
-            raise InvalidArgument(self, "context stackroom:bundling", chosen, allowed)
+            raise InvalidArgument(self, f"context {_BUNDLING}", chosen, allowed)
         return bool(chosen == "full")

@@ -163,6 +163,8 @@ def test_a_network_without_a_security_group_and_another_way_to_bundle_are_refuse
         AgentNetwork(vpc=vpc, security_groups=())
     with pytest.raises(ValueError, match="context stackroom:bundling 'docker' must be 'full' or"):
         an_agent(docker, tmp_path)
+    with pytest.raises(ValueError, match="context 'stackroom:bundle' must be 'stackroom:bundling'"):
+        an_agent(a_stack(**{"stackroom:bundle": "none"}), tmp_path)
 
 
 @pytest.mark.parametrize(

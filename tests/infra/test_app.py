@@ -5,6 +5,7 @@ import json
 import aws_cdk as cdk
 import pytest
 
+from infra.contexts import app_of
 from infra.deployment import Deployment
 from infra.fitting import MOST_TOKENS, PRIORITIES, Fitting
 from stackroom.aws.settings import FittingSettings
@@ -76,6 +77,16 @@ def test_a_wrong_setting_is_named(name: str, value: object) -> None:
 
     with pytest.raises(ValueError, match=f"context {name} .* (must|is not)"):
         Deployment.from_context(app)
+
+
+def test_a_setting_that_there_is_not_is_named_and_what_the_cdk_says_is_taken() -> None:
+    with pytest.raises(ValueError, match=r"'memory', 'pool_size' is no setting .*admission"):
+        app_of(None, {"memory": "512", "pool_size": 2, "retrieve_via": "bedrock"})
+
+    of_cdk = {"aws:cdk:enable-path-metadata": True, "@aws-cdk/core:some-flag": True}
+    told = app_of(None, {**of_cdk, "cli-telemetry": False}).node.get_all_context()
+
+    assert of_cdk == {name: told[name] for name in of_cdk}
 
 
 MANAGED = {"knowledge_base_type": "managed"}

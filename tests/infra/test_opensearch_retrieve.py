@@ -122,6 +122,8 @@ def test_every_default_can_be_told_otherwise() -> None:
         top_k="9",
         min_score="0.7",
         hybrid="true",
+        memory="1024",
+        timeout="30",
         collection_endpoint="https://finance.example.com",
     )
 
@@ -131,6 +133,8 @@ def test_every_default_can_be_told_otherwise() -> None:
     assert (entry.embedding_dimensions, entry.number_of_results) == (1024, 9)
     assert (entry.min_score, entry.override_search_type) == (0.7, "HYBRID")
     assert entry.collection_endpoint == "https://finance.example.com"
+    function = _only(told, "AWS::Lambda::Function")
+    assert (function["MemorySize"], function["Timeout"]) == (1024, 30)
     policy = _only(told, "AWS::OpenSearchServerless::AccessPolicy")
     assert "index/finance-docs/ledgers" in json.dumps(policy["Policy"])
 
@@ -148,6 +152,14 @@ def test_every_default_can_be_told_otherwise() -> None:
         ({"min_score": "1.5"}, "min_score 1.5 must be 0 to 1"),
         ({"index_name": "*"}, "index_name '*' must match"),
         ({"hybrid": "yes"}, "hybrid 'yes' must be true or false"),
+        ({"memory": "127"}, "memory 127 must be 128 to 10240"),
+        ({"timeout": "901"}, "timeout 901 must be 2 to 900"),
+        (
+            {"dimensions": "512"},
+            "context 'dimensions' is no setting of this app; allowed: bundling, ",
+        ),
+        # Of the other app, which takes the same cdk.json.
+        ({"retrieve_via": "bedrock"}, "context 'retrieve_via' is no setting of this app"),
         ({"text_field": " "}, "text_field must not be blank"),
     ],
 )

@@ -1,0 +1,58 @@
+"""
+The app of a script in this folder, with what `-c` may say to it.
+
+cdk.json holds the defaults and the feature flags; python, pytest and the CLI must agree on them,
+and only the CLI reads it by itself.
+"""
+
+import json
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+import aws_cdk as cdk
+
+_CDK_JSON = Path(__file__).parents[1] / "cdk.json"
+# What the CDK's CLI adds by itself; the last two come of `cdk acknowledge` and `cdk cli-telemetry`.
+_PREFIXES_OF_CDK = ("aws:cdk:", "@")
+_NAMES_OF_CDK = ("acknowledged-issue-numbers", "cli-telemetry")
+
+
+def app_of(
+    outdir: str | None,
+    context: Mapping[str, object] | None,
+    *,
+    settings: Collection[str] | None = None,
+) -> cdk.App:
+    """
+    Without packages for functions, unless told; `context` overrides cdk.json, `-c` overrides both.
+
+    settings: what this app reads. Default: what cdk.json states, but for the flags.
+
+    Raises ValueError for a name that is no setting of the app.
+    """
+    stated = json.loads(_CDK_JSON.read_text("utf-8"))["context"]
+    app = cdk.App(
+        outdir=outdir,
+        analytics_reporting=False,
+        context={**stated, "bundling": "none", **(context or {})},
+    )
+    if settings is None:
+        settings = [name for name in stated if not name.startswith(_PREFIXES_OF_CDK)]
+    told = app.node.get_all_context()
+    unknown = sorted(
+        name for name, value in told.items() if not _is_known(name, value, settings, stated)
+    )
+    if unknown:
+        raise ValueError(
+            f"context {', '.join(map(repr, unknown))} is no setting of this app; allowed:"
+            f" {', '.join(sorted(settings))}"
+        )
+    return app
+
+
+def _is_known(
+    name: str, value: object, settings: Collection[str], stated: Mapping[str, object]
+) -> bool:
+    """The CLI hands all of cdk.json to every app: another's default is no setting that is lost."""
+    is_cdks = name.startswith(_PREFIXES_OF_CDK) or name in _NAMES_OF_CDK
+    return is_cdks or name in settings or value == stated.get(name)
