@@ -130,6 +130,8 @@ def test_calls_are_told_with_who_and_errors_with_their_type_whether_observed_or_
     assert {each["user_id"] for each in calls} == {"ann"}
     outcomes = ["KnowledgeBaseNotFound", "ValidationError", "success"]
     assert sorted(each["outcome"] for each in calls) == sorted(outcomes * 2)
+    shown = {each["document_ids"] for each in calls if each["outcome"] == "success"}
+    assert shown == {"s3://theirs/a.txt"}
 
 
 def test_observed_each_search_is_told_and_each_knowledge_base_that_answered_is_counted(

@@ -230,18 +230,24 @@ def test_the_tools_limits_hold_for_what_is_shared_too_and_never_below_the_deploy
 
 def test_every_call_leaves_a_line_without_its_text(shelves: Shelves) -> None:
     shelves.pool.put("Leave is 30 days.", filename="leave.pdf", score=0.9)
+    hold(shelves, "leave for all", 0.9, "hr")
 
     shelves.ask({"query": "leave"})
     shelves.ask({"query": "secret"}, "cat-9")
     shelves.ask({"question": "secret"})
+    shelves.ask({"query": "leave"}, "HANDBOOK01", Caller("alice", ("hr",)))
 
     assert [each.outcome for each in shelves.lines] == [
         "success",
         "KnowledgeBaseNotFound",
         "ValidationError",
+        "success",
     ]
     assert shelves.lines[0].document_ids == ("doc-leave.pdf",)
-    assert [each.catalog_id for each in shelves.lines] == ["cat-1", "cat-9", "cat-1"]
+    # Nobody but Stackroom's own pool knows our ids.
+    assert shelves.lines[3].document_ids == ("s3://x/leave%20for%20all",)
+    catalogs = [each.catalog_id for each in shelves.lines]
+    assert catalogs == ["cat-1", "cat-9", "cat-1", "HANDBOOK01"]
     assert "secret" not in str(shelves.lines)
 
 

@@ -8,7 +8,7 @@ from stackroom.agents.available import AvailableKnowledgeBases
 from stackroom.agents.tool_answers import GONE, Asked, Response, asked_of, failure, success
 from stackroom.deadlines import Deadline
 from stackroom.errors import KnowledgeBaseNotFound, StackroomError
-from stackroom.gateway.access import SUCCESS, AccessLog, access_of
+from stackroom.gateway.access import SUCCESS, AccessLog, access_of, document_of
 from stackroom.gateway.encoding import encodable
 from stackroom.identity import Caller, ToolCall
 from stackroom.retrieval.linked import LinkedRetrieval
@@ -41,7 +41,7 @@ class Asking:
             answer = self._searched(tool, asked, caller, deadline)
             response = success(tool, asked, answer)
             shown = [
-                source.document_id
+                document_of(vars(source))
                 for each in answer.results
                 for source in (each.source, *each.other_sources)
             ]

@@ -17,7 +17,8 @@ UNKNOWN = "unknown"  # the tool of a call that doesn't tell, or names none of th
 # What the tools say when nothing is wrong with the call, as each of them spells it.
 FAULTS = frozenset({"UNAVAILABLE", "RetrievalFailed"})
 
-_LENGTH = 100  # characters of an id that are kept
+_LENGTH = 100  # characters of an id in an argument that are kept
+_SHOWN_LENGTH = 1_200  # and of a document that was shown: an S3 URI has room in it
 _SHOWN = 20  # documents; no tool shows passages of more
 
 
@@ -27,7 +28,7 @@ class Access:
     `outcome` is SUCCESS or the error that the caller was told.
 
     What was named, `catalog_id` and `document_id`, may be nobody's; `document_ids` are those whose
-    text or link was handed out.
+    text or link was handed out, as `document_of` tells them, with `%20` for a space.
     """
 
     tool: str
@@ -87,6 +88,14 @@ def access_of(
     )
 
 
+def document_of(source: Mapping[str, object]) -> object:
+    """
+    By what a result's document is known: its id, or in a linked knowledge base, which has none of
+    ours, its URI, and where its store has none either its name.
+    """
+    return source["document_id"] or source["uri"] or source["filename"]
+
+
 def _ids(place: object) -> Iterable[tuple[str, str]]:
     if isinstance(place, Mapping):
         for name in ("catalog_id", "document_id"):
@@ -95,9 +104,10 @@ def _ids(place: object) -> Iterable[tuple[str, str]]:
 
 
 def _distinct(shown: Iterable[object]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(_plain(each) for each in shown if isinstance(each, str)))
+    told = (_plain(each, _SHOWN_LENGTH) for each in shown if isinstance(each, str))
+    return tuple(dict.fromkeys("%20".join(each.split()) for each in told))
 
 
-def _plain(named: str) -> str:
+def _plain(named: str, length: int = _LENGTH) -> str:
     """Without what reorders or ends a line, for an argument may hold anything."""
-    return "".join(filter(is_plain, named))[:_LENGTH]
+    return "".join(filter(is_plain, named))[:length]

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import RetrievalError, StackroomError, Throttled
+from stackroom.gateway.access import document_of
 from stackroom.identity import Caller
 from stackroom.retrieval.arguments import (
     KNOWLEDGE_BASE_RETRIEVE,
@@ -106,12 +107,12 @@ def failure(error: StackroomError) -> Response:
 
 
 def documents_of(response: Response) -> Iterator[object]:
-    """The ids of the documents whose text a response shows, those that say the same too."""
+    """The documents whose text a response shows, those that say the same too."""
     results = response["results"]
     assert isinstance(results, list), "every response has results"
     for result in results:
         for source in (result["source"], *result.get("other_sources", ())):
-            yield source["document_id"]
+            yield document_of(source)
 
 
 def _result(result: Result) -> dict[str, object]:
