@@ -21,5 +21,43 @@ the function of an agent that answers events.
     agent = Agent(tools=catalog_tools(from_project()))  # by default from environment variables
     agent("Which catalogs do I have?", invocation_state={"user_id": "alice"})
 
+Each tool can be imported from here by its name, too; by environment variables, then:
+
+    from stackroom_agents import list_catalogs, query_catalog
+
+    agent = Agent(tools=[list_catalogs, query_catalog])
+
 Imports stackroom, and nothing of functions or the local mode. Needs the extra `agents`.
 """
+
+from functools import cache
+from typing import Any
+
+__all__ = [
+    "create_catalog",
+    "delete_catalog",
+    "delete_catalog_document",
+    "download_from_catalog",
+    "get_indexing_status",
+    "list_catalog_documents",
+    "list_catalogs",
+    "query_catalog",
+    "retrieve_from_knowledge_base",
+    "select_catalog",
+    "upload_to_catalog",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """A tool. Raises pydantic's ValidationError naming what is missing of the environment."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _tools()[name]
+
+
+@cache
+def _tools() -> dict[str, Any]:
+    # Imported here, since the functions of agents, which need none of them, start faster without.
+    from stackroom_agents.catalog_tools import catalog_tools  # noqa: PLC0415 - see above
+
+    return {each.tool_name: each for each in catalog_tools()}

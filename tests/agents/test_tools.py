@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from strands import Agent
 
+import stackroom_agents
 from examples.agent.scripted import Call, Script, ScriptedModel
 from stackroom.aws import session
 from stackroom.catalog_tools.tools import TOOLS
@@ -50,6 +51,25 @@ def test_each_tool_is_described_by_its_definition_and_by_nothing_else() -> None:
         # Strands adds an empty list of what is required, where nothing is.
         assert spec["inputSchema"]["json"] == {"required": [], **schema}
         assert not _IDENTITY & schema["properties"].keys()
+
+
+def test_the_package_exports_each_tool_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    stackroom_agents._tools.cache_clear()
+    with pytest.raises(ValueError, match="kb_docs_bucket"):
+        _ = stackroom_agents.create_catalog
+    for name, value in VARIABLES.items():
+        monkeypatch.setenv(name, value)
+
+    exported = {name: getattr(stackroom_agents, name) for name in stackroom_agents.__all__}
+
+    assert {name: each.tool_name for name, each in exported.items()} == {
+        each.name: each.name for each in (*TOOLS, RETRIEVE_FROM_KNOWLEDGE_BASE)
+    }
+    spec = Agent(model=ScriptedModel(_silent()), tools=[exported["list_catalogs"]])
+    assert list(spec.tool_registry.registry) == ["list_catalogs"]
+    with pytest.raises(ImportError, match="no_tool"):
+        exec("from stackroom_agents import no_tool")
+    stackroom_agents._tools.cache_clear()
 
 
 def test_the_caller_is_the_invocation_state_s_whatever_the_arguments_say(
