@@ -110,6 +110,13 @@ def test_a_web_page_gives_what_its_reader_sees() -> None:
     )
 
 
+def test_a_web_page_with_many_elements_is_not_taken_for_a_deep_one() -> None:
+    """Whose end tags are left out, or are another's, or which stand side by side."""
+    markup = b"<ul><li>x<br></ul>" * 10_001 + b"<div><span>y</div>" * 10_001 + b"<p>z" * 10_001
+
+    assert text_of(markup, "a.html").count("\n") == 3 * 10_001 - 1
+
+
 def test_a_web_page_is_decoded_as_it_declares_unless_that_is_wrong() -> None:
     declared = '<meta charset="iso-8859-5"><p>Привет'.encode("iso-8859-5")
     wrong = '<meta charset="utf-8"><p>Größe'.encode("latin-1")
@@ -166,6 +173,12 @@ def test_a_csv_in_latin_1_is_read_and_one_with_broken_quoting_keeps_every_row() 
         ("a.xlsx", b"not a workbook", "is not an XLSX (not a ZIP archive)"),
         ("a.xlsx", files.word("A letter"), "the XLSX is damaged"),
         ("a.xlsx", files.workbook({"Empty": []}), "no text was found"),
+        ("a.html", b"<p>x" + b"<section>" * 10_001, "10,000 elements inside each other"),
+        (
+            "a.html",
+            b"<div><span>x</div>" * 5_000 + b"<div>" * 10_001,
+            "10,000 elements inside each other",
+        ),
         ("a.txt", b" \r\n\t\n", "no text was found"),
         ("a.txt", files.utf16_text("cut")[:-1], "says it is UTF-16 text but is damaged or cut off"),
     ],

@@ -65,6 +65,9 @@ def test_the_headings_of_a_markdown_file(text: str, expected: list[str]) -> None
         ("<h2><div>Deep <p>er</p></div></h2>text", ["Deep er"]),
         ("<h1>Outer <div><h2>Inner</h2></div> end</h1>", ["Outer", "Inner"]),
         ("<h1></h1><h2> &nbsp; </h2><h3><img alt=x></h3><p>text", []),
+        # As Sphinx, and others, link a heading to itself.
+        ('<h1>Use<a class="headerlink" href="#use" title="Link">¶</a></h1>', ["Use"]),
+        ('<h2>C#<a href="#c">#</a> and <a href="#d">D</a> ¶ 7</h2>', ["C# and D ¶ 7"]),
         ("<h1>Fish &amp; chips &lt;new&gt;</h1>", ["Fish & chips <new>"]),
         ("<script>'<h1>no</h1>'</script><style>h1 {}</style><h1>Yes</h1>", ["Yes"]),
         ("<template><h1>no</h1></template><!-- <h1>no</h1> --><h1>Yes", ["Yes"]),

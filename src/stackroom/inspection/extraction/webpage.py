@@ -2,10 +2,12 @@
 
 import codecs
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from stackroom.errors import Unreadable
 from stackroom.inspection.extraction.headings import MAX_CHARACTERS, MAX_HEADINGS, Found
 from stackroom.inspection.extraction.page import Page, unpaged
 from stackroom.inspection.extraction.plain import decode
@@ -18,14 +20,32 @@ _INLINE = frozenset({
     "ins", "kbd", "label", "mark", "q", "s", "samp", "small", "span", "strike", "strong", "sub",
     "sup", "time", "tt", "u", "var", "wbr",
 })
+# What ends without an end tag, and what a parser opens anew where it was not closed: neither says
+# how deep a page is (WHATWG HTML, 13.1.2 and 13.2.4.3).
+_NOT_NESTED = frozenset({
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
+    "track", "wbr", "caption", "colgroup", "dd", "dt", "li", "optgroup", "option", "p", "rp", "rt",
+    "tbody", "td", "tfoot", "th", "thead", "tr", "a", "b", "big", "code", "em", "font", "i", "nobr",
+    "s", "small", "strike", "strong", "tt", "u",
+})
 # fmt: on
+_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9-]*)")
+_MAX_NESTING = (
+    10_000  # elements inside each other; what a parser takes for them grows by the square
+)
 _MAX_DEPTH = 32  # of a heading's own elements; text below that is not taken for its words
 _DECLARED = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 _HEAD_BYTES = 1_024  # where HTML wants the declaration to be (WHATWG HTML, 4.2.5.4)
 
 
 def read(body: bytes) -> tuple[Page, ...]:
-    tree = LexborHTMLParser(_markup(body))
+    markup = _markup(body)
+    if _is_too_deep(markup):
+        raise Unreadable(
+            f"the HTML has more than {_MAX_NESTING:,} elements inside each other, which is too"
+            " many to read; save it as UTF-8 text and upload it again"
+        )
+    tree = LexborHTMLParser(markup)
     tree.strip_tags(_HIDDEN)
     shown = _Shown()
     for node in tree.root.traverse(include_text=True) if tree.root else ():
@@ -51,13 +71,14 @@ class _Shown:
             self._inside = node
         elif self._inside is not None and not _is_within(node, self._inside):
             self._inside = None
-        piece = ""
+        piece, is_permalink = "", False
         if tag == "-text":
             piece = re.sub(r"\s+", " ", node.text_content or "")
+            is_permalink = _is_of_permalink(node.parent, piece)
         elif tag not in _INLINE:
             piece = "\n"
         self._pieces.append(piece)
-        if self._inside is not None:
+        if self._inside is not None and not is_permalink:
             self._headings[-1][1].append(piece)
 
     def text(self) -> str:
@@ -77,6 +98,34 @@ class _Shown:
         if section:
             self._sections.append(section)
             self._length += len(section) + 1
+
+
+def _is_of_permalink(parent: LexborNode | None, text: str) -> bool:
+    """Whether it is the sign of a link to the heading itself: Sphinx's ¶, or a # or § of others."""
+    if parent is None or parent.tag != "a" or any(map(str.isalnum, text)):
+        return False
+    return (parent.attributes.get("href") or "").startswith("#")
+
+
+def _is_too_deep(markup: str) -> bool:
+    if markup.count("<") <= _MAX_NESTING:
+        return False
+    inside: list[str] = []
+    open_of = Counter[str]()
+    for found in _TAG.finditer(markup):
+        ends, name = found[1], found[2].lower()
+        if name in _NOT_NESTED:
+            continue
+        if not ends:
+            inside.append(name)
+            open_of[name] += 1
+            if len(inside) > _MAX_NESTING:
+                return True
+        elif open_of[name]:  # it ends what was opened after it, too
+            while open_of[name] and (last := inside.pop()) != name:
+                open_of[last] -= 1
+            open_of[name] -= 1
+    return False
 
 
 def _is_within(node: LexborNode, heading: LexborNode) -> bool:
