@@ -41,8 +41,8 @@ Two kinds of people use it:
 In the local mode neither is needed: whoever may read its directory may be anybody (`--user`).
 
 What differs on a deployment: `reconcile` is the work of the deployed function, which goes on with
-the round that is under way; an operator deletes documents and no whole catalogs, which their owners
-do; files that somebody signed in drops go by links, one after the other.
+the round that is under way, and the same function deletes a catalog for an operator; files that
+somebody signed in drops go by links, one after the other.
 
 """
 _JSON = """

@@ -128,6 +128,14 @@ class PipelineFunctions:
         self.rights.look_for_silent_runs(handler)
         self.rights.read_documents(handler)
         self.rights.write_sidecars(handler)
+        # To delete a catalog for an operator, with all versions of its documents.
+        handler.allow("s3:ListBucketVersions", on=self.rights.data.bucket.bucket_arn)
+        handler.allow(
+            "s3:DeleteObject",  # which DeleteObjects takes beside the other [its API reference]
+            "s3:DeleteObjectVersion",
+            on=self.rights.deployment.document_arns(self.rights.scope, "*"),
+            because="A document may lie under any key.",
+        )
         handler.allow(
             "bedrock:ListDataSources",
             "bedrock:GetDataSource",

@@ -12,10 +12,15 @@ and leaves nothing of what is older to the next.
 An operator's `stackroom reconcile` wants to be told what was found: {"listed": true}. And with
 "dry_run": true nothing is mended, and no bookmark moved: what is left to compare is told in
 `resume`, which the next invocation is handed.
+
+An operator deletes a user's catalog by {"action": "delete_catalog", "user_id": "...", "catalog_id":
+"..."}, for it takes rights on the bucket that nobody but the pipeline has. While the answer says
+"is_asked_for": false, the same event goes on with it.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -71,6 +76,11 @@ class Request(BaseModel):
     resume: Resume = Resume()
 
 
+class OwnedCatalog(BaseModel):
+    user_id: str
+    catalog_id: str
+
+
 @cache
 def use_cases() -> UseCases:
     return UseCases.of(ReconcilerSettings.from_env(), client)
@@ -105,6 +115,8 @@ def rehearsal(resume: Resume) -> tuple[Reconciliation, Callable[[], Resume]]:
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    if event.get("action") == "delete_catalog":
+        return delete(OwnedCatalog.model_validate(event))
     report_search_indexes(use_cases().deployment)
     request = Request.model_validate(event)
     if request.dry_run:
@@ -139,6 +151,19 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     if request.dry_run:
         answer["resume"] = resume().model_dump()
     return answer
+
+
+def delete(catalog: OwnedCatalog) -> dict[str, Any]:
+    """A `CatalogDeletion`. Raises CatalogNotFound, or RecordChanged."""
+    deletion = use_cases().deletions.delete_catalog(catalog.user_id, catalog.catalog_id)
+    logger.info(
+        "catalog deleted for an operator",
+        user_id=catalog.user_id,
+        catalog_id=catalog.catalog_id,
+        documents=deletion.documents,
+        is_asked_for=deletion.is_asked_for,
+    )
+    return asdict(deletion)
 
 
 def _listing(

@@ -186,6 +186,11 @@ def test_what_an_operator_drops_retries_and_deletes_is_as_here(
     assert [each["unsearchable_since"] is not None for each in deleted["receipts"]] == [True]
     assert nina.record("charts/reef.txt") is None
 
+    emptied = operator.says("delete", "-u", "nina", "-c", "charts", "--yes")
+
+    assert emptied["catalog_status"] is None
+    assert nina.record("charts/b.exe") is None
+
 
 def outcomes(printed: str) -> dict[str, tuple[str, str | None]]:
     files = json.loads(printed)["files"]

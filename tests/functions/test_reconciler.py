@@ -14,6 +14,7 @@ from stackroom.aws import session
 from stackroom.aws.bookmark import DynamoBookmark
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.clock import utc_now
+from stackroom.errors import CatalogNotFound
 from stackroom.keys import Location, locate
 from stackroom.model import Document, DocumentStatus
 from stackroom.runs.placement import SharedSources
@@ -160,6 +161,33 @@ def test_when_no_round_is_due_a_lost_upload_waits_for_the_next(
     assert first == {"finished": True, "found": {}}
     assert reconcile(when_due=True) == {"finished": True, "found": {}}
     assert reconcile()["found"] == {"object_without_record": 1}
+
+
+def test_an_operator_has_a_catalog_deleted_and_another_users_is_none(
+    world: None, later: None, printed: Printed
+) -> None:
+    put(KEY)
+    reconcile()
+    catalog_id = document().catalog_id
+
+    def delete(user_id: str) -> dict[str, Any]:
+        named = {"user_id": user_id, "catalog_id": catalog_id}
+        answer: dict[str, Any] = reconciler.handler(
+            {"action": "delete_catalog", **named}, Hurried()
+        )
+        return answer
+
+    with pytest.raises(CatalogNotFound):
+        delete("bob")
+    deletion = delete("alice")
+
+    assert (deletion["documents"], deletion["is_asked_for"]) == (1, True)
+    assert len(deletion["receipt_ids"]) == 1
+    assert document().status is DocumentStatus.DELETING
+    versions = session.client("s3").list_object_versions(Bucket=BUCKET, Prefix="alice/research/")
+    assert "Versions" not in versions
+    told = printed.line("catalog deleted for an operator")
+    assert (told["user_id"], told["catalog_id"]) == ("alice", catalog_id)
 
 
 def test_after_a_power_cut_all_is_compared_from_the_start(

@@ -9,7 +9,6 @@ SiteError
 ├── SignInNeeded        nobody is signed in, or not any more
 ├── SignInFailed        the browser came back without a code, or the code was refused
 ├── NotTakenUp          an object's event has not come, or never will
-├── NotAnOperators      something that only the owner may do, by a tool
 └── ToolRefused         a tool or function of the deployment refused what it was asked
 """
 
@@ -69,15 +68,6 @@ class SignInFailed(SiteError):
 class NotTakenUp(SiteError):
     def __init__(self, key: str, why: str) -> None:
         super().__init__(f"{key!r}: {why}; see: stackroom status, stackroom receipts")
-
-
-class NotAnOperators(SiteError):
-    def __init__(self, user_id: str, catalog_id: str) -> None:
-        super().__init__(
-            f"a whole catalog is deleted by its owner, with all versions of its files: {user_id!r} "
-            f"signs in, and then: stackroom delete --catalog {catalog_id}; an operator deletes "
-            "documents, by their keys"
-        )
 
 
 class ToolRefused(SiteError):

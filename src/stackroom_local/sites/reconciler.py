@@ -1,14 +1,15 @@
-"""The reconciler of a deployment, set to work at once, for an operator who watches it."""
+"""The reconciler of a deployment, which does for operators what their own rights don't reach."""
 
 import json
 from collections.abc import Iterator
 from typing import Any
 
 from botocore.exceptions import ClientError
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from stackroom.audits.discrepancies import Discrepancy, Kind, Outcome
 from stackroom.aws.translation import THROTTLES, code_of
+from stackroom.deletions.deletions import CatalogDeletion
 from stackroom_local.sites.aws import FUNCTIONS, AwsSite
 from stackroom_local.sites.problems import ToolRefused
 
@@ -27,6 +28,9 @@ class _Answer(BaseModel):
     resume: dict[str, str | None] = {}
 
 
+_DELETION = TypeAdapter(CatalogDeletion)
+
+
 def of_function(site: AwsSite, *, dry_run: bool) -> Iterator[Discrepancy]:
     """
     What the function finds, an invocation after the other until all is compared.
@@ -37,7 +41,7 @@ def of_function(site: AwsSite, *, dry_run: bool) -> Iterator[Discrepancy]:
     request: dict[str, Any] = {"action": "reconcile", "listed": True, "dry_run": dry_run}
     finished = False
     while not finished:
-        answer = _invoked(site, request)
+        answer = _Answer.model_validate_json(_invoked(site, request))
         for each in answer.listed:
             yield Discrepancy(
                 kind=each.kind, what=each.what, remedy=each.remedy, outcome=each.outcome
@@ -48,7 +52,13 @@ def of_function(site: AwsSite, *, dry_run: bool) -> Iterator[Discrepancy]:
         request["resume"] = answer.resume
 
 
-def _invoked(site: AwsSite, request: dict[str, Any]) -> _Answer:
+def delete_catalog(site: AwsSite, user_id: str, catalog_id: str) -> CatalogDeletion:
+    """Of any user. Raises ToolRefused, as above."""
+    request = {"action": "delete_catalog", "user_id": user_id, "catalog_id": catalog_id}
+    return _DELETION.validate_json(_invoked(site, request))
+
+
+def _invoked(site: AwsSite, request: dict[str, Any]) -> bytes:
     try:
         answer = site.client(FUNCTIONS).invoke(
             FunctionName=_name(site), Payload=json.dumps(request).encode()
@@ -58,10 +68,10 @@ def _invoked(site: AwsSite, request: dict[str, Any]) -> _Answer:
             raise
         busy = f"{_name(site)} could not be started, as many functions run; try again soon"
         raise ToolRefused(busy) from error
-    body = answer["Payload"].read()
+    body: bytes = answer["Payload"].read()
     if answer.get("FunctionError"):
         raise ToolRefused(f"function {_name(site)} failed; its log says why: {_message(body)}")
-    return _Answer.model_validate_json(body)
+    return body
 
 
 def _message(body: bytes) -> str:

@@ -1,9 +1,10 @@
 """
-What deletes: the product's own use case here, the deletion of an object there.
+What deletes: the product's own use case here, what an operator's rights reach there.
 
 On AWS nobody but the pipeline's roles may touch a sidecar, and nobody but the gateway may call a
 tool's function, whatever an operator's credentials allow (infra/bucket_policy.py,
-infra/tool_policies.py). So an operator deletes the object, and its event does the rest.
+infra/tool_policies.py). So an operator deletes an object, and its event does the rest; a whole
+catalog, with all versions of its files, the reconciler deletes for them.
 """
 
 import time
@@ -14,8 +15,9 @@ from stackroom.deletions.deletions import CatalogDeletion
 from stackroom.errors import DocumentNotFound
 from stackroom.model import Document, DocumentStatus, Receipt
 from stackroom_local.product import Product
+from stackroom_local.sites import reconciler
 from stackroom_local.sites.aws import AwsSite
-from stackroom_local.sites.problems import NotAnOperators, NotTakenUp
+from stackroom_local.sites.problems import NotTakenUp
 
 _POLL_SECONDS = 0.5
 # An event comes "typically" within seconds and may take a minute or longer [S3 user guide:
@@ -72,8 +74,10 @@ class ObjectRemovals:
         site.client("s3").delete_object(Bucket=site.bucket, Key=key)
 
     def delete_catalog(self, user_id: str, catalog_id: str) -> CatalogDeletion:
-        """Raises NotAnOperators: what keeps a catalog's versions lets its owner's tools at them."""
-        raise NotAnOperators(user_id, catalog_id)
+        """Raises ToolRefused where the function can't be started, or fails."""
+        site = self.product.site
+        assert isinstance(site, AwsSite), "removals_of chose by it"
+        return reconciler.delete_catalog(site, user_id, catalog_id)
 
     def _receipts(self, user_id: str, document: Document) -> list[Receipt]:
         of_user = self.product.stores.receipts.of_user(user_id)

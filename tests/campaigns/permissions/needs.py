@@ -114,8 +114,13 @@ def _object(action: str) -> Any:
 
 
 def _objects(given: Parameters, names: Names) -> Iterator[_Asked]:
+    """
+    "You must always specify the s3:DeleteObject permission", beside that of a version [API model of
+    s3, botocore 1.44.5: DeleteObjects].
+    """
     for each in given["Delete"]["Objects"]:
-        yield from _object("Delete")({"Bucket": given["Bucket"], **each}, names)
+        for named in (each, {"Key": each["Key"]}) if "VersionId" in each else (each,):
+            yield from _object("Delete")({"Bucket": given["Bucket"], **named}, names)
 
 
 def _listing(action: str) -> Any:

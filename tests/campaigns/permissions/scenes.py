@@ -236,6 +236,17 @@ def delete_a_catalog(person: Person) -> None:
     _says(person, "delete", "--user", person.name, "--catalog", "shelf 4", "--yes")
 
 
+def delete_a_catalog_for_an_operator(person: Person) -> None:
+    person.settle([person.put("unwanted/mine.txt", "This is to go.")])
+    named = {"user_id": person.name, "catalog_id": person.catalog("unwanted").catalog_id}
+    functions = person.instance.client("lambda")
+    answer = functions.invoke(
+        FunctionName="stackroom-reconciler",
+        Payload=json.dumps({"action": "delete_catalog", **named}).encode(),
+    )
+    assert "FunctionError" not in answer, answer["Payload"].read()
+
+
 def delete_a_catalog_whose_vectors_are_gone(person: Person) -> None:
     """Bedrock can't delete its data source, but for leaving the vectors behind; the last scene."""
     with index_missing(person.instance):
@@ -384,6 +395,7 @@ SCENES: tuple[Callable[[Person], None], ...] = (
     inspect_late,
     remove,
     delete_a_catalog,
+    delete_a_catalog_for_an_operator,
     reconcile,
     delete_a_catalog_whose_vectors_are_gone,
 )
@@ -399,5 +411,6 @@ MANAGED_SCENES: tuple[Callable[[Person], None], ...] = (
     inspect_late,
     remove,
     delete_a_catalog,
+    delete_a_catalog_for_an_operator,
     reconcile,
 )
