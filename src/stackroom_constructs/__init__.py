@@ -16,6 +16,7 @@ Agents and their knowledge bases, as CDK constructs for anyone's app.
 - served: what Stackroom's own tool reads of anybody's configuration
 - creation, chunking, parsing, stores: what is to be made
 - created, resource, data_source, ingestion, service_role, source_rights, vector_index: its making
+- on_upload: what starts its ingestion jobs
 - stated_rights, acknowledgments: findings of cdk-nag that are right as they are
 - refusals: what is wrong with an argument
 

@@ -11,6 +11,7 @@ from constructs import Construct
 from stackroom_constructs.creation import KnowledgeBaseCreation
 from stackroom_constructs.data_source import data_source
 from stackroom_constructs.model import Right
+from stackroom_constructs.on_upload import IngestionOnUpload
 from stackroom_constructs.refusals import InvalidArgument
 from stackroom_constructs.resource import knowledge_base_resource
 from stackroom_constructs.service_role import ServiceRole
@@ -70,6 +71,15 @@ def created(
         source.node.add_dependency(each)
     for each in (*needed, knowledge_base, source):
         each.apply_removal_policy(creation.removal_policy)
+    if creation.ingest_on_upload:
+        IngestionOnUpload(
+            scope,
+            "OnUpload",
+            creation=creation,
+            knowledge_base_id=knowledge_base.attr_knowledge_base_id,
+            knowledge_base_arn=knowledge_base.attr_knowledge_base_arn,
+            data_source_id=source.attr_data_source_id,
+        )
     if warning := creation.chunks.warning(vector_store_type):
         cdk.Annotations.of(scope).add_warning_v2("stackroom:hierarchical-chunks", warning)
     return CreatedKnowledgeBase(

@@ -13,6 +13,7 @@ from stackroom_constructs.parsing import Parser, Parsing
 from stackroom_constructs.refusals import (
     InvalidArgument,
     check_choice,
+    check_flag,
     check_index_name,
     check_name,
     check_range,
@@ -33,7 +34,8 @@ class KnowledgeBaseCreation:
     be changed later: CloudFormation would replace the data source, and fail on its name.
 
     A document of an S3 data source is found after an ingestion job (StartIngestionJob, with
-    `.knowledge_base_id` and `.data_source_id`); nothing starts one by itself. Bedrock reads .txt,
+    `.knowledge_base_id` and `.data_source_id`); nothing starts one but `ingest_on_upload`. Bedrock
+    reads .txt,
     .md, .html, .doc, .docx, .csv, .xls, .xlsx and .pdf of at most 50 MB, and with a file its
     `{file}.metadata.json` of at most 10 KB, of which an S3 Vectors index takes 1 KB.
     https://docs.aws.amazon.com/bedrock/latest/userguide/knowledge-base-ds.html
@@ -49,6 +51,10 @@ class KnowledgeBaseCreation:
         are handed over one by one, by IngestKnowledgeBaseDocuments.
     data_source_name: its name, unlike that of any other in the knowledge base.
     data_source_description: at most 200 characters. Default: none.
+    ingest_on_upload: whether an ingestion job starts by itself when files come, are replaced or go:
+        a rule of EventBridge, a queue and a function of a few lines. While Bedrock takes no job, as
+        one runs or others have the account's, events wait in the queue. Of `S3`. A bucket that the
+        app doesn't make must send its events to EventBridge already. Default: off.
     most_deleted: percent of the documents that one ingestion job of a MANAGED knowledge base may
         delete, 0 to 100: one that finds more of them gone deletes none, and ends all the same. Of
         `S3`. Default: any number goes, as everywhere else.
@@ -95,6 +101,7 @@ class KnowledgeBaseCreation:
     data_source_type: Literal["S3", "CUSTOM"] = "S3"
     data_source_name: str = "documents"
     data_source_description: str | None = None
+    ingest_on_upload: bool = False
     most_deleted: int | None = None
     readable_objects: str | None = None
     embedding_model: str = TITAN
@@ -119,6 +126,10 @@ class KnowledgeBaseCreation:
         owner = type(self).__name__
         check_choice(owner, "data_source_type", self.data_source_type, ("S3", "CUSTOM"))
         check_name(owner, "data_source_name", self.data_source_name)
+        check_flag(owner, "ingest_on_upload", self.ingest_on_upload)
+        if self.ingest_on_upload and self.data_source_type != "S3":
+            allowed = "left out with CUSTOM, whose documents are handed over one by one"
+            raise InvalidArgument(owner, "ingest_on_upload", self.ingest_on_upload, allowed)
         if self.data_source_description is not None:
             check_said(owner, "data_source_description", self.data_source_description, 200)
         if self.most_deleted is not None:

@@ -356,6 +356,10 @@ HIERARCHICAL = {"chunking": "hierarchical"}
         ({"prefix": "${aws:username}/"}, "prefix .* must be free of .* unless readable_objects"),
         ({"index_name": "A"}, "index_name 'A' must be 3 to 63 lower-case letters, digits"),
         ({"data_source_type": "WEB"}, "data_source_type 'WEB' must be one of S3, CUSTOM"),
+        (
+            {"data_source_type": "CUSTOM", "ingest_on_upload": True},
+            "ingest_on_upload True must be left out with CUSTOM",
+        ),
     ],
 )
 def test_what_cant_be_made_is_named(stack: cdk.Stack, arguments: dict[str, Any], says: str) -> None:
