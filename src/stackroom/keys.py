@@ -65,9 +65,9 @@ class Unplaced:
 
 def locate(key: str) -> Location | Unplaced:
     """Where a document's key (never a sidecar's or a place map's) lies, by the key alone."""
-    user_id, _, rest = key.partition("/")
+    user_id, has_folder, rest = key.partition("/")
     folder, has_file, filename = rest.partition("/")
-    if not rest:
+    if not has_folder:
         return _unplaced(key, NO_USER, "it has no folder; drop it under {user}/{catalog}/")
     if not is_user_id(user_id):
         fault = f"{user_id!r} can't be a user id" if user_id else "its key begins with '/'"
@@ -78,6 +78,8 @@ def locate(key: str) -> Location | Unplaced:
         )
     if problem := _folder_problem(user_id, folder):
         return _unplaced(key, user_id, problem)
+    if key.endswith("/"):
+        return _unplaced(key, user_id, "its key ends in '/', so it names a folder and no file")
     identity = _catalog_id(user_id, folder)
     return Location(
         key=key,
@@ -110,14 +112,12 @@ def path_problem(filename: str) -> str | None:
     return None
 
 
-def is_document(key: str) -> bool:
-    """Whether somebody dropped the object to have it searched."""
-    return not is_ours(key) and not is_folder_marker(key)
-
-
-def is_folder_marker(key: str) -> bool:
-    """Whether the key is one of the empty objects that consoles make to show a folder."""
-    return key.endswith("/")
+def is_folder_marker(key: str, size: int) -> bool:
+    """
+    Whether it is one of the empty objects that consoles make to show a folder
+    [S3 user guide: using-folders]; what has content was dropped by somebody, whatever its key.
+    """
+    return key.endswith("/") and size == 0
 
 
 def is_ours(key: str) -> bool:

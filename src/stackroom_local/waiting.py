@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from textwrap import indent
 
 from stackroom.audits.comparison import has_the_same_content
-from stackroom.keys import is_document
+from stackroom.keys import is_folder_marker, is_ours
 from stackroom.model import Document
 from stackroom.ports.inventory import Inventory, ListedObject
 
@@ -22,7 +22,9 @@ def objects(inventory: Inventory, user_id: str | None) -> Iterator[ListedObject]
     after: str | None = ""
     while after is not None:
         page = inventory.objects(after=after, prefix=prefix)
-        yield from (each for each in page.items if is_document(each.key))
+        for each in page.items:
+            if not is_ours(each.key) and not is_folder_marker(each.key, each.size):
+                yield each
         after = page.next
 
 

@@ -4,6 +4,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 
 from stackroom_constructs import (

@@ -15,6 +15,7 @@ from tests.local.running import stackroom
 STRAYS = {
     "stray.txt": "it has no folder; drop it under {user}/{catalog}/",
     "eve/stray.txt": "it has no catalog folder; drop it under eve/{catalog}/",
+    "eve/papers/2026/": "its key ends in '/', so it names a folder and no file",
     "!rejected/papers/a.txt": "'!rejected' can't be a user id",
 }
 

@@ -176,10 +176,12 @@ def test_what_is_as_it_was_rejected_or_no_document_is_no_disagreement(world: Rec
     world.drop("alice/research/setup.exe")
     world.clock.pass_by(1)
     world.bucket.upload(KEY)
-    world.bucket.upload("alice/research/")
+    world.bucket.upload("alice/research/", "")
     world.bucket.upload("_pagemaps/doc-1.json.gz")
 
     assert world.found() == []
+    world.bucket.upload("alice/research/")
+    assert world.found() == [(Kind.OBJECT_WITHOUT_RECORD, "alice/research/")]
 
 
 def test_a_sidecar_without_its_document_is_removed(world: Reconciled) -> None:

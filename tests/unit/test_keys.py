@@ -4,7 +4,6 @@ from stackroom.keys import (
     Location,
     Unplaced,
     catalog_id_of,
-    is_document,
     is_folder_marker,
     is_ours,
     locate,
@@ -82,6 +81,9 @@ def test_a_catalogs_id_as_folder_names_that_catalog() -> None:
         ("alice/research /a.pdf", "alice", "start or end with a space"),
         (f"alice/{'x' * 101}/a.pdf", "alice", "1 to 100 characters"),
         ("alice//a.pdf", "alice", "1 to 100 characters"),
+        ("alice/", "alice", "no catalog folder"),
+        ("alice/research/", "alice", "ends in '/'"),
+        ("alice/research/2026/", "alice", "ends in '/'"),
         ("_sys/research/a.pdf", "!none", "'_sys' can't be a user id"),
         ("/abs/a.pdf", "!none", "its key begins with '/'"),
         (f"{'u' * 120}/{'é' * 100}/a.pdf", "u" * 120, "exceed 300 bytes"),
@@ -97,10 +99,9 @@ def test_a_key_that_is_unplaced_says_why_and_whose_it_is(
     assert reason in place.reason
 
 
-def test_what_stackroom_writes_and_folder_markers_are_no_documents() -> None:
-    ours = ("alice/research/a.pdf.metadata.json", "_pagemaps/doc-1.json.gz")
-
-    assert all(map(is_ours, ours))
-    assert is_folder_marker("alice/research/")
-    assert not any(map(is_document, (*ours, "alice/research/")))
-    assert is_document("alice/research/metadata.json")
+def test_what_stackroom_writes_and_empty_folder_markers_are_no_documents() -> None:
+    assert is_ours("alice/research/a.pdf.metadata.json")
+    assert is_ours("_pagemaps/doc-1.json.gz")
+    assert not is_ours("alice/research/metadata.json")
+    assert is_folder_marker("alice/research/", 0)
+    assert not is_folder_marker("alice/research/", 1)

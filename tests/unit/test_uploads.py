@@ -134,7 +134,11 @@ def test_a_removed_file_that_was_never_indexed_is_forgotten_at_once(pipeline: Pi
 
 @pytest.mark.parametrize(
     ("key", "user_id", "reason"),
-    [("lost.pdf", "!none", "no folder"), ("alice/a_b/x.pdf", "alice", "invalid characters")],
+    [
+        ("lost.pdf", "!none", "no folder"),
+        ("alice/a_b/x.pdf", "alice", "invalid characters"),
+        ("alice/research/", "alice", "ends in '/'"),
+    ],
 )
 def test_an_object_of_no_catalog_is_recorded_and_forgotten_with_the_object(
     pipeline: Pipeline, key: str, user_id: str, reason: str
@@ -272,6 +276,14 @@ def test_what_is_rejected_where_jobs_crawl_may_be_in_the_index_and_is_not_just_f
     assert (rejected.run_for, removed.run_for) == (expected, expected)
     assert record.lingering is by_jobs
     assert (removed.outcome is UploadOutcome.FORGOTTEN) is not by_jobs
+
+
+def test_folder_markers_and_our_own_objects_are_ignored(pipeline: Pipeline) -> None:
+    for key in (KEY + ".metadata.json", "_pagemaps/doc-1.json.gz"):
+        assert pipeline.drop(key).outcome is UploadOutcome.IGNORED
+    assert pipeline.drop("alice/research/", body="").outcome is UploadOutcome.IGNORED
+
+    assert not pipeline.documents.kept
 
 
 def test_with_an_object_whose_record_was_lost_its_sidecar_goes(filled: Pipeline) -> None:

@@ -181,7 +181,7 @@ class _Counted:
         for item in self._items:
             self.count += 1
             self.last = item.key
-            if not is_folder_marker(item.key):
+            if not is_folder_marker(item.key, item.size):
                 yield item
 
     def finish(self) -> None:

@@ -19,7 +19,7 @@ from stackroom.errors import (
     ValidationError,
 )
 from stackroom.formats import MAX_FILE_BYTES, content_type_of, unsupported
-from stackroom.keys import Location, is_document, locate, path_problem
+from stackroom.keys import Location, is_ours, locate, path_problem
 from stackroom.model import Catalog
 from stackroom.ownership import in_use
 from stackroom.ports.bucket import DocumentBucket
@@ -145,7 +145,7 @@ def _location(catalog: Catalog, filename: str) -> Location:
     key = catalog.s3_prefix + filename
     location = locate(key)
     is_in_catalog = isinstance(location, Location) and location.catalog_id == catalog.catalog_id
-    is_sound = is_in_catalog and is_document(key) and path_problem(filename) is None
+    is_sound = is_in_catalog and not is_ours(key) and path_problem(filename) is None
     if not isinstance(location, Location) or not is_sound:
         raise ValidationError(
             "filename: it has an empty, '.' or '..' folder in it, or a name that Stackroom keeps "

@@ -18,7 +18,7 @@ from stackroom.errors import ObjectRefused, RecordChanged, Unreadable
 from stackroom.formats import MAX_FILE_BYTES, unsupported
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.place_map import PlaceMap
-from stackroom.keys import Location, is_document, locate, unplaced_reason
+from stackroom.keys import Location, is_ours, locate, unplaced_reason
 from stackroom.model import UNEXPLAINED_FAILURE, DocumentStatus
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
@@ -192,7 +192,7 @@ class Inspection:
 
 def _location_of(key: str) -> Location | None:
     """Where a document lies; None for what is no document, or rejected by its name already."""
-    if not is_document(key):
+    if is_ours(key):
         return None
     location = locate(key)
     return (

@@ -74,7 +74,8 @@ def _plan_unplaced(seen: SeenUnplaced, now: datetime, correlation_id: str | None
     if seen.found is None:
         if seen.record is not None:
             steps.append(RemoveRecord(document=seen.record))
-        return Plan(outcome=UploadOutcome.FORGOTTEN, steps=tuple(steps))
+        outcome = UploadOutcome.FORGOTTEN if steps else UploadOutcome.IGNORED
+        return Plan(outcome=outcome, steps=tuple(steps))
     described = describe_unplaced(location, seen.record, seen.found, correlation_id, at=now)
     if seen.record is None or not says_the_same(seen.record, described):
         steps.append(SaveRecord(document=described))

@@ -23,7 +23,8 @@ from stackroom.errors import CatalogLimitReached, ObjectRefused, RecordChanged, 
 from stackroom.keys import (
     Location,
     Unplaced,
-    is_document,
+    is_folder_marker,
+    is_ours,
     locate,
     unplaced_id_of,
     unplaced_partition,
@@ -110,7 +111,7 @@ class Uploads:
 
     def plan(self, key: str) -> Plan:
         """What `reconcile` would do now, without doing any of it."""
-        if not is_document(key):
+        if is_ours(key):
             return Plan(outcome=UploadOutcome.IGNORED)
         return plan(self._look(key), self.now())
 
@@ -120,7 +121,7 @@ class Uploads:
 
     def _begin(self, key: str, correlation_id: str | None) -> Plan | _Begun:
         """The plan if no record is to be saved: then all of it is done."""
-        if not is_document(key):
+        if is_ours(key):
             return Plan(outcome=UploadOutcome.IGNORED)
         seen = self._look(key)
         try:
@@ -213,6 +214,8 @@ class Uploads:
     def _look_unplaced(self, location: Unplaced, orphan: Document | None = None) -> SeenUnplaced:
         record = self.documents.get(location.partition, location.document_id)
         found = self.bucket.head(location.key)
+        if found is not None and is_folder_marker(found.key, found.size):
+            found = None
         return SeenUnplaced(location=location, record=record, found=found, orphan=orphan)
 
     def _unplaced_record_of(self, location: Location) -> Document | None:

@@ -80,7 +80,7 @@ class Choosing:
         unplaced = self.documents.get(unplaced_partition(location.user_id), unplaced_id_of(key))
         if unplaced is not None:
             return unplaced
-        if isinstance(location, Unplaced) or not location.filename:
+        if isinstance(location, Unplaced):
             raise ValidationError(self._no_documents(key))
         document = self.documents.get(location.catalog_id, location.document_id)
         if document is None or document.s3_key != key:

@@ -19,7 +19,7 @@ from botocore.config import Config
 
 from functions.tool_targets import TARGETS
 from stackroom.aws.items import Item, query, to_item
-from stackroom.keys import catalog_id_of, document_id_of, is_document
+from stackroom.keys import catalog_id_of, document_id_of, is_ours
 from stackroom.model import DocumentStatus
 from stackroom_local.cli.asking import issuer_of
 from stackroom_local.gateway.issuer import Issuer
@@ -145,7 +145,7 @@ class Stage:
         pages = self.instance.client("s3").get_paginator("list_objects_v2")
         found = pages.paginate(Bucket=self.instance.bucket, Prefix=f"{self.attacker.user}/")
         keys = {each["Key"] for page in found for each in page.get("Contents", [])}
-        return {each for each in keys if is_document(each)}
+        return {each for each in keys if not is_ours(each)}
 
     def is_settled(self) -> bool:
         """Whether all that the attacker has put is searchable, or never will be."""

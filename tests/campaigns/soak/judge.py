@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from stackroom.keys import NO_USER, Location, is_document, locate
+from stackroom.keys import NO_USER, Location, is_ours, locate
 from stackroom.model import UNEXPLAINED_FAILURE, Document, DocumentStatus
 from stackroom_local.product import Product
 from stackroom_local.records import Records
@@ -58,7 +58,7 @@ class Judge:
             each["Key"]: each["ETag"].strip('"')
             for page in pages.paginate(Bucket=self.instance.bucket)
             for each in page.get("Contents", [])
-            if is_document(each["Key"])
+            if not is_ours(each["Key"])
         }
         for key in self.model.used() | there.keys():
             if wrong := self.model.read_back(key, there.get(key)):
