@@ -58,6 +58,7 @@ def test_a_document_named_twice_is_chosen_once(choosing: Choosing) -> None:
         ("report.pdf", "alice", "law", "'alice' has no catalog 'law', only 'research'"),
         ("s3://other/a.txt", None, None, "'s3://other/a.txt' is not in this bucket, s3://docs/"),
         ("reprot.pdf", "alice", "research", f"there is '{KEY}'"),
+        ("nosuch.pdf", "alice", "research", "'alice/research/nosuch.pdf'; stackroom status shows"),
         ("alice/law/a.txt", None, None, "stackroom status shows what there is"),
         ("a.txt", "a/b", "research", "'a/b' can't be a user id"),
     ],

@@ -4,6 +4,7 @@ import difflib
 import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Self
 
 from stackroom.errors import ValidationError
@@ -102,9 +103,17 @@ class Choosing:
         )
 
     def _alike(self, catalog_id: str, key: str) -> str:
+        """Of the catalog's, those with a name that is nearly the same, whatever its type."""
         page = self.documents.page(catalog_id, after=None, limit=_LOOKED_THROUGH)
-        keys = [each.s3_key for each in page.documents]
-        alike = difflib.get_close_matches(key, keys, n=3) or sorted(keys)[:3]
+        keys: dict[str, list[str]] = {}
+        for each in page.documents:
+            keys.setdefault(_stem(each.s3_key), []).append(each.s3_key)
+        near = difflib.get_close_matches(_stem(key), keys, n=3)
+        alike = [one for stem in near for one in keys[stem]][:3]
         if not alike:
             return "; stackroom status shows what there is"
         return f"; there is {', '.join(map(repr, alike))}"
+
+
+def _stem(key: str) -> str:
+    return PurePosixPath(key).stem.casefold()
