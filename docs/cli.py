@@ -48,9 +48,9 @@ somebody signed in drops go by links, one after the other.
 _JSON = """
 ## JSON
 
-Every verb takes `--json`: one document on standard output and nothing else, with `--watch` one a
-line. No key is renamed or changes its meaning; later versions may add some. Times are ISO 8601,
-sizes bytes. A verb that fails says why on standard error, with its
+Every verb takes `--json`: one document on standard output and nothing else, with `--watch` and
+`--until-settled` one a line. No key is renamed or changes its meaning; later versions may add some.
+Times are ISO 8601, sizes bytes. A verb that fails says why on standard error, with its
 [exit code](../README.md#exit-codes-of-the-command-line) as without `--json`:
 
 """

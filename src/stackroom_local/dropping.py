@@ -5,8 +5,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event
 
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectionError,  # noqa: A004 - botocore's own, base of its connection errors
+    ReadTimeoutError,
+)
 
 from stackroom.keys import SIDECAR_SUFFIX
 from stackroom.model import Document, DocumentStatus
@@ -86,15 +92,25 @@ def drop(
     prefix: str,
     on_put: Callable[[File], None],
 ) -> Iterator[Dropped | NotDropped]:
-    """Puts every file under `prefix`; one that can't be put does not keep the others back."""
+    """
+    Puts every file under `prefix`; one that can't be put does not keep the others back. Once the
+    server doesn't answer, it is asked no more.
+    """
     s3 = site.client("s3")
+    no_answer = f"no answer from {s3.meta.endpoint_url}"
+    is_gone = Event()
 
     def put(file: File) -> Dropped | NotDropped:
         key = prefix + file.name
         at = datetime.now(UTC)
+        if is_gone.is_set():
+            return NotDropped(key, no_answer)
         try:
             with file.path.open("rb") as body:
                 answer = s3.put_object(Bucket=site.bucket, Key=key, Body=body)
+        except (ConnectionError, ReadTimeoutError):
+            is_gone.set()
+            return NotDropped(key, no_answer)
         except (OSError, BotoCoreError, ClientError) as error:
             return NotDropped(key, str(error))
         except UnicodeEncodeError:

@@ -67,7 +67,7 @@ class PortTaken(LocalModeError):
     def __init__(self, port: int, needed_by: str) -> None:
         super().__init__(
             f"port {port} on 127.0.0.1 is taken, and {needed_by} needs it; stop what listens there "
-            "or choose three free ports in a row: --port "
+            "or choose four free ports in a row: --port "
             f"{port + 1000 if port < 60_000 else port - 1000}"
         )
 

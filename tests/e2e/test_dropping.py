@@ -209,8 +209,8 @@ def test_the_command_line_shows_every_file_with_its_reason(
     shown = stackroom("status", "--user", "alice", state_dir=instance.state_dir).stdout
 
     assert "🦊 and friends.txt" in shown
-    assert re.search(r"alice/research +empty\.txt +0 B +failed .*the file is empty", shown)
-    assert re.search(r"alice/research +a\+b\.txt .* indexed", shown)
+    assert re.search(r"failed\t.*\talice/research/empty\.txt\t0 B\tthe file is empty\n", shown)
+    assert re.search(r"indexed\t.*\talice/research/a\+b\.txt\t", shown)
 
 
 def test_dropping_again_what_failed_and_what_was_indexed_is_told_apart(

@@ -20,10 +20,10 @@ from stackroom.model import Document, DocumentStatus
 from stackroom_local.following import Following
 from stackroom_local.state import Instance
 from tests.e2e.people import PATIENCE, Person, eventually
-from tests.local.running import STACKROOM
+from tests.local.running import STACKROOM, stackroom
 
 # Files of no known type fail at once and need no ingestion.
-FAILED = DocumentStatus.FAILED
+FAILED, INDEXED = DocumentStatus.FAILED, DocumentStatus.INDEXED
 
 
 @pytest.fixture
@@ -66,6 +66,17 @@ def test_after_the_first_look_only_what_changed_is_read(wendy: Person, calls: li
     assert idle == {"GetRecords"}
     assert set(calls) <= {"GetRecords", "BatchGetItem"}
     assert seen["wendy/papers/second.exe"].status is FAILED
+
+
+def test_status_ends_once_what_was_put_a_moment_ago_has_settled(wendy: Person) -> None:
+    wendy.put("papers/late.txt", "A page that came late.")
+
+    watched = stackroom(
+        "status", "--until-settled", "-u", "wendy", state_dir=wendy.instance.state_dir
+    )
+
+    assert (watched.returncode, watched.stderr) == (0, "")
+    assert wendy.records()["wendy/papers/late.txt"].status is INDEXED
 
 
 def test_a_terminal_shows_what_failed_and_the_totals_of_the_window_it_has(wendy: Person) -> None:

@@ -12,7 +12,9 @@ from botocore.exceptions import ReadTimeoutError
 
 from stackroom_local.cli import checkup, commands, console
 from stackroom_local.cli.check_results import CheckResult, SomeBad, tell
+from stackroom_local.cli.documents import tell_not_dropped
 from stackroom_local.cli.verbs import documents
+from stackroom_local.dropping import File, NotDropped, drop
 from stackroom_local.state import Instance, StateDirectory
 from tests.local.running import an_instance
 
@@ -25,6 +27,25 @@ def hanging(tmp_path: Path) -> Iterator[Instance]:
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
         endpoints = {"aws_endpoint": url, "simulator_endpoint": url}
         yield an_instance(tmp_path / "state").model_copy(update=endpoints)
+
+
+def test_files_for_a_server_that_is_gone_are_told_so_at_once(
+    hanging: Instance, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [File(tmp_path / f"{number}.txt", f"{number}.txt") for number in range(100)]
+    for each in files:
+        each.path.write_text("A page.")
+    told = console.output(as_json=False).people
+
+    refused = list(drop(hanging.within(0.1), files, prefix="ada/home/", on_put=lambda _: None))
+    tell_not_dropped(
+        told, [(each.key, each.reason) for each in refused if isinstance(each, NotDropped)]
+    )
+
+    said = capsys.readouterr().out
+    assert said.count("no answer from http://127.0.0.1:") == 1
+    assert "not dropped: 100 files" in said
+    assert "and 90 more" in said
 
 
 def test_whoever_looks_waits_so_long_and_no_longer(hanging: Instance) -> None:

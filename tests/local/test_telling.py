@@ -104,6 +104,25 @@ def test_a_receipt_says_removed_only_when_no_search_finds_the_document(
     assert times.split("asked 2026-03-01 12:00:00Z  ")[1] == end
 
 
+def test_a_pipe_reads_cells_between_tabs_and_a_narrow_terminal_the_whole_reason() -> None:
+    reason = "it has no catalog folder; drop it under ada/{catalog}/ and it is taken up at once"
+    failed = WAITING.moved(DocumentStatus.FAILED, at=NOON, reason=reason)
+    shown = overview([CatalogListing("ada", "home", (failed,))], speed=1)
+    narrow = Console(file=StringIO(), force_terminal=True, width=80, color_system=None)
+
+    narrow.print(shown)
+
+    head, row, _ = printed(shown).splitlines()
+    assert head.split("\t") == ["Status", "Age", "Document", "Size", "Stage, or reason"]
+    assert [row.split("\t")[at] for at in (0, 2, 3, 4)] == [
+        *("failed", "ada/home/a.txt", "0 B", reason)
+    ]
+    assert isinstance(narrow.file, StringIO), "given above"
+    lines = narrow.file.getvalue().splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    assert set(reason.split()) <= set(" ".join(lines).split())
+
+
 def test_files_of_nobody_are_explained_once_below_the_table() -> None:
     nobodys = [CatalogListing("!none", NO_CATALOG, (WAITING, WAITING))]
 

@@ -84,6 +84,17 @@ def test_what_moves_comes_first_and_what_failed_next_and_what_was_indexed_last_i
     assert {row.split()[0] for row in rows[5:]} == {"indexed"}
 
 
+def test_a_reason_too_long_for_its_column_is_told_in_full_below() -> None:
+    reason = "it has no catalog folder; drop it under ada/{catalog}/ and it is taken up at once"
+    documents = [*some(DocumentStatus.FAILED, 1, reason=reason), *some(DocumentStatus.INDEXED, 50)]
+
+    rows = shown(documents)[1:-2]
+
+    assert rows[0].split()[-1] == "ada/home/failed-0000.txt"
+    assert " ".join(" ".join(rows[1:3]).split()) == reason
+    assert {row.split()[0] for row in rows[3:]} == {"indexed"}
+
+
 def test_neither_what_moves_nor_what_failed_crowds_the_other_out() -> None:
     documents = [*some(DocumentStatus.PENDING, 500), *some(DocumentStatus.FAILED, 500)]
 

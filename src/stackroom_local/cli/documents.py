@@ -10,7 +10,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 from rich.text import Text
 
 from stackroom.catalog_tools.texts import counted
-from stackroom.errors import ValidationError
+from stackroom.errors import StoreUnavailable, ValidationError
 from stackroom.keys import NO_USER, Unplaced, locate
 from stackroom.model import Document, DocumentStatus
 from stackroom_local.cli.asking import checked
@@ -27,6 +27,8 @@ from stackroom_local.records import CatalogListing, Records
 from stackroom_local.sites.site import Site
 from stackroom_local.waiting import objects, waiting
 from stackroom_local.waiting import told as told_waiting
+
+_NAMES = 10  # of files that have the same reason
 
 
 class SomeFailed(LocalModeError):
@@ -72,17 +74,14 @@ def _prefix(site: Site, user: str, catalog: str) -> str:
     return location.prefix if there is None else there.s3_prefix
 
 
-def status(site: Site, *, user: str | None, watch: bool, told: Output) -> None:
+def status(site: Site, *, user: str | None, watch: bool, until_settled: bool, told: Output) -> None:
     out = told.people
     if user not in (None, NO_USER):
         checked(user)
-    if not watch:
+    if not watch and not until_settled:
         # In this order, so that what is recorded meanwhile is told of by one of them at least.
-        records = Records(site)
-        waits = waiting(
-            list(objects(Product(site).stores.inventory, user)), records.documents(user)
-        )
-        listings = records.listings(user)
+        waits = _waiting(site, user)
+        listings = Records(site).listings(user)
         if not (out.is_terminal and _is_under_way(listings)):
             out.print(overview(listings, speed=site.speed))
             shown = {each.s3_key for listing in listings for each in listing.documents}
@@ -91,12 +90,33 @@ def status(site: Site, *, user: str | None, watch: bool, told: Output) -> None:
                 out.print(Text(told_waiting(left)))
             told.answer(status_answer(listings, left))
             return
+        until_settled = True
     following = Following(site, user)
     with Watch.of(out, speed=site.speed, lines=told if told.is_json else None) as watching:
-        while watch or _is_under_way(listings):
+        while True:
             listings = following.look()
             watching.show(listings)
+            if until_settled and _has_settled(following, listings):
+                return
             watching.rest()
+
+
+def _waiting(site: Site, user: str | None) -> list[str]:
+    """Keys of uploads that no record tells of."""
+    lying = list(objects(Product(site).stores.inventory, user))
+    return waiting(lying, Records(site).documents(user))
+
+
+def _has_settled(following: Following, listings: Iterable[CatalogListing]) -> bool:
+    """Also what was uploaded a moment ago, and has no record yet."""
+    if _is_under_way(listings):
+        return False
+    try:
+        if _waiting(following.site, following.user_id):
+            return False
+    except StoreUnavailable:
+        return False  # the next look tells
+    return not _is_under_way(following.look())  # it may have been recorded in between
 
 
 def _is_under_way(listings: Iterable[CatalogListing]) -> bool:
@@ -166,9 +186,25 @@ def _tell(out: Console, found: Found, outcomes: list[Dropped | NotDropped]) -> N
                 f"left out {one_line(str(path))}: hidden, or a sidecar, which only Stackroom writes"
             )
         )
-    for each in outcomes:
-        if isinstance(each, NotDropped):
-            out.print(escape(one_line(f"not dropped: {each.key}: {each.reason}")), style="red")
+    tell_not_dropped(
+        out, ((each.key, each.reason) for each in outcomes if isinstance(each, NotDropped))
+    )
+
+
+def tell_not_dropped(out: Console, refused: Iterable[tuple[str, str]]) -> None:
+    """Of each its name and the reason, which is said once of those that have the same."""
+    names: dict[str, list[str]] = {}
+    for name, reason in refused:
+        names.setdefault(reason, []).append(name)
+    for reason, found in names.items():
+        if len(found) == 1:
+            out.print(escape(one_line(f"not dropped: {found[0]}: {reason}")), style="red")
+            continue
+        out.print(escape(one_line(f"not dropped: {len(found)} files: {reason}")), style="red")
+        for name in found[:_NAMES]:
+            out.print(escape(f"  {one_line(name)}"))
+        if len(found) > _NAMES:
+            out.print(f"  and {len(found) - _NAMES} more")
 
 
 def _settled(listings: list[CatalogListing], dropped: list[Dropped]) -> dict[str, Document]:

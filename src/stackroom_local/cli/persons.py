@@ -30,6 +30,7 @@ from stackroom_local.sites.site import Site
 from stackroom_local.sites.tools import PersonsTools
 
 POLL_SECONDS = 2.0
+SETTLED = {DocumentStatus.INDEXED, DocumentStatus.FAILED}
 _KB, _MB = 1024, 1024**2  # in the tools' answers
 
 
@@ -85,12 +86,12 @@ def catalogs(person: Person, *, told: Output) -> None:
     cataloguing.tell(found, told)
 
 
-def status(person: Person, *, watch: bool, told: Output) -> None:
+def status(person: Person, *, watch: bool, until_settled: bool, told: Output) -> None:
     shown: dict[str, DocumentTold] = {}
     while True:
         documents = person.every_document()
         now = {each.document_id: each for each in documents}
-        if not watch:
+        if not watch and not until_settled:
             told.people.print(table_of(documents))
             told.answer(StatusAnswer(documents=documents, unlisted=0, waiting=[], troubles=[]))
             return
@@ -102,6 +103,8 @@ def status(person: Person, *, watch: bool, told: Output) -> None:
         for gone in shown.keys() - now.keys():
             told.line(Changed(document=shown[gone], gone=True))
         shown = now
+        if until_settled and all(each.status in SETTLED for each in documents):
+            return
         time.sleep(POLL_SECONDS)
 
 

@@ -13,14 +13,13 @@ from stackroom.keys import catalog_id_of
 from stackroom.model import DocumentStatus
 from stackroom_local.cli.answers import DocumentTold, DropAnswer, FileTold
 from stackroom_local.cli.console import Output
-from stackroom_local.cli.documents import SomeFailed, found_at
-from stackroom_local.cli.persons import POLL_SECONDS, Person
+from stackroom_local.cli.documents import SomeFailed, found_at, tell_not_dropped
+from stackroom_local.cli.persons import POLL_SECONDS, SETTLED, Person
 from stackroom_local.dropping import File
 from stackroom_local.sites.problems import ToolRefused
 
 _UPLOAD_SECONDS = 120.0
 _UNCHANGED_SECONDS = 60.0  # after which a file that was there already is taken to be the same
-_SETTLED = {DocumentStatus.INDEXED, DocumentStatus.FAILED}
 
 
 def drop(person: Person, paths: list[Path], *, catalog: str, wait: bool, told: Output) -> None:
@@ -33,8 +32,10 @@ def drop(person: Person, paths: list[Path], *, catalog: str, wait: bool, told: O
     )
     if wait:
         files = _settled(person, at, files, before)
+    refused = [(each.filename, each.reason or "") for each in files if not each.dropped]
+    tell_not_dropped(told.people, refused)
     for each in files:
-        if each.reason is not None:
+        if each.dropped and each.reason is not None:
             told.people.print(f"{each.filename}: {each.reason}", markup=False)
     left_out = [str(path) for path in found.left_out]
     told.answer(DropAnswer(prefix=None, files=files, left_out=left_out))
@@ -81,7 +82,7 @@ class _Settling:
         """Whether each is indexed or failed; what is as it was before stays so after a while."""
         for each in self.files:
             record = now.get(each.filename)
-            if each.dropped and (record is None or record.status not in _SETTLED):
+            if each.dropped and (record is None or record.status not in SETTLED):
                 return False
             is_as_before = record is not None and record == self.before.get(each.filename)
             if each.dropped and is_as_before and seconds < _UNCHANGED_SECONDS:

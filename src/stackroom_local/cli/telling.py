@@ -1,10 +1,12 @@
 """What is told of documents: a table of all of them, and of each how far it has come."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -39,35 +41,57 @@ _OF_NOBODY = (
 )
 
 
+_HEADS = ("Status", "Age", "Document", "Size", "Stage, or reason")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table on a terminal; in a pipe a tab between two cells, and nothing padded."""
+
+    heads: Sequence[str]
+    cells: Sequence[Sequence[Text | str]]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if not console.is_terminal:
+            for row in (self.heads, *self.cells):
+                yield Segment("\t".join(map(str, row)) + "\n")
+            return
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for head in self.heads:
+            is_short = head in ("Status", "Age", "Size")
+            is_number = head in ("Age", "Size")
+            table.add_column(
+                head,
+                overflow="fold",
+                no_wrap=is_short,
+                justify="right" if is_number else "left",
+            )
+        for row in self.cells:
+            table.add_row(*row)
+        yield table
+
+
 def overview(listings: Iterable[CatalogListing], *, speed: float) -> RenderableType:
     """One row per document, and how many are in which status; AWS's time passes at `speed`."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("Catalog", no_wrap=True)
-    table.add_column("Document", overflow="fold")
-    table.add_column("Size", justify="right", no_wrap=True)
-    table.add_column("Status", no_wrap=True)
-    table.add_column("Age", justify="right", no_wrap=True)
-    table.add_column("Stage, or reason", overflow="fold")
+    rows: list[Sequence[Text | str]] = []
     counts: Counter[DocumentStatus] = Counter()
     notes: list[RenderableType] = []
     for listing in listings:
+        catalog = f"{listing.user_id}/{listing.name}/"
         if listing.user_id == NO_USER and not notes:
             notes.append(Text(_OF_NOBODY, style="dim"))
         if listing.trouble is not None:
-            trouble = Text(listing.trouble, style="red")
-            table.add_row(Text(f"{listing.user_id}/{listing.name}"), "", "", "", "", trouble)
+            rows.append(("", "", catalog, "", Text(listing.trouble, style="red")))
         for document in listing.documents:
             counts[document.status] += 1
-            table.add_row(
-                Text(f"{listing.user_id}/{listing.name}"), *_cells(listing, document, speed)
-            )
+            rows.append(_cells(listing, document, speed))
         if listing.unlisted:
             others = Text(f"… and {listing.unlisted} more, most of them indexed", style="dim")
-            table.add_row(Text(f"{listing.user_id}/{listing.name}"), others, "", "", "", "")
-    if not table.row_count:
+            rows.append(("", "", catalog, "", others))
+    if not rows:
         return Text("no documents yet")
     total = ", ".join(f"{counts[each]} {each}" for each in DocumentStatus if counts[each])
-    return Group(table, *notes, *([Text(total, style="dim")] if total else ()))
+    return Group(Rows(_HEADS, rows), *notes, *([Text(total, style="dim")] if total else ()))
 
 
 def status_answer(listings: Iterable[CatalogListing], waiting: list[str]) -> StatusAnswer:
@@ -127,14 +151,21 @@ def drop_answer(
     return DropAnswer(prefix=prefix, files=files, left_out=left_out)
 
 
-def _cells(listing: CatalogListing, document: Document, speed: float) -> list[RenderableType]:
-    return [
-        Text(one_line(document.filename)),
-        size(document.size),
+def _cells(listing: CatalogListing, document: Document, speed: float) -> Sequence[Text | str]:
+    return (
         Text(str(document.status), style=STYLES[document.status]),
         _age(document.updated_at),
+        Text(path(listing, document)),
+        size(document.size),
         Text(one_line(document.status_reason or stage(listing, document, speed))),
-    ]
+    )
+
+
+def path(listing: CatalogListing, document: Document) -> str:
+    """Where it lies, in its user's words: the catalog by its name."""
+    if listing.name == NO_CATALOG:
+        return one_line(document.s3_key)
+    return one_line(f"{listing.user_id}/{listing.name}/{document.filename}")
 
 
 def stage(listing: CatalogListing, document: Document, speed: float) -> str:

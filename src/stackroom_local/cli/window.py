@@ -7,19 +7,21 @@ What a window shows of all documents: what moves and what failed before all else
 import heapq
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from rich.cells import cell_len, set_cell_size
+from rich.console import Console
 from rich.text import Text
 
 from stackroom.catalog_tools.texts import size
 from stackroom.ingestion.estimates import in_words
 from stackroom.model import Document, DocumentStatus
 from stackroom_local.cli.foreign import one_line
-from stackroom_local.cli.telling import STYLES, stage
-from stackroom_local.records import NO_CATALOG, CatalogListing
+from stackroom_local.cli.telling import STYLES, path, stage
+from stackroom_local.records import CatalogListing
 
 _WAITING = (DocumentStatus.PENDING, DocumentStatus.UPLOADING)
 _MOVING = (DocumentStatus.INDEXING, DocumentStatus.DELETING, *_WAITING)
@@ -28,7 +30,9 @@ _STATUS_WIDTH = 9
 _AGE_WIDTH = 4
 _SIZE_WIDTH = 8
 _SIZE_FROM = 120  # columns that a window has before it spares some for sizes
-
+_NAME_FROM = _STATUS_WIDTH + _AGE_WIDTH + 4  # the column in which documents' names begin
+_REASON_LINES = 3
+_WRAPS = Console()  # rich wraps no text without one
 
 _Row = tuple[CatalogListing, Document]
 _Rows = dict[DocumentStatus, list[_Row]]
@@ -44,11 +48,16 @@ def composed(
         return [Text("no documents yet")]
     counts = Counter({each: len(found) for each, found in rows.items()})
     room = max(0, height - 2)
-    # Where not all find room, one line has to say so.
-    shown = list(_chosen(rows, room if count <= room else room - 1))
-    lines = [_head(width), *(_line(each, width, speed=speed, now=now) for each in shown)]
+    drawn = partial(_line, width=width, speed=speed, now=now)
+    shown = _chosen(rows, room, width)
     if len(shown) < count:
-        hidden = counts - Counter(document.status for _, document in shown)
+        # Where not all find room, one line has to say so.
+        shown = _chosen(rows, room - 1, width)
+    lines = [_head(width)]
+    for row, reason in shown:
+        lines += [drawn(row, told_below=bool(reason)), *reason]
+    if len(shown) < count:
+        hidden = counts - Counter(document.status for (_, document), _ in shown)
         lines.append(_cut(f"and {told(hidden)}: not shown", width))
     total = f"{count} {'document' if count == 1 else 'documents'}"
     lines.append(_cut(f"{total}: {told(counts)}", width))
@@ -68,9 +77,10 @@ def _by_status(listings: Iterable[CatalogListing]) -> _Rows:
     return rows
 
 
-def _chosen(rows: _Rows, room: int) -> Iterator[_Row]:
+def _chosen(rows: _Rows, room: int, width: int) -> list[tuple[_Row, list[Text]]]:
     """
-    What moves, what failed, and what was indexed last, as far as there is room.
+    What moves, what failed, and what was indexed last, as far as there is room; with each the lines
+    below its own, of a reason that its column has no room for.
 
     Of the first two, each leaves a third of it to the other.
     """
@@ -78,10 +88,29 @@ def _chosen(rows: _Rows, room: int) -> Iterator[_Row]:
     failed = rows[DocumentStatus.FAILED]
     for_failed = min(len(failed), max(-(-room // 3), room - len(moving)))
     for_moving = min(len(moving), room - for_failed)
-    yield from heapq.nsmallest(for_moving, moving, key=_soonest)
-    yield from heapq.nlargest(for_failed, failed, key=_changed_at)
+    chosen = [(row, list[Text]()) for row in heapq.nsmallest(for_moving, moving, key=_soonest)]
     left = room - for_failed - for_moving
-    yield from heapq.nlargest(left, rows[DocumentStatus.INDEXED], key=_changed_at)
+    for row in heapq.nlargest(for_failed, failed, key=_changed_at):
+        below = _reason_below(row, width)
+        reason = below if len(below) <= left else []
+        left -= len(reason)
+        chosen.append((row, reason))
+    last = heapq.nlargest(left, rows[DocumentStatus.INDEXED], key=_changed_at)
+    return [*chosen, *((row, []) for row in last)]
+
+
+def _reason_below(row: _Row, width: int) -> list[Text]:
+    """Under the document's name, at most so many lines; none of a reason that its column holds."""
+    _, document = row
+    reason = one_line(document.status_reason or "")
+    room = width - _NAME_FROM
+    if cell_len(reason) <= _Widths.of(width).told or room <= 0:
+        return []
+    lines = [line.plain.rstrip() for line in Text(reason).wrap(_WRAPS, room)]
+    if len(lines) > _REASON_LINES:
+        rest = " ".join(lines[_REASON_LINES - 1 :])
+        lines = [*lines[: _REASON_LINES - 1], fitted(rest, room)]
+    return [Text(" " * _NAME_FROM + line) for line in lines]
 
 
 def _soonest(row: _Row) -> tuple[bool, float, str]:
@@ -94,13 +123,6 @@ def _soonest(row: _Row) -> tuple[bool, float, str]:
 
 def _changed_at(row: _Row) -> datetime:
     return row[1].updated_at
-
-
-def _path(row: _Row) -> str:
-    listing, document = row
-    if listing.name == NO_CATALOG:
-        return one_line(document.s3_key)
-    return one_line(f"{listing.user_id}/{listing.name}/{document.filename}")
 
 
 @dataclass(frozen=True)
@@ -122,16 +144,17 @@ def _head(width: int) -> Text:
     )
 
 
-def _line(row: _Row, width: int, *, speed: float, now: datetime) -> Text:
+def _line(row: _Row, *, width: int, speed: float, now: datetime, told_below: bool = False) -> Text:
     listing, document = row
+    told_here = document.status_reason or stage(listing, document, speed)
     line = Text(
         _columns(
             width,
             str(document.status),
             in_words((now - document.updated_at).total_seconds()),
-            _path(row),
+            path(listing, document),
             size(document.size),
-            one_line(document.status_reason or stage(listing, document, speed)),
+            "" if told_below else one_line(told_here),
         )
     )
     line.stylize(STYLES[document.status], 0, _STATUS_WIDTH)

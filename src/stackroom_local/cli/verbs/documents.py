@@ -58,6 +58,9 @@ def status(
     state_dir: StateDir,
     user: SomeUser = None,
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Keep showing.")] = False,
+    until_settled: Annotated[
+        bool, typer.Option("--until-settled", help="Keep showing until each is indexed or failed.")
+    ] = False,
     pool: Annotated[
         bool,
         typer.Option(
@@ -80,9 +83,10 @@ def status(
     if pool:
         pooling.pool(site, told=told)
     elif is_ones_own(user, everybody=everybody):
-        persons.status(Person.at(site), watch=watch, told=told)
+        person = Person.at(site)
+        persons.status(person, watch=watch, until_settled=until_settled, told=told)
     else:
-        documents.status(site, user=user, watch=watch, told=told)
+        documents.status(site, user=user, watch=watch, until_settled=until_settled, told=told)
 
 
 def delete(
