@@ -10,14 +10,20 @@ export JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION := 1
 help: ## what there is
 	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
-# The one way to set up: everything pinned with hashes, into .venv, nothing else touched.
-$(BIN)/.installed: requirements.lock pyproject.toml
-	@echo "setting up .venv: the pinned Python packages of requirements.lock (about 1 GB, once)"
+# The one way to set up: everything pinned with hashes, into .venv, nothing else touched. What `make
+# demo` needs comes first. uv shows how far it is, so it is not quiet; bytecode comes with each import.
+$(BIN)/.serving: requirements.lock requirements.overrides.txt pyproject.toml
+	@echo "setting up .venv: the Python packages that serving takes (0.9 GB, once)"
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Stackroom needs Python 3.11 or newer: make PYTHON=python3.13 ...")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.9.*
-	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --no-deps --require-hashes -r requirements.lock
-	@HATCH_BUILD_NO_HOOKS=true $(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
+	@HATCH_BUILD_NO_HOOKS=true $(BIN)/uv pip install --python $(BIN)/python --constraint requirements.lock \
+		--overrides requirements.overrides.txt --editable '.[brought,infra]'
+	@touch $@
+
+$(BIN)/.installed: $(BIN)/.serving
+	@echo "setting up .venv: the Python packages that tests, checks and deploying take (1.2 GB more, once)"
+	@$(BIN)/uv pip install --compile-bytecode --python $(BIN)/python --no-deps --require-hashes -r requirements.lock
 	@touch $@
 
 .PHONY: setup
@@ -155,20 +161,10 @@ $(WHEEL)/.built: $(PACKED) hatch_build.py cdk.json README.md $(BIN)/.installed
 .PHONY: wheel
 wheel: $(WHEEL)/.built ## write .cache/wheel/stackroom-*.whl, which serves without checkout, make and Node
 
-# From uv's cache, where `make setup` has put the same releases, and else from the index.
-DEMO := .cache/demo
-INTO_DEMO := $(BIN)/uv pip install --quiet --compile-bytecode --python $(DEMO)/bin/python \
-	--reinstall-package stackroom --constraint requirements.lock $(WHEEL)/*.whl
-$(DEMO)/.installed: $(WHEEL)/.built
-	@echo "installing the wheel into $(DEMO), an environment of its own (once per change)"
-	@test -x $(DEMO)/bin/python || $(BIN)/uv venv --quiet --python $(BIN)/python $(DEMO)
-	@$(INTO_DEMO) --offline 2>/dev/null || $(INTO_DEMO)
-	@touch $@
-
 # The local mode and what proves it. ARGS reach the command: make up ARGS="--speed 20 --port 4566"
 .PHONY: demo
-demo: $(DEMO)/.installed ## show it all, from the wheel: start, drop documents, ask as an agent, stop
-	@$(DEMO)/bin/stackroom demo $(ARGS)
+demo: $(BIN)/.serving ## show it all: start, drop documents, ask as an agent, stop
+	@$(BIN)/stackroom demo $(ARGS)
 
 .PHONY: up
 up: setup ## serve on this machine until Ctrl-C

@@ -1,9 +1,13 @@
-"""The tables and pages that `make docs` writes are those of the code."""
+"""What `make docs` writes is what the code says, and what is pinned is what pyproject names."""
 
+import re
 import sys
+import tomllib
 from collections.abc import Callable
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from docs.cli import CLI, cli
 from docs.fidelity import FIDELITY, fidelity
@@ -62,3 +66,18 @@ def test_every_verb_says_what_it_needs_and_takes_json(
         told = " ".join(capsys.readouterr().out.split())
         assert listed.need in told, typed
         assert "--json" in told, typed
+
+
+def test_whatever_is_installed_is_pinned_with_hashes() -> None:
+    root = README.parent
+    stated = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    lock = (root / "requirements.lock").read_text("utf-8")
+
+    pinned = re.findall(r"^(\S+?)(?:\[.*\])?==.*\\\n +--hash=sha256:", lock, re.MULTILINE)
+    named = {
+        canonicalize_name(Requirement(each).name)
+        for extra in stated["optional-dependencies"].values()
+        for each in extra
+    }
+
+    assert named <= set(pinned), "run: make lock"
