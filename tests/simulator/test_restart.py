@@ -1,14 +1,22 @@
 """A SIGKILL loses nothing that was finished, and what was under way says so."""
 
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 from stackroom.aws.opensearch.layout import creation
 from stackroom_local.processes import free_ports
+from stackroom_local.simulator.embedding import WIDTH
+from stackroom_local.simulator.memory_index import Entry
+from stackroom_local.simulator.memory_indexes import MemoryIndexes
+from stackroom_local.simulator.store import Store
 from tests.simulator.collection import PRINCIPALS, Collection
 from tests.simulator.holding import holds
 from tests.simulator.managed import CUSTOM, ingested, pair, places, search
@@ -116,3 +124,34 @@ def test_tags_collections_and_what_is_in_no_index_outlast_a_restart(
     assert (buckets, found) == ([], ["a"])
     assert tags == {"team": "birds"}
     assert hit["_source"]["text"] == "east"
+
+
+def test_what_a_full_disk_did_not_take_is_found_by_nobody_and_as_nobody_elses(
+    tmp_path: Path,
+) -> None:
+    """The next passage that is written has the row that was not kept."""
+    store = Store(tmp_path / "store.db")
+    indexes = MemoryIndexes(store)
+    vector = np.full(WIDTH, WIDTH**-0.5, np.float32)
+    indexes.of("arn")
+
+    def write(owner: str, *texts: str) -> None:
+        values = {"index_arn": "arn", "data_source_id": "DS", "identifier": owner}
+        values |= {"key": owner, "vector": vector.tobytes(), "model": "m", "visible_from": 0}
+        with store.transaction():
+            for text in texts:
+                row = store.insert("vectors", values | {"text": text})
+                entry = Entry(row=row, owner=("DS", owner), vector=vector, visible_from=0)
+                if loaded := indexes.loaded("arn"):
+                    loaded.add([entry])
+
+    (pages,) = store.rows("PRAGMA page_count")
+    store.rows(f"PRAGMA max_page_count = {pages[0] + 8}")
+    with pytest.raises(sqlite3.OperationalError, match="full"):
+        write("alice", "It fits.", "It does not. " * 100_000)
+    write("bob", "It fits, too.")
+
+    found = indexes.of("arn").nearest(vector, 10, lambda owner, _: True)
+    kept = store.rows("SELECT id, identifier FROM vectors")
+    assert [row for row, _ in found] == [kept[0]["id"]]
+    assert [row["identifier"] for row in kept] == ["bob"]

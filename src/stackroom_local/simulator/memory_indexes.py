@@ -12,6 +12,8 @@ class MemoryIndexes:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._indexes: dict[str, MemoryIndex] = {}
+        # What they were told of may not be in the store, and its row be another's next time.
+        store.when_not_kept = self._indexes.clear
 
     def loaded(self, index_arn: str) -> MemoryIndex | None:
         """None before the first search: then there is nothing to keep in step."""

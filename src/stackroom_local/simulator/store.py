@@ -99,9 +99,13 @@ _ADDED = (
 
 
 class Store:
-    """One connection that all threads share, one at a time; each transaction is all or nothing."""
+    """
+    One connection that all threads share, one at a time; each transaction is all or nothing.
+    `when_not_kept` is called after one that could not be written, as on a full disk.
+    """
 
     def __init__(self, path: Path) -> None:
+        self.when_not_kept: Callable[[], object] = lambda: None
         path.parent.mkdir(parents=True, exist_ok=True)
         self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
         self._connection.row_factory = Row
@@ -140,10 +144,13 @@ class Store:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
-            except BaseException:
-                self._connection.execute("ROLLBACK")
+                self._connection.execute("COMMIT")
+            except BaseException as error:
+                if self._connection.in_transaction:  # a full disk has ended it already
+                    self._connection.execute("ROLLBACK")
+                if isinstance(error, sqlite3.Error):
+                    self.when_not_kept()
                 raise
-            self._connection.execute("COMMIT")
 
     def rows(self, query: str, *values: Any) -> list[Row]:
         with self._lock:
