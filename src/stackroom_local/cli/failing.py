@@ -30,9 +30,10 @@ def refused(error: BaseException) -> str | None:
 
 def unwritable(error: BaseException) -> str | None:
     """What the machine doesn't let us write or open, as a sentence; None of all else."""
-    if not isinstance(error, OSError) or error.errno not in _UNWRITABLE or error.filename is None:
+    if not isinstance(error, OSError) or error.errno not in _UNWRITABLE:
         return None
+    file = "" if error.filename is None else f"{error.filename}: "  # a write knows no name
     return (
-        f"{error.filename}: {error.strerror}. Templates are kept in .cache of the checkout, and all"
+        f"{file}{error.strerror}. Templates are kept in .cache of the checkout, and all"
         " else in --state-dir: make room there and let it be written, or name another directory"
     )
