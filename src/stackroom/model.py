@@ -234,7 +234,8 @@ class Receipt(Record):
 
     `searchable_before` is when the document was last known to be found, `not_found_at` when the
     knowledge base no longer knew it, `unsearchable_since` when a search for it found nothing: only
-    then is it removed. `superseded_at` is set instead if the file came back meanwhile.
+    then is it removed. `superseded_at` is set instead if the file came back meanwhile. `lost`:
+    nobody asked for it; the file was found missing at `asked_at`, and no deletion of it was seen.
     """
 
     receipt_id: str
@@ -248,6 +249,7 @@ class Receipt(Record):
     not_found_at: AwareDatetime | None = None
     unsearchable_since: AwareDatetime | None = None
     superseded_at: AwareDatetime | None = None
+    lost: bool = False
 
     @property
     def is_open(self) -> bool:

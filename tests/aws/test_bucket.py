@@ -31,6 +31,20 @@ def test_a_bucket_that_is_not_there_is_no_absent_object(s3: Any) -> None:
         elsewhere.write_sidecar(KEY, b"{}")
 
 
+@pytest.mark.parametrize(
+    ("headers", "was_deleted"), [({"x-amz-delete-marker": "true"}, True), ({}, False)]
+)
+def test_a_delete_marker_says_that_an_object_was_deleted(
+    bucket: S3DocumentBucket, headers: dict[str, str], was_deleted: bool
+) -> None:
+    with Stubber(bucket.client) as stubbed:
+        stubbed.add_client_error(
+            "head_object", "404", http_status_code=404, response_meta={"HTTPHeaders": headers}
+        )
+
+        assert bucket.was_deleted(KEY) is was_deleted
+
+
 def test_a_purge_leaves_no_version_and_no_marker(bucket: S3DocumentBucket, s3: Any) -> None:
     for body in (b"one", b"two"):
         s3.put_object(Bucket=BUCKET, Key=KEY, Body=body)

@@ -251,9 +251,11 @@ class FakeBucket(Disturbed):
     objects: dict[str, StoredObject] = field(default_factory=dict)
     sidecars: dict[str, StoredSidecar] = field(default_factory=dict)
     uploads: int = 0
+    markers: set[str] = field(default_factory=set)
 
     def upload(self, key: str, body: str = "text", **attributes: str) -> None:
         self.uploads += 1
+        self.markers.discard(key)
         self.objects[key] = StoredObject(
             key=key,
             size=len(body.encode()),
@@ -270,6 +272,14 @@ class FakeBucket(Disturbed):
 
     def delete(self, key: str) -> None:
         del self.objects[key]
+        self.markers.add(key)
+
+    def lose(self, key: str) -> None:
+        """No version is left, and no marker."""
+        del self.objects[key]
+
+    def was_deleted(self, key: str) -> bool:
+        return key in self.markers
 
     def undelete(self, stored: StoredObject) -> None:
         """The version is the present one again."""
@@ -307,7 +317,8 @@ class FakeBucket(Disturbed):
         self.sidecars.pop(key, None)
 
     def remove(self, key: str) -> None:
-        self.objects.pop(key, None)
+        if self.objects.pop(key, None):
+            self.markers.add(key)
 
     def holds_any(self, prefix: str) -> bool:
         return any(key.startswith(prefix) for key in self._all_keys())

@@ -123,6 +123,13 @@ def test_a_pipe_reads_cells_between_tabs_and_a_narrow_terminal_the_whole_reason(
     assert set(reason.split()) <= set(" ".join(lines).split())
 
 
+def test_a_receipt_of_a_lost_file_says_that_nobody_asked() -> None:
+    shown = printed(told([ASKED.model_copy(update={"lost": True})]))
+
+    assert "lost, missed since 2026-03-01 12:00:00Z" in shown
+    assert "asked" not in shown
+
+
 def test_files_of_nobody_are_explained_once_below_the_table() -> None:
     nobodys = [CatalogListing("!none", NO_CATALOG, (WAITING, WAITING))]
 

@@ -191,6 +191,23 @@ def test_a_sidecar_without_its_document_is_removed(world: Reconciled) -> None:
     assert world.bucket.sidecars == {}
 
 
+@pytest.mark.parametrize("is_lost", [True, False])
+def test_a_missing_object_is_told_as_lost_unless_the_bucket_says_that_somebody_deleted_it(
+    world: Reconciled, is_lost: bool
+) -> None:
+    world.dropped_and_indexed(KEY)
+    (world.bucket.lose if is_lost else world.bucket.delete)(KEY)
+    world.clock.pass_by(LONG)
+
+    planned, told = world.reconcile(dry_run=True), world.reconcile()
+
+    [receipt] = world.receipts.of_user("alice")
+    assert receipt.lost is is_lost
+    assert ("keep a receipt of its loss" in planned[0].remedy) is is_lost
+    assert told[0].remedy.startswith("lost, for no deletion of it was seen: ") is is_lost
+    assert world.document().status is DocumentStatus.DELETING
+
+
 def test_a_deleted_object_is_deleted_from_the_index_too(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY, KEYS[0])
     world.bucket.delete(KEY)

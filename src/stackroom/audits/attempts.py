@@ -68,9 +68,9 @@ class Attempts:
         try:
             if self.dry_run:
                 return Attempt(first=self.uploads.plan(key))
-            first = again = self.uploads.reconcile(key)
+            first = again = self.uploads.reconcile(key, is_audit=True)
             if first.changes_records:
-                again = self.uploads.reconcile(key)
+                again = self.uploads.reconcile(key, is_audit=True)
         except RecordChanged:
             return Attempt()
         except Exception as error:

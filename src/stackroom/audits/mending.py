@@ -154,8 +154,10 @@ class Mending:
         if again.changes_records:
             return self._told(kind, key, Outcome.FAILED, remedy=str(again))
         outcome = Outcome.ASKED_FOR if plan.receipt_id and plan.run_for else Outcome.MENDED
-        rejected = plan.reason and f"recorded as rejected: {plan.reason}"
-        return self._told(kind, key, outcome, remedy=rejected)
+        told = plan.reason and f"recorded as rejected: {plan.reason}"
+        if plan.is_of_a_loss:
+            told = f"lost, for no deletion of it was seen: drop it again, or else {REMEDIES[kind]}"
+        return self._told(kind, key, outcome, remedy=told)
 
 
 def _outcome(until: Callable[[], bool] | None) -> Outcome:

@@ -47,6 +47,16 @@ class S3DocumentBucket:
             unreadable=why_unreadable(self.client, self.bucket, key, found),
         )
 
+    def was_deleted(self, key: str) -> bool:
+        """By the delete marker, which a miss tells of [S3 user guide: DeleteMarker]."""
+        try:
+            with store_errors():
+                self.client.head_object(Bucket=self.bucket, Key=key)
+        except ClientError as error:
+            headers = error.response["ResponseMetadata"]["HTTPHeaders"]
+            return headers.get("x-amz-delete-marker") == "true"
+        return False
+
     def _unreadable(self, key: str, error: ClientError) -> StoredObject | None:
         """Whose HEAD was refused; None if it has gone meanwhile."""
         refused = refusal_of_reading(self.client, self.bucket, key)

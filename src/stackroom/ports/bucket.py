@@ -37,6 +37,12 @@ Version = tuple[str, str]  # key and version id; a delete marker is one, too
 class DocumentBucket(Protocol):
     def head(self, key: str) -> StoredObject | None: ...
 
+    def was_deleted(self, key: str) -> bool:
+        """
+        Whether somebody deleted what lay there: the bucket says so, unless all versions were.
+        """
+        ...
+
     def sidecar_of(self, key: str) -> StoredSidecar | None:
         """None also for one that we can't read; who needs one writes it anew."""
         ...

@@ -44,7 +44,12 @@ def _plan_gone(seen: Seen, now: datetime) -> Plan:
             document_id=seen.record.document_id,
         )
     removal = planned_removal(
-        seen.record, seen.location.user_id, seen.receipt, now, is_crawled=seen.is_crawled
+        seen.record,
+        seen.location.user_id,
+        seen.receipt,
+        now,
+        is_crawled=seen.is_crawled,
+        is_lost=seen.is_lost,
     )
     if seen.catalog is None:
         # Lost, for it is not closed while a removal is under way. Only a run of it can end that,

@@ -79,13 +79,22 @@ class Uploads:
     pause: Callable[[int], None] = _among_writers
     beside: Beside = in_threads
 
-    def reconcile(self, key: str, *, correlation_id: str | None = None) -> Plan:
+    def reconcile(
+        self, key: str, *, correlation_id: str | None = None, is_audit: bool = False
+    ) -> Plan:
         """
         Bring the record of the key's document in step, and say by which plan; safe to repeat.
 
+        In an audit neither an event nor a person says that a missing object was deleted; where the
+        bucket doesn't either, it was lost, and its receipt says so.
+
         Raises RecordChanged if others kept writing the same record; deliver again later.
         """
-        return retried(lambda: self._once(key, correlation_id), tries=_TRIES, pause=self.pause)
+        return retried(
+            lambda: self._once(key, correlation_id, is_audit=is_audit),
+            tries=_TRIES,
+            pause=self.pause,
+        )
 
     def reconcile_all(self, correlation_ids: Mapping[str, str]) -> dict[str, Plan | Exception]:
         """
@@ -110,20 +119,22 @@ class Uploads:
         )
 
     def plan(self, key: str) -> Plan:
-        """What `reconcile` would do now, without doing any of it."""
+        """What `reconcile` would do now in an audit, without doing any of it."""
         if is_ours(key):
             return Plan(outcome=UploadOutcome.IGNORED)
-        return plan(self._look(key), self.now())
+        return plan(self._look(key, is_audit=True), self.now())
 
-    def _once(self, key: str, correlation_id: str | None) -> Plan:
-        begun = self._begin(key, correlation_id)
+    def _once(self, key: str, correlation_id: str | None, *, is_audit: bool) -> Plan:
+        begun = self._begin(key, correlation_id, is_audit=is_audit)
         return self._end(begun) if isinstance(begun, _Begun) else begun
 
-    def _begin(self, key: str, correlation_id: str | None) -> Plan | _Begun:
+    def _begin(
+        self, key: str, correlation_id: str | None, *, is_audit: bool = False
+    ) -> Plan | _Begun:
         """The plan if no record is to be saved: then all of it is done."""
         if is_ours(key):
             return Plan(outcome=UploadOutcome.IGNORED)
-        seen = self._look(key)
+        seen = self._look(key, is_audit=is_audit)
         try:
             return self._carry_out(plan(seen, self.now(), correlation_id))
         except CatalogLimitReached as refused:
@@ -175,7 +186,7 @@ class Uploads:
         answers = self.beside([partial(_attempted, partial(act, key)) for key in listed])
         return dict(zip(listed, answers, strict=True))
 
-    def _look(self, key: str) -> Seen | SeenUnplaced:
+    def _look(self, key: str, *, is_audit: bool) -> Seen | SeenUnplaced:
         location = locate(key)
         if isinstance(location, Unplaced):
             return self._look_unplaced(location)
@@ -196,6 +207,8 @@ class Uploads:
             return self._look_unplaced(location.unplaced(reason))
         if reason is not None and found is not None:
             return self._look_unplaced(location.unplaced(reason), record)
+        is_missed = is_audit and found is None and record is not None
+        is_wanted = catalog is None or catalog.status is not CatalogStatus.DELETING
         return Seen(
             location=location,
             catalog=catalog,
@@ -204,6 +217,7 @@ class Uploads:
             sidecar=sidecar,
             unplaced=unplaced,
             receipt=self._receipt_of(location, record),
+            is_lost=is_missed and is_wanted and not self.bucket.was_deleted(key),
         )
 
     def _receipt_of(self, location: Location, record: Document | None) -> Receipt | None:

@@ -21,6 +21,7 @@ from stackroom.uploads.steps import (
 )
 
 _TIME = "%Y%m%dT%H%M%S%fZ"
+_LOST = "-lost"
 
 
 def planned_removal(
@@ -30,12 +31,13 @@ def planned_removal(
     now: datetime,
     *,
     is_crawled: bool,
+    is_lost: bool = False,
 ) -> Plan:
     """
     `receipt` is the one that the record names, as it was kept. Where a file `is_crawled`, a job may
-    have indexed it though it was rejected.
+    have indexed it though it was rejected. `is_lost`: no deletion of it was seen.
     """
-    named, steps = _receipted(record, user_id, receipt, now)
+    named, steps = _receipted(record, user_id, receipt, now, is_lost=is_lost)
     if record.status is DocumentStatus.DELETING:
         return _removal(UploadOutcome.DELETING, named, steps)
     steps.insert(0, RemoveSidecar(key=record.s3_key))
@@ -57,7 +59,7 @@ def planned_removal(
 
 
 def _receipted(
-    record: Document, user_id: str, receipt: Receipt | None, now: datetime
+    record: Document, user_id: str, receipt: Receipt | None, now: datetime, *, is_lost: bool
 ) -> tuple[Document, list[Step]]:
     """The record, naming the receipt of this removal, and what it takes to have it kept."""
     if record.receipt_id is not None and receipt is None:
@@ -67,7 +69,7 @@ def _receipted(
         # Open, or closed by whoever died before the record was forgotten: an upload that has come
         # since would have made the record name none.
         return record, []
-    named = record.model_copy(update={"receipt_id": receipt_id_of(record, now)})
+    named = record.model_copy(update={"receipt_id": receipt_id_of(record, now, is_lost=is_lost)})
     return named, [SaveRecord(document=named), KeepReceipt(receipt=receipt_of(named, user_id))]
 
 
@@ -81,11 +83,11 @@ def _removal(outcome: UploadOutcome, record: Document, steps: list[Step]) -> Pla
     )
 
 
-def receipt_id_of(document: Document, asked_at: datetime) -> str:
-    """Ids sort by the time of asking."""
+def receipt_id_of(document: Document, asked_at: datetime, *, is_lost: bool = False) -> str:
+    """Ids sort by the time of asking, and say of what nobody asked for that it was lost."""
     version = f"{document.document_id}\x00{document.version}"
     seal = hashlib.sha256(version.encode()).hexdigest()[:8]
-    return f"rcpt-{asked_at.astimezone(UTC).strftime(_TIME)}-{seal}"
+    return f"rcpt-{asked_at.astimezone(UTC).strftime(_TIME)}-{seal}{_LOST if is_lost else ''}"
 
 
 def receipt_of(document: Document, user_id: str) -> Receipt:
@@ -101,4 +103,5 @@ def receipt_of(document: Document, user_id: str) -> Receipt:
         s3_key=document.s3_key,
         asked_at=asked_at,
         searchable_before=document.indexed_at,
+        lost=document.receipt_id.endswith(_LOST),
     )

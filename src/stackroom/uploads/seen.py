@@ -11,7 +11,8 @@ from stackroom.ports.bucket import StoredObject, StoredSidecar
 class Seen:
     """
     A key that belongs to a catalog, there or to be opened. `unplaced` is the record of the object
-    from when it belonged to none, `receipt` the one that its record names.
+    from when it belonged to none, `receipt` the one that its record names. `is_lost`: the object
+    is gone, and no deletion of it was seen.
     """
 
     location: Location
@@ -21,6 +22,7 @@ class Seen:
     sidecar: StoredSidecar | None = None
     unplaced: Document | None = None
     receipt: Receipt | None = None
+    is_lost: bool = False
 
     @property
     def is_crawled(self) -> bool:

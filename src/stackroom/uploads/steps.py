@@ -62,7 +62,7 @@ class KeepReceipt:
 
     def __str__(self) -> str:
         if self.receipt.is_open:
-            return "keep a receipt of its removal"
+            return f"keep a receipt of its {'loss' if self.receipt.lost else 'removal'}"
         return "close the receipt of its removal"
 
 
@@ -146,6 +146,11 @@ class Plan:
     def opens(self) -> Catalog | None:
         found = (step.catalog for step in self.steps if isinstance(step, OpenCatalog))
         return next(found, None)
+
+    @property
+    def is_of_a_loss(self) -> bool:
+        """Whether the object is gone, and no deletion of it was seen."""
+        return any(isinstance(step, KeepReceipt) and step.receipt.lost for step in self.steps)
 
     @property
     def changes_records(self) -> bool:

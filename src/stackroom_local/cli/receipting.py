@@ -41,7 +41,7 @@ def receipts_told(found: Sequence[Receipt]) -> Text:
 def _lines(receipt: Receipt) -> Text:
     before = receipt.searchable_before
     found = f"searchable before {_time(before)}" if before else "never found by a search"
-    asked = f"asked {_time(receipt.asked_at)}"
+    asked = f"{'lost, missed since' if receipt.lost else 'asked'} {_time(receipt.asked_at)}"
     return Text.assemble(
         f"{receipt.receipt_id}  ",
         (one_line(receipt.s3_key or receipt.filename), "bold"),

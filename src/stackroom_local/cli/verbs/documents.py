@@ -136,7 +136,7 @@ def receipts(
     user: SomeUser = None,
     as_json: Json = False,
 ) -> None:
-    """Show what was deleted: searchable before, asked for, and not searchable since."""
+    """Show what was deleted or lost: searchable before, asked for, and not searchable since."""
     from stackroom_local.cli import receipting
     from stackroom_local.cli.console import output
 
