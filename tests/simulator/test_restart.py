@@ -136,8 +136,15 @@ def test_what_a_full_disk_did_not_take_is_found_by_nobody_and_as_nobody_elses(
     indexes.of("arn")
 
     def write(owner: str, *texts: str) -> None:
-        values = {"index_arn": "arn", "data_source_id": "DS", "identifier": owner}
-        values |= {"key": owner, "vector": vector.tobytes(), "model": "m", "visible_from": 0}
+        values: dict[str, object] = {
+            "index_arn": "arn",
+            "data_source_id": "DS",
+            "identifier": owner,
+            "key": owner,
+            "vector": vector.tobytes(),
+            "model": "m",
+            "visible_from": 0,
+        }
         with store.transaction():
             for text in texts:
                 row = store.insert("vectors", values | {"text": text})
