@@ -258,7 +258,7 @@ asl: setup ## write statemachines/*.asl.json anew from its source, statemachines
 	@$(BIN)/python -m statemachines.generate
 
 .PHONY: tools
-tools: setup ## write infra/tool_schemas, docs/tools.md and docs/tools-config.json anew from the tools
+tools: setup ## write infra/tool_schemas, docs/tools.md and docs/tools-*.json anew from the tools
 	@$(BIN)/python -m functions.tool_targets
 	@$(BIN)/python -m docs.tools
 

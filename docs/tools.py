@@ -18,6 +18,15 @@ underscores: `catalogs___create_catalog`. Whose documents a call reaches follows
 token; no tool takes a user. A chat front end can show the catalog tools by
 [tools-config.json](tools-config.json), made by the same command.
 
+An argument that is null or empty is as good as left out. So OpenAI's [strict mode][strict] can be
+on: [tools-strict.json](tools-strict.json) has the tools as it takes them, for `tools` of the
+Responses API. `filter` and `metadata` are lists there, `[{"name": "domain", "value": "finance"}]`.
+What a model then asks for is called at the gateway as it is, by the same name and arguments. A
+client that makes such schemas itself, of what the gateway lists, can give these two nothing: strict
+mode has no object whose names its caller chooses.
+
+[strict]: https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
+
 """
 _ANSWERS = """
 ## Answers

@@ -2,7 +2,8 @@
 Which tools the gateway finds at which target; a target is one function.
 
 `python -m functions.tool_targets` writes infra/tool_schemas/ anew, from which CDK makes the targets
-and the policies over their tools, and docs/tools-config.json for chat front ends.
+and the policies over their tools, docs/tools-config.json for chat front ends, and
+docs/tools-strict.json for OpenAI's strict mode.
 tests/contract/test_tool_schemas.py says when that is due.
 """
 
@@ -13,6 +14,7 @@ from typing import Any
 
 from stackroom.catalog_tools.front_end import tools_config
 from stackroom.catalog_tools.tools import TOOLS
+from stackroom.gateway.strict import strict_tool
 from stackroom.gateway.tool import Tool
 from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom.retrieval.everyone import RETRIEVE_FOR_EVERYONE
@@ -25,6 +27,7 @@ TARGETS: Mapping[str, tuple[Tool[Any], ...]] = {
 ALONE: Mapping[str, tuple[Tool[Any], ...]] = {"opensearch": (RETRIEVE_FOR_EVERYONE,)}
 SCHEMAS = Path(__file__).parents[1] / "infra" / "tool_schemas"
 TOOLS_CONFIG = Path(__file__).parents[1] / "docs" / "tools-config.json"
+STRICT_TOOLS = TOOLS_CONFIG.with_name("tools-strict.json")
 
 
 def schema_file(target: str) -> str:
@@ -33,7 +36,14 @@ def schema_file(target: str) -> str:
     return json.dumps([tool.definition() for tool in tools], indent=2) + "\n"
 
 
+def strict_tools() -> str:
+    """The text of docs/tools-strict.json."""
+    strict = [strict_tool(tool, target=name) for name, tools in TARGETS.items() for tool in tools]
+    return json.dumps(strict, indent=2) + "\n"
+
+
 if __name__ == "__main__":
     for name in (*TARGETS, *ALONE):
         (SCHEMAS / f"{name}.json").write_text(schema_file(name), "utf-8")
     TOOLS_CONFIG.write_text(tools_config(), "utf-8")
+    STRICT_TOOLS.write_text(strict_tools(), "utf-8")

@@ -10,12 +10,24 @@ from botocore.stub import Stubber
 
 from docs.tools import TOOLS as PAGE
 from docs.tools import tools
-from functions.tool_targets import ALONE, SCHEMAS, TARGETS, TOOLS_CONFIG, schema_file
+from functions.tool_targets import (
+    ALONE,
+    SCHEMAS,
+    STRICT_TOOLS,
+    TARGETS,
+    TOOLS_CONFIG,
+    schema_file,
+    strict_tools,
+)
 from stackroom.catalog_tools.front_end import tools_config
 from stackroom.gateway.tool import Arguments, Tool
 
 EVERY = {**TARGETS, **ALONE}
 TOOLS = [(target, tool) for target, tools in EVERY.items() for tool in tools]
+STRICT = {each["name"]: each for each in json.loads(strict_tools())}
+KEYWORDS = ("type", "description", "anyOf", "items")
+TYPES = {"string", "number", "boolean", "integer", "object", "array", "null"}
+NAMED = {"domain": "finance", "tags": ["a", "b"]}
 
 
 def schemas_in(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -32,6 +44,7 @@ def test_what_is_deployed_and_what_pages_and_the_front_end_say_is_what_the_code_
     assert deployed == {target: schema_file(target) for target in EVERY}, "run: make generated"
     assert PAGE.read_text("utf-8") == tools(), "run: make generated"
     assert TOOLS_CONFIG.read_text("utf-8") == tools_config(), "run: make generated"
+    assert STRICT_TOOLS.read_text("utf-8") == strict_tools(), "run: make generated"
 
 
 @pytest.mark.parametrize("target", EVERY)
@@ -81,3 +94,60 @@ def test_a_tools_name_fits_every_argument_is_described_and_none_asks_who_calls(
     assert all(member.get("description") for member in properties.values())
     assert not [name for name in properties if "user" in name]
     assert set(properties) == set(tool.arguments.model_fields)
+
+
+def faults_in_strict_mode(schema: dict[str, Any], where: str, depth: int = 1) -> Iterator[str]:
+    """
+    What OpenAI's strict mode would not take.
+
+    https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
+    """
+    if unknown := set(schema) - {*KEYWORDS, "properties", "required", "additionalProperties"}:
+        yield f"{where}: {unknown}"
+    if depth > 10:
+        yield f"{where}: nested too deeply"
+    for option in schema.get("anyOf", ()):
+        yield from faults_in_strict_mode(option, where, depth)
+    kinds = schema.get("type", [])
+    of_types = {kinds} if isinstance(kinds, str) else set(kinds)
+    if not of_types <= TYPES or bool(of_types) == ("anyOf" in schema):
+        yield f"{where}: {kinds}"
+    if "array" in of_types:
+        yield from faults_in_strict_mode(schema["items"], f"{where}[]", depth + 1)
+    if "object" in of_types:
+        if schema.get("additionalProperties") is not False:
+            yield f"{where}: other properties are possible"
+        if set(schema["required"]) != set(schema["properties"]):
+            yield f"{where}: not all are required"
+        for name, member in schema["properties"].items():
+            yield from faults_in_strict_mode(member, f"{where}.{name}", depth + 1)
+
+
+def test_openai_s_strict_mode_takes_all_eleven() -> None:
+    assert set(STRICT) == {f"{to}___{each.name}" for to, tools in TARGETS.items() for each in tools}
+    for name, tool in STRICT.items():
+        assert tool["type"] == "function"
+        assert tool["strict"] is True
+        assert tool["parameters"]["type"] == "object"
+        assert list(faults_in_strict_mode(tool["parameters"], name)) == []
+
+
+@pytest.mark.parametrize(
+    ("target", "tool"), [(target, tool) for target, tool in TOOLS if target in TARGETS]
+)
+def test_null_is_as_good_as_left_out_and_a_list_of_names_and_values_as_an_object(
+    target: str, tool: Tool[Arguments]
+) -> None:
+    schema = STRICT[f"{target}___{tool.name}"]["parameters"]["properties"]
+    nulls = dict.fromkeys(schema)
+    needed = dict.fromkeys(tool.definition()["inputSchema"].get("required", ()), "x")
+    assert {name for name, each in schema.items() if '"null"' not in json.dumps(each)} == {*needed}
+    listed = [name for name, each in schema.items() if "items" in each]
+    assert all(list(schema[name]["items"]["properties"]) == ["name", "value"] for name in listed)
+    pairs = [{"name": name, "value": value} for name, value in NAMED.items()]
+
+    without = tool.parse({**nulls, **needed})
+    named = tool.parse({**nulls, **needed, **dict.fromkeys(listed, pairs)})
+
+    assert without == tool.parse(needed)
+    assert named == tool.parse({**needed, **dict.fromkeys(listed, NAMED)})

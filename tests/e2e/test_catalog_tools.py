@@ -1,12 +1,16 @@
 """The catalog tools as an agent uses them, through the gateway of a running local mode."""
 
 import base64
+import json
 from pathlib import Path
 
 import httpx2
 import pytest
 
+from functions.tool_targets import strict_tools
 from stackroom.keys import catalog_id_of
+from stackroom_local.cli.asking import issuer_of
+from stackroom_local.gateway.client import call_tool
 from stackroom_local.state import Instance
 from tests.e2e.people import Agent, Person, eventually
 from tests.local.running import stackroom
@@ -72,6 +76,25 @@ def test_every_way_in_leads_to_the_same_documents(agent: Agent, uploaded: dict[s
     assert cited["by-tool.md"]["content"][0]["text"].splitlines()[-1] == (
         "1. by-tool.md (section Harbour)"
     )
+
+
+def test_what_a_model_in_strict_mode_writes_goes_through_the_gateway_as_it_is(
+    uploaded: dict[str, str], instance: Instance
+) -> None:
+    ask, retrieve = "catalogs___query_catalog", "knowledge___knowledge_base_retrieve"
+    tools = {each["name"]: each["parameters"]["properties"] for each in json.loads(strict_tools())}
+    given = {"query": "when does the ferry leave?"}
+    narrowed = {**given, "filter": [{"name": "domain", "value": "harbour"}]}
+    token = issuer_of(instance).mint("alice")
+
+    asked = call_tool(instance.mcp_url, token, ask, {**dict.fromkeys(tools[ask]), **given})
+    found = call_tool(
+        instance.mcp_url, token, retrieve, {**dict.fromkeys(tools[retrieve]), **narrowed}
+    )
+
+    assert asked["metadata"]["error_code"] == "NO_CATALOG_SELECTED"
+    documents = {each["source"]["document_id"] for each in found["results"]}
+    assert documents == {uploaded["by-tool.md"]}
 
 
 def test_a_selection_holds_in_this_session_and_in_no_other(

@@ -119,6 +119,7 @@ _SPECIAL: Mapping[str, tuple[tuple[str, str, Mapping[str, object]], ...]] = {
         ("a reserved name", "metadata", _labels(user_id="x")),
         ("a number", "metadata", _labels(domain=5)),
         ("over 1 KB", "metadata", _labels(domain="x" * 1024)),
+        ("a list of texts", "metadata", {"metadata": ["domain"]}),
     ),
     "create_catalog": (("a slash", "catalog_name", {"catalog_name": "a/b"}),),
     "delete_catalog": (
@@ -140,5 +141,6 @@ _SPECIAL: Mapping[str, tuple[tuple[str, str, Mapping[str, object]], ...]] = {
         ("21", "top_k", {"top_k": 21}),
         ("an owner", "filter", {"filter": {"user_id": "x"}}),
         ("nothing", "filter", {"filter": {"a": None}}),
+        ("a name twice", "filter", {"filter": [{"name": "a", "value": "x"}] * 2}),
     ),
 }

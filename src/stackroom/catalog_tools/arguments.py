@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 from stackroom.catalog_tools.texts import shown
 from stackroom.formats import SUPPORTED
 from stackroom.gateway.plain_text import Id, Line, Text, is_plain
+from stackroom.gateway.strict import by_name
 from stackroom.gateway.tool import Arguments
 from stackroom.keys import MAX_CATALOG_NAME
 from stackroom.uploads.descriptions import MAX_FILENAME_BYTES
@@ -114,7 +115,9 @@ class UploadToCatalog(CatalogArguments):
         default=False,
         description="true to overwrite a file of the same name; by default false.",
     )
-    metadata: Annotated[dict[str, str | list[str]], BeforeValidator(_attributes)] = Field(
+    metadata: Annotated[
+        dict[str, str | list[str]], BeforeValidator(_attributes), BeforeValidator(by_name)
+    ] = Field(
         default_factory=dict,
         description=(
             "Searchable attributes of the document: names of a-z, 0-9, '_' and '-', each with a"

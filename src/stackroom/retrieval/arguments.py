@@ -7,6 +7,7 @@ from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 from stackroom import narrowing
 from stackroom.filters import Conditions
 from stackroom.gateway.plain_text import Id, Text
+from stackroom.gateway.strict import by_name
 from stackroom.gateway.tool import Arguments, Tool
 from stackroom.retrieval.budget import MOST_TOKENS, Budget, Priority
 
@@ -21,10 +22,13 @@ _Number = BeforeValidator(not_boolean)  # pydantic would take true for 1
 _Priority = Annotated[Priority, WithJsonSchema({"type": "string"})]  # the gateway knows no enum
 
 
+_SCALARS = [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]
+_LIST = {"type": "array", "items": {"anyOf": _SCALARS}}
 FilterArgument = Annotated[
     Conditions,
     PlainValidator(narrowing.conditions),
-    WithJsonSchema({"type": "object"}),
+    BeforeValidator(by_name),
+    WithJsonSchema({"type": "object", "additionalProperties": {"anyOf": [*_SCALARS, _LIST]}}),
 ]
 FILTER_FORM = (
     f"an object of at most {narrowing.MAX_KEYS} keys, all of which must match, each with a text,"
