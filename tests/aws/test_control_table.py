@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 from botocore.stub import Stubber
+from pydantic import TypeAdapter
 
 from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.aws.inspections import DynamoInspections
-from stackroom.aws.items import from_item
+from stackroom.aws.items import from_item, instant, to_item
 from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.receipts import DynamoReceipts
 from stackroom.aws.selections import DynamoSelections
 from stackroom.aws.turns import DynamoTurnBook
+from stackroom.aws.worklists import DynamoWorklists
 from stackroom.errors import ServiceRefused, StoreUnavailable
 from stackroom.ports.admission import Grant, Ledger, Mode, Rate, Waiter
 from stackroom.ports.runs import Lease
@@ -28,6 +30,9 @@ from tests.records import NOW, a_receipt
 @pytest.fixture
 def leases(dynamodb: Any) -> DynamoLeases:
     return DynamoLeases(client=dynamodb, table=CONTROL_TABLE)
+
+
+LONG = timedelta(days=4000)
 
 
 def taken(leases: DynamoLeases, worklist_id: str) -> Lease:
@@ -221,6 +226,11 @@ def a_grant(number: int) -> Grant:
     )
 
 
+def dump(grant: Grant) -> dict[str, Any]:
+    kept: dict[str, Any] = TypeAdapter(Grant).dump_python(grant, mode="json", exclude_none=True)
+    return kept
+
+
 def a_waiter(number: int) -> Waiter:
     return Waiter(
         worklist_id=f"cat-{number:04}",
@@ -259,6 +269,57 @@ def test_a_queue_is_read_over_all_pages(book: DynamoAdmissionBook, dynamodb: Any
     )
 
     assert book.waiting("KB12345678", Mode.SHARED, limit=11) == waiters[:11]
+
+
+def spoil(dynamodb: Any, pk: str, sk: str, **values: Any) -> None:
+    """As no code of ours would leave the item there."""
+    key = {"pk": {"S": pk}, "sk": {"S": sk}}
+    found = dynamodb.get_item(TableName=CONTROL_TABLE, Key=key).get("Item", key)
+    dynamodb.put_item(TableName=CONTROL_TABLE, Item=found | to_item(values))
+
+
+def test_what_cannot_be_read_stops_only_itself_and_its_key_is_logged(
+    dynamodb: Any,
+    book: DynamoAdmissionBook,
+    leases: DynamoLeases,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    for worklist_id in ("cat-a", "cat-b", "cat-c"):
+        taken(leases, worklist_id)
+    spoil(dynamodb, "RUN#cat-a", "RUN", epoch="many")
+    spoil(dynamodb, "RUN#cat-b", "RUN", until="2020-02-03T10:30:00")  # without a zone
+    first, *others = map(a_waiter, range(3))
+    for waiter in (first, *others):
+        book.enqueue(waiter)
+    queue, place = "QUEUE#KB12345678#shared", f"{instant(first.since)}#{first.worklist_id}"
+    spoil(dynamodb, queue, place, since="soon")
+    worklists = DynamoWorklists(client=dynamodb, table=CONTROL_TABLE)
+    worklists.add("shared-KB12345678", "cat-z")
+    spoil(dynamodb, "WORKLIST#shared-KB12345678", "cat-y")
+    good = a_grant(2)
+    book.write(Ledger(grants=(a_grant(1), good)))
+    broken = {"worklist_id": "cat-x", "token": LONGEST_TOKEN}
+    spoil(dynamodb, "ADMISSION", "LEDGER", grants=["none", broken, dump(good)])
+
+    assert [each.worklist_id for each in leases.held()] == ["cat-c"]
+    assert [each.worklist_id for each in leases.expired(NOW + LONG)] == ["cat-c"]
+    assert book.waiting("KB12345678", Mode.SHARED, limit=2) == others
+    entries = worklists.entries("shared-KB12345678", limit=2)
+    assert [each.catalog_id for each in entries] == ["cat-z"]
+    ledger = book.read()
+    assert ledger.grants == (good,)
+    assert book.write(ledger).version == ledger.version + 1
+
+    keys = {(vars(each)["pk"], vars(each)["sk"]) for each in caplog.records}
+    assert keys == {
+        ("RUN#cat-a", "RUN"),
+        ("RUN#cat-b", "RUN"),
+        (queue, place),
+        ("WORKLIST#shared-KB12345678", "cat-y"),
+        ("ADMISSION", "LEDGER None"),
+        ("ADMISSION", "LEDGER cat-x"),
+    }
+    assert LONGEST_TOKEN not in caplog.text
 
 
 def test_what_decides_over_grants_is_read_consistently(

@@ -11,6 +11,7 @@ Who may use a knowledge base, and who waits, in the control table.
     leave the queue           DeleteItem unless another token stands there
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -18,15 +19,16 @@ from typing import TYPE_CHECKING, Any
 from pydantic import TypeAdapter
 
 from stackroom.aws import writes
-from stackroom.aws.items import Item, from_item, instant, query, to_item
+from stackroom.aws.items import Item, from_item, instant, query, readable, to_item
 from stackroom.aws.translation import store_errors
 from stackroom.errors import RecordChanged
-from stackroom.ports.admission import Ledger, Mode, Waiter
+from stackroom.ports.admission import Grant, Ledger, Mode, Waiter
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
 
 _LEDGERS = TypeAdapter(Ledger)
+_GRANTS = TypeAdapter(Grant)
 _WAITERS = TypeAdapter(Waiter)
 _LEDGER_KEY = to_item({"pk": "ADMISSION", "sk": "LEDGER"})
 
@@ -44,8 +46,9 @@ class DynamoAdmissionBook:
         if "Item" not in answer:
             return Ledger()
         kept = from_item(answer["Item"])
-        kept["grants"] = [_bare(each) for each in kept.get("grants", ())]
-        return _LEDGERS.validate_python(_bare(kept))
+        # What is left out here is free, and gone with the next write.
+        grants = readable(map(_of_ledger, kept.pop("grants", ())), _to_grant)
+        return replace(_LEDGERS.validate_python(_bare(kept)), grants=tuple(grants))
 
     def write(self, ledger: Ledger) -> Ledger:
         written = replace(ledger, version=ledger.version + 1)
@@ -76,7 +79,7 @@ class DynamoAdmissionBook:
             ConsistentRead=True,
             Limit=limit,
         )
-        return [_WAITERS.validate_python(_bare(each)) for each in islice(found, limit)]
+        return list(islice(readable(found, _to_waiter), limit))
 
 
 def _if_still_at(version: int) -> dict[str, Any]:
@@ -94,7 +97,22 @@ def _place(waiter: Waiter) -> Item:
     return to_item({"pk": queue, "sk": f"{instant(waiter.since)}#{waiter.worklist_id}"})
 
 
-def _bare(values: dict[str, Any]) -> dict[str, Any]:
+def _of_ledger(grant: Any) -> dict[str, Any]:
+    """A grant with the ledger's key, and with whose it is for the rest of its own."""
+    if not isinstance(grant, Mapping):
+        grant = {}
+    return {"pk": "ADMISSION", "sk": f"LEDGER {grant.get('worklist_id')}", **grant}
+
+
+def _to_grant(values: Mapping[str, Any]) -> Grant:
+    return _GRANTS.validate_python(_bare(values))
+
+
+def _to_waiter(values: Mapping[str, Any]) -> Waiter:
+    return _WAITERS.validate_python(_bare(values))
+
+
+def _bare(values: Mapping[str, Any]) -> dict[str, Any]:
     """Without the keys. Items of before call a worklist by its catalog, the only one it had."""
     return {
         "worklist_id" if name == "catalog_id" else name: each

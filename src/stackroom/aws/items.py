@@ -1,15 +1,19 @@
 """Records to DynamoDB items and back, for the low-level client (the resource API loads slowly)."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 
 from stackroom.aws.translation import store_errors
 
+logger = logging.getLogger(__name__)
+
 Item = dict[str, Any]
+_Made = TypeVar("_Made")
 
 WRITE_ID = "write_id"  # the attribute that tells whose write made the item (aws/writes.py)
 
@@ -36,6 +40,23 @@ def from_item(item: Mapping[str, Any]) -> dict[str, Any]:
 def instant(at: datetime) -> str:
     """ISO 8601 of one width and one zone, so that keys sort by time."""
     return at.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def readable(
+    found: Iterable[Mapping[str, Any]], make: Callable[[Mapping[str, Any]], _Made]
+) -> Iterator[_Made]:
+    """
+    What `make` makes of each item. One that it can't read is logged by its key and left out, so
+    that it stops nobody else's work: of its other values, some wake a run and are for no log.
+    """
+    for each in found:
+        try:
+            made = make(each)
+        except (KeyError, TypeError, ValueError) as error:
+            key = {name: str(each[name]) for name in ("pk", "sk") if name in each}
+            logger.error("malformed item left out", extra={**key, "error": type(error).__name__})
+        else:
+            yield made
 
 
 def query(client: Any, **request: Any) -> Iterator[dict[str, Any]]:

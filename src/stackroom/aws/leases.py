@@ -12,12 +12,12 @@ Leases of live runs in the control table: one item per catalog.
     list the held, or the expired    Query live-index: PK live, SK until; only what is held is in it
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from stackroom.aws.items import from_item, instant, query, to_item
+from stackroom.aws.items import from_item, instant, query, readable, to_item
 from stackroom.aws.translation import store_errors
 from stackroom.aws.writes import update
 from stackroom.errors import RunSuperseded
@@ -131,7 +131,7 @@ class DynamoLeases:
             ExpressionAttributeValues=to_item(values),
             **names,
         )
-        return map(_to_lease, found)
+        return readable(found, _to_lease)
 
     def _was_released(self, worklist_id: str, epoch: int) -> bool:
         """Whether the release was already done: a task whose answer got lost is retried."""
@@ -152,7 +152,7 @@ def _key(worklist_id: str) -> dict[str, Any]:
     return to_item({"pk": f"RUN#{worklist_id}", "sk": "RUN"})
 
 
-def _to_lease(values: dict[str, Any]) -> Lease:
+def _to_lease(values: Mapping[str, Any]) -> Lease:
     lease = Lease(
         worklist_id=values["pk"].removeprefix("RUN#"),
         requested=int(values.get("requested", 0)),
@@ -161,4 +161,9 @@ def _to_lease(values: dict[str, Any]) -> Lease:
         started="started" in values,
         failures=int(values.get("failures", 0)),
     )
-    return replace(lease, until=datetime.fromisoformat(values["until"])) if lease.held else lease
+    if not lease.held:
+        return lease
+    until = datetime.fromisoformat(values["until"])
+    if until.tzinfo is None:
+        raise ValueError("a time without its zone")
+    return replace(lease, until=until)

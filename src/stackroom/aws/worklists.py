@@ -10,13 +10,13 @@ Which catalogs of a shared data source have open documents, in the control table
 """
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from stackroom.aws import writes
-from stackroom.aws.items import query, to_item
+from stackroom.aws.items import query, readable, to_item
 from stackroom.aws.translation import store_errors
 from stackroom.ports.worklists import Entry
 
@@ -45,7 +45,7 @@ class DynamoWorklists:
             Limit=limit,
             **start,
         )
-        return (Entry(catalog_id=each["sk"], stamp=each["stamp"]) for each in islice(found, limit))
+        return islice(readable(found, _to_entry), limit)
 
     def drop(self, worklist_id: str, entry: Entry) -> bool:
         return writes.delete(
@@ -55,6 +55,10 @@ class DynamoWorklists:
             condition="stamp = :stamp",
             values={":stamp": entry.stamp},
         )
+
+
+def _to_entry(values: Mapping[str, Any]) -> Entry:
+    return Entry(catalog_id=values["sk"], stamp=values["stamp"])
 
 
 def _partition(worklist_id: str) -> str:

@@ -6,6 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from pydantic import AwareDatetime
+
 
 class Mode(StrEnum):
     """How a knowledge base is used: by an ingestion job alone, or by direct calls together."""
@@ -26,7 +28,7 @@ class Waiter:
     epoch: int
     knowledge_base_id: str
     mode: Mode
-    since: datetime
+    since: AwareDatetime
     calls: int  # direct calls that its work takes; 1 for a job
     token: str
     size: int = 0
@@ -45,9 +47,9 @@ class Grant:
     knowledge_base_id: str
     mode: Mode
     slots: int
-    granted_at: datetime
-    until: datetime
-    start_at: datetime | None = None  # EXCLUSIVE: the job may start then, and not before
+    granted_at: AwareDatetime
+    until: AwareDatetime
+    start_at: AwareDatetime | None = None  # EXCLUSIVE: the job may start then, and not before
     claimed: bool = False  # the run has woken and taken it
     size: int = 0
     is_large: bool = False
@@ -71,7 +73,7 @@ class Ledger:
 
     version: int = 0
     grants: tuple[Grant, ...] = ()
-    next_start: datetime | None = None  # of an ingestion job, by the rate of StartIngestionJob
+    next_start: AwareDatetime | None = None  # of an ingestion job, by the rate of StartIngestionJob
     # By knowledge base: since when jobs have it, one after another.
     phases: Mapping[str, datetime] = field(default_factory=dict)
     rates: Mapping[Mode, Rate] = field(default_factory=dict)
