@@ -5,7 +5,14 @@ from itertools import pairwise
 from typing import Any
 from uuid import uuid4
 
+import pytest
+
+from stackroom_local.simulator.chunk_strategies import Chunk
+from stackroom_local.simulator.errors import Unindexable
+from stackroom_local.simulator.long_work import bounded
+from stackroom_local.simulator.rules import DOCUMENT_WORK
 from tests.simulator.holding import holds
+from tests.simulator.test_chunking import fixed
 from tests.simulator.world import CUSTOM, World, at, eventually, inline, invalid, refused
 
 # Minutes of embedding; as many bytes as the parser reads in no time.
@@ -152,6 +159,24 @@ def test_a_long_document_whose_object_is_deleted_ends_soon_and_the_next_one_is_i
 
     statuses = {"long": "FAILED", "next": "INDEXED"}
     eventually(lambda: {name: status(world, key, name) for name in statuses} == statuses)
+
+
+@holds("document.work")
+def test_a_document_of_more_work_than_is_done_for_one_is_left_out_at_once_and_says_so(
+    world: World,
+) -> None:
+    ingestion = {"chunkingConfiguration": fixed(1, 20)}
+    pair = world.pair(dataSourceConfiguration=CUSTOM, vectorIngestionConfiguration=ingestion)
+    key, one_line = at(*pair), "1," * DOCUMENT_WORK.limit
+
+    ingest(world, key, by_location("much", world.put("much.csv", one_line), a="b"))
+    ingest(world, key, inline("little", "Text.", a="b"))
+
+    found = eventually(lambda: settled(world, key))
+    assert (found["much"]["status"], found["little"]["status"]) == ("IGNORED", "INDEXED")
+    assert found["much"]["statusReason"] == DOCUMENT_WORK.message.format(count=1)
+    with pytest.raises(Unindexable):  # of one passage, which is as long
+        list(bounded([Chunk(text="1," * 1000 * DOCUMENT_WORK.limit)]))
 
 
 @holds("document.payload")

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 
 from stackroom_local.simulator.clock import Signal
 from stackroom_local.simulator.disturbances import Kind
@@ -11,12 +12,13 @@ from stackroom_local.simulator.embedding import Embedder, Vector
 from stackroom_local.simulator.errors import Stopped, Unindexable
 from stackroom_local.simulator.faults import Faults
 from stackroom_local.simulator.indexes import Index, index_of
-from stackroom_local.simulator.long_work import while_wanted
+from stackroom_local.simulator.long_work import bounded, while_wanted
 from stackroom_local.simulator.memory_index import Owner
 from stackroom_local.simulator.metadata import OwnKeys, refusal, refuse_excess, refused
 from stackroom_local.simulator.objects import is_there
 from stackroom_local.simulator.records import Records
 from stackroom_local.simulator.rules import (
+    DOCUMENT_WORK,
     FILE_FORMAT,
     FILE_UNREADABLE,
     FILTERABLE_METADATA_SIZE,
@@ -68,7 +70,7 @@ class Indexing:
         owner, values = destination.owner(draft.identifier), draft.attributes.values
         index = self._index(destination)
         chunks = destination.ingestion.strategy.chunks(draft.pieces, self._embedding(stop))
-        keyed = [(new_key(), chunk) for chunk in chunks]
+        keyed = [(new_key(), chunk) for chunk in bounded(chunks)]
         if not keyed:
             raise Unindexable(FILE_UNREADABLE.message)
         refuse_excess(index, values, keyed[0][0])
@@ -137,7 +139,8 @@ class Indexing:
     def fail(self, destination: Destination, identifier: str, error: Unindexable) -> None:
         """Mark a document as failed, and remove the passages of its earlier version."""
         status, reason = "FAILED", None
-        if error.cause == FILE_FORMAT.message:  # rule document.status-reason
+        if error.cause in (FILE_FORMAT.message, DOCUMENT_WORK.message):
+            # Rule document.status-reason.
             status, reason = "IGNORED", error.cause.format(count=1)
         with self.store.transaction():
             self.records.mark(destination.data_source_id, [identifier], status, reason=reason)
@@ -149,11 +152,14 @@ class Indexing:
             self.records.forget(destination.data_source_id, identifier)
 
     def _embedding(self, stop: Signal) -> Callable[[str], Vector]:
-        """For what is embedded before there are chunks; raises Stopped."""
+        """For what is embedded before there are chunks; raises Stopped or Unindexable."""
+        numbers = count(1)
 
         def embedded(text: str) -> Vector:
             if stop.is_set():
                 raise Stopped
+            if next(numbers) > DOCUMENT_WORK.limit:
+                raise Unindexable(DOCUMENT_WORK.message)
             return self.embedder.embed(text)
 
         return embedded

@@ -1,15 +1,27 @@
-"""Long work that may end early: a million rows are embedded for an hour on a laptop."""
+"""Long work, which is bounded and may end early: thousands of passages take a laptop minutes."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
+from stackroom_local.simulator.chunk_strategies import Chunk
 from stackroom_local.simulator.clock import Signal
 from stackroom_local.simulator.errors import Stopped, Unindexable
-from stackroom_local.simulator.rules import FILE_UNREADABLE
+from stackroom_local.simulator.rules import DOCUMENT_WORK, FILE_UNREADABLE
 
 T = TypeVar("T")
 
 _LOOK = 50  # passages between two looks into the bucket
+_CHARACTERS = 2000  # of a passage; a longer one takes the time of several
+
+
+def bounded(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+    """As long as they are few enough; raises Unindexable at the first that is too many."""
+    work = 0
+    for each in chunks:
+        work += 1 + len(each.text) // _CHARACTERS
+        if work > DOCUMENT_WORK.limit:
+            raise Unindexable(DOCUMENT_WORK.message)
+        yield each
 
 
 def while_wanted(

@@ -72,10 +72,20 @@ DIRECT_DURATION = rule(
     " documents are indexed one after another is assumed",
     value=4,
 )
+DOCUMENT_WORK = rule(
+    "document.work",
+    "a document of more passages than these is left out, before any is embedded; a passage of more"
+    " than 2,000 characters counts as several",
+    "quotas bound the file (file.size), and nothing its passages; this bound and its text are ours,"
+    " for a laptop embeds some 20 a second, and what waits behind a document waits for all of it",
+    value=5000,
+    message="Ignored {count} files as they have more than 5,000 passages, which is the most that"
+    " the local simulator embeds of a file (AWS takes more). Cut the file into smaller ones.",
+)
 OBJECT_GONE = rule(
     "document.object-gone",
     "a document whose object is deleted while it is indexed ends as FAILED soon after, so that a"
-    " laptop does not go on for an hour with what nobody wants",
+    " laptop does not go on for minutes with what nobody wants",
     "assumed: AWS says neither when it reads an object nor whether it can be stopped",
 )
 WRONG_IDENTIFIER = rule(
