@@ -98,6 +98,8 @@ MEANINGS = {
         "JSON list of knowledge bases and how each is searched: what everybody's agents may be"
         " linked to; or the one collection"
     ),
+    "QUEUE_URL": "SQS queue that the function takes from; a full batch is sent there once more",
+    "QUEUE_BATCH": "how many messages a full batch of it has",
     "AGENT_RUNS_QUEUE_URL": "SQS queue of what users have told their agents",
     "AGENT_MODELS": "JSON list of the models that agents may be given, the usual one first",
     "DASHBOARD_NAME": "the CloudWatch dashboard whose figures operators are shown",

@@ -54,10 +54,9 @@ class AgentRuns(Construct):
         """For a run; which models and knowledge bases there are to choose from is told, too."""
         models = json.dumps([model.id for model in self._models])
         handler.function.add_environment("AGENT_MODELS", models)
-        handler.function.add_environment("AGENT_RUNS_QUEUE_URL", self.queue.queue.queue_url)
+        self.queue.let_send(handler, "AGENT_RUNS_QUEUE_URL")
         for name, value in environment_of_shared(self._shared).items():
             handler.function.add_environment(name, value)
-        handler.allow("sqs:SendMessage", on=self.queue.queue.queue_arn)
 
     def _runner(self, knowledge_base: KnowledgeBaseStack) -> HandlerFunction:
         deployment = self._rights.deployment

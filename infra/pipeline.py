@@ -45,6 +45,8 @@ class PipelineStack(cdk.Stack):
         )
         inspections = self._queue("Inspections", inspect, batch_size=5, window_seconds=2)
         self.queues = [uploads, inspections]
+        for queue in self.queues:
+            queue.take_turns()
         self._route_object_events()
 
         runs = Runs(

@@ -7,9 +7,9 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.batch import handle_each, response
+from functions.fair_turns import QueueSettings, in_turn
 from functions.observability import logger_for, metrics_for
 from stackroom.aws.session import client
-from stackroom.aws.settings import Settings
 from stackroom.aws.use_cases import UseCases
 from stackroom.inspection.inspection import Inspection, InspectionOutcome
 from stackroom.uploads.events import object_event
@@ -18,7 +18,7 @@ logger = logger_for("inspect")
 metrics = metrics_for("inspect")
 
 
-class InspectSettings(Settings):
+class InspectSettings(QueueSettings):
     kb_catalog_table: str
     kb_control_table: str
     kb_docs_bucket: str
@@ -43,7 +43,7 @@ def inspection() -> Inspection:
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Answers which messages failed."""
     _, failed = handle_each(
-        event,
+        in_turn(event, logger=logger),
         inspect,
         logger=logger,
         time_left=context.get_remaining_time_in_millis,

@@ -8,9 +8,10 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.batch import handle_each, response
+from functions.fair_turns import QueueSettings, in_turn
 from functions.observability import logger_for, metrics_for
 from stackroom.aws.session import client
-from stackroom.aws.settings import Pool, Settings
+from stackroom.aws.settings import Pool
 from stackroom.aws.use_cases import UseCases
 from stackroom.runs.requests import RunRequests
 from stackroom.uploads.events import ObjectEvent, object_event
@@ -21,7 +22,7 @@ logger = logger_for("upload_handler")
 metrics = metrics_for("upload_handler")
 
 
-class UploadSettings(Settings):
+class UploadSettings(QueueSettings):
     kb_catalog_table: str
     kb_control_table: str
     kb_docs_bucket: str
@@ -46,7 +47,7 @@ def requests() -> RunRequests:
 @metrics.log_metrics
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Answers which messages failed."""
-    told, failed = handle_each(event, object_event, logger=logger)
+    told, failed = handle_each(in_turn(event, logger=logger), object_event, logger=logger)
     outcomes = reconciled(told.values())
     waiting: dict[str, list[str]] = {}  # messages by the catalog that they ask a run for
     for message_id, found in told.items():

@@ -3,22 +3,25 @@ ministack, with a process that functions' processes are forked from, with functi
 policies (stackroom_local.resource_policies), with Bedrock's and S3 Vectors' types in its
 CloudFormation (stackroom_local.simulated_types), with functions of others that run a handler of
 ours (stackroom_local.foreign_functions), with what functions count in their logs
-(stackroom_local.embedded_metrics), with metric math (stackroom_local.metric_queries), closed to
-other sites' pages (stackroom_local.page_guard) and to uploads for which its disk has no room
+(stackroom_local.embedded_metrics), with metric math (stackroom_local.metric_queries), with queues
+that let tenants have their turns (stackroom_local.fair_queues), closed to other sites' pages
+(stackroom_local.page_guard) and to uploads for which its disk has no room
 (stackroom_local.room_guard), with an IAM that verifies every signature
-(stackroom_local.signers) and is mended in three ways, and with a DynamoDB that reads an expression
+(stackroom_local.signers) and is mended in four ways, and with a DynamoDB that reads an expression
 once. Tables and queues have room on the disk for when it stops (stackroom_local.keeping).
 
 `python -m stackroom_local.ministack`. To policies every request came over TLS: the servers of the
 local mode speak plain HTTP to 127.0.0.1, which nobody can listen in on, and what denies requests
 "not over TLS", as the CDK's `enforce_ssl` does, would deny every one.
 
-And two faults of version 1.5.33: its IAM takes a line break for the end of a key. S3 takes line
+And three faults of version 1.5.33: its IAM takes a line break for the end of a key. S3 takes line
 breaks in keys, and a wildcard of a policy any character [IAM user guide:
 reference_policies_elements_resource]; ministack compiles `*` to `.*`, so that no policy but `*`
-itself allows, or denies, anything about such a key. And it leaves out the empty parts of a key, so
-that whoever may put `bob/*` could put `/bob/a.txt`. A new version needs a look here:
-tests/local/test_ministack.py says whether it still has the faults.
+itself allows, or denies, anything about such a key. It leaves out the empty parts of a key, so that
+whoever may put `bob/*` could put `/bob/a.txt`. And a batch of messages is to it an action of its
+own, where AWS has `sqs:SendMessage` for SendMessageBatch, too [SQS developer guide:
+sqs-api-permissions-reference]. A new version needs a look here: tests/local/test_ministack.py says
+whether it still has the faults.
 """
 
 import os
@@ -37,6 +40,7 @@ from ministack.services import dynamodb
 
 from stackroom_local import (
     embedded_metrics,
+    fair_queues,
     foreign_functions,
     metric_queries,
     resource_policies,
@@ -65,6 +69,13 @@ def mend() -> None:
     iam_evaluator._resolve_condition_key = lambda key, context: (
         _TLS[key.lower()] if key.lower() in _TLS else value_of(key, context)
     )
+    action_of: Callable[..., str | None] = iam_actions.extract_iam_action
+
+    def action(service: str, *rest: Any) -> str | None:
+        asked = action_of(service, *rest)
+        return asked.removesuffix("Batch") if service == "sqs" and asked else asked
+
+    iam_actions.extract_iam_action = action
     named: Callable[..., str] = iam_actions.extract_resource_arn
 
     def resource_arn(service: str, method: str, path: str, *rest: Any) -> str:
@@ -119,6 +130,7 @@ if __name__ == "__main__":
         foreign_functions,
         embedded_metrics,
         metric_queries,
+        fair_queues,
     ):
         each.install()
     embedded_metrics.follow(state / "gateway" / "logs")

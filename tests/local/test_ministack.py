@@ -18,7 +18,8 @@ def restored(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is mended in a test is as it was behind it."""
     for name in ("_fnmatch_compile", "_resolve_condition_key"):
         monkeypatch.setattr(iam_evaluator, name, getattr(iam_evaluator, name))
-    monkeypatch.setattr(iam_actions, "extract_resource_arn", iam_actions.extract_resource_arn)
+    for name in ("extract_iam_action", "extract_resource_arn"):
+        monkeypatch.setattr(iam_actions, name, getattr(iam_actions, name))
     for name in EXPRESSIONS:
         monkeypatch.setattr(dynamodb, name, getattr(dynamodb, name))
 
@@ -49,6 +50,16 @@ def test_a_wildcard_is_any_character_and_the_whole_key_is_meant(
     key: str, pattern: str, matches: bool
 ) -> None:
     assert iam_evaluator.fnmatch_iam_cs(f"{BUCKET}/{key}", f"{BUCKET}/{pattern}") is matches
+
+
+def test_ministack_itself_still_has_an_action_for_a_batch() -> None:
+    assert action_of("SendMessageBatch") == "sqs:SendMessageBatch"
+
+
+@pytest.mark.usefixtures("mended")
+@pytest.mark.parametrize("operation", ["SendMessage", "SendMessageBatch"])
+def test_who_may_send_a_message_may_send_a_batch(operation: str) -> None:
+    assert action_of(operation) == "sqs:SendMessage"
 
 
 def test_ministack_itself_still_leaves_out_the_empty_parts_of_a_key() -> None:
@@ -153,6 +164,12 @@ def test_an_expression_that_is_none_is_refused_each_time() -> None:
     for _ in range(2):
         with pytest.raises(ValueError, match="Syntax error; token: "):
             dynamodb._evaluate_condition("sk = = :sk", {}, {":sk": {"S": "a"}}, {})
+
+
+def action_of(operation: str) -> str | None:
+    headers = {"x-amz-target": f"AmazonSQS.{operation}"}
+    asked: str | None = iam_actions.extract_iam_action("sqs", "POST", "/", headers, b"", {})
+    return asked
 
 
 def named(path: str) -> str:

@@ -65,6 +65,31 @@ def test_a_document_of_a_catalog_that_is_not_placed_is_about_to_begin(pipeline: 
     assert tried.documents[0].attempt == 2  # the one to come
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"status": DocumentStatus.UPLOADING, "etag": "e"},  # by a tool
+        {"status": DocumentStatus.PENDING, "etag": "e"},  # by a tool, in place of an older one
+    ],
+)
+def test_what_waits_behind_others_events_is_promised_no_time(
+    pipeline: Pipeline, written: dict[str, Any]
+) -> None:
+    pipeline.documents.save(
+        pipeline.document(KEY).model_copy(update={**written, "fingerprint": ""})
+    )
+    at_once = estimated(pipeline)
+
+    pipeline.clock.pass_by(11)
+    later = estimated(pipeline)
+
+    assert at_once.eta_seconds == 9
+    assert later.eta_seconds is None
+    (document,) = later.documents
+    assert document.stage is DocumentStage.WAITING
+    assert document.remaining(speed=1) == "11s so far, time to go unknown"
+
+
 def test_a_catalog_that_takes_calls_waits_behind_those_before_it(pipeline: Pipeline) -> None:
     pipeline.catalogs.place(CATALOG, replace(OWN, type=DataSourceType.CUSTOM))
     for catalog_id, mode in (("job", Mode.EXCLUSIVE), ("cat-1", Mode.SHARED)):

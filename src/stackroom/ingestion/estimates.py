@@ -175,7 +175,10 @@ def _stage(document: Document, standing: Standing) -> DocumentStage:
         case DocumentStatus.INDEXING:
             return DocumentStage.INGESTING
         case DocumentStatus.UPLOADING | DocumentStatus.PENDING:
-            return DocumentStage.EXPECTED if document.is_to_come else _waiting(standing)
+            if document.is_to_come:
+                return DocumentStage.EXPECTED
+            is_behind = standing.remaining.is_behind_events(document)
+            return DocumentStage.WAITING if is_behind else _waiting(standing)
 
 
 def _waiting(standing: Standing) -> DocumentStage:

@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from stackroom.admission.demand import BATCH, is_large, text_size
 from stackroom.ingestion.durations import Durations, longest, total
 from stackroom.model import Document, DocumentStatus
 from stackroom.ports.admission import Grant, Mode
+
+# Longer than an object's event takes, and the function that it starts: what has waited for them
+# longer waits behind other events, and nobody counts those.
+_EVENT = timedelta(seconds=10)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +30,8 @@ class Remaining:
     between: float | None = 0.0
 
     def seconds(self, document: Document) -> float | None:
+        if self.is_behind_events(document):
+            return None
         if (since := self.at_work_since(document)) is None:
             work = self.durations.of(self.mode, self._up_to(document))
             return total([self._until_next_round(), self._until_turn(document), work])
@@ -33,6 +39,12 @@ class Remaining:
         if not self.is_held_up(document):
             return left
         return total([left, self.durations.of(self.mode, 0)])
+
+    def is_behind_events(self, document: Document) -> bool:
+        """Whether it was written long ago, and its object's event has yet to come."""
+        is_unheard_of = not document.fingerprint and not document.is_to_come
+        waits = document.status in (DocumentStatus.UPLOADING, DocumentStatus.PENDING)
+        return is_unheard_of and waits and self.durations.at - document.updated_at > _EVENT
 
     def is_late(self, document: Document) -> bool:
         since = self.at_work_since(document)

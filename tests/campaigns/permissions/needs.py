@@ -344,6 +344,7 @@ _ASKED: dict[str, Any] = {
     "bedrock-runtime.ApplyGuardrail": _guardrail,
     "bedrock-runtime.Converse": _conversation,
     "sqs.SendMessage": _queue("sqs:SendMessage"),
+    "sqs.SendMessageBatch": _queue("sqs:SendMessage"),
     "secretsmanager.GetSecretValue": _secret,
     "cloudwatch.GetDashboard": _dashboard,
     "cloudwatch.DescribeAlarms": _alarms,

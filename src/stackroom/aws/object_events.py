@@ -1,0 +1,60 @@
+"""
+Events of objects, sent to the queue of a function that looks at them.
+
+Each is sent in its user's name, so that SQS lets users have their turns [SQS developer guide:
+sqs-fair-queues], and says that it was sent by us.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from stackroom.aws.translation import store_errors
+
+if TYPE_CHECKING:
+    from types_boto3_sqs.client import SQSClient
+
+_OURS = "sent_by_stackroom"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """An event of S3's, as a JSON text, and the key that it tells of."""
+
+    key: str
+    body: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SqsObjectEvents:
+    client: "SQSClient"
+    url: str
+
+    def send(self, messages: Mapping[str, Message]) -> set[str]:
+        """At most ten, by their ids; answers the ids of those that SQS has taken."""
+        with store_errors():
+            answer = self.client.send_message_batch(
+                QueueUrl=self.url,
+                Entries=[
+                    {
+                        "Id": message_id,
+                        "MessageBody": each.body,
+                        "MessageGroupId": _group_of(each.key),
+                        "MessageAttributes": {_OURS: {"DataType": "String", "StringValue": "yes"}},
+                    }
+                    for message_id, each in messages.items()
+                ],
+            )
+        return {each["Id"] for each in answer.get("Successful", ())}
+
+
+def was_sent_by_us(record: Mapping[str, Any]) -> bool:
+    """Of a message as Lambda hands it to a function."""
+    return _OURS in record.get("messageAttributes", {})
+
+
+def _group_of(key: str) -> str:
+    """A user id may have letters, and be as long, as no group's name may."""
+    user_id = key.partition("/")[0]
+    return hashlib.sha256(user_id.encode(errors="surrogatepass")).hexdigest()

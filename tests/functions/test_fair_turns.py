@@ -1,0 +1,83 @@
+"""Batches of a busy queue: what is sent again in its user's name, and what is handled."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from moto import mock_aws
+
+from functions import fair_turns
+from functions.observability import logger_for
+from stackroom.aws import session
+from tests.aws.stores import ENVIRONMENT
+from tests.functions.pipeline import body
+
+FULL = 4
+
+
+@pytest.fixture
+def queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+    session.client.cache_clear()
+    with mock_aws():
+        url = session.client("sqs").create_queue(QueueName="uploads")["QueueUrl"]
+        monkeypatch.setenv("QUEUE_URL", url)
+        monkeypatch.setenv("QUEUE_BATCH", str(FULL))
+        fair_turns.settings.cache_clear()
+        yield url
+    fair_turns.settings.cache_clear()
+    session.client.cache_clear()
+
+
+def batch(*bodies: str) -> dict[str, Any]:
+    return {"Records": [{"messageId": f"m{at}", "body": each} for at, each in enumerate(bodies)]}
+
+
+def left_of(event: dict[str, Any]) -> list[str]:
+    left = fair_turns.in_turn(event, logger=logger_for("test"))
+    return [each["messageId"] for each in left["Records"]]
+
+
+def received(url: str) -> list[dict[str, Any]]:
+    answer = session.client("sqs").receive_message(
+        QueueUrl=url,
+        MaxNumberOfMessages=10,
+        MessageAttributeNames=["All"],
+        MessageSystemAttributeNames=["All"],
+    )
+    return list(answer.get("Messages", []))
+
+
+def test_of_a_full_batch_each_message_is_sent_again_once_in_its_users_name(queue: str) -> None:
+    told = [body("alice/a/1.txt"), body("alice/b/2.txt"), body("bob/a/1.txt")]
+
+    left = left_of(batch(*told, "malformed"))
+    again = received(queue)
+
+    groups = {each["Body"]: each["Attributes"]["MessageGroupId"] for each in again}
+    assert left == ["m3"]
+    assert sorted(groups) == sorted(told)
+    assert groups[told[0]] == groups[told[1]] != groups[told[2]]
+    come_back = [
+        {
+            "messageId": each["MessageId"],
+            "body": each["Body"],
+            "messageAttributes": each["MessageAttributes"],
+        }
+        for each in again
+    ]
+    come_back.append({"messageId": "m9", "body": "malformed"})
+    assert len(left_of({"Records": come_back})) == FULL
+    assert received(queue) == []
+
+
+def test_a_batch_that_is_not_full_is_handled_at_once(queue: str) -> None:
+    assert left_of(batch(*map(body, ["alice/a/1.txt"] * (FULL - 1)))) == ["m0", "m1", "m2"]
+    assert received(queue) == []
+
+
+def test_what_cannot_be_sent_again_is_handled(queue: str) -> None:
+    session.client("sqs").delete_queue(QueueUrl=queue)
+
+    assert left_of(batch(*map(body, ["alice/a/1.txt"] * FULL))) == ["m0", "m1", "m2", "m3"]
