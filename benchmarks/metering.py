@@ -17,7 +17,7 @@ from benchmarks.simulated_time.functions import Pace
 DOCUMENT_BYTES = 900  # of a document's item, names and values
 LISTED_BYTES = 150  # of an open item, or a failed one
 GRANT_BYTES = 260  # of a grant in the ledger, as JSON
-_TAKING_MANY = ("reasons_for", "sidecars_of")  # what these are given is what costs
+_TAKING_MANY = ("results_for", "sidecars_of")  # what these are given is what costs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +113,7 @@ BOOK = {
     "waiting": Cost(seconds=0.015, reads=1),
 }
 RECEIPTS = {"get": _GET, "keep": _PUT, "of_user": Cost(seconds=0.02, reads=1)}
-INSPECTION_RESULTS = {"reasons_for": Cost(seconds=0, each=Cost(seconds=0.001, reads=1))}
+INSPECTION_RESULTS = {"results_for": Cost(seconds=0, each=Cost(seconds=0.001, reads=1))}
 EXECUTIONS = {"start": Cost(seconds=0.04), "is_running": Cost(seconds=0.03)}
 TASK_TOKENS = {"wake": Cost(seconds=0.03)}
 FILES = {"read": Cost(seconds=0.06, gets=1), "etag_of": _HEAD}

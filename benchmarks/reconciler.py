@@ -38,6 +38,7 @@ from stackroom.audits.reconciliation import Reconciliation
 from stackroom.audits.rounds import Rounds
 from stackroom.uploads.reconcile import Uploads
 from tests.fakes.clock import FakeClock
+from tests.fakes.inspection import FakeInspectionRequests
 from tests.unit.pipeline import Pipeline
 
 SIZES, FULL = (10_000, 200_000), (10_000, 1_000_000, 5_000_000)
@@ -73,6 +74,7 @@ def reconciliation(
         leases=pipeline.leases,
         executions=pipeline.executions,
         requests=pipeline.requests,
+        inspections=FakeInspectionRequests(),
         worklists=pipeline.worklists,
         succession=pipeline.succession,
         mending=Mending(

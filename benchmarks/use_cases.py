@@ -74,7 +74,9 @@ class MeteredDeployment:
         self.slots = self._metered(slots, metering.SLOTS)
         self.worklists = self._metered(FakeWorklists(), metering.WORKLISTS)
         self.receipts = self._metered(stores.receipts, metering.RECEIPTS)
-        self.inspections = self._metered(FakeInspectionResults(), metering.INSPECTION_RESULTS)
+        self.inspections = self._metered(
+            FakeInspectionResults(everything=True), metering.INSPECTION_RESULTS
+        )
         self.admission_book = self._metered(stores.book, metering.BOOK)
         self.task_tokens = self._metered(
             WorkflowTaskTokens(workflow=workflow), metering.TASK_TOKENS

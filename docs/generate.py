@@ -100,6 +100,7 @@ MEANINGS = {
     ),
     "QUEUE_URL": "SQS queue that the function takes from; a full batch is sent there once more",
     "QUEUE_BATCH": "how many messages a full batch of it has",
+    "INSPECTIONS_QUEUE_URL": "SQS queue of what is to be inspected",
     "AGENT_RUNS_QUEUE_URL": "SQS queue of what users have told their agents",
     "AGENT_MODELS": "JSON list of the models that agents may be given, the usual one first",
     "DASHBOARD_NAME": "the CloudWatch dashboard whose figures operators are shown",

@@ -47,6 +47,7 @@ class PipelineStack(cdk.Stack):
         self.queues = [uploads, inspections]
         for queue in self.queues:
             queue.take_turns()
+        inspections.let_send(reconciler, "INSPECTIONS_QUEUE_URL")
         self._route_object_events()
 
         runs = Runs(

@@ -57,6 +57,7 @@ class ReconcilerSettings(Settings):
     kb_docs_bucket: str
     kb_pool: Pool
     state_machine_arn: str
+    inspections_queue_url: str
     # For documents of the knowledge bases, of which the account has five.
     reconciler_requests_a_second: float = Field(DEFAULT_A_SECOND, gt=0, lt=ACCOUNT_A_SECOND)
 
@@ -92,6 +93,7 @@ def reconciliation(idle_before: datetime | None) -> Reconciliation:
         bookmark.keep(None)
     return reconciliation_of(
         use_cases(),
+        inspections=use_cases().deployment.inspection_requests,
         bookmark=bookmark,
         rounds=use_cases().deployment.rounds,
         idle_before=idle_before,
@@ -104,6 +106,7 @@ def rehearsal(resume: Resume) -> tuple[Reconciliation, Callable[[], Resume]]:
     bookmark, kept = HeldBookmark(resume.cursor), HeldBookmark(resume.round)
     rehearsing = reconciliation_of(
         use_cases(),
+        inspections=use_cases().deployment.inspection_requests,
         bookmark=bookmark,
         rounds=Rounds(kept=kept),
         dry_run=True,

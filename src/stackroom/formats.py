@@ -18,6 +18,8 @@ CONTENT_TYPES = {
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
 SUPPORTED = tuple(CONTENT_TYPES)
+# Those of which a place map may tell pages, or sections.
+_WITH_PLACES = {"pdf", "docx", "md", "html"}
 
 _SAVE_AS = {"doc": "docx", "xls": "xlsx", "htm": "html"}
 
@@ -26,6 +28,11 @@ _SAVE_AS = {"doc": "docx", "xls": "xlsx", "htm": "html"}
 def extension_of(filename: str) -> str:
     """Lower case and without the dot; empty when the name has none, as `README` or `.pdf`."""
     return PurePosixPath(filename).suffix.lstrip(".").lower()
+
+
+def has_places(filename: str) -> bool:
+    """Whether such a file may have pages, or sections, that a citation can name."""
+    return extension_of(filename) in _WITH_PLACES
 
 
 def content_type_of(filename: str) -> str:

@@ -162,6 +162,7 @@ class Document(Record):
     indexed_at: AwareDatetime | None = None
     ingestion_job_id: str | None = None
     lingering: bool = False  # the index may hold a version of a rejected file
+    uninspected: bool = False  # it was settled, and our inspection had not looked at it
     receipt_id: str | None = None  # of its deletion
     correlation_id: str | None = None
     opened_at: AwareDatetime | None = None

@@ -49,6 +49,7 @@ VARIABLES = {
     **ENVIRONMENT,
     "KB_POOL": json.dumps([MEMBER]),
     "STATE_MACHINE_ARN": "arn:aws:states:us-east-1:123456789012:stateMachine:ingest",
+    "INSPECTIONS_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/inspections",
     "ANSWER_MODEL_ARN": "arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-lite-v1:0",
 }
 INDEX = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors/index/passages"
@@ -87,7 +88,10 @@ def searched_by(settings: type[Settings], member: dict[str, str], **variables: s
         (
             ReconcilerSettings,
             lambda made: reconciliation_of(
-                made, bookmark=made.deployment.bookmark, rounds=made.deployment.rounds
+                made,
+                inspections=made.deployment.inspection_requests,
+                bookmark=made.deployment.bookmark,
+                rounds=made.deployment.rounds,
             ),
         ),
         (RetrieveSettings, lambda made: made.retrieval),

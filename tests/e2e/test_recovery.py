@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from stackroom.model import DocumentStatus
+from stackroom.model import UNEXPLAINED_FAILURE, DocumentStatus
 from stackroom_local.processes import Child, free_ports
 from stackroom_local.state import Instance
+from tests import files
 from tests.e2e.people import Person, eventually
 from tests.local.running import ANY_SCORE, instance_of, kill_hard, none_left, stackroom, start
 
@@ -92,6 +93,55 @@ def test_what_failed_for_want_of_an_index_says_so_until_a_retry_has_it_found(
     assert before == ["second.txt"]
     assert retried.returncode == 0, retried.stderr
     assert set(heidi.files_found("Which letter is from Bruges?")) == {"first.txt", "second.txt"}
+
+
+def test_files_whose_inspections_were_lost_are_inspected_by_the_reconciler(
+    running: Running,
+) -> None:
+    """Until then Bedrock's word is all there is: no reason, and no page."""
+    ida = Person(running.grace().instance, "ida")
+    with held_back(ida.instance, "stackroom-inspect"):
+        ida.settle(
+            [
+                ida.put("manuals/secret.pdf", files.encrypted_pdf()),
+                ida.put("manuals/lock.pdf", files.pdf("Keys are cut here.", "A lock has a bolt.")),
+            ]
+        )
+        lose_inspections(ida.instance)
+    failed, before = ida.record("manuals/secret.pdf"), ida.find("What does a lock have?")
+
+    def reconciled() -> bool:
+        stackroom("reconcile", state_dir=ida.instance.state_dir)
+        told = ida.record("manuals/secret.pdf")
+        return told is not None and "password" in str(told.status_reason)
+
+    eventually(reconciled, "its owner is told what is wrong with the file")
+    eventually(lambda: None not in _pages(ida.find("What does a lock have?")), "a page is known")
+    assert failed is not None
+    assert failed.status_reason == UNEXPLAINED_FAILURE
+    assert _pages(before) == {None}
+
+
+def _pages(passages: list[dict[str, Any]]) -> set[int | None]:
+    return {each["source"]["page"] for each in passages}
+
+
+@contextmanager
+def held_back(instance: Instance, function: str) -> Iterator[None]:
+    """What the function is to take from its queue waits there."""
+    functions: Any = instance.client("lambda")
+    [mapping] = functions.list_event_source_mappings(FunctionName=function)["EventSourceMappings"]
+    functions.update_event_source_mapping(UUID=mapping["UUID"], Enabled=False)
+    try:
+        yield
+    finally:
+        functions.update_event_source_mapping(UUID=mapping["UUID"], Enabled=True)
+
+
+def lose_inspections(instance: Instance) -> None:
+    """Those that wait, as with a queue that is killed."""
+    sqs: Any = instance.client("sqs")
+    sqs.purge_queue(QueueUrl=sqs.get_queue_url(QueueName="stackroom-inspections")["QueueUrl"])
 
 
 @contextmanager

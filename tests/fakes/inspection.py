@@ -58,19 +58,30 @@ class FakeMapShelf:
 
 class FakeInspections:
     def __init__(self) -> None:
-        self.found: dict[str, tuple[str, str]] = {}
+        self.found: dict[str, tuple[str, str | None]] = {}
 
-    def record(self, document_id: str, etag: str, reason: str) -> None:
+    def record(self, document_id: str, etag: str, reason: str | None) -> None:
         self.found[document_id] = (etag, reason)
 
 
 @dataclass
 class FakeInspectionResults(Disturbed):
-    reasons: dict[str, str] = field(default_factory=dict)  # by etag
+    """`everything` was inspected, and found sound where there is no reason."""
 
-    def reasons_for(self, documents: Iterable[Document]) -> dict[str, str]:
+    reasons: dict[str, str] = field(default_factory=dict)  # by etag
+    everything: bool = False
+
+    def results_for(self, documents: Iterable[Document]) -> dict[str, str | None]:
         return {
-            each.document_id: self.reasons[each.etag]
+            each.document_id: self.reasons.get(each.etag)
             for each in documents
-            if each.etag in self.reasons
+            if self.everything or each.etag in self.reasons
         }
+
+
+class FakeInspectionRequests:
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def ask(self, key: str) -> None:
+        self.asked.append(key)

@@ -64,6 +64,8 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             name="ingest", definition=WAITING, roleArn="arn:aws:iam::123456789012:role/ingest"
         )
         monkeypatch.setenv("STATE_MACHINE_ARN", machine["stateMachineArn"])
+        inspections = session.client("sqs").create_queue(QueueName="inspections")
+        monkeypatch.setenv("INSPECTIONS_QUEUE_URL", inspections["QueueUrl"])
         yield
     _forget()
 

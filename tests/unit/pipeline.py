@@ -128,7 +128,7 @@ class Pipeline:
             self.slots.survey(member.knowledge_base_id, [])
         self.worklists = FakeWorklists()
         self.bedrock = FakeBedrock(self.clock)
-        self.findings = FakeInspectionResults()
+        self.findings = FakeInspectionResults(everything=True)
         self.receipts = FakeReceipts()
         self.book = FakeAdmissionBook()
         self.task_tokens = FakeTaskTokens()

@@ -14,6 +14,7 @@ from stackroom.audits.rounds import Rounds
 from stackroom.model import CatalogStatus, DataSource, DataSourceType, Document, PoolMember
 from stackroom.retries import at_once
 from stackroom.runs.worklists import shared_worklist
+from tests.fakes.inspection import FakeInspectionRequests
 from tests.fakes.inventory import FakeBookmark, FakeBooks, FakeInventory
 from tests.unit.pipeline import Pipeline, place_of
 
@@ -34,6 +35,7 @@ class Reconciled(Pipeline):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self.inspections = FakeInspectionRequests()
         self.inventory = FakeInventory(
             bucket=self.bucket,
             catalogs=self.catalogs,
@@ -53,6 +55,7 @@ class Reconciled(Pipeline):
             leases=self.leases,
             executions=self.executions,
             requests=self.requests,
+            inspections=self.inspections,
             worklists=self.worklists,
             succession=self.succession,
             mending=Mending(

@@ -41,6 +41,19 @@ def test_a_document_that_no_run_works_on_gets_one_unless_it_may_be_about_to(
     assert look(world) == []
 
 
+def test_a_file_that_was_never_inspected_is_until_its_record_says_so(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.change(KEY, uninspected=True)
+
+    assert world.found(dry_run=True) == [(Kind.UNINSPECTED_FILE, KEY)]
+    assert world.inspections.asked == []
+    assert world.found() == [(Kind.UNINSPECTED_FILE, KEY)]
+    assert world.inspections.asked == [KEY]
+
+    world.change(KEY, uninspected=False)
+    assert world.found() == []
+
+
 def test_a_rejected_file_that_may_be_found_gets_some_runs_and_no_more(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     rejected = {"status": DocumentStatus.FAILED, "status_reason": "too large", "lingering": True}

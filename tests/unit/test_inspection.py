@@ -117,7 +117,7 @@ def test_a_sound_pdf_gets_a_place_map_and_no_reason(house: House) -> None:
     )
     assert house.place_maps.maps[document_id()].etag == "e1"
     assert house.place_maps.maps[document_id()].place_of("Trains go first class").page == 2
-    assert house.inspections.found == {}
+    assert house.inspections.found == {document_id(): ("e1", None)}
 
 
 def test_a_defective_file_gets_its_reason_and_loses_the_map_of_its_earlier_version(
@@ -144,7 +144,8 @@ def test_a_file_with_headings_gets_a_map_of_its_sections_and_one_without_none(ho
     inspected = house.inspecting.inspect(key)
 
     assert without.outcome is InspectionOutcome.SOUND
-    assert (list(house.place_maps.maps), house.inspections.found) == ([document_id(key)], {})
+    assert list(house.place_maps.maps) == [document_id(key)]
+    assert house.inspections.found == {document_id(key): ("e1", None)}
     assert inspected == InspectionResult(
         outcome=InspectionOutcome.SOUND, document_id=document_id(key), sections=2
     )
@@ -194,7 +195,26 @@ def test_a_reader_that_gives_up_leaves_the_document_undecided(house: House) -> N
 
     assert inspected.outcome is InspectionOutcome.UNDECIDED
     assert house.place_maps.maps == {}
-    assert house.inspections.found == {}
+    assert house.inspections.found == {document_id(): ("e1", None)}
+
+
+def test_an_inspection_that_was_missing_completes_the_record(house: House) -> None:
+    house.bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
+    indexed = document_at(KEY, etag="e1", status=DocumentStatus.INDEXED, uninspected=True)
+    settled = house.documents.save(indexed)
+    house.inspecting.inspect(KEY)
+    sound = house.documents.get(settled.catalog_id, settled.document_id)
+    assert sound is not None
+
+    house.bucket.put(KEY, "e2", files.encrypted_pdf())
+    failed = sound.moved(DocumentStatus.FAILED, at=sound.updated_at, reason=UNEXPLAINED_FAILURE)
+    house.documents.save(failed.model_copy(update={"etag": "e2", "uninspected": True}))
+    house.inspecting.inspect(KEY)
+    defective = house.documents.get(settled.catalog_id, settled.document_id)
+
+    assert (sound.status, sound.uninspected) == (DocumentStatus.INDEXED, False)
+    assert defective is not None
+    assert (defective.status_reason, defective.uninspected) == (ENCRYPTED, False)
 
 
 def test_a_file_that_is_too_large_is_left_to_the_upload_handler(

@@ -427,7 +427,7 @@ def test_a_call_that_can_not_be_looked_at_is_left_to_a_later_run_with_its_docume
 
 
 @pytest.mark.parametrize(
-    ("port", "method"), [("catalogs", "settle_status"), ("findings", "reasons_for")]
+    ("port", "method"), [("catalogs", "settle_status"), ("findings", "results_for")]
 )
 @pytest.mark.parametrize("error", [KnowledgeBaseUnavailable("any", "500"), Poisoned()])
 def test_a_catalog_that_can_not_be_settled_keeps_nobody_else_waiting(

@@ -1,6 +1,7 @@
 """The rules by which documents are settled: reasons, evidence, and what a search proves."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -18,7 +19,7 @@ from tests import records
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.pipeline import FakeInspectionResults
 from tests.records import NOW, a_catalog
-from tests.unit.pipeline import CATALOG, KEY, document_at, place_of
+from tests.unit.pipeline import CATALOG, KEY, FoundAtOnce, document_at, place_of
 
 URIS = ["s3://b/a.txt", "s3://b/a.txt copy.txt", "s3://b/a.txt, old.txt", "s3://b/résumé.pdf"]
 
@@ -85,7 +86,7 @@ def test_a_status_that_nobody_knows_is_no_proof_of_a_removal() -> None:
 
 def test_one_task_proves_five_hundred_by_searches_and_leaves_the_others_to_the_next() -> None:
     investigation = Investigation(
-        inspections=FakeInspectionResults(),
+        inspections=FakeInspectionResults(everything=True),
         search_check=SearchCheck(knowledge_base=lambda _: FakeKnowledgeBase()),
     )
     standing = evidence("NOT_FOUND", is_removal=True, is_out=True).standing
@@ -120,7 +121,7 @@ def test_a_document_should_be_found_a_minute_after_bedrocks_word_and_one_in_doub
 ) -> None:
     document = a_document().model_copy(update={"etag": "e"})
     investigation = Investigation(
-        inspections=FakeInspectionResults(reasons={"e": reason} if reason else {}),
+        inspections=FakeInspectionResults(reasons={"e": reason} if reason else {}, everything=True),
         search_check=SearchCheck(knowledge_base=lambda _: FakeKnowledgeBase()),
         now=lambda: NOW + timedelta(seconds=seconds),
     )
@@ -129,6 +130,44 @@ def test_a_document_should_be_found_a_minute_after_bedrocks_word_and_one_in_doub
 
     assert known is not None
     assert known.is_due is is_due
+
+
+@pytest.mark.parametrize(
+    ("filename", "inspected", "seconds", "outcome", "is_uninspected"),
+    [
+        ("a.pdf", False, 19, DocumentOutcome.WAIT, False),
+        ("a.pdf", False, 20, DocumentOutcome.INDEXED, True),
+        ("a.pdf", True, 1, DocumentOutcome.INDEXED, False),
+        ("a.txt", False, 1, DocumentOutcome.INDEXED, False),  # it has no places
+    ],
+)
+def test_what_is_found_waits_a_while_for_the_inspection_that_makes_its_place_map(
+    *,
+    filename: str,
+    inspected: bool,
+    seconds: float,
+    outcome: DocumentOutcome,
+    is_uninspected: bool,
+) -> None:
+    document = a_document().model_copy(update={"filename": filename})
+    investigation = Investigation(
+        inspections=FakeInspectionResults(everything=inspected),
+        search_check=FoundAtOnce(knowledge_base=lambda _: FakeKnowledgeBase()),
+        now=lambda: NOW + timedelta(seconds=seconds),
+    )
+
+    [(_, _, known)] = investigation.complete([(A_CATALOG, document, evidence("INDEXED").standing)])
+
+    found = verdict(document, known)
+    assert (found.outcome, found.is_uninspected) == (outcome, is_uninspected)
+
+
+def test_a_failure_that_nobody_explains_says_that_no_inspection_came() -> None:
+    document = a_document(attempts=MAX_ATTEMPTS)
+    said = evidence("FAILED")
+
+    assert verdict(document, replace(said, is_inspected=False)).is_uninspected
+    assert not verdict(document, said).is_uninspected
 
 
 def after(document: Document, status: str, *, said: float | None, at: float) -> DocumentOutcome:

@@ -32,6 +32,7 @@ from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.data_sources import DataSources, Slots
 from stackroom.ports.documents import Documents
 from stackroom.ports.ingestion import DirectDocuments, IngestionJobs
+from stackroom.ports.inspection import InspectionRequests
 from stackroom.ports.inventory import Inventory
 from stackroom.ports.retrieval import KnowledgeBase
 from stackroom.ports.runs import Executions, Leases
@@ -57,6 +58,7 @@ class Auditors:
     leases: Leases
     executions: Executions
     requests: RunRequests
+    inspections: InspectionRequests
     worklists: Worklists
     succession: Succession
     mending: Mending
@@ -119,6 +121,7 @@ class Auditors:
                 bucket=self.bucket,
                 attended=self._attended,
                 requests=self.requests,
+                inspections=self.inspections,
                 mending=self.mending,
                 recounting=Recounting(documents=self.documents, mending=self.mending),
             ),

@@ -39,6 +39,7 @@ class Kind(StrEnum):
     BROKEN_DATA_SOURCE = "broken_data_source"
     STRAY_LISTING = "stray_listing"
     MALFORMED_RECORD = "malformed_record"
+    UNINSPECTED_FILE = "uninspected_file"
     NOT_COMPARED = "not_compared"
 
 
@@ -78,6 +79,7 @@ REMEDIES = {
         "left alone: its catalog can't be worked on until you mend or remove the item in DynamoDB;"
         " what is removed is made anew from the bucket"
     ),
+    Kind.UNINSPECTED_FILE: "an inspection asked for: it finds a defect, or makes the place map",
     Kind.NOT_COMPARED: "left for the next time",
 }
 

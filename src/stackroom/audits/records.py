@@ -20,6 +20,7 @@ from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
+from stackroom.ports.inspection import InspectionRequests
 from stackroom.ports.inventory import Inventory
 from stackroom.runs.requests import RunRequests
 
@@ -34,6 +35,7 @@ class RecordAudit:
     bucket: DocumentBucket
     attended: Attended
     requests: RunRequests
+    inspections: InspectionRequests
     mending: Mending
     recounting: Recounting
 
@@ -68,6 +70,7 @@ class RecordAudit:
             return
         yield from self.recounting.of_documents(documents)
         yield from self._without_objects(catalog, documents)
+        yield from self._uninspected(documents)
         # Its own record is on one page only, and so is said once to be stuck.
         is_stuck = any(isinstance(each, Catalog) for each in records) and self._is_stuck(catalog)
         if is_stuck and catalog.status is CatalogStatus.DELETING and self._has_objects(catalog):
@@ -89,6 +92,13 @@ class RecordAudit:
         yield from self.mending.reconciled((each.s3_key, Kind.UNUSED_LINK) for each in lapsed)
         suspects = ((each.s3_key, Kind.RECORD_WITHOUT_OBJECT) for each in present)
         yield from self.mending.reconciled(suspects)
+
+    def _uninspected(self, documents: list[Document]) -> Iterator[Discrepancy]:
+        """Their event was lost on the way to the inspection, or waits there for long."""
+        for each in documents:
+            if each.uninspected and each.status in (DocumentStatus.INDEXED, DocumentStatus.FAILED):
+                ask = partial(self.inspections.ask, each.s3_key)
+                yield from self.mending.mended(Kind.UNINSPECTED_FILE, each.s3_key, by=ask)
 
     def _has_objects(self, catalog: Catalog) -> bool:
         listed = self.inventory.objects(prefix=catalog.s3_prefix).items

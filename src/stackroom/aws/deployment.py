@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from stackroom.aws.inspections import DynamoInspections
     from stackroom.aws.inventory import AwsInventory
     from stackroom.aws.leases import DynamoLeases
+    from stackroom.aws.object_events import SqsInspectionRequests
     from stackroom.aws.place_maps import S3PlaceMaps
     from stackroom.aws.questions import CloudWatchQuestions
     from stackroom.aws.receipts import DynamoReceipts
@@ -152,6 +153,16 @@ class Deployment:
         from stackroom.aws.inspections import DynamoInspections
 
         return DynamoInspections(client=self._dynamodb, table=self._control_table)
+
+    @cached_property
+    def inspection_requests(self) -> SqsInspectionRequests:
+        from stackroom.aws.object_events import SqsInspectionRequests
+
+        return SqsInspectionRequests(
+            client=self.client("sqs"),
+            url=self.settings.need("inspections_queue_url"),
+            bucket=self._bucket_name,
+        )
 
     @cached_property
     def bookmark(self) -> DynamoBookmark:

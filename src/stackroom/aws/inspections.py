@@ -2,7 +2,7 @@
 What inspections found, in the control table.
 
     item          pk                          sk
-    inspection    INSPECTION#<document_id>    INSPECTION    etag, reason, expires_at (TTL)
+    inspection    INSPECTION#<document_id>    INSPECTION    etag, expires_at (TTL); reason, if any
 
     get some      BatchGetItem
 """
@@ -33,25 +33,24 @@ class DynamoInspections:
     table: str
     now: Callable[[], datetime] = utc_now
 
-    def record(self, document_id: str, etag: str, reason: str) -> None:
-        values = {
-            "etag": etag,
-            "reason": reason,
-            "expires_at": int((self.now() + _KEPT).timestamp()),
-        }
+    def record(self, document_id: str, etag: str, reason: str | None) -> None:
+        expires_at = int((self.now() + _KEPT).timestamp())
+        values: dict[str, object] = {"etag": etag, "expires_at": expires_at}
+        if reason is not None:
+            values["reason"] = reason
         with store_errors():
             self.client.put_item(TableName=self.table, Item=_key(document_id) | to_item(values))
 
-    def reasons_for(self, documents: Iterable[Document]) -> dict[str, str]:
-        """What is wrong, by document id; only of the versions that these are."""
+    def results_for(self, documents: Iterable[Document]) -> dict[str, str | None]:
+        """What is wrong, if anything is, by document id; only of the versions that these are."""
         etags = {each.document_id: each.etag for each in documents}
         keys = map(_key, sorted(etags))
-        reasons = {}
+        results: dict[str, str | None] = {}
         for found in get_all(self.client, self.table, keys, consistent=True):
             document_id = str(found["pk"]).removeprefix(_PREFIX)
             if found["etag"] == etags[document_id]:
-                reasons[document_id] = str(found["reason"])
-        return reasons
+                results[document_id] = found.get("reason")
+        return results
 
 
 def _key(document_id: str) -> Item:

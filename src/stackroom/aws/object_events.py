@@ -6,11 +6,14 @@ sqs-fair-queues], and says that it was sent by us.
 """
 
 import hashlib
+import json
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.translation import store_errors
+from stackroom.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from types_boto3_sqs.client import SQSClient
@@ -47,6 +50,23 @@ class SqsObjectEvents:
                 ],
             )
         return {each["Id"] for each in answer.get("Successful", ())}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SqsInspectionRequests:
+    """`url` is the queue of the function that inspects, `bucket` that of the documents."""
+
+    client: "SQSClient"
+    url: str
+    bucket: str
+
+    def ask(self, key: str) -> None:
+        detail = {"bucket": {"name": self.bucket}, "object": {"key": key}}
+        event_id = str(uuid.uuid4())
+        event = {"id": event_id, "detail-type": "Object Created", "detail": detail}
+        message = Message(key=key, body=json.dumps(event))
+        if not SqsObjectEvents(client=self.client, url=self.url).send({event_id: message}):
+            raise StoreUnavailable("SendMessageBatch", "message not taken")
 
 
 def was_sent_by_us(record: Mapping[str, Any]) -> bool:

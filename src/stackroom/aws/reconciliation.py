@@ -10,12 +10,14 @@ from stackroom.audits.pace import DEFAULT_A_SECOND, Pace
 from stackroom.audits.reconciliation import AuditStage, Reconciliation
 from stackroom.audits.rounds import Rounds
 from stackroom.aws.use_cases import UseCases
+from stackroom.ports.inspection import InspectionRequests
 from stackroom.ports.inventory import Bookmark
 
 
 def reconciliation_of(
     use_cases: UseCases,
     *,
+    inspections: InspectionRequests,
     bookmark: Bookmark,
     rounds: Rounds,
     dry_run: bool = False,
@@ -39,6 +41,7 @@ def reconciliation_of(
         leases=deployment.leases,
         executions=deployment.executions,
         requests=use_cases.requests,
+        inspections=inspections,
         worklists=deployment.worklists,
         succession=use_cases.succession,
         mending=Mending(

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from stackroom.clock import utc_now
 from stackroom.errors import ObjectRefused, RecordChanged, Unreadable
-from stackroom.formats import MAX_FILE_BYTES, unsupported
+from stackroom.formats import MAX_FILE_BYTES, has_places, unsupported
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.place_map import PlaceMap
 from stackroom.keys import Location, is_ours, locate, unplaced_reason
@@ -57,8 +57,8 @@ class PlaceMaps(Protocol):
 
 
 class Inspections(Protocol):
-    def record(self, document_id: str, etag: str, reason: str) -> None:
-        """Keep what the inspection of this version found."""
+    def record(self, document_id: str, etag: str, reason: str | None) -> None:
+        """Keep that this version was inspected, and what is wrong with it, if anything is."""
         ...
 
 
@@ -137,57 +137,65 @@ class Inspection:
         if file.body is None:
             self.place_maps.remove(document_id)
             return InspectionResult(outcome=InspectionOutcome.IGNORED, document_id=document_id)
+        reason, place_map = None, None
+        outcome = InspectionOutcome.SOUND
         try:
             pages = self.extract(file.body, location.filename)
         except Unreadable as defect:
-            found = self._conclude(document_id, file.etag, reason=defect.reason)
-            self._explain(location, file.etag, defect.reason)
-            return found
-        if pages is None:
-            self.place_maps.remove(document_id)
-            return InspectionResult(outcome=InspectionOutcome.UNDECIDED, document_id=document_id)
-        return self._conclude(document_id, file.etag, place_map=PlaceMap.of(file.etag, pages))
+            outcome, reason = InspectionOutcome.DEFECTIVE, defect.reason
+        else:
+            if pages is None:
+                outcome = InspectionOutcome.UNDECIDED
+            else:
+                place_map = PlaceMap.of(file.etag, pages)
+        self._keep(location, file.etag, reason, place_map)
+        self._tell(location, file.etag, reason)
+        return _told(document_id, outcome, reason, place_map)
 
-    def _explain(self, location: Location, etag: str, reason: str) -> None:
+    def _keep(
+        self, location: Location, etag: str, reason: str | None, place_map: PlaceMap | None
+    ) -> None:
+        if place_map is None:
+            self.place_maps.remove(location.document_id)  # that of an earlier version
+        else:
+            self.place_maps.put(location.document_id, place_map)
+        # The map is there before this says so. Of a sound file without places nobody asks.
+        if reason is not None or has_places(location.filename):
+            self.inspections.record(location.document_id, etag, reason)
+
+    def _tell(self, location: Location, etag: str, reason: str | None) -> None:
         """
-        Tell the owner, if the document has failed already and nobody knew why.
+        The record of a document that was settled before: why it has failed, if nobody knew, and
+        that no inspection of it is missing any more.
 
         The result is kept before the record is looked at; settlement does it the other way round.
         """
         document = self.documents.get(location.catalog_id, location.document_id)
-        if (
-            document is None
-            or document.etag != etag
-            or document.status_reason != UNEXPLAINED_FAILURE
-        ):
+        if document is None or document.etag != etag:
             return
-        at = max(document.updated_at, self.now())
-        self.documents.save(document.moved(DocumentStatus.FAILED, at=at, reason=reason))
+        told = document
+        if reason is not None and document.status_reason == UNEXPLAINED_FAILURE:
+            at = max(document.updated_at, self.now())
+            told = document.moved(DocumentStatus.FAILED, at=at, reason=reason)
+        told = told.model_copy(update={"uninspected": False})
+        if told != document:
+            self.documents.save(told)
 
-    def _conclude(
-        self,
-        document_id: str,
-        etag: str,
-        *,
-        reason: str | None = None,
-        place_map: PlaceMap | None = None,
-    ) -> InspectionResult:
-        if place_map is None:
-            self.place_maps.remove(document_id)  # that of an earlier version
-        else:
-            self.place_maps.put(document_id, place_map)
-        if reason is not None:
-            # Nothing is kept of sound files: results are of one version, so an old one is no harm,
-            # and the sweep, which reads the table they lie in, need not read one for each document.
-            self.inspections.record(document_id, etag, reason)
-        pieces = place_map.pieces if place_map else ()
-        return InspectionResult(
-            outcome=InspectionOutcome.DEFECTIVE if reason else InspectionOutcome.SOUND,
-            document_id=document_id,
-            reason=reason,
-            pages=sum(piece.page is not None for piece in pieces),
-            sections=sum(piece.section is not None for piece in pieces),
-        )
+
+def _told(
+    document_id: str,
+    outcome: InspectionOutcome,
+    reason: str | None,
+    place_map: PlaceMap | None,
+) -> InspectionResult:
+    pieces = place_map.pieces if place_map else ()
+    return InspectionResult(
+        outcome=outcome,
+        document_id=document_id,
+        reason=reason,
+        pages=sum(piece.page is not None for piece in pieces),
+        sections=sum(piece.section is not None for piece in pieces),
+    )
 
 
 def _location_of(key: str) -> Location | None:

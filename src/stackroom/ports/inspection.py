@@ -9,6 +9,15 @@ from stackroom.model import Document
 class InspectionResults(Protocol):
     """What our own inspection found wrong with a file, for Bedrock promises no reasons."""
 
-    def reasons_for(self, documents: Iterable[Document]) -> dict[str, str]:
-        """By document id, for those of which this very version is found wanting."""
+    def results_for(self, documents: Iterable[Document]) -> dict[str, str | None]:
+        """
+        By document id, of those of which this very version was inspected: what is wrong with it, or
+        None. Of sound files those are told that may have places (stackroom.formats).
+        """
+        ...
+
+
+class InspectionRequests(Protocol):
+    def ask(self, key: str) -> None:
+        """Have the file that lies there inspected; safe to repeat."""
         ...

@@ -6,14 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from stackroom import tenancy
-from stackroom.formats import extension_of
+from stackroom.formats import extension_of, has_places
 from stackroom.navigation import looks_like_navigation
 from stackroom.ports.retrieval import Passage, Place, PlaceMaps, Places
 
 logger = logging.getLogger(__name__)
 
 _MAX_PARALLEL = 10  # connections that a boto3 client keeps unless told otherwise
-_WITH_PLACES = {"pdf", "docx", "md", "html"}
 _TABLES = {"csv", "xlsx"}
 _NOWHERE = Place()
 _IN_SOURCE = {tenancy.USER, tenancy.CATALOG, "document_id", "filename"}
@@ -105,8 +104,7 @@ def _last_part(uri: str | None) -> str | None:
 
 def _is_looked_up(passage: Passage) -> bool:
     """Whether it may have a place map: other formats have none."""
-    extension = extension_of(_text(passage, "filename"))
-    return extension in _WITH_PLACES and bool(_text(passage, "document_id"))
+    return has_places(_text(passage, "filename")) and bool(_text(passage, "document_id"))
 
 
 def _places_of(document_ids: set[str], place_maps: PlaceMaps) -> dict[str, Places]:

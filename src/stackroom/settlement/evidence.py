@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from stackroom.clock import Pace, RealTime, utc_now
+from stackroom.formats import has_places
 from stackroom.model import Catalog, Document, DocumentStatus
 from stackroom.ports.ingestion import DocumentDetail
 from stackroom.ports.inspection import InspectionResults
@@ -23,6 +24,10 @@ _MOST_PROVED = 500
 # document that is INDEXED were found 3.4 s later" (rule job.searchable-lag), users of S3 Vectors
 # saw longer. Of a file that our inspection has something against, nobody waits as long.
 _FOUND_WITHIN, _DOUBTED = 60.0, 10.0
+# Seconds from Bedrock's word that a document waits for our inspection, which makes its place map.
+# Both begin with the object's event, and the inspection is mostly the sooner. While a document
+# waits, its direct call makes room for no other.
+_INSPECTED_WITHIN = 20.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,14 +58,18 @@ class Standing:
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
     """
-    `inspection_reason` is what our own inspection has against this version; `is_found` asks the
-    knowledge base whether a search finds the document, and `is_due` tells that it should by now.
+    `inspection_reason` is what our own inspection has against this version, and `is_inspected`
+    tells that there was one; `awaits_inspection`: there should be one soon, that makes its place
+    map. `is_found` asks the knowledge base whether a search finds the document, and `is_due` tells
+    that it should by now.
     """
 
     standing: Standing
     is_found: Callable[[], bool]
     is_due: bool = True
     inspection_reason: str | None = None
+    is_inspected: bool = True
+    awaits_inspection: bool = False
 
 
 Standings = Sequence[tuple[Catalog, Document, Standing]]
@@ -80,16 +89,19 @@ class Investigation:
         None for a document whose searches are left to a later task. Raises what a search raises.
         """
         now, later = _share(standings)
-        reasons = self.inspections.reasons_for([document for _, document, _ in now])
+        results = self.inspections.results_for([document for _, document, _ in now])
         searches = _Searches(self.search_check, now)
         known: list[tuple[Catalog, Document, Evidence | None]] = []
         for catalog, document, standing in now:
-            reason = reasons.get(document.document_id)
+            reason = results.get(document.document_id)
+            is_inspected = document.document_id in results
             evidence = Evidence(
                 standing=standing,
                 is_found=partial(searches.is_found, catalog, document),
                 is_due=self._is_due(standing, is_doubted=reason is not None),
                 inspection_reason=reason,
+                is_inspected=is_inspected,
+                awaits_inspection=not is_inspected and self._awaits(document, standing),
             )
             known.append((catalog, document, evidence))
         return known + [(catalog, document, None) for catalog, document, _ in later]
@@ -100,6 +112,12 @@ class Investigation:
             return True
         seconds = self.pace.here(_DOUBTED if is_doubted else _FOUND_WITHIN)
         return self.now() - said_at >= timedelta(seconds=seconds)
+
+    def _awaits(self, document: Document, standing: Standing) -> bool:
+        said_at = standing.detail.updated_at
+        if said_at is None or not has_places(document.filename):
+            return False
+        return self.now() - said_at < timedelta(seconds=_INSPECTED_WITHIN)
 
 
 class _Searches:

@@ -58,12 +58,15 @@ class VerdictWriter:
         silent = [
             each.document for each in settled if each.document.status_reason == UNEXPLAINED_FAILURE
         ]
-        reasons = self.inspections.reasons_for(silent) if silent else {}
+        results = self.inspections.results_for(silent) if silent else {}
+        reasons = {each: reason for each, reason in results.items() if reason is not None}
         at = self.now()
         told = {
             each.document_id: each
             for each in self.documents.save_all(
-                each.moved(DocumentStatus.FAILED, at=at, reason=reasons[each.document_id])
+                each.moved(
+                    DocumentStatus.FAILED, at=at, reason=reasons[each.document_id]
+                ).model_copy(update={"uninspected": False})
                 for each in silent
                 if each.document_id in reasons
             )
@@ -105,9 +108,16 @@ def _after(document: Document, verdict: Verdict, at: datetime) -> Document | Non
     match verdict.outcome:
         case DocumentOutcome.INDEXED:
             indexed = document.moved(DocumentStatus.INDEXED, at=at)
-            return indexed.model_copy(update={"indexed_at": at, "lingering": False})
+            return indexed.model_copy(
+                update={
+                    "indexed_at": at,
+                    "lingering": False,
+                    "uninspected": verdict.is_uninspected,
+                }
+            )
         case DocumentOutcome.FAILED:
-            return document.moved(DocumentStatus.FAILED, at=at, reason=verdict.reason)
+            failed = document.moved(DocumentStatus.FAILED, at=at, reason=verdict.reason)
+            return failed.model_copy(update={"uninspected": verdict.is_uninspected})
         case DocumentOutcome.EVICTED:
             return document.model_copy(
                 update={"lingering": False, "indexed_at": None, "ingestion_job_id": None}

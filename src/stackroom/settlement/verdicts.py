@@ -6,10 +6,11 @@ A job that is COMPLETE says nothing of a single document, and a document may sti
 from before. So Bedrock's word counts only for the version that the round took up.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from stackroom.admission.demand import is_large
+from stackroom.formats import has_places
 from stackroom.model import UNEXPLAINED_FAILURE, Document, DocumentStatus
 from stackroom.settlement.evidence import Evidence
 from stackroom.settlement.statuses import ABSENT, INDEXED, UNDER_WAY, failure_of
@@ -37,6 +38,7 @@ class Verdict:
     outcome: DocumentOutcome
     reason: str | None = None
     is_found: bool = True  # False of what counts as indexed though no search finds it yet
+    is_uninspected: bool = False  # an inspection that never came would have made it tell more
 
 
 Decided = list[tuple[Document, Verdict]]
@@ -57,7 +59,17 @@ def verdict(document: Document, evidence: Evidence | None) -> Verdict:
         return Verdict(outcome=DocumentOutcome.WAIT)
     if evidence.standing.is_removal:
         return _of_removed(document, evidence)
-    return _of_ingested(document, evidence)
+    found = _of_ingested(document, evidence)
+    return (
+        found if evidence.is_inspected else replace(found, is_uninspected=_lacks(document, found))
+    )
+
+
+def _lacks(document: Document, found: Verdict) -> bool:
+    """Whether what an inspection could tell is missing: a reason, or where passages stand."""
+    if found.outcome is DocumentOutcome.INDEXED:
+        return has_places(document.filename)
+    return (found.reason or "").startswith(UNEXPLAINED_FAILURE)
 
 
 def _of_removed(document: Document, evidence: Evidence) -> Verdict:
@@ -96,7 +108,8 @@ def _of_ingested(document: Document, evidence: Evidence) -> Verdict:
 def _of_indexed(document: Document, evidence: Evidence) -> Verdict:
     """Indexed is what a search finds; what Bedrock says comes some seconds earlier."""
     if evidence.is_found():
-        return Verdict(outcome=DocumentOutcome.INDEXED)
+        awaited = evidence.awaits_inspection
+        return Verdict(outcome=DocumentOutcome.WAIT if awaited else DocumentOutcome.INDEXED)
     if not evidence.is_due:
         return Verdict(outcome=DocumentOutcome.WAIT)
     if evidence.inspection_reason is not None:

@@ -13,6 +13,7 @@ from rich.text import Text
 from stackroom.audits.discrepancies import Discrepancy, Kind, Outcome
 from stackroom.audits.reconciliation import AuditStage, Reconciliation
 from stackroom.audits.rounds import HeldBookmark, Rounds
+from stackroom.aws.object_events import SqsInspectionRequests
 from stackroom.aws.reconciliation import reconciliation_of
 from stackroom.errors import Unavailable
 from stackroom.ports.inventory import Bookmark
@@ -35,7 +36,7 @@ _TRIES = 8  # of one piece, over half a minute
 _pause = random_pauses(first=1, longest=10)
 _SUMS = {
     Outcome.MENDED: "mended",
-    Outcome.ASKED_FOR: "to be mended by the runs asked for",
+    Outcome.ASKED_FOR: "to be mended by what was asked for",
     Outcome.LEFT: "left as told above",
     Outcome.FAILED: "failed as told above",
 }
@@ -127,6 +128,7 @@ def _reconciliation(
 ) -> Reconciliation:
     return reconciliation_of(
         Product(site).use_cases,
+        inspections=_inspections_of(site),
         bookmark=bookmark,
         rounds=rounds,
         dry_run=dry_run,
@@ -134,6 +136,12 @@ def _reconciliation(
         a_second=_A_SECOND,
         on_step=on_step,
     )
+
+
+def _inspections_of(site: Site) -> SqsInspectionRequests:
+    sqs = site.client("sqs")
+    url = sqs.get_queue_url(QueueName=f"{site.project}-inspections")["QueueUrl"]
+    return SqsInspectionRequests(client=sqs, url=url, bucket=site.bucket)
 
 
 def _line(each: Discrepancy, *, dry_run: bool) -> str:

@@ -238,4 +238,5 @@ class Deployment:
             **ENVIRONMENT,
             "KB_POOL": json.dumps([each.model_dump() for each in self.pool]),
             "STATE_MACHINE_ARN": f"arn:aws:states:{REGION}:{ACCOUNT}:stateMachine:ingest",
+            "INSPECTIONS_QUEUE_URL": f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/inspections",
         }

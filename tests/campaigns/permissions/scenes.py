@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from html import unescape
 from typing import Any
 
@@ -27,7 +28,7 @@ from tests import files
 from tests.campaigns.gateways import another_gateway, configuration_of
 from tests.campaigns.permissions.tool_calls import QUESTION, call_tools, forget_runs
 from tests.e2e.people import Person, eventually
-from tests.e2e.test_recovery import index_missing
+from tests.e2e.test_recovery import held_back, index_missing, lose_inspections
 from tests.gateway.browser import Browser
 from tests.local.running import stackroom
 from tests.local.test_search_index import age, by_hand
@@ -115,6 +116,15 @@ def drop(person: Person) -> None:
     )
 
 
+def drop_a_batch(person: Person) -> None:
+    """As many at once as the functions that look at them take at a time."""
+    texts = {f"burst/{number}.txt": f"Quay number {number}." for number in range(10)}
+    uploads = held_back(person.instance, "stackroom-upload-handler")
+    with uploads, held_back(person.instance, "stackroom-inspect"):
+        dropped = person.put_all(texts)
+    person.settle(dropped)
+
+
 def replace(person: Person) -> None:
     person.settle([person.put("harbours/notes.txt", "The harbour of Bruges has one now.")])
     person.settle([person.put("shelf 1/tide.pdf", "")])
@@ -123,28 +133,31 @@ def replace(person: Person) -> None:
 def inspect_late(person: Person) -> None:
     """The verdict is out before our own look into the file, which then tells the reason."""
     path = "harbours/late.pdf"
-    with inspections_held_back(person.instance):
+    with held_back(person.instance, "stackroom-inspect"):
         person.put(path, files.truncated_pdf())
         person.await_status(path, DocumentStatus.FAILED)
+    _await_reason(person, path)
 
+
+def lose_an_inspection(person: Person) -> None:
+    """Its message is gone, as with a queue that is killed; then the reconciler asks for another."""
+    path = "harbours/lost.pdf"
+    with held_back(person.instance, "stackroom-inspect"):
+        person.put(path, files.truncated_pdf())
+        person.await_status(path, DocumentStatus.FAILED)
+        lose_inspections(person.instance)
+    functions: Any = person.instance.client("lambda")
+    request = json.dumps({"idle_before": datetime.now(UTC).isoformat()})
+    functions.invoke(FunctionName="stackroom-reconciler", Payload=request.encode())
+    _await_reason(person, path)
+
+
+def _await_reason(person: Person, path: str) -> None:
     def explained() -> bool:
         record = person.record(path)
         return record is not None and "cut off" in str(record.status_reason)
 
     eventually(explained, "its owner is told what is wrong with the file")
-
-
-@contextmanager
-def inspections_held_back(instance: Instance) -> Iterator[None]:
-    functions: Any = instance.client("lambda")
-    [mapping] = functions.list_event_source_mappings(FunctionName="stackroom-inspect")[
-        "EventSourceMappings"
-    ]
-    functions.update_event_source_mapping(UUID=mapping["UUID"], Enabled=False)
-    try:
-        yield
-    finally:
-        functions.update_event_source_mapping(UUID=mapping["UUID"], Enabled=True)
 
 
 def lose_a_place_map(person: Person) -> None:
@@ -391,8 +404,10 @@ SCENES: tuple[Callable[[Person], None], ...] = (
     use_the_console,
     ask_what_is_not_searched_by_words,
     ask_more_than_is_taken,
+    drop_a_batch,
     replace,
     inspect_late,
+    lose_an_inspection,
     remove,
     delete_a_catalog,
     delete_a_catalog_for_an_operator,
@@ -407,8 +422,10 @@ MANAGED_SCENES: tuple[Callable[[Person], None], ...] = (
     look_at_operations,
     use_the_console,
     live_where_no_place_is_left,
+    drop_a_batch,
     replace,
     inspect_late,
+    lose_an_inspection,
     remove,
     delete_a_catalog,
     delete_a_catalog_for_an_operator,

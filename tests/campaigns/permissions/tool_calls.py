@@ -49,6 +49,7 @@ def _upload(filename: str, text: str = "", **more: object) -> ToolCall:
 
 def _indexed(filename: str) -> Callable[[Person, Answer], object]:
     def wait(person: Person, answer: Answer) -> None:
+        assert answer["status"] == "success", answer
         catalog_id = answer["metadata"]["catalog_id"]
         person.await_status(f"{catalog_id}/{filename}", DocumentStatus.INDEXED)
 

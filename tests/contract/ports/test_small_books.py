@@ -143,16 +143,16 @@ def test_defects_are_told_by_document_and_are_those_of_the_version_that_has_them
     books.find(a_document(1, etag="etag-1"), "the PDF is encrypted")
     books.find(a_document(2, etag="of the old"), "the PDF is damaged")
 
-    old = books.results.reasons_for(
+    old = books.results.results_for(
         [a_document(1, etag="etag-1"), a_document(2, etag="of the old")]
     )
-    new = books.results.reasons_for(
+    new = books.results.results_for(
         [a_document(1, etag="etag-1"), a_document(2, etag="of the new"), a_document(3, etag="any")]
     )
 
     assert old == {"doc-0001": "the PDF is encrypted", "doc-0002": "the PDF is damaged"}
     assert new == {"doc-0001": "the PDF is encrypted"}
-    assert books.results.reasons_for([]) == {}
+    assert books.results.results_for([]) == {}
 
 
 def test_more_documents_than_one_request_takes_are_all_told_of(books: Books) -> None:
@@ -160,7 +160,7 @@ def test_more_documents_than_one_request_takes_are_all_told_of(books: Books) -> 
     for document in documents:
         books.find(document, f"of {document.document_id}")
 
-    reasons = books.results.reasons_for(document for document in documents)
+    reasons = books.results.results_for(document for document in documents)
 
     assert reasons == {each.document_id: f"of {each.document_id}" for each in documents}
 
