@@ -1,6 +1,7 @@
 """The reconciler as its schedule calls it."""
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -18,6 +19,7 @@ from stackroom.errors import CatalogNotFound
 from stackroom.keys import Location, locate
 from stackroom.model import Document, DocumentStatus
 from stackroom.runs.placement import SharedSources
+from stackroom.uploads.events import object_event
 from stackroom_local.simulator.errors import ServiceError
 from tests.aws.stores import (
     BUCKET,
@@ -135,6 +137,23 @@ def test_a_lost_upload_is_registered_run_told_and_counted_and_found_no_second_ti
     assert by_kind == {"object_without_record": (2,), "sidecar_without_object": (1,)}
     altogether = [each for each in findings if each.dimensions == {"service": "reconciler"}]
     assert [(each.values, each.unit) for each in altogether] == [((3,), "Count"), ((0,), "Count")]
+
+
+def test_what_was_never_inspected_is_asked_for_as_s3_would_tell_of_it(
+    world: None, later: None, printed: Printed
+) -> None:
+    put(KEY)
+    reconcile()
+    documents = DynamoDocuments(client=session.client("dynamodb"), table=CATALOG_TABLE)
+    indexed = {"status": DocumentStatus.INDEXED, "uninspected": True}
+    documents.save(document().model_copy(update=indexed))
+
+    answer = reconcile()
+
+    queue = os.environ["INSPECTIONS_QUEUE_URL"]
+    [message] = session.client("sqs").receive_message(QueueUrl=queue)["Messages"]
+    assert answer["found"].get("uninspected_file") == 1
+    assert object_event(message["Body"]).key == KEY
 
 
 @pytest.mark.parametrize("when_due", [False, True])
