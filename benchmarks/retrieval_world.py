@@ -26,6 +26,7 @@ from stackroom.retrieval.coalescing import Coalesced
 from stackroom.retrieval.pacing import Clocks, Paced, TurnTaking
 from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.turns import Rate
+from tests.fakes.knowledge_base import AllStaying
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps
 from tests.fakes.turns import FakeTurnBook
@@ -210,6 +211,7 @@ class World:
         return Retrieval(
             pool={self._home: Coalesced(found)},
             catalogs=self._catalogs,
+            documents=AllStaying(),
             place_maps=FakePlaceMaps(),
         )
 

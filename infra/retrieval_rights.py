@@ -36,9 +36,8 @@ def may_retrieve(
     catalog with each search has no need to list them.
     """
     catalogs = rights.data.catalog_table.table_arn
-    handler.allow("dynamodb:GetItem", on=catalogs)
+    handler.allow("dynamodb:GetItem", "dynamodb:BatchGetItem", on=catalogs)
     if in_all_catalogs:
-        handler.allow("dynamodb:BatchGetItem", on=catalogs)
         handler.allow("dynamodb:Query", on=rights.data.catalog_table.by_user_arn)
     has_pattern = any("*" in key for key in keys)
     comparison = "StringLike" if has_pattern else "StringEquals"

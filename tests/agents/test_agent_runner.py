@@ -24,7 +24,7 @@ from tests.agents.conftest import logging_taken_back
 from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables
 from tests.functions.printed import Printed, listening
 from tests.lambda_context import Context
-from tests.records import NOW
+from tests.records import NOW, a_document
 from tests.simulator.world import World as Simulated
 
 pytestmark = pytest.mark.processes  # of the simulator, on a port of this machine
@@ -103,6 +103,8 @@ class World:
         source = self.filled(self.knowledge_base_id, prefix, text, **attributes)
         placed = DataSource(knowledge_base_id=self.knowledge_base_id, data_source_id=source)
         catalogs.place(key, placed)
+        document = a_document(catalog_id=key, document_id=f"doc-{key}", filename="pump.txt")
+        self.use_cases.deployment.documents.save(document)
 
     def filled(self, knowledge_base_id: str, prefix: str, text: str, **attributes: object) -> str:
         """A data source with one document."""

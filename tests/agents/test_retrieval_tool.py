@@ -19,7 +19,7 @@ from stackroom_agents.registry import from_environment
 from stackroom_agents.retrieval_tool import retrieval_tool
 from tests.agents.linked import LAWS, NEWS, FakeRetrieve, configured
 from tests.agents.twins import called
-from tests.fakes.knowledge_base import FakeKnowledgeBase
+from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps
 from tests.functions.tools import text_of
@@ -204,7 +204,10 @@ class World:
         self.knowledge_base = FakeKnowledgeBase()
         self.place_maps = FakePlaceMaps()
         self.retrieval = Retrieval(
-            pool={"KB1": self.knowledge_base}, catalogs=FakeCatalogs(), place_maps=self.place_maps
+            pool={"KB1": self.knowledge_base},
+            catalogs=FakeCatalogs(),
+            documents=AllStaying(),
+            place_maps=self.place_maps,
         )
 
     def ask(self, given: object, state: dict[str, Any]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from stackroom.tenancy import Tenant
 from stackroom_local.simulator.assumptions import Assumptions
 from tests.contract.stores.bedrock import Stocked, simulated
 from tests.contract.stores.shelves import DOCS
+from tests.fakes.knowledge_base import AllStaying
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps
 
@@ -48,14 +49,21 @@ class World:
         """Questions and answers are, and no search."""
         pool: dict[str, KnowledgeBase] = {self.stocked.knowledge_base_id: self.store}
         if self.way != BY_BEDROCK:
-            retrieval = Retrieval(pool=pool, catalogs=FakeCatalogs(), place_maps=FakePlaceMaps())
+            retrieval = Retrieval(
+                pool=pool,
+                catalogs=FakeCatalogs(),
+                documents=AllStaying(),
+                place_maps=FakePlaceMaps(),
+            )
             client = self.stocked.client("bedrock-runtime")
             writer = ConverseWriter(client, model_arn=MODEL, guardrail=guardrail)
             return Answering(retrieval=retrieval, writer=writer)
         client = self.stocked.client("bedrock-agent-runtime")
         home = self.stocked.knowledge_base_id
         answers = {home: BedrockAnswers(client, home, model_arn=MODEL, guardrail=guardrail)}
-        return StoreAnswering(pool=pool, answers=answers, place_maps=FakePlaceMaps())
+        return StoreAnswering(
+            pool=pool, answers=answers, documents=AllStaying(), place_maps=FakePlaceMaps()
+        )
 
     def scores(self, query: str, catalog: Catalog) -> dict[str, float]:
         """Of the search that is asked in this way, by text."""

@@ -2,13 +2,14 @@
 
 import operator
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import SearchRefused, Unavailable
 from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
+from stackroom.ports.documents import DocumentKey
 from stackroom.ports.retrieval import Passage, Retrieved, Search
 from tests.fakes.disturbed import Disturbed
 
@@ -109,6 +110,16 @@ class FakeKnowledgeBase(Disturbed):
             search=self.search,
             notice=self.notice,
         )
+
+
+class AllStaying(Disturbed):
+    """`StayingDocuments` for what has no records here: all of them, but for the ids in `going`."""
+
+    def __init__(self) -> None:
+        self.going: set[str] = set()
+
+    def staying(self, keys: Iterable[DocumentKey]) -> set[DocumentKey]:
+        return {each for each in keys if each[1] not in self.going}
 
 
 def matches(condition: Filter | None, attributes: Mapping[str, object]) -> bool:

@@ -17,9 +17,17 @@ from stackroom.counting import (
 )
 from stackroom.errors import CatalogLimitReached, RecordChanged, RunSuperseded
 from stackroom.keys import SIDECAR_SUFFIX, can_have_sidecar
-from stackroom.model import Catalog, CatalogStatus, DataSource, DataSourceType, Document, Receipt
+from stackroom.model import (
+    Catalog,
+    CatalogStatus,
+    DataSource,
+    DataSourceType,
+    Document,
+    DocumentStatus,
+    Receipt,
+)
 from stackroom.ports.bucket import StoredObject, StoredSidecar, Version
-from stackroom.ports.documents import DocumentPage
+from stackroom.ports.documents import DocumentKey, DocumentPage
 from stackroom.ports.runs import Lease
 from tests.fakes.admission import FakeAdmissionBook, FakeExecutions, FakeTaskTokens
 from tests.fakes.bedrock import BUCKET, FakeBedrock
@@ -194,6 +202,16 @@ class FakeDocuments(Disturbed):
         self._check(document)
         del self.kept[(document.catalog_id, document.document_id)]
         self._count(document.catalog_id, Counts() - counts_of(there), None)
+
+    def staying(self, keys: Iterable[DocumentKey]) -> set[DocumentKey]:
+        return {
+            key
+            for key in keys
+            if (document := self.kept.get(key)) is not None
+            and document.status is not DocumentStatus.DELETING
+            and (catalog := self.catalogs.kept.get(key[0])) is not None
+            and catalog.status is not CatalogStatus.DELETING
+        }
 
     def open_in(self, catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
         found = self._open_of(catalog_id)

@@ -16,7 +16,7 @@ from stackroom.aws.task_tokens import StepFunctionsTaskTokens
 from stackroom.deletions import deletions
 from stackroom.retrieval.search import Retrieval
 from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables
-from tests.fakes.knowledge_base import FakeKnowledgeBase
+from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps
 from tests.functions.pipeline import FUNCTIONS, Pipeline
@@ -112,7 +112,10 @@ def knowledge_base(monkeypatch: pytest.MonkeyPatch) -> FakeKnowledgeBase:
     """What the retrieve function searches."""
     knowledge_base = FakeKnowledgeBase()
     retrieval = Retrieval(
-        pool={"KB1": knowledge_base}, catalogs=FakeCatalogs(), place_maps=FakePlaceMaps()
+        pool={"KB1": knowledge_base},
+        catalogs=FakeCatalogs(),
+        documents=AllStaying(),
+        place_maps=FakePlaceMaps(),
     )
     monkeypatch.setattr(retrieve, "retrieval", lambda: retrieval)
     return knowledge_base

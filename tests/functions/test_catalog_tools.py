@@ -10,10 +10,13 @@ from typing import Any
 import pytest
 
 import functions.catalog_tools.handler as function
+import functions.retrieve.handler as retrieve
 from stackroom.aws import session
 from tests.aws.stores import BUCKET
 from tests.functions.printed import Printed
-from tests.functions.tools import Tools, encoded, text_of, told_of
+from tests.functions.tools import GatewayContext, Tools, encoded, text_of, told_of
+
+RETRIEVE = "knowledge___knowledge_base_retrieve"
 
 
 def test_a_catalog_that_is_new_is_empty_and_says_what_to_do_next(tools: Tools) -> None:
@@ -320,6 +323,35 @@ def test_a_document_has_a_link_for_a_quarter_of_an_hour_until_it_is_deleted(tool
         "vectors_removed": False,
     }
     assert told_of(again)[0] == "DOCUMENT_NOT_FOUND"
+
+
+def test_neither_tool_answers_from_what_is_to_go_since_that_was_asked_for(tools: Tools) -> None:
+    catalog_id = tools.create()
+    document_id = tools.index(catalog_id, "old.txt", "Leave is thirty days.")
+    tools.index(catalog_id, "new.txt", "Leave is forty days.")
+
+    def found() -> tuple[set[str], set[str]]:
+        query = {"query": "how long is leave?"}
+        context = GatewayContext(headers={"x-user-sub": "alice"}, tool=RETRIEVE)
+        retrieved = retrieve.handler(query, context)
+        assert retrieved["success"], retrieved
+        queried = tools.call("query_catalog", catalog_id=catalog_id, **query)["metadata"]
+        return (
+            {each["source"]["filename"] for each in retrieved["results"]},
+            {each["filename"] for each in queried.get("sources", ())},
+        )
+
+    before = found()
+    tools.call("delete_catalog_document", catalog_id=catalog_id, document_id=document_id)
+    after = found()
+    tools.call("delete_catalog", catalog_id=catalog_id, confirm=True)
+
+    assert before == ({"old.txt", "new.txt"}, {"old.txt", "new.txt"})
+    assert after == ({"new.txt"}, {"new.txt"})
+    assert found() == (set(), set())
+    with asked_of_dynamodb() as operations:
+        found()
+    assert operations.count("BatchGetItem") == 1  # of all that were found, once
 
 
 def test_a_catalog_is_deleted_in_two_calls_and_takes_nothing_from_then_on(tools: Tools) -> None:

@@ -11,15 +11,25 @@ from moto import mock_aws
 
 from functions.retrieve import handler as function
 from stackroom.aws import session
+from stackroom.aws.catalog_register import DynamoCatalogRegister
+from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.place_maps import S3PlaceMaps
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.place_map import PlaceMap
 from stackroom.retrieval.budget import Budget, Priority
 from stackroom.retrieval.search import Retrieval
-from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables
+from tests.aws.stores import (
+    BUCKET,
+    CATALOG_TABLE,
+    CONTROL_TABLE,
+    ENVIRONMENT,
+    create_bucket,
+    create_tables,
+)
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.functions.printed import Printed
 from tests.functions.tools import GatewayContext
+from tests.records import a_catalog, a_document
 
 KNOWLEDGE = "knowledge___knowledge_base_retrieve"
 EQUALS_ALICE = {"equals": {"key": "user_id", "value": "alice"}}
@@ -243,7 +253,12 @@ def test_the_function_searches_with_what_its_environment_says(deployed: None) ->
     place_map = PlaceMap.of("e", [Page(6, "Annual leave is 30 days.")])
     assert place_map is not None
     S3PlaceMaps(s3, BUCKET).put("doc-1", place_map)
-    metadata = {"user_id": "alice", "document_id": "doc-1", "filename": "handbook.pdf"}
+    table = {"client": session.client("dynamodb"), "table": CATALOG_TABLE}
+    register = DynamoCatalogRegister(**table, control_table=CONTROL_TABLE)
+    register.open(a_catalog(catalog_id="cat-1"))
+    DynamoDocuments(**table).save(a_document(document_id="doc-1"))
+    ids = {"user_id": "alice", "catalog_id": "cat-1", "document_id": "doc-1"}
+    metadata = {**ids, "filename": "handbook.pdf"}
     location = {"type": "S3", "s3Location": {"uri": f"s3://{BUCKET}/alice/hr/handbook.pdf"}}
     place: dict[str, Any] = {"metadata": metadata, "location": location}
     found = [

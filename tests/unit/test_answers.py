@@ -25,7 +25,7 @@ from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.store_answers import StoreAnswering
 from stackroom.tenancy import Tenant
 from tests.fakes.answers import FakeAnswers, FakeWriter
-from tests.fakes.knowledge_base import FakeKnowledgeBase
+from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps
 from tests.records import a_catalog
@@ -37,9 +37,12 @@ class Desk:
     """Where Alice's handbook is asked: a model is told what a search finds."""
 
     def __init__(self) -> None:
-        self.store, self.model = FakeKnowledgeBase(), FakeWriter()
+        self.store, self.model, self.staying = FakeKnowledgeBase(), FakeWriter(), AllStaying()
         retrieval = Retrieval(
-            pool={"KB1": self.store}, catalogs=FakeCatalogs(), place_maps=FakePlaceMaps()
+            pool={"KB1": self.store},
+            catalogs=FakeCatalogs(),
+            documents=self.staying,
+            place_maps=FakePlaceMaps(),
         )
         self.answering = Answering(retrieval=retrieval, writer=self.model)
 
@@ -57,9 +60,12 @@ class StoreDesk:
     """The same where the store itself answers, while it is searched for the scores."""
 
     def __init__(self) -> None:
-        self.store, self.model = FakeKnowledgeBase(), FakeAnswers()
+        self.store, self.model, self.staying = FakeKnowledgeBase(), FakeAnswers(), AllStaying()
         self.answering = StoreAnswering(
-            pool={"KB1": self.store}, answers={"KB1": self.model}, place_maps=FakePlaceMaps()
+            pool={"KB1": self.store},
+            answers={"KB1": self.model},
+            documents=self.staying,
+            place_maps=FakePlaceMaps(),
         )
 
     def says(self, *pieces: tuple[str, Sequence[Passage]], rest: str = "") -> None:
@@ -107,6 +113,31 @@ def test_sources_are_in_order_of_first_citation_each_once_with_the_searchs_score
     assert [each.source.filename for each in answer.sources] == ["handbook.txt", "contract.txt"]
     assert answer.text == "You have 30 days. [1] Give 3 months. [1][2] Good luck."
     assert answer.guardrail_action == "NONE"
+
+
+def test_what_is_being_deleted_is_no_source_nor_shown_to_a_model(desk: Desk) -> None:
+    desk.store.put("leave is 30 days", filename="old.txt")
+    desk.staying.going = {"doc-old.txt"}
+
+    with pytest.raises(NoResults):
+        desk.answering.ask("leave?", CATALOG)
+
+    assert desk.model.asked == []
+
+
+def test_what_a_model_has_written_from_what_is_being_deleted_is_refused(
+    store_desk: StoreDesk,
+) -> None:
+    old = store_desk.store.put("leave is 30 days", filename="old.txt")
+    new = store_desk.store.put("notice is 3 months", filename="new.txt")
+    store_desk.says(("3 months.", [new]))
+    store_desk.staying.going = {"doc-old.txt"}  # which it was shown all the same
+
+    with pytest.raises(RetrievalFailed, match="being deleted; ask again in a minute"):
+        store_desk.answering.ask("notice?", CATALOG)
+
+    store_desk.store.passages.remove(old)
+    assert store_desk.answering.ask("notice?", CATALOG).text == "3 months. [1]"
 
 
 def test_what_no_passage_is_cited_for_is_no_answer(either: Desk | StoreDesk) -> None:

@@ -18,7 +18,7 @@ from stackroom.retrieval.budget import Budget
 from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom.retrieval.results import Answer
 from stackroom.retrieval.search import Retrieval
-from tests.fakes.knowledge_base import FakeKnowledgeBase
+from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps
 from tests.records import NOW, a_catalog
@@ -62,6 +62,7 @@ class Shelves:
             retrieval=Retrieval(
                 pool={"KB1": self.pool},
                 catalogs=self.catalogs,
+                documents=AllStaying(),
                 place_maps=FakePlaceMaps(),
                 budget=self.budget,
             ),

@@ -22,7 +22,7 @@ from stackroom.ports.retrieval import KnowledgeBase, Place
 from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom.retrieval.results import Answer
 from stackroom.retrieval.search import Retrieval
-from tests.fakes.knowledge_base import FakeKnowledgeBase
+from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps
 from tests.records import a_catalog
@@ -68,6 +68,7 @@ def a_retrieval(knowledge_base: KnowledgeBase, catalogs: FakeCatalogs | None = N
     return Retrieval(
         pool={"KB1": knowledge_base},
         catalogs=catalogs or FakeCatalogs(),
+        documents=AllStaying(),
         place_maps=FakePlaceMaps(),
     )
 
@@ -79,8 +80,12 @@ class World:
         self.kb = FakeKnowledgeBase()
         self.pool = {"KB1": self.kb}
         self.catalogs, self.place_maps = CatalogShelf(), FakePlaceMaps()
+        self.staying = AllStaying()
         self.retrieval = Retrieval(
-            pool=self.pool, catalogs=self.catalogs, place_maps=self.place_maps
+            pool=self.pool,
+            catalogs=self.catalogs,
+            documents=self.staying,
+            place_maps=self.place_maps,
         )
 
 
@@ -106,6 +111,24 @@ def test_a_caller_finds_their_own_passages_and_nobody_elses(world: World) -> Non
 
     assert contents(answer) == ["annual leave is 30 days"]
     assert contents(search(world.retrieval, Caller("carol"))) == []
+
+
+def test_what_is_being_deleted_is_not_found_and_nothing_is_where_nobody_can_tell(
+    world: World,
+) -> None:
+    world.kb.put("annual leave is 30 days", filename="old.txt", score=0.9)
+    world.kb.put("annual leave is 31 days", filename="new.txt", score=0.5)
+    world.staying.going = {"doc-old.txt"}
+
+    answer = search(world.retrieval)
+
+    assert contents(answer) == ["annual leave is 31 days"]
+    assert answer.withheld == 0  # which tells of what is somebody else's
+    world.staying.fails("staying", StoreUnavailable("BatchGetItem", "timeout"))
+    with pytest.raises(RetrievalFailed, match="which documents are being deleted"):
+        search(world.retrieval)
+    world.kb.forget()
+    assert contents(search(world.retrieval)) == []
 
 
 def test_a_knowledge_base_that_ignores_the_filter_is_not_believed(world: World) -> None:
@@ -304,6 +327,7 @@ class Deployed:
         return Retrieval(
             pool={"KB1": self.first, "KB2": self.second},
             catalogs=self.catalogs,
+            documents=AllStaying(),
             place_maps=FakePlaceMaps(),
             sharing=self.sharing,
         )

@@ -36,6 +36,7 @@ def _by_the_stores(deployment: Deployment) -> CatalogAnswers:
     return StoreAnswering(
         pool=answerers_of_pool(deployment),
         answers=answers_of_pool(deployment),
+        documents=deployment.staying_documents,
         place_maps=PlaceMapCache(deployment.place_maps),
         min_score=deployment.settings.need("retrieve_min_score"),
     )

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from stackroom.aws.selections import DynamoSelections
     from stackroom.aws.settings import Settings
     from stackroom.aws.slots import DynamoSlots
+    from stackroom.aws.staying_documents import DynamoStayingDocuments
     from stackroom.aws.task_tokens import StepFunctionsTaskTokens
     from stackroom.aws.transfers import S3Transfers
     from stackroom.aws.worklists import DynamoWorklists
@@ -85,6 +86,12 @@ class Deployment:
         from stackroom.aws.documents import DynamoDocuments
 
         return DynamoDocuments(client=self._dynamodb, table=self._catalog_table)
+
+    @cached_property
+    def staying_documents(self) -> DynamoStayingDocuments:
+        from stackroom.aws.staying_documents import DynamoStayingDocuments
+
+        return DynamoStayingDocuments(client=self._dynamodb, table=self._catalog_table)
 
     @cached_property
     def books(self) -> DynamoBooks:

@@ -103,6 +103,7 @@ class UseCases(RunUseCases):
             pool={each: self.deployment.knowledge_base(each) for each in ids},
             # The control table is for opening catalogs; a search only reads them.
             catalogs=self.deployment.catalogs,
+            documents=self.deployment.staying_documents,
             place_maps=PlaceMapCache(self.deployment.place_maps),
             min_score=need("retrieve_min_score"),
             budget=budget,

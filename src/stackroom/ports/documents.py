@@ -1,6 +1,6 @@
 """The documents' records, each written only at the version that was read."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -37,6 +37,18 @@ class ListedDocuments(Protocol):
 
 class DocumentLists(DocumentPages, ListedDocuments, Protocol):
     """What reads as much as is asked for, and never a whole catalog."""
+
+
+DocumentKey = tuple[str, str]  # the ids of its catalog and of itself
+
+
+class StayingDocuments(Protocol):
+    def staying(self, keys: Iterable[DocumentKey]) -> Set[DocumentKey]:
+        """
+        Those of documents on record that nobody has asked to go, nor their catalog; read
+        consistently.
+        """
+        ...
 
 
 class DocumentReader(Protocol):

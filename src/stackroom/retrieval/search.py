@@ -1,7 +1,7 @@
 """
 Searching a caller's documents: in which knowledge bases, in parallel, merged into one answer.
 
-    Retrieval(pool={"KB1": BedrockKnowledgeBase(...)}, catalogs=..., place_maps=...)
+    Retrieval(pool={"KB1": BedrockKnowledgeBase(...)}, catalogs=..., documents=..., place_maps=...)
         .search(KNOWLEDGE_BASE_RETRIEVE.parse({"query": "..."}), caller)
 """
 
@@ -14,6 +14,7 @@ from stackroom.errors import MissingIdentity
 from stackroom.identity import Caller, is_user_id
 from stackroom.model import Catalog
 from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.documents import StayingDocuments
 from stackroom.ports.retrieval import KnowledgeBase, PlaceMaps
 from stackroom.retrieval.arguments import RetrieveArguments, SearchArguments
 from stackroom.retrieval.asking import Replies, ask_all
@@ -23,6 +24,7 @@ from stackroom.retrieval.located import located
 from stackroom.retrieval.passages import distinct
 from stackroom.retrieval.results import Answer, Chosen, answer_of
 from stackroom.retrieval.scope import Scope, scope_of, scope_of_catalog
+from stackroom.retrieval.staying import only_staying
 from stackroom.retrieval.weighing import Weighed, weighed
 
 # What is asked for in all: enough to choose from by words, and to see which words stand nowhere.
@@ -43,6 +45,7 @@ class Retrieval:
 
     pool: Mapping[str, KnowledgeBase]
     catalogs: Catalogs
+    documents: StayingDocuments
     place_maps: PlaceMaps
     sharing: bool = False
     min_score: float = 0.0
@@ -54,7 +57,8 @@ class Retrieval:
         self, asked: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
     ) -> Answer:
         """
-        The best passages that the caller may see and the context budget holds, by the deadline.
+        The best passages that the caller may see and the context budget holds, by the deadline;
+        none of what is being deleted, from when that was asked for.
 
         None, if no passage speaks to the question. Some queries failing makes a partial answer that
         says so. Raises Throttled or RetrievalFailed if all do, KnowledgeBaseNotFound for what isn't
@@ -96,6 +100,7 @@ class Retrieval:
             limits=limits,
             deadline=deadline,
         )
+        replies = only_staying(replies, self.documents)
         found = weighed(asked.query, replies.given, limit=limit)
         is_far = _is_far(found, replies, self.calibration)
         min_score = self.min_score if asked.min_score is None else asked.min_score

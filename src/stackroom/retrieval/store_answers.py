@@ -12,15 +12,17 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from stackroom.errors import KnowledgeBaseUnavailable, NoResults, Unavailable
+from stackroom.errors import KnowledgeBaseUnavailable, NoResults, RetrievalFailed, Unavailable
 from stackroom.model import Catalog
 from stackroom.origins import document_id_in
 from stackroom.ports.answers import Answers, Generated
+from stackroom.ports.documents import StayingDocuments
 from stackroom.ports.retrieval import KnowledgeBase, Passage, PlaceMaps, Retrieved
 from stackroom.retrieval import cited
 from stackroom.retrieval.citations import sources_of
 from stackroom.retrieval.cited import CatalogAnswer, CitedSource
 from stackroom.retrieval.embeddings import asked_by
+from stackroom.retrieval.staying import staying
 from stackroom.tenancy import Tenant
 
 logger = logging.getLogger(__name__)
@@ -38,17 +40,22 @@ class StoreAnswering:
 
     pool: Mapping[str, KnowledgeBase]
     answers: Mapping[str, Answers]
+    documents: StayingDocuments
     place_maps: PlaceMaps
     min_score: float = 0.0
 
     def ask(self, query: str, catalog: Catalog, num_results: int = 5) -> CatalogAnswer:
-        """Raises RetrievalFailed, too, if what was answered is not from the catalog alone."""
+        """
+        Raises RetrievalFailed, too, if what was answered is not from the catalog alone, or may tell
+        what is being deleted.
+        """
         cited.check(query)
         if catalog.knowledge_base_id is None:
             raise NoResults
         with cited.failures_of(catalog.knowledge_base_id):
             generated, found = self._asked(query, catalog, num_results)
             _refuse_foreign(generated, found, catalog)
+        self._refuse_going(generated, found)
         return _guarded(generated, found) or self._answer(generated, found)
 
     def _asked(
@@ -73,6 +80,13 @@ class StoreAnswering:
                 logger.warning("an answer without scores: %s", error)
                 return generated, None
 
+    def _refuse_going(self, generated: Generated, found: Retrieved | None) -> None:
+        """As above: the model has read it by now."""
+        shown = _shown(generated, found)
+        if len(staying(shown, self.documents)) < len(shown):
+            problem = "a document that was found is being deleted; ask again in a minute"
+            raise RetrievalFailed(problem)
+
     def _answer(self, generated: Generated, found: Retrieved | None) -> CatalogAnswer:
         scores, passages = _scores(found), _cited(generated)
         is_weak = found is not None and max(scores.values(), default=-1) < self.min_score
@@ -96,12 +110,16 @@ class StoreAnswering:
 
 def _refuse_foreign(generated: Generated, found: Retrieved | None, catalog: Catalog) -> None:
     """The whole answer, for nobody can tell which of its words a passage of somebody else's has."""
-    shown = [passage for each in generated.citations for passage in each.passages]
-    shown += found.passages if found is not None else ()
+    shown = _shown(generated, found)
     own = Tenant.of(catalog).proven(shown, catalog_of={catalog.catalog_id: catalog}.get)
     if len(own) < len(shown):
         logger.warning("an answer kept from %r: it may tell what is not theirs", catalog.user_id)
         raise KnowledgeBaseUnavailable("RetrieveAndGenerate", "passages from outside the catalog")
+
+
+def _shown(generated: Generated, found: Retrieved | None) -> list[Passage]:
+    cited_ones = [passage for each in generated.citations for passage in each.passages]
+    return cited_ones + list(found.passages if found is not None else ())
 
 
 def _guarded(generated: Generated, found: Retrieved | None) -> CatalogAnswer | None:

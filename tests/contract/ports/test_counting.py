@@ -8,12 +8,13 @@ import pytest
 
 from stackroom.aws.catalog_register import DynamoCatalogRegister
 from stackroom.aws.documents import DynamoDocuments
+from stackroom.aws.staying_documents import DynamoStayingDocuments
 from stackroom.counting import Counts
 from stackroom.errors import RecordChanged
 from stackroom.keys import unplaced_partition
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.ports.catalogs import CatalogRegister
-from stackroom.ports.documents import Documents
+from stackroom.ports.documents import Documents, StayingDocuments
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.fakes.pipeline import FakeCatalogs, FakeDocuments
 from tests.records import NOW, a_catalog
@@ -30,6 +31,7 @@ INDEXED = DocumentStatus.INDEXED
 class Shelf:
     documents: Documents
     catalogs: CatalogRegister
+    staying: StayingDocuments
 
     @property
     def catalog(self) -> Catalog:
@@ -58,12 +60,14 @@ def shelf(request: pytest.FixtureRequest) -> Shelf:
     """Of one catalog, with nothing in it."""
     if request.param == "fake":
         catalogs = FakeCatalogs()
-        shelf = Shelf(FakeDocuments(catalogs), catalogs)
+        documents = FakeDocuments(catalogs)
+        shelf = Shelf(documents, catalogs, documents)
     else:
         client = request.getfixturevalue("dynamodb")
         shelf = Shelf(
             DynamoDocuments(client=client, table=CATALOG_TABLE),
             DynamoCatalogRegister(client=client, table=CATALOG_TABLE, control_table=CONTROL_TABLE),
+            DynamoStayingDocuments(client=client, table=CATALOG_TABLE),
         )
     shelf.catalogs.open(a_catalog())
     return shelf
@@ -325,3 +329,22 @@ def test_a_catalog_is_counted_anew_unless_it_counts_something_else_by_now(shelf:
     assert shelf.catalogs.get("cat-alice-2") is None
     assert recounted == right.each == shelf.counts
     assert shelf.catalog.status is CatalogStatus.INDEXING
+
+
+def test_what_stays_is_on_record_and_neither_it_nor_its_catalog_is_to_go(shelf: Shelf) -> None:
+    shelf.catalogs.open(a_catalog(catalog_id="cat-2", name="goes"))
+    shelf.documents.save(a_document())
+    shelf.documents.save(a_document(2, status=DocumentStatus.DELETING))
+    shelf.documents.save(a_document(catalog_id="cat-2"))
+    shelf.documents.save(a_document(catalog_id="cat-9"))  # there is no such catalog
+    shelf.catalogs.mark_deleting("cat-2", at=LATER)
+    numbers = range(1, 60)  # of three catalogs more than one request takes
+
+    stays = shelf.staying.staying(
+        (catalog_id, f"doc-{number:04}")
+        for catalog_id in (CATALOG, "cat-2", "cat-9")
+        for number in numbers
+    )
+
+    assert stays == {(CATALOG, "doc-0001")}
+    assert shelf.staying.staying([]) == set()

@@ -20,6 +20,7 @@ from stackroom.tenancy import SHARED
 from stackroom_local.simulator.assumptions import Assumptions
 from tests.contract.stores.bedrock import S3, Stocked, client, simulated
 from tests.contract.stores.shelves import DOCS, QUESTION
+from tests.fakes.knowledge_base import AllStaying
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps
 from tests.simulator.world import CUSTOM, at, eventually, inline
@@ -47,6 +48,7 @@ class World:
         return Retrieval(
             pool={self.stocked.knowledge_base_id: self.store},
             catalogs=catalogs,
+            documents=AllStaying(),
             place_maps=FakePlaceMaps(),
             sharing=True,
             uri_of=lambda key: f"s3://docs/{key}",
