@@ -138,6 +138,8 @@ class Document(Record):
     Immutable: `model_copy` or `moved` returns the next state, the repository's `save` keeps it and
     counts `version` up. `present_since` is when the object and its sidecar, both as described here,
     lay in the bucket: an ingestion job that started later has seen exactly this version.
+    `unseen_until` is set from when it was sent to be ingested until a search has found it: before
+    that moment no look that finds nothing proves that it is gone.
     While it is `uploading`, the object may come until `upload_until`; its event does the rest.
     `opened_at`, since when it is open, and `counted`, what its catalog counts of it, are the
     repository's own: it keeps them right with every write, whatever it is given.
@@ -161,6 +163,7 @@ class Document(Record):
     present_since: AwareDatetime | None = None
     indexed_at: AwareDatetime | None = None
     ingestion_job_id: str | None = None
+    unseen_until: AwareDatetime | None = None
     lingering: bool = False  # the index may hold a version of a rejected file
     uninspected: bool = False  # it was settled, and our inspection had not looked at it
     receipt_id: str | None = None  # of its deletion
@@ -235,8 +238,10 @@ class Receipt(Record):
 
     `searchable_before` is when the document was last known to be found, `not_found_at` when the
     knowledge base no longer knew it, `unsearchable_since` when a search for it found nothing: only
-    then is it removed. `superseded_at` is set instead if the file came back meanwhile. `lost`:
-    nobody asked for it; the file was found missing at `asked_at`, and no deletion of it was seen.
+    then is it removed. `superseded_at` is set instead if the file came back meanwhile.
+    `waited_until` is set if the document had not been found yet when it was to go: no search before
+    that moment counted, for its text might have turned up after it. `lost`: nobody asked for it;
+    the file was found missing at `asked_at`, and no deletion of it was seen.
     """
 
     receipt_id: str
@@ -250,6 +255,7 @@ class Receipt(Record):
     not_found_at: AwareDatetime | None = None
     unsearchable_since: AwareDatetime | None = None
     superseded_at: AwareDatetime | None = None
+    waited_until: AwareDatetime | None = None
     lost: bool = False
 
     @property

@@ -92,6 +92,11 @@ def test_a_settled_document_has_no_stage_and_a_failed_one_its_reason() -> None:
             {"unsearchable_since": NOON + timedelta(seconds=7)},
             "unsearchable since 2026-03-01 12:00:07Z",
         ),
+        (
+            {"unsearchable_since": NOON, "waited_until": NOON},
+            "unsearchable since 2026-03-01 12:00:00Z, no search before 2026-03-01 12:00:00Z"
+            " counted",
+        ),
         ({"superseded_at": NOON}, "dropped again 2026-03-01 12:00:00Z"),
     ],
 )

@@ -5,6 +5,7 @@ data source and at one that catalogs share.
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from functools import partial
 
 import pytest
@@ -293,6 +294,46 @@ def test_what_is_deleted_while_its_call_is_at_work_is_removed_once_that_ends(
     assert calls(filled) == [(False, [DOCUMENT]), (True, [DOCUMENT])]
     assert gone_at == [False]
     assert not filled.documents.kept
+
+
+def test_text_that_turns_up_after_its_deletion_is_removed_before_that_is_told(
+    filled: Pipeline,
+) -> None:
+    """The call that brings it was accepted, is shown to nobody, and its run is no more."""
+    lost = filled.work()
+    sent_at, source = filled.clock(), filled.source_of()
+    filled.bedrock.lose(source, DOCUMENT)
+    filled.broken_runs.record(lost.worklist_id, lost.epoch, "broken")
+    filled.delete()
+
+    def turns_up(*_: object) -> None:
+        if filled.clock() - sent_at >= timedelta(seconds=60):
+            filled.bedrock.put(source, DOCUMENT)
+            filled.is_searchable()
+            turning_up.end()
+
+    turning_up = filled.bedrock.before("details", turns_up)
+    filled.bedrock.before("delete", lambda *_, **__: filled.knowledge_base.forget())
+    filled.execute()
+
+    assert calls(filled) == [(False, [DOCUMENT]), (True, []), (True, [DOCUMENT])]
+    assert not filled.bedrock.held
+    assert not filled.documents.kept
+    [receipt] = filled.receipts.of_user("alice")
+    assert receipt.waited_until is not None
+    assert receipt.unsearchable_since is not None
+    assert receipt.unsearchable_since >= receipt.waited_until > sent_at
+
+
+def test_what_was_found_once_is_gone_as_soon_as_no_search_finds_it(indexed: Pipeline) -> None:
+    deleted_at = indexed.clock()
+    indexed.delete()
+
+    indexed.execute()
+
+    [receipt] = indexed.receipts.of_user("alice")
+    assert receipt.waited_until is None
+    assert indexed.clock() - deleted_at < timedelta(seconds=30)
 
 
 def test_a_document_dropped_again_during_its_call_is_ingested_again(filled: Pipeline) -> None:

@@ -207,6 +207,7 @@ def test_what_bedrock_says_after_a_call_that_ingests(
         ("NOT_FOUND", 5, 1, DocumentOutcome.GONE),
         ("NOT_FOUND", 5, 0, WAIT),  # of a call that ingests it, and doesn't show it yet
         ("INDEXED", 5, 0, AGAIN),  # that call is over: now it can be removed
+        ("INDEXED", 5, 1, AGAIN),  # an ingestion from before came in after it
         ("DELETING", 600, 1, WAIT),
         ("DELETING", 601, 1, AGAIN),
         ("DELETING", 601, MAX_ATTEMPTS, DocumentOutcome.LEFT),
@@ -218,6 +219,16 @@ def test_what_bedrock_says_after_a_call_that_removes(
     document = a_document(DocumentStatus.DELETING, attempts=attempts)
 
     assert after(document, status, said=0, at=at) is outcome
+
+
+@pytest.mark.parametrize(("at", "outcome"), [(119, WAIT), (120, DocumentOutcome.GONE)])
+def test_what_may_be_on_its_way_in_unseen_is_gone_only_later(
+    at: float, outcome: DocumentOutcome
+) -> None:
+    until = NOW + timedelta(seconds=120)
+    document = a_document(DocumentStatus.DELETING).model_copy(update={"unseen_until": until})
+
+    assert after(document, "NOT_FOUND", said=None, at=at) is outcome
 
 
 @pytest.mark.parametrize(

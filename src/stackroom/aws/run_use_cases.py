@@ -181,6 +181,7 @@ class RunUseCases:
             documents=there.documents,
             bucket=there.bucket,
             direct=there.direct_documents,
+            pace=self._pace,
             now=self.now,
         )
         return PerSourceType(

@@ -207,12 +207,14 @@ class ByDirectCalls:
             return error
 
     def _details(self, source: DataSource, call: DirectCall) -> Mapping[str, DocumentDetail]:
-        """What Bedrock has said once of all that is left need not be asked for again."""
+        """
+        That all that is left is INDEXED need not be asked for again. What was NOT_FOUND may be
+        there by now: an ingestion from before may have been on its way.
+        """
         ids = [each.document_id for each in call.documents]
-        if call.said_at is None:
+        if call.said_at is None or call.is_removal:
             return self.direct.details(source, ids)
-        said = DocumentDetail(status="INDEXED", updated_at=call.said_at)
-        return dict.fromkeys(ids, NOT_FOUND if call.is_removal else said)
+        return dict.fromkeys(ids, DocumentDetail(status="INDEXED", updated_at=call.said_at))
 
     def _unseen(
         self, call: DirectCall, error: Exception, failures: dict[str, Exception]

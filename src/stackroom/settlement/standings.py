@@ -57,21 +57,25 @@ def after_job(
 def after_call(
     document: Document, detail: DocumentDetail, *, accepted_at: datetime, at: datetime
 ) -> Standing:
-    """No later call tries a document again unless we do."""
+    """
+    No later call tries a document again unless we do. Of one whose ingestion may be on its way in,
+    seen by nobody, NOT_FOUND says nothing yet.
+    """
     removal = document.status is not DocumentStatus.INDEXING
     # What was deleted while a call ingested it: nobody has asked Bedrock yet to remove it.
     is_asked_for = not removal or document.attempts > 0
     early = detail.updated_at is not None and detail.updated_at < accepted_at
     overdue = is_overdue(accepted_at, at, _CALL_DEADLINE)
     if removal and is_asked_for:
-        may_change = not is_overdue(accepted_at, at, _REMOVAL_DEADLINE)
+        is_on_its_way = early or detail.status in UNDER_WAY | ABSENT
+        may_change = is_on_its_way and not is_overdue(accepted_at, at, _REMOVAL_DEADLINE)
     else:
         unseen = detail.status in ABSENT and not is_overdue(accepted_at, at, _UNSEEN)
         may_change = unseen or ((detail.status in UNDER_WAY or early) and not overdue)
     return Standing(
         detail=detail,
         is_removal=removal,
-        is_out=is_asked_for and detail.status in ABSENT,
+        is_out=is_asked_for and detail.status in ABSENT and not may_turn_up(document, at),
         is_current=not early,
         may_change=may_change,
         is_final=True,
@@ -91,6 +95,11 @@ def after_data_source(document: Document, *, at: datetime) -> Standing:
         is_overdue=False,
         why_never_taken_up=_NEVER_TAKEN_UP,
     )
+
+
+def may_turn_up(document: Document, at: datetime) -> bool:
+    """Whether an ingestion of it may be at work that shows nowhere."""
+    return document.unseen_until is not None and at < document.unseen_until
 
 
 def is_overdue(started_at: datetime, now: datetime, deadline_seconds: float) -> bool:

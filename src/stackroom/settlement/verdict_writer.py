@@ -95,7 +95,8 @@ class VerdictWriter:
             return
         receipt = self.receipts.get(catalog.user_id, document.receipt_id)
         if receipt is not None and receipt.is_open:
-            done = receipt.model_copy(update={"not_found_at": at, "unsearchable_since": at})
+            told = {"not_found_at": at, "unsearchable_since": at}
+            done = receipt.model_copy(update={**told, "waited_until": document.unseen_until})
             self.receipts.keep(done)
 
 
@@ -112,6 +113,7 @@ def _after(document: Document, verdict: Verdict, at: datetime) -> Document | Non
                 update={
                     "indexed_at": at,
                     "lingering": False,
+                    "unseen_until": None if verdict.is_found else document.unseen_until,
                     "uninspected": verdict.is_uninspected,
                 }
             )

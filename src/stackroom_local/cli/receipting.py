@@ -52,7 +52,9 @@ def _lines(receipt: Receipt) -> Text:
 
 def _end(receipt: Receipt) -> Text:
     if receipt.unsearchable_since is not None:
-        return Text(f"unsearchable since {_time(receipt.unsearchable_since)}", style="green")
+        waited = receipt.waited_until
+        why = f", no search before {_time(waited)} counted" if waited else ""
+        return Text(f"unsearchable since {_time(receipt.unsearchable_since)}{why}", style="green")
     if receipt.superseded_at is not None:
         return Text(f"dropped again {_time(receipt.superseded_at)}", style="yellow")
     return Text("being removed", style="magenta")
