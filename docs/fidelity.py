@@ -51,7 +51,9 @@ it stands here, and `quota`, which only CreateDataSource and StartIngestionJob h
 are answers of OpenSearch's to Search and MultiSearch alone: a part of one that says so, and one
 that nobody can read. `failed` and `refused` are of documents: such a job reads COMPLETE all the
 same. `late`, on request only, is of documents and data sources: they are done, and read IN_PROGRESS
-or CREATING for some `seconds` more.
+or CREATING for some `seconds` more. What a live user measured is of documents, too: for some
+`seconds` GetKnowledgeBaseDocuments doesn't know one that was accepted (`unseen`), or a search
+misses one that was just indexed (`missed`); and a direct request takes ten times as long (`slow`).
 
 """
 _SCRIPTS = """

@@ -66,11 +66,12 @@ class SearchableDocuments:
         index: Index,
         passages: Sequence[Passage],
         attributes: dict[str, Value],
+        late: float = 0.0,
     ) -> None:
         self._homes[index.arn] = knowledge_base_id
         self.describe(knowledge_base_id, owner, attributes)
         document = self._shelf(knowledge_base_id).documents[owner]
-        since = self._hub.time + SEARCHABLE_LAG.value
+        since = self._hub.time + SEARCHABLE_LAG.value + late
         for version in document.versions:
             version.until = min(version.until, since)
         document.versions = [each for each in document.versions if each.until > self._hub.time]

@@ -85,6 +85,38 @@ def test_what_becomes_of_a_late_document_meanwhile_stands(world: World) -> None:
     assert details(**key)["documentDetails"] == []
 
 
+@holds("document.unseen", "retrieve.filtered-lag", "document.slow")
+def test_a_document_may_be_unseen_slow_and_missed_by_searches_for_a_while(world: World) -> None:
+    key = _custom(world)
+    ask = world.agent.get_knowledge_base_documents
+    identifiers = [{"dataSourceType": "CUSTOM", "custom": {"id": each}} for each in ("d", "e")]
+
+    def statuses() -> list[str]:
+        details = ask(**key, documentIdentifiers=identifiers)["documentDetails"]
+        return [each["status"] for each in details]
+
+    def found() -> set[str]:
+        results = world.search(key["knowledgeBaseId"], "Foxes.")
+        return {each["content"]["text"] for each in results}
+
+    FAULTS.ask(
+        Fault(operation=INGEST, kind=Kind.UNSEEN, where="d", seconds=100),
+        Fault(operation=INGEST, kind=Kind.SLOW, where="e"),
+        Fault(operation=INGEST, kind=Kind.MISSED, where="d", seconds=400),
+    )
+    documents = [inline("d", "Foxes.", a="b"), inline("e", "Geese.", a="b")]
+    accepted = world.agent.ingest_knowledge_base_documents(**key, documents=documents)
+    at_first = statuses()
+
+    assert [each["status"] for each in accepted["documentDetails"]] == ["STARTING", "STARTING"]
+    assert at_first == ["NOT_FOUND", "STARTING"]
+    eventually(lambda: statuses() == ["INDEXED", "INDEXED"])
+    assert found() == {"Geese."}
+    eventually(lambda: found() == {"Foxes.", "Geese."})
+    kinds = [each.kind for each in FAULTS.injected]
+    assert kinds == [Kind.UNSEEN, Kind.SLOW, Kind.MISSED]
+
+
 @holds("request.conflict", "request.unavailable", "request.internal-error", "rate.vectors-exceeded")
 @pytest.mark.parametrize(
     ("operation", "kind", "status", "code", "words"),

@@ -6,7 +6,7 @@ direct requests of a knowledge base apart.
 """
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -15,6 +15,7 @@ from stackroom_local.simulator.clock import Clock, Signal, Work
 from stackroom_local.simulator.contents import Content, contents_of, drafted, refuse_too_much
 from stackroom_local.simulator.direct_calls import DirectCalls
 from stackroom_local.simulator.dispatch import Parameters
+from stackroom_local.simulator.disturbances import AT_ACCEPTANCE, Kind
 from stackroom_local.simulator.documents import (
     detail,
     key_of,
@@ -29,6 +30,7 @@ from stackroom_local.simulator.named_sources import refuse_deleted, refuse_unava
 from stackroom_local.simulator.realms import Realm
 from stackroom_local.simulator.rules import (
     DIRECT_DURING_JOB,
+    DOCUMENT_SLOW,
     FILE_UNREADABLE,
     MANAGED_FIRST_INGESTION,
 )
@@ -36,6 +38,7 @@ from stackroom_local.simulator.store import Row, Store, loaded
 
 logger = logging.getLogger(__name__)
 
+_INGEST = "IngestKnowledgeBaseDocuments"
 # What the documents of a request read once it is accepted, and what in the second half of its
 # time (rule document.statuses).
 _BEGUN = {"STARTING": "IN_PROGRESS", "DELETING": "DELETE_IN_PROGRESS"}
@@ -68,7 +71,15 @@ class Direct:
             for content in contents:
                 self._index(destination, content)
 
-        return self._accept(parameters, source, keys=keys, named=keys, status="STARTING", work=work)
+        return self._accept(
+            parameters,
+            source,
+            keys=keys,
+            named=keys,
+            status="STARTING",
+            work=work,
+            slower=partial(self._slowness, source["id"], keys),
+        )
 
     def delete(self, parameters: Parameters) -> Parameters:
         source = self._source(parameters)
@@ -106,6 +117,7 @@ class Direct:
         named: list[str],
         status: str,
         work: Callable[[Destination], None],
+        slower: Callable[[], float] = lambda: 1.0,
     ) -> Parameters:
         """Begin unless the client token has begun it already; answers what is so before that."""
         scope, token = f"documents/{status}/{source['id']}", parameters.get("clientToken")
@@ -123,11 +135,22 @@ class Direct:
             mark(status)
             accepted = {"documentDetails": self._details(source, named)}
         number = next(self._numbers)
-        life = _Life(realm=realm, seconds=seconds, begun=partial(mark, _BEGUN[status]))
+        life = _Life(realm=realm, seconds=seconds * slower(), begun=partial(mark, _BEGUN[status]))
         self._lives[number] = self.clock.spawn(
             partial(self._live, number, life, partial(work, destination))
         )
         return accepted
+
+    def _slowness(self, data_source_id: str, keys: Sequence[str]) -> float:
+        """How many times as long a request takes by what its documents meet: they are accepted."""
+        times = 1.0
+        for key in keys:
+            fault = self.indexing.faults.of_made(_INGEST, key, AT_ACCEPTANCE)
+            if fault is not None and fault.kind is Kind.UNSEEN:
+                self.indexing.records.hide(data_source_id, key, seconds=fault.seconds)
+            elif fault is not None:
+                times = DOCUMENT_SLOW.value
+        return times
 
     def _warming(self, realm: Realm, destination: Destination) -> float:
         """Rule managed.first-ingestion: AWS seconds more, before anything was ingested at all."""
@@ -187,5 +210,5 @@ def _destination(source: Row) -> Destination:
         knowledge_base_id=source["knowledge_base_id"],
         data_source_id=source["id"],
         ingestion=ingestion_of(loaded(source["body"])),
-        operation="IngestKnowledgeBaseDocuments",
+        operation=_INGEST,
     )

@@ -22,7 +22,7 @@ from stackroom_local.simulator.rules import (
 
 
 class Kind(StrEnum):
-    """The last three are of what a call makes, a document or a data source; all others of calls."""
+    """The last six are of what a call makes, a document or a data source; all others of calls."""
 
     CONFLICT = "conflict"
     THROTTLE = "throttle"
@@ -38,10 +38,15 @@ class Kind(StrEnum):
     FAILED = "failed"  # the document can't be processed
     REFUSED = "refused"  # the document reads INDEXED, the index took none of its vectors
     LATE = "late"  # done, but for some seconds it reads as if it were still under way
+    UNSEEN = "unseen"  # accepted, but for some seconds GetKnowledgeBaseDocuments doesn't know it
+    MISSED = "missed"  # indexed, but searches find it some seconds later than others
+    SLOW = "slow"  # the request that brings it takes ten times as long
 
 
 AFTER_THE_EFFECT = frozenset({Kind.LOST, Kind.DROPPED})
-OF_WHAT_IS_MADE = frozenset({Kind.FAILED, Kind.REFUSED, Kind.LATE})
+# A document meets these when its direct request is accepted, and others when it is indexed.
+AT_ACCEPTANCE = frozenset({Kind.UNSEEN, Kind.SLOW})
+WHEN_MADE = frozenset({Kind.FAILED, Kind.REFUSED, Kind.LATE, Kind.MISSED})
 
 # Of a collection of OpenSearch Serverless, which no service model of botocore's knows.
 COLLECTION_SEARCHES = frozenset({"MultiSearch", "Search"})
@@ -87,7 +92,7 @@ BY_CHANCE: Mapping[str, tuple[Kind, ...]] = {
 # And a document. Refused vectors show in a job's statistics only, so by chance only there.
 DOCUMENTS_BY_CHANCE: Mapping[str, tuple[Kind, ...]] = {
     "StartIngestionJob": (Kind.FAILED, Kind.REFUSED),
-    "IngestKnowledgeBaseDocuments": (Kind.FAILED,),
+    "IngestKnowledgeBaseDocuments": (Kind.FAILED, Kind.UNSEEN, Kind.MISSED, Kind.SLOW),
 }
 
 
@@ -100,6 +105,9 @@ _ONLY_OF: Mapping[Kind, Container[str]] = {
     Kind.FAILED: DOCUMENTS_BY_CHANCE,
     Kind.REFUSED: DOCUMENTS_BY_CHANCE,
     Kind.LATE: {*DOCUMENTS_BY_CHANCE, "CreateDataSource"},
+    Kind.MISSED: DOCUMENTS_BY_CHANCE,
+    Kind.UNSEEN: {"IngestKnowledgeBaseDocuments"},
+    Kind.SLOW: {"IngestKnowledgeBaseDocuments"},
 }
 
 

@@ -29,7 +29,7 @@ class Documents:
         details = []
         for identifier in parameters["documentIdentifiers"]:
             key = key_of(source, identifier)
-            details.append(detail(source, key, self.records.find(source["id"], key)))
+            details.append(detail(source, key, self.records.seen(source["id"], key)))
         return {"documentDetails": details}
 
     def list(self, parameters: Parameters) -> Parameters:

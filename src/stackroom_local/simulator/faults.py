@@ -4,26 +4,29 @@ Faults on request and by chance: which call or document meets one, and what was 
 A call meets its fault in `Dispatcher.call`, once it has passed rate and validation: before the
 effect (an error, or time), or after it (the work is done, the answer is lost). What a call makes
 meets a fault of its own: a document in `Indexing.index`, while its job ends COMPLETE all the same,
-a data source in `DataSources.create`. Nothing is injected unless someone asked for it.
+a data source in `DataSources.create`; some a document meets in `Direct` when its request is
+accepted. Nothing is injected unless someone asked for it.
 """
 
 import logging
 import random
 import threading
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from stackroom_local.simulator.disturbances import (
+    AT_ACCEPTANCE,
     BY_CHANCE,
     DOCUMENTS_BY_CHANCE,
-    OF_WHAT_IS_MADE,
+    WHEN_MADE,
     Kind,
     can_meet,
 )
 
 logger = logging.getLogger(__name__)
 
+_OF_CALLS = frozenset(Kind) - WHEN_MADE - AT_ACCEPTANCE
 _KEPT = 10_000  # how many of the latest injected faults are listed; `counts` has all
 
 
@@ -42,7 +45,7 @@ class Fault:
     times: int = 1
     skip: int = 0
     where: str = ""
-    seconds: float = 5.0  # how late it is, in AWS's time; for LATENCY and LATE
+    seconds: float = 5.0  # how late it is, in AWS's time; for LATENCY, LATE, UNSEEN and MISSED
 
     def __post_init__(self) -> None:
         if not can_meet(self.operation, self.kind):
@@ -131,18 +134,20 @@ class Faults:
     def of_call(self, operation: str, parameters: object) -> Fault | None:
         """What this call meets. To be injected, or put back."""
         with self._lock:
-            fault = self._take(operation, parameters, of_call=True)
+            fault = self._take(operation, parameters, _OF_CALLS)
             if fault is None and self.chance is not None:
                 kinds = BY_CHANCE.get(operation, ())
                 fault = self.chance.drawn(operation, kinds, self._attempt(operation))
         return fault
 
-    def of_made(self, operation: str, identifier: str) -> Fault | None:
-        """What this document or data source meets, which counts as injected."""
+    def of_made(
+        self, operation: str, identifier: str, among: Collection[Kind] = WHEN_MADE
+    ) -> Fault | None:
+        """What of these this document or data source meets, which counts as injected."""
         with self._lock:
-            fault = self._take(operation, identifier, of_call=False)
+            fault = self._take(operation, identifier, among)
             if fault is None and self.chance is not None:
-                kinds = DOCUMENTS_BY_CHANCE.get(operation, ())
+                kinds = [each for each in DOCUMENTS_BY_CHANCE.get(operation, ()) if each in among]
                 attempt = f"{identifier}/{self._attempt(identifier)}"
                 fault = self.chance.drawn(operation, kinds, attempt)
         if fault is None:
@@ -171,9 +176,9 @@ class Faults:
             if fault.times:
                 self._asked.insert(0, fault)
 
-    def _take(self, operation: str, subject: object, *, of_call: bool) -> Fault | None:
+    def _take(self, operation: str, subject: object, among: Collection[Kind]) -> Fault | None:
         for at, fault in enumerate(self._asked):
-            if fault.operation != operation or (fault.kind in OF_WHAT_IS_MADE) == of_call:
+            if fault.operation != operation or fault.kind not in among:
                 continue
             if fault.where and fault.where not in str(subject):
                 continue

@@ -1,7 +1,7 @@
 """What became of every document of a data source."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from stackroom_local.simulator.clock import Clock
 from stackroom_local.simulator.store import Row, Store
@@ -25,6 +25,17 @@ KEPT = frozenset({"INDEXED", "PARTIALLY_INDEXED", "METADATA_PARTIALLY_INDEXED"})
 class Records:
     store: Store
     clock: Clock
+    _unseen: dict[tuple[str, str], float] = field(default_factory=dict)  # until when
+
+    def hide(self, data_source_id: str, identifier: str, *, seconds: float) -> None:
+        """For so long `seen` doesn't find it: rule document.unseen."""
+        self._unseen[data_source_id, identifier] = self.clock.elapsed() + seconds
+
+    def seen(self, data_source_id: str, identifier: str) -> Row | None:
+        """As who asks for a document by its identifier is told."""
+        if self.clock.elapsed() < self._unseen.get((data_source_id, identifier), 0.0):
+            return None
+        return self.find(data_source_id, identifier)
 
     def known(self, data_source_id: str) -> dict[str, Row]:
         """By identifier, which is the URI or the custom id."""

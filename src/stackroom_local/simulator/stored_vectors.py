@@ -42,8 +42,9 @@ class StoredVectors:
         index: Index,
         passages: Sequence[Passage],
         attributes: dict[str, Value],
+        late: float = 0.0,
     ) -> None:
-        visible = self._clock.after(SEARCHABLE_LAG.value)
+        visible = self._clock.after(SEARCHABLE_LAG.value + late)
         with self._store.transaction():
             self._purge(owner)
             self._store.write(

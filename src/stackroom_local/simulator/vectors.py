@@ -53,8 +53,12 @@ class Vectors(Protocol):
         index: Index,
         passages: Sequence[Passage],
         attributes: dict[str, Value],
+        late: float = 0.0,
     ) -> None:
-        """A document's passages, all at once; those before stay findable until these are."""
+        """
+        A document's passages, all at once, so many seconds `late`; those before stay findable until
+        these are.
+        """
         ...
 
     def describe(self, knowledge_base_id: str, owner: Owner, attributes: dict[str, Value]) -> None:

@@ -123,6 +123,7 @@ _ENDS = tuple(
     if state["Type"] in ("Succeed", "Fail")
 )
 _OF_DOCUMENTS = (Kind.FAILED, Kind.REFUSED)
+_UNSEEN = 45.0  # seconds for which a document is unseen, or missed by searches
 _MOMENTS = (0, 2, 6, 7, 8, 9, 11, 14, 18, 24)
 _STORM_KILLS = 3
 
@@ -266,7 +267,7 @@ def all_of(scenario: str, plain: Outcome) -> Iterator[Trial]:
 def _faults_of(operation: str, count: int) -> Iterator[tuple[Fault, ...]]:
     for kind in DOCUMENTS_BY_CHANCE.get(operation, ()):
         for skip in range(2):
-            yield (Fault(operation=operation, kind=kind, skip=skip),)
+            yield (Fault(operation=operation, kind=kind, skip=skip, seconds=_UNSEEN),)
     for kind in BY_CHANCE.get(operation, ()):
         for skip in range(count):
             fault = Fault(operation=operation, kind=kind, skip=skip)

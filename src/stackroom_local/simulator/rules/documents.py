@@ -18,6 +18,19 @@ DOCUMENT_LATE = rule(
     " some seconds after that",
     "assumed: nothing promises that the two change together",
 )
+DOCUMENT_UNSEEN = rule(
+    "document.unseen",
+    "a document that was accepted a moment ago may read NOT_FOUND in GetKnowledgeBaseDocuments for"
+    " a while; as an injected fault, for some seconds",
+    "observed (README of ballerinax ai.aws.bedrock, 2026-09); for how long is assumed",
+)
+DOCUMENT_SLOW = rule(
+    "document.slow",
+    "how long indexing takes varies by an order of magnitude; as an injected fault a direct request"
+    " takes this many times as long",
+    "observed (README of ballerinax ai.aws.bedrock, 2026-09)",
+    value=10,
+)
 DOCUMENT_OVERWRITTEN = rule(
     "document.overwritten", "a document of the same id or URI is replaced", "guide"
 )

@@ -46,6 +46,13 @@ RETRIEVE_TOKEN = rule(
     value=300,
     message="The provided nextToken is not valid for this request",
 )
+FILTERED_LAG = rule(
+    "retrieve.filtered-lag",
+    "a filtered search on S3 Vectors may miss a document that was just ingested; as an injected"
+    " fault, for some seconds, and by searches without a filter, too",
+    "observed (README of ballerinax ai.aws.bedrock, 2026-09); for how long, and that it is so"
+    " without a filter, are assumed",
+)
 FILTER_OPERATOR = rule(
     "filter.operator",
     "startsWith and stringContains are refused on S3 Vectors",
