@@ -61,8 +61,8 @@ Outcome = Loaded | Unchanged | NotLoaded
 @dataclass(frozen=True, kw_only=True)
 class Loading:
     """
-    `source` is the beginning of each document's URI, to which its name is added; None for documents
-    without one. `pause` is told how often an embedding was tried in vain.
+    `source` is the beginning of each document's URI, to which its name is added; without it that is
+    the URI of the file that was loaded. `pause` is told how often an embedding was tried in vain.
     """
 
     documents: Documents
@@ -91,7 +91,8 @@ class Loading:
         if file.path.stat().st_size > MAX_FILE_BYTES:
             raise Unreadable(f"the file exceeds {MAX_FILE_BYTES // 1024**2} MB")
         body, sidecar = file.path.read_bytes(), _sidecar(file.path)
-        digest = self._digest(body, sidecar)
+        uri = self._uri(file)
+        digest = self._digest(body, sidecar, uri)
         if self.documents.digest(file.name) == digest:
             return Unchanged(file.name)
         attributes = Attributes() if sidecar is None else parsed(sidecar, OF_VECTOR)
@@ -101,11 +102,14 @@ class Loading:
                 name=file.name,
                 digest=digest,
                 chunks=chunks,
-                source_uri=None if self.source is None else self.source + file.name,
+                source_uri=uri,
                 attributes=attributes.values,
             )
         )
         return Loaded(file.name, len(chunks))
+
+    def _uri(self, file: File) -> str:
+        return file.path.absolute().as_uri() if self.source is None else self.source + file.name
 
     def _chunks(self, body: bytes, name: str, attributes: Attributes) -> Sequence[Chunk]:
         cut = [
@@ -129,14 +133,14 @@ class Loading:
             after=(KnowledgeBaseThrottled, KnowledgeBaseUnavailable),
         )
 
-    def _digest(self, body: bytes, sidecar: bytes | None) -> str:
+    def _digest(self, body: bytes, sidecar: bytes | None, uri: str) -> str:
         """Of all that a document is made of: another size of chunks makes another version."""
         made_with = [
             self.embeddings.model,
             self.embeddings.dimensions,
             self.chunking.max_tokens,
             self.chunking.overlap_percentage,
-            self.source,
+            uri,
         ]
         parts = (body, sidecar or b"", json.dumps(made_with).encode())
         whole = b"".join(hashlib.sha256(part).digest() for part in parts)

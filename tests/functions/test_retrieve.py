@@ -62,6 +62,7 @@ def test_an_answer_has_exactly_the_agreed_shape(knowledge_base: FakeKnowledgeBas
                     "page_last": None,
                     "section": None,
                     "catalog_id": "cat-1",
+                    "knowledge_base_id": "KB1",
                 },
                 "score": 0.9,
                 "metadata": {"domain": "hr", "uploaded_at": "2026-02-03T10:30:00Z"},

@@ -82,6 +82,7 @@ def make(loading: Connections) -> Make:
         embeddings: CountedEmbeddings | None = None,
         *,
         user_id: str | None = "alice",
+        source: str | None = "s3://docs/",
         **options: int,
     ) -> Loading:
         documents = Documents(
@@ -92,7 +93,7 @@ def make(loading: Connections) -> Make:
             documents=documents,
             embeddings=embeddings or CountedEmbeddings(),
             chunking=Chunking(**options),
-            source="s3://docs/",
+            source=source,
             pause=lambda _attempt: None,
         )
 
@@ -150,6 +151,19 @@ def test_what_is_there_already_is_not_embedded_again(
     assert before == 1
     assert changed == [Loaded("leave.txt", 1)]
     assert [each.content for each in there(reading)] == ["Forty days."]
+
+
+def test_without_a_source_a_document_says_from_which_file_it_was_loaded(
+    make: Make, reading: Repository, tmp_path: Path
+) -> None:
+    file = tmp_path / "Night ferry.txt"
+    file.write_text("It sails at ten.", "utf-8")
+
+    loaded(make(source=None), tmp_path)
+
+    [found] = there(reading)
+    assert found.source_uri == file.as_uri()
+    assert str(found.source_uri).endswith("Night%20ferry.txt")
 
 
 def test_another_size_of_chunks_makes_other_passages_of_the_same_files(

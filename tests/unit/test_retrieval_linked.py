@@ -87,6 +87,21 @@ def test_an_adapter_that_breaks_costs_nobody_elses_answer_and_tells_no_question(
     assert "annual leave" not in str(vars(record))
 
 
+def test_each_passage_names_the_knowledge_base_that_it_is_from(laws: Shelf, news: Shelf) -> None:
+    laws.hold("annual leave is a right", name="rights.txt")
+    laws.hold("annual leave is thirty days", name="days.txt")
+    news.hold("annual leave is thirty days", name="copy.txt")
+
+    answer = search(linked("LAWS", laws), linked("NEWS", news))
+
+    told = {
+        source.filename: source.knowledge_base_id
+        for result in answer.results
+        for source in (result.source, *result.other_sources)
+    }
+    assert told == {"rights.txt": "LAWS", "days.txt": "LAWS", "copy.txt": "NEWS"}
+
+
 def test_two_groups_see_one_document_each_and_none_sees_none(laws: Shelf) -> None:
     laws.hold("annual leave of staff", attributes={"team": ["staff", "board"]}, name="1")
     laws.hold("annual leave of guests", attributes={"team": ["guests"]}, name="2")

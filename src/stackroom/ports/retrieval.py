@@ -24,7 +24,7 @@ class Passage:
     Where it came from is the store's own word: `custom_id` is the id that a document of a CUSTOM
     data source was ingested under, `uri` the object of any other, `data_source_id` the data source
     of either. None is what the store doesn't tell: a passage of a CUSTOM one may have no more than
-    the last.
+    the last. `knowledge_base_id` is for whoever asks several: a store need not say it.
     """
 
     text: str
@@ -36,6 +36,7 @@ class Passage:
     attributes: Mapping[str, object] = field(default_factory=dict)
     similarity: float | None = None
     relevance: float | None = None
+    knowledge_base_id: str | None = None
 
 
 class Search(StrEnum):

@@ -6,7 +6,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import (
@@ -116,7 +116,8 @@ def ask_all(
                 found = knowledge_base.retrieve(
                     question, query.view.filter(conditions), limits[query.target], deadline=deadline
                 )
-            proven = query.view.proven(found.passages, catalog_of=scope.catalog_of)
+            passages = [replace(each, knowledge_base_id=query.target) for each in found.passages]
+            proven = query.view.proven(passages, catalog_of=scope.catalog_of)
         except (SearchRefused, Unavailable) as error:
             return error
         except Exception as error:
@@ -132,7 +133,7 @@ def ask_all(
         return Reply(
             target=query.target,
             passages=proven,
-            withheld=tuple(passage for passage in found.passages if passage not in proven),
+            withheld=tuple(passage for passage in passages if passage not in proven),
             guardrail_action=found.guardrail_action,
             search=found.search,
             is_reranked=found.is_reranked,

@@ -23,6 +23,7 @@ class Source:
     """
     `page` is the one that has most of the passage, `page_first` and `page_last` are where it begins
     and ends; the store's own word for a page is taken where our map of the document has none.
+    `knowledge_base_id` names the knowledge base that was asked; None where it was not.
     """
 
     document_id: str | None
@@ -33,6 +34,7 @@ class Source:
     page_last: int | None
     section: str | None
     catalog_id: str | None
+    knowledge_base_id: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +94,7 @@ def _cited(passage: Passage, known: Mapping[str, Places]) -> Cited:
         page_last=place.page_last,
         section=place.section,
         catalog_id=_text(passage, tenancy.CATALOG) or None,
+        knowledge_base_id=passage.knowledge_base_id,
     )
     shown = places.shown(passage.text) if places is not None else passage.text
     return Cited(source=source, place=place, shown=shown)

@@ -48,7 +48,7 @@ def load(
     overlap: Annotated[int, typer.Option(min=0, max=99, help="Of neighbours, in percent.")] = 20,
     source: Annotated[
         str | None,
-        typer.Option(metavar="URI", help="Where the folder lies, for whoever is shown a passage."),
+        typer.Option(metavar="URI", help="Where passages say the folder lies; by default FOLDER."),
     ] = None,
     as_json: Json = False,
 ) -> None:
