@@ -55,7 +55,10 @@ class Evidences:
 
     def _refused(self, those: Sequence[Weighed], calibration: Calibration) -> float:
         refused = [
-            not (each.has_all_words or calibration.is_answered(each.best, [self.search]))
+            not (
+                each.has_all_words
+                or calibration.is_answered(each.best, [self.search], by_words=each.best_by_words)
+            )
             for each in those
         ]
         return sum(refused) / len(refused) if refused else 0.0

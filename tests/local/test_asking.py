@@ -52,3 +52,7 @@ def test_a_question_without_an_answer_is_told_apart_from_nothing_there() -> None
     assert printed(best_score_below=0.314) == [
         "nothing in this user's documents speaks to this; the nearest passage scores 0.31"
     ]
+    assert printed(best_score_below=0.314, nearest=a_source(page=2)) == [
+        "nothing certain; nearest: a[1].docx, page 2",
+        "--nearest shows it",
+    ]

@@ -31,7 +31,7 @@ def asked(query: str, retrieval: Retrieval) -> Response:
 
 def test_a_question_that_no_passage_speaks_to_gets_none_and_how_near_the_best_was() -> None:
     far, near = (
-        asked("pump stolen", replace(a_retrieval(a_shelf(similarity)), calibration=STRICT))
+        asked("stolen valve", replace(a_retrieval(a_shelf(similarity)), calibration=STRICT))
         for similarity in (0.5, 0.6)
     )
     nothing = asked("pump", replace(a_retrieval(FakeKnowledgeBase()), calibration=STRICT))
@@ -47,6 +47,32 @@ def test_a_passage_with_every_word_of_a_short_question_is_shown_however_far_it_i
     retrieval = replace(a_retrieval(a_shelf(0.1)), calibration=STRICT)
 
     assert contents(asked("a pump", retrieval)) == ["The pump is greased every 200 hours."]
+
+
+def test_a_passage_with_a_rare_word_of_the_question_is_shown_unless_it_is_far() -> None:
+    near, far = (
+        asked("pump stolen", replace(a_retrieval(a_shelf(similarity)), calibration=STRICT))
+        for similarity in (0.34, 0.32)
+    )
+
+    assert contents(near) == ["The pump is greased every 200 hours."]
+    assert contents(far) == []
+
+
+def test_without_an_answer_the_nearest_passage_is_named_and_shown_to_who_asks_for_it() -> None:
+    near, far = (
+        replace(a_retrieval(a_shelf(similarity)), calibration=STRICT) for similarity in (0.34, 0.32)
+    )
+
+    told = metadata(asked("stolen valve", near))
+    shown = knowledge_base_retrieve(
+        {"query": "stolen valve", "min_score": 0}, caller=Caller("alice"), retrieval=far
+    )
+
+    assert isinstance(told["nearest"], dict)
+    assert told["nearest"]["filename"] == "handbook.txt"
+    assert "nearest" not in metadata(asked("stolen valve", far))
+    assert contents(shown) == ["The pump is greased every 200 hours."]
 
 
 def test_a_model_that_has_read_the_passages_is_held_to_no_bar_of_similarities() -> None:

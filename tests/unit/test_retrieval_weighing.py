@@ -71,17 +71,15 @@ def test_words_that_stand_nowhere_are_missing_in_scripts_that_have_words(
     assert matched(question, ["how the pump is greased"]).missing == pytest.approx(missing)
 
 
-@pytest.mark.parametrize(
-    ("question", "is_whole"),
-    [
-        ("a pump", True),
-        ("pump swept", False),  # each in another passage
-        ("pump stolen", False),
-        ("", False),
-    ],
-)
-def test_a_passage_may_have_every_word_of_the_question(question: str, is_whole: bool) -> None:
-    assert matched(question, PUMPS).is_whole is is_whole
+def test_a_rare_word_is_more_of_the_question_than_one_that_many_passages_have() -> None:
+    common, both = matched("pump greased", PUMPS).shares[1::-1]
+    greased = matched("greased hall", PUMPS).shares[0]
+    missing = matched("greased stolen", PUMPS).shares[0]
+
+    assert 0 < common < 0.5 < greased < both == 1
+    assert missing == 0.5  # as if one passage had it
+    assert matched("pump swept", PUMPS).shares[2] < 1  # each in another passage
+    assert matched("", PUMPS).shares == (0, 0, 0)
 
 
 def test_what_several_orders_put_first_is_first_and_nothing_is_lost() -> None:

@@ -82,7 +82,10 @@ class RetrieveArguments(SearchArguments):
         default=None,
         ge=0,
         le=1,
-        description="Leave out passages that score less: a number from 0 to 1.",
+        description=(
+            "Leave out passages that score less: a number from 0 to 1. With 0 the nearest come,"
+            " however far from the question they are."
+        ),
     )
     filter: FilterArgument = Field(
         default=(),

@@ -11,10 +11,16 @@ from typing import Self
 
 from stackroom.ports.retrieval import Search
 
+# Of the bar. Measured: with less, fewer of the unanswerable are refused [docs/answers.md].
+_NEAR = 0.55
+
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """`least` is by the way it was searched; a way that isn't named holds nothing back."""
+    """
+    `least` is by the way it was searched; a way that isn't named holds nothing back. What scores
+    more than half of it is near.
+    """
 
     least: Mapping[Search, float] = field(default_factory=dict)
 
@@ -23,10 +29,22 @@ class Calibration:
         """The same for every way."""
         return cls(least=dict.fromkeys(Search, least))
 
-    def is_answered(self, best: float | None, searches: Iterable[Search]) -> bool:
-        """Held to the lowest bar of those ways; without a `best`, nothing was found to be far."""
-        least = min((self.least.get(each, 0.0) for each in searches), default=0.0)
-        return best is None or best >= least
+    def is_answered(
+        self, best: float | None, searches: Iterable[Search], *, by_words: float | None = None
+    ) -> bool:
+        """
+        Held to the lowest bar of those ways; without a `best`, nothing was found to be far.
+
+        `by_words` is the best score of what has the question's words: that need only be near.
+        """
+        bar = self._bar(searches)
+        return best is None or best >= bar or (by_words is not None and by_words >= _NEAR * bar)
+
+    def is_near(self, best: float, searches: Iterable[Search]) -> bool:
+        return best >= _NEAR * self._bar(searches)
+
+    def _bar(self, searches: Iterable[Search]) -> float:
+        return min((self.least.get(each, 0.0) for each in searches), default=0.0)
 
 
 UNCALIBRATED = Calibration()

@@ -8,7 +8,7 @@ from typing import Literal
 from stackroom.ports.retrieval import Passage, PlaceMaps, Search
 from stackroom.retrieval.asking import Replies
 from stackroom.retrieval.budget import Budget
-from stackroom.retrieval.citations import Source, attributes_of, cited
+from stackroom.retrieval.citations import Source, attributes_of, cited, sources_of
 from stackroom.retrieval.excerpts import excerpts_of
 from stackroom.retrieval.fitting import Fitted, fit
 from stackroom.retrieval.passages import identity
@@ -55,11 +55,12 @@ class Answer:
     the caller may see and came from somebody else's documents; `failures` say why, by id.
 
     There are no results, and `best_score_below` is the best score, if that was too low for any
-    passage to answer the question. They were found in the ways `searches`, and put in order by a
-    model if it `is_reranked`. `notices` say, by id, why a knowledge base was searched in
-    another way than is configured. `is_embedding_cached` if the question's vector had been kept and
-    this caller asked before; None where nothing here embeds it. `ordered_by` says how those of
-    several knowledge bases were put in one order: by rank where their scores don't compare.
+    passage to answer the question; `nearest` is where the first of them stands, unless all are far.
+    They were found in the ways `searches`, and put in order by a model if it `is_reranked`.
+    `notices` say, by id, why a knowledge base was searched in another way than is configured.
+    `is_embedding_cached` if the question's vector had been kept and this caller asked before; None
+    where nothing here embeds it. `ordered_by` says how those of several knowledge bases were put in
+    one order: by rank where their scores don't compare.
     """
 
     results: tuple[Result, ...]
@@ -73,6 +74,7 @@ class Answer:
     is_reranked: bool = False
     is_embedding_cached: bool | None = None
     best_score_below: float | None = None
+    nearest: Source | None = None
     ordered_by: OrderedBy | None = None
     failures: Mapping[str, str] = field(default_factory=dict)
     notices: Mapping[str, str] = field(default_factory=dict)
@@ -86,6 +88,7 @@ class Chosen:
     passages: Sequence[Passage]
     searches: tuple[Search, ...]
     best_score_below: float | None = None
+    nearest: Passage | None = None
     ordered_by: OrderedBy | None = None
 
 
@@ -103,6 +106,7 @@ def answer_of(
     At most the `limit` best, of which as many are results as the budget holds, in its order;
     `started` is of `time.perf_counter`.
     """
+    nearest = () if chosen.nearest is None else (chosen.nearest,)
     selection = fit(excerpts_of(chosen.passages, place_maps, limit=limit), budget)
     return Answer(
         results=tuple(_result(each, _source(each, place_maps)) for each in selection.fitted),
@@ -116,6 +120,7 @@ def answer_of(
         is_reranked=replies.is_reranked,
         is_embedding_cached=replies.is_embedding_cached,
         best_score_below=chosen.best_score_below,
+        nearest=next(iter(sources_of(nearest, place_maps)), None),
         ordered_by=chosen.ordered_by,
         failures=replies.failures,
         notices=replies.notices,

@@ -15,7 +15,7 @@ from stackroom.identity import Caller, is_user_id
 from stackroom.model import Catalog
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import StayingDocuments
-from stackroom.ports.retrieval import KnowledgeBase, PlaceMaps
+from stackroom.ports.retrieval import KnowledgeBase, Passage, PlaceMaps
 from stackroom.retrieval.arguments import RetrieveArguments, SearchArguments
 from stackroom.retrieval.asking import Replies, ask_all
 from stackroom.retrieval.budget import DEFAULT_BUDGET, Budget
@@ -102,15 +102,16 @@ class Retrieval:
         )
         replies = only_staying(replies, self.documents)
         found = weighed(asked.query, replies.given, limit=limit)
-        is_far = _is_far(found, replies, self.calibration)
+        is_far = _is_far(found, replies, self.calibration, asked.min_score)
         min_score = self.min_score if asked.min_score is None else asked.min_score
-        passages = () if is_far else distinct(found.passages, min_score=min_score)
+        passages = self._near(found) if is_far else distinct(found.passages, min_score=min_score)
         if self.uri_of is not None:
             passages = located(passages, catalog_of=scope.catalog_of, uri_of=self.uri_of)
         chosen = Chosen(
-            passages=passages,
+            passages=() if is_far else passages,
             searches=found.searches,
             best_score_below=found.best if is_far else None,
+            nearest=passages[0] if is_far and passages else None,
         )
         return answer_of(
             chosen,
@@ -122,10 +123,20 @@ class Retrieval:
             started=started,
         )
 
+    def _near(self, found: Weighed) -> tuple[Passage, ...]:
+        """The first of them, unless all are far from the question."""
+        assert found.best is not None, "something was found that is too far"
+        is_near = self.calibration.is_near(found.best, found.searches)
+        return tuple(found.passages[:1]) if is_near else ()
 
-def _is_far(found: Weighed, replies: Replies, calibration: Calibration) -> bool:
-    """Whether nothing that was found can be an answer."""
+
+def _is_far(
+    found: Weighed, replies: Replies, calibration: Calibration, least: float | None
+) -> bool:
+    """Whether nothing that was found can be an answer; it can from `least` on, if a caller says."""
     # A reranking model's scores are on a scale of their own, which nobody has measured.
-    if replies.is_reranked or found.has_all_words:
+    if replies.is_reranked or found.has_all_words or found.best is None:
         return False
-    return not calibration.is_answered(found.best, found.searches)
+    if least is not None and found.best >= least:
+        return False
+    return not calibration.is_answered(found.best, found.searches, by_words=found.best_by_words)

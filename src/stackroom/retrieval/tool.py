@@ -145,7 +145,8 @@ def _embedded(answer: Answer) -> dict[str, object]:
 def _unanswered(answer: Answer) -> dict[str, object]:
     if answer.best_score_below is None:
         return {}
-    return {"best_score_below": answer.best_score_below}
+    nearest = {} if answer.nearest is None else {"nearest": dict(vars(answer.nearest))}
+    return {"best_score_below": answer.best_score_below, **nearest}
 
 
 def _later(error: StackroomError) -> dict[str, object]:

@@ -18,6 +18,9 @@ from stackroom.retrieval.words import Matches, matched
 # Of the best one's similarity. Measured: with less, questions that a single book answers are lost;
 # with more, fewer that a large shelf doesn't answer are noticed [docs/answers.md].
 _NEAR = 0.6
+# Of a question, by its words: of two that are about as rare, one is enough. Measured: with less,
+# fewer of the unanswerable are refused [docs/answers.md].
+_MUCH = 0.45
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,12 +30,15 @@ class Weighed:
 
     `searches` are the ways in which they were found, what was done here among them. `has_all_words`
     if one of them has every word of the question: short questions, and names, mean little.
+    `best_by_words` is the highest score of one that has much of the question, its rare words above
+    all; None if none has.
     """
 
     passages: tuple[Passage, ...]
     best: float | None
     searches: tuple[Search, ...] = ()
     has_all_words: bool = False
+    best_by_words: float | None = None
 
 
 def weighed(question: str, replies: Sequence[Reply], *, limit: int) -> Weighed:
@@ -54,7 +60,15 @@ def weighed(question: str, replies: Sequence[Reply], *, limit: int) -> Weighed:
         passages=tuple(_ranked(scored, matches) if is_ranked else _as_scored(scored, replies)),
         best=max((passage.score for passage in scored), default=None),
         searches=tuple(dict.fromkeys(_search(reply, is_ranked=is_ranked) for reply in replies)),
-        has_all_words=matches.is_whole,
+        has_all_words=1.0 in matches.shares,
+        best_by_words=max(
+            (
+                each.score
+                for each, share in zip(scored, matches.shares, strict=True)
+                if share >= _MUCH
+            ),
+            default=None,
+        ),
     )
 
 

@@ -6,6 +6,7 @@ by their stem. Chinese, Japanese and Korean put no spaces between words, so two 
 together count as one.
 """
 
+import math
 import re
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -34,14 +35,16 @@ class Matches:
     Of a question and several passages. `scores` are by position, 0 or more, and grow with
     relevance: BM25 among these passages.
 
+    `shares` are by position, too: how much of the question each passage has, from 0 to 1. A word
+    counts the more the fewer of these passages have it, one that none has as if one had it.
+
     `missing` is the share of the question's words, from 0 to 1, that none of them has. Pairs of
-    letters don't count: where no spaces are, most are no words. `is_whole` if one of the passages
-    has every word.
+    letters don't count: where no spaces are, most are no words.
     """
 
     scores: tuple[float, ...]
+    shares: tuple[float, ...]
     missing: float
-    is_whole: bool
 
     @property
     def order(self) -> list[int]:
@@ -54,15 +57,15 @@ def matched(question: str, texts: Sequence[str]) -> Matches:
     """How well each of the texts matches the question's words, among all of them."""
     words = words_of(question)
     if not words or not texts:
-        return Matches(scores=(0.0,) * len(texts), missing=0.0, is_whole=False)
+        nothing = (0.0,) * len(texts)
+        return Matches(scores=nothing, shares=nothing, missing=0.0)
     with closing(sqlite3.connect(":memory:")) as database:
         database.execute(f"CREATE VIRTUAL TABLE texts USING fts5(text, {TOKENIZER})")
         database.executemany("INSERT INTO texts (text) VALUES (?)", [(spaced(t),) for t in texts])
         having = {word: _rows(database, [word]) for word in words}
         found = _rows(database, words)
     scores = tuple(found.get(row, 0.0) for row in range(1, len(texts) + 1))
-    is_whole = bool(set.intersection(*map(set, having.values())))
-    return Matches(scores=scores, missing=_missing(having), is_whole=is_whole)
+    return Matches(scores=scores, shares=_shares(having, len(texts)), missing=_missing(having))
 
 
 def words_of(question: str) -> list[str]:
@@ -80,6 +83,20 @@ def spaced(text: str) -> str:
     """With spaces between any two letters, as they overlap, where a script has none."""
     storable = text.encode(errors="replace").decode()  # half a surrogate pair is no text to SQLite
     return _UNSPACED.sub(lambda run: f" {' '.join(_pairs(run[0]))} ", storable)
+
+
+def _shares(having: Mapping[str, Collection[int]], count: int) -> tuple[float, ...]:
+    weights = {word: _weight(max(1, len(rows)), count) for word, rows in having.items()}
+    whole = sum(weights.values())
+    return tuple(
+        sum(weights[word] for word, rows in having.items() if row in rows) / whole
+        for row in range(1, count + 1)
+    )
+
+
+def _weight(having: int, count: int) -> float:
+    """Of a word that so many of the passages have: what BM25 gives it, in Lucene's form."""
+    return math.log1p((count - having + 0.5) / (having + 0.5))
 
 
 def _missing(having: Mapping[str, Collection[int]]) -> float:

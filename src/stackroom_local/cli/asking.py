@@ -23,8 +23,12 @@ TOOL = "knowledge___knowledge_base_retrieve"
 _BRIEF = 2
 
 
-def ask(asker: Asker, question: str, *, catalog: str | None, top: int, told: Output) -> None:
+def ask(
+    asker: Asker, question: str, *, catalog: str | None, top: int, nearest: bool, told: Output
+) -> None:
+    """With `nearest`, what is nearest is shown however far it is."""
     given = {"query": question, "top_k": top, **asker.within(catalog)}
+    given |= {"min_score": 0} if nearest else {}
     answer = asked(asker.site, given, asker.token)
     if told.is_json:
         told.tell(json.dumps(answer, indent=2, ensure_ascii=False))
@@ -75,6 +79,8 @@ def print_passages(out: Console, answer: dict[str, Any], *, brief: bool = False)
 def _nothing(metadata: dict[str, Any]) -> str:
     if "best_score_below" not in metadata:
         return "nothing found in this user's documents"
+    if (nearest := metadata.get("nearest")) is not None:
+        return f"nothing certain; nearest: [cyan]{_stands(nearest)}[/cyan]\n--nearest shows it"
     best = f"{metadata['best_score_below']:.2f}"
     return f"nothing in this user's documents speaks to this; the nearest passage scores {best}"
 
