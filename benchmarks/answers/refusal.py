@@ -56,7 +56,7 @@ class Evidences:
     def _refused(self, those: Sequence[Weighed], calibration: Calibration) -> float:
         refused = [
             not (
-                each.has_all_words
+                each.has_most_words
                 or calibration.is_answered(each.best, [self.search], by_words=each.best_by_words)
             )
             for each in those

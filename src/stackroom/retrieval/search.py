@@ -135,7 +135,7 @@ def _is_far(
 ) -> bool:
     """Whether nothing that was found can be an answer; it can from `least` on, if a caller says."""
     # A reranking model's scores are on a scale of their own, which nobody has measured.
-    if replies.is_reranked or found.has_all_words or found.best is None:
+    if replies.is_reranked or found.has_most_words or found.best is None:
         return False
     if least is not None and found.best >= least:
         return False

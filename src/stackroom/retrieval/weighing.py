@@ -21,6 +21,7 @@ _NEAR = 0.6
 # Of a question, by its words: of two that are about as rare, one is enough. Measured: with less,
 # fewer of the unanswerable are refused [docs/answers.md].
 _MUCH = 0.45
+_MOST = 2 / 3  # from here on it speaks to it however far it is
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,16 +29,15 @@ class Weighed:
     """
     Passages, best first, with their scores from 0 to 1; `best` is the highest, if any.
 
-    `searches` are the ways in which they were found, what was done here among them. `has_all_words`
-    if one of them has every word of the question: short questions, and names, mean little.
-    `best_by_words` is the highest score of one that has much of the question, its rare words above
-    all; None if none has.
+    `searches` are the ways in which they were found, what was done here among them.
+    `has_most_words` if one of them has most of the question: short ones, names and codes mean
+    little. `best_by_words` is the highest score of one that has much of it; None if none has.
     """
 
     passages: tuple[Passage, ...]
     best: float | None
     searches: tuple[Search, ...] = ()
-    has_all_words: bool = False
+    has_most_words: bool = False
     best_by_words: float | None = None
 
 
@@ -60,7 +60,7 @@ def weighed(question: str, replies: Sequence[Reply], *, limit: int) -> Weighed:
         passages=tuple(_ranked(scored, matches) if is_ranked else _as_scored(scored, replies)),
         best=max((passage.score for passage in scored), default=None),
         searches=tuple(dict.fromkeys(_search(reply, is_ranked=is_ranked) for reply in replies)),
-        has_all_words=1.0 in matches.shares,
+        has_most_words=max(matches.shares, default=0.0) >= _MOST,
         best_by_words=max(
             (
                 each.score
