@@ -1,16 +1,11 @@
 """What agents ask over MCP with real clients, and what nobody gets to know."""
 
-import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
 
-import httpx2
 import pytest
 from botocore.exceptions import ClientError
-from mcp.client.client import Client
-from mcp.client.streamable_http import streamable_http_client
-from mcp_types import TextContent
 from strands.tools.mcp import MCPClient
 
 from functions.tool_targets import TARGETS, schema_file
@@ -54,24 +49,6 @@ def treasure(alice: Person) -> None:
             ),
         ]
     )
-
-
-def session(
-    instance: Instance, token: str, arguments: dict[str, Any], headers: dict[str, str]
-) -> Any:
-    """The official client's whole session, with headers of the caller's choice."""
-
-    async def run() -> Any:
-        sent = {"Authorization": f"Bearer {token}", **headers}
-        async with (
-            httpx2.AsyncClient(headers=sent) as http,
-            Client(streamable_http_client(instance.mcp_url, http_client=http)) as client,
-        ):
-            (block,) = (await client.call_tool(TOOL, arguments)).content
-            assert isinstance(block, TextContent)
-            return json.loads(block.text)
-
-    return asyncio.run(run())
 
 
 def test_a_strands_agents_client_finds_the_tool_and_the_passage(
@@ -138,24 +115,6 @@ def test_what_is_shared_with_a_group_is_found_by_who_is_in_it_by_their_token(
     assert {each["source"]["uri"].rsplit("/", 1)[0] for each in found} <= {
         f"s3://{instance.bucket}/alice/research"
     }
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"X-User-Sub": "alice", "X-User-Groups": "admins"},
-        {"x-amzn-bedrock-agentcore-runtime-custom-user": "alice"},
-    ],
-    ids=str,
-)
-def test_identity_headers_of_the_client_are_worth_nothing(
-    instance: Instance, bob: Person, headers: dict[str, str]
-) -> None:
-    answer = session(instance, bob.token(), {"query": QUESTION, "top_k": 20}, headers)
-
-    assert answer["success"] is True
-    foreign = ("treasure", "budget for lanterns")
-    assert not any(text in each["content"] for each in answer["results"] for text in foreign)
 
 
 def test_a_program_that_signed_in_as_nobody_is_permitted_no_tool(instance: Instance) -> None:

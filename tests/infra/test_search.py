@@ -169,21 +169,6 @@ def test_it_runs_as_often_as_was_said(directly: Assembly) -> None:
     assert directly.function("prewarm")["Timeout"] < 5 * 60
 
 
-def test_it_may_ask_the_pool_and_read_figures(directly: Assembly) -> None:
-    assert directly.granted("prewarm") == {
-        ("bedrock:Retrieve", "knowledge-base/KnowledgeBase1"),
-        ("bedrock:InvokeModel", "foundation-model/amazon.titan-embed-text-v2:0"),
-        ("s3vectors:QueryVectors", "index/Index1"),
-        ("s3vectors:GetVectors", "index/Index1"),
-        ("s3vectors:GetIndex", "index/Index1"),
-        ("cloudwatch:GetMetricData", "*"),
-        ("xray:PutTraceSegments", "*"),
-        ("xray:PutTelemetryRecords", "*"),
-        ("logs:CreateLogStream", "log-group:/aws/lambda/stackroom-prewarm:*"),
-        ("logs:PutLogEvents", "log-group:/aws/lambda/stackroom-prewarm:*"),
-    }
-
-
 def test_the_schedule_of_this_account_may_invoke_it_and_nothing_else(directly: Assembly) -> None:
     role = directly.one("gateway", "AWS::IAM::Role", "PrewarmScheduleRole").properties
 

@@ -228,27 +228,6 @@ def test_what_can_not_be_changed_is_replaced_and_the_old_one_deleted(
     assert [each["dataSourceId"] for each in listed] == [after["SourceId"]]
 
 
-def test_a_replacement_under_the_old_name_is_refused_and_the_old_one_stays(
-    cloudformation: Any, bedrock_agent: Any
-) -> None:
-    template = a_knowledge_base("kept")
-
-    with stack(cloudformation, "kept", template) as made:
-        template["Resources"]["Source"]["Properties"] |= {
-            "VectorIngestionConfiguration": {"ChunkingConfiguration": {"ChunkingStrategy": "NONE"}}
-        }
-        with pytest.raises(WaiterError):
-            update(cloudformation, "kept", template)
-        said = reasons(cloudformation, "kept", "Source")
-        source = bedrock_agent.get_data_source(
-            knowledgeBaseId=made["Id"], dataSourceId=made["SourceId"]
-        )["dataSource"]
-
-    assert "already exists" in said
-    assert "HandlerErrorCode: AlreadyExists" in said
-    assert source["status"] == "AVAILABLE"
-
-
 def test_a_refusal_of_bedrock_rolls_the_stack_back_and_says_why(
     cloudformation: Any, s3vectors: Any
 ) -> None:

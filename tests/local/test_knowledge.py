@@ -104,8 +104,9 @@ def guardrail(word: str) -> dict[str, Any]:
 
 def deployed(bedrock: Simulator) -> dict[str, Attributes]:
     """What became of each resource, made in the order of need as `Deployer` does."""
-    template = a_knowledge_base("test-1")
-    resources, made = template["Resources"], dict[str, Attributes]()
+    template, made = a_knowledge_base("test-1"), dict[str, Attributes]()
+    # A template may name a resource ahead of those that it refers to.
+    resources = template["Resources"] = dict(reversed(template["Resources"].items()))
     resources["Vectors"]["Properties"] = {"VectorBucketName": "test-vectors"}
     resources["Index"]["Properties"]["IndexName"] = "test-1"
     for resource in made_by_stand_in(template, IN_SIMULATOR):

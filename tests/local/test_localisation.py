@@ -11,7 +11,6 @@ import pytest
 from stackroom_local.deployment.bootstrap import bootstrap_archive, bootstrap_key
 from stackroom_local.deployment.intrinsics import REF
 from stackroom_local.deployment.localisation import localised
-from stackroom_local.deployment.stand_ins import IN_SIMULATOR, made_by_stand_in
 from stackroom_local.project import task_root
 
 
@@ -129,25 +128,6 @@ def test_an_alarm_on_metric_math_is_left_out_and_its_references_still_stand(
 
     assert resources.keys() == {"Plain", "Board"}
     assert resources["Board"]["Properties"]["DashboardBody"].endswith(arn)
-
-
-def test_stand_ins_make_a_resource_after_those_it_refers_to() -> None:
-    template = a_template(
-        Base={
-            "Type": "AWS::Bedrock::KnowledgeBase",
-            "Properties": {"IndexArn": {"Fn::GetAtt": ["Index", "IndexArn"]}},
-        },
-        Index={
-            "Type": "AWS::S3Vectors::Index",
-            "Properties": {"VectorBucketArn": {"Ref": "Vectors"}},
-        },
-        Vectors={"Type": "AWS::S3Vectors::VectorBucket"},
-        Bucket={"Type": "AWS::S3::Bucket"},
-    )
-
-    order = [resource.logical_id for resource in made_by_stand_in(template, IN_SIMULATOR)]
-
-    assert order == ["Vectors", "Index", "Base"]
 
 
 def test_the_bootstrap_is_an_executable_that_runs_the_handler_from_the_checkout() -> None:

@@ -11,22 +11,21 @@ from stackroom_local.metric_queries import Answers
 T = [datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=5 * each) for each in range(3)]
 
 
-def test_a_sum_of_series_passes_over_what_is_missing() -> None:
-    named = {"a": {T[0]: 1.0, T[1]: 2.0}, "b": {T[1]: 10.0, T[2]: 20.0}, "c": {}}
+@pytest.mark.parametrize(
+    ("expression", "result"),
+    [
+        ("SUM([a, b, c]) * 0.5", {T[0]: 0.5, T[1]: 6.0, T[2]: 10.0}),  # passes over what is missing
+        ("a + b", {T[1]: 12.0}),  # misses what one of its sides misses
+        ("100 * a / (a + none)", {T[1]: 50.0}),  # has no result where it divides by nothing
+    ],
+)
+def test_an_expression_of_series_has_a_value_where_it_can(
+    expression: str, result: dict[datetime, float]
+) -> None:
+    a, b = {T[0]: 1.0, T[1]: 2.0}, {T[1]: 10.0, T[2]: 20.0}
+    named = {"a": a, "b": b, "c": {}, "none": {T[0]: -1.0, T[1]: 2.0}}
 
-    assert evaluated("SUM([a, b, c]) * 0.5", named) == {T[0]: 0.5, T[1]: 6.0, T[2]: 10.0}
-
-
-def test_an_operator_misses_what_one_of_its_sides_misses() -> None:
-    named = {"a": {T[0]: 1.0, T[1]: 2.0}, "b": {T[1]: 10.0}}
-
-    assert evaluated("a + b", named) == {T[1]: 12.0}
-
-
-def test_a_division_by_nothing_has_no_result() -> None:
-    named = {"hits": {T[0]: 0.0, T[1]: 3.0}, "misses": {T[0]: 0.0, T[1]: 1.0}}
-
-    assert evaluated("100 * hits / (hits + misses)", named) == {T[1]: 75.0}
+    assert evaluated(expression, named) == result
 
 
 @pytest.mark.parametrize(
@@ -55,10 +54,6 @@ def test_a_search_finds_by_dimensions_names_and_what_is_not_wanted() -> None:
 def test_a_search_with_other_terms_is_aws_s_alone() -> None:
     with pytest.raises(NotUnderstood, match="only AWS searches"):
         search("SEARCH('{AWS/EC2,InstanceId} CPUUtilization', 'Average')")
-
-
-def test_what_is_no_search_is_none() -> None:
-    assert search("SUM([a])") is None
 
 
 METRICS = [

@@ -28,33 +28,34 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     return calls
 
 
-def test_context_reaches_the_templates_as_it_is_given(served: list[dict[str, Any]]) -> None:
-    given = ("-c", "parsing=foundation_model", "--context", "search_language=a=b", "-c", "empty=")
+@pytest.mark.parametrize(
+    ("arguments", "name", "told"),
+    [
+        (
+            ("-c", "parsing=foundation_model", "--context", "search_language=a=b", "-c", "empty="),
+            "context",
+            {"parsing": "foundation_model", "search_language": "a=b", "empty": ""},
+        ),
+        (
+            ("--retrieve-via", "bedrock", "-c", "retrieve_via=s3vectors"),
+            "context",
+            {"retrieve_via": "bedrock"},
+        ),
+        (
+            ("--allow-origin", INSPECTOR, "--allow-origin", ELSEWHERE),
+            "allowed_origins",
+            [INSPECTOR, ELSEWHERE],
+        ),
+        ((), "allowed_origins", []),
+    ],
+)
+def test_context_and_origins_are_told_as_given_and_an_option_of_its_own_wins_over_context(
+    served: list[dict[str, Any]], arguments: tuple[str, ...], name: str, told: Any
+) -> None:
+    assert CliRunner().invoke(commands, ["up", *arguments]).exit_code == 0
 
-    outcome = CliRunner().invoke(commands, ["up", *given])
-
-    assert outcome.exit_code == 0
-    [told] = served
-    assert told["context"] == {
-        "parsing": "foundation_model",
-        "search_language": "a=b",
-        "empty": "",
-    }
-    assert not told["allowed_origins"]
-
-
-def test_an_option_of_its_own_wins_over_context(served: list[dict[str, Any]]) -> None:
-    arguments = ["up", "--retrieve-via", "bedrock", "-c", "retrieve_via=s3vectors"]
-
-    assert CliRunner().invoke(commands, arguments).exit_code == 0
-    assert [told["context"] for told in served] == [{"retrieve_via": "bedrock"}]
-
-
-def test_every_origin_that_is_given_is_let_in(served: list[dict[str, Any]]) -> None:
-    arguments = ["up", "--allow-origin", INSPECTOR, "--allow-origin", ELSEWHERE]
-
-    assert CliRunner().invoke(commands, arguments).exit_code == 0
-    assert [list(told["allowed_origins"]) for told in served] == [[INSPECTOR, ELSEWHERE]]
+    [serving_] = served
+    assert type(told)(serving_[name]) == told
 
 
 @pytest.mark.parametrize(

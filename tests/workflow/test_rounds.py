@@ -8,7 +8,6 @@ from stackroom.aws.bucket import S3DocumentBucket
 from stackroom.aws.receipts import DynamoReceipts
 from stackroom.deletions.deletions import Deletions
 from stackroom.runs.placement import data_source_name
-from stackroom_local.simulator.disturbances import Kind
 from tests.aws.stores import BUCKET, CONTROL_TABLE
 from tests.workflow.bedrock import Bedrock, pool
 from tests.workflow.world import World
@@ -40,41 +39,6 @@ def test_a_first_file_is_indexed_by_one_execution_that_makes_a_data_source(world
     assert source["name"] == data_source_name(world.catalog(KEY))
     assert source["dataSourceConfiguration"] == {"type": "CUSTOM"}
     assert not world.lease(KEY).held
-    assert world.grants() == []
-
-
-def test_files_that_come_while_one_is_at_work_are_sent_beside_it(world: World) -> None:
-    keys = [f"alice/research/{number}.txt" for number in range(5)]
-    world.bedrock.hold(KEY)
-    before: list[str | None] = []
-
-    def look() -> None:
-        if not before and {world.status(key) for key in keys} == {"indexed"}:
-            before.append(world.status(KEY))
-            world.bedrock.let_go(KEY)
-
-    world.at("poll", 1, lambda: world.drop_all(*keys))
-    world.functions.before["poll"].extend([look] * 100)
-
-    world.drop(KEY)
-
-    [execution] = world.executions()
-    assert execution.states[-1] == "WorklistSettled"
-    assert before == ["indexing"]
-    assert world.status(KEY) == "indexed"
-
-
-def test_a_direct_call_that_is_refused_is_waited_for_however_often(world: World) -> None:
-    for kind in (Kind.THROTTLE, Kind.BUSY):
-        world.bedrock.fail(INGEST, kind, times=5)
-
-    world.drop(KEY)
-
-    [execution] = world.executions()
-    assert execution.states[-1] == "WorklistSettled"
-    assert execution.states.count("WaitForKnowledgeBase") == 10
-    assert world.bedrock.refusals == [INGEST] * 10
-    assert world.status(KEY) == "indexed"
     assert world.grants() == []
 
 
