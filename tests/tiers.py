@@ -51,7 +51,6 @@ TIERS: dict[str, Tier] = {
     "local/test_deployment.py": "prove",
     "local/test_lifecycle.py": "prove",
     "local/test_loading.py": "prove",
-    "local/test_pgvector_page.py": "prove",
     "local/test_search_index.py": "prove",
     "local/test_wheel.py": "prove",
     # The state machine over moto's interpreter; `test` has each Choice, Catch and Retry.

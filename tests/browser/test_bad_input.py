@@ -1,12 +1,10 @@
 """What can go wrong while somebody works: told in a sentence, and what was typed is still there."""
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from stackroom_local.state import Instance
@@ -16,7 +14,6 @@ from tests.browser.test_catalogs import make
 from tests.browser.visitors import Visitor, answer_issuer
 
 UNREACHED = "The console can't be reached. Nothing was lost here: try again in a moment."
-SENTENCE = re.compile("Allowed|larger than")  # what is allowed, or how much at most
 TYPED = "Tides & “Ebb” <of> the harbour"
 
 
@@ -127,27 +124,3 @@ def test_a_file_that_does_not_come_through_is_sent_again_by_a_click(
 
     expect(page.locator("#documents").get_by_text("buoys.txt", exact=True)).to_be_visible()
     expect(page.locator("#uploads")).to_contain_text("uploaded")
-
-
-@pytest.mark.parametrize(("path", "button"), [("/agents/new", "Save"), ("/ask", "Ask")])
-def test_a_form_that_is_filled_in_wrongly_says_what_is_allowed_and_keeps_it(
-    signed_in: SignedIn, path: str, button: str
-) -> None:
-    """As a browser would send it that holds no field against its own bounds."""
-    visitor = signed_in("ben-of-forms")
-    page, text = visitor.open(path), "invoice\u202etxt.exe"
-    form = page.get_by_role("main").locator("form")
-    form.evaluate(
-        "(form) => { form.noValidate = true;"
-        " for (const each of form.elements) each.removeAttribute('maxlength'); }"
-    )
-    fields = form.locator("input[type=text], input:not([type]), textarea")
-    for field in fields.all():
-        field.fill(text)
-
-    form.get_by_role("button", name=button).click()
-
-    expect(page.locator("main [data-problems]", has_text=SENTENCE)).to_be_visible()
-    for field in fields.all():
-        expect(field).to_have_value(text)
-    assert page.url == visitor.url + path

@@ -1,4 +1,4 @@
-"""Catalogs in a browser: one's own and nobody else's, whatever names they have."""
+"""A catalog that is made in a browser, and a file in it."""
 
 from pathlib import Path
 
@@ -6,20 +6,6 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import SignedIn
 from tests.browser.visitors import Visitor
-
-
-def test_a_list_shows_ones_own_catalogs_and_no_others(signed_in: SignedIn) -> None:
-    tom, ann = signed_in("tom"), signed_in("ann")
-
-    make(tom, "Toms tides")
-    make(ann, "Anns anchors")
-
-    tom.open("/catalogs")
-    ann.open("/catalogs")
-    expect(tom.page.get_by_role("link", name="Toms tides", exact=True)).to_be_visible()
-    expect(ann.page.get_by_role("link", name="Anns anchors", exact=True)).to_be_visible()
-    assert "Anns anchors" not in tom.page.content()
-    assert "Toms tides" not in ann.page.content()
 
 
 def test_a_file_that_is_chosen_is_sent_and_seen_as_it_comes(

@@ -142,19 +142,6 @@ def test_a_catalog_with_nothing_indexed_or_that_is_being_deleted_is_not_asked(
     assert "is being deleted" in deleted.text
 
 
-def test_what_documents_say_is_text(alice: Browser, pipeline: Pipeline) -> None:
-    catalog = new_catalog(alice)
-    hostile = "<script>alert(1)</script> <img src=x onerror=alert(2)> leave <a href='x'>[1]</a>"
-    indexed(pipeline, "alice", catalog, "leave.txt", f"Annual {hostile} is thirty days.")
-
-    text = ask(alice)
-
-    assert "<script" not in text
-    assert "<img" not in text
-    assert "&lt;script&gt;alert(1)" in text
-    assert "<mark>leave</mark>" in text
-
-
 @pytest.mark.parametrize(
     ("filename", "pages", "place", "opened_at"),
     [

@@ -192,17 +192,6 @@ def test_the_handler_reads_all_that_it_is_told(stack: cdk.Stack, tmp_path: Path)
     assert read.budget == Budget(max_tokens=1200, prioritize_by=Priority.BALANCED)
 
 
-def test_only_a_budget_that_is_not_the_usual_one_takes_room_in_the_environment(
-    tmp_path: Path,
-) -> None:
-    for tokens, told in ((4000, {}), (4001, {"RETRIEVE_MAX_TOKENS": "4001"})):
-        stack = a_stack()
-        an_agent(stack, tmp_path, knowledge_bases=[Wiki()], retrieve_max_tokens=tokens)
-
-        made = variables(stack)
-        assert {name: made[name] for name in made if name.startswith("RETRIEVE_")} == told
-
-
 def test_personal_data_is_masked_in_the_log_of_an_agent_that_is_observed(
     stack: cdk.Stack, tmp_path: Path
 ) -> None:

@@ -341,6 +341,7 @@ HIERARCHICAL = {"chunking": "hierarchical"}
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        ({"bucket": "documents"}, "bucket 'documents' must be a bucket; one that"),
         ({"chunking": "recursive"}, "chunking 'recursive' must be one of default, fixed, hier"),
         ({"max_tokens": 0}, "max_tokens 0 must be a whole number of 1 to 8,192"),
         ({"overlap_percentage": 0}, "overlap_percentage 0 must be a whole number of 1 to 99"),
@@ -365,7 +366,7 @@ HIERARCHICAL = {"chunking": "hierarchical"}
 )
 def test_what_cant_be_made_is_named(stack: cdk.Stack, arguments: dict[str, Any], says: str) -> None:
     with pytest.raises(InvalidArgument, match=f"^KnowledgeBaseCreation: {says}"):
-        KnowledgeBaseCreation(bucket=documents(stack), **arguments)
+        KnowledgeBaseCreation(**{"bucket": documents(stack), **arguments})
 
 
 def test_a_prefix_with_a_wildcard_is_read_by_the_right_that_is_said_or_known_only_on_deployment(
@@ -376,11 +377,6 @@ def test_a_prefix_with_a_wildcard_is_read_by_the_right_that_is_said_or_known_onl
 
     assert creation.objects_arn == "arn:said"
     assert KnowledgeBaseCreation(bucket=bucket, prefix=prefix).prefix == prefix
-
-
-def test_the_name_of_a_bucket_is_no_bucket() -> None:
-    with pytest.raises(InvalidArgument, match="bucket 'documents' must be a bucket; one that"):
-        KnowledgeBaseCreation(bucket="documents")  # type: ignore[arg-type]
 
 
 def test_up_to_8000_tokens_in_two_levels_are_warned_of_in_s3_vectors_and_more_are_refused() -> None:

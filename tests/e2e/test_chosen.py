@@ -78,7 +78,7 @@ def test_a_sidecar_that_an_operator_forged_shows_nobody_anothers_document(ann: P
     assert PILOT in log.read_text()
 
 
-def test_in_a_managed_pool_a_file_is_found_by_its_owner_alone_with_nothing_that_the_store_notes(
+def test_a_managed_pool_shows_a_file_and_no_notes_of_the_store_to_its_owner_alone_until_deleted(
     host: Person,
 ) -> None:
     [found] = host.find("a piano", catalog_id=host.catalog("room 3").catalog_id)
@@ -88,16 +88,12 @@ def test_in_a_managed_pool_a_file_is_found_by_its_owner_alone_with_nothing_that_
     assert found["metadata"].keys() == {"uploaded_at"}
     assert Person(host.instance, "stranger").find("a piano") == []
 
-
-def test_in_a_managed_pool_a_file_is_deleted_with_a_receipt(host: Person) -> None:
-    catalog_id = host.catalog("room 3").catalog_id
-
     deleted = stackroom("delete", "host/room 3/a.txt", state_dir=host.instance.state_dir)
     audit = stackroom("reconcile", state_dir=host.instance.state_dir)
 
     assert deleted.returncode == 0, deleted.stderr
     assert "unsearchable since 20" in " ".join(deleted.stdout.split())
-    assert host.find("an instrument", catalog_id=catalog_id) == []
+    assert host.find("an instrument", catalog_id=host.catalog("room 3").catalog_id) == []
     assert (audit.returncode, audit.stderr) == (0, "")
     assert "found nothing" in audit.stdout
 

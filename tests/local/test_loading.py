@@ -1,7 +1,11 @@
-"""Folders of documents into PostgreSQL with pgvector, and what is left of a loader that dies."""
+"""
+Folders of documents into PostgreSQL with pgvector, what is left of a loader that dies, and the page
+that tells of it.
+"""
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -30,6 +34,7 @@ pytestmark = pytest.mark.processes
 
 EAST = (1.0, 0.0, 0.0)
 DATABASE, LARGE = "small", "large"
+ROOT = Path(__file__).parents[2]
 
 
 @dataclass
@@ -391,3 +396,26 @@ def test_a_command_line_that_is_wrong_is_told_so(
     assert said.returncode == code
     assert why in " ".join(said.stderr.replace("│", " ").split())
     assert "secret" not in said.stderr
+
+
+def test_the_lines_of_the_page_load_a_folder_and_find_it_for_its_owner_alone(
+    model: dict[str, str],
+) -> None:
+    page = (ROOT / "docs" / "pgvector.md").read_text("utf-8")
+
+    def printed(language: str, *command: str) -> str:
+        [block] = re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+        with_model = {**os.environ, **model, "PGHOST": server.socket}
+        run = subprocess.run(
+            [*command, block], cwd=ROOT, env=with_model, check=False, capture_output=True, text=True
+        )
+        assert run.returncode == 0, run.stderr
+        return run.stdout
+
+    with postgresql() as server:
+        loaded = printed("bash", "bash", "-euo", "pipefail", "-c")
+        found = printed("python", sys.executable, "-c")
+
+    assert re.match(r"loaded (\d+) of \1 files as \d+ passages in ", loaded)
+    assert found == "alice 5\nbob 0\n"
+    assert "It prints `alice 5` and `bob 0`." in page

@@ -1,24 +1,19 @@
 """The index of a local mode, made for search by words by the function that does it on AWS."""
 
 import json
-import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from copy import deepcopy
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from stackroom.ports.search_index import Readiness
-from stackroom_local.cli.checkup import _remedies
-from stackroom_local.cli.health import search_index
 from stackroom_local.deployment.assembly import Template
 from stackroom_local.deployment.cloudformation import CloudFormation
 from stackroom_local.problems import DeploymentFailed
 from stackroom_local.state import Instance
-from tests.local.running import an_instance, local_mode, stackroom
+from tests.local.running import local_mode, stackroom
 
 STACK = "stackroom-knowledge-base"
 FUNCTION = "stackroom-search-index"
@@ -154,26 +149,6 @@ def test_doctor_tells_of_an_index_without_it_and_its_command_mends_it(instance: 
     assert "index stackroom-1 has no text search, so searches go through" in words(ill.stdout)
     assert f"aws lambda invoke --function-name {FUNCTION} /dev/stdout" in words(ill.stdout)
     assert list(mended.values()) == [{"text_search": "active", "language": "en"}]
-
-
-@pytest.mark.parametrize(
-    ("readiness", "good", "told"),
-    [
-        (Readiness.ACTIVE, True, "ENHANCED and its text search ACTIVE"),
-        (Readiness.BUILDING, True, "until it is ACTIVE, searches go through Retrieve"),
-        (Readiness.MISSING, False, "has no text search, so searches go through Retrieve"),
-        (None, False, "can't be looked at; see .*logs, then start anew"),
-    ],
-)
-def test_doctor_says_what_each_state_means(
-    tmp_path: Path, readiness: Readiness | None, good: bool, told: str
-) -> None:
-    instance = an_instance(tmp_path)
-
-    result = search_index("docs-1", readiness, instance.project, _remedies(instance))
-
-    assert result.good is good
-    assert re.search(f"^index docs-1 .*{told}", result.text)
 
 
 def custom_resources(template: Template) -> list[dict[str, Any]]:

@@ -1,6 +1,5 @@
 """The wheel: all that it takes to serve, on a machine without the checkout, make and Node."""
 
-import email
 import os
 import re
 import shutil
@@ -149,18 +148,6 @@ def test_whoever_installed_it_synthesises_an_agent_with_its_bundle(
     assert run.returncode == 0, run.stderr
     bundled = list((tmp_path / "cdk.out").glob("asset.*/pydantic"))
     assert bundled, "the agent's function takes its packages along"
-
-
-@pytest.mark.processes
-def test_it_tells_installers_what_it_needs_and_from_which_python_on(wheel: Path) -> None:
-    with zipfile.ZipFile(wheel) as archive:
-        names = [each for each in archive.namelist() if each.startswith("stackroom-")]
-        [name] = [each for each in names if each.endswith(".dist-info/METADATA")]
-        told = email.message_from_bytes(archive.read(name))
-
-    assert told["Requires-Python"] == ">=3.11"
-    bare = [each for each in told.get_all("Requires-Dist", []) if "extra ==" not in each]
-    assert bare == ["stackroom[agents,console,extraction,functions,identity,local]"]
 
 
 def test_it_asks_for_what_the_ministack_asks_for_that_it_brings() -> None:

@@ -130,13 +130,6 @@ def main() -> int:
             tally.add(part)
             for told, problems in part.bad:
                 print(f"\n{told}", *problems, sep="\n    ", flush=True)
-            if tally.trials % 200 < _CHUNK:
-                print(
-                    f"{tally.trials} trials, {tally.injected.total()} faults,"
-                    f" {len(tally.bad)} with discrepancies,"
-                    f" {time.monotonic() - started:.0f} s",
-                    flush=True,
-                )
     print(f"\n{tally.trials} trials, {tally.missed} of them met nothing that could go wrong")
     print(f"mended by the one reconciliation: {dict(tally.found)}")
     for (where, kind), count in sorted(tally.injected.items()):
