@@ -405,14 +405,14 @@ def test_the_lines_of_the_page_load_a_folder_and_find_it_for_its_owner_alone(
 
     def printed(language: str, *command: str) -> str:
         [block] = re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-        with_model = {**os.environ, **model, "PGHOST": server.socket}
+        with_model = {**os.environ, **model, "PGHOST": fresh.socket}
         run = subprocess.run(
             [*command, block], cwd=ROOT, env=with_model, check=False, capture_output=True, text=True
         )
         assert run.returncode == 0, run.stderr
         return run.stdout
 
-    with postgresql() as server:
+    with postgresql() as fresh:
         loaded = printed("bash", "bash", "-euo", "pipefail", "-c")
         found = printed("python", sys.executable, "-c")
 
