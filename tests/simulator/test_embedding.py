@@ -1,8 +1,10 @@
-"""Embeddings are near for what means the same, however long it is."""
+"""Embeddings are near for what means the same, and the matrix in memory finds what is near."""
 
 import numpy as np
+import pytest
 
-from stackroom_local.simulator.embedding import MiniLM
+from stackroom_local.simulator.embedding import WIDTH, MiniLM
+from stackroom_local.simulator.memory_index import Entry, MemoryIndex
 
 PARAPHRASES = [
     ("How many days off do I get?", "Employees have 27 days of paid annual leave."),
@@ -33,3 +35,26 @@ def test_the_tail_of_a_long_text_counts() -> None:
     without = float(embedder.embed(filler) @ embedder.embed("volcano eruption"))
 
     assert with_tail > without + 0.1
+
+
+@pytest.mark.parametrize("accepted", [3, 40])
+def test_the_nearest_of_the_accepted_documents_are_found(accepted: int) -> None:
+    vectors = _unit_vectors(400)
+    index = MemoryIndex()
+    index.add(
+        Entry(row=row, owner=("source", str(row // 10)), vector=vector, visible_from=0)
+        for row, vector in enumerate(vectors)
+    )
+
+    found = index.nearest(vectors[7], 5, lambda owner, _: int(owner[1]) < accepted)
+
+    cosines = vectors[: accepted * 10] @ vectors[7]
+    assert [row for row, _ in found] == np.argsort(-cosines)[:5].tolist()
+
+
+def _unit_vectors(count: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    vectors = np.random.default_rng(0).normal(size=(count, WIDTH)).astype(np.float32)
+    unit: np.ndarray[tuple[int, int], np.dtype[np.float32]] = vectors / np.linalg.norm(
+        vectors, axis=1, keepdims=True
+    )
+    return unit
