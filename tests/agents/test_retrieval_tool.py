@@ -1,6 +1,7 @@
 """retrieve_from_knowledge_base as an agent calls it, and what its system prompt says of it."""
 
 import json
+import logging
 import subprocess
 import sys
 import textwrap
@@ -270,6 +271,20 @@ def test_what_did_not_fit_is_said_too(world: World) -> None:
     ]
     assert none["results"] == []
     assert text_of(none).strip() == "Found and left out, for want of room in max_tokens: 2."
+
+
+def test_a_call_leaves_one_line_that_names_what_was_shown_and_tells_no_text(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "stackroom_agents")
+    world.knowledge_base.put("of the secret", filename="a.txt")
+
+    world.ask({"query": "secret"}, {"user_id": "alice", "session_id": "s-1"})
+
+    [line] = [vars(each) for each in caplog.records if each.name == "stackroom_agents.access"]
+    told = (line["tool"], line["user_id"], line["session_id"], line["document_ids"])
+    assert told == ("retrieve_from_knowledge_base", "alice", "s-1", "doc-a.txt")
+    assert "secret" not in str(line)
 
 
 BOTH = linked_settings(configured(LAWS, NEWS))

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pydantic import ValidationError
 
+import functions.upload_handler.handler as upload_handler
 from stackroom.aws import session
 from stackroom.runs.leases import MAX_FAILURES
 from stackroom_local.simulator.disturbances import Kind
@@ -85,6 +86,19 @@ def test_a_busy_knowledge_base_is_counted_and_no_failure(
     assert moved["progress"]["outcome"] == "busy"
     assert {line["level"] for line in printed.lines()} == {"INFO"}
     assert printed.figures("IngestionJobs", "BusyAnswers") == [figure("BusyAnswers", 1)]
+
+
+def test_what_goes_with_a_data_source_is_reported(pipeline: Pipeline, printed: Printed) -> None:
+    pipeline.drop()
+    pipeline.settle()
+    asked = upload_handler.use_cases().deletions.delete_catalog("alice", CATALOG)
+
+    moved = pipeline.ensured()
+
+    assert asked.is_asked_for
+    assert moved["progress"]["documents"]["removed"] == 1
+    gone = figure("DocumentsSettled", 1, outcome="gone")
+    assert printed.figures("DocumentsSettled")[-1] == gone
 
 
 @pytest.mark.parametrize("data_sources", ["shared"])
