@@ -122,6 +122,20 @@ def test_a_jobs_statistics_and_reasons_are_read_and_one_that_is_not_known_is_non
     assert jobs.get(SOURCE, "JOB1234567") is None
 
 
+def test_our_own_job_is_looked_for_among_the_newest(
+    jobs: BedrockIngestionJobs, stubber: Stubber
+) -> None:
+    summaries = [a_job("IN_PROGRESS", "JOB0000003", description="ours"), a_job("COMPLETE")]
+    newest_first = {"attribute": "STARTED_AT", "order": "DESCENDING"}
+    listed = {"ingestionJobSummaries": summaries}
+    stubber.add_response("list_ingestion_jobs", listed, {**IDS, "sortBy": newest_first})
+
+    found = jobs.running(SOURCE, description="ours")
+
+    assert found is not None
+    assert found.job_id == "JOB0000003"
+
+
 @pytest.mark.parametrize("code", ["ConflictException", "ValidationException"])
 def test_stopping_a_job_that_is_over_is_no_error(
     jobs: BedrockIngestionJobs, stubber: Stubber, code: str
@@ -295,6 +309,20 @@ def test_a_document_is_named_by_its_id_and_carries_its_attributes(
     answer = direct.ingest(CUSTOM, [SUBMISSION], token=TOKEN)
 
     assert answer == {"doc-1": DocumentDetail(status="STARTING", updated_at=NOW)}
+
+
+def test_a_deletion_is_asked_for_under_its_token(
+    direct: BedrockDirectDocuments, stubber: Stubber
+) -> None:
+    stubber.add_response(
+        "delete_knowledge_base_documents",
+        {"documentDetails": [a_detail("doc-1", "DELETING")]},
+        {**IDS, "clientToken": TOKEN, "documentIdentifiers": [named("doc-1")]},
+    )
+
+    answer = direct.delete(CUSTOM, ["doc-1"], token=TOKEN)
+
+    assert answer == {"doc-1": DocumentDetail(status="DELETING", updated_at=NOW)}
 
 
 @pytest.mark.parametrize("count", [0, 11])

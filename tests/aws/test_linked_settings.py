@@ -175,6 +175,15 @@ def test_only_the_scores_of_s3_vectors_are_cosines(store: str) -> None:
     assert read(vectorStoreType=store).options.tells_similarity is (store == "S3_VECTORS")
 
 
+@pytest.mark.parametrize("chosen", ["MANAGED", "NONE"])
+def test_the_services_own_model_reranks_as_the_entry_says(chosen: str) -> None:
+    options = read(vectorStoreType="MANAGED", managedReranking=chosen).options
+    configuration: Any = options.configuration(5, None)
+
+    assert configuration["managedSearchConfiguration"]["rerankingModelType"] == chosen
+    assert options.is_reranked is (chosen == "MANAGED")
+
+
 @pytest.mark.parametrize(
     ("condition", "problem"),
     [
