@@ -1,5 +1,6 @@
 """The Bedrock adapter against botocore's own model of `Retrieve`."""
 
+import time
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from stackroom.aws.guardrail import Guardrail
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase, rendered
 from stackroom.aws.retrieve_models import Reranking
 from stackroom.aws.retrieve_options import RetrieveOptions
+from stackroom.deadlines import Deadline
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
 from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Has
 from stackroom.identity import Caller
@@ -226,6 +228,24 @@ def test_pages_end(
 
     assert "".join(each.text for each in retrieved.passages) == found
     assert retrieved.notice == notice
+
+
+def test_no_page_is_asked_for_behind_the_deadline(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deadline, asked = Deadline.after(0.05), []
+
+    def answered_behind_it(**request: Any) -> dict[str, Any]:
+        asked.append(request)
+        time.sleep(deadline.left())
+        return a_page("a", nextToken="more")
+
+    monkeypatch.setattr(client, "retrieve", answered_behind_it)
+    knowledge_base = BedrockKnowledgeBase(client, "KB12345678")
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="DeadlinePassed"):
+        knowledge_base.retrieve("annual leave", ALICE, 20, deadline=deadline)
+    assert len(asked) == 1
 
 
 RERANKED = RetrieveOptions(

@@ -436,6 +436,18 @@ def test_nothing_of_a_question_is_logged_or_told(
     assert (caught.value.__cause__, caught.value.__context__) == (None, None)
 
 
+def test_a_call_takes_no_longer_than_the_deadline(filled: Collection) -> None:
+    knowledge_base = _knowledge_base(filled)
+    knowledge_base.retrieve("a question", None, 1)
+    FAULTS.ask(Fault(operation="Search", kind=Kind.LATENCY, seconds=200.0, where=filled.id))
+    started = time.monotonic()
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="ConnectionTimeout"):
+        knowledge_base.retrieve("a question", None, 1, deadline=Deadline.after(0.2))
+
+    assert time.monotonic() - started < 2.0  # the fault is two seconds of this machine's
+
+
 def test_the_request_that_goes_out_is_right_field_by_field(filled: Collection) -> None:
     credentials = Credentials("reader", PRINCIPALS["reader"].secret_key)
     condition = AllOf((Has("domain", "finance"), Has("taxonomy", "GL")))

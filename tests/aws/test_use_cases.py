@@ -233,6 +233,15 @@ def test_a_managed_knowledge_base_is_searched_by_retrieve_and_has_no_answers_of_
     assert list(answers_of_pool(made)) == [MEMBER["knowledge_base_id"]]
 
 
+def test_knowledge_bases_share_the_vectors_of_questions() -> None:
+    members = [{"knowledge_base_id": f"KB{each}", "index": INDEX} for each in (1, 2)]
+    made = use_cases(RetrieveSettings, *members, RETRIEVE_VIA="s3vectors")
+
+    one, other = map(found_in, made.retrieval.pool.values())
+
+    assert vars(one)["_embeddings"] is vars(other)["_embeddings"]
+
+
 def test_who_shows_passages_to_people_is_guarded_and_who_looks_for_them_is_not() -> None:
     """Over an index, too, both there and where it falls back to."""
     guardrail = Guardrail(id="gr123", version="2")
