@@ -383,6 +383,17 @@ def test_readings_that_fail_are_waited_out(filled: Pipeline, error: Exception) -
     assert len(filled.bedrock.direct_calls) == 1
 
 
+def test_throttled_searches_are_waited_out(filled: Pipeline) -> None:
+    filled.execute()
+    filled.delete()
+    throttled = filled.knowledge_base.fails("retrieve", KnowledgeBaseThrottled("Retrieve"), times=2)
+
+    filled.execute()
+
+    assert throttled.left == 0
+    assert not filled.documents.kept
+
+
 def test_a_start_whose_answer_was_lost_sends_the_same_calls(pipeline: Pipeline) -> None:
     drop(pipeline, 25)
     run = pipeline.execute(until="StartIngestion")
