@@ -84,7 +84,7 @@ def test_searching_is_allowed_on_that_knowledge_base_and_generating_apart(
 def test_one_is_known_by_its_arn_and_granted_as_aws_s_own_constructs_do() -> None:
     stack = cdk.Stack(env=cdk.Environment(account="111122223333", region="eu-central-1"))
     arn = "arn:aws:bedrock:eu-central-1:111122223333:knowledge-base/ABCDE12345"
-    role = iam.Role(stack, "Reader", assumed_by=iam.AccountRootPrincipal())  # type: ignore[arg-type]
+    role = iam.Role(stack, "Reader", assumed_by=iam.AccountRootPrincipal())
 
     of_arn = BedrockKnowledgeBase.from_knowledge_base_arn(stack, "Laws", arn, enable_acl=True)
     of_arn.grant_retrieve(role)
