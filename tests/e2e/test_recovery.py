@@ -113,10 +113,10 @@ def test_files_whose_inspections_were_lost_are_inspected_by_the_reconciler(
     def reconciled() -> bool:
         stackroom("reconcile", state_dir=ida.instance.state_dir)
         told = ida.record("manuals/secret.pdf")
-        return told is not None and "password" in str(told.status_reason)
+        is_explained = told is not None and "password" in str(told.status_reason)
+        return is_explained and None not in _pages(ida.find("What does a lock have?"))
 
-    eventually(reconciled, "its owner is told what is wrong with the file")
-    eventually(lambda: None not in _pages(ida.find("What does a lock have?")), "a page is known")
+    eventually(reconciled, "its owner is told what is wrong, and passages have their pages")
     assert failed is not None
     assert failed.status_reason == UNEXPLAINED_FAILURE
     assert _pages(before) == {None}
