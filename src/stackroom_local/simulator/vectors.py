@@ -56,8 +56,8 @@ class Vectors(Protocol):
         late: float = 0.0,
     ) -> None:
         """
-        A document's passages, all at once, so many seconds `late`; those before stay findable until
-        these are.
+        A document's passages, all at once, so many seconds `late` (rule retrieve.filtered-lag);
+        those before stay findable until these are.
         """
         ...
 
