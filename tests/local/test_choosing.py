@@ -46,10 +46,6 @@ def test_a_document_is_chosen_by_its_file_in_a_catalog(
     assert document.s3_key == OTHER
 
 
-def test_a_document_named_twice_is_chosen_once(choosing: Choosing) -> None:
-    assert len(choosing.chosen([KEY, "report.pdf"], user="alice", catalog="research")) == 1
-
-
 @pytest.mark.parametrize(
     ("target", "user", "catalog", "problem"),
     [
@@ -93,16 +89,6 @@ def test_a_rejected_file_below_a_catalogs_prefix_is_chosen_as_one_of_the_catalog
 
     assert document.s3_key == "alice/research//x.txt"
     assert document.catalog_id == catalog_id_of("alice", "research")
-
-
-@pytest.mark.parametrize("target", ["alice/research/", "alice/RESEARCH"])
-def test_a_key_that_seems_to_be_a_catalog_points_to_the_options_that_name_it(
-    choosing: Choosing, target: str
-) -> None:
-    with pytest.raises(
-        ValidationError, match=r"is a catalog, .* all of it with: -u alice -c research$"
-    ):
-        choosing.chosen([target], user=None, catalog=None)
 
 
 def test_somebody_elses_catalog_is_not_chosen_by_its_id(choosing: Choosing) -> None:

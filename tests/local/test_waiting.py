@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 from stackroom.model import Document
 from stackroom.ports.inventory import ListedObject
-from stackroom_local.waiting import told, waiting
+from stackroom_local.waiting import waiting
 from tests.records import a_document
 
 AT = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
@@ -28,12 +28,3 @@ def test_an_object_waits_until_a_record_tells_of_it_as_it_is_now() -> None:
 
     assert waiting(again, [known("ada/home/known.txt")]) == []
     assert waiting(replaced, [known("ada/home/known.txt")]) == ["ada/home/known.txt"]
-
-
-def test_of_many_that_wait_some_are_named_and_the_others_counted() -> None:
-    text = told([f"ada/home/{number}.txt" for number in range(25)])
-
-    assert text.startswith("25 uploads wait to be taken up:\n  ada/home/0.txt\n")
-    assert text.endswith("  and 5 more")
-    assert " more" not in told([f"ada/home/{number}.txt" for number in range(20)])
-    assert told([]) == ""
