@@ -58,28 +58,3 @@ def a_knowledge_base(name: str) -> dict[str, Any]:
             "SourceId": {"Value": {"Fn::GetAtt": ["Source", "DataSourceId"]}},
         },
     }
-
-
-def a_guardrail(word: str) -> dict[str, Any]:
-    return {
-        "Resources": {
-            "Guard": {
-                "Type": "AWS::Bedrock::Guardrail",
-                "Properties": {
-                    "Name": "birds",
-                    "BlockedInputMessaging": "Not here.",
-                    "BlockedOutputsMessaging": "Not so.",
-                    "WordPolicyConfig": {"WordsConfig": [{"Text": word}]},
-                },
-            },
-            "Version": {
-                "Type": "AWS::Bedrock::GuardrailVersion",
-                "Properties": {"GuardrailIdentifier": {"Fn::GetAtt": ["Guard", "GuardrailId"]}},
-            },
-        },
-        "Outputs": {
-            "Id": {"Value": {"Fn::GetAtt": ["Guard", "GuardrailId"]}},
-            "Ref": {"Value": {"Ref": "Version"}},
-            "Version": {"Value": {"Fn::GetAtt": ["Version", "Version"]}},
-        },
-    }

@@ -18,7 +18,7 @@ from stackroom_local.deployment.invocation_rights import InvocationRights
 from stackroom_local.problems import DeploymentFailed
 from stackroom_local.state import ACCOUNT, REGION, Instance
 from tests.local.running import local_mode
-from tests.local.templates import a_guardrail, a_knowledge_base
+from tests.local.templates import a_knowledge_base
 
 
 @pytest.fixture(scope="module")
@@ -36,18 +36,6 @@ def a_policy(description: str, *actions: str) -> Template:
         "PolicyDocument": {"Version": "2012-10-17", "Statement": [allowed]},
     }
     return {"Resources": {"Policy": {"Type": "AWS::IAM::ManagedPolicy", "Properties": properties}}}
-
-
-def test_a_template_may_be_larger_than_a_request_has_room_for(instance: Instance) -> None:
-    cloudformation = CloudFormation.of(instance.client)
-    large = {**a_policy("as it was", "s3:GetObject"), "Description": "x" * 1024}
-    large["Metadata"] = {"Padding": "x" * 51_200}
-
-    cloudformation.deploy("large", large)
-
-    [stack] = cloudformation.client.describe_stacks(StackName="large")["Stacks"]
-    cloudformation.client.delete_stack(StackName="large")
-    assert stack["StackStatus"] == "CREATE_COMPLETE"
 
 
 def test_a_stack_takes_another_update_after_one_that_failed(instance: Instance) -> None:
@@ -145,11 +133,6 @@ def cloudformation(instance: Instance) -> Any:
 @pytest.fixture(scope="module")
 def bedrock_agent(instance: Instance) -> Any:
     return instance.client("bedrock-agent")
-
-
-@pytest.fixture(scope="module")
-def bedrock(instance: Instance) -> Any:
-    return instance.client("bedrock")
 
 
 @pytest.fixture(scope="module")
@@ -292,26 +275,6 @@ def test_a_bucket_with_a_document_in_it_is_not_deleted_and_the_stack_says_so(
         assert kept_buckets(instance, made["Name"])
         s3.delete_object(**document)
     assert not kept_buckets(instance, made["Name"]), "the next start would have it again"
-
-
-def test_a_guardrail_follows_its_template_and_a_version_stays_what_it_was(
-    cloudformation: Any, bedrock: Any
-) -> None:
-    template = a_guardrail("heron")
-
-    with stack(cloudformation, "guarded", template) as made:
-        template["Resources"]["Guard"] = a_guardrail("egret")["Resources"]["Guard"]
-        update(cloudformation, "guarded", template)
-        of_it = {"guardrailIdentifier": made["Id"]}
-        draft = bedrock.get_guardrail(**of_it)
-        first = bedrock.get_guardrail(**of_it, guardrailVersion=made["Version"])
-        after = outputs(cloudformation, "guarded")
-
-    assert after == made
-    assert made["Ref"] == f"{made['Id']}|1"
-    assert [each["wordPolicy"]["words"][0]["text"] for each in (draft, first)] == ["egret", "heron"]
-    with pytest.raises(bedrock.exceptions.ResourceNotFoundException):
-        bedrock.get_guardrail(**of_it)
 
 
 def kept_buckets(instance: Instance, name: str) -> list[Path]:

@@ -1,6 +1,5 @@
 """Figures that functions embed in their logs: read as CloudWatch Logs reads them."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -25,20 +24,6 @@ def test_what_powertools_prints_is_read_value_by_value(
     assert found == [
         Figure("Stackroom", "Waited", "Seconds", dimensions, value) for value in (1.5, 2.0)
     ]
-
-
-def test_each_set_of_dimensions_is_a_metric_of_its_own() -> None:
-    directive = {"Namespace": "N", "Dimensions": [["a"], ["a", "b"]], "Metrics": [{"Name": "m"}]}
-    line = json.dumps({"_aws": {"CloudWatchMetrics": [directive]}, "a": "1", "b": "2", "m": 3})
-
-    assert figures(line) == [
-        Figure("N", "m", "None", {"a": "1"}, 3.0),
-        Figure("N", "m", "None", {"a": "1", "b": "2"}, 3.0),
-    ]
-
-
-def test_any_other_line_counts_nothing() -> None:
-    assert figures('{"level": "INFO", "message": "retrieved"}') == []
 
 
 @pytest.mark.parametrize(

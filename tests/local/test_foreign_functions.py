@@ -40,14 +40,6 @@ def test_a_package_has_our_executable_the_functions_files_and_what_layers_hold_f
     }
 
 
-def test_of_a_file_in_two_layers_the_one_given_first_is_taken() -> None:
-    last, first = zipped({"python/tool.py": "last"}), zipped({"python/tool.py": "first"})
-
-    made = unzipped(package(zipped({}), (last, first)))
-
-    assert made[f"{LAYERS}/tool.py"] == "last"
-
-
 def zipped(files: dict[str, str]) -> bytes:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:

@@ -64,44 +64,6 @@ def test_a_data_source_is_made_once_and_adopted_by_every_later_start(
         )
 
 
-def test_resources_have_the_tags_of_their_template_those_that_were_there_before_too(
-    bedrock: Simulator,
-) -> None:
-    made = deployed(bedrock)
-    arn = made["Base"]["KnowledgeBaseArn"]
-    bucket = {
-        "VectorBucketName": "test-vectors",
-        "Tags": [{"Key": "Stage", "Value": "test"}],
-    }
-    first = bedrock.bedrock_agent.list_tags_for_resource(resourceArn=arn)["tags"]
-    bedrock.bedrock_agent.tag_resource(resourceArn=arn, tags={"by": "hand"})
-
-    deployed(bedrock)
-    make(bedrock, "S3Vectors::VectorBucket", **bucket)
-    guarded = make(bedrock, "Bedrock::Guardrail", **guardrail("heron"))
-
-    again = bedrock.bedrock_agent.list_tags_for_resource(resourceArn=arn)["tags"]
-    vectors = made["Vectors"]["VectorBucketArn"]
-    of_bucket = bedrock.s3vectors.list_tags_for_resource(resourceArn=vectors)["tags"]
-    of_guardrail = bedrock.bedrock.list_tags_for_resource(resourceARN=guarded["Ref"])["tags"]
-    assert first == again == {"team": "birds"}
-    assert of_bucket == {"Stage": "test"}
-    assert of_guardrail == [{"key": "team", "value": "legal"}]
-
-
-def guardrail(word: str) -> dict[str, Any]:
-    """A guardrail's properties as a template has them."""
-    topic = {"Name": "Salaries", "Definition": "What people earn.", "Type": "DENY"}
-    return {
-        "Name": "test-guardrail",
-        "BlockedInputMessaging": "Not that.",
-        "BlockedOutputsMessaging": "Not this.",
-        "WordPolicyConfig": {"WordsConfig": [{"Text": word}]},
-        "TopicPolicyConfig": {"TopicsConfig": [topic]},
-        "Tags": [{"Key": "team", "Value": "legal"}],
-    }
-
-
 def deployed(bedrock: Simulator) -> dict[str, Attributes]:
     """What became of each resource, made in the order of need as `Deployer` does."""
     template, made = a_knowledge_base("test-1"), dict[str, Attributes]()

@@ -20,7 +20,7 @@ from stackroom.aws.pgvector.connections import Connections
 from stackroom.aws.pgvector.documents import Documents
 from stackroom.aws.pgvector.records import Match
 from stackroom.aws.pgvector.repository import Repository
-from stackroom.errors import KnowledgeBaseThrottled, SearchRefused
+from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.ports.embeddings import Vector
 from stackroom_local.dropping import find
 from stackroom_local.loading import Loaded, Loading, NotLoaded, Outcome, Unchanged
@@ -158,32 +158,6 @@ def test_what_is_there_already_is_not_embedded_again(
     assert [each.content for each in there(reading)] == ["Forty days."]
 
 
-def test_without_a_source_a_document_says_from_which_file_it_was_loaded(
-    make: Make, reading: Repository, tmp_path: Path
-) -> None:
-    file = tmp_path / "Night ferry.txt"
-    file.write_text("It sails at ten.", "utf-8")
-
-    loaded(make(source=None), tmp_path)
-
-    [found] = there(reading)
-    assert found.source_uri == file.as_uri()
-    assert str(found.source_uri).endswith("Night%20ferry.txt")
-
-
-def test_another_size_of_chunks_makes_other_passages_of_the_same_files(
-    make: Make, reading: Repository, tmp_path: Path
-) -> None:
-    sentences = "".join(f"Sentence {number} is about leave. " for number in range(60))
-    (tmp_path / "leave.txt").write_text(sentences, "utf-8")
-
-    for size in (150, 300):
-        loaded(make(max_tokens=size), tmp_path)
-
-        expected = list(Chunking(max_tokens=size).split(sentences))
-        assert [each.content for each in there(reading)] == expected
-
-
 def test_a_file_that_can_not_be_read_is_named_and_the_rest_goes_on(
     make: Make, reading: Repository, tmp_path: Path
 ) -> None:
@@ -215,13 +189,6 @@ def test_a_model_that_stays_busy_costs_the_file_and_leaves_the_old_one(
     assert once_busy == [Loaded("leave.txt", 1)], "it is asked again"
     assert outcome == NotLoaded("leave.txt", "InvokeModel was throttled")
     assert [each.content for each in there(reading)] == ["Thirty days."]
-
-
-def test_a_vector_of_other_dimensions_ends_it(make: Make, tmp_path: Path) -> None:
-    (tmp_path / "leave.txt").write_text("Thirty days.", "utf-8")
-
-    with pytest.raises(SearchRefused, match="a vector of 2 dimensions, where the tables have 3"):
-        loaded(make(CountedEmbeddings(vector=(1.0, 0.0))), tmp_path)
 
 
 def test_users_have_files_of_one_name_each_their_own(

@@ -59,19 +59,6 @@ def test_a_function_runs_from_the_checkout_with_everything_else_as_synthesised()
     assert function["DependsOn"] == ["Role"]
 
 
-def test_a_pause_for_bedrocks_sake_is_shortened_as_the_simulators_clock_is_fast() -> None:
-    function = a_function()
-    variables = {"ADMISSION_JOBS": "5", "ADMISSION_SECONDS_BETWEEN_STARTS": "10"}
-    function["Properties"]["Environment"] = {"Variables": variables}
-
-    resources = localised(a_template(Function=function), {}, "assets", speed=20)["Resources"]
-
-    assert resources["Function"]["Properties"]["Environment"]["Variables"] == {
-        "ADMISSION_JOBS": "5",
-        "ADMISSION_SECONDS_BETWEEN_STARTS": "0.5",
-    }
-
-
 @pytest.mark.parametrize(("speed", "seconds"), [(1, 365), (2, 182), (3, 121), (100, 121)])
 def test_a_message_of_a_dead_function_comes_sooner_but_never_while_one_may_be_at_work(
     speed: float, seconds: int
@@ -81,15 +68,6 @@ def test_a_message_of_a_dead_function_comes_sooner_but_never_while_one_may_be_at
     made = localised(a_template(Queue=queue), {}, "assets", speed=speed)["Resources"]["Queue"]
 
     assert made["Properties"]["VisibilityTimeout"] == seconds
-
-
-def test_a_queue_has_no_more_processes_of_its_function_at_work_than_suit_the_machine() -> None:
-    mapping = {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {"BatchSize": 100}}
-
-    made = localised(a_template(Mapping=mapping), {}, "assets")["Resources"]["Mapping"]
-
-    assert 2 <= made["Properties"]["ScalingConfig"]["MaximumConcurrency"] <= 5
-    assert made["Properties"]["BatchSize"] == 100
 
 
 def test_a_task_that_waits_for_its_token_is_soon_given_up_for_nobody_tells_of_its_failure() -> None:

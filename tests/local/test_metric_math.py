@@ -51,11 +51,6 @@ def test_a_search_finds_by_dimensions_names_and_what_is_not_wanted() -> None:
     assert not wanted.finds("Latency", {"outcome": "refused"})
 
 
-def test_a_search_with_other_terms_is_aws_s_alone() -> None:
-    with pytest.raises(NotUnderstood, match="only AWS searches"):
-        search("SEARCH('{AWS/EC2,InstanceId} CPUUtilization', 'Average')")
-
-
 METRICS = [
     {
         "Namespace": "Stackroom",
@@ -101,16 +96,6 @@ def test_an_expression_is_worked_out_from_what_it_names_whatever_is_returned() -
 
     told = [(each["Id"], each["Label"], each["Timestamps"], each["Values"]) for each in results]
     assert told == [("rate", "%", [600], [25.0]), ("misses", "misses", [600], [3.0])]
-
-
-def test_a_search_has_a_result_for_each_metric_under_its_own_label() -> None:
-    search = "SEARCH('{Stackroom,outcome,service} MetricName=\"Settled\"', 'Sum', 300)"
-
-    plain = answered({"Id": "s", "Expression": search})
-    named = answered({"Id": "s", "Expression": search, "Label": "${PROP('Dim.outcome')} of it"})
-
-    assert [(each["Id"], each["Label"]) for each in plain] == [("s", "failed"), ("s", "indexed")]
-    assert [each["Label"] for each in named] == ["failed of it", "indexed of it"]
 
 
 def test_what_only_aws_works_out_is_refused_and_the_rest_is_answered() -> None:

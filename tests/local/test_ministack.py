@@ -1,8 +1,5 @@
 """What we mend in ministack; a new version of it may need it no more."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 from ministack.core import iam_actions, iam_evaluator
 from ministack.services import dynamodb
@@ -121,35 +118,6 @@ def test_to_a_policy_every_request_came_over_tls(
     assert (found.decision == "Deny") is denies
 
 
-@pytest.mark.usefixtures("restored")
-def test_an_expression_is_read_once_for_however_many_items(monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[str] = []
-
-    def counted(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*arguments: Any) -> Any:
-            read.append(name)
-            return original(*arguments)
-
-        return call
-
-    for name in EXPRESSIONS:
-        monkeypatch.setattr(dynamodb, name, counted(name, getattr(dynamodb, name)))
-    mend()
-
-    found = [
-        dynamodb._evaluate_condition(
-            "begins_with(sk, :p) AND size_in_bytes > :n",
-            {"sk": {"S": sk}, "size_in_bytes": {"N": "7"}},
-            {":p": {"S": "DOC#"}, ":n": {"N": "5"}},
-            {},
-        )
-        for sk in ("DOC#1", "OPEN#1", "DOC#2")
-    ]
-
-    assert found == [True, False, True]
-    assert sorted(read) == sorted(EXPRESSIONS)
-
-
 @pytest.mark.usefixtures("mended")
 def test_who_changes_what_was_read_of_an_expression_changes_it_for_nobody_else() -> None:
     whole = list(dynamodb._tokenize("sk = :sk"))
@@ -157,13 +125,6 @@ def test_who_changes_what_was_read_of_an_expression_changes_it_for_nobody_else()
     dynamodb._tokenize("sk = :sk").clear()
 
     assert dynamodb._tokenize("sk = :sk") == whole != []
-
-
-@pytest.mark.usefixtures("mended")
-def test_an_expression_that_is_none_is_refused_each_time() -> None:
-    for _ in range(2):
-        with pytest.raises(ValueError, match="Syntax error; token: "):
-            dynamodb._evaluate_condition("sk = = :sk", {}, {":sk": {"S": "a"}}, {})
 
 
 def action_of(operation: str) -> str | None:

@@ -84,11 +84,3 @@ def test_what_is_no_policy_fails_the_deployment_with_the_reason(
 ) -> None:
     with pytest.raises(DeploymentFailed, match=f"UsersMay: .*{reason}"):
         deployed(statement)
-
-
-def test_findings_can_be_ignored_as_the_template_says() -> None:
-    unguarded = a_permit(when="context.input.times > 3")
-
-    engine = deployed(unguarded, ValidationMode="IGNORE_ALL_FINDINGS")
-
-    assert [each.statement for each in engine.policies] == [unguarded]

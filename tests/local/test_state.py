@@ -50,14 +50,6 @@ def test_forgetting_and_serving_leave_other_peoples_files_alone(tmp_path: Path) 
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
-def test_a_file_is_no_state_directory(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-
-    for path in (tmp_path / "file", tmp_path / "file" / "below"):
-        with pytest.raises(NotOurs, match="--state-dir"), StateDirectory(path).held():
-            pass
-
-
 def test_the_environment_sends_each_service_to_its_server(state: StateDirectory) -> None:
     environment = an_instance(state.path).environment()
 

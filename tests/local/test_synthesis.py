@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from stackroom_local import project, synthesis
-from stackroom_local.problems import CdkMissing, NodeMissing, PartMissing, SynthesisFailed
+from stackroom_local.problems import CdkMissing, NodeMissing, SynthesisFailed
 
 pytestmark = pytest.mark.processes
 
@@ -108,12 +108,6 @@ def test_a_wheel_has_the_templates_for_the_options_of_up(wheel: Path) -> None:
     )
 
 
-def test_what_cdk_json_says_anyway_is_no_other_context(wheel: Path) -> None:
-    (wheel / "cdk.json").write_text('{"context": {"knowledge_base_pool_size": 1}}')
-
-    assert synthesis.assembly({"knowledge_base_pool_size": "1"}) == synthesis.assembly()
-
-
 def test_another_context_needs_the_cdk_and_says_which_and_how(wheel: Path) -> None:
     with pytest.raises(CdkMissing, match=r"-c redis_url=a/b needs .* pipx install .*\[infra\]"):
         synthesis.assembly({"redis_url": "a/b"})
@@ -129,10 +123,3 @@ def test_another_context_is_synthesised_from_a_wheel_into_the_users_cache(
 
     assert made.is_relative_to(wheel / "cache" / "stackroom" / "synth")
     assert (made / "manifest.json").read_text() == '{"redis_url": "a/b"}'
-
-
-def test_a_wheel_without_its_templates_says_so(wheel: Path) -> None:
-    shutil.rmtree(wheel / "templates")
-
-    with pytest.raises(PartMissing, match=r"templates/default is missing .* pipx install --force"):
-        synthesis.assembly()

@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from stackroom_local import calling, project
+from stackroom_local import project
 from stackroom_local.deployment.assembly import files_of, stacks
-from stackroom_local.problems import PartMissing
 from stackroom_local.processes import free_ports
 from stackroom_local.synthesis import SHIPPED_FOR, assembly, folder_of
 
@@ -167,32 +166,3 @@ def test_it_asks_for_what_the_ministack_asks_for_that_it_brings() -> None:
 def _normal(requirement: str) -> str:
     """`>=6` and `>=6.0` ask for the same."""
     return requirement.lower().removesuffix(".0")
-
-
-def test_a_broken_installation_says_what_is_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(project, "ROOT", tmp_path)
-
-    with pytest.raises(PartMissing, match=r"functions is missing in .*; install it anew"):
-        project.task_root()
-
-
-def test_messages_name_the_command_by_what_can_be_typed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    installed, shims = tmp_path / "env" / "bin", tmp_path / "shims"
-    for folder in (installed, shims):
-        folder.mkdir(parents=True)
-    program = installed / "stackroom"
-    program.touch(0o755)
-    monkeypatch.setattr(sys, "executable", str(installed / "python"))
-    monkeypatch.setenv("PATH", f"{installed}:{shims}")
-    monkeypatch.chdir(shims)
-    assert calling.command() == str(program)
-
-    monkeypatch.chdir(tmp_path)
-    assert calling.command() == "env/bin/stackroom"
-
-    (shims / "stackroom").symlink_to(program)
-    assert calling.command() == "stackroom"
