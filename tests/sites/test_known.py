@@ -3,13 +3,12 @@
 import errno
 import os
 import stat
-from pathlib import Path
 
 import pytest
 
 from stackroom_local.sites.aws import AwsSite
 from stackroom_local.sites.known import Deployments, write
-from stackroom_local.sites.problems import NotKept, UnknownDeployment
+from stackroom_local.sites.problems import NotKept
 
 
 def test_what_is_kept_is_there_for_the_next_one_and_one_of_its_name_takes_its_place(
@@ -23,15 +22,6 @@ def test_what_is_kept_is_there_for_the_next_one_and_one_of_its_name_takes_its_pl
 
     assert first == site
     assert deployments.all() == [moved]
-
-
-def test_an_unknown_deployment_is_told_with_those_that_are_known(
-    deployments: Deployments, site: AwsSite
-) -> None:
-    deployments.keep(site)
-
-    with pytest.raises(UnknownDeployment, match=r"'prdo' is known, there is 'prod'; add it with"):
-        deployments.named("prdo")
 
 
 def test_files_are_their_owners_alone_and_what_is_forgotten_takes_the_sign_in_with_it(
@@ -61,13 +51,6 @@ def test_a_full_disk_leaves_what_was_there(
 
     assert deployments.all() == [site]
     assert [each.name for each in deployments.folder.iterdir()] == ["deployments.json"]
-
-
-def test_a_folder_that_is_a_file_is_told_with_what_to_do(tmp_path: Path, site: AwsSite) -> None:
-    (tmp_path / "config").write_text("not a folder")
-
-    with pytest.raises(NotKept, match="name another folder with STACKROOM_CONFIG"):
-        Deployments(tmp_path / "config").keep(site)
 
 
 @pytest.mark.parametrize("text", ["[]", '{"version": 2, "deployments": []}', "{"])

@@ -35,33 +35,6 @@ def test_outputs_of_another_version_are_told_by_what_they_lack(path: Path, missi
         of_file("prod", path)
 
 
-@pytest.mark.parametrize("text", ["", '{"a": {"b": 1}}'])
-def test_a_file_of_something_else_is_told(path: Path, text: str) -> None:
-    path.write_text(text)
-
-    with pytest.raises(OtherOutputs, match="is no JSON of outputs"):
-        of_file("prod", path)
-
-
-@pytest.mark.parametrize(
-    ("stack", "name", "wrong"),
-    [("docs-data", "BucketName", "mine"), ("docs-gateway", "McpUrl", "gateway")],
-)
-def test_an_output_that_no_deployment_has_so_is_told(
-    path: Path, stack: str, name: str, wrong: str
-) -> None:
-    others = {**OUTPUTS, stack: {**OUTPUTS[stack], name: wrong}}
-    path.write_text(json.dumps(others))
-
-    with pytest.raises(OtherOutputs, match=name):
-        of_file("prod", path)
-
-
-def test_no_file_is_told_with_who_writes_it(tmp_path: Path) -> None:
-    with pytest.raises(ValidationError, match=r"`make deploy` writes cdk\.out"):
-        of_file("prod", tmp_path / "nothing.json")
-
-
 @pytest.mark.parametrize("name", ["", "../x", "-x", "x" * 65])
 def test_a_name_that_can_name_no_file_is_refused(path: Path, name: str) -> None:
     path.write_text(json.dumps(OUTPUTS))
