@@ -5,17 +5,14 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sqs as sqs
-from aws_cdk.aws_s3_assets import Asset
 
 from stackroom_constructs import (
-    AgentNetwork,
     InvalidArgument,
     RetrievalTool,
 )
-from tests.constructs.agents import Wiki, a_file, a_stack, an_agent, nothing_found
+from tests.constructs.agents import Wiki, a_stack, an_agent, nothing_found
 
 
 @pytest.fixture
@@ -133,38 +130,6 @@ def test_groups_without_an_identity_are_warned_of(
     found = [each for each in agent.node.metadata if each.type == "aws:cdk:warning"]
     assert len(found) == warnings
     assert all("every search in Rules fails" in each.data for each in found)
-
-
-def test_assets_that_are_none_of_a_prompt_or_a_tool_or_given_twice_are_refused(
-    stack: cdk.Stack, tmp_path: Path
-) -> None:
-    folder = Asset(stack, "Prompt", path=str(tmp_path))
-    text = Asset(stack, "Text", path=a_file(tmp_path, "tool.txt", ""))
-    tool = Asset(stack, "Tool", path=a_file(tmp_path, "tool.py", ""))
-
-    for given, told in (
-        ({"system_prompt": folder}, "system_prompt 'Stack/Prompt' must be a single text file"),
-        ({"tools": [text]}, r"tools 'Stack/Text' must be a \.py file, or a zip"),
-        ({"tools": [tool, tool]}, "tools 'Stack/Tool' must be given once"),
-    ):
-        with pytest.raises(ValueError, match=told):
-            an_agent(a_stack(), tmp_path, **given)
-
-
-def test_a_network_without_a_security_group_and_another_way_to_bundle_are_refused(
-    stack: cdk.Stack, tmp_path: Path
-) -> None:
-    vpc = ec2.Vpc(stack, "Vpc", restrict_default_security_group=False)
-    docker = a_stack(**{"stackroom:bundling": "docker"})
-
-    with pytest.raises(ValueError, match="network 'vpc' must be an AgentNetwork"):
-        an_agent(stack, tmp_path, network="vpc")
-    with pytest.raises(ValueError, match="security_groups of an agent's network must be one"):
-        AgentNetwork(vpc=vpc, security_groups=())
-    with pytest.raises(ValueError, match="context stackroom:bundling 'docker' must be 'full' or"):
-        an_agent(docker, tmp_path)
-    with pytest.raises(ValueError, match="context 'stackroom:bundle' must be 'stackroom:bundling'"):
-        an_agent(a_stack(**{"stackroom:bundle": "none"}), tmp_path)
 
 
 @pytest.mark.parametrize(

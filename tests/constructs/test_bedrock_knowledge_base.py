@@ -17,7 +17,6 @@ from stackroom_constructs import (
     OpenSearchServerlessStore,
     RdsStore,
     Reranking,
-    RetrievalTool,
 )
 from stackroom_constructs.chunking import Chunking
 from tests.constructs.agents import a_stack
@@ -164,19 +163,6 @@ def test_an_id_may_be_known_only_on_deployment(stack: cdk.Stack) -> None:
     )
     assert {"Ref": "Which"} in retrieve["Resource"]["Fn::Join"][1]
     assert stack.resolve(given.export_configuration())["knowledgeBaseId"] == {"Ref": "Which"}
-
-
-@pytest.mark.parametrize(
-    ("tool", "says"),
-    [
-        (lambda: RetrievalTool(name="look up", module="a.b"), "name 'look up' must be 1 to 64 let"),
-        (lambda: RetrievalTool(name="look_up"), "needs an asset or a module"),
-        (lambda: RetrievalTool(name="look_up", module="a.b", asset=object()), "leave one"),  # type: ignore[arg-type]
-    ],
-)
-def test_a_tool_of_ones_own_is_in_one_place(tool: Callable[[], object], says: str) -> None:
-    with pytest.raises(ValueError, match=says):
-        tool()
 
 
 @pytest.mark.parametrize(

@@ -309,27 +309,6 @@ def test_faults_are_asked_for_listed_and_cleared_over_http(world: World) -> None
     world.agent.list_knowledge_bases()
 
 
-@pytest.mark.parametrize(
-    "order",
-    [
-        {"faults": [{"operation": "Retrieve", "kind": "busy"}]},
-        {"faults": [{"operation": "Retrieve", "kind": "late"}]},
-        {"faults": [{"operation": "ListDataSources", "kind": "quota"}]},
-        {"chance": {"seed": 1, "rate": 2}},
-        {"typo": []},
-    ],
-)
-def test_an_order_that_means_nothing_is_refused(world: World, order: dict[str, Any]) -> None:
-    with pytest.raises(urllib.error.HTTPError) as caught:
-        _http(world, "POST", order)
-
-    with caught.value as response:
-        assert response.status == 400
-        assert json.load(response)["problems"]
-    assert FAULTS.asked == ()
-    assert FAULTS.chance is None
-
-
 def _custom(world: World) -> dict[str, str]:
     return at(*world.pair(dataSourceConfiguration=CUSTOM))
 

@@ -100,39 +100,6 @@ def test_a_profile_is_of_the_family_whose_words_it_is_asked_in(world: World) -> 
     assert nova["stopReason"] == "tool_use"
 
 
-def test_all_that_a_body_of_claude_may_have_is_read(world: World) -> None:
-    cached = {"cache_control": {"type": "ephemeral"}}
-    results = {
-        "type": "tool_result",
-        "tool_use_id": "toolu_1",
-        "content": [{"type": "text", "text": FOUND}],
-        "is_error": False,
-        **cached,
-    }
-    body = {
-        **ANTHROPIC,
-        "system": [{"type": "text", "text": "Be kind.", **cached}],
-        "temperature": 0.0,
-        "top_p": 1.0,
-        "stop_sequences": ["END"],
-        "tools": [{**ANTHROPIC["tools"][0], "type": "custom", **cached}],
-        "tool_choice": {"type": "auto"},
-        "messages": [
-            {"role": "user", "content": [{"type": "text", "text": QUESTION}]},
-            {
-                "role": "assistant",
-                "content": [{"type": "tool_use", "id": "toolu_1", "name": "search", "input": {}}],
-            },
-            {"role": "user", "content": [results]},
-        ],
-    }
-
-    answer = invoked(world, CLAUDE, body)
-
-    assert answer["content"][0]["text"].endswith(FOUND)
-    assert answer["stop_reason"] == "end_turn"
-
-
 @holds("invoke.*", "request.not-simulated", "request.model")
 @pytest.mark.parametrize(
     ("model", "change", "message"),

@@ -1,6 +1,5 @@
 """A language model behind an OpenAI-compatible endpoint: answers, tools, and what fails."""
 
-import json
 import time
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from stackroom_local.simulator.model_endpoint import (
     ModelEndpoint,
 )
 from stackroom_local.simulator.vectors import Hit
-from tests.simulator.chat_endpoint import KEY, Answering, ChatEndpoint, drip, respond, says
+from tests.simulator.chat_endpoint import KEY, Answering, ChatEndpoint, drip, says
 from tests.simulator.holding import holds
 from tests.simulator.test_conversation import request
 from tests.simulator.test_restart import running
@@ -288,23 +287,6 @@ def test_functions_that_are_called_are_uses_of_tools(modelled: World, chat: Chat
         {"toolUse": {"toolUseId": "call_0", "name": "search", "input": {"query": "pump"}}},
         {"toolUse": {"toolUseId": "call_1", "name": "search", "input": {}}},
     ]
-
-
-@pytest.mark.parametrize("identifier", [None, "same"])
-def test_ids_that_aws_would_not_give_are_replaced(
-    modelled: World, chat: ChatEndpoint, identifier: str | None
-) -> None:
-    call = {"id": identifier, "function": {"name": "search", "arguments": "{}"}}
-    message = {"content": "", "tool_calls": [call, call]}
-    chat.answering = lambda handler: respond(
-        handler, 200, json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]})
-    )
-
-    answer = modelled.bedrock_runtime.converse(**request(toolConfig=offered(tool_of())))
-
-    first, second = (block["toolUse"] for block in answer["output"]["message"]["content"])
-    assert first["toolUseId"] != second["toolUseId"]
-    assert second["toolUseId"].startswith("tooluse_")
 
 
 @holds("tools.malformed")

@@ -1,7 +1,6 @@
 """Models that say what a test tells them to, tools included."""
 
 import json
-import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -173,27 +172,6 @@ def test_a_script_that_can_not_go_on_says_why(
     asked = {"modelId": MODEL, "messages": [ASKS], "toolConfig": configuration}
 
     assert message in invalid(world.bedrock_runtime.converse, **asked)
-
-
-@pytest.mark.parametrize(
-    ("given", "problem"),
-    [
-        ({"turns": [{}]}, "a turn has a text, or uses of tools"),
-        ({"turns": [{"text": "{{hours}}"}]}, "quotes has no pattern for hours"),
-        ({"turns": [{"text": "a", "quotes": {"hours": "("}}]}, "no regular expression: '('"),
-        ({"turns": [{"txt": "a"}]}, "Extra inputs are not permitted"),
-    ],
-)
-def test_an_order_that_makes_no_sense_is_refused(
-    world: World, given: Mapping[str, Any], problem: str
-) -> None:
-    with pytest.raises(urllib.error.HTTPError) as refusal:
-        script_orders.order(world.endpoint, {"model": MODEL, **given})
-
-    with refusal.value as response:
-        assert response.code == 400
-        assert problem in response.read().decode()
-    assert ordered(world, "GET") == {"scripts": []}
 
 
 @holds("script.exhausted")

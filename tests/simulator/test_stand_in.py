@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.simulator.test_conversation import request, said, user
-from tests.simulator.test_tools import OBJECT, offered, results, turn, uses
+from tests.simulator.test_tools import offered, results, turn, uses
 from tests.simulator.test_tools import tool as tool_of
 from tests.simulator.world import World, refused
 
@@ -74,15 +74,6 @@ def test_a_search_tool_is_called_once_a_question_with_as_much_of_it_as_it_takes(
     assert shortened["toolUse"]["input"] == {"query": "How often"}
     assert again["output"] == first["output"]
     assert answered["stopReason"] == "end_turn"
-
-
-def test_other_tools_are_left_alone(world: World) -> None:
-    other = tool_of("run", schema={"type": "object", "properties": {"text": {"type": "string"}}})
-    wider = tool_of("list", schema={**OBJECT, "required": ["query", "table"]})
-
-    answer = world.bedrock_runtime.converse(**request(toolConfig=offered(other, wider)))
-
-    assert "Rome has seven hills. [2]" in said(answer)
 
 
 def test_an_answer_is_extracted_from_all_that_was_found_and_cites_it(world: World) -> None:

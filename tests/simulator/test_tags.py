@@ -138,12 +138,3 @@ def test_another_bucket_or_index_of_the_name_has_no_tags_of_the_one_before(world
 
     assert again.arn == first.arn
     assert first.listed() == first.listed(bucket_arn) == {}
-
-
-def test_tags_of_sessions_are_refused_under_their_own_service_s_name(world: World) -> None:
-    session = "12345678-1234-1234-1234-123456789012"
-    arn = f"arn:aws:bedrock:us-east-1:000000000000:session/{session}"
-
-    error = refused(world.runtime.list_tags_for_resource, resourceArn=arn)
-
-    assert "ListTagsForResource of bedrock-agent-runtime" in error["Message"]

@@ -52,20 +52,6 @@ def test_a_bucket_holds_indexes_and_goes_only_when_empty_and_an_index_made_again
     assert gone["Code"] == "NotFoundException"
 
 
-def test_buckets_are_listed_by_prefix(world: World) -> None:
-    prefix = f"listed-{uuid4().hex[:8]}"
-    names = [f"{prefix}-{number}" for number in range(3)]
-    for name in names:
-        world.s3vectors.create_vector_bucket(vectorBucketName=name)
-
-    pages = world.s3vectors.get_paginator("list_vector_buckets").paginate(
-        prefix=prefix, PaginationConfig={"PageSize": 2}
-    )
-
-    listed = [bucket["vectorBucketName"] for page in pages for bucket in page["vectorBuckets"]]
-    assert listed == names
-
-
 @holds("vector-bucket.policy", "vector-bucket.policy-not-found", "vector-bucket.not-found")
 def test_a_policy_is_kept_as_written_replaced_and_deleted(world: World) -> None:
     bucket = f"vectors-{uuid4().hex}"

@@ -2,7 +2,6 @@
 
 import json
 import math
-import urllib.error
 import urllib.request
 from collections.abc import Callable
 from typing import Any
@@ -74,24 +73,6 @@ def test_titan_embeds_with_the_dimensions_and_the_length_that_are_asked_for(worl
     wrong = ({"inputText": ""}, {"dimensions": 384}, {"normalize": "yes"}, {"inputText": LONG})
     for request in wrong:
         invalid(lambda asked: titan(world, **asked), asked=request)
-
-
-@pytest.mark.parametrize("body", [b'{"maxResults": NaN}', b'{"maxResults": 1e999}', b"[]"])
-def test_a_body_that_can_not_be_read_is_told_as_the_protocol_does(
-    world: World, body: bytes
-) -> None:
-    request = urllib.request.Request(
-        f"{world.endpoint}/knowledgebases/",
-        data=body,
-        headers={"Content-Type": "application/json"},
-    )
-
-    with pytest.raises(urllib.error.HTTPError) as refusal, urllib.request.urlopen(request):
-        pass
-
-    with refusal.value as answer:
-        assert answer.code == 400
-        assert answer.headers["X-Amzn-Errortype"] == "SerializationException"
 
 
 def titan(world: World, **request: Any) -> dict[str, Any]:
