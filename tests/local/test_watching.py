@@ -1,4 +1,4 @@
-"""Documents that are watched: line by line in a pipe, in a window on a terminal."""
+"""Documents that are watched: line by line in a pipe."""
 
 from io import StringIO
 
