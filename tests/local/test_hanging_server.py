@@ -11,7 +11,7 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 
 from stackroom_local.cli import checkup, commands, console
-from stackroom_local.cli.check_results import SomeBad
+from stackroom_local.cli.check_results import CheckResult, SomeBad, tell
 from stackroom_local.cli.documents import tell_not_dropped
 from stackroom_local.cli.verbs import documents
 from stackroom_local.dropping import File, NotDropped, drop
@@ -72,6 +72,17 @@ def test_doctor_names_each_server_that_hangs_and_comes_to_an_end(
     bad = [each["text"] for each in json.loads(said)["checks"] if not each["good"]]
     assert [each for each in bad if each.startswith("bucket docs does not answer")]
     assert [each for each in bad if each.startswith("Bedrock's stand-in at http")]
+
+
+def test_each_check_is_told_before_the_next_begins(capsys: pytest.CaptureFixture[str]) -> None:
+    def checks() -> Iterator[CheckResult]:
+        yield CheckResult(True, "the first")
+        assert "the first" in capsys.readouterr().out
+        yield CheckResult(True, "the second")
+
+    tell(checks(), console.output(as_json=False))
+
+    assert "the second" in capsys.readouterr().out
 
 
 def test_status_says_that_a_server_hangs(

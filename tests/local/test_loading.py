@@ -158,6 +158,19 @@ def test_what_is_there_already_is_not_embedded_again(
     assert [each.content for each in there(reading)] == ["Forty days."]
 
 
+def test_without_a_source_a_document_says_from_which_file_it_was_loaded(
+    make: Make, reading: Repository, tmp_path: Path
+) -> None:
+    file = tmp_path / "Night ferry.txt"
+    file.write_text("It sails at ten.", "utf-8")
+
+    loaded(make(source=None), tmp_path)
+
+    [found] = there(reading)
+    assert found.source_uri == file.as_uri()
+    assert str(found.source_uri).endswith("Night%20ferry.txt")
+
+
 def test_a_file_that_can_not_be_read_is_named_and_the_rest_goes_on(
     make: Make, reading: Repository, tmp_path: Path
 ) -> None:

@@ -1,5 +1,7 @@
 """Options of `stackroom up`: what is refused before anything starts, and what servers are told."""
 
+import re
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ from typer.testing import CliRunner
 
 from stackroom_local.cli import serving
 from stackroom_local.cli.commands import commands
+from stackroom_local.cli.verbs import VERBS
 from stackroom_local.endpoints import endpoint_variables
 from stackroom_local.ports import Ports
 from stackroom_local.servers import Servers
@@ -85,6 +88,23 @@ def test_the_gateway_is_told_of_origins_and_no_other_server(tmp_path: Path) -> N
         assert INSPECTOR not in " ".join(other.command)
 
 
+def test_it_tells_its_version() -> None:
+    outcome = CliRunner().invoke(commands, ["--version"])
+
+    assert outcome.exit_code == 0
+    assert outcome.output == f"stackroom {metadata.version('stackroom')}\n"
+
+
+@pytest.mark.parametrize("verb", [name for name in VERBS if " " not in name])
+def test_help_names_no_flag_that_the_verb_lacks_and_no_class_of_python(verb: str) -> None:
+    told = CliRunner().invoke(commands, [verb, "--help"], env={"COLUMNS": "200"}).output
+
+    usage, _, need = told.partition("Needs, on a deployment")
+    assert "<class" not in told
+    for flag in re.findall(r"--[a-z-]+", need):
+        assert re.search(rf"│.*{flag}\b", usage), flag
+
+
 @pytest.fixture
 def servers(tmp_path: Path) -> Servers:
     return Servers(directory(tmp_path), Ports(aws=4566), 10.0)
@@ -104,6 +124,13 @@ def test_what_is_assumed_of_aws_is_an_option_of_the_simulator_alone(tmp_path: Pa
 
     assert assuming.simulator().command[-1] == "--omit-source-uri"
     assert "--omit-source-uri" not in assuming.gateway().command
+
+
+def test_guardrails_are_made_and_applied_in_the_simulator() -> None:
+    endpoints = endpoint_variables("http://aws", "http://simulator")
+
+    assert endpoints["AWS_ENDPOINT_URL_BEDROCK"] == "http://simulator"
+    assert endpoints["AWS_ENDPOINT_URL_BEDROCK_RUNTIME"] == "http://simulator"
 
 
 def test_a_client_that_is_told_of_sqs_alone_asks_the_local_one(

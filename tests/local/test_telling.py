@@ -6,10 +6,12 @@ from io import StringIO
 import pytest
 from rich.console import Console, RenderableType
 
+from stackroom.ingestion.estimates import DocumentEstimate, DocumentStage
+from stackroom.ingestion.standing import QueuePosition
 from stackroom.model import Document, DocumentStatus, Receipt
 from stackroom_local.cli.receipting import receipts_told as told
 from stackroom_local.cli.telling import overview
-from stackroom_local.records import CatalogListing
+from stackroom_local.records import NO_CATALOG, CatalogListing
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 WAITING = Document(
@@ -29,6 +31,9 @@ ASKED = Receipt(
     filename="a.txt",
     asked_at=NOON,
 )
+ESTIMATE = DocumentEstimate(
+    document=WAITING, stage=DocumentStage.WAITING, eta_seconds=1, so_far_seconds=0
+)
 
 
 def printed(what: RenderableType) -> str:
@@ -36,6 +41,37 @@ def printed(what: RenderableType) -> str:
     out.print(what)
     assert isinstance(out.file, StringIO), "given above"
     return out.file.getvalue()
+
+
+def listing(estimate: DocumentEstimate, position: QueuePosition | None = None) -> CatalogListing:
+    return CatalogListing(
+        "ada", "home", (WAITING,), estimates={"doc-1": estimate}, queue_position=position
+    )
+
+
+def test_a_waiting_document_is_shown_with_its_position_its_attempt_and_the_time_it_takes() -> None:
+    estimate = DocumentEstimate(
+        document=WAITING, stage=DocumentStage.WAITING, attempt=2, eta_seconds=1200, so_far_seconds=0
+    )
+
+    shown = printed(overview([listing(estimate, QueuePosition(position=3, length=8))], speed=10))
+
+    stage = "waiting for its turn, number 3 of 8 in the queue, attempt 2, about 2m to go"
+    assert stage in shown
+
+
+def test_a_time_that_nobody_knows_or_that_has_run_out_is_not_told() -> None:
+    unknown, late = (
+        DocumentEstimate(
+            document=WAITING, stage=DocumentStage.INGESTING, so_far_seconds=2400, is_late=is_late
+        )
+        for is_late in (False, True)
+    )
+
+    shown = [printed(overview([listing(each)], speed=10)) for each in (unknown, late)]
+
+    assert "being ingested, 4m so far, time to go unknown" in shown[0]
+    assert "being ingested, longer than usual: 4m so far" in shown[1]
 
 
 def test_a_settled_document_has_no_stage_and_a_failed_one_its_reason() -> None:
@@ -73,8 +109,37 @@ def test_a_receipt_says_removed_only_when_no_search_finds_the_document(
     assert times.split("asked 2026-03-01 12:00:00Z  ")[1] == end
 
 
+def test_a_pipe_reads_cells_between_tabs_and_a_narrow_terminal_the_whole_reason() -> None:
+    reason = "it has no catalog folder; drop it under ada/{catalog}/ and it is taken up at once"
+    failed = WAITING.moved(DocumentStatus.FAILED, at=NOON, reason=reason)
+    shown = overview([CatalogListing("ada", "home", (failed,))], speed=1)
+    narrow = Console(file=StringIO(), force_terminal=True, width=80, color_system=None)
+
+    narrow.print(shown)
+
+    head, row, _ = printed(shown).splitlines()
+    assert head.split("\t") == ["Status", "Age", "Document", "Size", "Stage, or reason"]
+    assert [row.split("\t")[at] for at in (0, 2, 3, 4)] == [
+        *("failed", "ada/home/a.txt", "0 B", reason)
+    ]
+    assert isinstance(narrow.file, StringIO), "given above"
+    lines = narrow.file.getvalue().splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    assert set(reason.split()) <= set(" ".join(lines).split())
+
+
 def test_a_receipt_of_a_lost_file_says_that_nobody_asked() -> None:
     shown = printed(told([ASKED.model_copy(update={"lost": True})]))
 
     assert "lost, missed since 2026-03-01 12:00:00Z" in shown
     assert "asked" not in shown
+
+
+def test_files_of_nobody_are_explained_once_below_the_table() -> None:
+    nobodys = [CatalogListing("!none", NO_CATALOG, (WAITING, WAITING))]
+
+    shown = printed(overview([listing(ESTIMATE), *nobodys], speed=10))
+
+    assert shown.count("no user's folder") == 1
+    assert "stackroom status -u '!none'" in shown
+    assert "!none" not in printed(overview([listing(ESTIMATE)], speed=10))

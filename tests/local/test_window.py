@@ -1,11 +1,13 @@
 """What `status --watch` shows in a window of some size: what matters first, and never too much."""
 
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from rich.cells import cell_len
 
+from stackroom.ingestion.estimates import DocumentEstimate, DocumentStage
 from stackroom.model import Document, DocumentStatus
 from stackroom_local.cli.window import composed
 from stackroom_local.records import CatalogListing
@@ -80,6 +82,56 @@ def test_what_moves_comes_first_and_what_failed_next_and_what_was_indexed_last_i
     assert "the file is empty" in rows[4]
     assert "indexed-0000.txt" in rows[5]
     assert {row.split()[0] for row in rows[5:]} == {"indexed"}
+
+
+def test_a_reason_too_long_for_its_column_is_told_in_full_below() -> None:
+    reason = "it has no catalog folder; drop it under ada/{catalog}/ and it is taken up at once"
+    documents = [*some(DocumentStatus.FAILED, 1, reason=reason), *some(DocumentStatus.INDEXED, 50)]
+
+    rows = shown(documents)[1:-2]
+
+    assert rows[0].split()[-1] == "ada/home/failed-0000.txt"
+    assert " ".join(" ".join(rows[1:3]).split()) == reason
+    assert {row.split()[0] for row in rows[3:]} == {"indexed"}
+
+
+def test_neither_what_moves_nor_what_failed_crowds_the_other_out() -> None:
+    documents = [*some(DocumentStatus.PENDING, 500), *some(DocumentStatus.FAILED, 500)]
+
+    rows = [row.split()[0] for row in shown(documents)[1:-2]]
+
+    assert rows == ["pending"] * 14 + ["failed"] * 7
+
+
+def test_what_is_not_shown_is_counted() -> None:
+    lines = shown([*some(DocumentStatus.PENDING, 30), *some(DocumentStatus.INDEXED, 5)])
+
+    assert lines[-2] == "and 9 pending, 5 indexed: not shown"
+
+
+@pytest.mark.parametrize("height", [1, 5])
+def test_a_window_of_a_few_lines_still_shows_the_totals(height: int) -> None:
+    lines = shown(some(DocumentStatus.PENDING, 50), height=height)
+
+    assert len(lines) <= height
+    assert lines[-1].startswith("50 documents: 50 pending")
+
+
+def test_what_is_done_soonest_comes_first() -> None:
+    documents = some(DocumentStatus.INDEXING, 3)
+    estimates = {
+        each.document_id: DocumentEstimate(
+            document=each, stage=DocumentStage.INGESTING, attempt=1, eta_seconds=seconds
+        )
+        for each, seconds in zip(documents, (30, 10, 20), strict=True)
+    }
+    listing = CatalogListing("ada", "home", tuple(documents), estimates=estimates)
+
+    lines = composed([listing], width=200, height=24, speed=1, now=NOON)
+
+    assert re.findall(r"indexing-000(\d)", "\n".join(each.plain for each in lines)) == [
+        *("1", "2", "0")
+    ]
 
 
 def test_a_name_cannot_turn_its_line_or_begin_another() -> None:
