@@ -1,13 +1,11 @@
 """The documents in examples/: as their sources make them, and as the demo's questions expect."""
 
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from examples.make_examples import make
 from stackroom.inspection.extraction import read_pages
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -23,21 +21,6 @@ def pages_with(phrase: str) -> list[tuple[str, int | None]]:
         for page in read_pages(path.read_bytes(), path.name)
         if phrase in " ".join(page.text.split())
     ]
-
-
-def test_the_committed_documents_are_those_that_the_sources_make(tmp_path: Path) -> None:
-    shelf = Path("alice/handbook")
-
-    make(tmp_path)
-
-    made, committed = (folder / shelf / "employee-handbook.pdf" for folder in (tmp_path, EXAMPLES))
-    assert made.read_bytes() == committed.read_bytes()
-    assert _members(tmp_path / shelf) == _members(EXAMPLES / shelf)
-
-
-def _members(shelf: Path) -> dict[str, bytes]:
-    with zipfile.ZipFile(shelf / "incident-guide.docx") as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda each: each["question"])

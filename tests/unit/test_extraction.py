@@ -48,21 +48,6 @@ def test_a_docx_gives_paragraphs_and_a_line_for_each_row_of_a_table() -> None:
     assert lines == ["On call", "Hand over at ten", "Level \tHours", "SEV1 \t1"]
 
 
-def test_a_docx_keeps_breaks_and_hyphens_and_leaves_out_what_was_deleted_or_repeated() -> None:
-    namespaces = 'xmlns:w="w" xmlns:mc="mc"'
-    body = files.word_of_xml(
-        f"<w:document {namespaces}><w:p><w:r><w:t>one</w:t><w:br/><w:t>two</w:t><w:tab/>"
-        "<w:t>on</w:t><w:noBreakHyphen/><w:t>call</w:t></w:r>"
-        "<w:del><w:r><w:delText>struck out</w:delText></w:r></w:del>"
-        "<mc:AlternateContent><mc:Choice><w:t>!</w:t></mc:Choice>"
-        "<mc:Fallback><w:t>again</w:t><w:br/></mc:Fallback></mc:AlternateContent></w:p></w:document>"
-    )
-
-    text = text_of(body, "a.docx")
-
-    assert text == "one\ntwo\ton-call!\n"
-
-
 def sized(*sizes: int) -> bytes:
     """An archive of members that say they unpack to so much."""
     body = io.BytesIO()
@@ -209,11 +194,6 @@ NOISE = random.Random(8).randbytes(4096)
 )
 def test_a_binary_file_is_told_to_be_no_text_whatever_it_is_named(body: bytes) -> None:
     assert "the file is not text" in reason(body, "notes.txt")
-
-
-def test_a_log_with_colours_and_a_printout_with_overstrikes_are_text() -> None:
-    assert "[31mred" in text_of(b"\x1b[31mred\x1b[0m\n" * 50, "build.txt")
-    assert "N\bN" in text_of(b"N\bNA\bAM\bME\bE\n\f" * 50, "manual.txt")
 
 
 @pytest.mark.parametrize(

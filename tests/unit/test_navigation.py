@@ -89,14 +89,6 @@ def test_only_the_lines_of_the_list_are_listed() -> None:
     assert listed == set(range(5, 10))
 
 
-def test_text_between_two_lists_is_text() -> None:
-    lines = [*DOTTED.splitlines(), *PROSE.splitlines(), *DOTTED.splitlines()]
-
-    listed = listed_lines(lines)
-
-    assert listed == {*range(1, 6), *range(11, 16)}
-
-
 def test_lines_made_to_keep_it_busy_take_a_moment() -> None:
     noise = random.Random(3)
     lines = ["".join(noise.choices("a 1.,…ix", k=199)) for _ in range(2_000)]
@@ -152,20 +144,6 @@ def test_what_every_page_has_at_its_edges_is_told_from_its_text(
     pages = [[*filled(top, n), *body(n), *filled(bottom, n)] for n in range(1, 9)]
 
     assert found(pages) == [[*filled(top, n), *filled(bottom, n)] for n in range(1, 9)]
-
-
-def test_left_and_right_pages_have_headers_of_their_own() -> None:
-    heads = [f"Handbook {n}" if n % 2 else f"{n} Travel" for n in range(3, 13)]
-
-    pages = [[head, "", *body(n)] for n, head in enumerate(heads)]
-
-    assert found(pages) == [[head] for head in heads]
-
-
-def test_what_stands_below_a_header_is_text_though_it_begins_with_the_number_of_the_page() -> None:
-    pages = [[f"Handbook {n}", *([f"{n} rules apply"] * (n == 5)), *body(n)] for n in range(1, 10)]
-
-    assert found(pages) == [[f"Handbook {n}"] for n in range(1, 10)]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from stackroom.errors import StoreUnavailable
 from stackroom.inspection.extraction import Page, read_pages
 from stackroom.inspection.normalised import normalise
 from stackroom.inspection.place_map import PlaceMap
-from stackroom.ports.retrieval import Passage, Place, Places
+from stackroom.ports.retrieval import Passage, Places
 from stackroom.retrieval.citations import cited
 from stackroom.retrieval.place_cache import PlaceMapCache
 from tests.fakes.clock import FakeSeconds
@@ -160,14 +160,6 @@ def cut(first: str, last: str) -> str:
     return text[text.index(first) : text.index(last) + len(last)]
 
 
-def test_the_previous_pages_number_and_a_header_say_nothing_of_where_a_passage_is() -> None:
-    passage = cut("3\nHouse rules, release 4\nRule 3.1", "Rule 3.2 of the house is kept by Cem.")
-
-    place = mapped(*MANUAL).place_of(passage)
-
-    assert (place.page, place.page_first, place.page_last) == (4, 4, 4)
-
-
 END_OF_PAGE = cut("Rule 2.5", "Rule 2.8 of the house is kept by Bob.")
 NEXT_RULE = "Rule 3.1 of the house is kept by Cem."
 WITH_FIGURE = f"{END_OF_PAGE}\n[figure]\n{NEXT_RULE}"
@@ -203,16 +195,6 @@ def test_a_passage_of_a_table_of_contents_is_navigation(passage: str, is_navigat
     assert mapped(*MANUAL).place_of(passage).is_navigation is is_navigation
 
 
-def test_a_table_of_contents_below_a_heading_is_navigation() -> None:
-    text = f"# Contents\n\n{CONTENTS}\n\n# Rules\n\n{RULES[0]}\n"
-    place_map = PlaceMap.of("etag", read_pages(text.encode(), "rules.md"))
-
-    assert place_map is not None
-    assert place_map.place_of(CONTENTS).is_navigation
-    assert not place_map.place_of(RULES[0]).is_navigation
-
-
-FILLING = " ".join(f"Paragraph {number * 77} has been left out." for number in range(40))
 NOISE = st.lists(st.sampled_from(["keep", "keep", "keep", "keep", "lost", "twice", "other"]))
 
 
@@ -233,25 +215,6 @@ def test_a_passage_that_lost_or_gained_a_line_is_still_found_on_its_pages(
     pages = {2 + number // 10 for number in range(begin, begin + len(kept)) if number < 60}
     assert place.page is None or place.page in pages
     assert noise[:4].count("keep") < len(noise[:4]) or place.page in pages
-
-
-def test_a_passage_that_stands_at_several_places_with_a_difference_is_on_none() -> None:
-    page = " ".join(f"Clause {number} of many is agreed." for number in range(1, 20))
-    place_map = mapped(page, FILLING * 4, page)
-
-    place = place_map.place_of(page.replace("Clause 9 of many", "Clause nine"))
-
-    assert place == Place()
-
-
-@pytest.mark.parametrize(
-    "passage",
-    [f"{LEAVE} {PAGER} {TRAVEL[20:50]}", f"{TRAVEL[20:50]} [figure] {LEAVE} {PAGER}"],
-)
-def test_a_stray_piece_of_another_page_is_no_part_of_the_passage(passage: str) -> None:
-    place = mapped(TRAVEL, FILLING, f"{LEAVE} {PAGER}").place_of(passage)
-
-    assert (place.page, place.page_first, place.page_last) == (3, 3, 3)
 
 
 CHAPTERS = "\n".join(f"{n} Rules of chapter {n} {'.' * 20} {n * 2}" for n in range(1, 12))
@@ -301,23 +264,6 @@ def test_a_source_says_on_which_pages_its_passage_is_or_the_stores_own_page(
     assert found.shown == text
 
 
-@pytest.mark.parametrize(
-    ("text", "filename", "is_navigation"),
-    [
-        (CHAPTERS, "handbook.txt", True),
-        (CHAPTERS, "handbook.pdf", True),
-        (RULE, "handbook.txt", False),
-        (CHAPTERS, "handbook.XLSX", False),
-    ],
-)
-def test_without_a_map_a_table_of_contents_is_known_by_its_text(
-    text: str, filename: str, is_navigation: bool
-) -> None:
-    (found,) = cited([found_passage(text, filename)], Maps(None))
-
-    assert found.place.is_navigation is is_navigation
-
-
 def test_a_map_is_read_once_for_a_while_and_its_absence_for_a_moment() -> None:
     place_maps, clock = FakePlaceMaps(), FakeSeconds()
     place_maps.put("doc-1", ["text"])
@@ -335,16 +281,6 @@ def test_a_map_is_read_once_for_a_while_and_its_absence_for_a_moment() -> None:
     assert cache.get("doc-1") is not place_maps.maps["doc-1"]
     clock.seconds += 60
     assert cache.get("doc-1") is place_maps.maps["doc-1"]
-
-
-def test_the_least_recently_used_map_makes_room() -> None:
-    place_maps = FakePlaceMaps()
-    cache = PlaceMapCache(place_maps, size=2)
-
-    for document_id in ("doc-1", "doc-2", "doc-1", "doc-3", "doc-1", "doc-2"):
-        cache.get(document_id)
-
-    assert place_maps.reads == ["doc-1", "doc-2", "doc-3", "doc-2"]
 
 
 def test_an_error_is_not_remembered() -> None:
