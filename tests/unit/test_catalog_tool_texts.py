@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from stackroom.catalog_tools.arguments import id_of, token_of
 from stackroom.catalog_tools.calls import Calls
-from stackroom.catalog_tools.texts import cell, shown, size
+from stackroom.catalog_tools.texts import cell, shown
 from stackroom.catalogs.contents import require_what_its_name_says
 from stackroom.errors import KnowledgeBaseThrottled, Throttled, ValidationError
 from stackroom.identity import ToolCall
@@ -30,21 +30,6 @@ def test_a_name_stays_in_its_line_and_in_its_quotes(name: str) -> None:
 @given(st.text())
 def test_a_name_stays_in_its_cell(name: str) -> None:
     assert cell(name).replace("\\|", "").count("|") == 0
-
-
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [
-        (0, "0 B"),
-        (1023, "1023 B"),
-        (1024, "1.0 KB"),
-        (1536, "1.5 KB"),
-        (104_858, "0.1 MB"),
-        (47_395_635, "45.2 MB"),
-    ],
-)
-def test_sizes(number: int, text: str) -> None:
-    assert size(number) == text
 
 
 def test_a_token_is_taken_back() -> None:

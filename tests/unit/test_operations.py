@@ -10,7 +10,7 @@ import pytest
 
 from stackroom.errors import FiguresNotRead, StoreUnavailable
 from stackroom.model import Catalog, Document, DocumentStatus, Receipt
-from stackroom.operations import backlog, overview
+from stackroom.operations import backlog
 from stackroom.operations.backlog import Backlogs
 from stackroom.operations.overview import COST, DISCREPANCIES, Operations
 from stackroom.operations.pool import Pool
@@ -188,26 +188,3 @@ def test_nobody_waits_longer_than_a_page_may_take() -> None:
     gate.set()
     assert set(seen.missing) == {"the dashboard's figures"}
     assert seen.backlog is not None
-
-
-def test_receipts_say_that_they_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(overview, "RECEIPTS", 2)
-    kept = [
-        Receipt(
-            receipt_id=f"r-{number}",
-            user_id="alice",
-            catalog_id="cat-1",
-            document_id=f"doc-{number}",
-            filename="a.txt",
-            asked_at=NOW,
-        )
-        for number in range(3)
-    ]
-
-    all_of_two = operations(receipts=Receipts(kept[:2])).look().deletions
-    first_of_three = operations(receipts=Receipts(kept)).look().deletions
-
-    assert all_of_two is not None
-    assert first_of_three is not None
-    assert (len(all_of_two.receipts), all_of_two.goes_on) == (2, False)
-    assert (len(first_of_three.receipts), first_of_three.goes_on) == (2, True)

@@ -175,22 +175,6 @@ def test_a_change_that_was_accepted_and_shows_later_is_waited_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("indexes", "known"),
-    [
-        (FakeSearchIndexes(), Readiness.MISSING),
-        (FakeSearchIndexes(text_search=Readiness.BUILDING), Readiness.BUILDING),
-        (FakeSearchIndexes(text_search=Readiness.ACTIVE), Readiness.ACTIVE),
-        (FakeSearchIndexes(text_search=Readiness.ACTIVE, is_enhanced=False), Readiness.MISSING),
-        (FakeSearchIndexes(is_there=False), Readiness.MISSING),
-    ],
-)
-def test_an_index_tells_if_words_can_be_searched(
-    indexes: FakeSearchIndexes, known: Readiness
-) -> None:
-    assert readiness_of(indexes, [INDEX]) == {INDEX: known}
-
-
-@pytest.mark.parametrize(
     "error", [StoreUnavailable("GetIndex", "503"), ServiceRefused("GetIndex", "AccessDenied")]
 )
 def test_what_can_not_be_told_now_is_not_known(

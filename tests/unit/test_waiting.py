@@ -1,24 +1,14 @@
 """How long is waited, tried and left alone: paces, deadlines, pauses, tries and breakers."""
 
-import math
-
 import pytest
 
 from stackroom.aws.breaker import Breaker
-from stackroom.aws.simulated_pace import SimulatedPace
-from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.deadlines import Deadline
 from stackroom.errors import KnowledgeBaseUnavailable, RecordChanged
 from stackroom.ports.admission import Mode
-from stackroom.retries import random_pauses, retried
+from stackroom.retries import retried
 from stackroom.runs.backoff import until_first_look, until_next_look, until_next_try
 from tests.fakes.clock import FakeSeconds
-
-
-def test_a_simulated_aws_is_over_sooner_by_its_speed() -> None:
-    pace = SimulatedPace(20.0)
-
-    assert pace.here(4.0) == 0.2
-    assert pace.on_aws(0.2) == 4.0
 
 
 def test_a_deadline_to_come_lets_calls_begin_and_tells_what_is_left() -> None:
@@ -37,12 +27,6 @@ def test_a_deadline_that_has_passed_names_what_was_to_be_called(seconds: float) 
     with pytest.raises(KnowledgeBaseUnavailable, match="Retrieve answered DeadlinePassed"):
         deadline.check("Retrieve")
     assert (deadline.has_passed, deadline.left()) == (True, 0)
-
-
-def test_without_a_deadline_there_is_all_the_time() -> None:
-    NO_DEADLINE.check("Retrieve")
-
-    assert NO_DEADLINE.left() == math.inf
 
 
 def test_direct_calls_are_first_asked_for_after_two_seconds_and_a_job_after_ten() -> None:
@@ -103,17 +87,6 @@ def test_the_last_tries_error_is_raised_without_another_pause() -> None:
     with pytest.raises(RecordChanged, match="'b'"):
         retried(flaky, tries=2, pause=paused.append)
     assert (flaky.calls, paused) == (2, [0])
-
-
-def test_pauses_grow_to_their_longest(monkeypatch: pytest.MonkeyPatch) -> None:
-    slept: list[float] = []
-    monkeypatch.setattr("stackroom.retries.time.sleep", slept.append)
-    monkeypatch.setattr("stackroom.retries.random.uniform", lambda _least, most: most)
-
-    for attempt in range(5):
-        random_pauses(0.1, 0.5)(attempt)
-
-    assert slept == [0.1, 0.2, 0.4, 0.5, 0.5]
 
 
 @pytest.fixture
