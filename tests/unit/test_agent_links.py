@@ -13,16 +13,13 @@ from stackroom.agents.agents import MOST_AGENTS, AgentChanges, AgentDefinition, 
 from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
 from stackroom.agents.exchange import exported, imported
 from stackroom.agents.links import MOST_TOOLS, LinkChanges, Links, NewLink
-from stackroom.agents.tool_names import tool_name_of
 from stackroom.errors import (
     AgentLimitReached,
     AgentNotFound,
     KnowledgeBaseLinked,
     KnowledgeBaseNotFound,
-    NotKnowledgeBaseTool,
     ToolLimitReached,
     ToolNameTaken,
-    ToolNotFound,
     ValidationError,
 )
 from stackroom.model import CatalogStatus
@@ -132,21 +129,6 @@ def test_only_what_is_named_is_changed(house: House, agent: Agent) -> None:
     assert house.agents.get("alice", agent.id).available_tools == (expected,)
 
 
-def test_a_tool_of_another_type_is_not_changed_but_removed(house: House, agent: Agent) -> None:
-    other = OtherTool(id="t2", name="clock", description="The time", type="http")
-    house.agents.changed("alice", agent.id, lambda each: each.with_tools((other,)))
-
-    with pytest.raises(NotKnowledgeBaseTool, match=r"^Not a KB tool$"):
-        house.links.change("alice", agent.id, "t2", LinkChanges(default_top_k=1))
-    with pytest.raises(ToolNotFound):
-        house.links.change("alice", agent.id, "t3", LinkChanges(default_top_k=1))
-    house.links.remove("alice", agent.id, "t2")
-    with pytest.raises(ToolNotFound):
-        house.links.remove("alice", agent.id, "t2")
-
-    assert house.agents.get("alice", agent.id).available_tools == ()
-
-
 def test_an_agent_has_so_many_tools_and_a_user_so_many_agents(house: House, agent: Agent) -> None:
     full = tuple(
         OtherTool(id=f"t{n}", name=f"n{n}", description="", type="http") for n in range(MOST_TOOLS)
@@ -187,32 +169,6 @@ def test_what_is_available_is_ones_own_and_what_is_shared(house: House) -> None:
     assert [each.name for each in available.of_user("alice", limit=1, offset=1)] == ["Plans"]
     [plans] = [each for each in available.of_user("alice") if each.name == "Plans"]
     assert (plans.document_count, plans.chunk_count) == (3, None)
-
-
-@pytest.mark.parametrize(
-    ("knowledge_base", "name"),
-    [
-        ("R&D: Pläne!", "search_rd_plane"),
-        ("研究", "search_yanjiu"),
-        ("!!!", "search_"),
-        ("x" * 100, "search_" + "x" * 57),
-    ],
-)
-def test_a_tool_is_named_for_its_knowledge_base(knowledge_base: str, name: str) -> None:
-    assert tool_name_of(knowledge_base) == name
-
-
-def test_a_taken_name_gets_a_number_and_stays_short_enough() -> None:
-    long = "search_" + "x" * 57
-
-    assert tool_name_of("Plans", taken={"search_plans", "search_plans_2"}) == "search_plans_3"
-    assert tool_name_of("x" * 80, taken={long}) == long[:62] + "_2"
-
-
-@pytest.mark.parametrize("wrong", ["", "has space", "x" * 65, "a\n"])
-def test_a_name_that_no_model_takes_is_refused(wrong: str) -> None:
-    with pytest.raises(ValueError, match=r"tool_name|toolName"):
-        a_link(name=wrong)
 
 
 FILE = exported(an_agent())

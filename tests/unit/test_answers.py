@@ -422,21 +422,6 @@ def test_a_line_that_looks_like_the_tools_is_quoted(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line",
-    [
-        "The sources of the Nile are in Rwanda and Burundi.",
-        "1. Switch the pump off.",
-        "2. Read handbook.pdf, then ask your manager for 30 days.",
-        "- Rate: 3.5 percent",
-        "An error: rare, and never lost [1]",
-        "handbook.pdf has it on page 3.",
-    ],
-)
-def test_a_line_that_only_speaks_of_it_stays_as_it_is(line: str) -> None:
-    assert quoted(f"Yes.\n{line}\nNo.") == f"Yes.\n{line}\nNo."
-
-
-@pytest.mark.parametrize(
     ("text", "seen"),
     [
         ("a\u202egpj.exe\u202c", "agpj.exe"),

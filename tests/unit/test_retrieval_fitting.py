@@ -205,35 +205,6 @@ def test_the_passage_that_overflows_is_cut_and_what_comes_behind_is_left_out() -
     assert (selection.tokens, selection.omitted) == (450 + 145, 1)  # 578 characters are 145 tokens
 
 
-@pytest.mark.parametrize(("left", "is_begun"), [(99, False), (100, False), (101, True)])
-def test_a_passage_is_begun_only_if_more_than_a_hundred_tokens_are_left(
-    left: int, is_begun: bool
-) -> None:
-    selection = fitted(["x" * 400, SENTENCE * 100], 100 + left)
-
-    assert len(selection.fitted) == (2 if is_begun else 1)
-    assert selection.omitted == (0 if is_begun else 1)
-
-
-# 102 tokens are 408 characters: room for 405 and the mark. 80 % of the room are 324.
-@pytest.mark.parametrize(
-    ("sentence", "kept"),
-    [
-        (323, 400),  # too short: the last space instead
-        (324, 400),  # 80 %, and not beyond
-        (325, 325),
-        (399, 399),
-    ],
-)
-def test_a_sentence_s_end_counts_beyond_four_fifths_of_the_room(sentence: int, kept: int) -> None:
-    text = f"{'x' * (sentence - 1)}. "
-    text += "y" * (400 - len(text)) + " " + "z" * 50
-
-    [content] = contents(fitted([text], 102))
-
-    assert content == text[:kept] + "..."
-
-
 @pytest.mark.parametrize(("ends_at", "kept"), [(405, 405), (406, 397)])
 def test_the_mark_counts_and_the_text_ends_before_it(ends_at: int, kept: int) -> None:
     opening = "x" * 396 + ". "
@@ -243,34 +214,6 @@ def test_the_mark_counts_and_the_text_ends_before_it(ends_at: int, kept: int) ->
 
     assert contents(selection) == [text[:kept] + "..."]
     assert selection.tokens == (102 if kept == 405 else 100)
-
-
-@pytest.mark.parametrize("text", ["x" * 500, "\n \n" + "x" * 500])
-def test_a_text_without_a_space_in_it_is_not_cut(text: str) -> None:
-    selection = fitted([text, "Ox."], 102)
-
-    assert (selection.fitted, selection.omitted, selection.tokens) == ((), 2, 0)
-
-
-@pytest.mark.parametrize(
-    ("sentence", "behind"),
-    [
-        ("年次休暇は三十日です。", "次の文"),
-        ("「年次休暇は三十日です。」", "次の文"),
-        ('She said "leave is 30 days."', " And so"),
-        ("« Trente jours… »", " Et puis"),
-        ("Leave", "\n\nTravel"),
-        ("Leave", "\n \t\nTravel"),
-    ],
-)
-def test_a_sentence_ends_as_it_is_written(sentence: str, behind: str) -> None:
-    # Beyond 80 % of a room of 405 characters, and behind it there is no other end but of words.
-    before = "x" * (380 - len(sentence)) + " "
-    text = before + sentence + behind + "z" * 10 + " z" * 200
-
-    [content] = contents(fitted([text], 102))
-
-    assert content == before + sentence.removesuffix(" »") + "..."
 
 
 @pytest.mark.parametrize(
@@ -286,14 +229,6 @@ def test_the_newer_comes_first_however_its_date_is_written(now: str, earlier: st
     found = [excerpt("old", uploaded_at=earlier), excerpt("new", uploaded_at=now)]
 
     assert order(found, Priority.RECENCY) == "no"
-
-
-@pytest.mark.parametrize("date", [None, "soon", 20260630, ["2026-06-30"]])
-def test_what_has_no_date_that_can_be_read_is_older_than_all(date: object) -> None:
-    found = [excerpt("x", uploaded_at=date), excerpt("y"), excerpt("z", uploaded_at="0001-01-01")]
-
-    assert order(found, Priority.RECENCY) == "zxy"
-    assert order(found, Priority.BALANCED) == "xyz"  # all are nothing but their score
 
 
 @pytest.mark.parametrize("score", [1.0, float("inf")])

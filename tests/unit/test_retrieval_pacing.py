@@ -95,14 +95,6 @@ def test_it_is_not_calm_while_somebody_waits_or_half_of_the_rate_is_asked_for() 
     assert is_calm(busy, rate=RATE, now=NOW + 2)
 
 
-def test_a_clock_that_is_behind_gives_nothing_back() -> None:
-    turn = turn_of(
-        replace(FULL, free=5.0), "a", rate=RATE, now=NOW - 30, is_waiting=False, longest=2.0
-    )
-
-    assert (turn.turns.at, turn.turns.free) == (NOW, 4.0)
-
-
 def test_no_user_id_stands_in_the_ledger() -> None:
     assert "alice" not in digest_of("alice")
     assert digest_of("alice") != digest_of("bob")
@@ -317,7 +309,3 @@ def test_what_fails_otherwise_is_asked_once_more_where_nobody_else_repeats(
         world.ask()
 
     assert world.store.asked == asked
-
-
-def test_a_failure_that_passes_costs_no_answer() -> None:
-    assert World(failure(), repeats_failures=True).ask() == Retrieved(passages=())

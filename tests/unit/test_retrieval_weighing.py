@@ -1,19 +1,16 @@
 """How strongly passages speak to a question: words, scores, order, and what is too little."""
 
-import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from stackroom.ports.retrieval import Passage, Search
 from stackroom.retrieval.asking import Reply
 from stackroom.retrieval.calibrations import CALIBRATIONS, Calibration
 from stackroom.retrieval.fusion import fused
 from stackroom.retrieval.marking import marked_pieces
-from stackroom.retrieval.passages import distinct, estimated_tokens
+from stackroom.retrieval.passages import distinct
 from stackroom.retrieval.weighing import Weighed, weighed
 from stackroom.retrieval.words import matched, words_of
 
@@ -49,26 +46,9 @@ def test_words_match_whatever_their_form_and_script(question: str, text: str) ->
     assert matching(question, text, "something else") == [True, False]
 
 
-@pytest.mark.parametrize(
-    "question", ["", "🙂", '" OR "', "NEAR(a b)", "a* NOT b", "__", "\0", "\ud800"]
-)
-def test_what_has_no_word_or_looks_like_a_query_matches_nothing(question: str) -> None:
-    assert matching(question, *PUMPS) == [False, False, False]
-
-
 def test_a_question_is_about_the_words_that_it_is_not_asked_with() -> None:
     assert words_of("How often is the pump, the PUMP, greased?") == ["often", "pump", "greased"]
     assert words_of("who is it") == ["who", "is", "it"]
-
-
-@pytest.mark.parametrize(
-    ("question", "missing"),
-    [("pump stolen", 0.5), ("stolen", 1), ("how is it?", 1 / 3), ("pump 年次休暇", 0), ("", 0)],
-)
-def test_words_that_stand_nowhere_are_missing_in_scripts_that_have_words(
-    question: str, missing: float
-) -> None:
-    assert matched(question, ["how the pump is greased"]).missing == pytest.approx(missing)
 
 
 def test_a_rare_word_is_more_of_the_question_than_one_that_many_passages_have() -> None:
@@ -116,13 +96,6 @@ def test_marks_of_our_own_in_a_text_mark_nothing() -> None:
     assert [each.text for each in pieces if each.is_marked] == ["pump"]
 
 
-@given(st.text(max_size=60), st.text(max_size=200))
-def test_the_pieces_are_the_text(question: str, text: str) -> None:
-    whole = "".join(each.text for each in marked_pieces(question, text))
-
-    assert whole == re.sub("[\x00\x02\x03]", " ", text).encode(errors="replace").decode()
-
-
 def test_the_first_copy_of_a_text_is_kept_and_the_same_text_of_another_file_too() -> None:
     found = [
         Passage(text="same", score=0.3, uri="s3://d/a"),
@@ -142,11 +115,6 @@ def test_what_scores_less_than_was_asked_for_is_left_out() -> None:
     found = [Passage(text=f"{score}", score=score, uri="s3://d/a") for score in (0.3, 0.5, 0.49)]
 
     assert [passage.score for passage in distinct(found, min_score=0.49)] == [0.5, 0.49]
-
-
-@pytest.mark.parametrize(("text", "tokens"), [("", 0), ("five5", 2), ("Größe", 2)])
-def test_four_characters_of_whatever_kind_are_a_token(text: str, tokens: int) -> None:
-    assert estimated_tokens(text) == tokens
 
 
 CALIBRATION = Calibration(least={Search.HYBRID: 0.4, Search.RANKED: 0.3})
@@ -273,9 +241,3 @@ def test_what_a_model_has_read_scores_what_it_says_and_comes_in_that_order() -> 
         ("a", 0.2),
         ("b", 0.1),
     ]
-
-
-def test_passages_without_text_are_no_evidence() -> None:
-    evidence = weigh(reply(passage("", 0.9)))
-
-    assert (evidence.passages, evidence.best) == ((), None)
