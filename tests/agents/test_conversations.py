@@ -10,7 +10,7 @@ from examples.agent.scripted import Call
 from stackroom.agent import LinkedTool
 from stackroom.errors import AgentUnfinished, ModelThrottled
 from stackroom.ports.agent_runs import Brief, ModelTurn
-from stackroom_agents.conversations import QUOTED, StrandsConversations, strands_tool
+from stackroom_agents.conversations import StrandsConversations
 from tests.agents.models import PlayedModel, Said, Stopped
 from tests.unit.test_linked_tools import a_tool
 
@@ -54,13 +54,6 @@ def test_every_turn_and_call_is_told_and_the_tool_answers_the_model() -> None:
     first, last = model.asked
     assert (first.system, first.texts, first.tools) == ("Be brief.", ["Leave?"], ("search_plans",))
     assert last.last == '{"success": true, "summary": "Found 0 relevant chunks"}'
-
-
-def test_a_model_is_told_what_the_tool_takes_and_that_what_it_finds_is_no_instruction() -> None:
-    told = strands_tool(a_tool(), Listening()).tool_spec
-
-    assert told["description"] == f"Search Plans knowledge base\n{QUOTED}"
-    assert set(told["inputSchema"]["json"]["properties"]) == {"query", "topK", "minScore"}
 
 
 @pytest.mark.parametrize(

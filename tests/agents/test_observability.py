@@ -9,7 +9,6 @@ from collections.abc import Iterator
 import pytest
 from botocore.exceptions import ClientError
 
-import stackroom_agents.batch_handler as function
 from examples.agent.scripted import Call
 from stackroom.errors import StackroomError
 from tests.agents.batch_world import BUCKET, World, data, messages
@@ -152,20 +151,3 @@ def test_observed_each_search_is_told_and_each_knowledge_base_that_answered_is_c
     assert (latency.name, latency.unit) == ("RetrievalLatency", "Milliseconds")
     assert latency.dimensions == of
     assert 50 <= latency.values[0] < 5000
-
-
-def test_what_a_tool_raises_is_still_told_of_and_observed_by_its_library_itself(
-    asked_world: World,
-) -> None:
-    strands = logging.getLogger("strands")
-    before = (strands.level, list(strands.handlers), strands.propagate)
-    asked_world.set(ENABLE_OBSERVABILITY="true")
-    function.agent()
-    assert (strands.level, strands.handlers, strands.propagate) == before
-    asked_world.set(ENABLE_OBSERVABILITY="")
-
-    asked_world.ask(data(SECRET))
-
-    lines = asked_world.printed.lines("a library tells of something")
-    assert "RuntimeError" in {each.get("error_type") for each in lines}
-    assert {each["logger"].partition(".")[0] for each in lines} == {"strands"}

@@ -7,7 +7,6 @@ from typing import Any
 import boto3
 import pytest
 from moto import mock_aws
-from pydantic import ValidationError
 
 from functions.inspect import handler as function
 from stackroom.aws import session
@@ -79,15 +78,6 @@ def test_a_scanned_pdf_is_a_defect_unless_images_are_parsed(
     else:
         assert "it may be a scan, and this deployment reads no images" in str(reason(key, etag))
         assert place_map is None
-
-
-def test_a_value_of_parses_images_that_is_none_is_told_by_name(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("PARSES_IMAGES", "sometimes")
-
-    with pytest.raises(ValidationError, match="parses_images"):
-        function.InspectSettings.from_env()
 
 
 def document_id(key: str) -> str:

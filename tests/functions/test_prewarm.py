@@ -91,21 +91,6 @@ def test_what_the_tools_print_tells_that_it_is_not_idle(
     assert len(searches(pipeline)) - before == times
 
 
-def test_an_answer_from_a_catalog_is_a_question_too(
-    pipeline: Pipeline, tools: Tools, prewarm: Prewarm, printed: Printed
-) -> None:
-    catalog_id = tools.create()
-    tools.index(catalog_id, "leave.txt", "Annual leave is thirty days.")
-    tools.call("query_catalog", query="How long is annual leave?", catalog_id=catalog_id)
-    for figure in printed.figures("ToolLatency"):
-        published(figure, ago=timedelta(minutes=1))
-    before = len(searches(pipeline))
-
-    prewarm()
-
-    assert len(searches(pipeline)) == before
-
-
 def test_a_knowledge_base_that_fails_is_told_in_the_log(
     pipeline: Pipeline, prewarm: Prewarm, printed: Printed
 ) -> None:
