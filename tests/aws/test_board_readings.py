@@ -30,23 +30,6 @@ def test_a_body_has_alarms_and_graphs_and_says_how_far_back() -> None:
     assert told.widgets == (Widget(title="A", alarms=("Late",)),)
 
 
-def test_dots_stand_for_what_the_line_before_has_there() -> None:
-    widget = a_widget(
-        ["AWS/SQS", "Age", "QueueName", "one", {"stat": "Maximum"}],
-        [".", "Size", ".", "."],
-        ["...", "two", {"period": 60}],
-    )
-
-    told = [
-        (each.name, dict(each.dimensions), each.statistic, each.period) for each in widget.lines
-    ]
-    assert told == [
-        ("Age", {"QueueName": "one"}, "Maximum", 300),
-        ("Size", {"QueueName": "one"}, "Average", 300),
-        ("Size", {"QueueName": "two"}, "Average", 60),
-    ]
-
-
 class CloudWatch:
     """Answers in pages what it was made with, by the id of the query."""
 
@@ -97,15 +80,6 @@ def test_all_lines_are_asked_for_and_the_visible_ones_are_told_over_all_pages() 
 
     assert Readings(aws, T[0], T[3]).of(RATE) == [Reading("%", {T[0]: 1.0, T[1]: 2.0})]
     assert {each["Id"] for each in aws.asked} == {"rate", "all", "hits", "misses"}
-
-
-def test_a_search_is_told_by_the_labels_that_cloudwatch_has_made() -> None:
-    widget = a_widget([{"id": "s", "expression": "SEARCH('x')", "label": "${PROP('Dim.kind')}"}])
-    aws = CloudWatch({"s": [a_series("orphan", (T[0], 1.0)), a_series("stray", (T[0], 2.0))]})
-
-    told = Readings(aws, T[0], T[3]).of(widget)
-
-    assert told == [Reading("orphan", {T[0]: 1.0}), Reading("stray", {T[0]: 2.0})]
 
 
 def test_what_cloudwatch_does_not_work_out_says_so_in_its_line_alone() -> None:

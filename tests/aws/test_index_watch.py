@@ -1,9 +1,6 @@
 """An index of S3 Vectors: what GetIndex says of it, how it is changed, and how it is watched."""
 
 import logging
-import threading
-import time
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
 
@@ -113,21 +110,6 @@ def test_an_index_that_is_being_built_or_not_told_of_is_not_ready_and_looked_up_
     assert told == [building, building, classic, classic, "GetIndex answered AccessDeniedException"]
 
 
-@pytest.mark.parametrize(
-    ("search", "answer"),
-    [
-        (Search.SEMANTIC, an_index({**SEARCHABLE, "status": "BUILDING"})),
-        (Search.TEXT, an_index(dimension=512, distanceMetric="euclidean")),
-    ],
-)
-def test_only_what_the_search_needs_is_wanted(
-    client: Any, stubber: Stubber, clock: FakeSeconds, search: Search, answer: dict[str, Any]
-) -> None:
-    stubber.add_response("get_index", answer)
-
-    assert watching(client, clock, search).why_not() is None
-
-
 def test_the_operator_is_told_once_in_a_while_and_of_each_reason(
     client: Any, stubber: Stubber, clock: FakeSeconds, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -162,31 +144,6 @@ def test_an_index_that_refused_is_looked_up_before_the_next_search(
 
     assert watch.why_not() == "it is in CLASSIC mode, not ENHANCED"
     assert "QueryVectors answered ValidationException" in caplog.text
-
-
-def test_of_several_who_ask_at_once_one_looks_it_up(clock: FakeSeconds) -> None:
-    start = threading.Barrier(8)
-
-    class Slow:
-        asked = 0
-
-        def get_index(self, **_: object) -> dict[str, Any]:
-            self.asked += 1
-            time.sleep(0.1)
-            return an_index()
-
-    slow = Slow()
-    watch = watching(slow, clock)
-
-    def ask() -> str | None:
-        start.wait()
-        return watch.why_not()
-
-    with ThreadPoolExecutor(8) as threads:
-        told = [each.result() for each in [threads.submit(ask) for _ in range(8)]]
-
-    assert told == [None] * 8
-    assert slow.asked == 1
 
 
 TEXT = "AMAZON_BEDROCK_TEXT"

@@ -9,7 +9,6 @@ from botocore.stub import Stubber
 from stackroom.aws.bedrock_entries import BedrockSettings
 from stackroom.aws.guardrail import Guardrail
 from stackroom.aws.linked import linked_retrieval
-from stackroom.aws.linked_entries import ToolsOwnSettings
 from stackroom.aws.linked_settings import LinkedKnowledgeBasesInvalid, linked_settings
 from stackroom.aws.retrieve_models import Attribute, ImplicitFilter, Reranking
 from stackroom.aws.retrieve_options import RetrieveOptions
@@ -87,15 +86,6 @@ def test_an_entry_says_all_that_retrieve_can_be_told() -> None:
     assert settings.number_of_results == 100
     assert settings.guardrail == Guardrail(id="gr1", version="3")
     assert settings.groups_in == "readers"
-
-
-def test_an_entry_with_a_tool_of_its_own_may_say_anything_more() -> None:
-    [settings] = linked_settings(
-        json.dumps([{**ENTRY, "retrievalTool": "search_parts", "endpoint": "https://parts"}])
-    )
-
-    assert isinstance(settings, ToolsOwnSettings)
-    assert settings.retrieval_tool == "search_parts"
 
 
 @pytest.mark.parametrize(
@@ -251,13 +241,6 @@ def test_an_endpoint_of_a_collection_is_taken() -> None:
     for endpoint in (f"https://{AOSS}", f"https://{AOSS}:443/", "http://127.0.0.1:9200/docs"):
         entry = {**COLLECTION, "collectionEndpoint": endpoint}
         assert len(linked_settings(json.dumps([entry]))) == 1
-
-
-def test_a_member_that_is_said_twice_is_refused() -> None:
-    entry = json.dumps(COLLECTION).replace('"tenancy"', '"tenancy": "user", "tenancy"')
-
-    with pytest.raises(LinkedKnowledgeBasesInvalid, match="'tenancy' stands twice in one object"):
-        linked_settings(f"[{entry}]")
 
 
 SERVICE = "bedrock-agent-runtime"  # of the fixture `client`

@@ -221,20 +221,6 @@ def test_an_index_that_opensearch_mapped_by_itself_is_compared_by_its_keywords(
         _texts(collection, Compares("domain", Comparison.NOT_EQUALS, "x" * 257))
 
 
-def test_an_attribute_that_came_later_is_heard_of(
-    filled: Collection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    knowledge_base = _knowledge_base(filled)
-    before = knowledge_base.retrieve("a question", Has("late", "yes"), 3).passages
-    late = _document("late", (1.0, 0.0), {"late": "yes"})
-    filled.client("writer").index(index="docs", body=late)
-
-    monkeypatch.setattr("stackroom.aws.opensearch.knowledge_base._BELIEVED", 0.0)
-    after = knowledge_base.retrieve("a question", Has("late", "yes"), 3).passages
-
-    assert ([each.text for each in before], [each.text for each in after]) == ([], ["late"])
-
-
 def test_hybrid_finds_by_words_what_is_far_in_meaning_and_tells_how_far(
     filled: Collection,
 ) -> None:

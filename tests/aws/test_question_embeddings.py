@@ -2,11 +2,9 @@
 
 import io
 import json
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from subprocess import run
 from typing import Any
 
 import pytest
@@ -19,13 +17,11 @@ from stackroom.aws.embedding_cache import RedisEmbeddingCache
 from stackroom.aws.embeddings import BedrockEmbeddings
 from stackroom.aws.question_embeddings import (
     QuestionEmbeddings,
-    embedding_cache,
     get_embedding,
 )
 from stackroom.aws.redis_url import redis_url
 from stackroom.aws.settings import SearchSettings
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
-from stackroom.retrieval.embeddings import MemoryEmbeddingCache
 from tests.valkey import valkey_server
 
 SERVICE = "bedrock-runtime"  # of the fixture `client`
@@ -168,29 +164,6 @@ def test_a_tenant_is_told_of_what_this_tenant_asked_before(
 def test_another_provider_is_refused(titan: Titan) -> None:
     with pytest.raises(SearchRefused, match="'openai' provides no embeddings; allowed: 'bedrock'"):
         get_embedding("leave", "text-embedding-3", "openai", client=titan.client)
-
-
-@pytest.mark.processes
-def test_without_a_url_redis_is_not_even_imported() -> None:
-    code = (
-        "import sys, stackroom.aws.question_embeddings as made; made.embedding_cache();"
-        " print([name for name in sys.modules if name.split('.')[0] == 'redis'])"
-    )
-
-    ended = run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={})
-
-    assert ended.stdout == "[]\n"
-
-
-def test_without_the_package_the_process_keeps_them_and_the_log_says_so(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:9/1")  # which no other test has
-    monkeypatch.delitem(sys.modules, "stackroom.aws.embedding_cache", raising=False)
-    monkeypatch.setitem(sys.modules, "redis", None)
-
-    assert isinstance(embedding_cache(), MemoryEmbeddingCache)
-    assert caplog.messages == ["REDIS_URL is of no use without the package redis"]
 
 
 def test_a_url_of_redis_is_taken_and_not_shown_and_without_one_there_is_none() -> None:

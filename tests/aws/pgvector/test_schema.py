@@ -51,19 +51,6 @@ def test_made_again_all_stays_as_it_is(database: Database) -> None:
     assert match.content == "kept"
 
 
-def test_a_schema_of_any_name_has_tables_of_its_own(own_database: Database) -> None:
-    own_database.put("elsewhere")
-    tables = Tables(schema='a "strange" name')
-    with own_database.as_superuser() as connection:
-        create(connection, tables, dimensions=1024)
-
-    there = own_database.repository.__class__(
-        connections=own_database.reading, dimensions=1024, tables=tables
-    )
-
-    assert there.search_similar("handbook", (1.0,) * 1024) == ()
-
-
 @pytest.mark.parametrize(
     ("asked", "why"),
     [
