@@ -1,6 +1,8 @@
 """The function of a batch agent, asked directly."""
 
 import json
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -349,6 +351,18 @@ def test_a_function_that_is_set_up_wrongly_says_which_variable(
     assert "a secret" not in str(raised.value)
 
 
+def test_a_prompt_that_is_none_is_refused_but_a_blank_one_beside_knowledge_bases(
+    world: World,
+) -> None:
+    for wrong, why in ((b"a" * (1024**2 + 1), "at most 1,048,576"), (b" \r\n", "is no text in it")):
+        world.put("prompt.txt", wrong)
+        with pytest.raises(AgentMisconfigured, match=why):
+            function.agent()
+
+    world.set(KNOWLEDGE_BASES_CONFIG=configured(LAWS))
+    assert LAWS["name"] in function.agent().turns.system_prompt
+
+
 def test_a_tool_of_an_asset_is_called_and_prompt_and_tools_are_read_once(world: World) -> None:
     world.put("tools/abc.zip", zipped({"echo.py": ECHO}))
     world.set(TOOLS_CONFIG=_asset("tools/abc.zip", zip=True))
@@ -363,6 +377,36 @@ def test_a_tool_of_an_asset_is_called_and_prompt_and_tools_are_read_once(world: 
     assert [each.last for each in model.asked[1::2]] == ["echo of it"] * 2
 
 
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (["retrieve-from-knowledge-base"], "Stackroom's own is called that"),
+        (["tell-time", "tell_time"], "tool 'tell_time'.*there is 'tell-time', too"),
+    ],
+)
+def test_names_that_strands_takes_for_the_same_are_told_when_the_function_starts(
+    world: World, names: list[str], told: str
+) -> None:
+    of_each = [ECHO.replace("@tool", f"@tool(name={name!r})") for name in names]
+    text = "\n".join(each.replace("echo(", f"echo_{at}(") for at, each in enumerate(of_each))
+    world.put("tools/a.py", text.encode())
+    world.set(TOOLS_CONFIG=_asset("tools/a.py"), KNOWLEDGE_BASES_CONFIG=configured(LAWS))
+
+    with pytest.raises(AgentMisconfigured, match=told):
+        function.agent()
+
+
 def _asset(key: str, *, zip: bool = False) -> str:  # noqa: A002 - as its member is called
     entry: dict[str, Any] = {"bucketName": BUCKET, "key": key, "isFile": not zip}
     return json.dumps([{**entry, "isZipArchive": zip}])
+
+
+@pytest.mark.processes
+def test_to_import_it_takes_no_variable_and_makes_no_call() -> None:
+    code = "import socket; socket.socket.connect = None; import stackroom_agents.batch_handler"
+
+    ended = subprocess.run(
+        [sys.executable, "-c", code], env={}, capture_output=True, text=True, check=False
+    )
+
+    assert ended.returncode == 0, ended.stderr

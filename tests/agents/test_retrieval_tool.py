@@ -203,11 +203,12 @@ class World:
 
     def __init__(self) -> None:
         self.knowledge_base = FakeKnowledgeBase()
+        self.place_maps = FakePlaceMaps()
         self.retrieval = Retrieval(
             pool={"KB1": self.knowledge_base},
             catalogs=FakeCatalogs(),
             documents=AllStaying(),
-            place_maps=FakePlaceMaps(),
+            place_maps=self.place_maps,
         )
 
     def ask(self, given: object, state: dict[str, Any]) -> dict[str, Any]:
@@ -242,6 +243,19 @@ def test_passages_are_quoted_each_under_its_source(world: World) -> None:
     assert answer["metadata"]["knowledge_bases_queried"] == ["KB1"]
 
 
+def test_a_passage_of_two_files_is_shown_once_under_both_with_their_sections(world: World) -> None:
+    world.knowledge_base.put("Annual leave is 30 days.", filename="a.md", score=0.9)
+    world.knowledge_base.put("Annual leave is 30 days.", filename="b.md", score=0.8)
+    for name in "ab":
+        world.place_maps.put_sections(f"doc-{name}.md", {"Time off": "Annual leave is 30 days."})
+
+    told = text_of(world.ask({"query": "annual leave"}, ALICE))
+
+    assert "1. a.md (section Time off), doc-a.md in cat-1, score 0.90" in told
+    assert "The same stands in b.md (section Time off)." in told
+    assert told.count("> Annual leave is 30 days.") == 1
+
+
 def test_what_did_not_fit_is_said_too(world: World) -> None:
     world.knowledge_base.put("annual leave", filename="leave.txt", score=0.9)
     world.knowledge_base.put("annual " * 60, score=0.8)
@@ -274,6 +288,19 @@ def test_a_call_leaves_one_line_that_names_what_was_shown_and_tells_no_text(
 
 
 BOTH = linked_settings(configured(LAWS, NEWS))
+
+
+@pytest.mark.parametrize(
+    "users",
+    [
+        b"Line one.\r\nLine two.\r\n",
+        "\N{BYTE ORDER MARK}Grüße, 日本語, 👋🏽".encode(),
+        b"nul \x00 and \x1b escape",
+    ],
+)
+def test_the_users_bytes_come_first_and_are_all_there(users: bytes) -> None:
+    assert system_prompt(users, BOTH).encode().startswith(users)
+    assert system_prompt(users, ()).encode() == users
 
 
 def test_each_knowledge_base_is_told_with_the_tool_and_how_to_use_it() -> None:

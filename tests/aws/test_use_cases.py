@@ -1,6 +1,8 @@
 """From a function's settings to its use cases, and what is said where a setting is wanting."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -116,6 +118,24 @@ def test_a_use_case_without_its_setting_names_the_variable(
         asked(use_cases(settings))
 
 
+@pytest.mark.processes
+def test_a_search_imports_nothing_of_the_ingestion() -> None:
+    code = f"""
+import sys
+from functions.retrieve.handler import RetrieveSettings
+from stackroom.aws.use_cases import UseCases
+UseCases.of(RetrieveSettings.from_env({VARIABLES!r}), client=lambda service: service).retrieval
+print(*(name for name in sys.modules if name.startswith("stackroom.")))
+"""
+
+    ran = subprocess.run([sys.executable, "-c", code], check=True, text=True, capture_output=True)
+
+    imported = ran.stdout.split()
+    assert "stackroom.retrieval.search" in imported
+    for other in ("uploads", "ingestion", "deletions", "audits", "runs", "aws.documents"):
+        assert not [name for name in imported if name.startswith(f"stackroom.{other}")]
+
+
 def test_a_knowledge_base_is_made_by_the_type_of_its_member(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -134,6 +154,25 @@ def test_a_knowledge_base_is_made_by_the_type_of_its_member(
     assert isinstance(found_in(pool["S1"]), FakeKnowledgeBase)
     assert isinstance(found_in(left), BedrockKnowledgeBase)  # it has left the pool
     assert [each.knowledge_base_id for each in made_of] == ["S1"]
+
+
+def test_an_unknown_type_is_named_with_those_that_are_allowed() -> None:
+    pool = json.dumps([{**MEMBER, "type": "SHELF"}])
+
+    with pytest.raises(ValidationError) as refused:
+        RetrieveSettings.from_env({**VARIABLES, "KB_POOL": pool})
+
+    [problem] = refused.value.errors(include_input=False)
+    assert problem["loc"] == ("kb_pool",)
+    assert "a knowledge base of type 'SHELF'; allowed: 'BEDROCK', 'MANAGED'" in problem["msg"]
+
+
+def test_a_member_may_be_told_with_more_than_is_read_of_it() -> None:
+    pool = json.dumps([{**MEMBER, "colour": "green"}])
+
+    read = RetrieveSettings.from_env({**VARIABLES, "KB_POOL": pool}).kb_pool
+
+    assert read == (PoolMember.model_validate({**MEMBER, "type": "BEDROCK"}),)
 
 
 def found_in(knowledge_base: object) -> object:

@@ -83,3 +83,10 @@ def test_scores_that_do_not_compare_are_ordered_by_rank_and_it_is_said(
     metadata = success(answer)["metadata"]
     assert isinstance(metadata, dict)
     assert metadata["ordered_by"] == "rank"
+
+
+def test_of_one_knowledge_base_nothing_is_said_since_its_own_order_stands() -> None:
+    answer = search(base("A", [0.4, 0.6]))
+
+    assert answer.ordered_by is None
+    assert "ordered_by" not in str(success(answer)["metadata"])
