@@ -129,18 +129,6 @@ def test_a_crash_answers_the_invocation_it_interrupts_and_who_died_idle_is_repla
     assert answer(function)["process"] != served["process"]
 
 
-def test_a_handler_that_can_not_be_loaded_fails_every_invocation_with_the_reason(
-    make: Make,
-) -> None:
-    for handler, error_type in {
-        "tests.gateway.no_such_module.handler": "Runtime.ImportModuleError",
-        "tests.gateway.echo_function.no_such_function": "Runtime.HandlerNotFound",
-    }.items():
-        function = make(handler=handler)
-
-        assert [error(function)["errorType"] for _ in range(2)] == [error_type, error_type]
-
-
 def test_an_environment_is_broken_before_its_failed_import_is_told() -> None:
     api = RuntimeApi()
 
@@ -151,19 +139,6 @@ def test_an_environment_is_broken_before_its_failed_import_is_told() -> None:
     assert outcome.failed
     assert api.broken  # so that it isn't handed the next invocation while it exits
     api.close()
-
-
-def test_closing_ends_busy_and_idle_processes(make: Make, tmp_path: Path) -> None:
-    function = make(timeout_seconds=3600)
-    idle = answer(function)["process"]
-
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        busy = pool.submit(error, function, do="sleep", seconds=3600)
-        wait_until(lambda: "asleep" in (tmp_path / "logs" / "echo.log").read_text())
-        function.close()
-
-    assert busy.result()["errorType"] == "Runtime.ExitError"
-    wait_until(lambda: not is_running(idle))
 
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])

@@ -1,6 +1,5 @@
 """Cedar at the gateway: who may call and see which tool, with which arguments."""
 
-import json
 from typing import Any
 
 import pytest
@@ -171,10 +170,3 @@ def test_a_subject_is_a_name_whatever_it_says(subject: str) -> None:
 
     assert denial(only_alice, claims={**ALICE, "sub": subject}) == DEFAULT
     assert not engine(only_alice).shows({**ALICE, "sub": subject}, TOOL)
-
-
-def test_claims_that_are_no_text_are_tags_of_their_json() -> None:
-    claims = {**ALICE, "exp": 17, "cognito:groups": ["staff", "legal"]}
-    tags = 'principal.getTag("exp") == "17" && principal.getTag("cognito:groups") == '
-
-    assert denial(a_permit(when=tags + json.dumps('["staff", "legal"]')), claims=claims) is None

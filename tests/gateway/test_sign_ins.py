@@ -70,17 +70,6 @@ def test_beyond_what_is_kept_the_session_longest_unused_is_forgotten(
     assert sign_ins.session(two) is None
 
 
-def test_beyond_what_is_kept_the_redirect_longest_unregistered_is_forgotten(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "_MAX_REDIRECTS", 2)
-    sign_ins = opened(tmp_path)
-    for redirect in ("a:/", "b:/", "a:/", "c:/"):
-        sign_ins.register([redirect])
-
-    assert opened(tmp_path).redirects() == ["a:/", "c:/"]
-
-
 def test_the_file_is_its_owners_alone_and_tells_no_token(tmp_path: Path) -> None:
     sign_ins = opened(tmp_path)
     token = sign_ins.begin(a_session())
