@@ -1,6 +1,5 @@
 """Agents and the knowledge bases linked to them, in the builder: in one window, and in two."""
 
-import re
 import time
 
 from playwright.sync_api import Route, expect
@@ -71,30 +70,6 @@ def _late(route: Route) -> None:
     answer = route.fetch(max_redirects=0)
     time.sleep(0.3)
     route.fulfill(response=answer)
-
-
-def test_an_exported_agent_is_imported_again_as_it_was(signed_in: SignedIn) -> None:
-    una = signed_in("una-exports")
-    make(una, "Kept")
-    agent = make_agent(una, "R&D: Pläne! 計画")
-    quick_add(una, agent, "Kept")
-    una.page.get_by_label("Prompt").fill("First.\nSecond: “quoted” & <b>.")
-    una.page.get_by_role("button", name="Save").click()
-    expect(una.page.get_by_label("Prompt")).to_have_value("First.\nSecond: “quoted” & <b>.")
-
-    with una.page.expect_download() as download:
-        una.page.get_by_role("button", name="Export").click()
-    page = una.open("/agents")
-    page.get_by_role("button", name="Import").click()
-    page.get_by_label("File").set_input_files(download.value.path())
-    expect(page.get_by_label("Or paste its text")).to_have_value(re.compile("stackroom-agent"))
-    page.get_by_role("dialog").get_by_role("button", name="Import").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("R&D: Pläne! 計画")
-
-    assert page.url.removeprefix(una.url) != agent
-    with page.expect_download() as again:
-        page.get_by_role("button", name="Export").click()
-    assert again.value.path().read_bytes() == download.value.path().read_bytes()
 
 
 def test_who_links_on_a_page_of_before_loses_nobodys_tool(

@@ -8,7 +8,6 @@ from pathlib import Path
 from playwright.sync_api import Locator, Page, Route, expect
 
 from stackroom_local.state import Instance
-from tests.browser.builders import make_agent
 from tests.browser.conftest import SignedIn
 from tests.browser.test_catalogs import make
 from tests.browser.visitors import Visitor, answer_issuer
@@ -78,30 +77,6 @@ def test_what_is_typed_outlives_the_session(signed_in: SignedIn) -> None:
 
     expect(page.get_by_role("heading", level=1)).to_have_text("Lagoons")
     expect(page.get_by_text(TYPED)).to_be_visible()
-
-
-def test_a_page_on_which_nothing_is_typed_asks_for_a_sign_in_itself(signed_in: SignedIn) -> None:
-    visitor = signed_in("ben-of-sessions")
-
-    visitor.page.context.clear_cookies()
-    visitor.page.get_by_role("button", name="New catalog").click()
-
-    visitor.page.wait_for_url(f"{visitor.url}/sign-in?return_to=%2Fcatalogs")
-
-
-def test_a_page_on_which_something_is_typed_stays_when_a_look_finds_the_session_over(
-    signed_in: SignedIn,
-) -> None:
-    visitor = signed_in("ben-of-sessions")
-    make_agent(visitor, "Keeper")
-    page = visitor.page
-    fill(page, {"Prompt": TYPED})
-
-    page.context.clear_cookies()
-    page.get_by_role("button", name="Add Knowledge Base").click()
-
-    expect(page.locator("#problems")).to_contain_text("your session is over")
-    expect_typed(page, {"Prompt": TYPED})
 
 
 def test_a_file_that_does_not_come_through_is_sent_again_by_a_click(

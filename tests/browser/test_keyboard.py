@@ -11,14 +11,6 @@ from tests.browser.conftest import SignedIn
 from tests.browser.visitors import PATIENCE, Visitor
 
 QUESTION = "When does the night boat leave?"
-# Before anything else runs on the page: no hand is faster.
-_SENT_WHEN_IT_SHOWS = """() => new MutationObserver((_, observer) => {
-  const field = document.querySelector("dialog[open] input[name=name]");
-  if (!field) return;
-  observer.disconnect();
-  field.value = "no/slash";
-  field.form.requestSubmit();
-}).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["open"] })"""
 
 _FURTHEST = 60  # presses of Tab: more than any page here has places
 
@@ -208,19 +200,6 @@ def delete_all(keys: Keys) -> None:
     expect(keys.page.locator("body")).not_to_contain_text("Night boats")
 
 
-def test_the_first_place_of_a_page_leads_past_what_all_pages_have(signed_in: SignedIn) -> None:
-    keys = Keys(signed_in("nobody").page)
-
-    keys.page.keyboard.press("Tab")
-    skip = keys.page.get_by_role("link", name="Skip to content")
-    expect(skip).to_be_focused()
-    expect(skip).to_be_in_viewport()
-    keys.page.keyboard.press("Enter")
-    keys.page.keyboard.press("Tab")
-
-    expect(keys.page.get_by_role("button", name="New catalog")).to_be_focused()
-
-
 def test_a_dialog_keeps_the_focus_and_gives_it_back(signed_in: SignedIn) -> None:
     page = signed_in("nobody").page
     keys = Keys(page)
@@ -244,13 +223,3 @@ def by_escape(keys: Keys) -> None:
 
 def by_cancel(keys: Keys) -> None:
     keys.press("button", "Cancel")
-
-
-def test_a_dialog_is_ready_as_soon_as_it_shows(signed_in: SignedIn) -> None:
-    page = signed_in("nobody").page
-    page.evaluate(_SENT_WHEN_IT_SHOWS)
-
-    Keys(page).press("button", "New catalog")
-
-    told = page.locator("dialog:modal").get_by_role("alert")
-    expect(told).to_contain_text("A catalog can't have that name.")

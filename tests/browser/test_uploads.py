@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, expect
 
 from stackroom_local.state import Instance
 from tests.browser.conftest import SignedIn
@@ -61,44 +61,6 @@ def test_a_folder_is_walked_and_its_files_are_called_by_their_path(
     assert kept == paths
 
 
-def test_files_that_are_chosen_before_the_script_comes_are_uploaded(
-    signed_in: SignedIn, tmp_path: Path
-) -> None:
-    zoe = signed_in("zoe-early")
-    address = make(zoe, "Early")
-    held: list[Route] = []
-
-    def hold(route: Route) -> None:
-        held.append(route)
-
-    zoe.page.route("**/upload.js*", hold)
-
-    zoe.page.goto(address, wait_until="commit")
-    zoe.page.locator("#files").set_input_files(written(tmp_path, "early.txt"))
-    while not held:
-        zoe.page.wait_for_timeout(50)
-    held[0].continue_()
-
-    expect(zoe.page.locator("#upload-summary")).to_have_text("1 of 1 uploaded")
-
-
-def test_a_folder_that_is_dropped_is_walked_too(
-    signed_in: SignedIn, instance: Instance, tmp_path: Path
-) -> None:
-    zoe = signed_in("zoe-drops")
-    folder = tmp_path / "Dropped"
-    names = [f"{number:03}.txt" for number in range(101)]  # told 100 at a time
-    written(folder, *(f"in/{name}" for name in names), "in/.hidden")
-    single = written(tmp_path, "single.txt")[0]
-    make(zoe, "Drops")
-
-    drop(zoe.page, folder, single)
-
-    expect(zoe.page.locator("#upload-summary")).to_have_text("102 of 102 uploaded")
-    kept = {each.filename for each in Person(instance, zoe.name).records().values()}
-    assert kept == {"single.txt", *(f"Dropped/in/{name}" for name in names)}
-
-
 def test_what_no_catalog_takes_is_refused_before_it_is_sent(
     signed_in: SignedIn, tmp_path: Path
 ) -> None:
@@ -134,16 +96,3 @@ def choose(visitor: Visitor, *files: Path) -> None:
 def documents(page: Page) -> Locator:
     """The rows of the list of documents."""
     return page.locator("#documents tbody tr")
-
-
-def drop(page: Page, *paths: Path) -> None:
-    """As from the desktop: Playwright drops no folders, Chromium's own protocol does."""
-    field = page.locator(".drop")
-    expect(field).to_be_visible()  # once it can take anything
-    box = field.bounding_box()
-    assert box is not None
-    browser = page.context.new_cdp_session(page)
-    data = {"items": [], "files": [str(each) for each in paths], "dragOperationsMask": 1}
-    for kind in ("dragEnter", "dragOver", "drop"):
-        at = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
-        browser.send("Input.dispatchDragEvent", {"type": kind, **at, "data": data})

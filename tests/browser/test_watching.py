@@ -91,19 +91,6 @@ def test_what_happens_elsewhere_is_seen_without_a_reload(
     assert looks.quiet == [0, 1, 2, 0]  # and it is asked for as often as at first
 
 
-def test_what_is_said_of_a_console_that_is_down_goes_once_it_is_back(watcher: Visitor) -> None:
-    page, looks = watcher.page, Looks(watcher.page)
-    watcher.open("/catalogs")
-    page.route("**/part?*", lambda route: route.abort())
-    page.clock.run_for(_MINUTE)
-    expect(page.locator("#problems")).to_contain_text("The console can't be reached.")
-
-    page.unroute("**/part?*")
-    _until_next(page, looks)
-
-    expect(page.locator("#problems")).to_be_empty()
-
-
 def _until_next(page: Page, looks: Looks) -> int:
     """Seconds of the page's clock until it asks again; the answer is in the page then."""
     before = len(looks.quiet)
