@@ -119,58 +119,6 @@ def make(browser: Browser, name: str = "Planner", **more: str) -> str:
     return str(answer.headers["location"])
 
 
-def test_an_agent_is_made_and_its_edit_survives_a_reload(alice: Browser) -> None:
-    new = alice.get("/agents/new").text
-    path = make(alice, description="Plans things")
-
-    saved = alice.post(
-        path, name="Chef", description="", model="m", system_prompt="Be brief.\r\nCite."
-    )
-
-    assert 'value="amazon.nova-lite-v1:0" aria-describedby' in new  # the usual model
-    assert '<option value="second.model-v1:0"></option>' in new
-    # Until it is saved.
-    assert '<button id="add-knowledge-base" type="button" disabled' in new
-    assert saved.headers["location"] == f"{path}?saved"
-    assert "Saved." in alice.get(f"{path}?saved").text
-    shown = alice.get(path).text
-    assert "Saved." not in shown
-    assert "Chef" in shown
-    assert "Be brief.\nCite.</textarea>" in shown
-    assert "Plans things" not in shown
-    assert "Chef" in alice.get("/agents").text
-
-
-def test_the_tools_configuration_is_the_one_of_the_gateways_tools(alice: Browser) -> None:
-    told = alice.get("/tools-config.json").json()
-
-    assert (told["id"], len(told["tools"])) == ("knowledge_base_tools", 10)
-
-
-def test_quick_add_gives_the_defaults_and_a_second_one_is_told_in_the_dialog(
-    alice: Browser, catalog: str
-) -> None:
-    path = make(alice)
-
-    first = alice.post(f"{path}/knowledge-bases", knowledge_base_id=catalog)
-    form = {"csrf_token": alice.csrf, "knowledge_base_id": catalog}
-    second = alice.send(f"{path}/knowledge-bases", form, **{"HX-Request": "true"})
-
-    assert first.headers["location"] == path
-    assert second.status_code == 400
-    assert "KB already linked" in second.text
-    assert "<html" not in second.text
-    shown = alice.get(path).text
-    assert shown.count("data-tool=") == 1
-    for told in (
-        "search_plans",
-        "Search Plans knowledge base",
-        "• Top 5 results",
-        "Min score: 0.7",
-    ):
-        assert told in shown
-
-
 def test_an_agent_is_exported_and_imported_by_another_who_has_not_its_knowledge_base(
     alice: Browser, bob: Browser, catalog: str
 ) -> None:

@@ -269,30 +269,3 @@ def test_a_document_goes_with_a_receipt_that_its_owner_alone_can_read(
     assert "its passages are being removed" in open_
     assert "no search finds it any more" in closed
     assert rows(alice.get(f"/catalogs/{catalog}").text) == []
-
-
-def test_a_page_is_looked_at_again_the_more_seldom_the_less_happens(
-    alice: Browser, pipeline: Pipeline
-) -> None:
-    catalog = new_catalog(alice)
-    at_rest = watched(alice.get(f"/catalogs/{catalog}").text)
-    dropped(pipeline, "alice", catalog, "bad.exe")
-
-    changed = alice.part(at_rest[0]).text
-    unchanged = alice.part(watched(changed)[0]).text
-    later = alice.part(watched(unchanged)[0]).text
-
-    assert 'hx-swap-oob="true"' in changed
-    assert "bad.exe" in changed
-    assert "bad.exe" not in unchanged
-    assert at_rest[1] == watched(changed)[1] == 10.0
-    assert watched(changed)[1] < watched(unchanged)[1] < watched(later)[1] <= 60.0
-    dropped(pipeline, "alice", catalog, "under way.txt")
-    for path in ("/catalogs", f"/catalogs/{catalog}"):
-        assert watched(alice.get(path).text)[1] == 2.0
-
-
-def watched(text: str) -> tuple[str, float]:
-    """What is asked next, and after how many seconds."""
-    [(path, seconds)] = re.findall(r'hx-get="([^"]+)" hx-trigger="load delay:([0-9.]+)s', text)
-    return path.replace("&amp;", "&"), float(seconds)

@@ -15,7 +15,7 @@ from stackroom_console.console import Console
 from stackroom_console.endpoint import Kind
 from stackroom_console.routes import ROUTES
 from tests.console.browser import Browser
-from tests.console.things import AGENT, dropped, things_of
+from tests.console.things import dropped, things_of
 from tests.functions.pipeline import Pipeline
 
 HERE = Path(stackroom_console.__file__).parent
@@ -149,31 +149,6 @@ def test_what_people_write_is_text_on_every_page(alice: Browser, pipeline: Pipel
     }
 
 
-def test_the_first_page_is_small(alice: Browser) -> None:
-    page = alice.get("/catalogs")
-    files = re.findall(r'(?:src|href)="(/static/[^"]+)"', page.text)
-
-    sent = len(page.content)
-    for each in files:
-        answer = alice.client.get(each, headers={"Accept-Encoding": "gzip"})
-        sent += answer.num_bytes_downloaded
-
-    assert len(files) >= 5
-    assert sent < 100_000
-
-
-def test_a_number_of_a_query_is_in_its_range_however_it_is_written(alice: Browser) -> None:
-    made = alice.call("POST", "/api/agents", AGENT).json()["data"]["agent"]
-    path = f"/api/agents/{made['id']}/available-knowledge-bases"
-
-    for number in ("0" * 9 + "9" * 5000, "0" * 12 + "101", "-1"):
-        answer = alice.get(f"{path}?limit={number}")
-
-        told = answer.json()["error"]["message"]
-        assert (answer.status_code, told) == (400, "limit: Allowed: a whole number from 1 to 100")
-
-
-HERE = Path(stackroom_console.__file__).parent
 VENDORED = HERE / "static" / "vendor"
 
 

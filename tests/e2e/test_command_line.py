@@ -69,23 +69,6 @@ def test_a_verb_that_failed_exits_with_1_and_says_why(
     assert problem in told.splitlines()[-1]
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("status",),
-        ("ask", "why?", "-u", "vera"),
-        ("receipts",),
-        ("token", "-u", "vera"),
-        ("env", "--operator"),
-    ],
-    ids=" ".join,
-)
-def test_a_verb_that_did_what_it_was_asked_exits_with_0(run: Run, command: tuple[str, ...]) -> None:
-    code, _, told = run(*command)
-
-    assert (code, told) == (0, "")
-
-
 def test_what_a_dead_letter_queue_holds_is_told_with_the_commands_that_mend_it(
     run: Run, instance: Instance
 ) -> None:
@@ -113,16 +96,6 @@ def in_a_new_shell(command: str) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
     )
-
-
-@pytest.mark.parametrize("arguments", ['{"top_k": 1e999}', '{"query": "\\ud800"}', "[" * 99999])
-def test_arguments_that_json_cannot_carry_are_refused_before_they_are_sent(
-    run: Run, arguments: str
-) -> None:
-    code, printed, told = run("retrieve", "why?", "-u", "vera", "--arguments", arguments)
-
-    assert (code, printed, told.count("\n")) == (2, "", 1)
-    assert told.startswith("stackroom: --arguments ")
 
 
 def test_receipts_of_everybody_show_those_of_a_user_who_has_nothing_left(
