@@ -1,14 +1,13 @@
 """Lambda, SQS and the knowledge base as an account under simulated time has them."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import pytest
 
 from benchmarks.simulated_time.account import Account
 from benchmarks.simulated_time.bedrock import Durations
-from benchmarks.simulated_time.functions import COLD_START, OVERHEAD, Function
+from benchmarks.simulated_time.functions import COLD_START, Function
 from benchmarks.simulated_time.hub import Hub
 from benchmarks.stores import Bucket, HubClock
 
@@ -78,43 +77,3 @@ def test_a_message_that_keeps_failing_is_set_aside_alone(account: Account) -> No
 
     assert [(each.body, each.receives) for each in queue.dead] == [("bad", 6)]
     assert not queue.waiting
-
-
-def test_reads_beside_each_other_take_as_long_as_the_slowest(account: Account) -> None:
-    def read(_event: Any) -> float:
-        account.pace.owe(0.5)
-        account.beside([partial(account.pace.owe, each) for each in (1.0, 3.0, 2.0)])
-        return account.hub.time
-
-    assert invoked(account, read) == pytest.approx(COLD_START + OVERHEAD + 0.5 + 3.0, abs=0.05)
-
-
-def test_calls_beside_each_other_share_the_one_processor_that_a_function_has(
-    account: Account,
-) -> None:
-    def call(_event: Any) -> float:
-        account.beside([lambda: account.pace.spend(0.1, own=0.02)] * 10)
-        return account.hub.time
-
-    assert invoked(account, call) == pytest.approx(COLD_START + OVERHEAD + 9 * 0.02 + 0.1)
-
-
-def test_a_mapping_has_more_batches_at_work_for_as_long_as_there_are_messages(
-    account: Account,
-) -> None:
-    at_work: list[int] = [0]
-
-    def consume(_event: Any) -> dict[str, Any]:
-        at_work.append(at_work[-1] + 1)
-        account.pace.spend(1.0)
-        at_work.append(at_work[-1] - 1)
-        return {"batchItemFailures": []}
-
-    account.function(Function(name="consumer", memory=512, timeout=10, handler=consume))
-    queue = account.consumed_queue("queue", "consumer", batch_size=1, window=0, batches=8)
-    for _ in range(40):
-        queue.send("{}")
-    account.hub.run()
-
-    assert max(at_work[:6]) == 5
-    assert max(at_work) == 8

@@ -1,20 +1,11 @@
 """Tenants over several cells, and the move of one between two."""
 
-import pytest
-
 from benchmarks.cell_loads import LOADS, capacity, per_cell, spread, weights
 from benchmarks.moving import Move, Moving, Phase
 
 
 def moved(kind: type[Moving] = Moving) -> Move:
     return kind(documents=40, drops=0.1, askers=4, seed=1).run()
-
-
-class Hasty(Moving):
-    """Switches questions before the new cell has indexed what it was given."""
-
-    def _wait_until_indexed(self) -> None:
-        self.hub.sleep(1)
 
 
 def test_a_move_loses_nothing_and_nobody_finds_a_document_twice_or_no_more() -> None:
@@ -24,14 +15,6 @@ def test_a_move_loses_nothing_and_nobody_finds_a_document_twice_or_no_more() -> 
     assert move.copied >= 40
     assert min(move.dropped, move.deleted, move.questions) > 0
     assert list(move.phases) == list(Phase)[1:]
-
-
-def test_a_move_that_does_not_wait_is_seen_by_those_who_ask(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("benchmarks.moving._POLICY", 1.0)
-
-    assert moved(Hasty).missed > 0
 
 
 def test_bedrocks_limits_are_those_of_the_simulator() -> None:

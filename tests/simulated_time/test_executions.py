@@ -81,30 +81,6 @@ def test_a_token_wakes_its_task_once() -> None:
         parking.workflow.turns.succeed("made up", {})
 
 
-def test_a_wait_that_times_out_is_retried_with_a_new_token_and_a_transition() -> None:
-    parking = Parking()
-    execution = parking.workflow.start("run-1", {})
-    parking.hub.run(until=400)
-    old, new = parking.tokens
-
-    with pytest.raises(TaskTimedOut):
-        parking.workflow.turns.succeed(old, {})
-    parking.workflow.turns.succeed(new, {})
-    parking.hub.run()
-
-    assert (execution.status, execution.transitions) == ("SUCCEEDED", 2)
-    assert parking.bill.amounts["transitions"] == 2
-
-
-def test_an_execution_ends_at_its_own_timeout() -> None:
-    parking = Parking()
-    parking.workflow.start("run-1", {})
-    parking.hub.run()
-
-    assert parking.ends == [("run-1", "TIMED_OUT", 1000)]
-    assert parking.workflow.at_work == 0
-
-
 def test_a_stopped_execution_does_nothing_more() -> None:
     parking = Parking()
     parking.workflow.start("run-1", {})

@@ -3,11 +3,9 @@
 import re
 from pathlib import Path
 
-import pytest
-
 import stackroom_local.simulator
 from benchmarks.simulated_time.clock import VirtualClock
-from benchmarks.simulated_time.hub import START, Hub, Killed, Signal
+from benchmarks.simulated_time.hub import START, Hub, Killed
 
 
 def test_tasks_go_in_the_order_of_time_and_then_of_coming() -> None:
@@ -23,29 +21,6 @@ def test_tasks_go_in_the_order_of_time_and_then_of_coming() -> None:
 
     assert order == ["d at 0", "b at 1", "a at 2", "c at 2"]
     assert (hub.now() - START).total_seconds() == 2
-
-
-def test_what_a_task_raises_surfaces_where_time_passes() -> None:
-    hub = Hub()
-    hub.call_at(1, lambda: 1 / 0)
-
-    with pytest.raises(ZeroDivisionError):
-        hub.run()
-    assert hub.time == 1
-
-
-def test_a_signal_wakes_all_who_wait_and_a_timeout_only_its_own() -> None:
-    hub, seen = Hub(), list[tuple[str, bool, float]]()
-    signal = Signal(hub)
-    hub.spawn(lambda: seen.append(("patient", signal.wait(), hub.time)))
-    hub.spawn(lambda: seen.append(("hasty", signal.wait(1), hub.time)))
-    hub.spawn(lambda: seen.append(("just", signal.wait(9), hub.time)))
-    hub.call_at(3, signal.set)
-
-    hub.run()
-
-    assert seen == [("hasty", False, 1), ("patient", True, 3), ("just", True, 3)]
-    assert hub.time == 3
 
 
 def test_a_killed_task_ends_where_it_waits_and_cleans_up() -> None:

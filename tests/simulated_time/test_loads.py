@@ -16,7 +16,6 @@ from benchmarks.ledger_load import (
 from benchmarks.observation import percentile
 from benchmarks.registration import Outcome, Registration
 from benchmarks.retrieval_world import World
-from benchmarks.simulated_time.bill import Bill
 
 # Runs that come for a grant.
 
@@ -91,16 +90,6 @@ def test_without_turns_a_flood_takes_it_all() -> None:
     assert len(flooded.told[False].answered) < flooded.told[False].asked / 2
 
 
-def test_while_all_is_quiet_the_ledger_is_read_by_new_environments_alone() -> None:
-    world = World(paced=True, seed=0)
-
-    world.asked(SECONDS, 0.0)
-
-    assert world.book is not None
-    assert world.book.book.calls == ["read"] * world.environments
-    assert world.told[False].asked > 150
-
-
 # The upload handler over tables that take what DynamoDB's do.
 
 FILES = 300
@@ -116,12 +105,3 @@ def test_messages_beside_each_other_are_registered_sooner(catalogs: int) -> None
 
     assert beside.rate > 2 * one_by_one.rate
     assert beside.again == 0
-
-
-def test_the_first_request_of_a_second_is_traced_and_a_share_of_the_others() -> None:
-    bill = Bill()
-
-    for service, at in (("a", 0.1), ("a", 0.2), ("b", 0.3), ("a", 1.0)):
-        bill.trace(service, at)
-
-    assert bill.amounts["traces"] == pytest.approx(3.05)

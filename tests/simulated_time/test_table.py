@@ -8,7 +8,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from benchmarks.simulated_time.hub import Hub
-from benchmarks.simulated_time.table import HELD, WRITE_UNITS, Table, size_of, units_of
+from benchmarks.simulated_time.table import HELD, WRITE_UNITS, Table, units_of
 from stackroom.aws.items import from_item, to_item
 
 KEY = to_item({"pk": "ONE", "sk": "ONLY"})
@@ -58,23 +58,6 @@ def test_of_two_who_read_the_same_version_one_is_refused(table: Table) -> None:
     assert table.used["write ONE"] == 3
 
 
-def test_a_queue_is_read_in_the_order_of_its_keys_and_no_further_than_asked(table: Table) -> None:
-    names = ["c", "a", "b"]
-    during(table, *[lambda each=each: table.put_item(Item=row(each)) for each in names])
-    during(table, lambda: table.delete_item(Key=row("a")))
-
-    def found(limit: int | None) -> Any:
-        return table.query(
-            KeyConditionExpression="pk = :queue",
-            ExpressionAttributeValues=to_item({":queue": "QUEUE"}),
-            Limit=limit,
-        )["Items"]
-
-    [everything, first] = during(table, lambda: found(None), lambda: found(1))
-    assert [from_item(each)["sk"] for each in everything] == ["b", "c"]
-    assert [from_item(each)["sk"] for each in first] == ["b"]
-
-
 def row(name: str) -> Any:
     return to_item({"pk": "QUEUE", "sk": name})
 
@@ -92,19 +75,6 @@ def test_a_partition_takes_a_thousand_units_a_second_and_then_makes_wait(table: 
     assert answers.count("ProvisionedThroughputExceededException") < writers / 2
     # It had a second's units to begin with, and gave as many again each second.
     assert table.used["write ONE"] <= WRITE_UNITS * (1 + table.hub.time) + kilobytes
-
-
-def test_an_index_takes_a_unit_more_and_two_if_the_key_there_changes(table: Table) -> None:
-    request = {"Key": KEY, "ExpressionAttributeValues": to_item({":u": "1", ":l": "RUN"})}
-    during(
-        table, lambda: table.update_item(UpdateExpression="SET live = :l, until = :u", **request)
-    )
-    first = table.used["index RUN"]
-
-    request["ExpressionAttributeValues"] = to_item({":u": "2"})
-    during(table, lambda: table.update_item(UpdateExpression="SET until = :u", **request))
-
-    assert (first, table.used["index RUN"]) == (1, 3)
 
 
 def test_who_meets_a_transaction_is_refused_and_who_comes_after_it_is_not(table: Table) -> None:
@@ -130,11 +100,3 @@ def test_who_meets_a_transaction_is_refused_and_who_comes_after_it_is_not(table:
     assert plain == ["TransactionConflictException"]
     assert from_item(table.items[("ONE", "ONLY")])["asked"] == 3
     assert ("QUEUE", "beside") in table.items
-
-
-def test_sizes_are_dynamodbs() -> None:
-    # name and text; 10 digits take 5 bytes and one; a list 3 and one for each; a map likewise.
-    assert size_of(to_item({"a": "12345"})) == 1 + 5
-    assert size_of(to_item({"a": 1234567890})) == 1 + 6
-    assert size_of(to_item({"a": ["x", "y"]})) == 1 + 3 + 2 * (1 + 1)
-    assert size_of(to_item({"a": {"b": "x"}})) == 1 + 3 + 1 + 1 + 1
