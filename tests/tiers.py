@@ -59,7 +59,8 @@ TIERS: dict[str, Tier] = {
     "workflow/test_ways.py": "test",
     # Every store in every trouble; `test` has what each finds, and for whom.
     "contract/stores/test_troubles.py": "prove",
-    # A local mode, a simulator or a synthesis for each case.
+    # A local mode, a simulator, a gateway or a synthesis for each case.
+    "gateway/test_node_clients.py": "prove",
     "infra/test_contexts.py": "prove",
     "simulator/test_managed_ingestion.py": "prove",
     "simulator/test_parsing.py": "prove",

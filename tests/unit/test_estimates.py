@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from stackroom.admission.limits import Limits
 from stackroom.catalog_tools.of_questions import GET_INDEXING_STATUS
 from stackroom.catalogs.progress import CatalogProgress, Progress
 from stackroom.counting import counts_in
@@ -18,7 +19,7 @@ from stackroom.model import (
     DocumentStatus,
     PoolMember,
 )
-from stackroom.ports.admission import Mode
+from stackroom.ports.admission import Mode, Rate
 from tests.records import a_catalog, a_document
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline
 from tests.unit.test_schedule import a_waiter
@@ -35,8 +36,16 @@ def pipeline() -> Pipeline:
     return pipeline
 
 
-def estimated(pipeline: Pipeline) -> CatalogEstimate:
-    return pipeline.estimates.of(pipeline.catalogs.kept[CATALOG])
+def estimated(pipeline: Pipeline, limits: Limits | None = None) -> CatalogEstimate:
+    estimates = replace(pipeline.estimates, limits=limits or Limits())
+    return estimates.of(pipeline.catalogs.kept[CATALOG])
+
+
+def measure(pipeline: Pipeline, mode: Mode, *, size: int, seconds: float) -> None:
+    """As if so much had been ingested in so long, beside what any work takes."""
+    rate = Rate(beyond_ms=round(seconds * 1000), size=size)
+    ledger = pipeline.book.read()
+    pipeline.book.write(replace(ledger, rates={**ledger.rates, mode: rate}))
 
 
 def queue_up(pipeline: Pipeline, catalog_id: str, mode: Mode, *, size: int = 0) -> None:
@@ -121,6 +130,30 @@ def test_catalogs_of_a_shared_data_source_take_turns(pipeline: Pipeline) -> None
     )  # 30 calls, 10 at a time, of which its own is the last
 
 
+def test_what_is_more_than_a_call_waits_for_more_turns(pipeline: Pipeline) -> None:
+    for number in range(25):
+        pipeline.drop(f"alice/research/{number}.txt")
+    pipeline.catalogs.place(CATALOG, SHARED)
+    for number in range(30):
+        pipeline.worklists.add(SHARED_WORKLIST, f"cat-{number}")
+
+    seen = estimated(pipeline)
+
+    assert seen.eta_seconds == 3 + 3 * 2 * 6 + 6  # three calls of its own, with others' between
+
+
+def test_a_position_far_behind_is_told_as_behind_what_was_looked_at(pipeline: Pipeline) -> None:
+    pipeline.catalogs.place(CATALOG, OWN)
+    for number in range(1000):
+        queue_up(pipeline, f"cat-{number}", Mode.EXCLUSIVE)
+    queue_up(pipeline, CATALOG, Mode.EXCLUSIVE)
+
+    seen = estimated(pipeline)
+
+    assert seen.queue_position == QueuePosition(position=None, length=1000)
+    assert seen.eta_seconds == 1000 * 20 + 20
+
+
 def test_what_is_being_ingested_tells_its_attempt_and_what_is_left_or_how_late_it_is(
     pipeline: Pipeline,
 ) -> None:
@@ -164,6 +197,59 @@ def test_what_is_settled_has_nothing_to_wait_for(pipeline: Pipeline) -> None:
     assert {each.eta_seconds for each in seen.documents} == {None}
     assert (seen.eta_seconds, seen.queue_position) == (0, None)
     assert seen.catalog.status is CatalogStatus.READY
+
+
+def test_direct_calls_wait_for_the_job_that_has_the_knowledge_base(pipeline: Pipeline) -> None:
+    pipeline.catalogs.place(CATALOG, SHARED)
+    queue_up(pipeline, "cat-1", Mode.EXCLUSIVE)
+    pipeline.admission.dispatch()
+    queue_up(pipeline, SHARED_WORKLIST, Mode.SHARED)
+
+    seen = estimated(pipeline)
+
+    assert seen.eta_seconds == 20 - 1 + 3 + 6  # it was granted a second ago
+
+
+def test_a_job_of_a_managed_knowledge_base_waits_for_starts_alone(pipeline: Pipeline) -> None:
+    pipeline.catalogs.place(CATALOG, OWN)
+    for number in range(3):  # one at work, the next one's start reserved, and one that waits
+        queue_up(pipeline, f"cat-{number}", Mode.EXCLUSIVE)
+    pipeline.admission.dispatch()
+
+    alone = estimated(pipeline)
+    among = estimated(pipeline, Limits(jobs_in_one={"KB1": 50}))
+
+    assert alone.eta_seconds == 3 + 20 + 2 * 20 + 20
+    assert among.eta_seconds == 3 + 2 * 10 + 20  # two starts before its own
+
+
+def test_a_job_behind_a_large_document_is_told_what_is_left_of_it(pipeline: Pipeline) -> None:
+    measure(pipeline, Mode.SHARED, size=1_000_000, seconds=600)
+    pipeline.catalogs.place(CATALOG, OWN)
+    queue_up(pipeline, "cat-1", Mode.SHARED, size=2_000_000)
+    pipeline.admission.dispatch()
+    queue_up(pipeline, CATALOG, Mode.EXCLUSIVE)
+    pipeline.clock.pass_by(199)
+
+    seen = estimated(pipeline)
+    pipeline.clock.pass_by(1100)
+    late = estimated(pipeline)
+
+    assert seen.eta_seconds == 6 + 1200 - 200 + 20
+    assert late.eta_seconds is None  # nobody knows how much longer the large one takes
+    assert late.documents[0].remaining(speed=1) == "21m so far, time to go unknown"
+
+
+def test_what_is_much_larger_than_all_that_was_measured_has_no_time(pipeline: Pipeline) -> None:
+    pipeline.drop("alice/research/a.csv", "x" * 1_000_000)
+    pipeline.catalogs.place(CATALOG, OWN)
+
+    before = estimated(pipeline)
+    measure(pipeline, Mode.EXCLUSIVE, size=500_000, seconds=100)
+    then = estimated(pipeline)
+
+    assert before.eta_seconds is None
+    assert then.eta_seconds == 3 + 20 + 2 * 100
 
 
 def test_a_document_deleted_while_it_is_ingested_says_what_holds_it_up(pipeline: Pipeline) -> None:
