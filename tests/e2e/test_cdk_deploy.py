@@ -40,7 +40,7 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
 
 def cdk(instance: Instance, verb: str, *options: str, cwd: Path, app: str) -> None:
     """As in a shell after `eval "$(stackroom env --operator)"`."""
-    command = [*CDK, verb, "--app", app, "-c", "stackroom:bundling=none", "--no-notices", *options]
+    command = [*CDK, verb, "--app", app, "--no-notices", *options]
     environment = {
         **os.environ,
         **instance.environment(),
@@ -118,6 +118,7 @@ def island(instance: Instance, tmp_path_factory: pytest.TempPathFactory) -> Isla
     folder = tmp_path_factory.mktemp("island-app")
     told = folder / "outputs.json"
     options = (f"--outputs-file={told}", f"--output={folder / 'cdk.out'}")
+    options += ("-c", "stackroom:bundling=none")
     cdk(
         instance,
         "deploy",
