@@ -118,11 +118,10 @@ def island(instance: Instance, tmp_path_factory: pytest.TempPathFactory) -> Isla
     folder = tmp_path_factory.mktemp("island-app")
     told = folder / "outputs.json"
     options = (f"--outputs-file={told}", f"--output={folder / 'cdk.out'}")
-    options += ("-c", "stackroom:bundling=none")
     cdk(
         instance,
         "deploy",
-        *("--all", "--require-approval=never", *options),
+        *("--all", "--require-approval=never", "-c", "stackroom:bundling=none", *options),
         cwd=ISLAND,
         app=f"{sys.executable} app.py",
     )

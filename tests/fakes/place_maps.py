@@ -28,13 +28,19 @@ class FakePlaceMaps:
         self.failure = failure
 
     def put(self, document_id: str, pages: list[str]) -> None:
-        texts = {Place(page=number): text for number, text in enumerate(pages, 1)}
-        self.maps[document_id] = FakePlaces(texts)
+        self._put(document_id, {Place(page=number): text for number, text in enumerate(pages, 1)})
+
+    def put_sections(self, document_id: str, sections: dict[str, str]) -> None:
+        """Texts by their headings."""
+        self._put(document_id, {Place(section=heading): text for heading, text in sections.items()})
 
     def put_place(self, document_id: str, text: str, place: Place) -> None:
         """One more text of a document, and where it stands."""
         places = self.maps.setdefault(document_id, FakePlaces({}))
         places.add(text, place)
+
+    def _put(self, document_id: str, texts: dict[Place, str]) -> None:
+        self.maps[document_id] = FakePlaces(texts)
 
     def get(self, document_id: str) -> FakePlaces | None:
         self.reads.append(document_id)
