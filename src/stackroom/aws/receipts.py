@@ -44,8 +44,10 @@ class DynamoReceipts:
         return to_receipt(from_item(answer["Item"])) if "Item" in answer else None
 
     def keep(self, receipt: Receipt) -> None:
+        # Left out where it is nothing, as in a document's item: earlier functions forbid it.
+        unsaid = None if receipt.lost else {"lost"}
         values = {
-            **receipt.model_dump(mode="json"),
+            **receipt.model_dump(mode="json", exclude=unsaid),
             "expires_at": int((receipt.asked_at + _KEPT).timestamp()),
         }
         if receipt.is_open:

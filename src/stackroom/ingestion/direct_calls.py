@@ -12,16 +12,13 @@ from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.documents import Documents
 from stackroom.ports.ingestion import Busy, DirectDocuments, Submission
 from stackroom.runs.progress import Run
+from stackroom.settlement.standings import UNSEEN
 from stackroom.tenancy import REJECTED
 from stackroom.uploads import sidecars
 
 _TAKEN = (DocumentStatus.INDEXING, DocumentStatus.DELETING, DocumentStatus.FAILED)
 
 
-# Seconds on AWS in which what a direct call has brought may not be seen: neither by
-# GetKnowledgeBaseDocuments nor by a search. That it happens is measured by a user (rules
-# document.unseen, retrieve.filtered-lag); how long, nobody has told.
-UNSEEN = 120.0
 _ROUND = "direct-"  # no job's id of Bedrock's has a hyphen [API model bedrock-agent: Id]
 
 

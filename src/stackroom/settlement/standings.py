@@ -19,8 +19,10 @@ from stackroom.settlement.verdicts import MAX_ATTEMPTS
 JOB_DEADLINE = 12 * 3600.0
 # Seconds from when it accepted a direct call, whose files are at most 50 MB each.
 _CALL_DEADLINE = 2 * 3600.0
-# Seconds in which what a direct call has brought may not be seen yet.
-_UNSEEN = 120.0
+# Seconds on AWS in which what a direct call has brought may not be seen: neither by
+# GetKnowledgeBaseDocuments nor by a search. That it happens is measured by a user (rules
+# document.unseen, retrieve.filtered-lag); how long, nobody has told.
+UNSEEN = 120.0
 # Seconds in which what has been removed must be out of every search: "a few minutes" [Bedrock user
 # guide: kb-data-source-sync-ingest]. Then it is removed again, for others wait behind it.
 _REMOVAL_DEADLINE = 600.0
@@ -70,7 +72,7 @@ def after_call(
         is_on_its_way = early or detail.status in UNDER_WAY | ABSENT
         may_change = is_on_its_way and not is_overdue(accepted_at, at, _REMOVAL_DEADLINE)
     else:
-        unseen = detail.status in ABSENT and not is_overdue(accepted_at, at, _UNSEEN)
+        unseen = detail.status in ABSENT and not is_overdue(accepted_at, at, UNSEEN)
         may_change = unseen or ((detail.status in UNDER_WAY or early) and not overdue)
     return Standing(
         detail=detail,
