@@ -73,6 +73,7 @@ def reconciliation(
         bucket=bucket,
         leases=pipeline.leases,
         executions=pipeline.executions,
+        receipts=pipeline.receipts,
         requests=pipeline.requests,
         inspections=FakeInspectionRequests(),
         worklists=pipeline.worklists,

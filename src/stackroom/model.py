@@ -240,8 +240,10 @@ class Receipt(Record):
     knowledge base no longer knew it, `unsearchable_since` when a search for it found nothing: only
     then is it removed. `superseded_at` is set instead if the file came back meanwhile.
     `waited_until` is set if the document had not been found yet when it was to go: no search before
-    that moment counted, for its text might have turned up after it. `lost`: nobody asked for it;
-    the file was found missing at `asked_at`, and no deletion of it was seen.
+    that moment counted, for its text might have turned up after it. `found_again_at` is set if a
+    search found the document after that: it is removed once more, and the times above are those of
+    that removal. `lost`: nobody asked for it; the file was found missing at `asked_at`, and no
+    deletion of it was seen.
     """
 
     receipt_id: str
@@ -256,6 +258,7 @@ class Receipt(Record):
     unsearchable_since: AwareDatetime | None = None
     superseded_at: AwareDatetime | None = None
     waited_until: AwareDatetime | None = None
+    found_again_at: AwareDatetime | None = None
     lost: bool = False
 
     @property

@@ -17,7 +17,8 @@ from stackroom.aws.receipts import DynamoReceipts
 from stackroom.aws.selections import DynamoSelections
 from stackroom.aws.turns import DynamoTurnBook
 from stackroom.aws.worklists import DynamoWorklists
-from stackroom.errors import ServiceRefused, StoreUnavailable
+from stackroom.errors import RecordChanged, ServiceRefused, StoreUnavailable
+from stackroom.model import Receipt
 from stackroom.ports.admission import Grant, Ledger, Mode, Rate, Waiter
 from stackroom.ports.runs import Lease
 from stackroom.ports.turns import Share, Turns
@@ -121,6 +122,33 @@ def test_everybodys_open_receipts_are_listed_the_oldest_first_until_they_are_clo
 
     assert receipts.open_ones(limit=10) == [early, late]
     assert receipts.open_ones(limit=1) == [early]
+
+
+def test_receipts_that_a_search_closed_are_listed_until_they_are_let_go_of(
+    receipts: DynamoReceipts,
+) -> None:
+    def closed(number: int) -> Receipt:
+        at = NOW - timedelta(minutes=number)
+        return a_receipt(number, not_found_at=at, unsearchable_since=at)
+
+    first, *others = kept = [closed(number) for number in range(30, 0, -1)]
+    for each in (*kept, a_receipt(31, unsearchable_since=NOW), a_receipt(32)):
+        receipts.keep(each)
+    page = receipts.proven(None)
+    listed = [*page.items, *receipts.proven(page.next).items]
+
+    receipts.reopen(first, at=NOW)
+    with pytest.raises(RecordChanged):
+        receipts.reopen(first, at=NOW)
+    for each in kept:
+        receipts.let_go(each)
+
+    reopened = a_receipt(30, found_again_at=NOW)
+    assert listed == [first, *others]
+    assert receipts.proven(None).items == []
+    assert receipts.get("alice", others[0].receipt_id) == others[0]
+    assert receipts.get("alice", first.receipt_id) == reopened
+    assert reopened in receipts.open_ones(limit=9)
 
 
 UNTIL = NOW + timedelta(hours=12)

@@ -28,6 +28,7 @@ from stackroom.model import (
 )
 from stackroom.ports.bucket import StoredObject, StoredSidecar, Version
 from stackroom.ports.documents import DocumentKey, DocumentPage
+from stackroom.ports.inventory import Page
 from stackroom.ports.runs import Lease
 from tests.fakes.admission import FakeAdmissionBook, FakeExecutions, FakeTaskTokens
 from tests.fakes.bedrock import BUCKET, FakeBedrock
@@ -500,6 +501,7 @@ class FakeSlots(Disturbed):
 @dataclass
 class FakeReceipts(Disturbed):
     kept: dict[tuple[str, str], Receipt] = field(default_factory=dict)
+    let_go_of: set[str] = field(default_factory=set)
 
     def get(self, user_id: str, receipt_id: str) -> Receipt | None:
         return self.kept.get((user_id, receipt_id))
@@ -512,3 +514,16 @@ class FakeReceipts(Disturbed):
     def of_user(self, user_id: str) -> Iterator[Receipt]:
         own = sorted(key for key in self.kept if key[0] == user_id)
         return (self.kept[key] for key in reversed(own))
+
+    def proven(self, cursor: str | None) -> Page[Receipt]:
+        assert cursor is None, "all are on one page"
+        closed = [each for each in self.kept.values() if each.not_found_at is not None]
+        proven = [each for each in closed if each.receipt_id not in self.let_go_of]
+        return Page(items=sorted(proven, key=lambda each: str(each.unsearchable_since)))
+
+    def let_go(self, receipt: Receipt) -> None:
+        self.let_go_of.add(receipt.receipt_id)
+
+    def reopen(self, receipt: Receipt, *, at: datetime) -> None:
+        changes = {"found_again_at": at, "not_found_at": None, "unsearchable_since": None}
+        self.kept[receipt.user_id, receipt.receipt_id] = receipt.model_copy(update=changes)

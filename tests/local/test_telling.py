@@ -97,6 +97,7 @@ def test_a_settled_document_has_no_stage_and_a_failed_one_its_reason() -> None:
             "unsearchable since 2026-03-01 12:00:00Z, no search before 2026-03-01 12:00:00Z"
             " counted",
         ),
+        ({"found_again_at": NOON}, "being removed, after it was found again 2026-03-01 12:00:00Z"),
         ({"superseded_at": NOON}, "dropped again 2026-03-01 12:00:00Z"),
     ],
 )

@@ -54,6 +54,7 @@ class Reconciled(Pipeline):
             bucket=self.bucket,
             leases=self.leases,
             executions=self.executions,
+            receipts=self.receipts,
             requests=self.requests,
             inspections=self.inspections,
             worklists=self.worklists,

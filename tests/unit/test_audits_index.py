@@ -78,6 +78,51 @@ def test_what_is_indexed_without_object_gets_a_record_to_be_deleted_by(world: Re
     assert world.found() == []
 
 
+def deleted_and_proven(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY, KEYS[0])
+    world.delete(KEY)
+    removed(world)
+
+
+def removed(world: Reconciled) -> None:
+    world.knowledge_base.forget()
+    run = world.work(world.worklist_of(KEY))
+    if run.progress.job_id is not None:
+        world.finish_job(run, status="NOT_FOUND")
+    world.go_on(run)
+
+
+def test_what_is_found_after_its_deletion_was_proven_is_removed_once_more(
+    world: Reconciled,
+) -> None:
+    deleted_and_proven(world)
+    assert world.found() == []
+    world.is_searchable(KEY)
+
+    assert world.found(dry_run=True) == [(Kind.FOUND_AFTER_DELETION, KEY)]
+    assert world.found() == [(Kind.FOUND_AFTER_DELETION, KEY)]
+    [reopened] = world.receipts.of_user("alice")
+    removed(world)
+    [receipt] = world.receipts.of_user("alice")
+
+    assert reopened.is_open
+    assert receipt.unsearchable_since is not None
+    assert receipt.found_again_at is not None
+    assert receipt.unsearchable_since > receipt.found_again_at > receipt.asked_at
+    assert world.found() == []
+
+
+def test_a_deletion_is_looked_at_until_one_look_came_an_hour_later(world: Reconciled) -> None:
+    deleted_and_proven(world)
+    searches: list[int] = []
+    for _ in range(9):
+        before = len(world.knowledge_base.filters)
+        assert world.found() == []
+        searches.append(len(world.knowledge_base.filters) - before)
+
+    assert searches == [2] * 6 + [1] * 3  # one is for what rejected files have left
+
+
 @pytest.mark.parametrize(
     "error", [KnowledgeBaseThrottled("any"), KnowledgeBaseUnavailable("any", "any")]
 )

@@ -2,7 +2,7 @@
 Bucket, records, index and control table compared, and mended where they tell differently.
 
 - reconciliation: the audits in their order, a bounded piece at a time
-- control, bucket, records, books, index, sources, quarantine: an audit each; it finds
+- control, bucket, records, books, deletions, index, sources, quarantine: an audit each; it finds
 - of the index: listings (which data source), readings (both sides of it, into a sketch), suspects
   (what differs, looked at again), orphans; places (where that stands), pace (how often it asks)
 - open_documents: what is looked at between two full rounds

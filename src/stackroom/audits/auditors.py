@@ -7,6 +7,7 @@ from stackroom.audits.attended import Attended
 from stackroom.audits.books import BookAudit
 from stackroom.audits.bucket import BucketAudit
 from stackroom.audits.control import ControlAudit
+from stackroom.audits.deletions import DeletionAudit
 from stackroom.audits.discrepancies import Audit
 from stackroom.audits.evictions import Evictions
 from stackroom.audits.index import IndexAudit
@@ -34,6 +35,7 @@ from stackroom.ports.documents import Documents
 from stackroom.ports.ingestion import DirectDocuments, IngestionJobs
 from stackroom.ports.inspection import InspectionRequests
 from stackroom.ports.inventory import Inventory
+from stackroom.ports.receipts import ProvenReceipts
 from stackroom.ports.retrieval import KnowledgeBase
 from stackroom.ports.runs import Executions, Leases
 from stackroom.ports.worklists import Worklists
@@ -57,6 +59,7 @@ class Auditors:
     bucket: DocumentBucket
     leases: Leases
     executions: Executions
+    receipts: ProvenReceipts
     requests: RunRequests
     inspections: InspectionRequests
     worklists: Worklists
@@ -130,6 +133,15 @@ class Auditors:
                 catalogs=self.catalogs,
                 documents=self.documents,
                 books=self.books,
+                mending=self.mending,
+            ),
+            AuditStage.DELETIONS: DeletionAudit(
+                receipts=self.receipts,
+                catalogs=self.catalogs,
+                documents=self.documents,
+                bucket=self.bucket,
+                requests=self.requests,
+                search_check=SearchCheck(knowledge_base=self.knowledge_base),
                 mending=self.mending,
             ),
             AuditStage.INDEX: self._index(),

@@ -29,6 +29,7 @@ class Kind(StrEnum):
     MISSING_FROM_INDEX = "missing_from_index"
     INDEXED_AFTER_ALL = "indexed_after_all"
     INDEXED_WITHOUT_RECORD = "indexed_without_record"
+    FOUND_AFTER_DELETION = "found_after_deletion"
     REJECTED_IN_INDEX = "rejected_in_index"
     DEAD_RUN = "dead_run"
     DEAD_GRANT = "dead_turn"
@@ -62,6 +63,9 @@ REMEDIES = {
     Kind.MISSING_FROM_INDEX: "pending again, and a run asked for",
     Kind.INDEXED_AFTER_ALL: "pending again, so that a run looks at it anew",
     Kind.INDEXED_WITHOUT_RECORD: "to be removed from the index and verified",
+    Kind.FOUND_AFTER_DELETION: (
+        "to be removed from the index once more and verified; the receipt of its deletion says so"
+    ),
     Kind.REJECTED_IN_INDEX: "to be removed from the index and verified",
     Kind.DEAD_RUN: "followed by another run",
     Kind.DEAD_GRANT: "given back",

@@ -12,12 +12,13 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 
 from stackroom.audits.discrepancies import Discrepancy, Kind
 from stackroom.audits.mending import LeftForLater, Mending
 from stackroom.keys import document_id_of
-from stackroom.model import Catalog, DataSource, DataSourceType, Document, DocumentStatus
+from stackroom.model import Catalog, DataSource, DataSourceType, Document, DocumentStatus, Receipt
 from stackroom.origins import Origin
 from stackroom.ports.admission import AdmissionBook
 from stackroom.ports.bucket import DocumentBucket
@@ -87,17 +88,7 @@ class Orphans:
             return  # made meanwhile
         if self.bucket.head(key) is not None:
             return  # what the object lacks, the comparison with the bucket finds
-        now = self.mending.now()
-        document = Document(
-            catalog_id=catalog.catalog_id,
-            document_id=document_id,
-            filename=filename,
-            s3_key=key,
-            status=DocumentStatus.DELETING,
-            uploaded_at=now,
-            updated_at=now,
-            present_since=now,
-        )
+        document = deleting(catalog, filename, at=self.mending.now())
         yield from self.mending.saved(document, Kind.INDEXED_WITHOUT_RECORD)
 
     def _deleted(
@@ -133,6 +124,23 @@ class Orphans:
         searched = self.knowledge_base(source.knowledge_base_id)
         found = searched.retrieve("document", operator.filter(document_id), _MOST).passages
         return operator.origin_of(document_id, found)
+
+
+def deleting(
+    catalog: Catalog, filename: str, *, at: datetime, receipt: Receipt | None = None
+) -> Document:
+    """The record by which a run removes it; of its deletion there may be a `receipt` already."""
+    return Document(
+        catalog_id=catalog.catalog_id,
+        document_id=document_id_of(catalog.catalog_id, filename),
+        filename=filename,
+        s3_key=catalog.s3_prefix + filename,
+        status=DocumentStatus.DELETING,
+        uploaded_at=at,
+        updated_at=at,
+        present_since=at,
+        receipt_id=receipt.receipt_id if receipt is not None else None,
+    )
 
 
 def is_of_our_form(identifier: str) -> bool:

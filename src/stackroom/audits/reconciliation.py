@@ -26,12 +26,16 @@ _TOLD = 200  # letters of a cursor
 
 
 class AuditStage(StrEnum):
-    """In this order: who is dead is known before the records are asked who works on them."""
+    """
+    In this order: who is dead is known before the records are asked who works on them, and what
+    was deleted is told by its receipt before the index's listing tells of it.
+    """
 
     CONTROL = "control"
     BUCKET = "bucket"
     RECORDS = "records"
     BOOKS = "books"
+    DELETIONS = "deletions"
     INDEX = "index"
     SOURCES = "sources"
     QUARANTINE = "quarantine"

@@ -4,21 +4,27 @@ Receipts of deletions, in the control table.
     item       pk                    sk
     receipt    RECEIPTS#<user_id>    <receipt_id>    expires_at (TTL); ids sort by time
                while it is open: live "RECEIPT", and asked_at as `until`
+               once a search has closed it, until the reconciler has looked once more: live
+               "PROVEN", and unsearchable_since as `until`
 
     get one               GetItem
     list a user's         Query, newest first
-    list what is open     Query live-index: PK live, SK until; only what is open is in it
+    list what is open     Query live-index: PK live, SK until
+    list what is proven   the same
 """
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from stackroom.aws import writes
 from stackroom.aws.items import Item, from_item, instant, query, to_item
 from stackroom.aws.translation import store_errors
+from stackroom.errors import RecordChanged
 from stackroom.model import Receipt
+from stackroom.ports.inventory import Page
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
@@ -27,6 +33,9 @@ RECEIPTS = "RECEIPTS#"  # a user's id follows
 # Long enough for whoever must prove a deletion in a yearly audit.
 _KEPT = timedelta(days=400)
 _OPEN = "RECEIPT"
+_PROVEN = "PROVEN"
+# Of a page; five are one question of a knowledge base, and so many questions are asked at a time.
+_PAGE = 25
 _LIVE_INDEX = "live-index"
 _STILL_OPEN = "attribute_not_exists(unsearchable_since) AND attribute_not_exists(superseded_at)"
 
@@ -44,17 +53,8 @@ class DynamoReceipts:
         return to_receipt(from_item(answer["Item"])) if "Item" in answer else None
 
     def keep(self, receipt: Receipt) -> None:
-        # Left out where it is nothing, as in a document's item: earlier functions forbid it.
-        unsaid = None if receipt.lost else {"lost"}
-        values = {
-            **receipt.model_dump(mode="json", exclude=unsaid),
-            "expires_at": int((receipt.asked_at + _KEPT).timestamp()),
-        }
-        if receipt.is_open:
-            values |= {"live": _OPEN, "until": instant(receipt.asked_at)}
-        item = _key(receipt.user_id, receipt.receipt_id) | to_item(values)
         # Also true of one that isn't there; one that is closed stays as it was closed.
-        writes.put(self.client, self.table, item, condition=_STILL_OPEN)
+        writes.put(self.client, self.table, _item(receipt), condition=_STILL_OPEN)
 
     def of_user(self, user_id: str) -> Iterator[Receipt]:
         found = query(
@@ -78,6 +78,47 @@ class DynamoReceipts:
             )
         return [to_receipt(from_item(each)) for each in answer["Items"]]
 
+    def proven(self, cursor: str | None) -> Page[Receipt]:
+        start: dict[str, Any] = {}
+        if cursor is not None:
+            start["ExclusiveStartKey"] = to_item(json.loads(cursor))
+        with store_errors():
+            answer = self.client.query(
+                TableName=self.table,
+                IndexName=_LIVE_INDEX,
+                KeyConditionExpression="live = :proven",
+                ExpressionAttributeValues=to_item({":proven": _PROVEN}),
+                Limit=_PAGE,
+                **start,
+            )
+        last = answer.get("LastEvaluatedKey")
+        return Page(
+            items=[to_receipt(from_item(each)) for each in answer["Items"]],
+            next=json.dumps(from_item(last)) if last else None,
+        )
+
+    def let_go(self, receipt: Receipt) -> None:
+        writes.update(
+            self.client,
+            self.table,
+            _key(receipt.user_id, receipt.receipt_id),
+            "REMOVE live, #until",
+            {":proven": _PROVEN},
+            condition="live = :proven",
+        )
+
+    def reopen(self, receipt: Receipt, *, at: datetime) -> None:
+        changes = {"found_again_at": at, "not_found_at": None, "unsearchable_since": None}
+        is_kept = writes.put(
+            self.client,
+            self.table,
+            _item(receipt.model_copy(update=changes)),
+            condition="unsearchable_since = :closed",
+            values={":closed": receipt.model_dump(mode="json")["unsearchable_since"]},
+        )
+        if not is_kept:
+            raise RecordChanged(receipt.receipt_id)
+
 
 def _partition(user_id: str) -> str:
     return RECEIPTS + user_id
@@ -85,6 +126,20 @@ def _partition(user_id: str) -> str:
 
 def _key(user_id: str, receipt_id: str) -> Item:
     return to_item({"pk": _partition(user_id), "sk": receipt_id})
+
+
+def _item(receipt: Receipt) -> Item:
+    # Left out where it is nothing, as in a document's item: earlier functions forbid it.
+    unsaid = None if receipt.lost else {"lost"}
+    values = {
+        **receipt.model_dump(mode="json", exclude=unsaid),
+        "expires_at": int((receipt.asked_at + _KEPT).timestamp()),
+    }
+    if receipt.is_open:
+        values |= {"live": _OPEN, "until": instant(receipt.asked_at)}
+    elif receipt.not_found_at is not None and receipt.unsearchable_since is not None:
+        values |= {"live": _PROVEN, "until": instant(receipt.unsearchable_since)}
+    return _key(receipt.user_id, receipt.receipt_id) | to_item(values)
 
 
 def to_receipt(values: dict[str, Any]) -> Receipt:

@@ -40,6 +40,7 @@ def reconciliation_of(
         bucket=deployment.bucket,
         leases=deployment.leases,
         executions=deployment.executions,
+        receipts=deployment.receipts,
         requests=use_cases.requests,
         inspections=inspections,
         worklists=deployment.worklists,

@@ -1,9 +1,11 @@
 """Receipts of removals, kept for whoever asked for them."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Protocol
 
 from stackroom.model import Receipt
+from stackroom.ports.inventory import Page
 
 
 class Receipts(Protocol):
@@ -23,4 +25,18 @@ class OpenReceipts(Protocol):
         """
         Everybody's whose proof is awaited, asked for longest ago first, as they were a moment ago.
         """
+        ...
+
+
+class ProvenReceipts(Protocol):
+    def proven(self, cursor: str | None) -> Page[Receipt]:
+        """Everybody's that a search has closed, the earliest first, until they are let go of."""
+        ...
+
+    def let_go(self, receipt: Receipt) -> None:
+        """It has been looked at for the last time."""
+        ...
+
+    def reopen(self, receipt: Receipt, *, at: datetime) -> None:
+        """Its document was found at that moment. Raises RecordChanged if it isn't as it was."""
         ...

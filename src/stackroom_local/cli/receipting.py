@@ -51,13 +51,16 @@ def _lines(receipt: Receipt) -> Text:
 
 
 def _end(receipt: Receipt) -> Text:
+    found = receipt.found_again_at
+    again = f", after it was found again {_time(found)}" if found else ""
     if receipt.unsearchable_since is not None:
         waited = receipt.waited_until
         why = f", no search before {_time(waited)} counted" if waited else ""
-        return Text(f"unsearchable since {_time(receipt.unsearchable_since)}{why}", style="green")
+        since = _time(receipt.unsearchable_since)
+        return Text(f"unsearchable since {since}{why}{again}", style="green")
     if receipt.superseded_at is not None:
         return Text(f"dropped again {_time(receipt.superseded_at)}", style="yellow")
-    return Text("being removed", style="magenta")
+    return Text(f"being removed{again}", style="magenta")
 
 
 def _time(moment: datetime) -> str:
