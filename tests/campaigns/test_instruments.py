@@ -17,6 +17,7 @@ from stackroom.aws.worklists import DynamoWorklists
 from stackroom.model import Document, DocumentStatus
 from stackroom.runs.leases import LEASE
 from stackroom.runs.worklists import shared_worklist
+from stackroom_local.simulator.store import Store
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.campaigns.attack.oracle import FORGED, Attempt, May, judged
 from tests.campaigns.attack.wire import Answer
@@ -28,8 +29,10 @@ from tests.campaigns.chaos.world import World, world
 from tests.campaigns.permissions.needs import Names, Need, NotInIam, _check, needs
 from tests.campaigns.permissions.report import document, documented
 from tests.campaigns.permissions.roles import Comparison, Grant, Role, UnknownCondition, roles
+from tests.campaigns.soak.judge import Judge
 from tests.campaigns.soak.model import ABSENT, Content, Model
 from tests.infra.assembly import Assembly
+from tests.local.running import an_instance
 
 KEY = "alice/research/a.txt"
 START = "bedrock-agent.StartIngestionJob"
@@ -203,6 +206,24 @@ def test_an_unanswered_call_may_have_been_carried_out_until_its_key_is_read_back
     assert (was_doubtful, seen, model.holds("a")) == (True, None, after)
     assert model.read_back("a", None) == "bucket: 'a' must hold second, and holds nothing"
     assert model.read_back("b", "etag 1") == "bucket: 'b' must hold nothing, and holds etag 1"
+
+
+def test_text_of_what_is_gone_is_seen_in_the_index_though_no_answer_shows_it(
+    tmp_path: Path,
+) -> None:
+    model = Model()
+    model.acknowledged("alice/papers/a.txt", Content("etag", "alice-x00000001"))
+    judge = Judge(an_instance(tmp_path), model, ("alice",), on_look=lambda: None)
+    index = Store(tmp_path / "simulator" / "simulator.sqlite")
+    row = dict.fromkeys(("key", "index_arn", "data_source_id", "identifier", "model"), "x")
+    for number, until in ((1, None), (2, None), (3, 1.0)):
+        text = f"The word of the day is alice-x{number:08}."
+        times = {"vector": b"", "visible_from": 0.0, "visible_until": until}
+        index.insert("vectors", {**row, **times, "text": text})
+
+    assert [each.partition(",")[0] for each in judge.of_index()] == [
+        "index: it has alice-x00000002"
+    ]
 
 
 # The attack.

@@ -14,7 +14,7 @@ from tests.campaigns.soak.soak import KINDS, Soak
 def test_after_a_minute_of_kills_everybody_sees_what_they_dropped(tmp_path: Path) -> None:
     told: list[str] = []
     soak = Soak(
-        mode=Mode(tmp_path, free_ports(4), speed=40),
+        mode=Mode(tmp_path, free_ports(4), speed=40, seed=8),
         seed=8,
         minutes=1,
         patience=600,
@@ -25,3 +25,4 @@ def test_after_a_minute_of_kills_everybody_sees_what_they_dropped(tmp_path: Path
 
     assert tally.disagreements == [], [*told, tally.told()]
     assert tally.kills.keys() == set(KINDS)
+    assert tally.faults.total() > 0

@@ -40,7 +40,7 @@ def main() -> int:
         print(f"{time.monotonic() - started:6.0f} s  {text}", flush=True)
 
     soak = Soak(
-        mode=Mode(folder, options.port or free_ports(4), options.speed),
+        mode=Mode(folder, options.port or free_ports(4), options.speed, options.seed),
         seed=options.seed,
         minutes=options.minutes,
         patience=options.patience,

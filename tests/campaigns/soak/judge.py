@@ -1,9 +1,14 @@
-"""What everybody sees in the end, against the model: bucket, records, receipts, answers, verbs."""
+"""
+What everybody sees in the end, against the model: bucket, records, receipts, answers, verbs; and
+what nobody is shown, the passages that the index holds.
+"""
 
 import re
+import sqlite3
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 
 from stackroom.keys import NO_USER, Location, is_ours, locate
@@ -53,6 +58,7 @@ class Judge:
             self.of_receipts,
             self.of_answers,
             self.of_verbs,
+            self.of_index,
         )
         return next((found for stage in stages if (found := _told(stage))), [])
 
@@ -119,6 +125,17 @@ class Judge:
             if ended.returncode or good not in ended.stdout:
                 said = f"{ended.stdout}{ended.stderr}".strip()
                 yield f"stackroom {' '.join(arguments)} ended with {ended.returncode}:\n{said}"
+
+    def of_index(self) -> Iterator[str]:
+        """A tool shows no text of what is gone, whatever is left of it: here it is looked for."""
+        words = {content.word for _, content in self.model.contents()}
+        path = self.instance.state_dir / "simulator" / "simulator.sqlite"
+        held = "SELECT text, attributes FROM vectors WHERE coalesce(visible_until, ?1) >= ?1"
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as index:
+            for text, attributes in index.execute(held, (time.time(),)):
+                for found in WORD.finditer(text):
+                    if found.group() not in words:
+                        yield f"index: it has {found.group()}, which is there no more: {attributes}"
 
     def _listed(self, user: str) -> list[Document]:
         return list(Records(self.instance).documents(user))

@@ -1,9 +1,16 @@
-"""The local mode under test: started as a user does it, killed, and started again."""
+"""
+The local mode under test: started as a user does it, killed, and started again.
+
+From each start on, some documents that are ingested meet what a live user has measured: they are
+unknown to Bedrock for a while, missed by searches, or slow (rules document.unseen,
+retrieve.filtered-lag and document.slow).
+"""
 
 import os
 import shutil
 import signal
 import threading
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,12 +21,16 @@ from botocore.config import Config
 
 from stackroom_local.problems import ChildFailed
 from stackroom_local.processes import Child
+from stackroom_local.simulator import orders
+from stackroom_local.simulator.disturbances import Kind
+from stackroom_local.simulator.fault_orders import PATH
 from stackroom_local.state import REGION, Instance
 from stackroom_local.user_keys import UserKeys
 from tests.local.running import instance_of, none_left, start
 
 _ATTEMPTS = 3
 _END_SECONDS = 120.0
+_MEASURED = {Kind.UNSEEN: 0.15, Kind.MISSED: 0.15, Kind.SLOW: 0.1}
 _S3 = Config(retries={"total_max_attempts": 2}, connect_timeout=3, read_timeout=60)
 
 
@@ -30,6 +41,7 @@ class Mode:
     folder: Path
     port: int
     speed: float
+    seed: int
     serving: threading.Event = field(default_factory=threading.Event)
     starts: int = 0
     failed_starts: list[str] = field(default_factory=list)
@@ -73,8 +85,20 @@ class Mode:
                 if attempt == _ATTEMPTS:
                     raise
             else:
+                self._disturb()
                 self.serving.set()
                 return
+
+    def injected(self) -> Counter[str]:
+        """Of all starts, by the simulator's own word."""
+        logs = [*self.folder.glob("logs/*/simulator.log"), self.state_dir / "logs/simulator.log"]
+        told = "".join(each.read_text("utf-8") for each in logs if each.exists())
+        return Counter({str(kind): told.count(f"fault injected: {kind} ") for kind in _MEASURED})
+
+    def _disturb(self) -> None:
+        chance = {"seed": self.seed + self.starts, "rates": _MEASURED}
+        endpoint = self.instance.simulator_endpoint
+        orders.send(endpoint + PATH, {"chance": chance}, self.instance.root_key)
 
     def signal(self, name: str, number: signal.Signals) -> None:
         """To a server by its name, or to the supervisor."""

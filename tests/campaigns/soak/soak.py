@@ -144,6 +144,7 @@ class Soak:
         finally:
             self.mode.stop()
             self.tally.failed_starts = self.mode.failed_starts
+            self.tally.faults = self.mode.injected()
         return self.tally
 
     def _kill_in_turn(self) -> None:

@@ -12,6 +12,7 @@ class Tally:
     journal: Path
     done: Counter[str] = field(default_factory=Counter)
     kills: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)  # that the simulator injected
     # In seconds, after what: until it serves again, until what was put before is searchable.
     restarts: list[tuple[float, str]] = field(default_factory=list)
     recoveries: list[tuple[float, str]] = field(default_factory=list)
@@ -38,6 +39,7 @@ class Tally:
         lines = {
             "acts": _listed(self.done),
             "kills": _listed(self.kills),
+            "faults": _listed(self.faults),
             "starts that failed": str(len(self.failed_starts)),
             "slowest restart": _slowest(self.restarts),
             "slowest recovery": _slowest(self.recoveries),
