@@ -22,6 +22,7 @@ from benchmarks.use_cases import Stores
 from benchmarks.worlds import ASSUMED, WORLDS
 from stackroom.model import CatalogDataSources, Document
 from stackroom.ports.admission import Grant, Mode
+from stackroom_local.simulator.faults import Faults
 from stackroom_local.simulator.rules import SEARCHABLE_LAG
 from tests.fakes.pipeline import FakeReceipts
 
@@ -67,8 +68,12 @@ class Stage:
         hub: Hub | None = None,
         catalog_data_sources: str = "custom",
         world: str = ASSUMED,
+        faults: Faults | None = None,
     ) -> None:
-        """With the `hub` of another stage, both are at work at the same time."""
+        """
+        With the `hub` of another stage, both are at work at the same time. What is measured meets
+        no `faults`.
+        """
         # The use cases draw their jitter from the one generator that all modules share.
         random.seed(seed)
         self.hub = hub or Hub()
@@ -79,6 +84,7 @@ class Stage:
             seed=seed,
             hub=self.hub,
             assumptions=WORLDS[world],
+            faults=faults,
         )
         self._limits = Limits.of(WORLDS[world])
         catalogs = Catalogs()

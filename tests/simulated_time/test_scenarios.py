@@ -2,6 +2,7 @@
 
 import random
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 
@@ -15,6 +16,8 @@ from benchmarks.stage import Stage
 from benchmarks.traffic import Traffic, Upload
 from benchmarks.worlds import WORLDS
 from stackroom.admission.limits import PATIENCE
+from stackroom_local.simulator.disturbances import Kind
+from stackroom_local.simulator.faults import Chance, Faults
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 OURS = Design(catalog_data_sources="custom")
@@ -112,6 +115,30 @@ def test_no_design_is_faster_than_the_bound_in_any_world(shape: Shape, sources: 
 
         by_limits, with_latency = figures.bounds
         assert 0 < by_limits <= with_latency <= figures.settled
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_unseen_missed_or_slow_is_neither_lost_nor_sent_twice_and_stays_gone(
+    seed: int,
+) -> None:
+    rates = {Kind.UNSEEN: 0.3, Kind.MISSED: 0.3, Kind.SLOW: 0.2}
+    faults = Faults(chance=Chance(seed=seed, rates=rates))
+    stage = Stage(seed=seed, faults=faults)
+    planned = Traffic(random.Random(seed)).burst(60, 6, within=60)
+    for each in planned[::4]:  # many of them while their calls are at work
+        stage.hub.spawn(partial(stage.delete, each.key), after=each.at + 9)
+
+    settle(stage, planned)
+    stage.run(at_most=100, until=lambda: False)  # until the last that was missed is found
+    outcome = stage.outcome(0.0)
+
+    documents = stage.stores.documents.kept.values()
+    found = {attributes["document_id"] for attributes, _ in stage.account.searchable.found()}
+    assert (outcome.lost, outcome.false_failures, outcome.broken, outcome.dead_letters) == (0,) * 4
+    assert found == {each.document_id for each in documents}
+    assert {each.attempts for each in documents} == {1}
+    assert len(documents) == 45
+    assert {kind for _, kind in faults.counts} == set(rates)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
