@@ -18,7 +18,7 @@ from stackroom.model import Document, DocumentStatus
 from stackroom.runs.leases import LEASE
 from stackroom.runs.worklists import shared_worklist
 from stackroom_local.simulator.store import Store
-from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
+from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.campaigns.attack.oracle import FORGED, Attempt, May, judged
 from tests.campaigns.attack.wire import Answer
 from tests.campaigns.chaos.deployment import Terms, place_of
@@ -105,28 +105,7 @@ def lose_the_vectors(made: World) -> None:
 
 def ingest_it_as_nobodys(made: World) -> None:
     """At another data source than its own."""
-    (member,) = made.pool
-    _, document = document_of(made)
-    custom = {
-        "customDocumentIdentifier": {"id": document.document_id},
-        "sourceType": "S3_LOCATION",
-        "s3Location": {"uri": f"s3://{BUCKET}/{KEY}"},
-    }
-    attributes = {"user_id": "!rejected", "document_id": document.document_id}
-    told = [
-        {"key": key, "value": {"type": "STRING", "stringValue": value}}
-        for key, value in attributes.items()
-    ]
-    ingested = {
-        "content": {"dataSourceType": "CUSTOM", "custom": custom},
-        "metadata": {"type": "IN_LINE_ATTRIBUTE", "inlineAttributes": told},
-    }
-    made.account.client("bedrock-agent", unpaced=True).ingest_knowledge_base_documents(
-        knowledgeBaseId=member.knowledge_base_id,
-        dataSourceId=member.data_source_id,
-        documents=[ingested],
-    )
-    made.pass_time(20)
+    made.ingest(KEY, into=made.pool[0].data_source_id, user_id="!rejected")
 
 
 def hold_a_lease(made: World) -> None:

@@ -93,6 +93,30 @@ class World(Deployment):
     def forget_document(self, key: str) -> None:
         self.forget(f"DOC#{place_of(key).document_id}", key)
 
+    def ingest(self, key: str, *, into: str, **attributes: str) -> None:
+        """Into that data source of the first knowledge base, by nobody of ours."""
+        document_id = place_of(key).document_id
+        custom = {
+            "customDocumentIdentifier": {"id": document_id},
+            "sourceType": "S3_LOCATION",
+            "s3Location": {"uri": f"s3://{BUCKET}/{key}"},
+        }
+        told = [
+            {"key": name, "value": {"type": "STRING", "stringValue": value}}
+            for name, value in {**attributes, "document_id": document_id}.items()
+        ]
+        self.account.client("bedrock-agent", unpaced=True).ingest_knowledge_base_documents(
+            knowledgeBaseId=self.pool[0].knowledge_base_id,
+            dataSourceId=into,
+            documents=[
+                {
+                    "content": {"dataSourceType": "CUSTOM", "custom": custom},
+                    "metadata": {"type": "IN_LINE_ATTRIBUTE", "inlineAttributes": told},
+                }
+            ],
+        )
+        self.pass_time(20)
+
     def command(self, command: Command) -> None:
         """Run on somebody's machine, and again until it ends well."""
         self.pending += 1
