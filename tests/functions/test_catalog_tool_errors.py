@@ -45,9 +45,9 @@ ERRORS: list[tuple[str, dict[str, object], str, str]] = [
     ("upload_to_catalog", {"filename": "a.exe"}, "INVALID_FILE_TYPE", UNSUPPORTED),
     (
         "upload_to_catalog",
-        {"filename": "b.txt", "file_content": encoded(b"x" * 4_700_000)},
+        {"filename": "b.txt", "file_content": encoded(b"x" * 1_470_000)},
         "CONTENT_TOO_LARGE",
-        "A call carries at most 4.4 MB of file. Call again without file_content for a link to "
+        "A call carries at most 1.4 MB of file. Call again without file_content for a link to "
         "upload it",
     ),
     (

@@ -1,5 +1,6 @@
 """The gateway's side of the wire over raw HTTP, as documented, and whatever a client sends."""
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import httpx2
 import psutil
 import pytest
 
+from stackroom.catalog_tools.arguments import MAX_CONTENT_BYTES
 from stackroom_local.gateway.__main__ import main
 from stackroom_local.gateway.configuration import GatewayConfiguration
 from stackroom_local.gateway.issuer import Issuer
@@ -97,16 +99,21 @@ def test_tools_are_listed_with_no_handshake_and_there_is_no_stream_or_session(
         assert (told.status_code, told.headers["allow"]) == (405, "POST")
 
 
-def test_a_body_of_five_megabytes_passes_and_one_of_seven_does_not(
+def test_the_largest_file_of_a_call_passes_and_six_megabytes_in_three_copies_do_not(
     gateway: RunningGateway, issuer: Issuer
 ) -> None:
-    token = issuer.mint("alice")
+    """The interceptor meets a body twice, and answers it; in MIME's lines it is the longest."""
+    token = issuer.mint("alice", groups=[f"group-{number:03}" for number in range(300)])
+    file = base64.encodebytes(bytes(MAX_CONTENT_BYTES)).decode().replace("\n", "\r\n")
 
-    passed = gateway.post(a_call(do="text", query="x" * 5_000_000), token=token)
-    refused = gateway.post(a_call(do="text", query="x" * 7_000_000), token=token)
+    passed, too_large, larger = (
+        gateway.post(a_call(do="text", query=query), token=token)
+        for query in (file, "x" * 2**21, "x" * 7_000_000)
+    )
 
     assert passed.json()["result"]["isError"] is False
-    assert refused.status_code == 413
+    assert (too_large.status_code, too_large.json()["error"]["code"]) == (500, -32603)
+    assert larger.status_code == 413
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,14 @@ from stackroom.uploads.sidecars import MAX_LIST
 _LISTED = re.compile(r"(cat|doc)-[0-9a-f]{24}")
 _FORMATS = ", ".join(SUPPORTED)
 
+# Of a file within a call. The gateway's interceptor is handed the call twice, raw and parsed, and
+# answers it a third time, for all of which there are 6 MB: 2 MB each, 1.5 of them a file, since
+# base64 makes four bytes of three. What is left is for lines wrapped by CR LF, which are four bytes
+# within JSON and six in its raw text, and for some 50 KB of headers and other arguments.
+# https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-interceptors-types.html
+# https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-interceptors-configuration.html
+MAX_CONTENT_BYTES = int(1.4 * 1024**2)
+
 
 class CatalogArguments(Arguments):
     """A text that looks like a number is none, and "true" is no confirmation."""
@@ -107,8 +115,8 @@ class UploadToCatalog(CatalogArguments):
     file_content: str | None = Field(
         default=None,
         description=(
-            "The file itself in base64, at most about 4.4 MB of file. Left out, the answer has a"
-            " link by which to upload up to 50 MB."
+            f"The file itself in base64, at most {MAX_CONTENT_BYTES / 1024**2:.1f} MB of file."
+            " Left out, the answer has a link by which to upload up to 50 MB."
         ),
     )
     replace: bool = Field(

@@ -7,7 +7,7 @@ import binascii
 import shlex
 from typing import TYPE_CHECKING
 
-from stackroom.catalog_tools.arguments import UploadToCatalog
+from stackroom.catalog_tools.arguments import MAX_CONTENT_BYTES, UploadToCatalog
 from stackroom.catalog_tools.definition import CatalogTool, Display, Rendered
 from stackroom.catalog_tools.texts import kilobytes, shown
 from stackroom.catalogs.sending import FORM_SECONDS, Sent
@@ -19,10 +19,6 @@ from stackroom.ports.transfers import UploadForm
 
 if TYPE_CHECKING:
     from stackroom.catalog_tools.services import Services
-
-# A call to the gateway, and one to a function, has 6 MB; base64 makes four bytes of three.
-# https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-quotas.html
-MAX_CONTENT_BYTES = int(4.4 * 1024**2)
 
 
 def _upload(services: Services, asked: UploadToCatalog, caller: Caller) -> Sent:

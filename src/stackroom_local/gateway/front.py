@@ -28,6 +28,9 @@ from stackroom_local.gateway.runtime_api import Outcome
 
 # https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-quotas.html
 MAX_BODY = 6 * 1024 * 1024
+# Of what the interceptor is handed and what it answers, "request and response combined":
+# https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-interceptors-configuration.html
+_MAX_INTERCEPTION = 6 * 1024 * 1024
 INTERCEPTED_HEADERS = "stackroom.intercepted_headers"  # where the scope keeps the interceptor's
 CLAIMS = "stackroom.claims"  # and those of the token that the authorizer checked
 _MAX_CONCURRENT_INVOCATIONS = 64  # threads that wait for functions
@@ -54,12 +57,12 @@ def _limiter() -> anyio.CapacityLimiter:
 
 
 async def invoke(
-    function: LambdaFunction, event: Any, client_context: Mapping[str, Any] | None = None
+    function: LambdaFunction, event: bytes, client_context: Mapping[str, Any] | None = None
 ) -> Outcome:
     """One synchronous invocation, off the event loop; whoever stops serving leaves it behind."""
     # ASCII, because the context travels in a header.
     context = None if client_context is None else json.dumps(client_context)
-    call = functools.partial(function.invoke, json.dumps(event).encode(), client_context=context)
+    call = functools.partial(function.invoke, event, client_context=context)
     return await anyio.to_thread.run_sync(call, limiter=_limiter(), abandon_on_cancel=True)
 
 
@@ -83,9 +86,10 @@ class Front:
         request = Request(scope, receive)
         try:
             claims = self._authorizer.check(request.headers)
-            message = _parsed(await _body(request))
+            raw = await _body(request)
+            message = _parsed(raw)
             _require_id(message)
-            intercepted = await self._intercept(request, message)
+            intercepted = await self._intercept(request, raw, message)
         except Unauthorized as error:
             # By the name that the client came by: it compares the two.
             metadata_url = f"http://{request.url.netloc}{self._metadata_path}"
@@ -99,11 +103,14 @@ class Front:
             known = {INTERCEPTED_HEADERS: dict(intercepted.headers), CLAIMS: claims}
             await self._app(_with_body({**scope, **known}, body), _replay(body, receive), send)
 
-    async def _intercept(self, request: Request, message: Any) -> Intercepted:
+    async def _intercept(self, request: Request, raw: bytes, message: Any) -> Intercepted:
         if self._interceptor is None:
             return Intercepted(message, {})
-        outcome = await invoke(self._interceptor, _interceptor_input(request, message))
+        event = json.dumps(_interceptor_input(request, raw, message)).encode()
+        outcome = await invoke(self._interceptor, event)
         try:
+            if len(event) + len(outcome.payload) > _MAX_INTERCEPTION:
+                raise ValueError("too large: three copies of the body")
             return _intercepted(outcome)
         except (KeyError, TypeError, ValueError) as error:
             # Fail closed. What AWS answers to a failed interceptor is not documented; 500 is what
@@ -120,11 +127,11 @@ def _intercepted(outcome: Outcome) -> Intercepted:
     return Intercepted(transformed["body"], transformed.get("headers") or {})
 
 
-def _interceptor_input(request: Request, message: Any) -> dict[str, Any]:
+def _interceptor_input(request: Request, raw: bytes, message: Any) -> dict[str, Any]:
     return {
         "interceptorInputVersion": "1.0",
         "mcp": {
-            "rawGatewayRequest": {"body": json.dumps(message)},
+            "rawGatewayRequest": {"body": raw.decode()},
             "gatewayRequest": {
                 "path": request.url.path,
                 "httpMethod": request.method,

@@ -96,7 +96,7 @@ class Targets:
             ),
             "bedrockAgentCorePropagatedQueryParameters": {},  # none can be allow-listed here
         }
-        outcome = await invoke(target.function, arguments, {"custom": custom})
+        outcome = await invoke(target.function, json.dumps(arguments).encode(), {"custom": custom})
         return self._failure(outcome) if outcome.failed else _success(outcome)
 
     def _named(self, name: str) -> tuple[Target, ToolDefinition]:
