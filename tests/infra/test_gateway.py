@@ -1,13 +1,15 @@
 import json
 import re
+from contextlib import nullcontext
 
 import pytest
 
 from functions.identity_interceptor.handler import InterceptorSettings
 from functions.tool_targets import TARGETS
 from infra.gateway import KNOWLEDGE
-from infra.tool_policies import policy_name
+from infra.tool_policies import checked, policy_name
 from infra.tool_target import schema_file, tools
+from tests.gateway.serving import GATEWAY_ARN, a_permit
 from tests.infra.assembly import Assembly
 
 TARGET = "AWS::BedrockAgentCore::GatewayTarget"
@@ -98,7 +100,7 @@ def test_cedar_permits_people_each_tool_by_a_policy_of_its_own(assembly: Assembl
     }
 
     assert gateway.properties["PolicyEngineConfiguration"]["Mode"] == "ENFORCE"
-    assert {each["ValidationMode"] for each in policies.values()} == {"FAIL_ON_ANY_FINDINGS"}
+    assert {each["ValidationMode"] for each in policies.values()} == {"IGNORE_ALL_FINDINGS"}
     assert {name: each["Definition"]["Cedar"]["Statement"] for name, each in policies.items()} == {
         policy_name("stackroom", tool["name"]): "permit(principal is AgentCore::OAuthUser, "
         f'action == AgentCore::Action::"{target}___{tool["name"]}", '
@@ -110,6 +112,26 @@ def test_cedar_permits_people_each_tool_by_a_policy_of_its_own(assembly: Assembl
     assert all(re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,47}", name) for name in policies)
     with pytest.raises(ValueError, match="shorter name"):
         policy_name("stackroom", "a_name_that_says_everything_there_is_to")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        ('hasTag("username")', 'hasTag("username") && principal.getTag("a") == "b"', None),
+        (' when { principal.hasTag("username") }', "", "permits programs"),
+        ('action == AgentCore::Action::"a___b"', "action", "not of one action"),
+        ("principal is AgentCore::OAuthUser", "principal", "not of one principal"),
+        ('"a___b"', '"a___c"', "not of one action"),
+        ("when", "wen", "invalid policy condition"),
+    ],
+)
+def test_a_policy_of_more_than_one_tool_or_of_more_than_people_is_not_synthesised(
+    before: str, after: str, reason: str | None
+) -> None:
+    statement = a_permit("a___b").replace(before, after)
+
+    with pytest.raises(ValueError, match=reason) if reason else nullcontext():
+        checked(statement, action="a___b", gateway_arn=GATEWAY_ARN)
 
 
 def test_a_policy_waits_for_its_tool_and_a_tool_for_its_rights(assembly: Assembly) -> None:

@@ -59,11 +59,15 @@ def _check(
     properties: Mapping[str, Any],
     targets: Sequence[TargetConfiguration],
 ) -> None:
+    """
+    Names and types, which the service checks in every mode of validation.
+    https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/policy-create-update-validation.html
+    """
     statement = _statement(properties)
     try:
         parsed(statement)
         found = findings(statement, targets)
     except ValueError as error:
         raise DeploymentFailed(stack, "refused", [f"{logical_id}: no Cedar: {error}"]) from error
-    if found and properties.get("ValidationMode") != "IGNORE_ALL_FINDINGS":
+    if found:
         raise DeploymentFailed(stack, "refused", [f"{logical_id}: {each}" for each in found])
