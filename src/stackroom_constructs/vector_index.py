@@ -36,6 +36,9 @@ def right_to_fill(index: s3vectors.CfnIndex) -> Right:
     """
     What Bedrock needs of an index that it fills, searches and cleans up.
     https://docs.aws.amazon.com/bedrock/latest/userguide/kb-permissions.html
+
+    That page doesn't name ListVectors; without it a deployment in Tokyo had 403 (2026-03):
+    github.com/Yoshiki0705/Permission-aware-RAG-FSxN-CDK, docs/s3-vectors-sid-architecture-guide.md
     """
     return Right(
         actions=(
@@ -44,6 +47,7 @@ def right_to_fill(index: s3vectors.CfnIndex) -> Right:
             "s3vectors:DeleteVectors",
             "s3vectors:QueryVectors",
             "s3vectors:GetIndex",
+            "s3vectors:ListVectors",
         ),
         resources=(index.attr_index_arn,),
     )
