@@ -141,6 +141,8 @@ class PipelineFunctions:
             "bedrock:GetDataSource",
             "bedrock:DeleteDataSource",  # one that no catalog has any more
             "bedrock:DeleteKnowledgeBaseDocuments",
+            # For deleting, and it starts none: bedrock/latest/userguide/kb-direct-ingestion-prereq
+            "bedrock:StartIngestionJob",
             "bedrock:GetKnowledgeBaseDocuments",
             "bedrock:ListKnowledgeBaseDocuments",
             on=self.knowledge_base.knowledge_base_arns,

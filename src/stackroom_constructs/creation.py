@@ -48,7 +48,8 @@ class KnowledgeBaseCreation:
     prefix: which keys are read, at most 300 characters. In the role's rights `*`, `?` and `${`
         stand for more than themselves: a prefix with one takes `readable_objects`. Default: all.
     data_source_type: `S3`: ingestion jobs read what lies below the prefix; `CUSTOM`: documents
-        are handed over one by one, by IngestKnowledgeBaseDocuments.
+        are handed over one by one, by IngestKnowledgeBaseDocuments; whoever calls it, or
+        DeleteKnowledgeBaseDocuments, needs the right to StartIngestionJob, too.
     data_source_name: its name, unlike that of any other in the knowledge base.
     data_source_description: at most 200 characters. Default: none.
     ingest_on_upload: whether an ingestion job starts by itself when files come, are replaced or go:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.campaigns.permissions.needs import Names, needs
 from tests.campaigns.permissions.report import DOCUMENT, documented
 from tests.campaigns.permissions.roles import roles
 from tests.infra.assembly import Assembly, listed
@@ -19,6 +20,24 @@ def test_the_page_of_recorded_use_lists_these_rights_and_a_use_of_each(assembly:
     assert documented(text) == granted, "run: make permissions"
     assert "0 were not allowed" in " ".join(text.split())
     assert "| 0 | nobody |" not in text
+
+
+def test_who_hands_documents_over_or_deletes_them_may_do_all_that_it_needs(
+    assembly: Assembly,
+) -> None:
+    names, given = Names(account="0" * 12, region="-"), {"knowledgeBaseId": "KnowledgeBase1"}
+    line = {"service": "bedrock-agent", "parameters": given, "wanted_by": ""}
+
+    doing = {
+        (role.function, name): [role.allows(need) for need in needs(called, names)]
+        for role in roles(assembly).values()
+        for name in ("IngestKnowledgeBaseDocuments", "DeleteKnowledgeBaseDocuments")
+        if f"bedrock:{name}" in {grant.action for grant in role.grants}
+        for called in [{**line, "function": role.function, "operation": name}]
+    }
+
+    assert {function for function, _ in doing} == {"ingest", "reconciler"}
+    assert {each for each, allowed in doing.items() if allowed != [True, True]} == set()
 
 
 def test_state_machine_and_gateway_invoke_their_functions_and_nothing_else(

@@ -168,6 +168,19 @@ def _knowledge_base(action: str) -> Any:
     return asked
 
 
+def _directly(action: str) -> Any:
+    """
+    Handing documents over or deleting them needs the right to start a job, too.
+    https://docs.aws.amazon.com/bedrock/latest/userguide/kb-direct-ingestion-prereq.html
+    """
+
+    def asked(given: Parameters, names: Names) -> Iterator[_Asked]:
+        for each in (action, "StartIngestionJob"):
+            yield from _knowledge_base(each)(given, names)
+
+    return asked
+
+
 def _generation(given: Parameters, names: Names) -> Iterator[_Asked]:
     """
     Asking, the knowledge base that is asked, the model that answers, the guardrail over it.
@@ -324,10 +337,14 @@ _ASKED: dict[str, Any] = {
         (
             *("CreateDataSource", "ListDataSources", "GetDataSource", "UpdateDataSource"),
             *("DeleteDataSource", "StartIngestionJob", "ListIngestionJobs", "GetIngestionJob"),
-            *("StopIngestionJob", "IngestKnowledgeBaseDocuments", "DeleteKnowledgeBaseDocuments"),
-            *("GetKnowledgeBaseDocuments", "ListKnowledgeBaseDocuments"),
+            *("StopIngestionJob", "GetKnowledgeBaseDocuments", "ListKnowledgeBaseDocuments"),
         ),
         _knowledge_base,
+    ),
+    **_of(
+        "bedrock-agent",
+        ("IngestKnowledgeBaseDocuments", "DeleteKnowledgeBaseDocuments"),
+        _directly,
     ),
     "bedrock-agent-runtime.Retrieve": _search,
     "bedrock-agent-runtime.RetrieveAndGenerate": _generation,
