@@ -37,7 +37,8 @@ class KnowledgeBaseCreation:
     `.knowledge_base_id` and `.data_source_id`); nothing starts one but `ingest_on_upload`. Bedrock
     reads .txt,
     .md, .html, .doc, .docx, .csv, .xls, .xlsx and .pdf of at most 50 MB, and with a file its
-    `{file}.metadata.json` of at most 10 KB, of which an S3 Vectors index takes 1 KB.
+    `{file}.metadata.json` of at most 10 KB, of which an S3 Vectors index takes 1 KB. There no
+    filter may name what Bedrock writes itself, but x-amz-bedrock-kb-data-source-id.
     https://docs.aws.amazon.com/bedrock/latest/userguide/knowledge-base-ds.html
 
     The knowledge base has the tag `mcp-multirag-kb`, by which AWS Labs' MCP server finds it; a

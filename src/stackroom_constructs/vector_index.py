@@ -5,9 +5,23 @@ from constructs import Construct
 
 from stackroom_constructs.model import Right
 
-# Bedrock's own keys outgrow the 2 KB of filterable metadata; can't be changed after creation.
-# https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-bedrock-kb.html
-_NOT_FILTERABLE = ["AMAZON_BEDROCK_TEXT", "AMAZON_BEDROCK_METADATA"]
+# Of ten that may be, and for good: another list is another index. A vector has 2 KB of filterable
+# metadata; a document whose vectors have more is lost, and reads INDEXED. So what Bedrock writes of
+# its own accord is not filterable, whatever its size: nobody filters by it here. The 2 KB are for
+# what documents bring, which is 1 KB at most, and for x-amz-bedrock-kb-data-source-id: that is 44
+# bytes, and Bedrock's one key by which others do filter.
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-bedrock-kb.html (the first two)
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-limitations.html
+# The others but the last, seen live in such a list (2026-03), by the guide that is named below.
+_NOT_FILTERABLE = [
+    "AMAZON_BEDROCK_TEXT",
+    "AMAZON_BEDROCK_METADATA",  # with the parent's text, where chunks have one
+    "x-amz-bedrock-kb-source-uri",  # of a key of up to 1,024 bytes
+    "x-amz-bedrock-kb-document-page-number",
+    "x-amz-bedrock-kb-chunk-id",
+    "x-amz-bedrock-kb-source-file-modality",
+    "x-amz-bedrock-kb-source-file-mime-type",  # of images
+]
 
 
 def vector_index(

@@ -9,6 +9,7 @@ from botocore.stub import Stubber
 
 from tests.infra.assembly import KEPT, Assembly, listed
 from tests.infra.rules import broken, unknown
+from tests.simulator.world import NON_FILTERABLE
 
 BUCKET = "arn:aws:s3:::documents-of-somebody"
 TITAN = "arn:aws:bedrock:{region}::foundation-model/amazon.titan-embed-text-v2:0"
@@ -45,8 +46,7 @@ def test_by_default_it_has_an_index_in_a_bucket_of_its_own(created: Assembly) ->
     assert told["VectorBucketArn"].endswith(f":bucket/{bucket}")
     assert (told["Dimension"], told["DistanceMetric"]) == (1024, "cosine")
     # Bedrock's own, which it fills with more than a filter may hold.
-    hidden = ["AMAZON_BEDROCK_TEXT", "AMAZON_BEDROCK_METADATA"]
-    assert told["MetadataConfiguration"] == {"NonFilterableMetadataKeys": hidden}
+    assert told["MetadataConfiguration"] == {"NonFilterableMetadataKeys": NON_FILTERABLE}
     assert stored["IndexArn"].endswith(f":index/{index.logical_id}")
     assert made["Description"] == "The knowledge base Handbook."
 

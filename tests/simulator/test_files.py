@@ -8,7 +8,7 @@ import pytest
 from stackroom_local.simulator.sidecars import OF_VECTOR, attributes
 from tests import files
 from tests.simulator.holding import holds
-from tests.simulator.world import World, at, eventually
+from tests.simulator.world import ASKED_FOR, NON_FILTERABLE, World, at, eventually
 
 
 @holds("file.unreadable", "file.size", "file.format", "file.script", "document.status-reason")
@@ -182,6 +182,29 @@ def test_without_non_filterable_keys_long_passages_are_refused_and_still_read_in
     assert "Filterable metadata must have at most 2048 bytes" in job["failureReasons"][0]
     found = {"short.txt", "longer.txt", "trees.txt"}
     eventually(lambda: world.found_keys(knowledge_base, "text") == found)
+
+
+@holds("metadata.filterable-size", "metadata.custom-size", "job.indexed-in-spite")
+def test_the_longest_key_and_sidecar_fit_where_nothing_of_bedrocks_is_filterable(
+    world: World,
+) -> None:
+    """
+    A key has 1,024 bytes at most, its sidecar's too; a sidecar as many. One of 807 fits elsewhere
+    but for its page and modality.
+    """
+    longest, shorter = (f"{'/'.join(('k' * 200,) * parts)}.txt" for parts in (5, 4))
+    sidecar = {"note": "n" * (1024 - len('{"metadataAttributes": {"note": ""}}'))}
+
+    failed = {}
+    for name, non_filterable in (("ours", NON_FILTERABLE), ("asked for", ASKED_FOR)):
+        knowledge_base = world.knowledge_base(world.index(non_filterable=non_filterable))
+        source = world.data_source(knowledge_base)
+        for key in (longest, shorter):
+            world.put(key, "A text.", sidecar)
+        failed[name] = world.sync(knowledge_base, source)["statistics"]["numberOfDocumentsFailed"]
+        assert set(world.statuses(knowledge_base, source).values()) == {"INDEXED"}
+
+    assert failed == {"ours": 0, "asked for": 2}
 
 
 def test_a_changed_document_that_fails_is_no_longer_found_and_an_equal_one_keeps_its_time(

@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 from stackroom_local.simulator.assumptions import Assumptions
 from tests.simulator.holding import holds
 from tests.simulator.running import simulated
-from tests.simulator.world import CUSTOM, World, at, eventually, inline, text_search
+from tests.simulator.world import ASKED_FOR, CUSTOM, World, at, eventually, inline, text_search
 
 TEXT = "AMAZON_BEDROCK_TEXT"
 SOURCE = "x-amz-bedrock-kb-source-uri"
@@ -56,7 +56,7 @@ class Base:
 
 
 def base(world: World) -> Base:
-    index = world.index(searched={TEXT: "en"})
+    index = world.index(searched={TEXT: "en"}, non_filterable=ASKED_FOR)
     knowledge_base = world.knowledge_base(index)
     source = world.data_source(knowledge_base, dataSourceConfiguration=CUSTOM)
     return Base(world, index, knowledge_base, source)

@@ -18,7 +18,12 @@ TITAN = f"arn:aws:bedrock:{REGION}::foundation-model/amazon.titan-embed-text-v2:
 HAIKU = f"arn:aws:bedrock:{REGION}::foundation-model/anthropic.claude-3-haiku-20240307-v1:0"
 ROLE = "arn:aws:iam::000000000000:role/knowledge-base"
 CUSTOM = {"type": "CUSTOM"}
-NON_FILTERABLE = ["AMAZON_BEDROCK_TEXT", "AMAZON_BEDROCK_METADATA"]
+ASKED_FOR = ["AMAZON_BEDROCK_TEXT", "AMAZON_BEDROCK_METADATA"]  # by AWS's guide
+OF_BEDROCK = ("source-uri", "document-page-number", "chunk-id", "source-file-modality")
+NON_FILTERABLE = [
+    *ASKED_FOR,
+    *(f"x-amz-bedrock-kb-{name}" for name in (*OF_BEDROCK, "source-file-mime-type")),
+]
 
 Topic = tuple[str, Sequence[str]]  # its definition, and examples
 

@@ -26,6 +26,11 @@ CHUNK_ID = "x-amz-bedrock-kb-chunk-id"
 DATA_SOURCE_ID = "x-amz-bedrock-kb-data-source-id"
 BEDROCK_TEXT = "AMAZON_BEDROCK_TEXT"
 BEDROCK_METADATA = "AMAZON_BEDROCK_METADATA"
+# Bedrock writes these, too: counted, but not told.
+_UNTOLD: dict[str, Value] = {
+    "x-amz-bedrock-kb-document-page-number": 10000.0,
+    "x-amz-bedrock-kb-source-file-modality": "TEXT",
+}
 OWN_KEYS = frozenset({SOURCE_URI, CHUNK_ID, DATA_SOURCE_ID, BEDROCK_TEXT, BEDROCK_METADATA})
 
 
@@ -105,6 +110,7 @@ def refusal(index: Index, key: str, metadata: dict[str, Value]) -> str | None:
     """Why S3 Vectors would refuse the passage with this; None when it takes it."""
     if index.is_managed:
         return None
+    metadata = {**metadata, **_UNTOLD}
     filterable = {name: metadata[name] for name in metadata if name not in index.non_filterable}
     for rule, part in ((FILTERABLE_METADATA_SIZE, filterable), (METADATA_SIZE, metadata)):
         if _size(part) > rule.limit:

@@ -89,7 +89,8 @@ OMISSIONS = {
     " EventBridge, and so neither does this",
     "what becomes of a direct request whose data source is deleted meanwhile, or of two at once"
     " about one document": "not documented; the one that ends last decides",
-    "x-amz-bedrock-kb-document-page-number": "not given: unconfirmed for S3 Vectors",
+    "x-amz-bedrock-kb-document-page-number, -source-file-modality": "their bytes count, but they"
+    " are not told: which documents have them is unconfirmed for S3 Vectors",
     "refusing files that are encrypted with a customer's key (SSE-C) or a KMS key": "ministack has"
     " neither the block of SSE-C nor its condition key, and holds root's keys to no policy; such a"
     " file is taken, and fails with a reason where it can't be read",

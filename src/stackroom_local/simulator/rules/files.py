@@ -67,9 +67,9 @@ CUSTOM_METADATA_SIZE = rule(
 )
 FILTERABLE_METADATA_SIZE = rule(
     "metadata.filterable-size",
-    "at most 2,048 filterable bytes per vector; the text counts unless the index names "
-    "AMAZON_BEDROCK_TEXT non-filterable",
-    "guide; text observed",
+    "at most 2,048 filterable bytes per vector; what Bedrock writes itself counts, too, unless the "
+    "index names it non-filterable: the text, the source's URI, the page, the modality, and ids",
+    "guide; text and keys observed; that names and values count as JSON has them, assumed",
     value=2048,
     message="Invalid record for key '{key}': Filterable metadata must have at most {limit} bytes "
     "(Service: S3Vectors, Status Code: 400).",
