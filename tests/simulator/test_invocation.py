@@ -10,7 +10,7 @@ from stackroom_local.simulator import script_orders
 from tests.simulator.holding import holds
 from tests.simulator.test_scripts import CITES, SEARCHES, ordered
 from tests.simulator.test_tools import OBJECT
-from tests.simulator.world import World, invalid
+from tests.simulator.world import World, client, invalid
 
 CLAUDE = "us.anthropic.claude-sonnet-4-20250514-v1:0"
 NOVA = "us.amazon.nova-lite-v1:0"
@@ -141,3 +141,16 @@ def test_a_body_that_is_no_object_and_what_stands_beside_one_is_refused(world: W
     for asked, message in cases:
         request = {"modelId": CLAUDE, "body": json.dumps(ANTHROPIC), **asked}
         assert message in invalid(world.bedrock_runtime.invoke_model, **request)
+
+
+@holds("models.available")
+def test_every_model_and_every_profile_of_awss_own_is_there(world: World) -> None:
+    bedrock = client("bedrock", world.endpoint)
+
+    told = bedrock.get_foundation_model_availability(modelId="amazon.nova-lite-v1:0")
+    profile = bedrock.get_inference_profile(inferenceProfileIdentifier=NOVA)
+
+    there = {told["entitlementAvailability"], told["regionAvailability"]}
+    assert there | {told["agreementAvailability"]["status"]} == {"AVAILABLE"}
+    assert (profile["inferenceProfileId"], profile["status"]) == (NOVA, "ACTIVE")
+    assert profile["models"][0]["modelArn"].endswith("::foundation-model/amazon.nova-lite-v1:0")

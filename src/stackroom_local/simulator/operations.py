@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from stackroom_local.simulator.availability import Availability
 from stackroom_local.simulator.components import Components
 from stackroom_local.simulator.data_source_deletions import Deletions
 from stackroom_local.simulator.data_sources import DataSources
@@ -122,6 +123,7 @@ def _runtime_handlers(components: Components) -> Mapping[str, Handler]:
         own=components.own,
     )
     extraction = Extraction(embedder=components.embedder, own=components.own)
+    availability = Availability(arns=components.arns)
     generation = Generation(
         store=components.store,
         clock=components.clock,
@@ -135,6 +137,8 @@ def _runtime_handlers(components: Components) -> Mapping[str, Handler]:
         "bedrock-agent-runtime.RetrieveAndGenerate": generation.answer,
         "bedrock-agent-runtime.RetrieveAndGenerateStream": generation.stream,
         "bedrock-agent-runtime.Rerank": reranking.rerank,
+        "bedrock.GetFoundationModelAvailability": availability.of_model,
+        "bedrock.GetInferenceProfile": availability.of_profile,
         **model_handlers(components, screening, extraction),
     }
 

@@ -1,4 +1,4 @@
-"""InvokeModel of models that write text."""
+"""InvokeModel of models that write text, and what Bedrock tells of models unasked."""
 
 from stackroom_local.simulator.rules.rule import rule
 
@@ -15,4 +15,10 @@ INVOKE_AS_CONVERSE = rule(
     "invoke.as-converse",
     "messages and tools are held to Converse's rules, and answered as Converse answers them",
     "guide for Nova; for Claude the behaviour is assumed, and its errors read otherwise at AWS",
+)
+MODELS_AVAILABLE = rule(
+    "models.available",
+    "GetFoundationModelAvailability tells of every model that it is there, and GetInferenceProfile"
+    " of every profile of AWS's own, for every id is taken",
+    "model for the members; that all is there is the simulator's",
 )
