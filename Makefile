@@ -46,9 +46,17 @@ PROJECT ?= stackroom
 synth: setup ## write the CloudFormation templates to cdk.out, offline
 	$(BIN)/python infra/app.py $(ARGS)
 
+# What the account's quotas say is part of what is checked, and of what is deployed.
+PREFLIGHT = limits="$$($(BIN)/python infra/limits.py)" && \
+	$(BIN)/python infra/preflight.py -c project=$(PROJECT) $$limits $(ARGS)
+
+.PHONY: preflight
+preflight: setup ## what would stop a deployment: asks the account, changes nothing
+	@$(PREFLIGHT)
+
 .PHONY: deploy
 deploy: setup ## deploy all stacks to the AWS account of your credentials
-	limits="$$($(BIN)/python infra/limits.py)" && \
+	@$(PREFLIGHT) && \
 	$(CDK) deploy --all --require-approval never --outputs-file cdk.out/outputs.json -c project=$(PROJECT) $$limits $(ARGS)
 	@$(BIN)/python infra/outputs.py cdk.out/outputs.json
 

@@ -44,7 +44,7 @@ def options(quotas: Any, say: Callable[[str], object]) -> Iterator[str]:
     """The CLI's `-c` options for those limits that the client of Service Quotas knows."""
     for limit in LIMITS:
         try:
-            quota = _quota(quotas, limit.quota)
+            quota = quota_of(quotas, limit.quota)
         except (BotoCoreError, ClientError) as error:
             say(f"{limit.context}: as in cdk.json, for Service Quotas can't be read: {error}")
             continue
@@ -56,7 +56,7 @@ def options(quotas: Any, say: Callable[[str], object]) -> Iterator[str]:
         yield from ("-c", f"{limit.context}={value}")
 
 
-def _quota(quotas: Any, code: str) -> dict[str, Any]:
+def quota_of(quotas: Any, code: str) -> dict[str, Any]:
     """The account's own value, or AWS's default where the account has none."""
     named = {"ServiceCode": "bedrock", "QuotaCode": code}
     try:

@@ -1,0 +1,283 @@
+"""Each check of the preflight with its fault, in moto's AWS and by answers where that has none."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import EndpointConnectionError, NoCredentialsError
+from moto import mock_aws
+
+from infra import preflight
+from infra.asking import Client, Result, good
+from infra.preflight_bedrock import REGIONS
+from infra.synthesised import Account, Model, Wanted, read
+from infra.taken_names import LOOKS
+from stackroom_local.simulator.errors import ServiceError
+from tests.infra.assembly import Assembly
+from tests.workflow.answering import answered
+
+ROOT = Path(__file__).parents[2]
+HERE = Account(id="123456789012", region="eu-central-1")
+AWS, VERSION = "aws --region eu-central-1 ", "/cdk-bootstrap/hnb659fds/version"
+TITAN, NOVA = "amazon.titan-embed-text-v2:0", "global.amazon.nova-2-lite-v1:0"
+MODELS = (Model(TITAN, TITAN), Model(NOVA, NOVA.removeprefix("global.")))
+# NOT_AUTHORIZED is what a user's account says of each of Amazon's models, which answer.
+THERE = {
+    "agreementAvailability": {"status": "AVAILABLE"},
+    "authorizationStatus": "NOT_AUTHORIZED",
+    "entitlementAvailability": "AVAILABLE",
+    "regionAvailability": "AVAILABLE",
+}
+NOVAS = {"QuotaName": "requests per minute for Nova 2 Lite", "QuotaCode": "L-0", "Adjustable": True}
+NONE = ServiceError("ResourceNotFoundException", "there is none")
+NOWHERE = EndpointConnectionError(endpoint_url="https://nowhere")
+
+
+def denied(right: str) -> ServiceError:
+    return ServiceError("AccessDeniedException", f"User: me is not authorized to perform: {right}")
+
+
+def stack(status: str, *resources: str) -> dict[str, Any]:
+    own = [{"LogicalResourceId": each, "ResourceStatus": "CREATE_COMPLETE"} for each in resources]
+    return {
+        "DescribeStacks": {"Stacks": [{"StackName": "any", "StackStatus": status}]},
+        "ListStackResources": {"StackResourceSummaries": own},
+    }
+
+
+def concurrency(functions: int) -> dict[str, Any]:
+    limit = {"UnreservedConcurrentExecutions": functions}
+    return {"GetAccountSettings": {"AccountLimit": limit}}
+
+
+WELL: dict[str, Any] = {
+    **concurrency(1000),
+    "DescribeStacks": ServiceError("ValidationError", "Stack with id x does not exist"),
+    "GetFunctionConfiguration": NONE,
+    "GetFoundationModelAvailability": THERE,
+    "GetFoundationModel": {"modelDetails": {"modelName": "Nova 2 Lite"}},
+    "GetInferenceProfile": {"status": "ACTIVE"},
+    "ListInferenceProfiles": denied("bedrock:ListInferenceProfiles"),  # somebody answers
+    "GetServiceQuota": {"Quota": {"QuotaName": "of jobs", "QuotaCode": "L-1", "Value": 5}},
+    "ListServiceQuotas": {"Quotas": [{**NOVAS, "Value": 10.0}]},
+    "ListGateways": {"items": []},
+    "ListPolicyEngines": {"policyEngines": []},
+}
+
+
+@dataclass
+class World:
+    """An account in which all is well, but for what is put into `answers`, by operation."""
+
+    client: Client
+    wanted: Wanted
+    answers: dict[str, Any] = field(default_factory=lambda: dict(WELL))
+
+    def answer(self, operation: Any, _asked: dict[str, Any]) -> dict[str, Any]:
+        told = self.answers[operation.name]
+        if isinstance(told, Exception):
+            raise told
+        return dict(told)
+
+    def results(self) -> dict[str, Result]:
+        return dict(preflight.results(preflight.checks(self.client, self.wanted, HERE)))
+
+
+@pytest.fixture
+def world(assembly: Assembly, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    with mock_aws():
+        client = preflight.clients(boto3.session.Session(region_name=HERE.region))
+        made = World(client, read(assembly.directory, project="stackroom", models=MODELS))
+        unknown = ("bedrock", "bedrock-agentcore-control", "cloudformation", "service-quotas")
+        client("ssm").put_parameter(Name=VERSION, Value="33", Type="String")
+        with answered(made.answer, client("lambda"), *map(client, unknown)):
+            yield made
+
+
+def test_an_account_in_which_all_is_well_passes(world: World) -> None:
+    found = world.results()
+
+    assert {each.mark for each in found.values()} == {"ok"}, found
+    assert re.match("0 stacks stand, [6-9][0-9] new names are free", found["names"].text)
+    assert "admission_seconds_between_starts=0.2" in found["Service Quotas"].text
+
+
+@pytest.mark.parametrize(
+    ("check", "answers", "mark", "line"),
+    [
+        (
+            TITAN,
+            {"GetFoundationModelAvailability": {**THERE, "regionAvailability": "NOT_AVAILABLE"}},
+            "bad",
+            f"{AWS}bedrock-runtime invoke-model --model-id {TITAN}",
+        ),
+        (
+            NOVA,
+            {"GetFoundationModelAvailability": {**THERE, "entitlementAvailability": "NONE"}},
+            "bad",
+            f"{AWS}bedrock-runtime converse --model-id {NOVA}",
+        ),
+        (NOVA, {"GetInferenceProfile": NONE}, "bad", f"{AWS}bedrock list-inference-profiles"),
+        (
+            NOVA,
+            {"GetFoundationModelAvailability": {**THERE, "agreementAvailability": {"status": ""}}},
+            "warn",
+            f"{AWS}bedrock-runtime converse --model-id {NOVA}",
+        ),
+        ("region", {"ListGateways": NOWHERE}, "bad", "export AWS_REGION=us-east-1"),
+        (
+            "Service Quotas",
+            {"ListServiceQuotas": {"Quotas": [{**NOVAS, "Value": 0.0}]}},
+            "bad",
+            f"{AWS}service-quotas request-service-quota-increase --service-code bedrock"
+            " --quota-code L-0 ",
+        ),
+        (
+            "Lambda concurrency",
+            concurrency(10),
+            "warn",
+            f"{AWS}service-quotas request-service-quota-increase --service-code lambda"
+            " --quota-code L-B99A9384 ",
+        ),
+        (
+            "names",
+            stack("UPDATE_ROLLBACK_FAILED"),
+            "bad",
+            f"{AWS}cloudformation continue-update-rollback --stack-name stackroom-",
+        ),
+        ("names", stack("CREATE_COMPLETE", "Blog"), "bad", "make deploy PROJECT=another"),
+    ],
+)
+def test_what_is_amiss_is_told_with_what_to_type(
+    world: World, check: str, answers: dict[str, Any], mark: str, line: str
+) -> None:
+    world.answers |= answers
+
+    found = world.results()[check]
+
+    assert (found.mark, found.lines[0][: len(line)]) == (mark, line), found
+
+
+def test_names_that_others_have_are_told_and_those_of_our_stacks_are_not(world: World) -> None:
+    bucket, log = f"stackroom-kb-docs-{HERE.id}-{HERE.region}", "/aws/lambda/stackroom-retrieve"
+    where = {"LocationConstraint": HERE.region}
+    world.client("s3").create_bucket(Bucket=bucket, CreateBucketConfiguration=where)
+    world.client("logs").create_log_group(logGroupName=log)
+
+    others = world.results()["names"]
+    world.answers |= stack("CREATE_COMPLETE", *(each for _, each, _ in world.wanted.resources()))
+    ours = world.results()["names"]
+
+    assert others.text.endswith(f": S3::Bucket {bucket}, Logs::LogGroup {log}"), others
+    assert others.lines == (
+        f"{AWS}logs delete-log-group --log-group-name {log}",
+        "make destroy PURGE=yes PROJECT=stackroom   # with all its data",
+        "make deploy PROJECT=another",
+    )
+    assert ours == good("6 stacks stand, 0 new names are free")
+
+
+def test_an_account_without_bootstrap_or_with_an_old_one_is_told_how(world: World) -> None:
+    world.client("ssm").put_parameter(Name=VERSION, Value="5", Type="String", Overwrite=True)
+    old = world.results()["bootstrap"]
+    world.client("ssm").delete_parameter(Name=VERSION)
+    none = world.results()["bootstrap"]
+
+    [pinned] = re.findall("^CDK := (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    assert (old.mark, none.mark) == ("bad", "bad")
+    assert {old.lines, none.lines} == {(f"{pinned} bootstrap aws://{HERE.id}/{HERE.region}",)}
+
+
+def test_what_a_caller_may_not_ask_is_a_warning_that_names_the_right(world: World) -> None:
+    for operation in ("GetAccountSettings", "GetFunctionConfiguration"):
+        world.answers[operation] = denied(f"lambda:{operation}")
+
+    found = world.results()
+
+    told = {name: each.text for name, each in found.items() if each.mark == "warn"}
+    assert told == {
+        "Lambda concurrency": "can't be asked: these credentials lack lambda:GetAccountSettings",
+        "names": "none is seen to be taken, but these credentials lack"
+        " lambda:GetFunctionConfiguration",
+    }
+
+
+def test_a_check_that_hangs_holds_nothing_up() -> None:
+    never = Event()
+
+    [(_, hung)] = preflight.results([("it", lambda: good(str(never.wait())))], seconds=0.0)
+    never.set()
+
+    assert (hung.mark, hung.text) == ("warn", "no answer within 0 seconds")
+
+
+@pytest.mark.parametrize(
+    ("where", "error", "line"),
+    [
+        (None, None, "export AWS_REGION="),
+        ("eu-central-9", NOWHERE, "export AWS_REGION="),
+        ("eu-central-1", NoCredentialsError(), "aws configure"),
+        ("eu-central-1", ServiceError("ExpiredToken", "it is over"), "aws configure"),
+    ],
+)
+def test_without_credentials_or_region_nothing_else_is_asked(
+    world: World, where: str | None, error: Exception | None, line: str
+) -> None:
+    world.answers["GetCallerIdentity"] = error
+    said: list[str] = []
+
+    with answered(world.answer, world.client("sts")):
+        failed = preflight.preflight(where, world.client, {}, said.append)
+
+    assert (failed, len(said), said[0].split()[:2]) == (1, 1, ["bad", "credentials"])
+    assert f"type: {line}" in said[0]
+
+
+def test_a_projects_name_that_is_too_long_is_refused() -> None:
+    found, _ = preflight.settings({"project": "a-name-of-21-letters-x"})
+
+    assert (found.mark, found.lines) == ("bad", ("make deploy PROJECT=another",))
+
+
+def test_whatever_the_templates_name_is_asked_for(world: World) -> None:
+    named = {
+        resource["Type"]
+        for _, _, resource in world.wanted.resources()
+        for name, value in resource.get("Properties", {}).items()
+        if name in ("Name", f"{resource['Type'].rpartition('::')[2]}Name")
+        and HERE.resolved(value) is not None
+    }
+
+    # But for what is named inside another resource, or may have one name several times.
+    assert named - set(LOOKS) == {
+        *("AWS::ApiGatewayV2::Api", "AWS::ApiGatewayV2::Stage", "AWS::Bedrock::DataSource"),
+        *(
+            "AWS::BedrockAgentCore::Policy",
+            "AWS::BedrockAgentCore::GatewayTarget",
+            "AWS::Cognito::UserPool",
+            "AWS::IAM::Policy",
+        ),
+        *("AWS::Logs::QueryDefinition", "AWS::S3Vectors::Index"),
+    }
+
+
+def test_the_regions_have_every_type_and_are_those_of_the_page(world: World) -> None:
+    types = {resource["Type"] for _, _, resource in world.wanted.resources()}
+    schemas = files("cfnlint") / "data" / "schemas" / "providers"
+    page = (ROOT / "docs" / "deploy.md").read_text("utf-8")
+    [listed] = re.findall(r"^(`.*`) have all of them", page, re.MULTILINE)
+
+    for region in REGIONS:
+        known = json.loads((schemas / f"{region}.json").read_text("utf-8"))
+        assert {each for each in types if not each.startswith("Custom::")} <= set(known), region
+    assert re.findall(r"`([a-z0-9-]+)`", listed) == list(REGIONS)
