@@ -18,12 +18,21 @@ from stackroom_local.sites.refusals import sentence
 DENIAL = "User: arn:aws:iam::1:user/ann is not authorized to perform: dynamodb:Query on resource: x"
 
 
-def of_service(code: str, message: str = "no") -> ClientError:
-    return ClientError({"Error": {"Code": code, "Message": message}}, "GetThing")
+def of_service(code: str, message: str = "no", operation: str = "GetThing") -> ClientError:
+    return ClientError({"Error": {"Code": code, "Message": message}}, operation)
 
 
 REFUSALS = {
     "right": (of_service("AccessDeniedException", DENIAL), "don't allow dynamodb:Query; use an"),
+    "one of two rights": (
+        of_service(
+            "AccessDeniedException",
+            DENIAL.replace("dynamodb:Query", "bedrock:StartIngestionJob"),
+            "DeleteKnowledgeBaseDocuments",
+        ),
+        "don't allow bedrock:StartIngestionJob (DeleteKnowledgeBaseDocuments needs"
+        " bedrock:DeleteKnowledgeBaseDocuments and bedrock:StartIngestionJob: https://docs.aws",
+    ),
     "right, by HEAD": (of_service("403", "Forbidden"), "don't allow GetThing; use an"),
     "expired": (of_service("ExpiredTokenException"), "have expired; sign in to AWS again"),
     "unknown": (of_service("InvalidClientTokenId"), "does not know your credentials"),

@@ -11,6 +11,7 @@ from stackroom.ports.search_index import Readiness
 from stackroom.retrieval.index_setup import readiness_of
 from stackroom_local.cli.check_results import CheckResult
 from stackroom_local.product import Product
+from stackroom_local.sites.refusals import sentence
 from stackroom_local.sites.site import Site
 
 _FAILURES = (Unavailable, ServiceRefused, BotoCoreError, ClientError)
@@ -39,7 +40,9 @@ def dead_letters(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
         listed = sqs.list_queues(QueueNamePrefix=f"{site.project}-").get("QueueUrls", [])
         dead = {url: _waiting_in(sqs, url) for url in listed if url.endswith("-dead")}
     except (BotoCoreError, ClientError) as error:
-        yield CheckResult(False, f"queues can't be looked at ({error}); {remedies.otherwise}")
+        yield CheckResult(
+            False, f"queues can't be looked at ({sentence(error) or error}); {remedies.otherwise}"
+        )
         return
     full = {url: count for url, count in dead.items() if count}
     if not full:
@@ -64,7 +67,9 @@ def _rounds(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
     try:
         latest = Product(site).stores.rounds.latest()
     except _FAILURES as error:
-        yield CheckResult(False, f"rounds can't be looked at ({error}); {remedies.otherwise}")
+        yield CheckResult(
+            False, f"rounds can't be looked at ({sentence(error) or error}); {remedies.otherwise}"
+        )
         return
     if latest is None:
         yield CheckResult(True, "no full round of the reconciler yet")
@@ -82,7 +87,9 @@ def _search_indexes(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
         indexes = [member.index for member in deployed.pool if member.index is not None]
         known = readiness_of(deployed.search_indexes, indexes)
     except _FAILURES as error:
-        yield CheckResult(False, f"indexes can't be looked at ({error}); {remedies.otherwise}")
+        yield CheckResult(
+            False, f"indexes can't be looked at ({sentence(error) or error}); {remedies.otherwise}"
+        )
         return
     for arn, readiness in known.items():
         yield search_index(arn.rpartition("/")[2], readiness, site.project, remedies)
