@@ -155,7 +155,7 @@ def _variables(function: FunctionConfiguration, task_root: Path, api: str) -> di
         **inherited,
         "LANG": "C.UTF-8",
         "TZ": ":UTC",
-        "PYTHONPATH": str(task_root),
+        "PYTHONPATH": os.pathsep.join((str(task_root), str(task_root / "src"))),
         "LAMBDA_TASK_ROOT": str(task_root),
         "AWS_EXECUTION_ENV": "AWS_Lambda_python3.13",
         "AWS_REGION": "us-east-1",
