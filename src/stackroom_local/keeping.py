@@ -7,12 +7,17 @@ says until then that nothing was.
 """
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
 from stackroom_local.problems import NoRoom
 
 RESERVE_BYTES = 64 * 2**20  # of 100 documents ministack wrote 111 KB of tables, 13 KB of queues
+# Free beside an upload: for the files beside it, and what others write meanwhile.
+SPARE_BYTES = 2**20
+# What grows with every call, and nobody misses who starts again: 10 KB a document.
+_HISTORIES = frozenset({"cloudwatch", "cloudwatch_logs", "stepfunctions"})
 
 
 class Keeping:
@@ -21,10 +26,21 @@ class Keeping:
     def __init__(self, folder: Path) -> None:
         self._reserve = folder / "reserve"
         self._unsaved = folder / "unsaved"
+        self._ministack = folder / "ministack"
 
     @property
     def is_done(self) -> bool:
         return not self._unsaved.exists()
+
+    @property
+    def is_short(self) -> bool:
+        """Whether no upload is taken."""
+        return shutil.disk_usage(self._reserve.parent).free < SPARE_BYTES
+
+    def size(self) -> int:
+        """Bytes of the tables and queues that the last stop wrote."""
+        files = (self._ministack / f"{each}.json" for each in ("dynamodb", "sqs"))
+        return sum(each.stat().st_size for each in files if each.exists())
 
     def begin(self) -> None:
         """Before ministack starts. Raises `NoRoom`."""
@@ -51,7 +67,7 @@ class Keeping:
 
         def save(services: Any) -> None:
             self._reserve.unlink(missing_ok=True)
-            save_all(services)
+            save_all(dict(sorted(services.items(), key=lambda each: each[0] in _HISTORIES)))
             if not failed:
                 self._unsaved.unlink(missing_ok=True)
 

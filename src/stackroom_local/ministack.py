@@ -5,7 +5,7 @@ CloudFormation (stackroom_local.simulated_types), with functions of others that 
 ours (stackroom_local.foreign_functions), with what functions count in their logs
 (stackroom_local.embedded_metrics), with metric math (stackroom_local.metric_queries), with queues
 that let tenants have their turns (stackroom_local.fair_queues), closed to other sites' pages
-(stackroom_local.page_guard) and to uploads for which its disk has no room
+(stackroom_local.page_guard) and to what its disk has no room for
 (stackroom_local.room_guard), with an IAM that verifies every signature
 (stackroom_local.signers) and is mended in four ways, and with a DynamoDB that reads an expression
 once. Tables and queues have room on the disk for when it stops (stackroom_local.keeping).
@@ -114,15 +114,20 @@ if __name__ == "__main__":
     fork_functions(up=state / "instance.json")
     from ministack import app
 
-    from stackroom_local.keeping import Keeping
+    from stackroom_local import room_guard
+    from stackroom_local.keeping import RESERVE_BYTES, Keeping
     from stackroom_local.page_guard import PageGuard
-    from stackroom_local.room_guard import RoomGuard
 
-    Keeping(state).install()
+    keeping = Keeping(state)
+    keeping.install()
+    room_guard.install()
     mend()
     signers.install(RootKey.of_environment())
     # Of pages that may upload to a bucket, as its CORS configuration says, too.
-    with_room = RoomGuard(app.app, Path(os.environ["S3_DATA_DIR"]).parent)
+    # Of the reserve half: a draft may be larger than what was sent.
+    with_room = room_guard.RoomGuard(
+        app.app, state, kept=keeping.size(), reserved=RESERVE_BYTES // 2
+    )
     app.app = PageGuard(with_room, os.environ.get("PAGE_ORIGINS", "").split())
     for each in (
         resource_policies,

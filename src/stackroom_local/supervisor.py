@@ -33,6 +33,12 @@ _CONSOLE = "functions.console.handler.handler"
 _RECONCILER = "functions.reconciler.handler.handler"
 _PORT_FREE_SECONDS = 10.0
 
+# Whether the disk is short of it.
+_ROOM = {
+    True: "the disk of {} is full: uploads are refused until there is room again",
+    False: "the disk of {} has room again",
+}
+
 Announce = Callable[[str], None]
 
 
@@ -70,12 +76,16 @@ class LocalMode:
 
     def watch(self) -> NoReturn:
         """Returns never: raises `Stopped` on a signal, `ChildFailed` when a server dies."""
+        keeping, is_short = Keeping(self.state.path), False
         while True:
             # Python drops what a signal raises while a module is being imported, at some moments.
             if self.signals:
                 raise Stopped
             for child in self._children.values():
                 child.check()
+            if keeping.is_short != is_short:
+                is_short = not is_short
+                self.announce(_ROOM[is_short].format(self.state.path))
             time.sleep(0.2)
 
     @cached_property

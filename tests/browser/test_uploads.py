@@ -81,6 +81,27 @@ def test_what_no_catalog_takes_is_refused_before_it_is_sent(
     assert posted == []
 
 
+def test_the_stores_own_reason_is_told(signed_in: SignedIn, tmp_path: Path) -> None:
+    """As from a full disk, in the words of stackroom_local.room_guard."""
+    zoe = signed_in("zoe-full")
+    make(zoe, "Full")
+    told = "<Error><Message>The disk has 0.2 MB left.</Message></Error>"
+    zoe.page.route(
+        lambda url: url.rstrip("/").endswith("-us-east-1"),
+        lambda route: route.fulfill(
+            status=507,
+            headers={"Access-Control-Allow-Origin": "*", "Content-Type": "application/xml"},
+            body=told,
+        ),
+    )
+
+    choose(zoe, *written(tmp_path, "one.txt"))
+
+    expect(zoe.page.locator("#uploads").get_by_role("alert")).to_contain_text(
+        "The store didn't take the file (status 507). The disk has 0.2 MB left."
+    )
+
+
 def written(folder: Path, *names: str) -> list[Path]:
     files = [folder / name for name in names]
     for each in files:

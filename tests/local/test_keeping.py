@@ -45,6 +45,17 @@ def test_what_could_not_be_written_is_not_said_to_be_kept(kept: Keeping, tmp_pat
     assert not kept.is_done
 
 
+def test_what_grows_with_every_call_is_written_last(kept: Keeping) -> None:
+    """Where the room that is kept is not enough for all, tables and queues are there."""
+    asked = list[str]()
+    names = ("stepfunctions", "sqs", "cloudwatch_logs", "dynamodb")
+
+    app.save_all({name: lambda name=name: asked.append(name) for name in names})
+
+    assert asked == ["sqs", "dynamodb", "stepfunctions", "cloudwatch_logs"]
+    assert kept.size() == 0
+
+
 def test_a_disk_without_that_room_is_refused_at_the_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

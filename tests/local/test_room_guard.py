@@ -5,8 +5,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from ministack.services import s3
 from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
 
+from stackroom_local import room_guard
 from stackroom_local.room_guard import RoomGuard
 
 SIGNED = {"authorization": "AWS4-HMAC-SHA256 Credential=A/20261125/us-east-1/s3/aws4_request, ..."}
@@ -25,13 +28,18 @@ def answer(
     body: bytes = b"",
 ) -> httpx.Response:
     guarded = RoomGuard(PlainTextResponse("served"), folder, spare)
+    return asked(guarded, method, path, headers, body)
 
-    async def asked() -> httpx.Response:
+
+def asked(
+    guarded: RoomGuard, method: str, path: str, headers: dict[str, str], body: bytes = b""
+) -> httpx.Response:
+    async def answered() -> httpx.Response:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(guarded)) as client:
             url = f"http://127.0.0.1{path}"
             return await client.request(method, url, headers=headers, content=body)
 
-    return asyncio.run(asked())
+    return asyncio.run(answered())
 
 
 @pytest.mark.parametrize(
@@ -61,9 +69,68 @@ def test_uploads_need_room_and_nothing_else_does(
 
 
 def test_what_is_sent_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shutil.disk_usage", lambda _folder: type("Usage", (), {"free": 100}))
+    free(monkeypatch, 100)
 
     fits = answer(tmp_path, "PUT", "/docs/a", SIGNED, spare=90, body=bytes(10))
     too_long = answer(tmp_path, "PUT", "/docs/a", SIGNED, spare=90, body=bytes(11))
 
     assert (fits.status_code, too_long.status_code) == (200, 507)
+
+
+def test_uploads_that_are_under_way_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both would pass a look at the disk, and one of them be lost."""
+    free(monkeypatch, 15)
+    second = list[httpx.Response]()
+
+    async def writing(scope: Scope, receive: Receive, send: Send) -> None:
+        if not second:
+            async with httpx.AsyncClient(transport=httpx.ASGITransport(guarded)) as client:
+                url = "http://127.0.0.1/docs/b"
+                second.append(await client.put(url, headers=SIGNED, content=bytes(10)))
+        await PlainTextResponse("served")(scope, receive, send)
+
+    guarded = RoomGuard(writing, tmp_path, 0)
+    first = asked(guarded, "PUT", "/docs/a", SIGNED, bytes(10))
+
+    assert (first.status_code, second[0].status_code) == (200, 507)
+
+
+def test_what_could_not_be_written_is_not_acknowledged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the look at the disk lets pass, or what others took the room of meanwhile."""
+    monkeypatch.setattr(s3.logger, "warning", s3.logger.warning)
+    monkeypatch.setattr(s3, "DATA_DIR", str(tmp_path / "a file"))
+    (tmp_path / "a file").touch()
+    room_guard.install()
+
+    async def stored(scope: Scope, receive: Receive, send: Send) -> None:
+        s3._persist_object("docs", "a.txt", {"body": b"text"})
+        await PlainTextResponse("served")(scope, receive, send)
+
+    page = {"origin": "http://127.0.0.1:4569"}
+    refused = asked(RoomGuard(stored, tmp_path), "PUT", "/docs/a.metadata.json", SIGNED | page)
+
+    assert refused.status_code == 507
+    assert "Not a directory" in refused.text
+    assert refused.headers["access-control-allow-origin"] == page["origin"], "the page tells it"
+
+
+@pytest.mark.parametrize(("operation", "grows"), [("PutItem", True), ("Query", False)])
+def test_tables_and_queues_grow_no_further_than_what_a_stop_can_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, operation: str, *, grows: bool
+) -> None:
+    free(monkeypatch, 0)
+    guarded = RoomGuard(PlainTextResponse("served"), tmp_path, kept=80, reserved=100)
+    headers = {**TABLES, "x-amz-target": f"DynamoDB_20120810.{operation}"}
+
+    first, second = (asked(guarded, "POST", "/", headers, bytes(15)) for _ in range(2))
+
+    assert first.status_code == 200
+    assert second.status_code == (507 if grows else 200)
+    if grows:
+        assert second.json()["__type"] == "InsufficientStorage"
+
+
+def free(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda _folder: type("Usage", (), {"free": size}))

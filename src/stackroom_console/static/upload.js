@@ -128,7 +128,8 @@
         });
         request.addEventListener("load", () => {
           const isThere = request.status >= 200 && request.status < 300;
-          resolve(isThere ? null : `The store didn't take the file (status ${request.status}).`);
+          const why = request.responseXML?.querySelector("Message")?.textContent ?? "";
+          resolve(isThere ? null : `The store didn't take the file (status ${request.status}). ${why}`.trim());
         });
         request.addEventListener("error", () => resolve("The connection to the store broke."));
         request.addEventListener("abort", () => resolve("The upload was broken off."));

@@ -16,6 +16,7 @@ from stackroom_local.cli.check_results import CheckResult, tell
 from stackroom_local.cli.console import Output
 from stackroom_local.cli.embedding_checkup import embeddings
 from stackroom_local.cli.health import Remedies, health
+from stackroom_local.keeping import SPARE_BYTES
 from stackroom_local.problems import LocalModeError
 from stackroom_local.state import LOOK_SECONDS, Instance, StateDirectory
 
@@ -70,7 +71,8 @@ def _disk(path: Path) -> Iterator[CheckResult]:
         yield CheckResult(True, f"{size(free)} free for {path}")
     else:
         remedy = "free 500 MB or more, or name a directory on another disk with --state-dir"
-        yield CheckResult(False, f"only {size(free)} free for {path}; {remedy}")
+        refused = "; uploads are refused" if free < SPARE_BYTES else ""
+        yield CheckResult(False, f"only {size(free)} free for {path}{refused}; {remedy}")
 
 
 def _instance(state: StateDirectory) -> Iterator[CheckResult]:
