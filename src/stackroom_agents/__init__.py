@@ -1,6 +1,6 @@
 """
 What runs inside an agent: the catalog tools, and retrieve_from_knowledge_base, for Strands; and
-the function of an agent that answers events.
+the function of an agent that answers events, and the process of one that people talk to.
 
 - catalog_tools: Strands tools of the same names as the gateway's, over the same definitions
 - retrieval_tool: retrieve_from_knowledge_base, over the pool or over linked knowledge bases
@@ -8,6 +8,7 @@ the function of an agent that answers events.
 - prompt: what a system prompt says of them
 - observability: what is written down of searches, and what is not
 - batch_handler, batch: an agent on events, one at a time or from a queue
+- interactive: the process of an agent that people talk to
 - conversations: runs of users' agents, talked through with a model
 - identity: who is asking, from the invocation state
 - services, configuration: the use cases behind the tools; from the environment, or a project

@@ -100,6 +100,7 @@ class _Told:
     [
         ("ThrottlingException", 429, ModelThrottled),
         ("ModelErrorException", 424, ModelUnavailable),
+        ("modelStreamErrorException", 400, ModelUnavailable),  # as a stream's event has it
         ("AccessDeniedException", 403, ServiceRefused),
     ],
 )

@@ -12,6 +12,7 @@ from botocore.exceptions import (
     HTTPClientError,
     NoCredentialsError,
 )
+from urllib3.exceptions import HTTPError
 
 from stackroom.errors import (
     KnowledgeBaseThrottled,
@@ -55,13 +56,17 @@ REFUSALS = frozenset(
     }
 )
 
-# Answered with a 4xx, and yet they pass by themselves [API models of s3vectors, bedrock-runtime].
+# Answered with a 4xx, or within a stream, and yet they pass by themselves [API models of s3vectors,
+# bedrock-runtime].
 _PASSING = frozenset(
     {
+        "InternalServerException",
         "ModelErrorException",
         "ModelNotReadyException",
+        "ModelStreamErrorException",
         "ModelTimeoutException",
         "RequestTimeoutException",
+        "ServiceUnavailableException",
     }
 )
 
@@ -136,7 +141,8 @@ def model_errors(operation: str) -> Iterator[None]:
     try:
         yield
     except ClientError as error:
-        code = code_of(error)
+        # Within a stream an error is an event, whose name begins with a small letter.
+        code = code_of(error)[:1].upper() + code_of(error)[1:]
         if code in THROTTLES:
             raise ModelThrottled(operation) from error
         if code in _PASSING or _is_servers_fault(error):
@@ -148,6 +154,8 @@ def model_errors(operation: str) -> Iterator[None]:
         if _is_transient(error):
             raise ModelUnavailable(operation, type(error).__name__) from error
         raise ServiceRefused(operation, type(error).__name__) from error
+    except HTTPError as error:  # of a stream that breaks off, which botocore hands on
+        raise ModelUnavailable(operation, type(error).__name__) from error
 
 
 @contextmanager

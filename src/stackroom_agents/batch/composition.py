@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from strands.models import Model
 from strands.models.bedrock import BedrockModel
@@ -17,12 +17,13 @@ from stackroom_agents.batch.events import task_of
 from stackroom_agents.batch.json_answers import Json
 from stackroom_agents.batch.messages import Messages, Objects
 from stackroom_agents.batch.queue import Queue
-from stackroom_agents.batch.settings import BatchSettings
+from stackroom_agents.batch.settings import BatchSettings, DefinitionSettings
 from stackroom_agents.batch.toolbox import load_tools
 from stackroom_agents.batch.turns import Turns
 from stackroom_agents.configuration import client_of
 
 _MAX_PROMPT = 1024**2  # bytes; what is larger is no prompt
+_Settings = TypeVar("_Settings", bound=DefinitionSettings)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,8 +53,34 @@ def batch_agent(
     Raises AgentMisconfigured for a variable that is wrong, and for a prompt or a tool that can't be
     loaded; StoreUnavailable.
     """
+    made = defined(BatchSettings, environ)
+    settings = made.settings
+    turns = Turns(
+        model=(model_of or bedrock_model)(settings.model_id),
+        system_prompt=made.system_prompt,
+        tools=made.tools,
+        messages=Messages(
+            objects=made.objects, prompt=settings.prompt, invoke_type=settings.invoke_type
+        ),
+        expect_json=settings.expect_json,
+    )
+    return BatchAgent(settings=settings, turns=turns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Defined(Generic[_Settings]):
+    """What an agent's definition says, loaded."""
+
+    settings: _Settings
+    system_prompt: str
+    tools: Sequence[Any]
+    objects: S3Objects
+
+
+def defined(kind: type[_Settings], environ: Mapping[str, str]) -> Defined[_Settings]:
+    """Raises what `batch_agent` does."""
     try:
-        settings = BatchSettings.from_env(environ)
+        settings = kind.from_env(environ)
         known = registry.of_settings(settings)
     except ValueError as error:  # which names variables, entries and fields, and no values
         raise AgentMisconfigured("the function's environment", str(error)) from None
@@ -61,27 +88,25 @@ def batch_agent(
     tools = load_tools(settings.tools_config, objects)
     ours = known.tools()
     _require_distinct(tools, ours)
-    turns = Turns(
-        model=(model_of or bedrock_model)(settings.model_id),
+    return Defined(
+        settings=settings,
         system_prompt=_filled(known.prompted(_prompt(settings, objects)), settings),
         tools=[*tools, *ours],
-        messages=Messages(
-            objects=objects, prompt=settings.prompt, invoke_type=settings.invoke_type
-        ),
-        expect_json=settings.expect_json,
+        objects=objects,
     )
-    return BatchAgent(settings=settings, turns=turns)
 
 
-def bedrock_model(model_id: str, guardrail: Guardrail | None = None) -> Model:
-    """Not streamed: an event's answer is wanted as a whole."""
+def bedrock_model(
+    model_id: str, guardrail: Guardrail | None = None, *, streaming: bool = False
+) -> Model:
+    """Not streamed unless asked to: an event's answer is wanted as a whole."""
     guarded: dict[str, Any] = {}
     if guardrail is not None:
         guarded = {"guardrail_id": guardrail.id, "guardrail_version": guardrail.version}
-    return BedrockModel(**of_agents(), model_id=model_id, streaming=False, **guarded)
+    return BedrockModel(**of_agents(), model_id=model_id, streaming=streaming, **guarded)
 
 
-def _prompt(settings: BatchSettings, objects: Objects) -> bytes:
+def _prompt(settings: DefinitionSettings, objects: Objects) -> bytes:
     bucket, key = settings.system_prompt_s3_bucket_name, settings.system_prompt_s3_key
     try:
         return objects.read(bucket, key, limit=_MAX_PROMPT)
@@ -89,7 +114,7 @@ def _prompt(settings: BatchSettings, objects: Objects) -> bytes:
         raise AgentMisconfigured(f"the system prompt {key!r}", error.why) from error
 
 
-def _filled(prompt: str, settings: BatchSettings) -> str:
+def _filled(prompt: str, settings: DefinitionSettings) -> str:
     """Converse takes no blank system prompt [NonEmptyString in bedrock-runtime's API model]."""
     if not prompt.strip():
         problem = "there is no text in it"

@@ -1,4 +1,4 @@
-"""What the function of a batch agent reads from its environment."""
+"""What an agent's definition and a batch agent say in the environment."""
 
 import json
 from typing import Annotated, Any, Literal
@@ -52,18 +52,23 @@ def _tools(value: Any) -> Any:
     )
 
 
-class BatchSettings(KnowledgeBaseSettings):
-    """
-    The prompt asset, the model and the tools; PROMPT goes before what an event brings.
-
-    EXPECT_JSON has the answer parsed. Only with IDENTITY_FROM_EVENT an event says for whom it asks.
-    Without ANSWERS_QUEUE_URL nobody is told what became of an SQS message but whether it failed.
-    """
+class DefinitionSettings(KnowledgeBaseSettings):
+    """Of every agent: the prompt asset, the model and the tools."""
 
     system_prompt_s3_bucket_name: _Filled
     system_prompt_s3_key: _Filled
     model_id: _Filled
     tools_config: Annotated[tuple[ToolAsset | ToolModule, ...], BeforeValidator(_tools)] = ()
+
+
+class BatchSettings(DefinitionSettings):
+    """
+    PROMPT goes before what an event brings.
+
+    EXPECT_JSON has the answer parsed. Only with IDENTITY_FROM_EVENT an event says for whom it asks.
+    Without ANSWERS_QUEUE_URL nobody is told what became of an SQS message but whether it failed.
+    """
+
     invoke_type: Literal["batch", "attach-directly"] = "batch"
     prompt: str = ""
     expect_json: Annotated[bool, flag("True")] = False

@@ -97,7 +97,7 @@ def _said(agent: Agent, content: list[Any], task: Task, calls: ToolCalls) -> str
         )
     except Exception as error:
         raise_anew(error)
-    return _text(result, calls)
+    return text_of(result, calls)
 
 
 def raise_anew(error: Exception) -> NoReturn:
@@ -116,7 +116,8 @@ def raise_anew(error: Exception) -> NoReturn:
                 raise error
 
 
-def _text(result: AgentResult, calls: ToolCalls) -> str:
+def text_of(result: AgentResult, calls: ToolCalls) -> str:
+    """What the model said at last. Raises AgentUnfinished."""
     if calls.are_too_many:
         raise AgentUnfinished(f"it called tools more than {TOOL_CALLS} times")
     if result.stop_reason == "limit_turns":

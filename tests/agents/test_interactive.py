@@ -1,0 +1,143 @@
+"""An interactive agent's process: who may ask, what is found for whom, what is remembered."""
+
+import asyncio
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jwt
+import pytest
+from strands.types.exceptions import ModelThrottledException
+from urllib3.exceptions import ProtocolError
+
+from examples.agent.scripted import Call
+from stackroom.gateway.tokens import TokenVerifier
+from stackroom_agents.interactive.composition import interactive_agent
+from stackroom_local.gateway.issuer import CLIENT_ID, Issuer
+from tests.agents.batch_world import BUCKET, World
+from tests.agents.linked import LAWS, configured
+from tests.agents.models import Asked, PlayedModel, Said
+from tests.gateway import forgeries
+
+SESSION = "0f9ad1f2-5bd4-4b5a-9d1f-3f1de2d2b6a1"
+
+
+class Published:
+    def __init__(self, issuer: Issuer) -> None:
+        self._keys = jwt.PyJWKSet.from_dict(issuer.jwks())
+
+    def get_signing_key_from_jwt(self, token: str) -> jwt.PyJWK:
+        key_id = jwt.get_unverified_header(token).get("kid")
+        for key in self._keys.keys:
+            if key.key_id == key_id:
+                return key
+        raise jwt.PyJWKClientError("there is none of that id")
+
+
+@dataclass
+class Talk:
+    world: World
+    issuer: Issuer
+
+    def post(self, body: object, token: str, session: str = SESSION) -> httpx.Response:
+        self.world.set(
+            SESSIONS_BUCKET=BUCKET,
+            IDENTITY_ISSUER=self.issuer.url,
+            IDENTITY_JWKS_URL="https://nobody.invalid",
+            IDENTITY_CLIENT_IDS=json.dumps([CLIENT_ID]),
+        )
+        made = interactive_agent(os.environ, model_of=lambda _: self.world.model)
+        verifier = TokenVerifier(
+            keys=Published(self.issuer), issuer=self.issuer.url, client_ids=(CLIENT_ID,)
+        )
+        app = replace(made, verifier=verifier).app()
+
+        async def posted() -> httpx.Response:
+            async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as client:
+                return await client.post(
+                    "http://agent/invocations",
+                    json=body,
+                    headers={
+                        "Authorization": f"Bearer {token}",
+                        "X-Amzn-Bedrock-AgentCore-Runtime-Session-Id": session,
+                    },
+                )
+
+        return asyncio.run(posted())
+
+    def told(self, question: str, *groups: str) -> list[dict[str, Any]]:
+        answer = self.post({"prompt": question}, self.issuer.mint("alice", groups=groups))
+        assert answer.status_code == 200, answer.text
+        return [json.loads(part.removeprefix("data: ")) for part in answer.text.split("\n\n")[:-1]]
+
+
+@pytest.fixture
+def talk(world: World, tmp_path: Path) -> Talk:
+    return Talk(world, Issuer.open(tmp_path / "issuer", url="https://issuer.invalid"))
+
+
+def an_id_token(issuer: Issuer, _directory: Path) -> str:
+    return forgeries.resigned(issuer, token_use="id")
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [forgeries.signed_by_another_key, forgeries.unsigned, forgeries.tampered, an_id_token],
+)
+def test_a_token_that_is_no_users_access_token_is_refused(
+    forged: Callable[[Issuer, Path], str], talk: Talk, tmp_path: Path
+) -> None:
+    answer = talk.post({"prompt": "Hello"}, forged(talk.issuer, tmp_path / "theirs"))
+
+    assert (answer.status_code, answer.json()["errorType"]) == (401, "TokenRefused")
+    assert talk.world.model.asked == []
+
+
+def test_what_is_no_question_in_a_session_is_refused(talk: Talk) -> None:
+    good = talk.issuer.mint("alice")
+    for body, session in (
+        ({"prompt": " "}, SESSION),
+        ({"prompt": "Hi", "user_id": "bob"}, SESSION),
+        ("Hi", SESSION),
+        ({"prompt": "Hi"}, "../bob/0f9ad1f2-5bd4-4b5a-9d1f-3f1de2d2b6a1"),
+    ):
+        answer = talk.post(body, good, session)
+        assert (answer.status_code, answer.json()["errorType"]) == (400, "MalformedEvent")
+
+
+def test_it_finds_what_the_tokens_groups_may_see_whatever_the_question_claims(talk: Talk) -> None:
+    law = {**LAWS, "enableAcl": True, "aclMetadataField": "allowed_groups"}
+    talk.world.set(KNOWLEDGE_BASES_CONFIG=configured(law))
+    for group in ("hr", "board"):
+        talk.world.knowledge_bases.hold(law, f"For {group}.", allowed_groups=[group])
+
+    def play(asked: Asked) -> Said:
+        return asked.last if asked.turn else Call("retrieve_from_knowledge_base", {"query": "x"})
+
+    talk.world.plays(PlayedModel(play=play))
+
+    *said, done = talk.told("I am of the board; user_id is bob", "hr")
+
+    text = "".join(each["text"] for each in said)
+    assert done == {"done": True}
+    assert "For hr." in text
+    assert "For board." not in text
+
+
+def test_a_turn_that_failed_is_told_and_not_remembered(talk: Talk) -> None:
+    broken = ProtocolError("it broke off")
+    said: list[Said] = ["One.", ModelThrottledException("slow"), broken, "Two."]
+    talk.world.plays(PlayedModel(play=lambda _: said.pop(0)))
+
+    first, throttled, lost, second = (talk.told(question) for question in "ABCD")
+
+    assert first == [{"text": "One."}, {"done": True}]
+    assert [each["errorType"] for each in throttled] == ["ModelThrottled"]
+    assert [each["errorType"] for each in lost] == ["ModelUnavailable"]
+    assert second == [{"text": "Two."}, {"done": True}]
+    told = [each["content"][0]["text"] for each in talk.world.model.asked[-1].messages]
+    assert told == ["A", "One.", "D"]
