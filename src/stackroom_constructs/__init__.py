@@ -2,10 +2,11 @@
 Agents and their knowledge bases, as CDK constructs for anyone's app.
 
 - batch_agent: a function that runs an agent on each event
+- interactive_agent: a process in AgentCore Runtime, which streams its answers to people
 - agent, agent_definition, network: what every agent has, what it is told, where it runs
 - given, environment: its knowledge bases held together, within the 4 KB of a function's variables
 - agent_logs, agent_queues, model: its log, its queues, the model that it may ask
-- bundling, packages: the zip of its function
+- agent_bundle, bundling, packages: the zip of its function
 - knowledge_base: what an agent needs to know of a knowledge base, whoever makes it
 - bedrock_knowledge_base: one of Amazon Bedrock, that exists or is made
 - vector_index_knowledge_base: an index of S3 Vectors, searched without Bedrock's Retrieve
@@ -42,6 +43,7 @@ from stackroom_constructs.agent_definition import AgentDefinitionProps
 from stackroom_constructs.batch_agent import BatchAgent, InvokeType
 from stackroom_constructs.bedrock_knowledge_base import BedrockKnowledgeBase
 from stackroom_constructs.creation import KnowledgeBaseCreation
+from stackroom_constructs.interactive_agent import InteractiveAgent
 from stackroom_constructs.knowledge_base import BaseKnowledgeBase, IKnowledgeBase, RetrievalTool
 from stackroom_constructs.model import BedrockModel
 from stackroom_constructs.network import AgentNetwork
@@ -62,6 +64,7 @@ __all__ = [
     "BedrockModel",
     "IKnowledgeBase",
     "ImplicitFilter",
+    "InteractiveAgent",
     "InvalidArgument",
     "InvokeType",
     "KnowledgeBaseCreation",

@@ -25,7 +25,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}")
 
 class BaseAgent(Construct):
     """
-    The half that agents share; `BatchAgent` adds a function to it.
+    The half that agents share; `BatchAgent` adds a function to it, `InteractiveAgent` a runtime.
 
     agent_name: what logs and metrics call it: 1 to 64 letters, digits, spaces, `.`, `_`, `-`.
     agent_definition: model, prompt, tools, knowledge bases.
@@ -41,6 +41,9 @@ class BaseAgent(Construct):
     bucket has a KMS key of its own, `additional_policy_statements_for_tools` must allow kms:Decrypt
     on it. Raises InvalidArgument, and TooLarge for more than a function's environment holds.
     """
+
+    # How it asks its model: Converse takes this right, ConverseStream another.
+    ASKS = "bedrock:InvokeModel"
 
     def __init__(
         self,
@@ -77,15 +80,10 @@ class BaseAgent(Construct):
         self.encryption_key = encryption_key or kms.Key(
             self, "Key", enable_key_rotation=True, removal_policy=removal_policy
         )
-        self.log_group = AgentLogs(
-            self,
-            "Logs",
-            key=self.encryption_key,
-            is_observed=enable_observability,
-            removal_policy=removal_policy,
-        )
+        self.removal_policy = removal_policy
         self.agent_role = self._role()
         self._allow_what_every_agent_does()
+        self._allow_what_its_host_takes()
         self.variables = self._variables()
 
     def _role(self) -> iam.Role:
@@ -100,7 +98,7 @@ class BaseAgent(Construct):
         role = iam.Role(
             self,
             "Role",
-            assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
+            assumed_by=self._host(),
             inline_policies={
                 # Not minimised: what others state is not merged with anything, so it can be found.
                 name: iam.PolicyDocument(statements=list(statements), minimize=False)
@@ -116,7 +114,7 @@ class BaseAgent(Construct):
         return role
 
     def _allow_what_every_agent_does(self) -> None:
-        for right in self.bedrock_model.rights(self):
+        for right in self.bedrock_model.rights(self, by=self.ASKS):
             self.agent_role.add_to_principal_policy(right.statement())
             for arn in right.resources:
                 if "*" in arn:
@@ -125,22 +123,36 @@ class BaseAgent(Construct):
             each.bucket.arn_for_objects(each.s3_object_key)
             for each in (self.definition.system_prompt, *self._tools)
         ]
+        self.allow("s3:GetObject", *read)
+
+    def _host(self) -> iam.IPrincipal:
+        """Who runs it, and takes its role."""
+        return iam.ServicePrincipal("lambda.amazonaws.com")
+
+    def _allow_what_its_host_takes(self) -> None:
+        self.log_group = AgentLogs(
+            self,
+            "Logs",
+            key=self.encryption_key,
+            is_observed=self.is_observed,
+            removal_policy=self.removal_policy,
+        )
         streams = f"{self.log_group.log_group_arn}:*"
-        for actions, resources in (
-            (["s3:GetObject"], read),
-            (["logs:CreateLogStream", "logs:PutLogEvents"], [streams]),
-            # Lambda reads the environment as the role, by a grant that a role made anew has lost.
-            # https://repost.aws/knowledge-center/lambda-kmsaccessdeniedexception-errors
-            (["kms:Decrypt"], [self.encryption_key.key_arn]),
-        ):
-            self.agent_role.add_to_principal_policy(
-                iam.PolicyStatement(actions=actions, resources=resources)
-            )
+        self.allow("logs:CreateLogStream logs:PutLogEvents", streams)
         accept_wildcard(
             self.agent_role, streams, because="Streams are named when an environment starts."
         )
+        # Lambda reads the environment as the role, by a grant that a role made anew has lost.
+        # https://repost.aws/knowledge-center/lambda-kmsaccessdeniedexception-errors
+        self.allow("kms:Decrypt", self.encryption_key.key_arn)
         if self.network is not None:
             self.network.allow(self.agent_role)
+
+    def allow(self, actions: str, *resources: str) -> None:
+        """`actions` have spaces between."""
+        self.agent_role.add_to_principal_policy(
+            iam.PolicyStatement(actions=actions.split(), resources=list(resources))
+        )
 
     def _variables(self) -> dict[str, str]:
         prompt, linked = self.definition.system_prompt, self.knowledge_bases

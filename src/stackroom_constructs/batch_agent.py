@@ -12,24 +12,14 @@ from constructs import Construct
 from stackroom_constructs import environment
 from stackroom_constructs.acknowledgments import accept, accept_wildcard
 from stackroom_constructs.agent import BaseAgent
+from stackroom_constructs.agent_bundle import bundle_of, with_dependencies
 from stackroom_constructs.agent_definition import AgentDefinitionProps
 from stackroom_constructs.agent_queues import check_visibility, may_send
-from stackroom_constructs.bundling import BASE_SERVICES, Bundle, source_of
 from stackroom_constructs.network import AgentNetwork
 from stackroom_constructs.refusals import InvalidArgument, check_flag
 
 TIMEOUT = cdk.Duration.minutes(10)
 MEMORY_MB = 1024
-_BUNDLING = "stackroom:bundling"  # of the context
-# What the code calls of an agent that runs nobody's but Stackroom's.
-SERVICES = BASE_SERVICES | {
-    "bedrock-agent-runtime",
-    "bedrock-runtime",
-    "rds",  # signs the tokens that PostgreSQL is reached with
-    "s3",
-    "s3vectors",
-    "sqs",
-}
 
 
 class InvokeType(StrEnum):
@@ -157,7 +147,7 @@ class BatchAgent(BaseAgent):
         return lambda_.Function(
             self,
             "Function",
-            code=self._bundle().code(with_dependencies=self._with_dependencies()),
+            code=bundle_of(self).code(with_dependencies=with_dependencies(self)),
             handler="stackroom_agents.batch_handler.handler",
             runtime=lambda_.Runtime.PYTHON_3_13,
             architecture=self.architecture,
@@ -171,31 +161,3 @@ class BatchAgent(BaseAgent):
             environment_encryption=self.encryption_key,
             **network,
         )
-
-    def _bundle(self) -> Bundle:
-        linked = self.knowledge_bases
-        runs_others_code = bool(
-            self.definition.tools
-            or self.definition.lambda_layers
-            or linked.own_tools
-            or linked.layers
-            or linked.packages
-        )
-        return Bundle(
-            folders={name: source_of(name) for name in ("stackroom_agents", "stackroom")},
-            extras=("agents",),
-            packages=linked.packages,
-            # What others' code calls isn't known, so then every service is kept.
-            services=None if runs_others_code else SERVICES,
-            architecture=self.architecture,
-        )
-
-    def _with_dependencies(self) -> bool:
-        for name in self.node.get_all_context():
-            if name.startswith("stackroom:") and name != _BUNDLING:
-                raise InvalidArgument(self, "context", name, f"{_BUNDLING!r}, our only one")
-        chosen = self.node.try_get_context(_BUNDLING) or "full"
-        if chosen not in ("full", "none"):
-            allowed = "'full' or 'none'"
-            raise InvalidArgument(self, f"context {_BUNDLING}", chosen, allowed)
-        return bool(chosen == "full")

@@ -19,6 +19,9 @@ from stackroom_constructs.refusals import InvalidArgument, TooLarge
 
 KNOWLEDGE_BASES_CONFIG = "KNOWLEDGE_BASES_CONFIG"
 ALL_VARIABLES = 4096
+# One variable's value in AgentCore Runtime, "per CloudFormation specification" [aws-cdk-lib 2.275:
+# aws_bedrockagentcore.RuntimeProps]; the API takes 5,000 [API model of bedrock-agentcore-control].
+OF_A_RUNTIME = 2048
 # What leaves room for the other variables.
 KNOWLEDGE_BASES = 3500
 
@@ -61,6 +64,14 @@ def check(scope: Construct, variables: Mapping[str, str]) -> None:
             advice="Shorten the prompt (the asset system_prompt has no such limit) or what"
             " describes the knowledge bases",
         )
+
+
+def check_each(scope: Construct, variables: Mapping[str, str]) -> None:
+    """Raises InvalidArgument for a variable that is longer than a runtime's may be."""
+    for name, value in variables.items():
+        if length(scope, value) > OF_A_RUNTIME:
+            told = f"at most {OF_A_RUNTIME:,} bytes, as all variables of a runtime"
+            raise InvalidArgument(scope, name, value, told)
 
 
 def length(scope: Construct, text: str) -> int:

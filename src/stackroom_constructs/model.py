@@ -77,17 +77,18 @@ class BedrockModel:
             resource_name=self.model,
         )
 
-    def rights(self, scope: IConstruct) -> tuple[Right, ...]:
+    def rights(self, scope: IConstruct, *, by: str = "bedrock:InvokeModel") -> tuple[Right, ...]:
         """
-        To ask it by Converse or InvokeModel, and not by their streams: exactly the model; behind
-        an inference profile wherever that sends a question, and only by it. Converse has no action
-        of its own in IAM: it takes InvokeModel [API reference: Converse].
+        To ask it by Converse or InvokeModel, or `by` the action of their streams alone: exactly the
+        model; behind an inference profile wherever that sends a question, and only by it. Converse
+        has no action of its own in IAM: it takes InvokeModel, and ConverseStream takes
+        InvokeModelWithResponseStream [API reference: Converse, ConverseStream].
 
         A global profile asks for the model here, and for the model without a region.
         https://docs.aws.amazon.com/bedrock/latest/userguide/global-cross-region-inference.html
         https://docs.aws.amazon.com/bedrock/latest/userguide/geographic-cross-region-inference.html
         """
-        arn, invoke = self.arn(scope), ("bedrock:InvokeModel",)
+        arn, invoke = self.arn(scope), (by,)
         if self.profile is None:
             return (Right(actions=invoke, resources=(arn,)),)
         by_profile = {"StringEquals": {"bedrock:InferenceProfileArn": arn}}

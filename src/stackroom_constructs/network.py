@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import aws_cdk as cdk
+from aws_cdk import aws_bedrockagentcore as agentcore
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
+from constructs import Construct
 
 from stackroom_constructs.acknowledgments import accept_wildcard
 
@@ -32,6 +34,18 @@ class AgentNetwork:
         """The arguments of `aws_lambda.Function`."""
         groups = list(self.security_groups) if self.security_groups is not None else None
         return {"vpc": self.vpc, "vpc_subnets": self.subnets, "security_groups": groups}
+
+    def of_runtime(self, scope: Construct) -> agentcore.CfnRuntime.NetworkConfigurationProperty:
+        """Its interfaces are made by a role of AgentCore's own, so the agent's needs no right."""
+        chosen = self.subnets._values if self.subnets is not None else {}
+        groups = self.security_groups or (ec2.SecurityGroup(scope, "SecurityGroup", vpc=self.vpc),)
+        return agentcore.CfnRuntime.NetworkConfigurationProperty(
+            network_mode="VPC",
+            network_mode_config=agentcore.CfnRuntime.VpcConfigProperty(
+                subnets=self.vpc.select_subnets(**chosen).subnet_ids,
+                security_groups=[each.security_group_id for each in groups],
+            ),
+        )
 
     @staticmethod
     def allow(role: iam.Role) -> None:

@@ -30,6 +30,12 @@ def a_file(folder: Path, name: str, text: str) -> str:
 
 
 def an_agent(stack: cdk.Stack, folder: Path, **given: Any) -> BatchAgent:
+    return BatchAgent(
+        stack, "Agent", **arguments(stack, folder, **{"prompt": "Answer the question.", **given})
+    )
+
+
+def arguments(stack: cdk.Stack, folder: Path, **given: Any) -> dict[str, Any]:
     """An agent with what must be said; `given` are arguments of it or of its definition."""
     prompt = a_file(folder, "system_prompt.txt", "You are a librarian.\n")
     of_definition = {
@@ -38,8 +44,7 @@ def an_agent(stack: cdk.Stack, folder: Path, **given: Any) -> BatchAgent:
     if "system_prompt" not in of_definition:
         of_definition["system_prompt"] = Asset(stack, "SystemPrompt", path=prompt)
     definition = AgentDefinitionProps(**{"bedrock_model": MODEL, **of_definition})
-    said = {"agent_name": "librarian", "prompt": "Answer the question.", **given}
-    return BatchAgent(stack, "Agent", agent_definition=definition, **said)
+    return {"agent_name": "librarian", "agent_definition": definition, **given}
 
 
 def resources(stack: cdk.Stack) -> dict[str, dict[str, Any]]:

@@ -12,7 +12,7 @@ from aws_cdk.aws_s3_assets import Asset
 
 from stackroom.aws.session import ALIASES
 from stackroom_constructs import RetrievalTool, packages
-from stackroom_constructs.batch_agent import SERVICES
+from stackroom_constructs.agent_bundle import SERVICES
 from stackroom_constructs.bundling import source_of
 from stackroom_constructs.packages import install, prune, requirements
 from tests.constructs.agents import Wiki, a_file, a_stack, an_agent, app_of, properties
