@@ -2,7 +2,8 @@
 ministack, with a process that functions' processes are forked from, with functions' resource
 policies (stackroom_local.resource_policies), with Bedrock's and S3 Vectors' types in its
 CloudFormation (stackroom_local.simulated_types), with functions of others that run a handler of
-ours (stackroom_local.foreign_functions), with what functions count in their logs
+ours (stackroom_local.foreign_functions), with agents in AgentCore Runtime
+(stackroom_local.agent_runtimes), with what functions count in their logs
 (stackroom_local.embedded_metrics), with metric math (stackroom_local.metric_queries), with queues
 that let tenants have their turns (stackroom_local.fair_queues), closed to other sites' pages
 (stackroom_local.page_guard) and to what its disk has no room for
@@ -39,6 +40,7 @@ from ministack.core import iam_actions, iam_evaluator
 from ministack.services import dynamodb
 
 from stackroom_local import (
+    agent_runtimes,
     embedded_metrics,
     fair_queues,
     foreign_functions,
@@ -48,9 +50,12 @@ from stackroom_local import (
     simulated_types,
 )
 from stackroom_local.access_keys import RootKey
+from stackroom_local.state import ACCOUNT
 
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/amazon-s3-policy-keys.html#example-object-tls-version
 _TLS = {"aws:securetransport": "true", "s3:tlsversion": "1.3"}
+# Whoever takes a role here for a service does so for this account; ministack leaves it unsaid.
+_SOURCE = "aws:sourceaccount"
 _ANY = {"*": ".*", "?": "."}
 _EXPRESSIONS = 1024  # different ones that are kept; all of ours are some fifty
 _PAUSE = 1.0  # seconds, between looks and if it fails again and again
@@ -66,9 +71,13 @@ def wildcard(pattern: str, ignore_case: bool) -> re.Pattern[str]:
 def mend() -> None:
     iam_evaluator._fnmatch_compile = wildcard
     value_of: Callable[[str, Any], Any] = iam_evaluator._resolve_condition_key
-    iam_evaluator._resolve_condition_key = lambda key, context: (
-        _TLS[key.lower()] if key.lower() in _TLS else value_of(key, context)
-    )
+
+    def value(key: str, context: Any) -> Any:
+        if key.lower() == _SOURCE and context.action == "sts:AssumeRole":
+            return ACCOUNT
+        return _TLS[key.lower()] if key.lower() in _TLS else value_of(key, context)
+
+    iam_evaluator._resolve_condition_key = value
     action_of: Callable[..., str | None] = iam_actions.extract_iam_action
 
     def action(service: str, *rest: Any) -> str | None:
@@ -123,10 +132,11 @@ if __name__ == "__main__":
     room_guard.install()
     mend()
     signers.install(RootKey.of_environment())
+    with_agents = agent_runtimes.Runtimes(app.app, state, os.environ["ISSUER_URL"])
     # Of pages that may upload to a bucket, as its CORS configuration says, too.
     # Of the reserve half: a draft may be larger than what was sent.
     with_room = room_guard.RoomGuard(
-        app.app, state, kept=keeping.size(), reserved=RESERVE_BYTES // 2
+        with_agents, state, kept=keeping.size(), reserved=RESERVE_BYTES // 2
     )
     app.app = PageGuard(with_room, os.environ.get("PAGE_ORIGINS", "").split())
     for each in (
@@ -138,5 +148,6 @@ if __name__ == "__main__":
         fair_queues,
     ):
         each.install()
+    agent_runtimes.install(state)
     embedded_metrics.follow(state / "gateway" / "logs")
     app.main()

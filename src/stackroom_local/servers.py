@@ -58,6 +58,7 @@ class Servers:
             "GATEWAY_PORT": str(self.ports.aws),
             "BIND_HOST": HOST,  # it would listen on every interface otherwise
             "AUTH": "true",
+            "ISSUER_URL": self.agents,  # of tokens that the stand-in of AgentCore Runtime checks
             "PAGE_ORIGINS": " ".join((*self._console_origins, *self.allowed_origins)),
             "LAMBDA_EXECUTOR": "local",
             "LAMBDA_WARM_TTL_SECONDS": "30",  # a burst's processes take memory for no longer

@@ -8,6 +8,7 @@ What is served from a state directory, for the verbs that run in another process
       instance.json   where it serves, who serves     keys.json  users' S3 keys, for `stackroom env`
       ministack/ s3/  what ministack persists        simulator/  the knowledge bases
       gateway/        the local issuer's key          logs/       one file per child
+      runtimes/       agents in AgentCore Runtime, and their logs
 """
 
 import contextlib
@@ -116,6 +117,7 @@ _OURS = frozenset(
         "reserve",
         _ROOT_KEY,
         f"{_ROOT_KEY}.new",
+        "runtimes",
         "s3",
         "simulator",
         "tmp",
