@@ -21,6 +21,7 @@ from stackroom_constructs import (
     BatchAgent,
     BedrockKnowledgeBase,
     ImplicitFilter,
+    InteractiveAgent,
     KnowledgeBaseCreation,
     MetadataAttribute,
     OpenSearchKnowledgeBase,
@@ -35,6 +36,7 @@ from stackroom_constructs import (
 PAGE = Path(__file__).with_name("agents.md")
 CLASSES: tuple[type, ...] = (
     BatchAgent,
+    InteractiveAgent,
     AgentDefinitionProps,
     AgentNetwork,
     BedrockKnowledgeBase,

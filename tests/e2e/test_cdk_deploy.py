@@ -25,7 +25,8 @@ ROOT = Path(__file__).parents[2]
 ISLAND = Path(__file__).with_name("agents_app")
 CDK = ("npx", "--yes", "aws-cdk@2.1148.1")
 MODEL = "anthropic.claude-3-haiku-20240307-v1:0"
-PAGE = (ROOT / "docs" / "agents.md").read_text("utf-8").split("\n## ")[1]
+SECTIONS = (ROOT / "docs" / "agents.md").read_text("utf-8").split("\n## ")
+FIRST, INTERACTIVE = SECTIONS[1:3]
 MARK = "----- the next step -----"
 FERRY = "The ferry to Gull Rock leaves every 40 minutes."
 HERON = "Herons breed in the alder wood behind the mill."
@@ -183,26 +184,25 @@ def test_a_tool_of_a_third_party_finds_its_module_in_a_layer(island: Island) -> 
     assert told["result"] == "The harbour master is Orla Finch."
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+def blocks(language: str, section: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
 
 
-def test_the_page_has_the_app_that_is_deployed_and_the_cli_that_is_tested() -> None:
-    [shown] = blocks("python")
+def test_the_page_has_the_apps_that_are_deployed_and_the_cli_that_is_tested() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
+    told = "".join((FIRST, INTERACTIVE, makefile, *CDK))
 
-    assert shown == (ROOT / "examples" / "first_agent" / "app.py").read_text("utf-8")
-    assert len(set(re.findall(r"aws-cdk@([\d.]+)", PAGE + makefile + " ".join(CDK)))) == 1
+    for section, name in ((FIRST, "first_agent"), (INTERACTIVE, "interactive_agent")):
+        [shown] = blocks("python", section)
+        assert shown == (ROOT / "examples" / name / "app.py").read_text("utf-8")
+    assert len(set(re.findall(r"aws-cdk@([\d.]+)", told))) == 1
 
 
-def test_the_lines_of_the_page_lead_to_an_answer_and_leave_nothing(
-    instance: Instance, tmp_path: Path
-) -> None:
-    """They are run as they stand, in one shell."""
+def printed(instance: Instance, tmp_path: Path, section: str) -> list[str]:
+    """By the lines of a section, block by block: they are run as they stand, in one shell."""
     for name in (".venv", "cdk.json", "examples"):
         (tmp_path / name).symlink_to(ROOT / name)  # what is written there is nobody else's
-    script = f"\necho '{MARK}'\n".join(["set -euo pipefail\n", *blocks("bash")])
-    before = there(instance)
+    script = f"\necho '{MARK}'\n".join(["set -euo pipefail\n", *blocks("bash", section)])
 
     run = subprocess.run(
         ["bash", "-c", script],
@@ -215,12 +215,39 @@ def test_the_lines_of_the_page_lead_to_an_answer_and_leave_nothing(
     )
 
     assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
-    _, _, drop, ask, _ = run.stdout.split(MARK)[1:]
-    [answer] = blocks("text")
+    return run.stdout.split(MARK)[1:]
+
+
+def test_the_lines_of_the_page_lead_to_an_answer_and_leave_nothing(
+    instance: Instance, tmp_path: Path
+) -> None:
+    before = there(instance)
+
+    _, _, drop, ask, _ = printed(instance, tmp_path, FIRST)
+
+    [answer] = blocks("text", FIRST)
     assert '"COMPLETE"' in drop
     assert re.sub(r"s3://firstagent-documents[^/]*", "s3://...", ask).endswith(
         " ".join(answer.split())
     )
+    assert there(instance) == before
+
+
+def test_the_lines_of_the_next_section_lead_to_an_answer_in_pieces_and_leave_nothing(
+    instance: Instance, tmp_path: Path
+) -> None:
+    before = there(instance)
+
+    deploy, ask, _ = printed(instance, tmp_path, INTERACTIVE)
+
+    [shown] = blocks("text", INTERACTIVE)
+    events = [
+        json.loads(line.removeprefix("data: ")) for line in ask.split("\n") if "data:" in line
+    ]
+    assert '"COMPLETE"' in deploy
+    assert ask.strip().startswith(shown.strip())
+    assert "Probation lasts **four months**." in "".join(each.get("text", "") for each in events)
+    assert events[-1] == {"done": True}
     assert there(instance) == before
 
 
