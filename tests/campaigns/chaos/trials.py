@@ -123,6 +123,7 @@ _ENDS = tuple(
     if state["Type"] in ("Succeed", "Fail")
 )
 _OF_DOCUMENTS = (Kind.FAILED, Kind.REFUSED)
+_MEASURED = (Kind.UNSEEN, Kind.MISSED, Kind.SLOW)  # of few documents, so not as rare as others
 _UNSEEN = 45.0  # seconds for which a document is unseen, or missed by searches
 _MOMENTS = (0, 2, 6, 7, 8, 9, 11, 14, 18, 24)
 _STORM_KILLS = 3
@@ -176,7 +177,7 @@ class Trial:
             made.faults.ask(*self.faults)
             if self.rate:
                 calls = [each for each in Kind if each not in _OF_DOCUMENTS]
-                rates = dict.fromkeys(calls, self.rate)
+                rates = dict.fromkeys(calls, self.rate) | dict.fromkeys(_MEASURED, 10 * self.rate)
                 made.faults.chance = Chance(seed=self.seed, rates=rates)
             scenario.story(made)
             if watching is not None:
