@@ -74,8 +74,8 @@ class DataStack(cdk.Stack):
         accept(
             bucket,
             "S1",
-            because="CloudTrail's data events tell the same with who did it; a log bucket would"
-            " need an owner, a lifecycle and a purge of its own.",
+            because="Nothing here reads access logs, and their bucket would need an owner, a"
+            " lifecycle and a purge of its own. A trail tells more: docs/deploy.md, section 7.",
         )
         guard(bucket, deployment=self._deployment)
         return bucket

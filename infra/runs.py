@@ -82,6 +82,21 @@ class Runs(Construct):
         return machine
 
     def _state_machine_role(self) -> iam.Role:
+        """
+        For state machines of this account alone:
+        https://docs.aws.amazon.com/step-functions/latest/dg/procedure-create-iam-role.html
+        """
+        stack = cdk.Stack.of(self)
+        any_machine = stack.format_arn(
+            service="states",
+            resource="stateMachine",
+            resource_name="*",
+            arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
+        )
+        caller = {
+            "StringEquals": {"aws:SourceAccount": stack.account},
+            "ArnLike": {"aws:SourceArn": any_machine},
+        }
         invoke = iam.PolicyStatement(
             actions=["lambda:InvokeFunction"],
             resources=[
@@ -92,7 +107,7 @@ class Runs(Construct):
         role = iam.Role(
             self,
             "IngestCatalogRole",
-            assumed_by=iam.ServicePrincipal("states.amazonaws.com"),
+            assumed_by=iam.ServicePrincipal("states.amazonaws.com", conditions=caller),
             inline_policies={"Tasks": iam.PolicyDocument(statements=[invoke])},
         )
         accept_wildcard(

@@ -68,6 +68,23 @@ def test_state_machine_and_gateway_invoke_their_functions_and_nothing_else(
     }
 
 
+def test_a_service_takes_a_role_for_this_account_alone(assembly: Assembly) -> None:
+    """But Lambda, which tells nothing of the kind when it takes a function's role."""
+    trusts = [
+        statement
+        for stack in assembly.stacks
+        for role in assembly.all(stack, "AWS::IAM::Role")
+        for statement in role.properties["AssumeRolePolicyDocument"]["Statement"]
+        if statement["Principal"].get("Service", "lambda.amazonaws.com") != "lambda.amazonaws.com"
+    ]
+
+    services = sorted(each["Principal"]["Service"].partition(".")[0] for each in trusts)
+    assert services == ["bedrock", "bedrock-agentcore", "states"]
+    for each in trusts:
+        assert each["Condition"]["StringEquals"] == {"aws:SourceAccount": "{account}"}
+        assert ":{account}:" in each["Condition"]["ArnLike"]["aws:SourceArn"]
+
+
 def test_uploaders_work_below_the_prefix_that_their_tag_names(assembly: Assembly) -> None:
     policy = assembly.one("data", "AWS::IAM::ManagedPolicy")
 
