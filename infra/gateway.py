@@ -86,15 +86,14 @@ class GatewayStack(cdk.Stack):
             *behind,
             *prewarming(self, deployment=deployment, knowledge_base=knowledge_base),
         ]
-        self._engine = agentcore.PolicyEngine(
-            self, "Policies", policy_engine_name=deployment.project.replace("-", "_")
-        )
+        engine_name = deployment.project.replace("-", "_")
+        self._engine = agentcore.PolicyEngine(self, "Policies", policy_engine_name=engine_name)
         self._role = GatewayRole(
             self,
             "GatewayRole",
             deployment=deployment,
-            function_arns=[handler.function.function_arn for handler in behind],
-            policy_engine_arn=self._engine.policy_engine_arn,
+            function_names=[handler.name for handler in behind],
+            policy_engine_name=engine_name,
         )
         self._only_gateway = [
             invoked_by_gateway_only(handler, deployment=deployment, role=self._role)

@@ -1,4 +1,12 @@
-"""Everything the gateway may do: the CDK's own grants are wider, and lack a right it needs."""
+"""
+Everything the gateway may do: the CDK's own grants are wider, and lack a right it needs.
+
+Making the gateway and its targets tries these rights at once, and IAM takes a while to know a new
+role everywhere. CloudFormation tries a target again for a few minutes by itself
+(https://github.com/aws/aws-cdk/issues/36826, answer of 2026-05-26). Of the gateway's own trial, of
+its policy engine, nobody says so (https://github.com/awslabs/nx-plugin-for-aws/pull/996): so the
+role names what is made after it and refers to nothing, and is there before the first function.
+"""
 
 from collections.abc import Sequence
 
@@ -17,8 +25,8 @@ class GatewayRole(iam.Role):
         construct_id: str,
         *,
         deployment: Deployment,
-        function_arns: Sequence[str],
-        policy_engine_arn: str,
+        function_names: Sequence[str],
+        policy_engine_name: str,
     ) -> None:
         stack = cdk.Stack.of(scope)
 
@@ -27,7 +35,17 @@ class GatewayRole(iam.Role):
                 service="bedrock-agentcore", resource=resource, resource_name=name
             )
 
-        # A gateway's id is its name and a suffix that only exists with it.
+        functions = [
+            stack.format_arn(
+                service="lambda",
+                resource="function",
+                resource_name=name,
+                arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
+            )
+            for name in function_names
+        ]
+        # The id of either is its name and a suffix that only exists with it.
+        engine = arn("policy-engine", f"{policy_engine_name}-*")
         gateways = arn("gateway", f"{deployment.project}-*")
         directory = arn("workload-identity-directory", "default")
         identities = f"{directory}/workload-identity/{deployment.project}-*"
@@ -43,27 +61,27 @@ class GatewayRole(iam.Role):
             inline_policies={
                 "Gateway": iam.PolicyDocument(
                     statements=[
-                        _may("lambda:InvokeFunction", on=function_arns),
+                        _may("lambda:InvokeFunction", on=functions),
                         # Without it every call answers 500.
                         _may(
                             "bedrock-agentcore:GetWorkloadAccessToken", on=[directory, identities]
                         ),
-                        _may("bedrock-agentcore:GetPolicyEngine", on=[policy_engine_arn]),
+                        _may("bedrock-agentcore:GetPolicyEngine", on=[engine]),
                         _may(
                             "bedrock-agentcore:AuthorizeAction",
                             "bedrock-agentcore:PartiallyAuthorizeActions",
-                            on=[policy_engine_arn, gateways],
+                            on=[engine, gateways],
                         ),
                     ]
                 )
             },
         )
-        for wildcard in (gateways, identities):
+        for wildcard in (engine, gateways, identities):
             accept_wildcard(
                 self,
                 wildcard,
-                because="The gateway needs its role first; the suffix of its id comes afterwards,"
-                " and the project's name stands before it.",
+                because="The gateway and its engine come after the role, and so do the suffixes of"
+                " their ids; the project's name stands before them.",
             )
 
 

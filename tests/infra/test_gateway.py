@@ -146,6 +146,15 @@ def test_a_policy_waits_for_its_tool_and_a_tool_for_its_rights(assembly: Assembl
         assert targets[name].logical_id in policy.raw["DependsOn"]
 
 
+def test_the_role_that_is_tried_at_once_waits_for_nothing(assembly: Assembly) -> None:
+    role = assembly.one("gateway", "AWS::IAM::Role", "GatewayRole")
+
+    referred = re.findall(r"'(?:Ref|Fn::GetAtt|Fn::ImportValue)': \W*([\w:]+)", str(role.raw))
+
+    assert "DependsOn" not in role.raw
+    assert {each for each in referred if not each.startswith("AWS::")} == set()
+
+
 def _keys_lowered(schema: object, *, is_names: bool = False) -> object:
     """CloudFormation's spelling of a schema back to JSON's; argument names stay as they are."""
     if isinstance(schema, list):
