@@ -21,6 +21,7 @@ Stackroom is up.
   console          {ConsoleUrl}
   dashboard        {DashboardUrl}
   alarms           {AlarmTopicArn}
+  search by words  {words}
 
 Next (docs/deploy.md explains each line):
 
@@ -38,8 +39,10 @@ def report(outputs: Mapping[str, Mapping[str, str]], path: str = "cdk.out/output
     """`outputs` as the CDK writes them into `path`: values by name, by stack."""
     merged = {name: value for stack in outputs.values() for name, value in stack.items()}
     merged.setdefault("ConsoleUrl", "none (context console=off)")
+    words = [value for name, value in merged.items() if name.startswith("SearchByWords")]
     [project] = [each.removesuffix("-data") for each in outputs if each.endswith("data")]
-    return _TEXT.format_map({**merged, "Project": project, "path": path})
+    told = {"Project": project, "path": path, "words": "; ".join(words) or "by Bedrock"}
+    return _TEXT.format_map({**merged, **told})
 
 
 if __name__ == "__main__":

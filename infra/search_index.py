@@ -13,8 +13,8 @@ from constructs import Construct
 from infra.deployment import Deployment
 from infra.function import HandlerFunction
 
-# For as long an index may be busy with another change. CloudFormation waits longer, so that it is
-# the function that tells what is wrong; an hour, its default, it would wait for one that died.
+# For as long an index may be busy with another change. CloudFormation waits longer, for a function
+# that Lambda begins anew; an hour, its default, it would wait for one that died.
 _TIMEOUT = cdk.Duration.minutes(5)
 _SERVICE_TIMEOUT = cdk.Duration.minutes(10)
 
@@ -53,7 +53,7 @@ class SearchIndexes(Construct):
             on=index_arns,
         )
         for number, index_arn in enumerate(index_arns, 1):
-            cdk.CustomResource(
+            resource = cdk.CustomResource(
                 self,
                 f"Index{number}",
                 resource_type="Custom::SearchIndex",
@@ -64,7 +64,15 @@ class SearchIndexes(Construct):
                     "IndexArn": index_arn,
                     "VectorBucketArn": bucket_arn,
                     "Language": deployment.search_language,
+                    # A resource of before it had one is asked for it.
+                    "Attributes": ["State"],
                 },
                 # The index stays as it is, so nobody need be asked.
                 removal_policy=cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+            )
+            # Known to whoever deploys; `stackroom doctor` and an alarm say how it stands later.
+            cdk.CfnOutput(
+                cdk.Stack.of(self),
+                f"SearchByWords{number}",
+                value=resource.get_att_string("State"),
             )

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-# An answer has at most 4,096 bytes, with ARNs of at most 1 KB beside the reason.
-_LONGEST_REASON = 2_000
+# An answer has at most 4,096 bytes; a line of the outputs is to be read by a person.
+_LONGEST_STATE = 500
 _SECONDS = 10
 _TRIES = 3
 
@@ -55,15 +55,15 @@ class Request(BaseModel):
     logical_id: str = Field(alias="LogicalResourceId")
     physical_id: str | None = Field(alias="PhysicalResourceId", default=None)
 
-    def succeeded(self) -> None:
-        self._answer({"Status": "SUCCESS"})
+    def succeeded(self, *, state: str) -> None:
+        """
+        `state` is the resource's attribute State, which whoever deploys is shown.
 
-    def failed(self, reason: str) -> None:
-        """`reason` is shown to whoever deploys."""
-        self._answer({"Status": "FAILED", "Reason": reason[:_LONGEST_REASON]})
+        Raises OSError if it can't be told; Lambda then invokes the function again.
+        """
+        self._answer({"Status": "SUCCESS", "Data": {"State": state[:_LONGEST_STATE]}})
 
-    def _answer(self, outcome: dict[str, str]) -> None:
-        """Raises OSError if it can't be told; Lambda then invokes the function again."""
+    def _answer(self, outcome: dict[str, Any]) -> None:
         answer = {
             **outcome,
             "PhysicalResourceId": self._identity(),

@@ -3,6 +3,9 @@ CloudFormation's custom resource: an index of the pool, made for search by words
 
 Nothing is done when the resource goes, for the index stays. Whoever invokes it by hand, with {},
 has all indexes of the pool made so: CloudFormation asks again only if what it asks for changes.
+
+Search by words is no reason to break off a deployment, since Retrieve searches without it: whatever
+comes of it, the resource is done and its attribute State says how it stands.
 """
 
 from collections.abc import Callable
@@ -25,12 +28,12 @@ logger = logger_for("search_index")
 # the deployment waits for the answer.
 _ENOUGH = 120_000
 _REMEDIES: dict[type[Exception], str] = {
-    SearchIndexBusy: "another change of its text search is under way; wait until GetIndex says"
-    " ACTIVE instead of BUILDING, and deploy again",
+    SearchIndexBusy: "another change of its text search is under way; when GetIndex says ACTIVE"
+    " instead of BUILDING, invoke this function",
     SearchIndexGone: 'somebody deleted it by hand; see "When something fails" in docs/deploy.md',
-    ServiceRefused: "deploy again, for a new right takes a while to be known; if that doesn't help,"
-    " see which policy of the account or the organization denies it",
-    Unavailable: "S3 Vectors does not answer; deploy again later",
+    ServiceRefused: "see which policy of the account or the organization denies it, then invoke"
+    " this function",
+    Unavailable: "S3 Vectors does not answer; invoke this function later",
 }
 
 HasTime = Callable[[], bool]
@@ -69,18 +72,23 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
 
 
 def asked(request: Request, has_time: HasTime) -> dict[str, Any]:
-    """Whatever comes of it, CloudFormation is told: a deployment waits for the answer."""
+    """
+    Whatever comes of it, CloudFormation is told: a deployment waits for the answer.
+
+    Raises what was in the way, too: Lambda then invokes the function again, twice at most, after
+    one and two minutes. Nobody waits for the answers of those.
+    https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html
+    """
     wanted = request.wanted
     if request.type is RequestType.DELETE:
-        request.succeeded()
+        request.succeeded(state="kept")
         return {}
     try:
         answer = prepared(wanted.index, wanted.bucket, wanted.language, has_time)
     except Exception as error:
-        logger.exception("not prepared", index=wanted.index)
-        request.failed(reason_of(error))
-        return {}
-    request.succeeded()
+        request.succeeded(state=reason_of(error))
+        raise
+    request.succeeded(state=str(answer["text_search"]))
     return {wanted.index: answer}
 
 
