@@ -19,6 +19,7 @@ from stackroom.uploads.reconcile import Uploads
 
 WINDOW = 0.0  # seconds that an upload waits for others (infra/pipeline.py)
 UPLOAD_BATCHES = 10  # at a time, likewise
+INSPECTION_BATCHES = 100  # likewise
 INSPECTIONS_WINDOW = 2.0  # likewise, of what is to be inspected
 _SWEEP = 300.0  # seconds between two sweeps (infra/runs.py)
 _SETTLING = 5.0  # seconds after which a new knowledge base is active
@@ -45,7 +46,13 @@ class Stackroom:
         account.consumed_queue(
             "uploads", "upload_handler", batch_size=10, window=window, batches=UPLOAD_BATCHES
         )
-        account.consumed_queue("inspections", "inspect", batch_size=5, window=INSPECTIONS_WINDOW)
+        account.consumed_queue(
+            "inspections",
+            "inspect",
+            batch_size=5,
+            window=INSPECTIONS_WINDOW,
+            batches=INSPECTION_BATCHES,
+        )
         self.workflow = account.workflow(
             definition,
             {"IngestFunctionArn": "ingest", "StatusPollerFunctionArn": "status_poller"},

@@ -47,7 +47,7 @@ class AgentRuns(Construct):
             consumer=self.runner,
             batch_size=1,  # a run takes as long as its model does, and nobody waits for another's
             batch_window=cdk.Duration.seconds(0),
-            batches=_RUNS_AT_ONCE,
+            batches=rights.deployment.concurrency.batches(_RUNS_AT_ONCE),
         )
 
     def let_ask(self, handler: HandlerFunction) -> None:

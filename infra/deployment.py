@@ -10,6 +10,7 @@ from constructs import Construct
 from infra.admission import Admission
 from infra.answers import AnswerModel, Guardrail
 from infra.callback_urls import callback_urls
+from infra.concurrency import Concurrency
 from infra.console_settings import ConsoleSettings, upload_origins
 from infra.fitting import Fitting
 from infra.ingestion import Ingestion
@@ -67,6 +68,7 @@ class Deployment:
     pool_type: str  # "vector" or "managed" [infra/pool_type.py]
     catalog_data_sources: str  # of which type, while there is room: see CATALOG_DATA_SOURCES
     admission: Admission
+    concurrency: Concurrency
     answer_model: AnswerModel
     guardrail: Guardrail | None
     retrieve_via: str  # "s3vectors": an index is searched itself; "bedrock": by Retrieve, as is
@@ -121,6 +123,7 @@ class Deployment:
             pool_type=pool_type(app),
             catalog_data_sources=_catalog_data_sources(app),
             admission=Admission.from_context(app),
+            concurrency=Concurrency.from_context(app),
             answer_model=AnswerModel.from_context(app),
             guardrail=Guardrail.from_context(app),
             retrieve_via="bedrock" if pool_type(app) == MANAGED else via,

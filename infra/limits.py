@@ -1,10 +1,11 @@
 """
-What this account's Service Quotas allow, as CDK context for the admission of ingestion.
+What this account is allowed, as CDK context: Bedrock's quotas for the admission of ingestion, and
+how many functions run side by side.
 
     python infra/limits.py      prints `-c admission_jobs=5 ...`, and on stderr where each is from
 
-Run by `make deploy`. None of these quotas is adjustable today, so that what can't be read is left
-to cdk.json, which has the documented values.
+Run by `make deploy`. What can't be read is left to cdk.json, which has the documented values; none
+of Bedrock's quotas is adjustable today.
 """
 
 import argparse
@@ -56,6 +57,21 @@ def options(quotas: Any, say: Callable[[str], object]) -> Iterator[str]:
         yield from ("-c", f"{limit.context}={value}")
 
 
+def concurrency(functions: Any, say: Callable[[str], object]) -> Iterator[str]:
+    """
+    The same for functions at a time, of which a new account has few: what no function reserves.
+    https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+    """
+    try:
+        limit = functions.get_account_settings()["AccountLimit"]
+    except (BotoCoreError, ClientError) as error:
+        say(f"lambda_concurrency: as in cdk.json, for Lambda can't be asked: {error}")
+        return
+    free = limit["UnreservedConcurrentExecutions"]
+    say(f"lambda_concurrency: {free}, not reserved of {limit['ConcurrentExecutions']}")
+    yield from ("-c", f"lambda_concurrency={free}")
+
+
 def quota_of(quotas: Any, code: str) -> dict[str, Any]:
     """The account's own value, or AWS's default where the account has none."""
     named = {"ServiceCode": "bedrock", "QuotaCode": code}
@@ -67,7 +83,7 @@ def quota_of(quotas: Any, code: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    summary = "Print what Service Quotas allow as context for the CDK."
+    summary = "Print what the account is allowed as context for the CDK."
     argparse.ArgumentParser(description=summary).parse_args()
 
     def say(text: str) -> object:
@@ -76,11 +92,11 @@ def main() -> None:
     # boto3 itself reads AWS_DEFAULT_REGION only.
     session = boto3.session.Session(region_name=os.environ.get("AWS_REGION"))
     try:
-        quotas = session.client("service-quotas")
+        quotas, functions = session.client("service-quotas"), session.client("lambda")
     except BotoCoreError as error:  # such as no region
         say(f"limits as in cdk.json: {error}")
         return
-    sys.stdout.write(" ".join(options(quotas, say)))
+    sys.stdout.write(" ".join([*options(quotas, say), *concurrency(functions, say)]))
 
 
 if __name__ == "__main__":

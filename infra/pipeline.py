@@ -43,7 +43,9 @@ class PipelineStack(cdk.Stack):
         uploads = self._queue(
             "Uploads", upload_handler, batch_size=10, window_seconds=0, batches=10
         )
-        inspections = self._queue("Inspections", inspect, batch_size=5, window_seconds=2)
+        inspections = self._queue(
+            "Inspections", inspect, batch_size=5, window_seconds=2, batches=100
+        )
         self.queues = [uploads, inspections]
         for queue in self.queues:
             queue.take_turns()
@@ -70,7 +72,7 @@ class PipelineStack(cdk.Stack):
         *,
         batch_size: int,
         window_seconds: int,
-        batches: int | None = None,
+        batches: int,
     ) -> ConsumedQueue:
         return ConsumedQueue(
             self,
@@ -79,7 +81,7 @@ class PipelineStack(cdk.Stack):
             consumer=consumer,
             batch_size=batch_size,
             batch_window=cdk.Duration.seconds(window_seconds),
-            batches=batches,
+            batches=self._deployment.concurrency.batches(batches),
         )
 
     def _route_object_events(self) -> None:

@@ -38,9 +38,9 @@ class ConsumedQueue(Construct):
         consumer: HandlerFunction,
         batch_size: int,
         batch_window: cdk.Duration,
-        batches: int | None = None,
+        batches: int,
     ) -> None:
-        """At most so many `batches` at a time; by itself, Lambda begins ever more of them."""
+        """At most so many `batches` at a time."""
         super().__init__(scope, construct_id)
         self.name = queue_name
         self.dead_letters = DeadLetters(self, "DeadLetters", queue_name=f"{queue_name}-dead")

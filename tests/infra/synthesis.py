@@ -60,6 +60,7 @@ CONTEXTS: Mapping[str, Mapping[str, object]] = {
         "admission_jobs": "7",
         "admission_direct_calls": 20,
         "admission_seconds_between_starts": 2.5,
+        "lambda_concurrency": "10",
         "answer_model": f"eu.{NOVA}",
         "answer_via": "retrieve_and_generate",
         "answer_prompt_file": "tests/infra/prompt.txt",

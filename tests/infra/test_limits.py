@@ -2,10 +2,12 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
+import boto3
 import pytest
 from botocore.exceptions import ClientError, NoCredentialsError
+from botocore.stub import Stubber
 
-from infra.limits import options
+from infra.limits import concurrency, options
 
 JOBS, DIRECT_CALLS, STARTS = "L-795A8608", "L-8D4ED20B", "L-E428575E"
 NAMES = ("admission_jobs", "admission_direct_calls", "admission_seconds_between_starts")
@@ -69,3 +71,17 @@ def test_what_the_account_has_becomes_context(
     assert ["as in cdk.json" in line for line in said] == [value is None for value in values]
     if values[0]:
         assert said[0] == f"admission_jobs: {values[0]}, by 'quota L-795A8608'"
+
+
+def test_how_many_functions_run_at_a_time_is_asked_of_lambda() -> None:
+    client: Any = boto3.client("lambda", region_name="us-east-1")
+    said: list[str] = []
+    with Stubber(client) as stub:
+        limit = {"ConcurrentExecutions": 110, "UnreservedConcurrentExecutions": 10}
+        stub.add_response("get_account_settings", {"AccountLimit": limit})
+        stub.add_client_error("get_account_settings", "AccessDeniedException")
+
+        found = [[*concurrency(client, said.append)] for _ in range(2)]
+
+    assert found == [["-c", "lambda_concurrency=10"], []]
+    assert ["as in cdk.json" in line for line in said] == [False, True]

@@ -120,6 +120,22 @@ def test_a_message_stays_hidden_while_it_is_worked_on_and_leaves_after_five_fail
     assert queue["SqsManagedSseEnabled"] is dead["SqsManagedSseEnabled"] is True
 
 
+def test_queues_leave_most_functions_of_an_account_to_who_waits_for_an_answer(
+    assembly: Assembly, otherwise: Assembly
+) -> None:
+    shares = [
+        [
+            mapping.properties.get("ScalingConfig", {}).get("MaximumConcurrency")
+            for stack in ("pipeline", "console")
+            for mapping in each.all(stack, "AWS::Lambda::EventSourceMapping")
+        ]
+        for each in (assembly, otherwise)
+    ]
+
+    # Of a thousand functions, and of ten: in an account that is new.
+    assert [sorted(each) for each in shares] == [[10, 10, 100], [2, 2, 2]]
+
+
 def test_documents_reach_both_queues_and_our_own_files_neither(assembly: Assembly) -> None:
     rule = assembly.one("pipeline", "AWS::Events::Rule", "ObjectEvents").properties
 
