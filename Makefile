@@ -58,6 +58,7 @@ preflight: setup ## what would stop a deployment: asks the account, changes noth
 deploy: setup ## deploy all stacks to the AWS account of your credentials
 	@$(PREFLIGHT) && \
 	$(CDK) deploy --all --require-approval never --outputs-file cdk.out/outputs.json -c project=$(PROJECT) $$limits $(ARGS)
+	@$(BIN)/python infra/protect.py cdk.out/outputs.json
 	@$(BIN)/python infra/outputs.py cdk.out/outputs.json
 
 # For a collection of OpenSearch Serverless and a gateway that are there already; docs/opensearch.md.

@@ -85,10 +85,12 @@ class Purge:
 
     def _delete_tables(self) -> None:
         dynamodb = self.client("dynamodb")
-        for kind in ("kb-catalog", "kb-control"):
+        for table in (f"{self.project}-kb-catalog", f"{self.project}-kb-control"):
             with _passing_over("ResourceNotFoundException"):
-                dynamodb.delete_table(TableName=f"{self.project}-{kind}")
-                self.say(f"deleted table {self.project}-{kind}")
+                dynamodb.update_table(TableName=table, DeletionProtectionEnabled=False)
+                dynamodb.get_waiter("table_exists").wait(TableName=table)  # and is ACTIVE
+                dynamodb.delete_table(TableName=table)
+                self.say(f"deleted table {table}")
 
     def _delete_users(self) -> None:
         cognito = self.client("cognito-idp")

@@ -12,6 +12,7 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
+from infra.protect import protect
 from infra.purge import Purge
 from infra.purge_knowledge_bases import KnowledgeBases
 from tests.simulator.world import knowledge_base_request
@@ -249,6 +250,10 @@ def test_tables_users_and_the_stacks_that_were_kept_go_and_other_projects_stay(
             AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
             BillingMode="PAY_PER_REQUEST",
         )
+    told = {"CatalogTableName": "stackroom-kb-catalog", "ControlTableName": "stackroom-kb-control"}
+    protect({"stackroom-data": told, "stackroom-gateway": {}}, dynamodb)
+    with pytest.raises(ClientError, match="DeletionProtection"):
+        dynamodb.delete_table(TableName="stackroom-kb-control")
     account.users.protected = {"stackroom-users": True, "other-users": True}
     account.stacks.standing = ["stackroom-data", "stackroom-knowledge-base", "other-data"]
     for name in ("stackroom-two-1", "stackroom-2-1"):

@@ -1,0 +1,33 @@
+"""
+The tables, protected from being deleted once they are deployed.
+
+    python infra/protect.py cdk.out/outputs.json      what `cdk deploy --outputs-file` wrote
+
+Run by `make deploy` at its end. Not by the template: a table that is protected from the start can't
+be taken back where the first deployment fails, and would stand in the way of the next one.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import boto3
+
+_TABLES = ("CatalogTableName", "ControlTableName")
+
+
+def protect(outputs: Mapping[str, Mapping[str, str]], dynamodb: Any) -> None:
+    """What is protected already is left as it is."""
+    for stack in outputs.values():
+        for table in (stack[name] for name in _TABLES if name in stack):
+            if not dynamodb.describe_table(TableName=table)["Table"]["DeletionProtectionEnabled"]:
+                dynamodb.update_table(TableName=table, DeletionProtectionEnabled=True)
+
+
+if __name__ == "__main__":
+    # boto3 itself reads AWS_DEFAULT_REGION only.
+    session = boto3.session.Session(region_name=os.environ.get("AWS_REGION"))
+    protect(json.loads(Path(sys.argv[1]).read_text("utf-8")), session.client("dynamodb"))
