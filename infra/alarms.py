@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 
 import aws_cdk as cdk
+from aws_cdk import aws_budgets as budgets
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sns_subscriptions as subscriptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,16 +43,50 @@ class Alarms:
         return alarm
 
 
-def alarm_topic(stack: cdk.Stack, *, project: str) -> sns.Topic:
+def alarm_topic(stack: cdk.Stack, *, project: str, email: str) -> sns.Topic:
+    """`email` is asked by SNS to confirm; "" is nobody."""
     topic = sns.Topic(stack, "Alarms", topic_name=f"{project}-alarms", enforce_ssl=True)
     # A topic with a policy of its own loses the default that lets the account publish.
-    topic.add_to_resource_policy(
-        iam.PolicyStatement(
-            sid="AlarmsMayPublish",
-            principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
-            actions=["sns:Publish"],
-            resources=[topic.topic_arn],
-            conditions={"StringEquals": {"aws:SourceAccount": stack.account}},
+    for sid, service in (("AlarmsMayPublish", "cloudwatch"), ("BudgetsMayPublish", "budgets")):
+        topic.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid=sid,
+                principals=[iam.ServicePrincipal(f"{service}.amazonaws.com")],
+                actions=["sns:Publish"],
+                resources=[topic.topic_arn],
+                conditions={"StringEquals": {"aws:SourceAccount": stack.account}},
+            )
         )
-    )
+    if email:
+        topic.add_subscription(subscriptions.EmailSubscription(email))
     return topic
+
+
+def monthly_budget(stack: cdk.Stack, *, name: str, dollars: int, topic: sns.Topic) -> None:
+    """
+    Tells the topic at four fifths of it, and when the month is forecast to end above it.
+
+    Of the whole account: what models are asked bears no tag of a project's, and is the most of it.
+    https://docs.aws.amazon.com/cost-management/latest/userguide/budgets-sns-policy.html
+    """
+    of = budgets.CfnBudget
+    whom = [of.SubscriberProperty(subscription_type="SNS", address=topic.topic_arn)]
+
+    def above(percent: int, kind: str) -> budgets.CfnBudget.NotificationWithSubscribersProperty:
+        when = of.NotificationProperty(
+            comparison_operator="GREATER_THAN", notification_type=kind, threshold=percent
+        )
+        return of.NotificationWithSubscribersProperty(notification=when, subscribers=whom)
+
+    budget = of(
+        stack,
+        "Budget",
+        budget=of.BudgetDataProperty(
+            budget_name=name,
+            budget_type="COST",
+            time_unit="MONTHLY",
+            budget_limit=of.SpendProperty(amount=dollars, unit="USD"),
+        ),
+        notifications_with_subscribers=[above(80, "ACTUAL"), above(100, "FORECASTED")],
+    )
+    budget.node.add_dependency(topic)

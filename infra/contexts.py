@@ -11,6 +11,8 @@ from pathlib import Path
 
 import aws_cdk as cdk
 
+COST_TAG = "stackroom-project"  # by which the bill tells one project from others
+
 _CDK_JSON = Path(__file__).parents[1] / "cdk.json"
 # What the CDK's CLI adds by itself; the last two come of `cdk acknowledge` and `cdk cli-telemetry`.
 _PREFIXES_OF_CDK = ("aws:cdk:", "@")
@@ -47,6 +49,9 @@ def app_of(
             f"context {', '.join(map(repr, unknown))} is no setting of this app; allowed:"
             f" {', '.join(sorted(settings))}"
         )
+    # CloudFormation gives a stack's tags to all of its resources that take any.
+    project = str(app.node.get_context("project"))
+    cdk.Tags.of(app).add(COST_TAG, project, include_resource_types=["aws:cdk:stack"])
     return app
 
 

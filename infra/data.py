@@ -10,6 +10,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from infra.backups import keep_backups
 from infra.browser_uploads import uploads_from
 from infra.bucket_policy import guard
 from infra.deployment import Deployment
@@ -32,6 +33,14 @@ class DataStack(cdk.Stack):
         self.user_pool = self._user_pool()
         self._operators()
         self.uploader_policy = self._uploader_policy()
+        # It is protected from being deleted, even where the first deployment fails and takes back
+        # what it made: so it comes when all else is there.
+        tables = [self.catalog_table, self.control_table]
+        self.user_pool.node.add_dependency(self.bucket, *tables, self.uploader_policy)
+        if days := deployment.operations.backup_days:
+            keep_backups(
+                self, project=deployment.project, days=days, bucket=self.bucket, tables=[*tables]
+            )
 
         cdk.CfnOutput(self, "BucketName", value=self.bucket.bucket_name)
         cdk.CfnOutput(self, "CatalogTableName", value=self.catalog_table.table_name)

@@ -14,6 +14,7 @@ from infra.concurrency import Concurrency
 from infra.console_settings import ConsoleSettings, upload_origins
 from infra.fitting import Fitting
 from infra.ingestion import Ingestion
+from infra.operations_settings import OperationsSettings
 from infra.pool_type import MANAGED, pool_type
 from infra.vector_cache import VectorCache
 
@@ -83,6 +84,7 @@ class Deployment:
     callback_urls: tuple[str, ...]  # where a browser may go after a sign-in
     prewarm_minutes: int  # that a knowledge base may be idle before it is asked; 0: it never is
     console: ConsoleSettings | None  # None: there is none
+    operations: OperationsSettings
     upload_origins: tuple[str, ...]  # of pages that aren't the console's
     with_dependencies: bool  # False: functions are synthesised without their pinned packages
 
@@ -137,6 +139,7 @@ class Deployment:
             callback_urls=callback_urls(app),
             prewarm_minutes=prewarm,
             console=ConsoleSettings.from_context(app),
+            operations=OperationsSettings.from_context(app),
             upload_origins=upload_origins(app),
             with_dependencies=bundling == "full",
         )

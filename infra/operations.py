@@ -7,7 +7,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
 from infra.access_queries import keep_access_queries
-from infra.alarms import Alarms, alarm_topic
+from infra.alarms import Alarms, alarm_topic, monthly_budget
 from infra.console import ConsoleStack
 from infra.console_figures import console_alarms
 from infra.dashboard import Dashboard
@@ -43,7 +43,16 @@ class OperationsStack(cdk.Stack):
             self._handlers.append(console.runs.runner)
             self._queues.append(console.runs.queue)
             self._dead_letters.append(console.runs.queue.dead_letters)
-        topic = alarm_topic(self, project=deployment.project)
+        settings = deployment.operations
+        topic = alarm_topic(self, project=deployment.project, email=settings.alarm_email)
+        if settings.monthly_budget:
+            # Budgets are global to an account, as dashboards are.
+            monthly_budget(
+                self,
+                name=deployment.dashboard_name,
+                dollars=settings.monthly_budget,
+                topic=topic,
+            )
         self._alarms = Alarms(scope=self, project=deployment.project, topic=topic)
 
         alarms = [

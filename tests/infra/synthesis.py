@@ -80,6 +80,9 @@ CONTEXTS: Mapping[str, Mapping[str, object]] = {
         "console_domain": DOMAIN,
         "console_certificate_arn": CERTIFICATE,
         "agent_models": f"eu.{NOVA},amazon.nova-micro-v1:0",
+        "alarm_email": "ops@example.com",
+        "monthly_budget": "50",
+        "backup_days": "35",
         "upload_origins": "https://app.example.com",
     },
 }

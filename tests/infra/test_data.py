@@ -107,6 +107,39 @@ def test_what_is_kept_outlives_its_stack(assembly: Assembly, stack: str) -> None
     assert kinds <= {"AWS::S3::BucketPolicy", "AWS::IAM::ManagedPolicy"}
 
 
+def test_what_is_protected_is_made_last_since_a_failed_creation_can_not_take_it_back(
+    assembly: Assembly,
+) -> None:
+    pool = assembly.one("data", "AWS::Cognito::UserPool")
+    in_it = "AWS::Cognito::UserPoolGroup"
+
+    others = {each.logical_id for each in assembly.all("data") if each.type != in_it}
+
+    assert set(pool.raw["DependsOn"]) == others - {pool.logical_id}
+    for table in assembly.all("data", "AWS::DynamoDB::GlobalTable"):
+        # `make deploy` protects them at its end.
+        assert "DeletionProtectionEnabled" not in table.properties["Replicas"][0]
+
+
+def test_backups_are_of_documents_and_records_and_outlive_their_stack(
+    assembly: Assembly, otherwise: Assembly
+) -> None:
+    vault = otherwise.one("data", "AWS::Backup::BackupVault")
+    plan = otherwise.one("data", "AWS::Backup::BackupPlan").properties["BackupPlan"]
+    chosen = otherwise.one("data", "AWS::Backup::BackupSelection").properties["BackupSelection"]
+
+    [rule] = plan["BackupPlanRule"]
+
+    assert rule["Lifecycle"] == {"DeleteAfterDays": 35}
+    assert vault.raw["DeletionPolicy"] == KEPT
+    assert [arn.rpartition(":")[2] for arn in chosen["Resources"]] == [
+        "docs-kb-docs-{account}-{region}",
+        "table/docs-kb-catalog",
+        "table/docs-kb-control",
+    ]
+    assert assembly.all("data", "AWS::Backup::BackupVault") == []
+
+
 def test_users_are_kept_with_the_documents_that_bear_their_ids(assembly: Assembly) -> None:
     pool = assembly.one("data", "AWS::Cognito::UserPool")
 

@@ -49,10 +49,44 @@ def test_every_alarm_reaches_the_topic_and_silence_is_no_alarm(assembly: Assembl
     assert (patient["Period"], patient["EvaluationPeriods"]) == (3600, 6)
     assert (patient["Statistic"], patient["Threshold"]) == ("Minimum", 1)
     # Alarms may publish, and nobody without TLS.
-    by_effect = {statement["Effect"]: statement for statement in policy["Statement"]}
-    assert by_effect["Allow"]["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
-    assert by_effect["Allow"]["Condition"] == {"StringEquals": {"aws:SourceAccount": "{account}"}}
-    assert by_effect["Deny"]["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+    by_sid = {statement["Sid"]: statement for statement in policy["Statement"]}
+    deny = by_sid.pop("AllowPublishThroughSSLOnly")
+    assert by_sid["AlarmsMayPublish"]["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
+    for each in by_sid.values():
+        assert each["Condition"] == {"StringEquals": {"aws:SourceAccount": "{account}"}}
+    assert deny["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+
+
+def test_alarms_and_a_budget_reach_an_address_where_the_context_names_them(
+    assembly: Assembly, otherwise: Assembly
+) -> None:
+    subscription = otherwise.one("operations", "AWS::SNS::Subscription").properties
+    budget = otherwise.one("operations", "AWS::Budgets::Budget").properties
+    policy = otherwise.one("operations", "AWS::SNS::TopicPolicy").properties["PolicyDocument"]
+
+    topic = "arn:aws:sns:{region}:{account}:docs-alarms"
+    assert subscription == {"Protocol": "email", "TopicArn": topic, "Endpoint": "ops@example.com"}
+    assert budget["Budget"]["BudgetLimit"] == {"Amount": 50, "Unit": "USD"}
+    # Budgets are global to an account.
+    assert budget["Budget"]["BudgetName"] == "docs-{region}"
+    for told in budget["NotificationsWithSubscribers"]:
+        assert told["Subscribers"] == [{"SubscriptionType": "SNS", "Address": topic}]
+    allowed = [each["Principal"] for each in policy["Statement"] if each["Effect"] == "Allow"]
+    assert {"Service": "budgets.amazonaws.com"} in allowed
+    chosen = ("AWS::SNS::Subscription", "AWS::Budgets::Budget")
+    assert assembly.all("operations", *chosen) == []
+
+
+def test_every_stack_bears_the_tag_by_which_its_costs_are_told(otherwise: Assembly) -> None:
+    manifest = json.loads((otherwise.directory / "manifest.json").read_text("utf-8"))
+
+    tags = {
+        name: each["properties"].get("tags")
+        for name, each in manifest["artifacts"].items()
+        if each["type"] == "aws:cloudformation:stack"
+    }
+
+    assert tags == {f"docs-{stack}": {"stackroom-project": "docs"} for stack in otherwise.stacks}
 
 
 def test_formulas_use_only_what_they_define(assembly: Assembly) -> None:
