@@ -110,6 +110,10 @@ bench-registration: setup ## files registered a second, of 10,000 dropped into o
 bench-cells: setup ## a million users over several accounts, and a tenant's move between two
 	@$(BIN)/python -m benchmarks.cells $(ARGS)
 
+.PHONY: bench-costs
+bench-costs: setup ## write what a deployment costs into docs/deploy.md, idle and by the document
+	@$(BIN)/python -m benchmarks.running_costs
+
 .PHONY: bench-ingest
 bench-ingest: setup ## chunks per second through the pipeline, against bare embedding
 	@$(BIN)/python -m benchmarks.ingest

@@ -25,32 +25,20 @@ from benchmarks.cell_loads import (
 )
 from benchmarks.moving import ROUTE_KEPT, Move, Moving
 from benchmarks.observation import percentile
+from benchmarks.running_costs import (
+    DOCUMENT_BYTES,
+    embedding,
+    idle,
+    templates_of,
+    vectors_written,
+)
 from benchmarks.serving import measure, print_machine
-from benchmarks.simulated_time.bill import LOGGED, METRIC, PRICES
-from benchmarks.simulated_time.queues import IDLE_REQUESTS
-from docs.store_prices import CHUNK, TITAN
+from benchmarks.simulated_time.bill import PRICES
 from stackroom.catalogs.sending import FORM_SECONDS
+from stackroom_local import synthesis
 
 _EXPONENTS = (0.8, 1.0)
-_MONTH = 30 * 86_400.0
-# What stands in the templates (`make synth`), and is billed while nobody does anything. CloudWatch:
-# $0.10 for each metric of an alarm and $3 a dashboard each month,
-# https://aws.amazon.com/cloudwatch/pricing/; a secret $0.40,
-# https://aws.amazon.com/secrets-manager/pricing/ (both November 2026).
-_ALARMS, _ALARM_METRICS, _ALARM, _DASHBOARD, _SECRET = 19, 45, 0.10, 3.00, 0.40
-_QUEUES = 3  # that functions poll
-# Sweeps and rounds of the reconciler, each traced: memory in GB times seconds, assumed.
-_SWEEPS, _OF_SWEEP = _MONTH / 300, 0.5 * 0.2
-_ROUNDS, _OF_ROUND = _MONTH / 900, 0.5 * 2.0
-# That they count whether anything happens or not: RunsFollowed, OldestWaitSeconds, ParkedRuns,
-# Grants, ReconcilerFindings, SearchIndexesNotReady.
-_METRICS = 6
-_BYTES, _TEXT_SHARE = 50_000, 0.2  # of a document; of its bytes that are text (admission/demand.py)
-_BYTES_A_TOKEN = 4
-_TOKENS_A_CHUNK, _NEW_TOKENS = 300, 240  # 20 % were said before
-# S3 Vectors, a GB written: aws.amazon.com/s3/pricing, by caylent.com. Between Regions, a GB sent:
-# https://aws.amazon.com/s3/pricing/ (us-east-1 to most others).
-_WRITTEN_GB, _SENT_GB = 0.20, 0.02
+_SENT_GB = 0.02  # between Regions: https://aws.amazon.com/s3/pricing/ (us-east-1 to most others)
 _THOUSAND = 1_000
 
 
@@ -113,17 +101,10 @@ def _told(found: Spread) -> str:
 
 
 def show_idle() -> None:
-    polling = IDLE_REQUESTS * _QUEUES * _MONTH * PRICES["sqs requests"]
-    each = PRICES["lambda requests"] + PRICES["traces"] + PRICES["log bytes"] * LOGGED
-    compute = PRICES["lambda GB-s"] * (_SWEEPS * _OF_SWEEP + _ROUNDS * _OF_ROUND)
-    sweeps = (_SWEEPS + _ROUNDS) * each + compute
-    watching = _ALARM_METRICS * _ALARM + _DASHBOARD + _METRICS * METRIC
-    print(
-        f"\n== a cell that nobody uses, a month: ${polling + sweeps + watching + _SECRET:.2f}"
-        f" (polling ${polling:.2f}, sweeps and rounds ${sweeps:.2f}, {_ALARMS} alarms of"
-        f" {_ALARM_METRICS} metrics, a dashboard and {_METRICS} metrics of ours ${watching:.2f},"
-        f" a secret ${_SECRET:.2f})"
-    )
+    items = idle(templates_of(synthesis.assembly()))
+    told = ", ".join(f"{each.what} ${each.dollars:.2f}" for each in items)
+    total = sum(each.dollars for each in items)
+    print(f"\n== a cell that nobody uses, a month: ${total:.2f} ({told})")
 
 
 def show_move(move: Move) -> None:
@@ -153,25 +134,22 @@ def show_costs(move: Move) -> None:
     """Of a thousand documents; nobody did anything else meanwhile."""
     old, new = move.bills
     share = _THOUSAND / move.documents
-    tokens = _THOUSAND * _BYTES * _TEXT_SHARE / _BYTES_A_TOKEN
-    tokens *= _TOKENS_A_CHUNK / _NEW_TOKENS
-    vectors = tokens / _TOKENS_A_CHUNK * (CHUNK.text + CHUNK.attributes + CHUNK.vector(1_024))
     copies = move.copied * PRICES["s3 puts"]
     rows = [
         ("copies (PUT)", copies * share),
         ("registered and ingested", (new.total - copies) * share),
         ("  of that writes", new.dollars("dynamodb writes") * share),
         ("  of that transitions", new.dollars("transitions") * share),
-        ("embedding", tokens * TITAN.dollars / 1e6),
-        ("vectors written", vectors / 1e9 * _WRITTEN_GB),
+        ("embedding", embedding(_THOUSAND)),
+        ("vectors written", vectors_written(_THOUSAND)),
         ("deleted in the old cell", old.total * share),
     ]
-    print(f"\ndollars for {_THOUSAND:,} documents of {_BYTES // 1_000} KB")
+    print(f"\ndollars for {_THOUSAND:,} documents of {DOCUMENT_BYTES // 1_000} KB")
     for what, dollars in rows:
         print(f"{what:28}{dollars:10.5f}")
     total = sum(dollars for what, dollars in rows if not what.startswith(" "))
     print(f"{'altogether':28}{total:10.5f}")
-    sent = _THOUSAND * _BYTES / 1e9 * _SENT_GB
+    sent = _THOUSAND * DOCUMENT_BYTES / 1e9 * _SENT_GB
     print(f"{'to another Region, besides':28}{sent:10.5f}")
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from benchmarks.running_costs import PAGE, idle_table
 from docs.generate import README, UNDEPLOYED, permissions, section
 from stackroom_local.sites.outputs import NAMES, STACKS
 from tests.infra.assembly import Assembly
@@ -14,6 +15,14 @@ def test_the_readmes_table_of_permissions_is_that_of_the_templates(assembly: Ass
     templates = [assembly.template(stack) for stack in sorted(assembly.stacks)]
 
     assert section(text, "permissions") == permissions(templates), "run: make docs"
+
+
+def test_what_a_month_costs_while_nobody_does_anything_is_counted_in_the_templates(
+    assembly: Assembly,
+) -> None:
+    templates = [assembly.template(stack) for stack in assembly.stacks]
+
+    assert idle_table(templates) in PAGE.read_text("utf-8"), "run: make bench-costs"
 
 
 @pytest.mark.parametrize("function", ["prewarm", "opensearch_retrieve"])

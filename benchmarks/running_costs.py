@@ -1,0 +1,184 @@
+"""
+What a deployment costs: a month in which nobody does anything, and a thousand documents.
+
+    make bench-costs        writes the tables into docs/deploy.md, within a minute
+
+What stands by itself is counted in the synthesised templates. Documents are ingested in simulated
+time, the product's own code, and billed call by call (benchmarks/simulated_time/bill.py has the
+prices and their date); what they are is assumed below. Free tiers are left out.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.scenarios import settle
+from benchmarks.serving import measure
+from benchmarks.shapes import Shape
+from benchmarks.simulated_time.bill import LOGGED, METRIC, PRICES, Bill
+from benchmarks.simulated_time.queues import IDLE_REQUESTS
+from benchmarks.stage import Stage
+from docs.store_prices import CHUNK, STORED, TITAN
+from stackroom_local import synthesis
+
+PAGE = Path(__file__).parents[1] / "docs" / "deploy.md"
+_FIRST, _LAST = "<!-- costs -->", "<!-- /costs -->"
+_MONTH = 30 * 86_400.0
+_GB = 1e9
+
+# CloudWatch: each metric of an alarm, and a dashboard, for a month,
+# https://aws.amazon.com/cloudwatch/pricing/; a secret, https://aws.amazon.com/secrets-manager/pricing/
+# (both November 2026).
+_ALARM, _DASHBOARD, _SECRET = 0.10, 3.00, 0.40
+# That are counted whether anything happens or not: RunsFollowed, OldestWaitSeconds, ParkedRuns,
+# Grants, ReconcilerFindings, SearchIndexesNotReady.
+_METRICS = 6
+# What the reconciler's two schedules take each time, by rate: memory in GB times seconds, assumed.
+_GB_SECONDS = {5: 0.5 * 0.2, 15: 0.5 * 2.0}
+_RATE = re.compile(r"rate\((\d+) minutes\)")
+
+DOCUMENT_BYTES, _TEXT_SHARE = 50_000, 0.2  # of them that are text (admission/demand.py)
+_BYTES_A_TOKEN = 4
+_TOKENS_A_CHUNK, _NEW_TOKENS = 300, 240  # 20 % were said before
+# S3 Vectors, a GB written: aws.amazon.com/s3/pricing, by caylent.com. S3, a GB kept for a month:
+# https://aws.amazon.com/s3/pricing/ (November 2026).
+_WRITTEN_GB, _KEPT_GB = 0.20, 0.023
+_THOUSAND = 1_000
+_BURST = Shape(uploads=1_000, catalogs=50)
+_APART = Shape(uploads=120, catalogs=12, apart=30)
+_BILLED = {
+    "Step Functions, transitions": ("transitions",),
+    "Lambda": ("lambda requests", "lambda GB-s"),
+    "DynamoDB, reads and writes": ("dynamodb reads", "dynamodb writes"),
+    "S3, requests": ("s3 puts", "s3 gets"),
+    "SQS": ("sqs requests",),
+    "logs and traces": ("log bytes", "traces"),
+    "searches that prove a deletion": ("vector queries",),
+}
+
+Template = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Item:
+    what: str
+    dollars: float
+    why: str
+
+
+def idle(templates: Iterable[Template]) -> list[Item]:
+    """Of a month, the dearest first."""
+    resources = [each for one in templates for each in one["Resources"].values()]
+
+    def of(kind: str) -> list[Mapping[str, Any]]:
+        return [each.get("Properties", {}) for each in resources if each["Type"] == kind]
+
+    alarms, queues = of("AWS::CloudWatch::Alarm"), of("AWS::Lambda::EventSourceMapping")
+    metrics = sum(map(_metrics_of, alarms))
+    dashboards, secrets = of("AWS::CloudWatch::Dashboard"), of("AWS::SecretsManager::Secret")
+    rates = [
+        int(found[1])
+        for rule in of("AWS::Events::Rule")
+        if (found := _RATE.fullmatch(rule.get("ScheduleExpression", "")))
+    ]
+    polling = len(queues) * IDLE_REQUESTS * _MONTH * PRICES["sqs requests"]
+    items = [
+        Item(f"{len(alarms)} alarms", metrics * _ALARM, f"{metrics} metrics at ${_ALARM:.2f}"),
+        Item(f"{len(dashboards)} dashboard", len(dashboards) * _DASHBOARD, "CloudWatch"),
+        Item(f"{_METRICS} figures of our own", _METRICS * METRIC, f"metrics at ${METRIC:.2f}"),
+        Item(f"{len(queues)} queues", polling, "Lambda asks each 15 times a minute"),
+        Item(f"{len(secrets)} secret", len(secrets) * _SECRET, "the key of the console's sessions"),
+        Item("sweeps and rounds", sum(map(_rounds, rates)), "the reconciler, with its traces"),
+    ]
+    return sorted(items, key=lambda each: -each.dollars)
+
+
+def _metrics_of(alarm: Mapping[str, Any]) -> int:
+    """An alarm on a formula is billed by each metric in it."""
+    return sum("MetricStat" in each for each in alarm.get("Metrics", [])) or 1
+
+
+def _rounds(minutes: int) -> float:
+    each = PRICES["lambda requests"] + PRICES["traces"] + PRICES["log bytes"] * LOGGED
+    each += PRICES["lambda GB-s"] * _GB_SECONDS[minutes]
+    return _MONTH / 60 / minutes * each
+
+
+def embedding(documents: int) -> float:
+    return _tokens(documents) * TITAN.dollars / 1e6
+
+
+def vectors_written(documents: int) -> float:
+    return _vector_bytes(documents) / _GB * _WRITTEN_GB
+
+
+def _tokens(documents: int) -> float:
+    new = documents * DOCUMENT_BYTES * _TEXT_SHARE / _BYTES_A_TOKEN
+    return new * _TOKENS_A_CHUNK / _NEW_TOKENS
+
+
+def _vector_bytes(documents: int) -> float:
+    chunk = CHUNK.text + CHUNK.attributes + CHUNK.vector(1_024)
+    return _tokens(documents) / _TOKENS_A_CHUNK * chunk
+
+
+def billed(shape: Shape, *, seed: int = 1) -> Bill:
+    return settle(Stage(seed=seed), shape.planned(seed)).bill
+
+
+def thousand(burst: Bill, apart: Bill) -> Iterator[tuple[str, float, float]]:
+    """Of a thousand documents: what, in a burst, and one by one."""
+    shares = [(bill, _THOUSAND / each.uploads) for bill, each in ((burst, _BURST), (apart, _APART))]
+    for what, kinds in _BILLED.items():
+        first, second = (share * sum(map(bill.dollars, kinds)) for bill, share in shares)
+        yield (what, first, second)
+    of_text = embedding(_THOUSAND), vectors_written(_THOUSAND)
+    yield ("Titan, embedding", of_text[0], of_text[0])
+    yield ("S3 Vectors, written", of_text[1], of_text[1])
+
+
+def idle_table(templates: Iterable[Template]) -> str:
+    items = idle(templates)
+    rows = [f"| {each.what} | ${each.dollars:.2f} | {each.why} |" for each in items]
+    total = sum(each.dollars for each in items)
+    head = ["| while nobody does anything | a month | |", "|---|---|---|"]
+    return "\n".join([*head, *rows, f"| altogether | ${total:.2f} | |"])
+
+
+def thousand_table(burst: Bill, apart: Bill) -> str:
+    lines = [*thousand(burst, apart)]
+    rows = [f"| {what} | ${first:.3f} | ${second:.3f} |" for what, first, second in lines]
+    first, second = sum(each for _, each, _ in lines), sum(each for _, _, each in lines)
+    kept = _THOUSAND * DOCUMENT_BYTES / _GB * _KEPT_GB
+    vectors = _vector_bytes(_THOUSAND) / _GB * STORED.dollars
+    return "\n".join(
+        [
+            "| a thousand documents of 50 KB | a thousand at once | one each 30 s |",
+            "|---|---|---|",
+            *rows,
+            f"| altogether | ${first:.3f} | ${second:.3f} |",
+            "",
+            f"Keeping them costs ${kept:.4f} a month in S3 and ${vectors:.4f} in S3 Vectors.",
+        ]
+    )
+
+
+def templates_of(assembly: Path) -> Sequence[Template]:
+    return [json.loads(path.read_text("utf-8")) for path in assembly.glob("*.template.json")]
+
+
+def main() -> None:
+    tables = [idle_table(templates_of(synthesis.assembly()))]
+    tables.append(thousand_table(billed(_BURST), billed(_APART)))
+    text = "\n\n".join(tables)
+    print(text)
+    before, _, rest = PAGE.read_text("utf-8").partition(_FIRST)
+    after = rest.partition(_LAST)[2]
+    PAGE.write_text(f"{before}{_FIRST}\n{text}\n{_LAST}{after}", "utf-8")
+
+
+if __name__ == "__main__":
+    measure(main)
