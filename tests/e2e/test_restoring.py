@@ -1,0 +1,49 @@
+"""The tables set back to a moment, and made true again out of the bucket (docs/operations.md)."""
+
+from pathlib import Path
+
+import pytest
+
+from infra.restore import Restoration
+from stackroom.clock import utc_now
+from stackroom.model import DocumentStatus
+from tests.e2e.people import Person, eventually
+from tests.local.running import ANY_SCORE, local_mode, stackroom
+
+pytestmark = pytest.mark.processes
+EXPIRY = {"Enabled": True, "AttributeName": "expires_at"}
+
+
+def test_a_reconciliation_makes_restored_tables_true_again(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    with local_mode(state, *ANY_SCORE) as instance:
+        otto, dynamodb = Person(instance, "otto"), instance.client("dynamodb")
+        tables = (instance.catalog_table, instance.control_table)
+        letters = {"letters/old.txt": "From Bruges.", "letters/torn.txt": "From Ghent."}
+        otto.settle(otto.put_all(letters))
+        restoration = Restoration(dynamodb=dynamodb, say=print)
+        for table in tables:
+            dynamodb.update_table(TableName=table, DeletionProtectionEnabled=True)
+            dynamodb.update_time_to_live(TableName=table, TimeToLiveSpecification=EXPIRY)
+            restoration.beside(table, utc_now())
+        otto.settle([otto.put("letters/new.txt", "From Antwerp.")])
+        otto.remove("letters/torn.txt")
+        otto.await_absence("letters/torn.txt")
+
+        for table in tables:
+            restoration.swap(table)
+        known = set(otto.records())
+
+        def reconciled() -> bool:
+            assert stackroom("reconcile", state_dir=state).returncode == 0
+            told = {key: each.status for key, each in otto.records().items()}
+            kept = ("otto/letters/old.txt", "otto/letters/new.txt")
+            return told == dict.fromkeys(kept, DocumentStatus.INDEXED)
+
+        eventually(reconciled, "records are those of the bucket")
+        assert known == {f"otto/{path}" for path in letters}
+        assert set(otto.files_found("Where is the letter from?")) == {"old.txt", "new.txt"}
+        for table in tables:
+            expiry = dynamodb.describe_time_to_live(TableName=table)["TimeToLiveDescription"]
+            assert expiry["AttributeName"] == "expires_at"
+        assert not [each for each in dynamodb.list_tables()["TableNames"] if "restored" in each]
