@@ -2,7 +2,7 @@
 Everything the gateway may do: the CDK's own grants are wider, and lack a right it needs.
 
 Making the gateway and its targets tries these rights at once, and IAM takes a while to know a new
-role everywhere. CloudFormation tries a target again for a few minutes by itself
+role everywhere. CloudFormation tries a target several times by itself, with pauses
 (https://github.com/aws/aws-cdk/issues/36826, answer of 2026-05-26). Of the gateway's own trial, of
 its policy engine, nobody says so (https://github.com/awslabs/nx-plugin-for-aws/pull/996): so the
 role names what is made after it and refers to nothing, and is there before the first function.
