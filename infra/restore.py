@@ -4,7 +4,7 @@ The tables as they were at a moment of the last 35 days, under their own names.
     python infra/restore.py --project stackroom --to 2026-11-25T10:00:00+00:00
 
 DynamoDB restores into a new table only, and without some of its settings
-(https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/PointInTimeRecovery.Tutorial.html).
+(https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/pointintimerecovery_restores.html).
 So each table is restored beside the one that there is, and then takes its place by way of a backup.
 DynamoDB keeps a backup of what was deleted for 35 days. If it breaks off, run it again.
 docs/operations.md says what comes before and after.
