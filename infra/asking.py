@@ -1,7 +1,7 @@
 """How the preflight asks AWS, many things at once, and what it tells of what it found."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -11,6 +11,7 @@ from botocore.exceptions import ClientError
 T = TypeVar("T")
 Client = Callable[[str], Any]  # of boto3, by service
 
+LACKED = "these credentials lack "
 _THREADS = 16
 _GONE = re.compile(r"404|.*(NotFound|NoSuch|NonExistent|DoesNotExist).*")
 _DENIED = re.compile(r"403|.*(AccessDenied|NotAuthorized|AuthorizationError|Unauthorized).*")
@@ -63,4 +64,11 @@ def why_not(error: ClientError) -> str:
     if _DENIED.fullmatch(told["Code"]) is None:
         return f"{error.operation_name} is refused: {told['Code']} {told['Message']}".rstrip()
     named = _RIGHT.search(told["Message"])
-    return f"these credentials lack {named[1] if named else error.operation_name}"
+    return f"{LACKED}{named[1] if named else error.operation_name}"
+
+
+def together(reasons: Collection[str]) -> str:
+    """Each once, and all rights that are lacked in one."""
+    rights = {each.removeprefix(LACKED) for each in reasons if each.startswith(LACKED)}
+    others = sorted({each for each in reasons if not each.startswith(LACKED)})
+    return "; ".join([*others, *([LACKED + ", ".join(sorted(rights))] if rights else [])])

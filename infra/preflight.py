@@ -32,7 +32,7 @@ from infra.taken_names import names
 
 # Of one answer, and of all that a check asks: longer, and it is told as not answered.
 _ANSWER_SECONDS, _CHECK_SECONDS = 4, 15.0
-_SERVICES = (
+SERVICES = (
     *("bedrock", "bedrock-agent", "bedrock-agentcore-control", "cloudformation", "cloudwatch"),
     *("cognito-idp", "dynamodb", "iam", "lambda", "logs", "s3", "s3vectors", "service-quotas"),
     *("sns", "sqs", "ssm", "stepfunctions", "sts"),
@@ -47,7 +47,7 @@ _A_QUESTION = 2  # functions: the gateway's interceptor, and the tool's
 
 def credentials(where: str | None, client: Client) -> tuple[Result, Account | None]:
     """Without an account nothing else can be asked."""
-    if where is None:
+    if not where:
         return bad("no region is chosen", CHOOSE_REGION), None
     try:
         caller = client("sts").get_caller_identity()
@@ -180,7 +180,7 @@ def clients(session: Any) -> Client:
         retries={"total_max_attempts": 3},
         max_pool_connections=16,
     )
-    return {each: session.client(each, config=patience) for each in _SERVICES}.__getitem__
+    return {each: session.client(each, config=patience) for each in SERVICES}.__getitem__
 
 
 def main() -> None:
@@ -196,7 +196,10 @@ def main() -> None:
         sys.exit(f"credentials: {error}; type: aws configure list-profiles")
     failed = preflight(session.region_name, client, context, sys.stdout.write)
     if failed:
-        sys.exit(f"nothing is deployed: {failed} failed, and above is what to type")
+        sys.stderr.write(f"nothing is deployed: {failed} failed, and above is what to type\n")
+    sys.stdout.flush()
+    # What has not answered yet is not waited for, as Python would for its threads.
+    os._exit(1 if failed else 0)
 
 
 if __name__ == "__main__":

@@ -62,33 +62,31 @@ def model(bedrock: Any, model: Model, where: str) -> Result:
     Not by `authorizationStatus`: users saw NOT_AUTHORIZED of models that answer, and AUTHORIZED of
     some that refuse. https://docs.aws.amazon.com/bedrock/latest/APIReference/API_GetFoundationModelAvailability.html
     """
-    aws = f"aws --region {where}"
-    try:
-        found = bedrock.get_foundation_model_availability(modelId=model.foundation)
-        if model.id != model.foundation:
-            bedrock.get_inference_profile(inferenceProfileIdentifier=model.id)
-    except ClientError as error:
-        if is_gone(error) or error.response["Error"]["Code"] == "ValidationException":
-            return bad(
-                f"there is none in {where}: {error.response['Error']['Message']}",
-                f"{aws} bedrock list-inference-profiles"
-                " --query 'inferenceProfileSummaries[].inferenceProfileId'",
-                'make deploy ARGS="-c answer_model=..."',
-            )
-        raise
-    # Behind a profile, it need not be in this region itself.
-    asked = {"the account": found["entitlementAvailability"]}
-    if model.id == model.foundation:
-        asked[where] = found["regionAvailability"]
+    aws, has_profile = f"aws --region {where}", model.id != model.foundation
     ask = f"{aws} bedrock-runtime converse --model-id {model.id}"
     ask += """ --messages '[{"role":"user","content":[{"text":"hello"}]}]'"""
+    elsewhere: tuple[str, ...] = (
+        f"{aws} bedrock list-inference-profiles"
+        " --query 'inferenceProfileSummaries[].inferenceProfileId'",
+        'make deploy ARGS="-c answer_model=..."',
+    )
     if "embed" in model.id:
-        ask = f"""{aws} bedrock-runtime invoke-model --model-id {model.id}"""
-        ask += (
-            """ --body '{"inputText":"hello"}' --cli-binary-format raw-in-base64-out /dev/stdout"""
-        )
-    if refused := [name for name, told in asked.items() if told != "AVAILABLE"]:
-        return bad(f"not available to {' and '.join(refused)}; a first call may change that", ask)
+        ask = f"{aws} bedrock-runtime invoke-model --model-id {model.id} --body"
+        ask += """ '{"inputText":"hello"}' --cli-binary-format raw-in-base64-out /dev/stdout"""
+        elsewhere = (CHOOSE_REGION,)
+    try:
+        if has_profile:
+            bedrock.get_inference_profile(inferenceProfileIdentifier=model.id)
+        found = bedrock.get_foundation_model_availability(modelId=model.foundation)
+    except ClientError as error:
+        if is_gone(error) or error.response["Error"]["Code"] == "ValidationException":
+            return bad(f"not in {where}: {error.response['Error']['Message']}", *elsewhere)
+        raise
+    # Behind a profile, it need not be in this region itself.
+    if not has_profile and found["regionAvailability"] != "AVAILABLE":
+        return bad(f"not in {where}", *elsewhere)
+    if found["entitlementAvailability"] != "AVAILABLE":
+        return bad("not available to this account; a first call may change that", ask)
     if (agreement := found["agreementAvailability"]["status"]) != "AVAILABLE":
         return warning(f"its agreement is {agreement}; the first call signs most of them", ask)
     return good("available")

@@ -12,7 +12,17 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from infra.asking import Client, Result, bad, good, is_gone, side_by_side, warning, why_not
+from infra.asking import (
+    Client,
+    Result,
+    bad,
+    good,
+    is_gone,
+    side_by_side,
+    together,
+    warning,
+    why_not,
+)
 from infra.synthesised import Account, Wanted
 
 _ANOTHER = "make deploy PROJECT=another"
@@ -139,8 +149,8 @@ def names(client: Client, account: Account, wanted: Wanted) -> Result:
     found = side_by_side([partial(_is_taken, client, account, *each) for each in asked])
     if taken := [each for each, there in zip(asked, found, strict=True) if there is True]:
         return _taken(taken, aws, wanted.project)
-    if unknown := sorted({each for each in found if isinstance(each, str)}):
-        return warning(f"none is seen to be taken, but {'; '.join(unknown)}")
+    if unknown := [each for each in found if isinstance(each, str)]:
+        return warning(f"none is seen to be taken, but {together(unknown)}")
     return good(f"{len(stacks)} stacks stand, {len(asked)} new names are free")
 
 

@@ -1,55 +1,63 @@
-"""`make preflight`, as whoever is about to deploy a second project into the local cloud."""
+"""The preflight of a second project in the local cloud, and with faults put into that."""
 
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[2]
+import boto3
+import pytest
+from botocore.config import Config
+
+from infra import preflight
+from infra.asking import Client, Result
+from infra.synthesised import Account, Model, Wanted, read
+from stackroom_local.state import ACCOUNT, REGION
+from tests.infra.synthesis import deployment
+
 VERSION = "/cdk-bootstrap/hnb659fds/version"
+TITAN, NOVA = "amazon.titan-embed-text-v2:0", "eu.amazon.nova-lite-v1:0"
+PATIENT = 300.0  # seconds, on a busy machine
 
 
-def preflight(environment: dict[str, str], project: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "infra/preflight.py", "-c", f"project={project}"],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+@pytest.fixture(scope="module")
+def wanted() -> Wanted:
+    models = (Model(TITAN, TITAN), Model(NOVA, NOVA.removeprefix("eu.")))
+    return read(deployment("otherwise").directory, project="docs", models=models)
 
 
-def told(run: subprocess.CompletedProcess[str]) -> dict[str, str]:
-    """How each check ended, but for Service Quotas, which the local cloud hasn't."""
-    rows = [line.split()[:2] for line in run.stdout.splitlines() if line[0] != " "]
-    return {name: mark for mark, name in rows if name != "Service"}
+def marks(client: Client, wanted: Wanted) -> dict[str, Result]:
+    """Service Quotas left out, which the local cloud hasn't."""
+    clients = {each: client(each) for each in preflight.SERVICES}
+    here = Account(id=ACCOUNT, region=REGION)
+    found = preflight.results(preflight.checks(clients.__getitem__, wanted, here), PATIENT)
+    return {name: each for name, each in found if name != "Service Quotas"}
 
 
-def test_the_local_cloud_is_ready_for_a_second_project(shell: dict[str, str]) -> None:
-    done = preflight(shell, "second")
+def test_the_local_cloud_is_ready_for_a_second_project(
+    aws: Callable[[str], Any], wanted: Wanted
+) -> None:
+    found = marks(aws, wanted)
 
-    assert done.returncode == 0, done.stdout + done.stderr
     # Whether a gateway has one of the names nobody there can tell.
-    assert {name for name, mark in told(done).items() if mark != "ok"} == {"names"}, done.stdout
-    assert "none is seen to be taken, but ListGateways is refused" in done.stdout
+    assert {name for name, each in found.items() if each.mark != "ok"} == {"names"}, found
+    assert found["names"].text.startswith("none is seen to be taken, but ListGateways is refused")
 
 
-def test_whatever_is_amiss_there_stops_it(shell: dict[str, str], aws: Callable[[str], Any]) -> None:
-    ssm, s3, bucket = aws("ssm"), aws("s3"), "second-kb-docs-000000000000-us-east-1"
+def test_whatever_is_amiss_there_is_told(aws: Callable[[str], Any], wanted: Wanted) -> None:
+    ssm, s3, bucket = aws("ssm"), aws("s3"), f"docs-kb-docs-{ACCOUNT}-{REGION}"
+    once = Config(retries={"total_max_attempts": 1})
+    session = boto3.session.Session("nobody", "nobody", region_name=REGION)
+    nowhere = session.client("s3vectors", endpoint_url="http://127.0.0.1:9", config=once)
     version = ssm.get_parameter(Name=VERSION)["Parameter"]["Value"]
     ssm.put_parameter(Name=VERSION, Value="5", Type="String", Overwrite=True)
     s3.create_bucket(Bucket=bucket)
     try:
-        done = preflight({**shell, "AWS_ENDPOINT_URL_S3VECTORS": "http://127.0.0.1:9"}, "second")
+        found = marks(lambda each: nowhere if each == "s3vectors" else aws(each), wanted)
     finally:
         s3.delete_bucket(Bucket=bucket)
         ssm.put_parameter(Name=VERSION, Value=version, Type="String", Overwrite=True)
 
-    assert done.returncode == 1
-    failed = {name for name, mark in told(done).items() if mark == "bad"}
-    assert failed == {"region", "bootstrap", "names"}, done.stdout
-    assert "us-east-1 has no S3 Vectors" in done.stdout
-    assert "bootstrap aws://000000000000/us-east-1" in done.stdout
-    assert f"S3::Bucket {bucket}\n" in done.stdout
+    failed = {name: each for name, each in found.items() if each.is_bad}
+    assert failed.keys() == {"region", "bootstrap", "names"}, found
+    assert "us-east-1 has no S3 Vectors" in failed["region"].text
+    assert failed["bootstrap"].lines[0].endswith(f"bootstrap aws://{ACCOUNT}/{REGION}")
+    assert failed["names"].text.endswith(f": S3::Bucket {bucket}")

@@ -1,7 +1,10 @@
 """Each check of the preflight with its fault, in moto's AWS and by answers where that has none."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -25,23 +28,35 @@ from tests.workflow.answering import answered
 
 ROOT = Path(__file__).parents[2]
 HERE = Account(id="123456789012", region="eu-central-1")
-AWS, VERSION = "aws --region eu-central-1 ", "/cdk-bootstrap/hnb659fds/version"
+VERSION, AWS = "/cdk-bootstrap/hnb659fds/version", "aws --region eu-central-1"
+ASK, RAISE = (
+    f"{AWS} bedrock-runtime",
+    f"{AWS} service-quotas request-service-quota-increase --service-code",
+)
 TITAN, NOVA = "amazon.titan-embed-text-v2:0", "global.amazon.nova-2-lite-v1:0"
 MODELS = (Model(TITAN, TITAN), Model(NOVA, NOVA.removeprefix("global.")))
-# NOT_AUTHORIZED is what a user's account says of each of Amazon's models, which answer.
-THERE = {
-    "agreementAvailability": {"status": "AVAILABLE"},
-    "authorizationStatus": "NOT_AUTHORIZED",
-    "entitlementAvailability": "AVAILABLE",
-    "regionAvailability": "AVAILABLE",
-}
-NOVAS = {"QuotaName": "requests per minute for Nova 2 Lite", "QuotaCode": "L-0", "Adjustable": True}
 NONE = ServiceError("ResourceNotFoundException", "there is none")
 NOWHERE = EndpointConnectionError(endpoint_url="https://nowhere")
 
 
 def denied(right: str) -> ServiceError:
     return ServiceError("AccessDeniedException", f"User: me is not authorized to perform: {right}")
+
+
+def available(**but: Any) -> dict[str, Any]:
+    told = {
+        "agreementAvailability": {"status": "AVAILABLE"},
+        # What a user's account says of each of Amazon's models, which answer.
+        "authorizationStatus": "NOT_AUTHORIZED",
+        "entitlementAvailability": "AVAILABLE",
+        "regionAvailability": "AVAILABLE",
+    }
+    return {"GetFoundationModelAvailability": {**told, **but}}
+
+
+def per_minute(value: float) -> dict[str, Any]:
+    named = {"QuotaName": "requests per minute for Nova 2 Lite", "QuotaCode": "L-0"}
+    return {"ListServiceQuotas": {"Quotas": [{**named, "Adjustable": True, "Value": value}]}}
 
 
 def stack(status: str, *resources: str) -> dict[str, Any]:
@@ -59,14 +74,14 @@ def concurrency(functions: int) -> dict[str, Any]:
 
 WELL: dict[str, Any] = {
     **concurrency(1000),
+    **available(),
+    **per_minute(10.0),
     "DescribeStacks": ServiceError("ValidationError", "Stack with id x does not exist"),
     "GetFunctionConfiguration": NONE,
-    "GetFoundationModelAvailability": THERE,
     "GetFoundationModel": {"modelDetails": {"modelName": "Nova 2 Lite"}},
     "GetInferenceProfile": {"status": "ACTIVE"},
     "ListInferenceProfiles": denied("bedrock:ListInferenceProfiles"),  # somebody answers
     "GetServiceQuota": {"Quota": {"QuotaName": "of jobs", "QuotaCode": "L-1", "Value": 5}},
-    "ListServiceQuotas": {"Quotas": [{**NOVAS, "Value": 10.0}]},
     "ListGateways": {"items": []},
     "ListPolicyEngines": {"policyEngines": []},
 }
@@ -115,45 +130,19 @@ def test_an_account_in_which_all_is_well_passes(world: World) -> None:
 @pytest.mark.parametrize(
     ("check", "answers", "mark", "line"),
     [
-        (
-            TITAN,
-            {"GetFoundationModelAvailability": {**THERE, "regionAvailability": "NOT_AVAILABLE"}},
-            "bad",
-            f"{AWS}bedrock-runtime invoke-model --model-id {TITAN}",
-        ),
-        (
-            NOVA,
-            {"GetFoundationModelAvailability": {**THERE, "entitlementAvailability": "NONE"}},
-            "bad",
-            f"{AWS}bedrock-runtime converse --model-id {NOVA}",
-        ),
-        (NOVA, {"GetInferenceProfile": NONE}, "bad", f"{AWS}bedrock list-inference-profiles"),
-        (
-            NOVA,
-            {"GetFoundationModelAvailability": {**THERE, "agreementAvailability": {"status": ""}}},
-            "warn",
-            f"{AWS}bedrock-runtime converse --model-id {NOVA}",
-        ),
-        ("region", {"ListGateways": NOWHERE}, "bad", "export AWS_REGION=us-east-1"),
-        (
-            "Service Quotas",
-            {"ListServiceQuotas": {"Quotas": [{**NOVAS, "Value": 0.0}]}},
-            "bad",
-            f"{AWS}service-quotas request-service-quota-increase --service-code bedrock"
-            " --quota-code L-0 ",
-        ),
-        (
-            "Lambda concurrency",
-            concurrency(10),
-            "warn",
-            f"{AWS}service-quotas request-service-quota-increase --service-code lambda"
-            " --quota-code L-B99A9384 ",
-        ),
+        (TITAN, available(regionAvailability="NOT_AVAILABLE"), "bad", "export AWS_REGION=us-"),
+        (TITAN, available(entitlementAvailability="NONE"), "bad", f"{ASK} invoke-model"),
+        (NOVA, available(entitlementAvailability="NONE"), "bad", f"{ASK} converse"),
+        (NOVA, available(agreementAvailability={"status": "ERROR"}), "warn", f"{ASK} converse"),
+        (NOVA, {"GetInferenceProfile": NONE}, "bad", f"{AWS} bedrock list-inference-profiles"),
+        ("region", {"ListGateways": NOWHERE}, "bad", "export AWS_REGION=us-"),
+        ("Service Quotas", per_minute(0.0), "bad", f"{RAISE} bedrock --quota-code L-0"),
+        ("Lambda concurrency", concurrency(10), "warn", f"{RAISE} lambda --quota-code L-B99A9384"),
         (
             "names",
             stack("UPDATE_ROLLBACK_FAILED"),
             "bad",
-            f"{AWS}cloudformation continue-update-rollback --stack-name stackroom-",
+            f"{AWS} cloudformation continue-update-rollback --stack-name stackroom-",
         ),
         ("names", stack("CREATE_COMPLETE", "Blog"), "bad", "make deploy PROJECT=another"),
     ],
@@ -180,7 +169,7 @@ def test_names_that_others_have_are_told_and_those_of_our_stacks_are_not(world: 
 
     assert others.text.endswith(f": S3::Bucket {bucket}, Logs::LogGroup {log}"), others
     assert others.lines == (
-        f"{AWS}logs delete-log-group --log-group-name {log}",
+        f"{AWS} logs delete-log-group --log-group-name {log}",
         "make destroy PURGE=yes PROJECT=stackroom   # with all its data",
         "make deploy PROJECT=another",
     )
@@ -199,15 +188,19 @@ def test_an_account_without_bootstrap_or_with_an_old_one_is_told_how(world: Worl
 
 
 def test_what_a_caller_may_not_ask_is_a_warning_that_names_the_right(world: World) -> None:
-    for operation in ("GetAccountSettings", "GetFunctionConfiguration"):
-        world.answers[operation] = denied(f"lambda:{operation}")
+    for right in (
+        "lambda:GetAccountSettings",
+        "lambda:GetFunctionConfiguration",
+        "any:ListGateways",
+    ):
+        world.answers[right.partition(":")[2]] = denied(right)
 
     found = world.results()
 
     told = {name: each.text for name, each in found.items() if each.mark == "warn"}
     assert told == {
         "Lambda concurrency": "can't be asked: these credentials lack lambda:GetAccountSettings",
-        "names": "none is seen to be taken, but these credentials lack"
+        "names": "none is seen to be taken, but these credentials lack any:ListGateways,"
         " lambda:GetFunctionConfiguration",
     }
 
@@ -225,6 +218,7 @@ def test_a_check_that_hangs_holds_nothing_up() -> None:
     ("where", "error", "line"),
     [
         (None, None, "export AWS_REGION="),
+        ("", None, "export AWS_REGION="),
         ("eu-central-9", NOWHERE, "export AWS_REGION="),
         ("eu-central-1", NoCredentialsError(), "aws configure"),
         ("eu-central-1", ServiceError("ExpiredToken", "it is over"), "aws configure"),
@@ -241,6 +235,20 @@ def test_without_credentials_or_region_nothing_else_is_asked(
 
     assert (failed, len(said), said[0].split()[:2]) == (1, 1, ["bad", "credentials"])
     assert f"type: {line}" in said[0]
+
+
+def test_the_program_ends_with_1_where_a_check_failed() -> None:
+    run = subprocess.run(
+        [sys.executable, "infra/preflight.py", "-c", "project=docs"],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "AWS_REGION": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (run.returncode, run.stdout[:18]) == (1, "bad  credentials  "), run.stderr
+    assert run.stderr == "nothing is deployed: 1 failed, and above is what to type\n"
 
 
 def test_a_projects_name_that_is_too_long_is_refused() -> None:
