@@ -33,7 +33,7 @@ HOLDS = {
     "simulated_time": "small runs of the benchmarks' scenarios in simulated time",
     "console": "the console in the process: pages, API, sessions, and what others try",
     "browser": "the console in Chromium: what people do there, what they see",
-    "infra": "the synthesised templates, their rights and rules",
+    "infra": "the synthesised templates, their rights and rules; deployments, rehearsed",
     "constructs": "the constructs that anyone can import",
     "e2e": "the local mode as a user has it, with real clients",
     "clients": "docs/clients.md: each client's lines as they stand on the page",

@@ -1,0 +1,128 @@
+"""
+What AWS's schemas don't say: whose names collide, what Ref and Fn::GetAtt answer, and how much
+something may hold.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+# Of which resources there can't be two with the same of these properties, and where: "account" and
+# "region", or one of them alone, or nowhere in the partition. As the API reference of each has it,
+# under the request that makes one, unless something else is named.
+ONE_OF_ITS_NAME: Mapping[str, tuple[str, ...]] = {
+    "AWS::ApiGatewayV2::DomainName": ("account region", "DomainName"),
+    "AWS::Bedrock::DataSource": ("account region", "KnowledgeBaseId", "Name"),
+    "AWS::Bedrock::KnowledgeBase": ("account region", "Name"),
+    "AWS::BedrockAgentCore::Gateway": ("account region", "Name"),
+    "AWS::BedrockAgentCore::GatewayTarget": ("account region", "GatewayIdentifier", "Name"),
+    # "must be unique within the account", whatever its engine
+    "AWS::BedrockAgentCore::Policy": ("account region", "Name"),
+    "AWS::BedrockAgentCore::PolicyEngine": ("account region", "Name"),
+    "AWS::CloudWatch::Alarm": ("account region", "AlarmName"),
+    # "All dashboards in your account are global, not region-specific": PutDashboard
+    "AWS::CloudWatch::Dashboard": ("account", "DashboardName"),
+    "AWS::Cognito::ManagedLoginBranding": ("account region", "UserPoolId", "ClientId"),
+    # https://docs.aws.amazon.com/cognito/latest/developerguide/cognito-user-pools-assign-domain-prefix.html
+    "AWS::Cognito::UserPoolDomain": ("region", "Domain"),
+    "AWS::Cognito::UserPoolGroup": ("account region", "UserPoolId", "GroupName"),
+    "AWS::DynamoDB::GlobalTable": ("account region", "TableName"),
+    # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html
+    "AWS::IAM::ManagedPolicy": ("account", "ManagedPolicyName"),
+    "AWS::IAM::Role": ("account", "RoleName"),
+    "AWS::Lambda::EventSourceMapping": ("account region", "EventSourceArn", "FunctionName"),
+    "AWS::Lambda::Function": ("account region", "FunctionName"),
+    "AWS::Logs::LogGroup": ("account region", "LogGroupName"),
+    # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
+    "AWS::S3::Bucket": ("", "BucketName"),
+    "AWS::S3Vectors::Index": ("account region", "VectorBucketArn", "IndexName"),
+    "AWS::S3Vectors::VectorBucket": ("account region", "VectorBucketName"),
+    "AWS::SNS::Topic": ("account region", "TopicName"),
+    "AWS::SQS::Queue": ("account region", "QueueName"),
+    "AWS::Scheduler::Schedule": ("account region", "Name"),
+    "AWS::StepFunctions::StateMachine": ("account region", "StateMachineName"),
+}
+
+# What Ref answers where that is no name: "Return values" in each type's reference. `id` are ten
+# characters that AWS makes.
+REFS: Mapping[str, str] = {
+    "AWS::ApiGatewayV2::Api": "{id}",
+    "AWS::ApiGatewayV2::Integration": "{id}",
+    "AWS::Bedrock::KnowledgeBase": "{id}",
+    "AWS::BedrockAgentCore::Gateway": "{name}-{id}",
+    "AWS::BedrockAgentCore::PolicyEngine": (
+        "arn:aws:bedrock-agentcore:{region}:{account}:policy-engine/{name}-{id}"
+    ),
+    "AWS::Cognito::IdentityPool": "{region}:00000000-0000-0000-0000-00{id}",
+    "AWS::Cognito::UserPool": "{region}_{id}",
+    "AWS::Cognito::UserPoolClient": "{id}{id}",
+    "AWS::IAM::ManagedPolicy": "arn:aws:iam::{account}:policy/{name}",
+    "AWS::S3Vectors::Index": "{VectorBucketArn}/index/{IndexName}",
+    "AWS::S3Vectors::VectorBucket": "arn:aws:s3vectors:{region}:{account}:bucket/{name}",
+    "AWS::SNS::Topic": "arn:aws:sns:{region}:{account}:{name}",
+    "AWS::SQS::Queue": "https://sqs.{region}.amazonaws.com/{account}/{name}",
+    "AWS::SecretsManager::Secret": "arn:aws:secretsmanager:{region}:{account}:secret:{name}-{id}",
+    "AWS::StepFunctions::StateMachine": "arn:aws:states:{region}:{account}:stateMachine:{name}",
+}
+# And Fn::GetAtt, as far as the templates ask.
+ATTRIBUTES: Mapping[str, Mapping[str, str]] = {
+    "AWS::ApiGatewayV2::DomainName": {"RegionalDomainName": "d-{id}.execute-api.amazonaws.com"},
+    "AWS::Bedrock::DataSource": {"DataSourceId": "{id}"},
+    "AWS::Bedrock::KnowledgeBase": {
+        "KnowledgeBaseId": "{ref}",
+        "KnowledgeBaseArn": "arn:aws:bedrock:{region}:{account}:knowledge-base/{ref}",
+    },
+    "AWS::BedrockAgentCore::Gateway": {
+        "GatewayIdentifier": "{ref}",
+        "GatewayArn": "arn:aws:bedrock-agentcore:{region}:{account}:gateway/{ref}",
+    },
+    "AWS::BedrockAgentCore::PolicyEngine": {
+        "PolicyEngineArn": "{ref}",
+        "PolicyEngineId": "{name}-{id}",
+    },
+    "AWS::CloudWatch::Alarm": {"Arn": "arn:aws:cloudwatch:{region}:{account}:alarm:{name}"},
+    "AWS::DynamoDB::GlobalTable": {"Arn": "arn:aws:dynamodb:{region}:{account}:table/{name}"},
+    "AWS::Events::Rule": {"Arn": "arn:aws:events:{region}:{account}:rule/{name}"},
+    "AWS::IAM::Role": {"Arn": "arn:aws:iam::{account}:role/{name}"},
+    "AWS::Lambda::Function": {"Arn": "arn:aws:lambda:{region}:{account}:function:{name}"},
+    "AWS::Logs::LogGroup": {"Arn": "arn:aws:logs:{region}:{account}:log-group:{name}:*"},
+    "AWS::S3::Bucket": {"Arn": "arn:aws:s3:::{name}"},
+    "AWS::S3Vectors::Index": {"IndexArn": "{ref}"},
+    "AWS::S3Vectors::VectorBucket": {"VectorBucketArn": "{ref}"},
+    "AWS::SQS::Queue": {"Arn": "arn:aws:sqs:{region}:{account}:{name}"},
+}
+
+
+def own_name(type_: str, properties: Mapping[str, Any]) -> str | None:
+    """That the template gives a resource, and Ref answers; None if AWS makes one."""
+    _, *named = ONE_OF_ITS_NAME.get(type_, ("", "Name"))
+    return properties.get(*named) if len(named) == 1 else None
+
+
+def name_of(type_: str, properties: Mapping[str, Any], **place: str) -> tuple[str, ...] | None:
+    """
+    That no other resource may have; None if there may be any number like it.
+
+    place: its account and region.
+    """
+    where, *named = ONE_OF_ITS_NAME.get(type_, ("",))
+    own = [properties.get(each, "") for each in named]
+    if not own or not all(own):
+        return None
+    return type_, *(place[each] for each in where.split()), *own
+
+
+def too_large(type_: str, properties: Mapping[str, Any]) -> list[str]:
+    """What AWS would refuse for its size, which no schema says."""
+    if type_ == "AWS::Lambda::Function":  # infra/variables.py has the sources
+        size = len(_compact(properties.get("Environment", {}).get("Variables", {})))
+        return [f"variables exceeded the 4KB limit: {size} bytes"] if size > 4096 else []
+    # Without white space. https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
+    most = {"AWS::IAM::Policy": 10_240, "AWS::IAM::ManagedPolicy": 6_144}.get(type_)
+    if most is not None and (size := len(_compact(properties["PolicyDocument"]))) > most:
+        return [f"exceeded a policy's {most} bytes: {size}"]
+    return []
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))

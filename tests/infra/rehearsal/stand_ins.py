@@ -1,0 +1,144 @@
+"""
+All types of resources in ministack's CloudFormation, as AWS's own schemas describe them: what is
+required, what a value looks like, and what can't be changed but by a new resource.
+
+Nothing is made but a note of what there would be. So all types are equal: those that nothing here
+knows (Bedrock's, AgentCore's), and those that ministack would make more kindly than AWS does.
+https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-schema.html
+"""
+
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+from cfnlint.jsonschema import StandardValidator
+from cfnlint.schema import PROVIDER_SCHEMA_MANAGER
+from ministack.core.responses import get_account_id, get_region
+
+from tests.infra.rehearsal.names import ATTRIBUTES, REFS, name_of, own_name, too_large
+
+Properties = dict[str, Any]
+Answers = tuple[str, dict[str, str]]  # what Ref answers, and what Fn::GetAtt does
+Key = tuple[str, str, str, str]  # account, region, type, Ref
+
+NOBODY = ""
+
+
+class Refused(Exception):
+    """What the handler of a type says."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    stack: str
+    logical_id: str
+    properties: Properties
+    attributes: dict[str, str]
+    name: tuple[str, ...] | None  # that no other may have
+
+
+@dataclass
+class StandIns:
+    """
+    What stands, of all accounts and regions.
+
+    failing: the logical id of a resource that is refused, whatever it is.
+    """
+
+    standing: dict[Key, Standing] = field(default_factory=dict)
+    failing: str = NOBODY
+    _made: int = 0
+
+    def handlers(self, type_: str) -> dict[str, object]:
+        """As ministack calls them."""
+
+        def create(logical_id: str, properties: Properties, stack: str) -> Answers:
+            return self._make(type_, logical_id, properties, stack)
+
+        def update(
+            ref: str, old: Properties, new: Properties, stack: str, logical_id: str
+        ) -> Answers:
+            if any(_at(old, path) != _at(new, path) for path in _create_only(type_)):
+                return self._make(type_, logical_id, new, stack)  # the engine deletes the old one
+            return self._change(type_, ref, new)
+
+        def delete(ref: str, _properties: Properties) -> None:
+            del self.standing[_key(type_, ref)]
+
+        return {
+            "create": create,
+            "update": update,
+            "update_with_logical_id": True,
+            "delete": delete,
+        }
+
+    def _make(self, type_: str, logical_id: str, properties: Properties, stack: str) -> Answers:
+        self._made += 1
+        made = f"{self._made:010d}"  # AWS's own part of a name or id
+        known = {
+            "name": own_name(type_, properties) or f"{stack}-{logical_id}-{made}",
+            "id": made,
+            "account": get_account_id(),
+            "region": get_region(),
+        }
+        known["ref"] = ref = REFS.get(type_, "{name}").format(**properties, **known)
+        told = {name: text.format(**known) for name, text in ATTRIBUTES.get(type_, {}).items()}
+        key = _key(type_, ref)
+        if key in self.standing:
+            raise Refused(f"{ref} already exists (HandlerErrorCode: AlreadyExists)")
+        self._put(key, Standing(stack, logical_id, properties, told, None))
+        return ref, told
+
+    def _change(self, type_: str, ref: str, properties: Properties) -> Answers:
+        key = _key(type_, ref)
+        self._put(key, replace(self.standing[key], properties=properties))
+        return ref, self.standing[key].attributes
+
+    def _put(self, key: Key, wanted: Standing) -> None:
+        account, region, type_, _ = key
+        if wanted.logical_id == self.failing:
+            raise Refused("the rehearsal has it fail")
+        validator = _validator(region, type_)
+        problems = [
+            f"{'/'.join(map(str, each.path))}: {each.message}"
+            for each in (validator.iter_errors(wanted.properties) if validator else ())
+        ]
+        if problems or (problems := too_large(type_, wanted.properties)):
+            raise Refused(f"Properties validation failed: {'; '.join(problems)}")
+        name = name_of(type_, wanted.properties, account=account, region=region)
+        others = {each.name for other, each in self.standing.items() if other != key}
+        if name is not None and name in others:
+            raise Refused(f"{name} already exists (HandlerErrorCode: AlreadyExists)")
+        self.standing[key] = replace(wanted, name=name)
+
+
+def _key(type_: str, ref: str) -> Key:
+    return get_account_id(), get_region(), type_, ref
+
+
+def _at(properties: Any, path: tuple[str, ...]) -> Any:
+    for name in path:
+        properties = (properties or {}).get(name)
+    return properties
+
+
+@cache
+def _schema(region: str, type_: str) -> dict[str, Any]:
+    schema: dict[str, Any] = PROVIDER_SCHEMA_MANAGER.get_resource_schema(region, type_).schema
+    return schema
+
+
+@cache
+def _validator(region: str, type_: str) -> StandardValidator | None:
+    """None of a custom resource, which has none. Raises for a type that the region has not."""
+    if type_.startswith("Custom::"):
+        return None
+    return StandardValidator(_schema(region, type_))
+
+
+@cache
+def _create_only(type_: str) -> tuple[tuple[str, ...], ...]:
+    if type_.startswith("Custom::"):
+        return (("ServiceToken",),)
+    paths = _schema("us-east-1", type_).get("createOnlyProperties", [])
+    return tuple(tuple(path.split("/")[2:]) for path in paths)
