@@ -102,6 +102,10 @@ class GatewayStack(cdk.Stack):
         self.gateway = self._gateway()
         for offer in self.offers:
             self._add(offer)
+        # Also where there is no console: an export can't go while a stack imports it, and a console
+        # that is to be no more does so until it is deleted.
+        # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-stack-exports.html
+        self.export_value(self.sign_in.client.user_pool_client_id)
         self._print()
 
     def _gateway(self) -> agentcore.Gateway:

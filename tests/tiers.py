@@ -62,6 +62,7 @@ TIERS: dict[str, Tier] = {
     # A local mode, a simulator, a gateway or a synthesis for each case.
     "gateway/test_node_clients.py": "prove",
     "infra/test_contexts.py": "prove",
+    "infra/test_rehearsal_changes.py": "prove",
     "simulator/test_managed_ingestion.py": "prove",
     "simulator/test_parsing.py": "prove",
 }

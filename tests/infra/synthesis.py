@@ -86,12 +86,16 @@ CONTEXTS: Mapping[str, Mapping[str, object]] = {
         "upload_origins": "https://app.example.com",
     },
 }
+# What a deployment is changed to by tests/infra/test_rehearsal_changes.py.
+CHANGES: Mapping[str, Mapping[str, object]] = {
+    "console off": {"console": "off"},
+}
 
 
 @cache
 def deployment(name: str = "as in cdk.json") -> Assembly:
-    """The stacks under a context of CONTEXTS."""
-    context = CONTEXTS[name]
+    """The stacks under a context of CONTEXTS or CHANGES."""
+    context = {**CONTEXTS, **CHANGES}[name]
 
     def make(directory: Path) -> None:
         # Importing the CDK starts a Node process, which nobody needs who finds it made.
