@@ -52,7 +52,11 @@ MEANINGS = {
     "KB_CATALOG_TABLE": "DynamoDB table of catalogs and documents",
     "KB_CONTROL_TABLE": "DynamoDB table of leases, slots, admission, receipts, inspections, turns",
     "KB_DOCS_BUCKET": "S3 bucket of the documents",
-    "KB_POOL": "JSON list of `knowledge_base_id`, `data_source_id`, `type` and `index`",
+    "KB_POOL": (
+        "JSON list of `knowledge_base_id`, `data_source_id`, `type` and `index`; or, shorter, an"
+        " object of `ids` (`KB/DS` of each), `indexes` (an ARN up to the number of each) and what"
+        " all have in common"
+    ),
     "STATE_MACHINE_ARN": "state machine that ingests a catalog",
     "ADMISSION_JOBS": "ingestion jobs at a time in the account",
     "ADMISSION_DIRECT_CALLS": "direct calls, ingesting or deleting, at a time in the account",
@@ -85,7 +89,7 @@ MEANINGS = {
     "EMBEDDING_DIMENSIONS": "how many numbers such a vector has",
     "REDIS_URL": "Valkey or Redis, where questions' vectors are kept; in the process if not set",
     "RETRIEVE_FIRST_PAGE": "the number that Bedrock gives a document's first page",
-    "SEARCH_INDEXES": "JSON list of the indexes that are to be searched by words",
+    "SEARCH_INDEXES": "JSON list of the names of indexes that are to be searched by words",
     "SEARCH_LANGUAGE": "the language of their words, or `none`",
     "VECTOR_BUCKET_ARN": "the S3 Vectors bucket that they are in",
     "GUARDRAIL_ID": "Bedrock guardrail over questions, passages and answers; none if not set",

@@ -53,10 +53,10 @@ class AgentRuns(Construct):
     def let_ask(self, handler: HandlerFunction) -> None:
         """For a run; which models and knowledge bases there are to choose from is told, too."""
         models = json.dumps([model.id for model in self._models])
-        handler.function.add_environment("AGENT_MODELS", models)
+        handler.tell("AGENT_MODELS", models)
         self.queue.let_send(handler, "AGENT_RUNS_QUEUE_URL")
         for name, value in environment_of_shared(self._shared).items():
-            handler.function.add_environment(name, value)
+            handler.tell(name, value)
 
     def _runner(self, knowledge_base: KnowledgeBaseStack) -> HandlerFunction:
         deployment = self._rights.deployment

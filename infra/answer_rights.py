@@ -16,7 +16,7 @@ def may_answer(
     A model may take long to write: such a function needs a minute (stackroom.aws.session).
     """
     for name, value in deployment.answer_model.environment(handler).items():
-        handler.function.add_environment(name, value)
+        handler.tell(name, value)
     # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonbedrock.html
     if deployment.answer_model.via == RETRIEVE_AND_GENERATE:
         handler.allow(
@@ -36,5 +36,5 @@ def may_guard(handler: HandlerFunction, *, deployment: Deployment) -> None:
     if guardrail is None:
         return
     for name, value in guardrail.environment.items():
-        handler.function.add_environment(name, value)
+        handler.tell(name, value)
     handler.allow("bedrock:ApplyGuardrail", on=guardrail.arn(handler))

@@ -29,6 +29,7 @@ from infra.gateway import GatewayStack
 from infra.knowledge_base import KnowledgeBaseStack
 from infra.operations import OperationsStack
 from infra.pipeline import PipelineStack
+from infra.variables import check_room
 
 
 def build_app(outdir: str | None = None, context: Mapping[str, object] | None = None) -> cdk.App:
@@ -81,6 +82,7 @@ def build_app(outdir: str | None = None, context: Mapping[str, object] | None = 
         gateway=gateway,
         console=console,
     )
+    check_room(app)
     return app
 
 

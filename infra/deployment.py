@@ -24,9 +24,9 @@ from infra.vector_cache import VectorCache
 # https://docs.aws.amazon.com/cognito/latest/developerguide/cognito-user-pools-assign-domain-prefix.html
 _PROJECT = re.compile(r"(?!.*(aws|amazon|cognito))(?=.{2,20}$)[a-z](-?[a-z0-9])+")
 
-# Knowledge bases per account, not adjustable.
-# https://docs.aws.amazon.com/general/latest/gr/bedrock.html
-_LARGEST_POOL = 100
+# A template has at most 200 outputs, and four exports for each knowledge base.
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
+_LARGEST_POOL = 49
 
 
 # Less often, a knowledge base is cold most of the time; more often, it costs and changes nothing.
@@ -102,7 +102,10 @@ class Deployment:
         if not _PROJECT.fullmatch(project):
             raise ValueError(f"context project {project!r} must match {_PROJECT.pattern}")
         if not 1 <= pool_size <= _LARGEST_POOL:
-            raise ValueError(f"context knowledge_base_pool_size {pool_size} is not 1 to 100")
+            raise ValueError(
+                f"context knowledge_base_pool_size {pool_size} is not 1 to {_LARGEST_POOL}: more"
+                " would need more than the 200 outputs that CloudFormation allows a stack"
+            )
         if via not in ("s3vectors", "bedrock"):
             raise ValueError(f"context retrieve_via {via!r} must be 's3vectors' or 'bedrock'")
         if not _SHARE.fullmatch(least):

@@ -12,6 +12,11 @@ from infra.bundling import CORE, Group, code_of
 from infra.deployment import Deployment
 from stackroom_constructs.acknowledgments import accept, accept_wildcard
 
+# ARNs. The CDK deals a role's statements out to policies, of which AWS takes 6,144 characters each,
+# but it can't part a statement: that of a large pool would be longer.
+# https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
+_OF_A_STATEMENT = 20
+
 
 class HandlerFunction(Construct):
     """
@@ -54,6 +59,12 @@ class HandlerFunction(Construct):
             role_name=deployment.role_name(name),
             assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
         )
+        self.variables = {
+            "POWERTOOLS_SERVICE_NAME": package,
+            "POWERTOOLS_METRICS_NAMESPACE": "Stackroom",
+            "LOG_LEVEL": "INFO",
+            **environment,
+        }
         self.function = lambda_.Function(
             self,
             "Function",
@@ -67,12 +78,7 @@ class HandlerFunction(Construct):
             tracing=lambda_.Tracing.ACTIVE,  # by the platform; no tracing SDK in the code
             role=self.role,
             log_group=self.log_group,
-            environment={
-                "POWERTOOLS_SERVICE_NAME": package,
-                "POWERTOOLS_METRICS_NAMESPACE": "Stackroom",
-                "LOG_LEVEL": "INFO",
-                **environment,
-            },
+            environment=self.variables,
         )
         accept_wildcard(self.role, "*", because="Traces know no resources: AWS takes only * here.")
         accept(
@@ -87,6 +93,11 @@ class HandlerFunction(Construct):
             because="Streams are named when an environment starts.",
         )
 
+    def tell(self, name: str, value: str) -> None:
+        """By a further variable."""
+        self.variables[name] = value
+        self.function.add_environment(name, value)
+
     def allow(
         self,
         *actions: str,
@@ -100,9 +111,11 @@ class HandlerFunction(Construct):
         `where` are conditions, as a policy has them.
         """
         resources = [on] if isinstance(on, str) else list(on)
-        self.role.add_to_principal_policy(
-            iam.PolicyStatement(actions=list(actions), resources=resources, conditions=where)
-        )
+        for first in range(0, len(resources), _OF_A_STATEMENT):
+            some = resources[first : first + _OF_A_STATEMENT]
+            self.role.add_to_principal_policy(
+                iam.PolicyStatement(actions=list(actions), resources=some, conditions=where)
+            )
         for arn in resources:
             if "*" in arn:
                 assert because, f"{arn} has a wildcard and no reason for it"

@@ -50,14 +50,14 @@ class KnowledgeBaseStack(cdk.Stack):
             only_where_there_are_managed_ones(self)
             self.pool = [self._managed_member(number) for number in numbers]
         else:
-            vectors = self._vectors().attr_vector_bucket_arn
+            self._bucket_arn = vectors = self._vectors().attr_vector_bucket_arn
             self.pool = [self._member(number, vectors) for number in numbers]
             SearchIndexes(
                 self,
                 "SearchIndex",
                 deployment=deployment,
                 bucket_arn=vectors,
-                index_arns=self.index_arns,
+                index_arns=dict(zip(map(self._name, numbers), self.index_arns, strict=True)),
             )
             cdk.CfnOutput(self, "VectorBucketArn", value=vectors)
         cdk.CfnOutput(self, "KnowledgeBasePool", value=self.pool_json)
@@ -65,13 +65,21 @@ class KnowledgeBaseStack(cdk.Stack):
     @property
     def pool_json(self) -> str:
         """
-        `KB_POOL`: what the functions know of the pool. Written by hand rather than with
-        `to_json_string`, which would nest every reference in a JSON string of its own.
+        `KB_POOL`: what the functions know of the pool, short, because a function's variables have
+        4 KB together. Written by hand rather than with `to_json_string`, which would nest every
+        reference in a JSON string of its own.
         """
         own = self._deployment.catalog_data_sources
-        # What is so by default is left out: a function's variables have 4 KB together.
-        chosen = {} if own == "custom" else {"catalog_data_sources": own}
-        return json.dumps([{**_described(member), **chosen} for member in self.pool])
+        told: dict[str, object] = {
+            "ids": [f"{each.knowledge_base_id}/{each.data_source_id}" for each in self.pool]
+        }
+        if self._deployment.is_managed:
+            told["type"] = "MANAGED"
+        else:
+            told["indexes"] = f"{self._bucket_arn}/index/{self._deployment.project}-"
+        if own != "custom":
+            told["catalog_data_sources"] = own
+        return json.dumps(told, separators=(",", ":"))
 
     @property
     def knowledge_base_arns(self) -> list[str]:
@@ -160,16 +168,6 @@ class KnowledgeBaseStack(cdk.Stack):
 
     def _model_arn(self) -> str:
         return BedrockModel.of(_MODEL).arn(self)
-
-
-def _described(member: PoolMember) -> dict[str, str]:
-    ids = {
-        "knowledge_base_id": member.knowledge_base_id,
-        "data_source_id": member.data_source_id,
-    }
-    if member.index_arn is None:
-        return {**ids, "type": "MANAGED"}
-    return {**ids, "index": member.index_arn}
 
 
 def _pool_member(member: BedrockKnowledgeBase, number: int, *, index_arn: str | None) -> PoolMember:

@@ -75,10 +75,10 @@ class ConsumedQueue(Construct):
 
     def take_turns(self) -> None:
         """Let the consumer name each message's user (functions/fair_turns.py)."""
-        self._consumer.function.add_environment("QUEUE_BATCH", str(self._batch_size))
+        self._consumer.tell("QUEUE_BATCH", str(self._batch_size))
         self.let_send(self._consumer, "QUEUE_URL")
 
     def let_send(self, handler: HandlerFunction, variable: str) -> None:
         """By the URL in that variable of its environment."""
-        handler.function.add_environment(variable, self.queue.queue_url)
+        handler.tell(variable, self.queue.queue_url)
         handler.allow("sqs:SendMessage", on=self.queue.queue_arn)

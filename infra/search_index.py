@@ -5,7 +5,7 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resou
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import aws_cdk as cdk
 from constructs import Construct
@@ -29,7 +29,7 @@ class SearchIndexes(Construct):
         *,
         deployment: Deployment,
         bucket_arn: str,
-        index_arns: Sequence[str],
+        index_arns: Mapping[str, str],  # by name
     ) -> None:
         super().__init__(scope, construct_id)
         handler = HandlerFunction(
@@ -40,7 +40,7 @@ class SearchIndexes(Construct):
             timeout=_TIMEOUT,
             memory_size=512,
             environment={
-                "SEARCH_INDEXES": json.dumps(index_arns),
+                "SEARCH_INDEXES": json.dumps(list(index_arns)),
                 "SEARCH_LANGUAGE": deployment.search_language,
                 "VECTOR_BUCKET_ARN": bucket_arn,
             },
@@ -50,9 +50,9 @@ class SearchIndexes(Construct):
             "s3vectors:GetIndex",
             "s3vectors:UpdateIndexMode",
             "s3vectors:UpdateMetadataConfiguration",
-            on=index_arns,
+            on=list(index_arns.values()),
         )
-        for number, index_arn in enumerate(index_arns, 1):
+        for number, index_arn in enumerate(index_arns.values(), 1):
             resource = cdk.CustomResource(
                 self,
                 f"Index{number}",

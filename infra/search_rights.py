@@ -26,7 +26,7 @@ def may_search(
     if deployment.retrieve_least_score:
         environment["RETRIEVE_LEAST_SCORE"] = deployment.retrieve_least_score
     for name, value in environment.items():
-        handler.function.add_environment(name, value)
+        handler.tell(name, value)
     handler.allow("bedrock:Retrieve", on=knowledge_base.knowledge_base_arns)
     if deployment.retrieve_via != "s3vectors":
         return
@@ -65,7 +65,7 @@ def may_rerank(handler: HandlerFunction, *, deployment: Deployment) -> None:
         resource="foundation-model",
         resource_name=deployment.rerank_model,
     )
-    handler.function.add_environment("RERANK_MODEL_ARN", model_arn)
+    handler.tell("RERANK_MODEL_ARN", model_arn)
     # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonbedrock.html
     handler.allow(
         "bedrock:Rerank", on="*", because="The action has no resource type; the model has, below."
@@ -84,7 +84,7 @@ def may_keep_vectors(handler: HandlerFunction, *, deployment: Deployment) -> Non
     if cache is None:
         return
     for name, value in cache.environment.items():
-        handler.function.add_environment(name, value)
+        handler.tell(name, value)
     if cache.subnet_ids:
         made = handler.function.node.default_child
         assert isinstance(made, lambda_.CfnFunction), "a Function is one of these"

@@ -16,9 +16,6 @@ from stackroom_constructs.given import GivenKnowledgeBases
 
 _ROOT = Path(__file__).parents[1]
 _SETTING = "shared_knowledge_bases_file"
-# All variables of a function together have 4 KB, and the pool needs most of them.
-# https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
-_LONGEST = 1500  # bytes
 # Of `BedrockKnowledgeBase`: what is there already is shared, and no tool of ours generates.
 _NOT_HERE = ("create", "generation")
 
@@ -47,23 +44,14 @@ class SharedKnowledgeBases:
 
     def given(self, scope: Construct) -> GivenKnowledgeBases:
         """Raises ValueError for what no knowledge base can be."""
-        given = GivenKnowledgeBases.of(scope, self.described)
-        length = len(_variable(given).encode())
-        if length > _LONGEST:
-            raise ValueError(
-                f"context {_SETTING}: what it describes takes {length:,} bytes of the functions'"
-                f" variables, and must take {_LONGEST:,} at most"
-            )
-        return given
+        return GivenKnowledgeBases.of(scope, self.described)
 
 
 def environment_of_shared(given: GivenKnowledgeBases) -> dict[str, str]:
     """Nothing, if none are shared."""
-    return {"KNOWLEDGE_BASES_CONFIG": _variable(given)} if given.entries else {}
-
-
-def _variable(given: GivenKnowledgeBases) -> str:
-    return json.dumps(given.entries, separators=(",", ":"))
+    if not given.entries:
+        return {}
+    return {"KNOWLEDGE_BASES_CONFIG": json.dumps(given.entries, separators=(",", ":"))}
 
 
 def _is_of_one(described: object) -> bool:

@@ -42,7 +42,7 @@ HasTime = Callable[[], bool]
 class SearchIndexSettings(Settings):
     """Of all indexes; CloudFormation asks for one, and says the rest itself."""
 
-    search_indexes: JsonList
+    search_indexes: JsonList  # their names in the bucket
     search_language: Language
     vector_bucket_arn: str
 
@@ -64,10 +64,10 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
 
     if "RequestType" in event:
         return asked(Request.model_validate(event), has_time)
-    known = settings()
+    known, bucket = settings(), settings().vector_bucket_arn
     return {
-        index: prepared(index, known.vector_bucket_arn, known.search_language, has_time)
-        for index in known.search_indexes
+        index: prepared(index, bucket, known.search_language, has_time)
+        for index in (f"{bucket}/index/{name}" for name in known.search_indexes)
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from functions.catalog_tools.handler import CatalogToolsSettings
 from functions.ingest.deployed import IngestSettings
@@ -165,6 +165,23 @@ def test_an_unknown_type_is_named_with_those_that_are_allowed() -> None:
     [problem] = refused.value.errors(include_input=False)
     assert problem["loc"] == ("kb_pool",)
     assert "a knowledge base of type 'SHELF'; allowed: 'BEDROCK', 'MANAGED'" in problem["msg"]
+
+
+def test_a_pool_may_be_told_with_what_its_members_have_in_common_said_once() -> None:
+    bucket = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors/index/"
+    short = {"ids": ["KB1/DS1", "KB2/DS2"], "indexes": bucket, "catalog_data_sources": "s3"}
+
+    first, second = TypeAdapter(Pool).validate_python(json.dumps(short))
+    [managed] = TypeAdapter(Pool).validate_python('{"ids":["KB3/DS3"],"type":"MANAGED"}')
+
+    assert first.model_dump(exclude_defaults=True) == {
+        "knowledge_base_id": "KB1",
+        "data_source_id": "DS1",
+        "index": f"{bucket}1",
+        "catalog_data_sources": "s3",
+    }
+    assert (second.knowledge_base_id, second.index) == ("KB2", f"{bucket}2")
+    assert (managed.is_managed, managed.index) == (True, None)
 
 
 def test_a_member_may_be_told_with_more_than_is_read_of_it() -> None:

@@ -84,7 +84,7 @@ def ask(
     setup = IndexSetup(indexes=indexes, pause=lambda _attempt: None)
     monkeypatch.setattr(function, "index_setup", lambda: setup)
     variables = {
-        "SEARCH_INDEXES": json.dumps([INDEX]),
+        "SEARCH_INDEXES": json.dumps([INDEX.rpartition("/")[2]]),
         "SEARCH_LANGUAGE": "none",
         "VECTOR_BUCKET_ARN": BUCKET,
     }

@@ -89,6 +89,9 @@ CONTEXTS: Mapping[str, Mapping[str, object]] = {
 # What a deployment is changed to by tests/infra/test_rehearsal_changes.py.
 CHANGES: Mapping[str, Mapping[str, object]] = {
     "console off": {"console": "off"},
+    "pool of 3": {"knowledge_base_pool_size": 3},
+    "pool of 12": {"knowledge_base_pool_size": 12},
+    "largest pool": {"knowledge_base_pool_size": 49, "project": "p" * 20, "prewarm_minutes": 5},
 }
 
 

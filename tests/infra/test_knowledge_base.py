@@ -8,10 +8,12 @@ from typing import Any
 
 import boto3
 import pytest
+from pydantic import TypeAdapter
 
 from infra.bundling import SERVICES
 from infra.deployment import _LANGUAGES
-from stackroom.model import CatalogDataSources, PoolMember
+from stackroom.aws.settings import Pool
+from stackroom.model import CatalogDataSources
 from stackroom_constructs.ingestion import in_cloudformation
 from tests.infra.assembly import KEPT, Assembly
 from tests.infra.synthesis import NOVA, deployment
@@ -82,10 +84,9 @@ def test_bedrock_on_behalf_of_this_account_embeds_reads_its_documents_and_fills_
 def test_the_pool_says_what_catalogs_get_there_where_that_is_no_default(
     assembly: Assembly, otherwise: Assembly
 ) -> None:
-    of_default, *_ = json.loads(assembly.variables("ingest")["KB_POOL"])
-    told = json.loads(otherwise.variables("ingest")["KB_POOL"])
+    of_default = assembly.variables("ingest")["KB_POOL"]
 
-    members = [PoolMember.model_validate(each) for each in told]
+    members = TypeAdapter(Pool).validate_python(otherwise.variables("ingest")["KB_POOL"])
 
     assert [each.catalog_data_sources for each in members] == [CatalogDataSources.S3] * 2
     assert "catalog_data_sources" not in of_default

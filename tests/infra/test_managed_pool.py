@@ -5,10 +5,11 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from pydantic import TypeAdapter
 
 from infra.pool_type import REGIONS, only_where_there_are_managed_ones
 from stackroom.aws.knowledge_bases import TYPES
-from stackroom.model import PoolMember
+from stackroom.aws.settings import Pool
 from tests.infra.assembly import KEPT, Assembly, listed
 from tests.infra.synthesis import deployment
 
@@ -65,11 +66,9 @@ def test_the_pool_says_of_which_type_it_is_and_a_scan_is_no_defect(managed: Asse
     ]
 
     pools = {
-        PoolMember.model_validate(*json.loads(each["KB_POOL"]))
-        for each in told
-        if "KB_POOL" in each
+        TypeAdapter(Pool).validate_python(each["KB_POOL"]) for each in told if "KB_POOL" in each
     }
-    [member] = pools
+    [[member]] = pools
     assert member.is_managed
     assert member.type in TYPES
     assert member.index is None

@@ -25,9 +25,9 @@ SHARED = {
     "KB_CATALOG_TABLE": "stackroom-kb-catalog",
     "KB_CONTROL_TABLE": "stackroom-kb-control",
     "KB_DOCS_BUCKET": "stackroom-kb-docs-{account}-{region}",
-    "KB_POOL": '[{"knowledge_base_id": "KnowledgeBase1.KnowledgeBaseId", "data_source_id":'
-    ' "SharedDataSource1.DataSourceId",'
-    ' "index": "arn:aws:s3vectors:{region}:{account}:index/Index1"}]',
+    "KB_POOL": '{"ids":["KnowledgeBase1.KnowledgeBaseId/SharedDataSource1.DataSourceId"],'
+    '"indexes":"arn:aws:s3vectors:{region}:{account}:bucket/stackroom-vectors-{account}-{region}'
+    '/index/stackroom-"}',
     "STATE_MACHINE_ARN": MACHINE,
     "ADMISSION_JOBS": "5",
     "ADMISSION_DIRECT_CALLS": "10",

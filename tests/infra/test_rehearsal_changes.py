@@ -1,12 +1,17 @@
-"""As test_rehearsal.py, where the console goes and comes back."""
+"""As test_rehearsal.py, where the console goes and comes back, and where the pool grows."""
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter
 
+from infra.app import build_app
+from stackroom.aws.settings import Pool
 from tests.infra.assembly import Assembly
 from tests.infra.rehearsal.cloud import Cloud, Failed, rehearsed
-from tests.infra.synthesis import deployment
+from tests.infra.synthesis import CHANGES, deployment
 
 
 @pytest.fixture
@@ -30,3 +35,45 @@ def test_a_console_is_taken_away_as_the_page_says_and_comes_back(
     cloud.deploy(assembly)
 
     assert cloud.standing("stackroom-console")
+
+
+def test_a_pool_grows_and_its_knowledge_bases_stay(cloud: Cloud) -> None:
+    before = pool_of(cloud)
+
+    for name, size in (("pool of 3", 3), ("pool of 12", 12)):
+        cloud.deploy(deployment(name))
+
+        pool = pool_of(cloud)
+        assert len(pool) == len({each.index for each in pool}) == size
+        assert pool[: len(before)] == before
+        before = pool
+
+
+def test_the_largest_pool_fits_under_the_longest_names(cloud: Cloud) -> None:
+    far = cloud.elsewhere(region="ap-northeast-1")
+
+    far.deploy(deployment("largest pool"))
+
+    assert len(pool_of(far, project="p" * 20)) == 49
+
+
+def test_what_a_function_has_no_room_for_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    shared = tmp_path / "shared.json"
+    law = {"name": "Laws", "description": "a" * 1000, "knowledge_base_id": "ABCDE12345"}
+    shared.write_text(json.dumps([law]))
+    largest = {**CHANGES["largest pool"], "shared_knowledge_bases_file": str(shared)}
+
+    with pytest.raises(ValueError, match=r"'p{20}-console' may take 4,\d+ bytes, .* for 4,096"):
+        build_app(context=largest)
+    with pytest.raises(ValueError, match=r"50 is not 1 to 49: .* 200 outputs"):
+        build_app(context={"knowledge_base_pool_size": 50})
+
+
+def pool_of(cloud: Cloud, *, project: str = "stackroom") -> Pool:
+    """As the function `ingest` reads it, whose members there are."""
+    functions = cloud.standing(f"{project}-pipeline")
+    ingest = functions["AWS::Lambda::Function", f"{project}-ingest"].properties
+    pool = TypeAdapter(Pool).validate_python(ingest["Environment"]["Variables"]["KB_POOL"])
+    there = {ref for type_, ref in cloud.standing() if type_ == "AWS::Bedrock::KnowledgeBase"}
+    assert {each.knowledge_base_id for each in pool} <= there
+    return pool

@@ -38,6 +38,31 @@ def _from_json(value: Any) -> Any:
     return json.loads(value) if isinstance(value, str) else value
 
 
+def _members(value: Any) -> Any:
+    """
+    A list of members; or what they have in common, said once, with the `ids` of each knowledge base
+    and its data source, and `indexes`: the ARN of them all, to which the member's number is added.
+    A function's variables have 4 KB together.
+    """
+    told = _from_json(value)
+    if not isinstance(told, dict):
+        return told
+    common = {key: told[key] for key in told if key not in ("ids", "indexes")}
+    members = []
+    for number, ids in enumerate(told["ids"], 1):
+        knowledge_base_id, data_source_id = ids.split("/")
+        index = f"{told['indexes']}{number}" if "indexes" in told else None
+        members.append(
+            {
+                **common,
+                "knowledge_base_id": knowledge_base_id,
+                "data_source_id": data_source_id,
+                "index": index,
+            }
+        )
+    return members
+
+
 def _of_known_types(pool: tuple[PoolMember, ...]) -> tuple[PoolMember, ...]:
     for member in pool:
         if member.type not in knowledge_bases.TYPES:
@@ -54,9 +79,7 @@ def _known_calibration(name: str) -> str:
     return name
 
 
-Pool = Annotated[
-    tuple[PoolMember, ...], BeforeValidator(_from_json), AfterValidator(_of_known_types)
-]
+Pool = Annotated[tuple[PoolMember, ...], BeforeValidator(_members), AfterValidator(_of_known_types)]
 JsonList = Annotated[tuple[str, ...], BeforeValidator(_from_json)]
 
 

@@ -14,7 +14,9 @@ from html import unescape
 from typing import Any
 
 import httpx2
+from pydantic import TypeAdapter
 
+from stackroom.aws.settings import Pool
 from stackroom.capacity import capacity_of
 from stackroom.keys import PLACE_MAP_PREFIX, Location, locate
 from stackroom.model import DataSourceType, DocumentStatus
@@ -46,7 +48,8 @@ def gateway_over_two(instance: Instance) -> Iterator[str]:
     for target in configuration["targets"]:
         variables = target["function"]["environment"]
         if "KB_POOL" in variables:
-            [first] = json.loads(variables["KB_POOL"])
+            [member] = TypeAdapter(Pool).validate_python(variables["KB_POOL"])
+            first = member.model_dump()
             variables["KB_POOL"] = json.dumps([first, {**first, **second}])
     folder = instance.state_dir.parent
     try:
