@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.infra.assembly import Assembly
+from tests.infra.opensearch import kept
 from tests.infra.rehearsal.cloud import ORDER, Cloud, Failed, rehearsed
 from tests.infra.synthesis import deployment
 
@@ -129,13 +130,13 @@ def test_a_deployment_that_was_destroyed_is_made_again_over_what_is_kept(
     cloud: Cloud, assembly: Assembly
 ) -> None:
     cloud.deploy(assembly)
-    kept = {**cloud.standing("stackroom-data"), **cloud.standing("stackroom-knowledge-base")}
+    stay = {**cloud.standing("stackroom-data"), **cloud.standing("stackroom-knowledge-base")}
 
     cloud.destroy(*stacks(*GOES))
-    assert cloud.standing() == kept
+    assert cloud.standing() == stay
     cloud.deploy(assembly)
 
-    assert cloud.standing().items() >= kept.items()
+    assert cloud.standing().items() >= stay.items()
 
 
 def test_what_outlives_both_kept_stacks_is_in_the_way_of_new_ones(
@@ -150,3 +151,13 @@ def test_what_outlives_both_kept_stacks_is_in_the_way_of_new_ones(
     assert "AWS::Lambda::Function" not in types
     with pytest.raises(Failed, match=r"stackroom-data ROLLBACK_COMPLETE.*already exists"):
         cloud.deploy(assembly)
+
+
+def test_the_stack_of_a_collection_has_room_beside_them(cloud: Cloud, assembly: Assembly) -> None:
+    alone = kept()
+    cloud.deploy(assembly)
+
+    for stack in alone.stacks:
+        cloud.deploy_stack(stack, alone.template(stack))
+
+    assert [cloud.status(stack) for stack in alone.stacks] == ["CREATE_COMPLETE"]

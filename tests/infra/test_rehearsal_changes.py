@@ -37,7 +37,7 @@ def test_a_console_is_taken_away_as_the_page_says_and_comes_back(
     assert cloud.standing("stackroom-console")
 
 
-def test_a_pool_grows_and_its_knowledge_bases_stay(cloud: Cloud) -> None:
+def test_a_pool_grows_and_does_not_shrink_and_its_knowledge_bases_stay(cloud: Cloud) -> None:
     before = pool_of(cloud)
 
     for name, size in (("pool of 3", 3), ("pool of 12", 12)):
@@ -47,6 +47,10 @@ def test_a_pool_grows_and_its_knowledge_bases_stay(cloud: Cloud) -> None:
         assert len(pool) == len({each.index for each in pool}) == size
         assert pool[: len(before)] == before
         before = pool
+
+    with pytest.raises(Failed, match=r"knowledge-base UPDATE_ROLLBACK_COMPLETE.* in use by"):
+        cloud.deploy(deployment("pool of 3"))
+    assert pool_of(cloud) == before
 
 
 def test_the_largest_pool_fits_under_the_longest_names(cloud: Cloud) -> None:

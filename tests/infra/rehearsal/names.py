@@ -64,7 +64,7 @@ REFS: Mapping[str, str] = {
     "AWS::SecretsManager::Secret": "arn:aws:secretsmanager:{region}:{account}:secret:{name}-{id}",
     "AWS::StepFunctions::StateMachine": "arn:aws:states:{region}:{account}:stateMachine:{name}",
 }
-# And Fn::GetAtt, as far as the templates ask.
+# And Fn::GetAtt, where that isn't an ARN like "arn:aws:sqs:{region}:{account}:{name}".
 ATTRIBUTES: Mapping[str, Mapping[str, str]] = {
     "AWS::ApiGatewayV2::DomainName": {"RegionalDomainName": "d-{id}.execute-api.amazonaws.com"},
     "AWS::Bedrock::DataSource": {"DataSourceId": "{id}"},
@@ -80,16 +80,12 @@ ATTRIBUTES: Mapping[str, Mapping[str, str]] = {
         "PolicyEngineArn": "{ref}",
         "PolicyEngineId": "{name}-{id}",
     },
-    "AWS::CloudWatch::Alarm": {"Arn": "arn:aws:cloudwatch:{region}:{account}:alarm:{name}"},
-    "AWS::DynamoDB::GlobalTable": {"Arn": "arn:aws:dynamodb:{region}:{account}:table/{name}"},
-    "AWS::Events::Rule": {"Arn": "arn:aws:events:{region}:{account}:rule/{name}"},
     "AWS::IAM::Role": {"Arn": "arn:aws:iam::{account}:role/{name}"},
     "AWS::Lambda::Function": {"Arn": "arn:aws:lambda:{region}:{account}:function:{name}"},
     "AWS::Logs::LogGroup": {"Arn": "arn:aws:logs:{region}:{account}:log-group:{name}:*"},
     "AWS::S3::Bucket": {"Arn": "arn:aws:s3:::{name}"},
     "AWS::S3Vectors::Index": {"IndexArn": "{ref}"},
     "AWS::S3Vectors::VectorBucket": {"VectorBucketArn": "{ref}"},
-    "AWS::SQS::Queue": {"Arn": "arn:aws:sqs:{region}:{account}:{name}"},
 }
 
 

@@ -82,7 +82,9 @@ class StandIns:
             "region": get_region(),
         }
         known["ref"] = ref = REFS.get(type_, "{name}").format(**properties, **known)
-        told = {name: text.format(**known) for name, text in ATTRIBUTES.get(type_, {}).items()}
+        arn = "arn:aws:{}:{region}:{account}:{name}".format(type_.split("::")[1].lower(), **known)
+        told = dict.fromkeys(_attributes(type_), arn)
+        told |= {name: text.format(**known) for name, text in ATTRIBUTES.get(type_, {}).items()}
         key = _key(type_, ref)
         if key in self.standing:
             raise Refused(f"{ref} already exists (HandlerErrorCode: AlreadyExists)")
@@ -134,6 +136,13 @@ def _validator(region: str, type_: str) -> StandardValidator | None:
     if type_.startswith("Custom::"):
         return None
     return StandardValidator(_schema(region, type_))
+
+
+@cache
+def _attributes(type_: str) -> tuple[str, ...]:
+    if type_.startswith("Custom::"):
+        return ()
+    return tuple(PROVIDER_SCHEMA_MANAGER.get_resource_schema("us-east-1", type_).get_atts)
 
 
 @cache
