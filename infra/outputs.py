@@ -39,9 +39,8 @@ def report(outputs: Mapping[str, Mapping[str, str]], path: str = "cdk.out/output
     """`outputs` as the CDK writes them into `path`: values by name, by stack."""
     merged = {name: value for stack in outputs.values() for name, value in stack.items()}
     merged.setdefault("ConsoleUrl", "none (context console=off)")
-    words = [value for name, value in merged.items() if name.startswith("SearchByWords")]
     [project] = [each.removesuffix("-data") for each in outputs if each.endswith("data")]
-    told = {"Project": project, "path": path, "words": "; ".join(words) or "by Bedrock"}
+    told = {"Project": project, "path": path, "words": merged.get("SearchByWords", "by Bedrock")}
     return _TEXT.format_map({**merged, **told})
 
 

@@ -137,7 +137,7 @@ def test_each_index_is_made_for_words_by_the_function_that_may(
     assert made.properties["IndexArn"].endswith(":index/Index1")
     assert made.properties["Language"] == "en"
     assert made.raw["DeletionPolicy"] == KEPT
-    assert assembly.outputs(STACK)["SearchByWords1"] == f"{made.logical_id}.State"
+    assert assembly.outputs(STACK)["SearchByWords"] == f"{made.logical_id}.State"
     assert policy.logical_id in function.raw["DependsOn"]  # its rights are there before it is asked
     # CloudFormation invokes it asynchronously, and Lambda a second time if it died.
     assert 2 * function.properties["Timeout"] <= int(made.properties["ServiceTimeout"])

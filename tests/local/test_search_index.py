@@ -133,7 +133,7 @@ def test_an_index_that_can_not_be_made_so_is_told_and_breaks_nothing_off(
 
     cloudformation.deploy(STACK, template)
 
-    told = cloudformation.outputs([STACK])["SearchByWords1"]
+    told = cloudformation.outputs([STACK])["SearchByWords"]
     assert re.search(r"-of-nobody' is not there: .* docs/deploy\.md", told)
     assert searched_by(instance) == {TEXT: "en"}
 

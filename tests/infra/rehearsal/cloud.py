@@ -51,9 +51,8 @@ class Cloud:
         """
         self.types.failing = failing
         try:
-            for kind in ORDER:
-                if kind in assembly.stacks:
-                    self.deploy_stack(f"{assembly.project}-{kind}", assembly.template(kind))
+            for kind in sorted(assembly.stacks, key=ORDER.index):
+                self.deploy_stack(f"{assembly.project}-{kind}", assembly.template(kind))
         finally:
             self.types.failing = NOBODY
 

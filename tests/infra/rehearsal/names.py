@@ -86,6 +86,7 @@ ATTRIBUTES: Mapping[str, Mapping[str, str]] = {
     "AWS::S3::Bucket": {"Arn": "arn:aws:s3:::{name}"},
     "AWS::S3Vectors::Index": {"IndexArn": "{ref}"},
     "AWS::S3Vectors::VectorBucket": {"VectorBucketArn": "{ref}"},
+    "Custom::SearchIndex": {"State": "active"},
 }
 
 

@@ -120,7 +120,9 @@ def _key(type_: str, ref: str) -> Key:
 
 def _at(properties: Any, path: tuple[str, ...]) -> Any:
     for name in path:
-        properties = (properties or {}).get(name)
+        if not isinstance(properties, dict):
+            return properties  # a list, of which all counts, or nothing
+        properties = properties.get(name)
     return properties
 
 
