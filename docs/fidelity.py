@@ -1,6 +1,10 @@
-"""docs/fidelity.md: every rule of the simulator, where it comes from, and what holds it."""
+"""
+docs/fidelity.md: every rule of the simulator, where it comes from, and what holds it; and what the
+product believes of AWS.
+"""
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import filter as matching
 from pathlib import Path
@@ -8,10 +12,13 @@ from pathlib import Path
 from stackroom_local.simulator.disturbances import BY_CHANCE, DOCUMENTS_BY_CHANCE
 from stackroom_local.simulator.omissions import OMISSIONS
 from stackroom_local.simulator.rules import RULES
+from stackroom_local.smoke.assumptions import ASSUMPTIONS
 
 ROOT = Path(__file__).parents[1]
 FIDELITY = ROOT / "docs" / "fidelity.md"
 TESTS = ROOT / "tests" / "simulator"
+_MARK = re.compile(r"\[assumed:\s+([a-z.-]+)\]")
+_MARKED = ("src", "functions", "infra", "statemachines")
 
 _HEAD = """# What the simulator enforces
 
@@ -21,6 +28,16 @@ Reference page "Amazon Bedrock endpoints and quotas", *guide* the Bedrock, S3 Ve
 Serverless user guide, *observed* what users of the real service reported, *assumed* our choice
 where nothing says. What is assumed of the gateway and of signing in stands in
 [sign-in.md](sign-in.md#what-of-this-is-assumed).
+
+"""
+_ASSUMED = """
+## What the product believes of AWS
+
+What Stackroom's own code relies on, and AWS doesn't say, or users saw otherwise. Where it does, a
+comment has a mark, `[assumed: name]`; the table is made of these and of
+src/stackroom_local/smoke/assumptions.py. `stackroom doctor --smoke` tells of each whether it holds
+where it runs: confirmed, refuted, with what to do, or not seen. Here it confirms what the simulator
+enforces, and proves the steps; nothing of it was tried in an account of our own yet.
 
 """
 _MANAGED = """
@@ -97,6 +114,18 @@ def fidelity() -> str:
         (
             _HEAD,
             _table(("rule", "what holds", "source", "answer", "held by"), rules),
+            _ASSUMED,
+            _table(
+                (
+                    "name",
+                    "what is believed",
+                    "where",
+                    "evidence",
+                    "what breaks if it is wrong",
+                    "step of the smoke",
+                ),
+                _believed(),
+            ),
             _MANAGED,
             _table(("rule", "what holds", "source"), _left_open("managed.")),
             _FAULTS,
@@ -106,6 +135,22 @@ def fidelity() -> str:
             _table(("of AWS", "here"), omissions),
         )
     )
+
+
+def marks() -> Mapping[str, Sequence[str]]:
+    """By the name in a mark, the files that have it."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(each for folder in _MARKED for each in (ROOT / folder).rglob("*.py")):
+        for name in _MARK.findall(path.read_text("utf-8")):
+            found.setdefault(name, []).append(path.relative_to(ROOT).as_posix())
+    return found
+
+
+def _believed() -> Iterator[tuple[str, ...]]:
+    marked = marks()
+    for name, each in ASSUMPTIONS.items():
+        where = " · ".join(f"[{path}](../{path})" for path in marked[name])
+        yield f"`{name}`", each.believed, where, each.evidence, each.breaks, f"`{each.step}`"
 
 
 def _left_open(prefix: str) -> Iterator[tuple[str, str, str]]:

@@ -84,7 +84,7 @@ def invoked_by_gateway_only(
 ) -> lambda_.CfnResourcePolicy:
     """
     A resource policy with a Deny. `AWS::Lambda::Permission` would only add an Allow, and leave
-    everyone in whose own role has lambda:InvokeFunction.
+    everyone in whose own role has lambda:InvokeFunction. [assumed: function.resource-deny]
     """
     arn = handler.function.function_arn
     gateway = deployment.sessions_of(handler, "gateway")

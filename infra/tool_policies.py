@@ -23,6 +23,7 @@ def permit_people(
 
     A user's access token carries a user name, a program's doesn't. Action names take no wildcards,
     and with a specific action the service wants the specific gateway.
+    [assumed: policy.username-tag]
     """
     return [
         _permit(engine, target, tool["name"], project=project, gateway_arn=gateway_arn)

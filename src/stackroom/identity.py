@@ -5,6 +5,7 @@ The event of a Lambda target holds the tool's arguments and nothing else. Tool n
 arrive in `context.client_context.custom`, and the identity headers among them were written by our
 interceptor from a verified token (stackroom.gateway.interception). An argument can be invented by a
 model, these can't, as long as the function's resource policy lets only the gateway call it.
+[assumed: gateway.identity-headers]
 https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-add-target-lambda.html
 """
 

@@ -9,6 +9,7 @@ What is served from a state directory, for the verbs that run in another process
       ministack/ s3/  what ministack persists        simulator/  the knowledge bases
       gateway/        the local issuer's key          logs/       one file per child
       runtimes/       agents in AgentCore Runtime, and their logs
+      smoke/          runs of `stackroom doctor --smoke`, until they are swept up
 """
 
 import contextlib
@@ -120,6 +121,7 @@ _OURS = frozenset(
         "runtimes",
         "s3",
         "simulator",
+        "smoke",
         "tmp",
         "unsaved",
     }

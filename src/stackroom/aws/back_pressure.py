@@ -7,7 +7,7 @@ from stackroom.ports.ingestion import Busy
 
 # ConflictException while a job of the knowledge base runs, ServiceQuotaExceededException, and
 # ValidationExceptions whose text tells of work under way [HatmanStack/RAGStack-Lambda
-# lib/ragstack_common/ingestion.py; repost.aws].
+# lib/ragstack_common/ingestion.py; repost.aws]. [assumed: document.during-job]
 BUSY_CODES = THROTTLES | {"ConflictException", "ServiceQuotaExceededException"}
 _BUSY_TEXTS = ("ongoing", "running", "can't exceed")
 

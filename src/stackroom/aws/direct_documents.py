@@ -30,7 +30,10 @@ _BUSY_CODES = BUSY_CODES | {"ServiceUnavailableException"}
 
 @dataclass(frozen=True, kw_only=True)
 class BedrockDirectDocuments:
-    """Of CUSTOM data sources, which know documents by our ids."""
+    """
+    Of CUSTOM data sources, which know documents by our ids, and take their objects by longer URIs
+    than S3 data sources do. [assumed: direct.long-uri]
+    """
 
     client: "AgentsforBedrockClient"
 

@@ -19,6 +19,7 @@ _ROUNDING = 0.01
 class BedrockEmbeddings:
     """
     An `Embeddings` over InvokeModel, in the words of Amazon Titan Text Embeddings V2.
+    [assumed: embedding.same]
 
     It takes 50,000 characters or 8,192 tokens, which no question of ours comes near.
     https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-titan-embed-text.html

@@ -40,7 +40,8 @@ class BedrockKnowledgeBase:
     A `KnowledgeBase` over Bedrock's `Retrieve`, searched as the `options` say.
 
     `first_page` is the number that Bedrock gives a document's first page: AWS doesn't say, and
-    users have read both 0 and 1 out of it. Without a `guardrail` nothing is held back.
+    users have read both 0 and 1 out of it [assumed: page.first]. Without a `guardrail` nothing is
+    held back.
 
     Of a reranked passage the score is taken for the model's relevance: AWS says of a score only
     that it is "the level of relevance", and that a reranking model orders by the scores that it

@@ -3,7 +3,7 @@ Indexes of S3 Vectors, and search by words in the text that Bedrock keeps in the
 
 Bedrock's text is a key that is not filterable, and such a key can be made searchable too [API model
 s3vectors 2025-07-15, botocore 1.44.5: nonFilterableMetadataKeys]; that nobody has yet reported to
-have done so in an index that Bedrock fills is an assumption of ours.
+have done so in an index that Bedrock fills is an assumption of ours. [assumed: index.bedrock-text]
 """
 
 from collections.abc import Iterator

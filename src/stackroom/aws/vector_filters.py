@@ -27,6 +27,7 @@ def rendered(condition: Filter) -> dict[str, Any]:
     """
     Of attributes that are lists, `$eq` compares each element. So it lets through whatever `Lists`
     means, and attributes that are the bare text, too: those `is_listed` is for.
+    [assumed: filter.list]
 
     What `$ne` and `$nin` mean for an attribute that is absent AWS doesn't say, nor what `$in` means
     for one that is a list: here neither is left to it.

@@ -12,6 +12,7 @@ from stackroom.ports.retrieval import Passage
 
 # What Bedrock calls the text of a passage and where it is from, in any index that it fills.
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-bedrock-kb.html
+# [assumed: vector.source-uri]
 TEXT = "AMAZON_BEDROCK_TEXT"
 SOURCE = OF_VECTOR.uri
 

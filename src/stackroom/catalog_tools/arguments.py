@@ -28,6 +28,7 @@ _FORMATS = ", ".join(SUPPORTED)
 # within JSON and six in its raw text, and for some 50 KB of headers and other arguments.
 # https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-interceptors-types.html
 # https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-interceptors-configuration.html
+# [assumed: gateway.request-size]
 MAX_CONTENT_BYTES = int(1.4 * 1024**2)
 
 

@@ -48,7 +48,10 @@ class Forwarded:
 
 @dataclass(frozen=True)
 class Denied:
-    """The request ends here: an MCP tool error, which reaches the agent as text."""
+    """
+    The request ends here: an MCP tool error, which reaches the agent as text.
+    [assumed: gateway.denial-body]
+    """
 
     reason: str
     request_id: str | int | None = None

@@ -23,7 +23,8 @@ _MOST_PROVED = 500
 # Seconds on AWS from Bedrock's word until a search should find the document: "the passages of a
 # document that is INDEXED were found 3.4 s later" (rule job.searchable-lag), users of S3 Vectors
 # saw longer. Of a file that our inspection has something against, nobody waits as long.
-_FOUND_WITHIN, _DOUBTED = 60.0, 10.0
+# [assumed: retrieve.filtered-lag]
+FOUND_WITHIN, _DOUBTED = 60.0, 10.0
 # Seconds from Bedrock's word that a document waits for our inspection, which makes its place map.
 # Both begin with the object's event, and the inspection is mostly the sooner. While a document
 # waits, its direct call makes room for no other.
@@ -110,7 +111,7 @@ class Investigation:
         said_at = standing.detail.updated_at
         if said_at is None:
             return True
-        seconds = self.pace.here(_DOUBTED if is_doubted else _FOUND_WITHIN)
+        seconds = self.pace.here(_DOUBTED if is_doubted else FOUND_WITHIN)
         return self.now() - said_at >= timedelta(seconds=seconds)
 
     def _awaits(self, document: Document, standing: Standing) -> bool:

@@ -21,11 +21,12 @@ JOB_DEADLINE = 12 * 3600.0
 _CALL_DEADLINE = 2 * 3600.0
 # Seconds on AWS in which what a direct call has brought may not be seen: neither by
 # GetKnowledgeBaseDocuments nor by a search. That it happens is measured by a user (rules
-# document.unseen, retrieve.filtered-lag); how long, nobody has told.
+# document.unseen, retrieve.filtered-lag); how long, nobody has told. [assumed: document.unseen]
 UNSEEN = 120.0
 # Seconds in which what has been removed must be out of every search: "a few minutes" [Bedrock user
 # guide: kb-data-source-sync-ingest]. Then it is removed again, for others wait behind it.
-_REMOVAL_DEADLINE = 600.0
+# [assumed: deletion.searches]
+REMOVAL_DEADLINE = 600.0
 _CUT_SHORT = {JobState.FAILED, JobState.STOPPED}
 _NEVER_TAKEN_UP = f"{MAX_ATTEMPTS} ingestion jobs did not take the file up; drop it again to retry"
 
@@ -70,7 +71,7 @@ def after_call(
     overdue = is_overdue(accepted_at, at, _CALL_DEADLINE)
     if removal and is_asked_for:
         is_on_its_way = early or detail.status in UNDER_WAY | ABSENT
-        may_change = is_on_its_way and not is_overdue(accepted_at, at, _REMOVAL_DEADLINE)
+        may_change = is_on_its_way and not is_overdue(accepted_at, at, REMOVAL_DEADLINE)
     else:
         unseen = detail.status in ABSENT and not is_overdue(accepted_at, at, UNSEEN)
         may_change = unseen or ((detail.status in UNDER_WAY or early) and not overdue)
@@ -93,7 +94,7 @@ def after_data_source(document: Document, *, at: datetime) -> Standing:
         is_removal=True,
         is_out=True,
         is_current=True,
-        may_change=not is_overdue(document.updated_at, at, _REMOVAL_DEADLINE),
+        may_change=not is_overdue(document.updated_at, at, REMOVAL_DEADLINE),
         is_overdue=False,
         why_never_taken_up=_NEVER_TAKEN_UP,
     )
@@ -113,7 +114,7 @@ def _may_change(
 ) -> bool:
     if document.status is DocumentStatus.DELETING:
         # One that is no longer known may be found for some seconds yet.
-        overdue = is_overdue(job.updated_at, at, _REMOVAL_DEADLINE)
+        overdue = is_overdue(job.updated_at, at, REMOVAL_DEADLINE)
         return detail.status in UNDER_WAY | ABSENT and not overdue
     if document.is_to_evict:
         return False  # the job has gone over it, or another must

@@ -24,7 +24,7 @@ RESERVED_PREFIX = "x-amz-bedrock"  # reserved in VECTOR knowledge bases [user gu
 # s3-vectors-bedrock-kb]. Jobs hold the whole file against that, white space and all, and leave the
 # document out without a status ("associated metadata was larger than service limit of
 # MaximumFileSizeSupported: 1024 bytes", a user's report); the 10 KB of the data source's own limit
-# are never reached.
+# are never reached. [assumed: metadata.filterable-size]
 MAX_SIDECAR_BYTES = 1024
 MAX_METADATA_KEYS = 35
 MAX_VALUE = 2048  # MetadataAttributeValue.stringValue [API model]

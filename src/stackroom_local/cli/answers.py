@@ -187,6 +187,37 @@ class DoctorAnswer(Answer):
     checks: list[CheckTold]
 
 
+class StepTold(Answer):
+    name: str
+    outcome: Annotated[str, Field(description="done, failed or not here")]
+    seconds: float
+    text: Annotated[str, Field(description="what was seen, or why it was not")]
+
+
+class AssumptionTold(Answer):
+    """What the product believes of AWS; docs/fidelity.md has all of each."""
+
+    name: str
+    believed: str
+    step: Annotated[str, Field(description="that settles it")]
+    verdict: Annotated[str, Field(description="confirmed, refuted or not seen")]
+    seen: str
+    do: Annotated[str | None, Field(description="of one that is refuted: what to do about it")]
+
+
+class SmokeAnswer(Answer):
+    """The report of a run, also written to a file."""
+
+    deployment: str
+    run: Annotated[str, Field(description="what the names of all that it made hold")]
+    began: datetime
+    seconds: float
+    steps: list[StepTold]
+    measured: Annotated[dict[str, float], Field(description="seconds, of what is said")]
+    assumptions: list[AssumptionTold]
+    left: Annotated[list[str], Field(description="what could not be swept up, and why")]
+
+
 class VariablesAnswer(Answer):
     """Of `env`: what a shell would export, secrets among it."""
 
@@ -260,6 +291,7 @@ ANSWERS: dict[str, type[Answer] | None] = {
     "down": DoneAnswer,
     "env": VariablesAnswer,
     "doctor": DoctorAnswer,
+    "doctor --smoke": SmokeAnswer,
     "drop": DropAnswer,
     "status": StatusAnswer,
     "status --pool": PoolAnswer,

@@ -80,7 +80,7 @@ def status(site: Site, *, user: str | None, watch: bool, until_settled: bool, to
         checked(user)
     if not watch and not until_settled:
         # In this order, so that what is recorded meanwhile is told of by one of them at least.
-        waits = _waiting(site, user)
+        waits = keys_waiting(site, user)
         listings = Records(site).listings(user)
         if not (out.is_terminal and _is_under_way(listings)):
             out.print(overview(listings, speed=site.speed))
@@ -101,7 +101,7 @@ def status(site: Site, *, user: str | None, watch: bool, until_settled: bool, to
             watching.rest()
 
 
-def _waiting(site: Site, user: str | None) -> list[str]:
+def keys_waiting(site: Site, user: str | None) -> list[str]:
     """Keys of uploads that no record tells of."""
     lying = list(objects(Product(site).stores.inventory, user))
     return waiting(lying, Records(site).documents(user))
@@ -112,7 +112,7 @@ def _has_settled(following: Following, listings: Iterable[CatalogListing]) -> bo
     if _is_under_way(listings):
         return False
     try:
-        if _waiting(following.site, following.user_id):
+        if keys_waiting(following.site, following.user_id):
             return False
     except StoreUnavailable:
         return False  # the next look tells

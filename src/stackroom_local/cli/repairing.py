@@ -44,7 +44,7 @@ _SUMS = {
 
 def reconcile(site: Site, *, dry_run: bool, told: Output) -> None:
     out = told.people
-    found = _compared(site, out, dry_run=dry_run)
+    found = compared(site, out, dry_run=dry_run)
     _sum_up(out, found, dry_run=dry_run)
     if any("aws bedrock-agent" in each.remedy for each in found) and isinstance(site, Instance):
         keys = f"stackroom env --operator --state-dir {shlex.quote(str(site.state_dir))}"
@@ -72,7 +72,7 @@ def _answer(found: Sequence[Discrepancy], *, dry_run: bool) -> ReconcileAnswer:
     return ReconcileAnswer(dry_run=dry_run, discrepancies=discrepancies)
 
 
-def _compared(site: Site, out: Console, *, dry_run: bool) -> list[Discrepancy]:
+def compared(site: Site, out: Console, *, dry_run: bool) -> list[Discrepancy]:
     """Tells each discrepancy as it is found."""
     if isinstance(site, AwsSite):
         return _told(of_function(site, dry_run=dry_run), out, dry_run=dry_run)

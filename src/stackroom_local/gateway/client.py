@@ -27,7 +27,10 @@ class GatewayError(StackroomError):
 
 
 class SignInRequired(GatewayError):
-    """401 or 403: the token is missing, expired or not for this gateway."""
+    """
+    401 or 403: the token is missing, expired or not for this gateway.
+    [assumed: gateway.unauthorized-body]
+    """
 
 
 class ToolFailed(GatewayError):

@@ -26,7 +26,7 @@ FAILS_WHEN = {
     "up": "the directory or a port is taken, or a server ends",
     "down": "nothing is up, or it is still stopping after 40 s",
     "env": "nothing is up",
-    "doctor": "a check is bad",
+    "doctor": "a check is bad; with `--smoke`, a step failed or an assumption is refuted",
     "drop": "a path does not exist, a file was not taken, or with `--wait` one failed",
     "status": "nothing is up any more",
     "delete": "there is no such document or catalog, or nothing was named",

@@ -2,11 +2,12 @@
 
 import os
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from stackroom_local.cli.verbs.options import Json, Speed, StateDir, named_deployment
+from stackroom_local.cli.verbs.options import Json, Speed, StateDir, named_deployment, site_of
 
 
 def _checked(faults: str) -> str:
@@ -167,12 +168,28 @@ def env(
     serving.env(state_dir, user=user, told=output(as_json))
 
 
-def doctor(state_dir: StateDir, as_json: Json = False) -> None:
+def doctor(
+    state_dir: StateDir,
+    smoke: Annotated[
+        bool,
+        typer.Option(
+            "--smoke", help="Try all of it as two users made for that; takes about five minutes."
+        ),
+    ] = False,
+    report: Annotated[
+        Path, typer.Option(metavar="FILE", help="Of --smoke: where its report goes, in JSON.")
+    ] = Path("stackroom-smoke.json"),
+    as_json: Json = False,
+) -> None:
     """Look for what could keep it from working here, and say what to do about it."""
     from stackroom_local.cli.console import output
 
     told, name = output(as_json), named_deployment.get()
-    if name is None:
+    if smoke:
+        from stackroom_local.cli import smoking
+
+        smoking.smoke(site_of(state_dir), report, told=told)
+    elif name is None:
         from stackroom_local.cli import checkup
 
         checkup.doctor(state_dir, told=told)

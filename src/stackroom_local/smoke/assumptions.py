@@ -1,0 +1,189 @@
+"""
+What the product believes of AWS that AWS doesn't say, or that users saw otherwise.
+
+Where the code relies on one stands a mark, `[assumed: its name]`; docs/fidelity.md has the table,
+and a test holds the two together. Those that the simulator enforces have its rule's name.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assumption:
+    """`evidence` is dated, `breaks` is what users notice if it is wrong, `step` what settles it."""
+
+    name: str
+    believed: str
+    evidence: str
+    breaks: str
+    do: str
+    step: str
+
+
+_ALL = (
+    Assumption(
+        name="policy.username-tag",
+        believed="a user's access token carries `username`, which Cedar reads as a tag, and"
+        " tools/list shows who signed in all eleven tools",
+        evidence="AgentCore guide, example-policies, read 2026-11",
+        breaks="nobody is offered any tool",
+        do="see the claims of the token (stackroom token), and mend the condition in"
+        " infra/tool_policies.py",
+        step="tools",
+    ),
+    Assumption(
+        name="gateway.denial-body",
+        believed="what the interceptor answers in the tool's stead reaches the agent as it is",
+        evidence="AgentCore guide, gateway-interceptors-types, read 2026-11; a user saw it without"
+        " its body in eu-central-1: bedrock-agentcore-sdk-python 409, 2026-04",
+        breaks="who is refused sees a broken connection, and not why; nothing gets through",
+        do="nothing is unsafe; tell users that an empty answer of a tool is a refusal, whose reason"
+        " the log of identity-interceptor has",
+        step="refusals",
+    ),
+    Assumption(
+        name="gateway.unauthorized-body",
+        believed="a token that doesn't verify is answered 401, with a body that says why",
+        evidence="AgentCore guide for the status, read 2026-11; for a body nobody",
+        breaks="clients can't tell people to sign in again",
+        do="nothing is unsafe; docs/sign-in.md must say that clients are told nothing",
+        step="refusals",
+    ),
+    Assumption(
+        name="function.resource-deny",
+        believed="a Deny in a function's resource policy keeps out even who may invoke all",
+        evidence="IAM guide, reference_policies_evaluation-logic, read 2026-11; of"
+        " AWS::Lambda::ResourcePolicy no user has told yet",
+        breaks="whoever may invoke functions of the account can ask as any user",
+        do="take lambda:InvokeFunction on the two tools' functions from everybody, and see"
+        " invoked_by_gateway_only in infra/gateway_functions.py",
+        step="refusals",
+    ),
+    Assumption(
+        name="direct.long-uri",
+        believed="a CUSTOM data source takes an object by a URI of up to 1,024 characters",
+        evidence="botocore 1.44.5 for CustomS3Location, read 2026-11; S3 data sources take 128",
+        breaks="files with long names fail, each with Bedrock's own reason",
+        do="have MAX_FILENAME_BYTES in src/stackroom/uploads/descriptions.py made smaller",
+        step="index",
+    ),
+    Assumption(
+        name="document.unseen",
+        believed="GetKnowledgeBaseDocuments knows a document within 120 seconds of its acceptance",
+        evidence="README of ballerinax ai.aws.bedrock, 2026-09, that it may be late; not how late",
+        breaks="a document that is on its way is taken for lost, and sent again",
+        do="raise UNSEEN in src/stackroom/settlement/standings.py above what was seen",
+        step="index",
+    ),
+    Assumption(
+        name="retrieve.filtered-lag",
+        believed="a filtered search finds a document within 60 seconds of Bedrock's INDEXED",
+        evidence="3.4 s: Boise-State-Development/agentcore-public-stack, 2026-08; longer:"
+        " strands-agents/harness-sdk 3954, and README of ballerinax ai.aws.bedrock, 2026-09",
+        breaks="a document that was ingested well is sent again, and may end as failed",
+        do="raise FOUND_WITHIN in src/stackroom/settlement/evidence.py above what was seen",
+        step="index",
+    ),
+    Assumption(
+        name="vector.source-uri",
+        believed="Bedrock's vectors of a CUSTOM document tell by x-amz-bedrock-kb-source-uri what"
+        " they are from",
+        evidence="S3 guide, s3-vectors-bedrock-kb, read 2026-11, for the key; of CUSTOM documents"
+        " Retrieve was seen to show none: README of ballerinax ai.aws.bedrock, 2026-09",
+        breaks="indexes aren't searched themselves: each question costs one of Retrieve's 20 a"
+        " second, and words don't count",
+        do="deploy with -c retrieve_via=bedrock, which says the same and asks less",
+        step="vectors",
+    ),
+    Assumption(
+        name="metadata.filterable-size",
+        believed="Bedrock's own filterable keys, those of pages among them, leave room for ours in"
+        " S3 Vectors' 2,048 bytes",
+        evidence="S3 guide, s3-vectors-limitations, read 2026-11, for the bytes; which keys a PDF"
+        " gets nobody lists",
+        breaks="PDFs with many attributes fail",
+        do="name the largest of the printed keys non-filterable, in"
+        " src/stackroom_constructs/creation.py, before anything is ingested",
+        step="vectors",
+    ),
+    Assumption(
+        name="page.first",
+        believed="where Bedrock notes a passage's page, it counts from 1",
+        evidence="aws-samples count from 0, other repositories from 1, read 2026-11; that there is"
+        " such a key on S3 Vectors AWS doesn't say",
+        breaks="passages are cited one page off",
+        do="set RETRIEVE_FIRST_PAGE of retrieve and catalog-tools to the number seen",
+        step="vectors",
+    ),
+    Assumption(
+        name="gateway.identity-headers",
+        believed="the headers that the interceptor writes arrive at the tool's function, and the"
+        " client's own of these names don't",
+        evidence="AgentCore guide, gateway-headers, read 2026-11; its samples disagree on the"
+        " client's",
+        breaks="nobody's documents are found; or, were the client's taken, another user's",
+        do="stop the deployment's use (delete the gateway's target), and see"
+        " src/stackroom/gateway/interception.py",
+        step="stranger",
+    ),
+    Assumption(
+        name="filter.list",
+        believed="a filter finds a document by one text of an attribute that is a list",
+        evidence="S3 guide, s3-vectors-metadata-filtering, for $eq over lists, read 2026-11; of"
+        " Retrieve's listContains one user told that S3 Vectors takes it",
+        breaks="what is shared with a group, its members don't find",
+        do="leave retrieve_sharing off, and see src/stackroom/aws/vector_filters.py",
+        step="sharing",
+    ),
+    Assumption(
+        name="index.bedrock-text",
+        believed="the text that Bedrock keeps in an index, AMAZON_BEDROCK_TEXT, can be made"
+        " searchable by words, though it is not filterable",
+        evidence="botocore 1.44.5 for such keys, read 2026-11; nobody has told of an index that"
+        " Bedrock fills",
+        breaks="questions are searched through Retrieve, by meaning alone",
+        do="see stackroom doctor for the index's state; -c retrieve_via=bedrock makes it the rule",
+        step="agreement",
+    ),
+    Assumption(
+        name="embedding.same",
+        believed="the vector that we have Titan make of a question is the one that Retrieve makes:"
+        " similarities of one passage agree to 0.02",
+        evidence="Bedrock guide, titan-embedding-models (normalize, dimensions), read 2026-11; that"
+        " Retrieve asks with these nobody says",
+        breaks="searches by meaning are worse than Retrieve's, and the least score means another",
+        do="deploy with -c retrieve_via=bedrock, and see src/stackroom/aws/embeddings.py",
+        step="agreement",
+    ),
+    Assumption(
+        name="gateway.request-size",
+        believed="a tool's call as large as upload_to_catalog offers goes through gateway,"
+        " interceptor and function",
+        evidence="AgentCore guide, gateway-quotas and gateway-interceptors-types, read 2026-11: the"
+        " interceptor's event has the request twice",
+        breaks="agents' uploads fail with an error of the gateway's, not with ours",
+        do="lower MAX_CONTENT_BYTES in src/stackroom/catalog_tools/of_uploads.py; links go on",
+        step="content",
+    ),
+    Assumption(
+        name="document.during-job",
+        believed="a job and direct requests keep each other out of a knowledge base, with texts"
+        " that we take for back-pressure",
+        evidence="Bedrock guide, kb-direct-ingestion, and for the texts"
+        " HatmanStack/RAGStack-Lambda, lib/ragstack_common/ingestion.py, read 2026-11",
+        breaks="if they don't, catalogs wait in vain; if the text is another, documents fail that"
+        " only had to wait",
+        do="have the texts that were seen in _BUSY_TEXTS of src/stackroom/aws/back_pressure.py",
+        step="contention",
+    ),
+    Assumption(
+        name="deletion.searches",
+        believed="a document that Bedrock has deleted is out of every search within ten minutes",
+        evidence='Bedrock guide, kb-data-source-sync-ingest, "a few minutes", read 2026-11',
+        breaks="deletions are asked for again and again, and receipts stay open",
+        do="raise REMOVAL_DEADLINE in src/stackroom/settlement/standings.py above what was seen",
+        step="deletion",
+    ),
+)
+ASSUMPTIONS: Mapping[str, Assumption] = {each.name: each for each in _ALL}

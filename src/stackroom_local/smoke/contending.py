@@ -1,0 +1,121 @@
+"""The step that has a job and a direct call meet, and tells what Bedrock answers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from uuid import uuid4
+
+from stackroom.aws.deployment import Deployment
+from stackroom.errors import DataSourceLimit
+from stackroom.model import DataSource, DataSourceType
+from stackroom.ports.ingestion import Busy, Job, JobState, Submission
+from stackroom.settlement.statuses import UNDER_WAY
+from stackroom_local.smoke.files import TEXT
+from stackroom_local.smoke.scene import Finding, NotHere, Scene, Told, Verdict
+
+_QUIET_SECONDS = 90.0  # until nobody else's work stands in the way
+_SETTLED_SECONDS = 120.0
+
+
+def contention(scene: Scene) -> Told:
+    """Both are of the run's own: an empty prefix, and a document that is nobody's."""
+    there, shared = scene.product.use_cases.deployment, scene.member.shared_source
+    try:
+        source = there.data_sources.create(
+            shared.knowledge_base_id,
+            scene.names.source,
+            source_type=DataSourceType.S3,
+            prefix=f"{scene.owner.user_id}/nothing/",
+            token=_token(),
+        )
+    except DataSourceLimit as error:
+        raise NotHere("its knowledge base has no room for one more data source") from error
+    scene.until(
+        lambda: there.data_sources.is_available(source.knowledge_base_id, source.data_source_id),
+        "the data source is available",
+        seconds=_SETTLED_SECONDS,
+    )
+    meeting = _Meeting(scene, there, source, shared)
+    seen = {
+        "a job beside a direct call": meeting.job_beside_direct(),
+        "a direct call beside a job": meeting.direct_beside_job(),
+    }
+    told = "; ".join(f"{what}: {answer or 'the first was over'}" for what, answer in seen.items())
+    if not all(seen.values()):
+        return Told(told, (Finding("document.during-job", Verdict.NOT_SEEN, told),))
+    holds = not any(each == _TAKEN for each in seen.values())
+    return Told(told, (Finding.of("document.during-job", told, holds=holds),))
+
+
+_TAKEN = "it was taken"
+
+
+@dataclass(frozen=True)
+class _Meeting:
+    """What the second says while the first is at work; empty if that was over too soon."""
+
+    scene: Scene
+    there: Deployment
+    source: DataSource
+    shared: DataSource
+
+    def job_beside_direct(self) -> str:
+        self._taken(self._ingest)
+        answer = self._start()
+        is_at_work = self._direct_is_at_work()
+        self._over(self._direct_is_at_work)
+        if isinstance(answer, Job):
+            self._over(lambda: self._job_is_at_work(answer))
+        return _told(answer) if isinstance(answer, Busy) or is_at_work else ""
+
+    def direct_beside_job(self) -> str:
+        job = self._taken(self._start)
+        assert isinstance(job, Job), "it is not busy"
+        answer = self._delete()
+        is_at_work = self._job_is_at_work(job)
+        self._over(lambda: self._job_is_at_work(job))
+        return _told(answer) if isinstance(answer, Busy) or is_at_work else ""
+
+    def _ingest(self) -> object:
+        uri = self.there.bucket.uri_of(f"{self.scene.catalog.s3_prefix}{TEXT}")
+        document = Submission(
+            document_id=self.scene.names.source,
+            uri=uri,
+            attributes={"smoke": self.scene.names.run},
+        )
+        return self.there.direct_documents.ingest(self.shared, [document], token=_token())
+
+    def _delete(self) -> object:
+        ids = [self.scene.names.source]
+        return self.there.direct_documents.delete(self.shared, ids, token=_token())
+
+    def _start(self) -> Job | Busy:
+        return self.there.jobs.start(self.source, token=_token(), description="smoke")
+
+    def _direct_is_at_work(self) -> bool:
+        name = self.scene.names.source
+        told = self.there.direct_documents.details(self.shared, [name])
+        return told[name].status in UNDER_WAY
+
+    def _job_is_at_work(self, job: Job) -> bool:
+        now = self.there.jobs.get(self.source, job.job_id)
+        return now is not None and now.state is JobState.RUNNING
+
+    def _taken(self, ask: Callable[[], object]) -> object:
+        def tried() -> object:
+            answer = ask()
+            return None if isinstance(answer, Busy) else answer
+
+        return self.scene.until(tried, "nothing else is at work there", seconds=_QUIET_SECONDS)
+
+    def _over(self, is_at_work: Callable[[], bool]) -> None:
+        self.scene.until(
+            lambda: not is_at_work(), "what was begun is over", seconds=_SETTLED_SECONDS
+        )
+
+
+def _told(answer: object) -> str:
+    return answer.why if isinstance(answer, Busy) else _TAKEN
+
+
+def _token() -> str:
+    return str(uuid4())
