@@ -1,6 +1,7 @@
 """Steps of who asks: what the owner finds, and what another one doesn't."""
 
 import base64
+import json
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -55,7 +56,9 @@ def stranger(scene: Scene) -> Told:
         raise StepFailed(f"another user finds {', '.join(sorted(theirs))}")
     call = {"name": TOOL, "arguments": {"query": QUESTION, "min_score": 0}}
     asked_for = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
-    answer = post(scene, scene.other.token, asked_for, **{USER_HEADER: scene.owner.user_id})
+    answer = post(
+        scene, scene.other.token, json.dumps(asked_for), **{USER_HEADER: scene.owner.user_id}
+    )
     is_forged = ANSWER in answer.text
     seen = f"another user who forges {USER_HEADER} finds {'it' if is_forged else 'nothing'}"
     return Told(
@@ -66,9 +69,7 @@ def stranger(scene: Scene) -> Told:
 
 def sharing(scene: Scene) -> Told:
     found = LONG in names_found(scene, scene.other, OF_LONG)
-    name = f"{scene.site.project}-retrieve"
-    function = scene.site.client("lambda").get_function_configuration(FunctionName=name)
-    is_on = function["Environment"]["Variables"].get("RETRIEVE_SHARING") == "on"
+    is_on = _setting(scene, "RETRIEVE_SHARING") == "on"
     if not is_on and found:
         raise StepFailed("another user finds what is shared, though sharing is off")
     if not is_on:
@@ -90,27 +91,31 @@ def agreement(scene: Scene) -> Told:
     found = retrieve.retrieve(QUESTION, Tenant.of(scene.catalog).filter(), 20).passages
     if not found or ANSWER not in found[0].text or not answer["results"]:
         raise StepFailed("Retrieve's first passage has not the answer, and the tool's has")
-    ours = _similarity(answer["results"])
-    is_hybrid = Search.HYBRID in by
-    seen = f"searched by {by}; {answer['metadata'].get('search_notices', 'without a notice')}"
-    return Told(
-        f"the tool ({by}) and Retrieve have the same passage first",
-        (
-            Finding.of("index.bedrock-text", seen, holds=is_hybrid),
-            _of_vectors(ours, found[0].similarity) if is_hybrid else _unseen(by),
-        ),
+    notice = answer["metadata"].get("search_notices", "without a notice")
+    seen = f"RETRIEVE_VIA is {_setting(scene, 'RETRIEVE_VIA')}, searched by {by}, {notice}"
+    findings = (
+        Finding.of("index.bedrock-text", seen, holds=Search.HYBRID in by)
+        if _setting(scene, "RETRIEVE_VIA") == "s3vectors"
+        else Finding("index.bedrock-text", Verdict.NOT_SEEN, seen),
+        _of_vectors(by, _similarity(answer["results"]), found[0].similarity),
     )
+    return Told(f"the tool ({by}) and Retrieve have the same passage first", findings)
 
 
-def _of_vectors(ours: float | None, theirs: float | None) -> Finding:
-    if ours is None or theirs is None:
-        return Finding("embedding.same", Verdict.NOT_SEEN, "no similarity is told")
+def _of_vectors(by: str, ours: float | None, theirs: float | None) -> Finding:
+    if by != Search.HYBRID or ours is None or theirs is None:
+        return Finding("embedding.same", Verdict.NOT_SEEN, f"searched by {by}: no cosine of ours")
     seen = f"similarities {ours:.3f} and, by Retrieve, {theirs:.3f}"
     return Finding.of("embedding.same", seen, holds=abs(ours - theirs) <= _CLOSE)
 
 
-def _unseen(by: str) -> Finding:
-    return Finding("embedding.same", Verdict.NOT_SEEN, f"the index was not asked: {by}")
+def _setting(scene: Scene, name: str) -> str | None:
+    """Of the function that searches."""
+    function = scene.site.client("lambda").get_function_configuration(
+        FunctionName=f"{scene.site.project}-retrieve"
+    )
+    found: dict[str, str] = function["Environment"]["Variables"]
+    return found.get(name)
 
 
 def _similarity(results: Sequence[Any]) -> float | None:

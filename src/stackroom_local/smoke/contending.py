@@ -4,8 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import uuid4
 
+from botocore.exceptions import ClientError
+
 from stackroom.aws.deployment import Deployment
-from stackroom.errors import DataSourceLimit
+from stackroom.aws.translation import THROTTLES
+from stackroom.errors import DataSourceLimit, DocumentsRefused, KnowledgeBaseUnavailable
 from stackroom.model import DataSource, DataSourceType
 from stackroom.ports.ingestion import Busy, Job, JobState, Submission
 from stackroom.settlement.statuses import UNDER_WAY
@@ -35,45 +38,50 @@ def contention(scene: Scene) -> Told:
         seconds=_SETTLED_SECONDS,
     )
     meeting = _Meeting(scene, there, source, shared)
-    seen = {
-        "a job beside a direct call": meeting.job_beside_direct(),
-        "a direct call beside a job": meeting.direct_beside_job(),
-    }
-    told = "; ".join(f"{what}: {answer or 'the first was over'}" for what, answer in seen.items())
-    if not all(seen.values()):
+    first, second = meeting.job_beside_direct(), meeting.direct_beside_job()
+    told = (
+        f"a job beside a direct call: {_told(first)}; a direct call beside a job: {_told(second)}"
+    )
+    if first is None or second is None:
         return Told(told, (Finding("document.during-job", Verdict.NOT_SEEN, told),))
-    holds = not any(each == _TAKEN for each in seen.values())
+    holds = isinstance(first, Busy) and isinstance(second, Busy)
     return Told(told, (Finding.of("document.during-job", told, holds=holds),))
-
-
-_TAKEN = "it was taken"
 
 
 @dataclass(frozen=True)
 class _Meeting:
-    """What the second says while the first is at work; empty if that was over too soon."""
+    """What the second is answered while the first is at work; None if nothing follows from it."""
 
     scene: Scene
     there: Deployment
     source: DataSource
     shared: DataSource
 
-    def job_beside_direct(self) -> str:
+    def job_beside_direct(self) -> object:
         self._taken(self._ingest)
-        answer = self._start()
-        is_at_work = self._direct_is_at_work()
-        self._over(self._direct_is_at_work)
+        answer = self._beside(self._start, self._direct_is_at_work)
         if isinstance(answer, Job):
             self._over(lambda: self._job_is_at_work(answer))
-        return _told(answer) if isinstance(answer, Busy) or is_at_work else ""
+        return answer
 
-    def direct_beside_job(self) -> str:
+    def direct_beside_job(self) -> object:
         job = self._taken(self._start)
         assert isinstance(job, Job), "it is not busy"
-        answer = self._delete()
-        is_at_work = self._job_is_at_work(job)
-        self._over(lambda: self._job_is_at_work(job))
-        return _told(answer) if isinstance(answer, Busy) or is_at_work else ""
+        return self._beside(self._delete, lambda: self._job_is_at_work(job))
+
+    def _beside(self, ask: Callable[[], object], is_at_work: Callable[[], bool]) -> object:
+        try:
+            answer = ask()
+        except KnowledgeBaseUnavailable:
+            answer = None  # a word about nothing but itself
+        except (ClientError, DocumentsRefused) as error:
+            answer = error  # its text is none that means "later" to us
+        was_at_work = is_at_work()
+        self._over(is_at_work)
+        if isinstance(answer, Busy):
+            # A rate is no word about the other one.
+            return None if answer.why.partition(":")[0] in THROTTLES else answer
+        return answer if was_at_work else None
 
     def _ingest(self) -> object:
         uri = self.there.bucket.uri_of(f"{self.scene.catalog.s3_prefix}{TEXT}")
@@ -114,7 +122,15 @@ class _Meeting:
 
 
 def _told(answer: object) -> str:
-    return answer.why if isinstance(answer, Busy) else _TAKEN
+    match answer:
+        case None:
+            return "nothing that tells, for the first was over, or the rate was"
+        case Busy(why=why):
+            return why
+        case Exception():
+            return f"{answer}, which is not taken for back-pressure"
+        case _:
+            return "it was taken"
 
 
 def _token() -> str:
