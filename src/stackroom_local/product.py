@@ -25,6 +25,7 @@ class Deployed(AdmissionSettings):
     kb_catalog_table: str
     kb_control_table: str
     kb_docs_bucket: str
+    kb_docs_owner: str | None = None
     state_machine_arn: str
 
 

@@ -116,7 +116,10 @@ class S3VectorsKnowledgeBase:
         raise KnowledgeBaseUnavailable("S3 Vectors", f"nothing: {fitness.lacks}")
 
     def _untold(self, found: Retrieved) -> str | None:
-        """Why the source of what was found is not known; None if it is."""
+        """
+        Why the source of what was found is not known; None if it is.
+        [assumed: vector.data-source-id]
+        """
         if not self._reading.is_bedrocks or all(map(is_told, found.passages)):
             return None
         return "its vectors don't tell where they are from"

@@ -91,8 +91,16 @@ _ALL = (
         " they are from",
         evidence="S3 guide, s3-vectors-bedrock-kb, read 2026-11, for the key; of CUSTOM documents"
         " Retrieve was seen to show none: README of ballerinax ai.aws.bedrock, 2026-09",
-        breaks="indexes aren't searched themselves: each question costs one of Retrieve's 20 a"
-        " second, and words don't count",
+        breaks="nothing that users notice: a passage's catalog is proven by its data source alone",
+        do="nothing, as long as vector.data-source-id is confirmed",
+        step="vectors",
+    ),
+    Assumption(
+        name="vector.data-source-id",
+        believed="with each of Bedrock's vectors stands x-amz-bedrock-kb-data-source-id",
+        evidence="S3 guide, s3-vectors-bedrock-kb, read 2026-11; awslabs/mcp filters by it",
+        breaks="where it and the source URI are missing, indexes aren't searched themselves: each"
+        " question costs one of Retrieve's 20 a second, and words don't count",
         do="deploy with -c retrieve_via=bedrock, which says the same and asks less",
         step="vectors",
     ),
@@ -174,6 +182,15 @@ _ALL = (
         " HatmanStack/RAGStack-Lambda, lib/ragstack_common/ingestion.py, read 2026-11",
         breaks="if they don't, catalogs wait in vain; if the text is another, documents fail that"
         " only had to wait",
+        do="have the texts that were seen in _BUSY_TEXTS of src/stackroom/aws/back_pressure.py",
+        step="contention",
+    ),
+    Assumption(
+        name="managed.direct-or-job",
+        believed="in a managed knowledge base a job and a direct request are both taken, or refused"
+        " with a text that we take for back-pressure; whoever waits, waits at most in vain",
+        evidence="Bedrock guide, kb-direct-ingestion, read 2026-11, which names no type",
+        breaks="documents fail that only had to wait",
         do="have the texts that were seen in _BUSY_TEXTS of src/stackroom/aws/back_pressure.py",
         step="contention",
     ),

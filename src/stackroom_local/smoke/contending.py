@@ -1,6 +1,6 @@
 """The step that has a job and a direct call meet, and tells what Bedrock answers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -42,10 +42,13 @@ def contention(scene: Scene) -> Told:
     told = (
         f"a job beside a direct call: {_told(first)}; a direct call beside a job: {_told(second)}"
     )
+    is_managed = scene.member.is_managed
+    name = "managed.direct-or-job" if is_managed else "document.during-job"
     if first is None or second is None:
-        return Told(told, (Finding("document.during-job", Verdict.NOT_SEEN, told),))
-    holds = isinstance(first, Busy) and isinstance(second, Busy)
-    return Told(told, (Finding.of("document.during-job", told, holds=holds),))
+        return Told(told, (Finding(name, Verdict.NOT_SEEN, told),))
+    well = (Busy, Job, Mapping) if is_managed else Busy
+    holds = isinstance(first, well) and isinstance(second, well)
+    return Told(told, (Finding.of(name, told, holds=holds),))
 
 
 @dataclass(frozen=True)

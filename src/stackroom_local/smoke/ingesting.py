@@ -23,7 +23,10 @@ _INDEX_SECONDS = 240.0  # of a run of five minutes
 _LOOKS_SECONDS = 5.0
 _FILTERABLE_BYTES = 2048  # S3 guide: s3-vectors-limitations
 _PAGE = "x-amz-bedrock-kb-document-page-number"
-_SOURCE = "x-amz-bedrock-kb-source-uri"
+_KEYS = {
+    "vector.source-uri": "x-amz-bedrock-kb-source-uri",
+    "vector.data-source-id": "x-amz-bedrock-kb-data-source-id",
+}
 _MOST = 30  # vectors that are looked at
 
 
@@ -150,11 +153,7 @@ def vectors(scene: Scene) -> Told:
     largest = max(_size(each, without=hidden) for each in raw)
     keys = sorted({key for each in raw for key in each})
     findings = (
-        Finding.of(
-            "vector.source-uri",
-            f"{sum(_SOURCE in each for each in raw)} of {len(raw)} vectors have the key",
-            holds=all(_SOURCE in each for each in raw),
-        ),
+        *(_of_key(name, key, raw) for name, key in _KEYS.items()),
         Finding.of(
             "metadata.filterable-size",
             f"{largest} bytes at most, names and values; filterable keys:"
@@ -164,6 +163,11 @@ def vectors(scene: Scene) -> Told:
         _of_pages(raw),
     )
     return Told(f"{len(raw)} vectors, with the keys {', '.join(keys)}", findings)
+
+
+def _of_key(name: str, key: str, raw: list[dict[str, Any]]) -> Finding:
+    count = sum(key in each for each in raw)
+    return Finding.of(name, f"{count} of {len(raw)} vectors have it", holds=count == len(raw))
 
 
 def _of_pages(raw: list[dict[str, Any]]) -> Finding:
