@@ -120,6 +120,22 @@ def test_what_is_refuted_fails_the_run_and_comes_with_what_to_do(
     assert left_of_runs(instance) == []
 
 
+def test_nothing_is_concluded_from_a_step_that_failed(instance: Instance, tmp_path: Path) -> None:
+    bad = {"operation": "IngestKnowledgeBaseDocuments", "kind": "failed", "times": 30}
+    url = instance.simulator_endpoint + FAULTS
+    orders.send(url, {"faults": [bad]}, instance.root_key)
+    steps = [BY_NAME[each] for each in ("people", "drop", "index", "stranger")]
+
+    with pytest.raises(Smoked, match="steps failed: index;"):
+        smoke(instance, tmp_path / "report.json", told=output(as_json=False), steps=steps)
+    orders.ask("DELETE", url, key=instance.root_key)
+
+    told = json.loads((tmp_path / "report.json").read_text())
+    assert [each["outcome"] for each in told["steps"]] == ["done", "done", "failed", "not here"]
+    assert not [each for each in told["assumptions"] if each["verdict"] == "refuted"]
+    assert left_of_runs(instance) == []
+
+
 def test_on_aws_users_are_of_the_pool_and_are_removed_with_their_group(instance: Instance) -> None:
     cognito = instance.client("cognito-idp")
     [pool] = cognito.list_user_pools(MaxResults=10)["UserPools"]

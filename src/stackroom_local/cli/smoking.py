@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from stackroom_local.cli.console import Output
 from stackroom_local.cli.failing import refused
 from stackroom_local.cli.foreign import one_line
 from stackroom_local.sites.site import Site
-from stackroom_local.smoke.assumptions import ASSUMPTIONS, Assumption
+from stackroom_local.smoke.assumptions import ASSUMPTIONS
 from stackroom_local.smoke.scene import Finding, Names, NotHere, Scene, Told, Verdict
 from stackroom_local.smoke.steps import STEPS, Step
 from stackroom_local.smoke.sweeping import Ledger, Sweep
@@ -43,7 +43,8 @@ def smoke(site: Site, report: Path, *, told: Output, steps: Sequence[Step] = STE
     left: list[str] = []
     try:
         for step in steps:
-            taken.append(_taken(step, scene, findings))
+            done = {each.name for each in taken if each.outcome == "done"}
+            taken.append(_taken(step, scene, findings, done))
             _tell(taken[-1], told)
     finally:
         left = _swept(site, names, ledger, told)
@@ -63,15 +64,19 @@ def smoke(site: Site, report: Path, *, told: Output, steps: Sequence[Step] = STE
     _require_all_well(answer)
 
 
-def _taken(step: Step, scene: Scene, findings: dict[str, Finding]) -> StepTold:
+def _taken(
+    step: Step, scene: Scene, findings: dict[str, Finding], done: Container[str]
+) -> StepTold:
     began = time.monotonic()
     try:
+        if step.needs and step.needs not in done:
+            raise NotHere(f"it needs step {step.needs}, which did not go through")
         outcome, result = "done", step.run(scene)
     except NotHere as error:
         outcome, result = "not here", Told(str(error))
     except Exception as error:  # whatever it is, that is the result
         why = refused(error) or f"{error}" or type(error).__name__
-        outcome, result = "failed", Told(why)
+        outcome, result = "failed", Told(why, getattr(error, "findings", ()))
     findings |= {each.assumption: each for each in result.findings}
     seconds = round(time.monotonic() - began, 1)
     return StepTold(name=step.name, outcome=outcome, seconds=seconds, text=result.text)
@@ -103,19 +108,14 @@ def _assumptions(
     for each in ASSUMPTIONS.values():
         otherwise = why.get(each.step, f"step {each.step} was not reached")
         found = findings.get(each.name) or Finding(each.name, Verdict.NOT_SEEN, otherwise)
-        yield _assumption(each, found)
-
-
-def _assumption(each: Assumption, found: Finding) -> AssumptionTold:
-    is_refuted = found.verdict is Verdict.REFUTED
-    return AssumptionTold(
-        name=each.name,
-        believed=each.believed,
-        step=each.step,
-        verdict=found.verdict,
-        seen=found.seen,
-        do=each.do if is_refuted else None,
-    )
+        yield AssumptionTold(
+            name=each.name,
+            believed=each.believed,
+            step=each.step,
+            verdict=found.verdict,
+            seen=found.seen,
+            do=each.do if found.verdict is Verdict.REFUTED else None,
+        )
 
 
 def _tell_all(answer: SmokeAnswer, report: Path, told: Output) -> None:

@@ -1,33 +1,23 @@
-"""Steps of a dropped file: by a link into the bucket, through Bedrock, into the index."""
+"""Steps of a dropped file: by a link into the bucket, and through Bedrock until it is found."""
 
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import httpx
 
-from stackroom.aws.vector_filters import rendered
-from stackroom.filters import Has, any_of
 from stackroom.model import DataSourceType, Document, DocumentStatus
 from stackroom.ports.ingestion import NOT_FOUND, DocumentDetail
 from stackroom.settlement.evidence import FOUND_WITHIN
 from stackroom.settlement.search_check import SearchCheck
 from stackroom.settlement.standings import UNSEEN
-from stackroom_local.smoke.files import LONG, PAGES, files
-from stackroom_local.smoke.scene import CATALOG, Finding, NotHere, Scene, StepFailed, Told, Verdict
+from stackroom_local.smoke.files import LONG, files
+from stackroom_local.smoke.scene import CATALOG, Finding, Scene, StepFailed, Told, Verdict
 
 _UPLOAD_SECONDS = 60.0
 _INDEX_SECONDS = 240.0  # of a run of five minutes
 # Our own looks may take so long in a local mode, whose clock is faster.
 _LOOKS_SECONDS = 5.0
-_FILTERABLE_BYTES = 2048  # S3 guide: s3-vectors-limitations
-_PAGE = "x-amz-bedrock-kb-document-page-number"
-_KEYS = {
-    "vector.source-uri": "x-amz-bedrock-kb-source-uri",
-    "vector.data-source-id": "x-amz-bedrock-kb-data-source-id",
-}
-_MOST = 30  # vectors that are looked at
 
 
 def drop(scene: Scene) -> Told:
@@ -42,14 +32,14 @@ def drop(scene: Scene) -> Told:
             files={"file": (name, body)},
             timeout=_UPLOAD_SECONDS,
         ).raise_for_status()
-        scene.files[name] = body
+        scene.dropped += 1
     scene.began = time.monotonic()
     return Told(f"a text, a PDF of three pages and one with a name of {len(LONG)} characters")
 
 
 @dataclass
 class _Watch:
-    """When each file was first seen so far, in seconds since they were dropped."""
+    """When each file was first seen so far, in seconds since all were dropped."""
 
     scene: Scene
     sent: dict[str, float] = field(default_factory=dict)
@@ -57,34 +47,66 @@ class _Watch:
     said: dict[str, float] = field(default_factory=dict)
     found: dict[str, float] = field(default_factory=dict)
     indexed: dict[str, float] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)  # why
 
     def is_over(self) -> bool:
         records = self.scene.documents()
-        if bad := [each for each in records.values() if each.status is DocumentStatus.FAILED]:
-            raise StepFailed(f"{bad[0].filename[:40]}: {bad[0].status_reason}")
+        self.failed = {
+            name: str(each.status_reason)
+            for name, each in records.items()
+            if each.status is DocumentStatus.FAILED
+        }
+        if self.failed:
+            raise StepFailed("; ".join(f"{name[:40]}: {why}" for name, why in self.failed.items()))
         if self.scene.catalog.source is not None:
             self._look(records)
-        return len(self.indexed) == len(self.found) == len(self.scene.files)
+        return len(self.indexed) == len(self.found) == self.scene.dropped
 
     def _look(self, records: Mapping[str, Document]) -> None:
         sent = {name: each for name, each in records.items() if each.status in _SENT}
         told = _details(self.scene, sent)
         found = _found(self.scene, sent)
-        now = time.monotonic() - self.scene.began
+        now = self.now
         for name, record in sent.items():
-            detail = told.get(name, NOT_FOUND)
-            self.sent.setdefault(name, now)
+            status = told.get(name, NOT_FOUND).status
             for moments, is_so in (
-                (self.known, detail.status != NOT_FOUND.status),
-                (self.said, detail.status == "INDEXED"),
+                (self.sent, True),
+                (self.known, status != NOT_FOUND.status),
+                (self.said, status == "INDEXED"),
                 (self.found, name in found),
                 (self.indexed, record.status is DocumentStatus.INDEXED),
             ):
                 if is_so:
                     moments.setdefault(name, now)
 
-    def longest(self, begin: Mapping[str, float], end: Mapping[str, float]) -> float:
-        return max(max(0.0, end[name] - begin.get(name, end[name])) for name in end)
+    @property
+    def now(self) -> float:
+        return time.monotonic() - self.scene.began
+
+    @property
+    def unseen(self) -> float:
+        return self._longest(self.sent, self.known)
+
+    @property
+    def lag(self) -> float:
+        return self._longest(self.said, self.found)
+
+    def _longest(self, begin: Mapping[str, float], end: Mapping[str, float]) -> float:
+        """Of what has not ended yet, until now."""
+        now = self.now
+        return max((end.get(name, now) - at for name, at in begin.items()), default=0.0)
+
+    def findings(self) -> tuple[Finding, ...]:
+        long, why = Finding("direct.long-uri", Verdict.NOT_SEEN, "jobs read it, or more failed"), ""
+        if self.scene.source.type is DataSourceType.CUSTOM and set(self.failed) <= {LONG}:
+            why = self.failed.get(LONG, "")
+            seen = why or f"a name of {len(LONG)} characters is taken"
+            long = Finding.of("direct.long-uri", seen, holds=not why)
+        return (
+            _within(self.scene, "document.unseen", "known", self.unseen, UNSEEN),
+            _within(self.scene, "retrieve.filtered-lag", "found", self.lag, FOUND_WITHIN),
+            long,
+        )
 
 
 _SENT = {DocumentStatus.INDEXING, DocumentStatus.INDEXED}
@@ -92,27 +114,21 @@ _SENT = {DocumentStatus.INDEXING, DocumentStatus.INDEXED}
 
 def index(scene: Scene) -> Told:
     watch = _Watch(scene)
-    if not scene.files:
-        raise StepFailed("nothing was dropped")
-    scene.until(watch.is_over, "all are indexed and found", seconds=_INDEX_SECONDS)
-    unseen, lag = watch.longest(watch.sent, watch.known), watch.longest(watch.said, watch.found)
+    try:
+        scene.until(watch.is_over, "all are indexed and found", seconds=_INDEX_SECONDS)
+    except StepFailed as error:
+        raise StepFailed(str(error), watch.findings()) from error
+    first, last = min(watch.found.values()), max(watch.indexed.values())
     scene.measured |= {
         "dropped to INDEXED": max(watch.said.values()),
-        "dropped to first hit": min(watch.found.values()),
+        "dropped to first hit": first,
         "dropped to every hit": max(watch.found.values()),
-        "dropped to indexed": max(watch.indexed.values()),
-        "accepted, and not known": unseen,
-        "INDEXED, and not found": lag,
+        "dropped to indexed": last,
+        "accepted, and not known": watch.unseen,
+        "INDEXED, and not found": watch.lag,
     }
-    findings = (
-        _within(scene, "document.unseen", "known", unseen, UNSEEN),
-        _within(scene, "retrieve.filtered-lag", "found", lag, FOUND_WITHIN),
-        Finding.of("direct.long-uri", f"a name of {len(LONG)} characters is indexed", holds=True)
-        if scene.source.type is DataSourceType.CUSTOM
-        else Finding("direct.long-uri", Verdict.NOT_SEEN, "its data source is read by jobs"),
-    )
-    told = f"first found after {min(watch.found.values()):.1f} s, all indexed after"
-    return Told(f"{told} {max(watch.indexed.values()):.1f} s; a search lags {lag:.1f} s", findings)
+    told = f"first found after {first:.1f} s, all indexed after {last:.1f} s"
+    return Told(f"{told}; a search lags {watch.lag:.1f} s", watch.findings())
 
 
 def _within(scene: Scene, name: str, what: str, seconds: float, most: float) -> Finding:
@@ -138,67 +154,3 @@ def _found(scene: Scene, sent: Mapping[str, Document]) -> set[str]:
     check = SearchCheck(knowledge_base=there.knowledge_base, at_once=there.documents_at_once)
     found = check.found((scene.catalog, each) for each in sent.values())
     return {name for name, each in sent.items() if each.document_id in found}
-
-
-def vectors(scene: Scene) -> Told:
-    arn = scene.member.index
-    if arn is None:
-        raise NotHere("Bedrock keeps the vectors of this knowledge base itself")
-    client = scene.site.client("s3vectors")
-    configured = client.get_index(indexArn=arn)["index"]
-    raw = _raw(client, arn, configured["dimension"], scene.documents())
-    if not raw:
-        raise StepFailed("the index has no vector of the files")
-    hidden = configured.get("metadataConfiguration", {}).get("nonFilterableMetadataKeys", ())
-    largest = max(_size(each, without=hidden) for each in raw)
-    keys = sorted({key for each in raw for key in each})
-    findings = (
-        *(_of_key(name, key, raw) for name, key in _KEYS.items()),
-        Finding.of(
-            "metadata.filterable-size",
-            f"{largest} bytes at most, names and values; filterable keys:"
-            f" {', '.join(each for each in keys if each not in hidden)}",
-            holds=largest <= _FILTERABLE_BYTES,
-        ),
-        _of_pages(raw),
-    )
-    return Told(f"{len(raw)} vectors, with the keys {', '.join(keys)}", findings)
-
-
-def _of_key(name: str, key: str, raw: list[dict[str, Any]]) -> Finding:
-    count = sum(key in each for each in raw)
-    return Finding.of(name, f"{count} of {len(raw)} vectors have it", holds=count == len(raw))
-
-
-def _of_pages(raw: list[dict[str, Any]]) -> Finding:
-    noted = [each[_PAGE] for each in raw if _PAGE in each and each.get("filename") == PAGES]
-    if not noted:
-        return Finding("page.first", Verdict.NOT_SEEN, f"no vector has {_PAGE}")
-    return Finding.of("page.first", f"the first page is {min(noted)}", holds=min(noted) == 1)
-
-
-def _raw(
-    client: Any, arn: str, dimension: int, documents: Mapping[str, Document]
-) -> list[dict[str, Any]]:
-    """The metadata of the files' vectors, as they lie in the index."""
-    answer = client.query_vectors(
-        indexArn=arn,
-        queryVector={"float32": [1.0] + [0.0] * (dimension - 1)},  # all zeros are refused
-        topK=_MOST,
-        filter=rendered(
-            any_of(Has("document_id", each.document_id) for each in documents.values())
-        ),
-    )
-    keys = [each["key"] for each in answer["vectors"]]
-    if not keys:
-        return []
-    found = client.get_vectors(indexArn=arn, keys=keys, returnMetadata=True)
-    return [each.get("metadata", {}) for each in found["vectors"]]
-
-
-def _size(metadata: Mapping[str, Any], *, without: Any) -> int:
-    return sum(
-        len(key.encode()) + len(str(value).encode())
-        for key, value in metadata.items()
-        if key not in without
-    )

@@ -15,9 +15,7 @@ _RECEIPT_SECONDS = 180.0  # of a run of five minutes
 
 
 def deletion(scene: Scene) -> Told:
-    document = scene.documents().get(TEXT)
-    if document is None:
-        raise StepFailed(f"{TEXT} was not dropped")
+    document = scene.documents()[TEXT]
     began = time.monotonic()
     scene.owner.tools.call(
         "delete_catalog_document",

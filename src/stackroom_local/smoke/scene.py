@@ -46,7 +46,11 @@ class Told:
 
 
 class StepFailed(StackroomError):
-    """Something is not as Stackroom promises it."""
+    """Something is not as Stackroom promises it; of assumptions it may tell all the same."""
+
+    def __init__(self, what: str, findings: tuple[Finding, ...] = ()) -> None:
+        super().__init__(what)
+        self.findings = findings
 
 
 class NotHere(StackroomError):
@@ -79,26 +83,20 @@ class Names:
 
 @dataclass
 class Scene:
+    """The users are there after people, the catalog after drop, its data source after index."""
+
     site: Site
     names: Names
-    _owner: Person | None = None
-    _other: Person | None = None
+    owner: Person = field(init=False)
+    other: Person = field(init=False)
     catalog_id: str = ""
-    files: dict[str, bytes] = field(default_factory=dict)  # as dropped, by name
+    dropped: int = 0  # files
     began: float = 0.0  # when all were dropped, by time.monotonic()
     measured: dict[str, float] = field(default_factory=dict)  # seconds
 
     def enter(self) -> None:
-        self._owner = made(self.site, self.names.owner, self.names.group)
-        self._other = made(self.site, self.names.other, self.names.group)
-
-    @property
-    def owner(self) -> Person:
-        return _there(self._owner, "the users could not be made")
-
-    @property
-    def other(self) -> Person:
-        return _there(self._other, "the users could not be made")
+        self.owner = made(self.site, self.names.owner, self.names.group)
+        self.other = made(self.site, self.names.other, self.names.group)
 
     @cached_property
     def product(self) -> Product:
@@ -106,12 +104,11 @@ class Scene:
 
     @property
     def catalog(self) -> Catalog:
-        found = self.product.stores.catalogs.get(self.catalog_id) if self.catalog_id else None
-        return _there(found, "there is no catalog of this run")
+        return _there(self.product.stores.catalogs.get(self.catalog_id), "the catalog")
 
     @property
     def source(self) -> DataSource:
-        return _there(self.catalog.source, "its catalog has no data source yet")
+        return _there(self.catalog.source, "the catalog's data source")
 
     @property
     def member(self) -> PoolMember:
@@ -119,7 +116,7 @@ class Scene:
         wanted = self.catalog.knowledge_base_id
         pool = self.product.use_cases.deployment.pool
         found = (each for each in pool if each.knowledge_base_id == wanted)
-        return _there(next(found, None), "its knowledge base has left the pool")
+        return _there(next(found, None), "the catalog's knowledge base")
 
     def documents(self) -> dict[str, Document]:
         """By the name of the file."""
@@ -136,7 +133,7 @@ class Scene:
         return seen
 
 
-def _there(found: T | None, otherwise: str) -> T:
+def _there(found: T | None, what: str) -> T:
     if found is None:
-        raise StepFailed(otherwise)
+        raise StepFailed(f"{what} is not there")
     return found
