@@ -13,6 +13,7 @@ from stackroom_local.simulator.disturbances import BY_CHANCE, DOCUMENTS_BY_CHANC
 from stackroom_local.simulator.omissions import OMISSIONS
 from stackroom_local.simulator.rules import RULES
 from stackroom_local.smoke.assumptions import ASSUMPTIONS
+from stackroom_local.smoke.steps import STEPS
 
 ROOT = Path(__file__).parents[1]
 FIDELITY = ROOT / "docs" / "fidelity.md"
@@ -126,6 +127,8 @@ def fidelity() -> str:
                 ),
                 _believed(),
             ),
+            "\nThe steps, in their order:\n\n",
+            _table(("step", "what it does"), ((f"`{each.name}`", each.does) for each in STEPS)),
             _MANAGED,
             _table(("rule", "what holds", "source"), _left_open("managed.")),
             _FAULTS,
