@@ -106,13 +106,14 @@ _ALL = (
     ),
     Assumption(
         name="metadata.filterable-size",
-        believed="Bedrock's own filterable keys, those of pages among them, leave room for ours in"
-        " S3 Vectors' 2,048 bytes",
-        evidence="S3 guide, s3-vectors-limitations, read 2026-11, for the bytes; which keys a PDF"
-        " gets nobody lists",
-        breaks="PDFs with many attributes fail",
-        do="name the largest of the printed keys non-filterable, in"
-        " src/stackroom_constructs/creation.py, before anything is ingested",
+        believed="a knowledge base works whose index filters by none of Bedrock's own keys but the"
+        " data source's, so that ours have room in S3 Vectors' 2,048 bytes",
+        evidence="S3 guide, s3-vectors-limitations, read 2026-11, for the bytes; a user's index"
+        " with five such keys: src/stackroom_constructs/vector_index.py, 2026-03; which a PDF gets"
+        " nobody lists",
+        breaks="documents with many attributes fail, or none is found",
+        do="change the list in src/stackroom_constructs/vector_index.py by the keys that are"
+        " printed, before anything is ingested",
         step="vectors",
     ),
     Assumption(
@@ -168,10 +169,10 @@ _ALL = (
         name="gateway.request-size",
         believed="a tool's call as large as upload_to_catalog offers goes through gateway,"
         " interceptor and function",
-        evidence="AgentCore guide, gateway-quotas and gateway-interceptors-types, read 2026-11: the"
-        " interceptor's event has the request twice",
+        evidence="AgentCore guide, gateway-interceptors-types and -configuration, read 2026-11: the"
+        " interceptor's event has the request twice, its answer once more, 6 MB for both",
         breaks="agents' uploads fail with an error of the gateway's, not with ours",
-        do="lower MAX_CONTENT_BYTES in src/stackroom/catalog_tools/of_uploads.py; links go on",
+        do="lower MAX_CONTENT_BYTES in src/stackroom/catalog_tools/arguments.py; links go on",
         step="content",
     ),
     Assumption(
