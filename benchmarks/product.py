@@ -10,6 +10,7 @@ from typing import Any
 from benchmarks.simulated_time.account import Account
 from benchmarks.simulated_time.executions import Execution
 from benchmarks.simulated_time.functions import Function
+from benchmarks.simulated_time.queues import Queue
 from benchmarks.use_cases import Stores, UseCases
 from stackroom.model import CatalogDataSources, PoolMember
 from stackroom.runs.progress import Run
@@ -17,9 +18,11 @@ from stackroom.runs.requests import RunRequests
 from stackroom.uploads.events import object_event
 from stackroom.uploads.reconcile import Uploads
 
-WINDOW = 0.0  # seconds that an upload waits for others (infra/pipeline.py)
+UPLOADS, INSPECTIONS = 10, 5  # messages of a full batch (infra/pipeline.py)
+WINDOW = 0.0  # seconds that an upload waits for others, likewise
 UPLOAD_BATCHES = 10  # at a time, likewise
 INSPECTION_BATCHES = 100  # likewise
+SENDING = 0.02  # seconds of a SendMessageBatch, assumed: AWS says none
 INSPECTIONS_WINDOW = 2.0  # likewise, of what is to be inspected
 _SWEEP = 300.0  # seconds between two sweeps (infra/runs.py)
 _SETTLING = 5.0  # seconds after which a new knowledge base is active
@@ -43,13 +46,13 @@ class Stackroom:
         self.pool = [self._knowledge_base(catalog_data_sources) for _ in range(pool_size)]
         self.broken: list[Execution] = []
         self._declare_functions()
-        account.consumed_queue(
-            "uploads", "upload_handler", batch_size=10, window=window, batches=UPLOAD_BATCHES
+        self._uploads = account.consumed_queue(
+            "uploads", "upload_handler", batch_size=UPLOADS, window=window, batches=UPLOAD_BATCHES
         )
-        account.consumed_queue(
+        self._inspections = account.consumed_queue(
             "inspections",
             "inspect",
-            batch_size=5,
+            batch_size=INSPECTIONS,
             window=INSPECTIONS_WINDOW,
             batches=INSPECTION_BATCHES,
         )
@@ -89,9 +92,11 @@ class Stackroom:
             )
 
     def _reconcile(self, event: Event) -> Event:
-        return registered(event, self.use_cases.uploads, self.use_cases.requests)
+        left = in_turn(event, self._account, self._uploads, full=UPLOADS)
+        return registered(left, self.use_cases.uploads, self.use_cases.requests)
 
     def _inspect(self, event: Event) -> Event:
+        event = in_turn(event, self._account, self._inspections, full=INSPECTIONS)
         _, failed = _each(event, self._inspection.inspect)
         return _response(failed)
 
@@ -139,6 +144,16 @@ class Stackroom:
                 "error": error,
             },
         )
+
+
+def in_turn(event: Event, account: Account, queue: Queue, *, full: int) -> Event:
+    """As functions/fair_turns.py does: of a full batch, what came from S3 is sent once more."""
+    again = [each["body"] for each in event["Records"] if not each["by_function"]]
+    if len(event["Records"]) < full or not again:
+        return event
+    account.pace.spend(SENDING)
+    queue.send(*again, by_function=True)
+    return {**event, "Records": [each for each in event["Records"] if each["by_function"]]}
 
 
 def registered(event: Event, uploads: Uploads, requests: RunRequests) -> Event:

@@ -26,7 +26,7 @@ import boto3
 import stackroom.retries
 from benchmarks import metering
 from benchmarks.metering import Metered
-from benchmarks.product import UPLOAD_BATCHES, registered
+from benchmarks.product import UPLOAD_BATCHES, in_turn, registered
 from benchmarks.serving import measure, print_machine, verdict
 from benchmarks.simulated_time.account import CREATED, Account
 from benchmarks.simulated_time.bedrock import Durations
@@ -142,8 +142,9 @@ class Registration:
         )
 
     def _handle(self, event: dict[str, Any]) -> dict[str, Any]:
-        answer = registered(event, self._uploads, self._requests)
-        self._handled += len(event["Records"])
+        left = in_turn(event, self._account, self._queue, full=BATCH)
+        answer = registered(left, self._uploads, self._requests)
+        self._handled += len(left["Records"])
         self._last = self._hub.time
         return answer
 

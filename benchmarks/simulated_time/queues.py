@@ -29,6 +29,7 @@ class Message:
     message_id: str
     body: str
     receives: int = 0
+    by_function: bool = False  # sent by the function that takes from the queue
 
 
 @dataclass
@@ -46,10 +47,13 @@ class Queue:
     _numbers: Any = field(default_factory=count)
     arrived: Callable[[], None] = lambda: None  # called when there is something to receive
 
-    def send(self, body: str) -> None:
+    def send(self, *bodies: str, by_function: bool = False) -> None:
+        """At most ten, in one request."""
         self.bill.add("sqs requests", 1)
-        self.waiting.append(Message(message_id=f"{self.name}-{next(self._numbers)}", body=body))
-        self.arrived()
+        for body in bodies:
+            message_id = f"{self.name}-{next(self._numbers)}"
+            self.waiting.append(Message(message_id=message_id, body=body, by_function=by_function))
+            self.arrived()
 
     def receive(self, most: int) -> list[Message]:
         """At most so many messages, hidden from now on; ten a request."""
@@ -139,7 +143,10 @@ class Mapping:
             self._arrived()
 
     def _hand_over(self, batch: list[Message]) -> None:
-        records = [{"messageId": each.message_id, "body": each.body} for each in batch]
+        records = [
+            {"messageId": each.message_id, "body": each.body, "by_function": each.by_function}
+            for each in batch
+        ]
         self._queue.bill.trace(self._function, self._hub.time)
         self._queue.bill.add("log bytes", LOG_LINE * len(batch))
         invocation = self._functions.begin(self._function, {"Records": records})

@@ -92,7 +92,7 @@ def test_without_turns_a_flood_takes_it_all() -> None:
 
 # The upload handler over tables that take what DynamoDB's do.
 
-FILES = 300
+FILES = 400
 
 
 def registered(catalogs: int, *, one_by_one: bool) -> Outcome:
