@@ -132,7 +132,7 @@ def main() -> None:
         restoration.beside(table, asked.to)
     _write_line("Look at the tables that end with -restored.")
     if input("Type the project's name to have them take the others' place: ") != asked.project:
-        sys.exit("Nothing was changed.")
+        sys.exit("Nothing was changed; the tables that end with -restored stay.")
     for table in tables:
         restoration.swap(table)
 
