@@ -44,7 +44,7 @@ PROJECT ?= stackroom
 
 .PHONY: synth
 synth: setup ## write the CloudFormation templates to cdk.out, offline
-	$(BIN)/python infra/app.py $(ARGS)
+	$(BIN)/python infra/app.py -c project=$(PROJECT) $(ARGS)
 
 # What the account's quotas say is part of what is checked, and of what is deployed.
 PREFLIGHT = limits="$$($(BIN)/python infra/limits.py)" && \

@@ -22,7 +22,7 @@ os.environ.setdefault("JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION", "1")
 import aws_cdk as cdk
 
 from infra.console import ConsoleStack
-from infra.contexts import app_of
+from infra.contexts import app_of, given
 from infra.data import DataStack
 from infra.deployment import Deployment
 from infra.gateway import GatewayStack
@@ -90,13 +90,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Synthesise Stackroom's CloudFormation templates.")
     parser.add_argument("--outdir", default=None, help="where to (default: cdk.out)")
     parser.add_argument("--bundle", action="store_true", help="install the functions' packages")
+    parser.add_argument("-c", "--context", action="append", default=[], metavar="NAME=VALUE")
     arguments = parser.parse_args()
     # The validator doubles the time; tests/infra runs it.
     os.environ.setdefault("CDK_VALIDATION", "false")
     under_cli = os.environ.get("CDK_OUTDIR")
     outdir = arguments.outdir or under_cli or str(ROOT / "cdk.out")
     try:
-        app = build_app(outdir, {"bundling": "full"} if arguments.bundle else None)
+        context = given(arguments.context)
+        app = build_app(outdir, {**context, "bundling": "full"} if arguments.bundle else context)
     except ValueError as error:
         sys.exit(f"infra/app.py: {error}")
     app.synth()

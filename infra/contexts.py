@@ -6,7 +6,7 @@ and only the CLI reads it by itself.
 """
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 import aws_cdk as cdk
@@ -17,6 +17,14 @@ _CDK_JSON = Path(__file__).parents[1] / "cdk.json"
 # What the CDK's CLI adds by itself; the last two come of `cdk acknowledge` and `cdk cli-telemetry`.
 _PREFIXES_OF_CDK = ("aws:cdk:", "@")
 _NAMES_OF_CDK = ("acknowledged-issue-numbers", "cli-telemetry")
+
+
+def given(told: Iterable[str]) -> dict[str, str]:
+    """What a script's `-c NAME=VALUE` say. Raises ValueError for one without a value."""
+    pairs = [each.partition("=") for each in told]
+    if wrong := [name for name, equals, _ in pairs if not equals]:
+        raise ValueError(f"-c {wrong[0]} has no value: NAME=VALUE")
+    return {name: value for name, _, value in pairs}
 
 
 def app_of(

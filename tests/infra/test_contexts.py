@@ -56,3 +56,18 @@ def test_the_script_writes_what_pytest_sees(assembly: Assembly, tmp_path: Path) 
 
     written = {path.name: path.read_text("utf-8") for path in tmp_path.glob("*.template.json")}
     assert written == {path.name: path.read_text("utf-8") for path in assembly.files}
+
+
+@pytest.mark.parametrize(
+    ("told", "reason"),
+    [("nosuch=1", "context 'nosuch' is no setting"), ("console", "-c console has no value")],
+)
+def test_the_script_takes_settings_and_refuses_what_is_none(told: str, reason: str) -> None:
+    command = [sys.executable, "infra/app.py", "-c", "project=docs", "-c", told]
+
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
+    )
+
+    assert done.returncode == 1
+    assert reason in done.stderr
