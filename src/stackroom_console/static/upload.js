@@ -127,9 +127,12 @@
           this.told.textContent = `${Math.floor(this.bar.value)} % of ${(this.file.size / 1048576).toFixed(1)} MB`;
         });
         request.addEventListener("load", () => {
-          const isThere = request.status >= 200 && request.status < 300;
+          if (request.status >= 200 && request.status < 300) {
+            resolve(null);
+            return;
+          }
           const why = request.responseXML?.querySelector("Message")?.textContent ?? "";
-          resolve(isThere ? null : `The store didn't take the file (status ${request.status}). ${why}`.trim());
+          resolve(`The store didn't take the file (status ${request.status}). ${why}`.trim());
         });
         request.addEventListener("error", () => resolve("The connection to the store broke."));
         request.addEventListener("abort", () => resolve("The upload was broken off."));
