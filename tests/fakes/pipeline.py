@@ -519,7 +519,8 @@ class FakeReceipts(Disturbed):
         assert cursor is None, "all are on one page"
         closed = [each for each in self.kept.values() if each.not_found_at is not None]
         proven = [each for each in closed if each.receipt_id not in self.let_go_of]
-        return Page(items=sorted(proven, key=lambda each: str(each.unsearchable_since)))
+        latest = sorted(proven, key=lambda each: str(each.unsearchable_since), reverse=True)
+        return Page(items=latest)
 
     def let_go(self, receipt: Receipt) -> None:
         self.let_go_of.add(receipt.receipt_id)

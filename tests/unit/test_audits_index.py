@@ -112,6 +112,21 @@ def test_what_is_found_after_its_deletion_was_proven_is_removed_once_more(
     assert world.found() == []
 
 
+def test_of_a_file_that_was_deleted_twice_the_last_deletion_is_open_again(
+    world: Reconciled,
+) -> None:
+    deleted_and_proven(world)
+    world.clock.pass_by(60)
+    world.dropped_and_indexed(KEY)
+    world.delete(KEY)
+    removed(world)
+    world.is_searchable(KEY)
+
+    assert world.found() == [(Kind.FOUND_AFTER_DELETION, KEY)]
+
+    assert [each.is_open for each in world.receipts.of_user("alice")] == [True, False]
+
+
 def test_a_deletion_is_looked_at_until_one_look_came_an_hour_later(world: Reconciled) -> None:
     deleted_and_proven(world)
     searches: list[int] = []

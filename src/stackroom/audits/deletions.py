@@ -6,6 +6,9 @@ nothing tells of it may come in after that: so what was proven is looked for onc
 for five documents at a time. One search in five deletions, then, and at most as many again for
 those of the last hour, which the next round looks for, too: the proof itself took no fewer.
 
+The latest proof first: of a file that was deleted twice it is the one that no longer holds, and it
+is the removal's that follows.
+
 Of a catalog that is gone nothing is looked for: its takedown has searched all of it, and what its
 knowledge base lists of it the comparison with the index finds.
 """
@@ -13,7 +16,6 @@ knowledge base lists of it the comparison with the index finds.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import takewhile
 
 from stackroom.audits.discrepancies import Discrepancy, Kind, Step
 from stackroom.audits.mending import Mending
@@ -42,9 +44,9 @@ class DeletionAudit:
 
     def step(self, cursor: str | None) -> Step:
         page = self.receipts.proven(cursor)
-        due = list(takewhile(self._is_due, page.items))
+        due = [each for each in page.items if self._is_due(each)]
         yield from self.mending.apart(f"{len(due)} deleted documents", self._of(due))
-        return page.next if len(due) == len(page.items) else None
+        return page.next
 
     def _is_due(self, receipt: Receipt) -> bool:
         proven = receipt.unsearchable_since

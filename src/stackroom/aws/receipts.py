@@ -10,7 +10,7 @@ Receipts of deletions, in the control table.
     get one               GetItem
     list a user's         Query, newest first
     list what is open     Query live-index: PK live, SK until
-    list what is proven   the same
+    list what is proven   the same, the latest first
 """
 
 import json
@@ -88,6 +88,7 @@ class DynamoReceipts:
                 IndexName=_LIVE_INDEX,
                 KeyConditionExpression="live = :proven",
                 ExpressionAttributeValues=to_item({":proven": _PROVEN}),
+                ScanIndexForward=False,
                 Limit=_PAGE,
                 **start,
             )

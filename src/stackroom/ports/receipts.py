@@ -30,7 +30,7 @@ class OpenReceipts(Protocol):
 
 class ProvenReceipts(Protocol):
     def proven(self, cursor: str | None) -> Page[Receipt]:
-        """Everybody's that a search has closed, the earliest first, until they are let go of."""
+        """Everybody's that a search has closed, the latest first, until they are let go of."""
         ...
 
     def let_go(self, receipt: Receipt) -> None:
