@@ -159,6 +159,10 @@ class Invocations:
         except Refused as refused:
             return refused.response
 
+    def forget(self, id_: str) -> None:
+        if (known := self.runtimes.pop(id_, None)) is not None:
+            known.stop()
+
     async def _answer(self, id_: str, request: Request) -> Response:
         try:
             self.authorizer.check(request.headers)

@@ -46,6 +46,13 @@ class Runtimes:
         response = await self._invocations.answer(asked["id"], Request(scope, receive))
         await response(scope, receive, send)
 
+    def forget(self, id_: str) -> None:
+        """A runtime that is deleted: its process ends, and its log stays, as in AWS."""
+        for kind in ("json", "config"):
+            (folder_in(self._state) / f"{id_}.{kind}").unlink(missing_ok=True)
+        if "_invocations" in self.__dict__:  # somebody has asked
+            self._invocations.forget(id_)
+
     @cached_property
     def _invocations(self) -> "Invocations":
         from stackroom_local.agent_invocations import Invocations  # noqa: PLC0415 - see above
@@ -57,7 +64,7 @@ def folder_in(state: Path) -> Path:
     return state / "runtimes"
 
 
-def install(state: Path) -> None:
+def install(state: Path, runtimes: Runtimes) -> None:
     from ministack.services.cloudformation import provisioners  # noqa: PLC0415 - ministack's alone
 
     folder = folder_in(state)
@@ -76,7 +83,7 @@ def install(state: Path) -> None:
         return put(f"{properties['AgentRuntimeName']}-{secrets.token_hex(5)}", properties)
 
     def delete(physical_id: str, _properties: dict[str, Any]) -> None:
-        (folder / f"{physical_id}.json").unlink(missing_ok=True)
+        runtimes.forget(physical_id)
 
     provisioners._RESOURCE_HANDLERS[TYPE] = {
         "create": create,

@@ -148,6 +148,6 @@ if __name__ == "__main__":
         fair_queues,
     ):
         each.install()
-    agent_runtimes.install(state)
+    agent_runtimes.install(state, with_agents)
     embedded_metrics.follow(state / "gateway" / "logs")
     app.main()

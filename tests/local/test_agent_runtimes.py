@@ -6,7 +6,9 @@ import struct
 import threading
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -99,6 +101,15 @@ def template(model: str, entry: str = "stackroom_interactive_agent.py") -> str:
     return json.dumps({"Resources": made, "Outputs": outputs})
 
 
+def processes_of(runtime_id: str) -> list[Path]:
+    found = []
+    for each in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if f"/{runtime_id}.config\0".encode() in each.read_bytes():
+                found.append(each)
+    return found
+
+
 def test_words_come_while_the_model_writes_for_verified_users_each_with_sessions_of_their_own(
     instance: Instance,
 ) -> None:
@@ -150,7 +161,13 @@ def test_words_come_while_the_model_writes_for_verified_users_each_with_sessions
 
     for each in s3.list_objects_v2(Bucket=made["Bucket"])["Contents"]:
         s3.delete_object(Bucket=made["Bucket"], Key=each["Key"])
+    assert processes_of(made["Id"]) != []
     aws.delete_stack(StackName="talk")
+    aws.get_waiter("stack_delete_complete").wait(StackName="talk")
+    assert processes_of(made["Id"]) == []
+    assert [*instance.state_dir.glob(f"runtimes/{made['Id']}.*")] == [
+        instance.state_dir / "runtimes" / f"{made['Id']}.log"
+    ]
     model.shutdown()
     model.server_close()
 
