@@ -39,7 +39,9 @@ class Runtimes:
         self._issuer_url = issuer_url
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        asked = _INVOKED.fullmatch(scope["path"]) if scope["type"] == "http" else None
+        asked = None
+        if scope["type"] == "http" and scope["method"] == "POST":  # a PUT may be of an object
+            asked = _INVOKED.fullmatch(scope["path"])
         if asked is None:
             await self._app(scope, receive, send)
             return

@@ -1,5 +1,6 @@
 """An InteractiveAgent behind the stand-in of AgentCore Runtime, with a model that waits."""
 
+import asyncio
 import itertools
 import json
 import struct
@@ -14,8 +15,9 @@ from typing import Any
 import httpx
 import pytest
 from botocore.exceptions import WaiterError
+from starlette.responses import PlainTextResponse
 
-from stackroom_local.agent_runtimes import TYPE
+from stackroom_local.agent_runtimes import TYPE, Runtimes
 from stackroom_local.cli.asking import issuer_of
 from stackroom_local.state import Instance
 
@@ -170,6 +172,16 @@ def test_words_come_while_the_model_writes_for_verified_users_each_with_sessions
     ]
     model.shutdown()
     model.server_close()
+
+
+def test_an_object_of_a_bucket_by_the_name_of_the_path_is_no_question(tmp_path: Path) -> None:
+    runtimes = Runtimes(PlainTextResponse("stored"), tmp_path, "http://nobody.invalid")
+
+    async def put() -> httpx.Response:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(runtimes)) as client:
+            return await client.put("http://127.0.0.1/runtimes/alice/invocations", content=b"x")
+
+    assert asyncio.run(put()).text == "stored"
 
 
 def test_a_runtime_of_another_program_is_refused_by_name(instance: Instance) -> None:
