@@ -127,6 +127,23 @@ def test_of_a_file_that_was_deleted_twice_the_last_deletion_is_open_again(
     assert [each.is_open for each in world.receipts.of_user("alice")] == [True, False]
 
 
+def test_a_receipt_that_could_not_be_opened_again_tells_what_was_found_all_the_same(
+    world: Reconciled,
+) -> None:
+    deleted_and_proven(world)
+    world.is_searchable(KEY)
+    world.receipts.fails("reopen", ConnectionError(), times=1)
+
+    world.found()
+    world.found_between()
+    removed(world)
+    [receipt] = world.receipts.of_user("alice")
+
+    assert receipt.found_again_at is not None
+    assert receipt.unsearchable_since is not None
+    assert receipt.unsearchable_since > receipt.found_again_at
+
+
 def test_a_deletion_is_looked_at_until_one_look_came_an_hour_later(world: Reconciled) -> None:
     deleted_and_proven(world)
     searches: list[int] = []

@@ -19,6 +19,10 @@ class Receipts(Protocol):
         """The newest first."""
         ...
 
+    def reopen(self, receipt: Receipt, *, at: datetime) -> None:
+        """Its document was found at that moment. Raises RecordChanged if it isn't as it was."""
+        ...
+
 
 class OpenReceipts(Protocol):
     def open_ones(self, *, limit: int) -> list[Receipt]:
@@ -28,15 +32,11 @@ class OpenReceipts(Protocol):
         ...
 
 
-class ProvenReceipts(Protocol):
+class ProvenReceipts(Receipts, Protocol):
     def proven(self, cursor: str | None) -> Page[Receipt]:
         """Everybody's that a search has closed, the latest first, until they are let go of."""
         ...
 
     def let_go(self, receipt: Receipt) -> None:
         """It has been looked at for the last time."""
-        ...
-
-    def reopen(self, receipt: Receipt, *, at: datetime) -> None:
-        """Its document was found at that moment. Raises RecordChanged if it isn't as it was."""
         ...

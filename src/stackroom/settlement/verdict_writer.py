@@ -6,7 +6,7 @@ from datetime import datetime
 
 from stackroom.clock import utc_now
 from stackroom.errors import RecordChanged
-from stackroom.model import UNEXPLAINED_FAILURE, Catalog, Document, DocumentStatus
+from stackroom.model import UNEXPLAINED_FAILURE, Catalog, Document, DocumentStatus, Receipt
 from stackroom.ports.documents import Documents
 from stackroom.ports.inspection import InspectionResults
 from stackroom.ports.receipts import Receipts
@@ -94,10 +94,19 @@ class VerdictWriter:
         if document.receipt_id is None:
             return
         receipt = self.receipts.get(catalog.user_id, document.receipt_id)
+        if receipt is not None and _is_of_another_removal(receipt, document):
+            # Found again by a reconciler that died before it could say so.
+            self.receipts.reopen(receipt, at=document.uploaded_at)
+            receipt = self.receipts.get(catalog.user_id, document.receipt_id)
         if receipt is not None and receipt.is_open:
             told = {"not_found_at": at, "unsearchable_since": at}
             done = receipt.model_copy(update={**told, "waited_until": document.unseen_until})
             self.receipts.keep(done)
+
+
+def _is_of_another_removal(receipt: Receipt, document: Document) -> bool:
+    proven = receipt.unsearchable_since
+    return proven is not None and proven < document.uploaded_at
 
 
 def _settled(document: Document, verdict: Verdict) -> Settled:
