@@ -20,8 +20,11 @@ from stackroom_local.simulator.sidecars import SUFFIX
 
 _INSUFFICIENT_STORAGE = 507  # RFC 4918; botocore doesn't try it again
 _CODE = "InsufficientStorage"
-# Beginnings of operations of DynamoDB and SQS that add to what ministack has in memory.
-_ADDING = ("BatchWrite", "Put", "Send", "Transact", "Update")
+# Beginnings of operations that add to the tables and queues that ministack has in memory.
+_ADDING = (
+    *(f"DynamoDB_20120810.{each}" for each in ("BatchWrite", "Put", "TransactWrite", "Update")),
+    "AmazonSQS.Send",
+)
 
 _unwritten: ContextVar[list[str]] = ContextVar("_unwritten")  # in the request at hand
 
@@ -114,7 +117,7 @@ class RoomGuard:
 
 def _operation(headers: Headers) -> str:
     """Of a protocol that names it, as DynamoDB's and SQS's do: `DynamoDB_20120810.PutItem`."""
-    return headers.get("x-amz-target", "").rpartition(".")[2]
+    return headers.get("x-amz-target", "")
 
 
 def _refusal(message: str, headers: Headers) -> Response:

@@ -116,13 +116,23 @@ def test_what_could_not_be_written_is_not_acknowledged(
     assert refused.headers["access-control-allow-origin"] == page["origin"], "the page tells it"
 
 
-@pytest.mark.parametrize(("operation", "grows"), [("PutItem", True), ("Query", False)])
+@pytest.mark.parametrize(
+    ("operation", "grows"),
+    [
+        ("DynamoDB_20120810.PutItem", True),
+        ("AmazonSQS.SendMessageBatch", True),
+        ("DynamoDB_20120810.Query", False),
+        ("DynamoDB_20120810.TransactGetItems", False),
+        ("AWSStepFunctions.SendTaskSuccess", False),
+        ("AWSEvents.PutEvents", False),
+    ],
+)
 def test_tables_and_queues_grow_no_further_than_what_a_stop_can_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, operation: str, *, grows: bool
 ) -> None:
     free(monkeypatch, 0)
     guarded = RoomGuard(PlainTextResponse("served"), tmp_path, kept=80, reserved=100)
-    headers = {**TABLES, "x-amz-target": f"DynamoDB_20120810.{operation}"}
+    headers = {**TABLES, "x-amz-target": operation}
 
     first, second = (asked(guarded, "POST", "/", headers, bytes(15)) for _ in range(2))
 
