@@ -128,6 +128,28 @@ def test_it_finds_what_the_tokens_groups_may_see_whatever_the_question_claims(ta
     assert "For board." not in text
 
 
+def test_what_a_tool_found_is_not_remembered_for_when_it_may_be_seen_no_more(talk: Talk) -> None:
+    law = {**LAWS, "enableAcl": True, "aclMetadataField": "allowed_groups"}
+    talk.world.set(KNOWLEDGE_BASES_CONFIG=configured(law))
+    talk.world.knowledge_bases.hold(law, "For hr.", allowed_groups=["hr"])
+
+    def play(asked: Asked) -> Said:
+        return "Found." if asked.turn else Call("retrieve_from_knowledge_base", {"query": "x"})
+
+    talk.world.plays(PlayedModel(play=play))
+
+    talk.told("Look", "hr")
+    talk.world.plays(PlayedModel(play=lambda _: "Four."))
+    talk.told("How many?")
+    told = talk.world.model.asked[-1].messages
+
+    assert [[each["role"], each["content"]] for each in told][:3] == [
+        ["user", [{"text": "Look"}]],
+        ["assistant", [{"text": "Found."}]],
+        ["user", [{"text": "How many?"}]],
+    ]
+
+
 def test_a_turn_that_failed_is_told_and_not_remembered(talk: Talk) -> None:
     broken = ProtocolError("it broke off")
     said: list[Said] = ["One.", ModelThrottledException("slow"), broken, "Two."]

@@ -9,13 +9,13 @@ from typing import Any
 
 from strands import Agent
 from strands.models import Model
-from strands.types.session import decode_bytes_values, encode_bytes_values
+from strands.types.content import ContentBlock, Message
 
 from stackroom.aws.agent_sessions import AgentSessions
 from stackroom.errors import AgentUnfinished
 from stackroom.identity import Caller
 from stackroom_agents.batch.bounds import TURNS, ToolCalls
-from stackroom_agents.batch.turns import raise_anew, text_of
+from stackroom_agents.batch.turns import raise_anew, text_of, texts
 from stackroom_agents.identity import GROUPS, SESSION_ID, USER_ID
 
 SECONDS = 600  # of a turn, as a batch agent's function has
@@ -43,7 +43,7 @@ class Conversation:
                 agent = await self._agent(caller, session_id, calls)
                 async for piece in self._said(agent, question, caller, calls):
                     yield piece
-                kept = json.dumps(encode_bytes_values(agent.messages)).encode()
+                kept = json.dumps(_said_in(agent.messages)).encode()
                 await asyncio.to_thread(self.sessions.write, caller.user_id, session_id, kept)
         except TimeoutError:
             raise AgentUnfinished(f"it had {SECONDS} seconds, and has no more") from None
@@ -54,7 +54,7 @@ class Conversation:
         kept = await asyncio.to_thread(self.sessions.read, caller.user_id, session_id)
         return Agent(
             model=self.model,
-            messages=decode_bytes_values(json.loads(kept)) if kept else [],
+            messages=json.loads(kept) if kept else [],
             system_prompt=self.system_prompt,
             tools=list(self.tools),
             callback_handler=None,  # the default prints what the model says
@@ -83,3 +83,18 @@ class Conversation:
                     text_of(event["result"], calls)
         except Exception as error:
             raise_anew(error)
+
+
+def _said_in(messages: Sequence[Message]) -> list[Message]:
+    """
+    Questions and answers, and nothing that a tool returned: what may be found is asked anew in each
+    turn, for by then a document may be gone, or no longer be for this user.
+    """
+    said: list[Message] = []
+    for each in messages:
+        told: list[ContentBlock] = [{"text": text} for text in texts(each) if text.strip()]
+        if said and said[-1]["role"] == each["role"]:  # a tool was called between
+            said[-1]["content"].extend(told)
+        elif told:
+            said.append({"role": each["role"], "content": told})
+    return said
