@@ -178,7 +178,11 @@ class Invocations:
             headers=runtime.headers(request, session),
             content=await request.body(),
         )
-        answer = await self.client.send(asked, stream=True)
+        try:
+            answer = await self.client.send(asked, stream=True)
+        except httpx.TransportError as error:  # it died over the question, or before it
+            problem = f"the agent broke off, see {self.folder}/{id_}.log"
+            raise Refused(424, problem) from error
 
         async def passed_on() -> AsyncIterator[bytes]:
             try:
@@ -193,7 +197,7 @@ class Invocations:
     def _runtime(self, id_: str) -> Runtime:
         try:
             properties = json.loads((self.folder / f"{id_}.json").read_bytes())
-        except FileNotFoundError:
+        except OSError:  # there is none, or none could be called so
             raise Refused(404, f"no agent runtime {id_!r}") from None
         known = self.runtimes.get(id_)
         if known is None or known.properties != properties:  # it was deployed anew

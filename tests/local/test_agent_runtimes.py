@@ -17,8 +17,10 @@ import pytest
 from botocore.exceptions import WaiterError
 from starlette.responses import PlainTextResponse
 
-from stackroom_local.agent_runtimes import TYPE, Runtimes
+from stackroom_local.agent_invocations import Runtime
+from stackroom_local.agent_runtimes import TYPE, Runtimes, folder_in
 from stackroom_local.cli.asking import issuer_of
+from stackroom_local.gateway.issuer import Issuer
 from stackroom_local.state import Instance
 
 PIECES = ("Every ", "forty minutes.")
@@ -182,6 +184,33 @@ def test_an_object_of_a_bucket_by_the_name_of_the_path_is_no_question(tmp_path: 
             return await client.put("http://127.0.0.1/runtimes/alice/invocations", content=b"x")
 
     assert asyncio.run(put()).text == "stored"
+
+
+@pytest.mark.processes
+def test_an_agent_that_is_gone_or_was_never_there_is_told_in_the_runtimes_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = "http://issuer.invalid"
+    folder_in(tmp_path).mkdir()
+    (folder_in(tmp_path) / "died-1.json").write_text("{}")
+    token = Issuer.open(tmp_path / "gateway", url=url).mint("alice")
+
+    async def nobodys(_runtime: Runtime) -> str:
+        return "http://127.0.0.1:9"  # discard, which nobody serves
+
+    monkeypatch.setattr(Runtime, "address", nobodys)
+
+    async def asked() -> list[httpx.Response]:
+        transport = httpx.ASGITransport(Runtimes(PlainTextResponse(""), tmp_path, url))
+        told = {"Authorization": f"Bearer {token}"}
+        async with httpx.AsyncClient(transport=transport, headers=told) as client:
+            urls = [f"http://h/runtimes/{id_}/invocations" for id_ in ("died-1", "x" * 300)]
+            return [await client.post(each, json={"prompt": "?"}) for each in urls]
+
+    died, never = asyncio.run(asked())
+
+    assert (died.status_code, never.status_code) == (424, 404)
+    assert "died-1.log" in died.json()["message"]
 
 
 def test_a_runtime_of_another_program_is_refused_by_name(instance: Instance) -> None:
