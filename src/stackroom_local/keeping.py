@@ -67,9 +67,10 @@ class Keeping:
 
         def save(services: Any) -> None:
             self._reserve.unlink(missing_ok=True)
-            save_all(dict(sorted(services.items(), key=lambda each: each[0] in _HISTORIES)))
+            save_all({name: each for name, each in services.items() if name not in _HISTORIES})
             if not failed:
                 self._unsaved.unlink(missing_ok=True)
+            save_all({name: each for name, each in services.items() if name in _HISTORIES})
 
         persistence.logger.error = note
         app.save_all = save

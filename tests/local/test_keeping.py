@@ -45,6 +45,14 @@ def test_what_could_not_be_written_is_not_said_to_be_kept(kept: Keeping, tmp_pat
     assert not kept.is_done
 
 
+def test_a_history_that_could_not_be_written_is_nothing_lost(kept: Keeping, tmp_path: Path) -> None:
+    (tmp_path / "ministack" / "cloudwatch_logs.json.tmp").mkdir(parents=True)
+
+    app.save_all({"sqs": lambda: {"queues": {}}, "cloudwatch_logs": lambda: {"groups": {}}})
+
+    assert kept.is_done
+
+
 def test_what_grows_with_every_call_is_written_last(kept: Keeping) -> None:
     """Where the room that is kept is not enough for all, tables and queues are there."""
     asked = list[str]()
