@@ -33,7 +33,9 @@ class Log(io.FileIO):
 
 
 if __name__ == "__main__":
-    log = io.TextIOWrapper(Log(1, "w", closefd=False), "utf-8", write_through=True)
+    log = io.TextIOWrapper(
+        Log(1, "w", closefd=False), "utf-8", errors="backslashreplace", write_through=True
+    )
     sys.stdout = sys.stderr = log
     threading.Thread(target=_exit_with_parent, daemon=True).start()
     record_if_asked()
