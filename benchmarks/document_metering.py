@@ -11,7 +11,7 @@ from math import ceil
 from benchmarks.metering import Metered
 from benchmarks.simulated_time.bill import LOG_LINE
 from stackroom.aws.document_plans import MOST_DOCUMENTS
-from stackroom.counting import Counts, booked, counts_of, uncounted
+from stackroom.catalog_counts import Counts, booked, counts_of, uncounted
 from stackroom.model import Document, DocumentStatus
 
 _PLAIN = 0.012  # seconds

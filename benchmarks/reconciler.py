@@ -30,12 +30,12 @@ from benchmarks.reconciling.ports import (
 )
 from benchmarks.reconciling.shelves import Planted, Shelves
 from benchmarks.serving import verdict
-from stackroom.audits.auditors import Auditors
-from stackroom.audits.discrepancies import Kind
-from stackroom.audits.mending import Mending
-from stackroom.audits.pace import Pace
-from stackroom.audits.reconciliation import Reconciliation
-from stackroom.audits.rounds import Rounds
+from stackroom.reconciler.auditors import Auditors
+from stackroom.reconciler.discrepancies import Kind
+from stackroom.reconciler.mending import Mending
+from stackroom.reconciler.pace import Pace
+from stackroom.reconciler.reconciliation import Reconciliation
+from stackroom.reconciler.rounds import Rounds
 from stackroom.uploads.reconcile import Uploads
 from tests.fakes.clock import FakeClock
 from tests.fakes.inspection import FakeInspectionRequests
@@ -69,7 +69,7 @@ def reconciliation(
         inventory=made_up,
         catalogs=catalogs,
         documents=documents,
-        books=made_up,
+        document_lists=made_up,
         bucket=bucket,
         leases=pipeline.leases,
         executions=pipeline.executions,
@@ -77,7 +77,7 @@ def reconciliation(
         requests=pipeline.requests,
         inspections=FakeInspectionRequests(),
         worklists=pipeline.worklists,
-        succession=pipeline.succession,
+        restart=pipeline.restart,
         mending=Mending(
             uploads=uploads,
             documents=documents,

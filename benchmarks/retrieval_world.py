@@ -19,13 +19,13 @@ from stackroom.errors import RetrievalError, Throttled
 from stackroom.identity import Caller
 from stackroom.keys import document_id_of
 from stackroom.model import Catalog
+from stackroom.ports.rate_ledger import Turns
 from stackroom.ports.retrieval import KnowledgeBase
-from stackroom.ports.turns import Turns
 from stackroom.retrieval.arguments import RetrieveArguments
 from stackroom.retrieval.coalescing import Coalesced
-from stackroom.retrieval.pacing import Clocks, Paced, TurnTaking
+from stackroom.retrieval.fair_shares import Rate
+from stackroom.retrieval.rate_limiter import Clocks, Paced, TurnTaking
 from stackroom.retrieval.search import Retrieval
-from stackroom.retrieval.turns import Rate
 from tests.fakes.knowledge_base import AllStaying
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps

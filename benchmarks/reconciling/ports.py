@@ -9,8 +9,8 @@ from itertools import islice
 
 from benchmarks.reconciling.shelves import LONG_AGO, OF_A_CATALOG, SHARED, Shelves
 from stackroom.model import Catalog, DataSource, Document
-from stackroom.ports.books import ListingItem
 from stackroom.ports.bucket import StoredObject, StoredSidecar
+from stackroom.ports.document_lists import ListingItem
 from stackroom.ports.documents import DocumentPage
 from stackroom.ports.ingestion import DocumentDetail
 from stackroom.ports.inventory import KnownSource, ListedDocument, ListedObject, Page

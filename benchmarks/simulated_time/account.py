@@ -165,8 +165,8 @@ class Account:
 
     def beside(self, actions: Sequence[Callable[[], T]]) -> list[T]:
         """
-        As `stackroom.beside.in_threads`, in tasks of one function. They take as long as the slowest
-        of them, also if that has only read and owes its time.
+        As `stackroom.concurrency.in_threads`, in tasks of one function. They take as long as the
+        slowest of them, also if that has only read and owes its time.
         """
         if len(actions) < 2:
             return [action() for action in actions]

@@ -31,14 +31,14 @@ from pydantic import AwareDatetime, BaseModel, Field
 
 from functions.observability import NAMESPACE, logger_for, metrics_for
 from functions.reconciler.search_indexes import report_search_indexes
-from stackroom.audits.discrepancies import Discrepancy, Kind
-from stackroom.audits.pace import ACCOUNT_A_SECOND, DEFAULT_A_SECOND
-from stackroom.audits.reconciliation import Reconciliation
-from stackroom.audits.rounds import HeldBookmark, Rounds
 from stackroom.aws.reconciliation import reconciliation_of
 from stackroom.aws.session import client
 from stackroom.aws.settings import Pool, Settings
 from stackroom.aws.use_cases import UseCases
+from stackroom.reconciler.discrepancies import Discrepancy, Kind
+from stackroom.reconciler.pace import ACCOUNT_A_SECOND, DEFAULT_A_SECOND
+from stackroom.reconciler.reconciliation import Reconciliation
+from stackroom.reconciler.rounds import HeldBookmark, Rounds
 
 logger = logger_for("reconciler")
 metrics = metrics_for("reconciler")

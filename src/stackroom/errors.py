@@ -440,3 +440,14 @@ class Throttled(RetrievalError):
 
 def told_seconds(count: int) -> str:
     return f"{count} second" + ("s" if count != 1 else "")
+
+
+def is_everybodys(error: Exception) -> bool:
+    """
+    Whether the next item would meet it, too.
+
+    A loop over many keys, catalogs, records or data sources goes on after an error that is its
+    item's, and tells it with the item's name. What no item can do without ends the loop: the
+    stores, and our right to use them. docs/decisions/0011 says why the line is drawn here.
+    """
+    return isinstance(error, StoreUnavailable | ServiceRefused)

@@ -75,7 +75,7 @@ class Catalog(Record):
     description: str = ""
     s3_prefix: str
     status: CatalogStatus = CatalogStatus.READY
-    # Counted with each write of a document (stackroom.counting).
+    # Counted with each write of a document (stackroom.catalog_counts).
     document_count: NonNegativeInt = 0
     total_bytes: NonNegativeInt = 0
     failed_count: NonNegativeInt = 0

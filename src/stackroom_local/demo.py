@@ -20,11 +20,11 @@ from rich.markup import escape
 
 from stackroom.model import DocumentStatus
 from stackroom_local import agent_scene
-from stackroom_local.calling import command
 from stackroom_local.cli.answers import DemoAnswer
 from stackroom_local.cli.asking import print_passages, search
 from stackroom_local.cli.console import Console, Output, stopwatch
 from stackroom_local.cli.documents import put, settle
+from stackroom_local.command_line import command
 from stackroom_local.dropping import Dropped, File, NotDropped, find
 from stackroom_local.ports import Ports
 from stackroom_local.problems import DemoFailed

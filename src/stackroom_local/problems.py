@@ -23,7 +23,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from stackroom.errors import StackroomError
-from stackroom_local.calling import command
+from stackroom_local.command_line import command
 
 
 class LocalModeError(StackroomError):

@@ -8,10 +8,10 @@ queue's visibility timeout has passed, as on AWS. The same file put again change
 from collections.abc import Iterable, Iterator
 from textwrap import indent
 
-from stackroom.audits.comparison import has_the_same_content
 from stackroom.keys import is_folder_marker, is_ours
 from stackroom.model import Document
 from stackroom.ports.inventory import Inventory, ListedObject
+from stackroom.reconciler.comparison import has_the_same_content
 
 _SHOWN = 20
 

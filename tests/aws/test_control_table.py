@@ -13,15 +13,15 @@ from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.aws.inspections import DynamoInspections
 from stackroom.aws.items import from_item, instant, to_item
 from stackroom.aws.leases import DynamoLeases
+from stackroom.aws.rate_ledger import DynamoTurnBook
 from stackroom.aws.receipts import DynamoReceipts
 from stackroom.aws.selections import DynamoSelections
-from stackroom.aws.turns import DynamoTurnBook
 from stackroom.aws.worklists import DynamoWorklists
 from stackroom.errors import RecordChanged, ServiceRefused, StoreUnavailable
 from stackroom.model import Receipt
 from stackroom.ports.admission import Grant, Ledger, Mode, Rate, Waiter
+from stackroom.ports.rate_ledger import Share, Turns
 from stackroom.ports.runs import Lease
-from stackroom.ports.turns import Share, Turns
 from stackroom.runs.leases import Runs
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeExecutions

@@ -14,8 +14,8 @@ from stackroom.deadlines import Deadline
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
 from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Has
 from stackroom.identity import Caller
-from stackroom.narrowing import conditions
 from stackroom.ports.retrieval import Passage, Search
+from stackroom.search_filter_argument import conditions
 from stackroom.tenancy import Member, Tenant
 
 SERVICE = "bedrock-agent-runtime"  # of the fixture `client`

@@ -37,7 +37,7 @@ from stackroom.capacity import CAPACITIES
 from stackroom.model import PoolMember
 from stackroom.retrieval.answers import Answering
 from stackroom.retrieval.coalescing import Coalesced
-from stackroom.retrieval.pacing import Paced, TurnTaking
+from stackroom.retrieval.rate_limiter import Paced, TurnTaking
 from stackroom.retrieval.reranking import Reranked
 from stackroom.retrieval.store_answers import StoreAnswering
 from stackroom_local.product import StoreSettings

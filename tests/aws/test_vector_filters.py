@@ -8,7 +8,7 @@ from stackroom.aws.vector_filters import MOST_CONSTRAINTS, constraints_of, is_li
 from stackroom.errors import SearchRefused
 from stackroom.filters import AllOf, Compares, Comparison, Filter, Has, Lists, any_of
 from stackroom.identity import Caller
-from stackroom.narrowing import conditions
+from stackroom.search_filter_argument import conditions
 from stackroom.tenancy import Member, Tenant
 
 

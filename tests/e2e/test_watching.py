@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from stackroom.model import Document, DocumentStatus
-from stackroom_local.following import Following
+from stackroom_local.changed_records import Following
 from stackroom_local.state import Instance
 from tests.e2e.people import Person
 from tests.local.running import stackroom

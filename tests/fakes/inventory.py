@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from stackroom.keys import SIDECAR_SUFFIX
 from stackroom.model import Catalog, DataSource, DataSourceType, Document, PoolMember
-from stackroom.ports.books import ListingItem
+from stackroom.ports.document_lists import ListingItem
 from stackroom.ports.inventory import KnownSource, ListedDocument, ListedObject, Page
 from tests.fakes.bedrock import BUCKET, FakeBedrock
 from tests.fakes.disturbed import Disturbed

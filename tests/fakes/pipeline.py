@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from stackroom.counting import (
+from stackroom.catalog_counts import (
     Counts,
     awaits_indexing,
     booked,

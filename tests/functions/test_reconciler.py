@@ -74,7 +74,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stackroom.audits.mending.Mending.is_settled", lambda *_: True)
+    monkeypatch.setattr("stackroom.reconciler.mending.Mending.is_settled", lambda *_: True)
 
 
 @pytest.fixture
@@ -259,7 +259,8 @@ def test_every_look_tells_which_indexes_can_be_searched_by_words(
     arn = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors/index/passages"
     member = {"knowledge_base_id": "KB", "data_source_id": "DS", "index": arn}
     monkeypatch.setenv("KB_POOL", json.dumps([member]))
-    monkeypatch.setattr("stackroom.audits.reconciliation.Reconciliation.go_on", lambda *_, **__: [])
+    go_on = "stackroom.reconciler.reconciliation.Reconciliation.go_on"
+    monkeypatch.setattr(go_on, lambda *_, **__: [])
 
     def answer(operation: Any, asked: dict[str, Any]) -> dict[str, Any]:
         assert (operation.name, asked) == ("GetIndex", {"indexArn": arn})

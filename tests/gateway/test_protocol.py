@@ -13,7 +13,7 @@ from stackroom.catalog_tools.arguments import MAX_CONTENT_BYTES
 from stackroom_local.gateway.__main__ import main
 from stackroom_local.gateway.configuration import GatewayConfiguration
 from stackroom_local.gateway.issuer import Issuer
-from stackroom_local.patience import PatientProtocol
+from stackroom_local.request_timeouts import PatientProtocol
 from tests.gateway.serving import (
     TOOL,
     RunningGateway,
@@ -183,7 +183,7 @@ def test_what_can_not_be_understood_is_told_in_json_rpc_and_no_process_ends(
 
 
 def test_what_stalls_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """How long is in tests/local/test_patience.py."""
+    """How long is in tests/local/test_request_timeouts.py."""
     served: dict[str, object] = {}
     monkeypatch.setattr("uvicorn.run", lambda _app, **options: served.update(options))
     configuration = tmp_path / "configuration.json"

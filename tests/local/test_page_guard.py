@@ -71,7 +71,7 @@ def test_nobody_resets_or_changes_the_server(path: str) -> None:
 
 @pytest.mark.parametrize("server", ["aws_endpoint", "simulator_endpoint"])
 def test_it_stands_before_all_that_a_server_answers(instance: Instance, server: str) -> None:
-    """The gateway's pages: tests/gateway/test_origins.py; the console's: tests/console."""
+    """The gateway's pages: tests/gateway/test_cors.py; the console's: tests/console."""
     url = f"{getattr(instance, server)}/health"
     foreign = (
         {"origin": "https://evil.example"},

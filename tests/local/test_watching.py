@@ -4,7 +4,7 @@ from io import StringIO
 
 from stackroom.model import Document, DocumentStatus
 from stackroom_local.cli.console import Console
-from stackroom_local.cli.watching import Watch
+from stackroom_local.cli.live_status import Watch
 from stackroom_local.records import CatalogListing
 from tests.local.test_window import a_document, some
 

@@ -11,7 +11,7 @@ from botocore.exceptions import (
     UnauthorizedSSOTokenError,
 )
 
-from stackroom.aws.translation import store_errors
+from stackroom.aws.error_mapping import store_errors
 from stackroom.errors import StackroomError
 from stackroom_local.sites.refusals import sentence
 

@@ -156,7 +156,7 @@ class Pipeline:
         self.requests = use_cases.requests
         self.ingestion = use_cases.run_tasks
         self.polling = use_cases.polling
-        self.succession = use_cases.succession
+        self.restart = use_cases.restart
         self.broken_runs = use_cases.broken_runs
 
     def _deployment(self) -> SimpleNamespace:

@@ -4,14 +4,14 @@ import copy
 from dataclasses import dataclass, field
 from typing import Any
 
-from stackroom.audits.auditors import Auditors
-from stackroom.audits.discrepancies import Discrepancy, Kind
-from stackroom.audits.mending import Mending
-from stackroom.audits.pace import Pace
-from stackroom.audits.patience import Patience
-from stackroom.audits.reconciliation import Reconciliation
-from stackroom.audits.rounds import Rounds
 from stackroom.model import CatalogStatus, DataSource, DataSourceType, Document, PoolMember
+from stackroom.reconciler.auditors import Auditors
+from stackroom.reconciler.discrepancies import Discrepancy, Kind
+from stackroom.reconciler.mending import Mending
+from stackroom.reconciler.pace import Pace
+from stackroom.reconciler.reconciliation import Reconciliation
+from stackroom.reconciler.retries import Patience
+from stackroom.reconciler.rounds import Rounds
 from stackroom.retries import at_once
 from stackroom.runs.worklists import shared_worklist
 from tests.fakes.inspection import FakeInspectionRequests
@@ -50,7 +50,7 @@ class Reconciled(Pipeline):
             inventory=self.inventory,
             catalogs=self.catalogs,
             documents=self.documents,
-            books=FakeBooks(documents=self.documents),
+            document_lists=FakeBooks(documents=self.documents),
             bucket=self.bucket,
             leases=self.leases,
             executions=self.executions,
@@ -58,7 +58,7 @@ class Reconciled(Pipeline):
             requests=self.requests,
             inspections=self.inspections,
             worklists=self.worklists,
-            succession=self.succession,
+            restart=self.restart,
             mending=Mending(
                 uploads=self.uploads,
                 documents=self.documents,

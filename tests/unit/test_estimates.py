@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from stackroom.admission.limits import Limits
+from stackroom.catalog_counts import counts_in
 from stackroom.catalog_tools.of_questions import GET_INDEXING_STATUS
 from stackroom.catalogs.progress import CatalogProgress, Progress
-from stackroom.counting import counts_in
 from stackroom.ingestion.estimates import LISTED, PAGE, CatalogEstimate, DocumentStage
-from stackroom.ingestion.standing import QueuePosition
+from stackroom.ingestion.queue_position import QueuePosition
 from stackroom.model import (
     CatalogStatus,
     DataSource,

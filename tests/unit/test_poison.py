@@ -12,7 +12,6 @@ from datetime import timedelta
 
 import pytest
 
-from stackroom.audits.discrepancies import Kind, Outcome
 from stackroom.errors import (
     DocumentsRefused,
     KnowledgeBaseUnavailable,
@@ -25,6 +24,7 @@ from stackroom.ingestion.work_queue import OpenWork
 from stackroom.keys import unplaced_partition
 from stackroom.model import Document, DocumentStatus
 from stackroom.ports.ingestion import Submission
+from stackroom.reconciler.discrepancies import Kind, Outcome
 from stackroom.runs.progress import RunOutcome
 from stackroom.settlement.verdicts import MAX_ATTEMPTS
 from tests.unit.pipeline import CATALOG, SHARED_WORKLIST, Pipeline, place_of

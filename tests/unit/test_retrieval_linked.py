@@ -16,7 +16,7 @@ from stackroom.identity import Caller
 from stackroom.ports.retrieval import Passage, Retrieved
 from stackroom.retrieval.arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
 from stackroom.retrieval.asking import Replies, ask_all
-from stackroom.retrieval.late import LateQueries
+from stackroom.retrieval.circuit_breaker import LateQueries
 from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom.retrieval.results import Answer
 from stackroom.retrieval.scope import Query, Scope

@@ -16,11 +16,11 @@ from stackroom.errors import (
     Unavailable,
 )
 from stackroom.filters import Has
+from stackroom.ports.rate_ledger import Share, Turns
 from stackroom.ports.retrieval import Retrieved
-from stackroom.ports.turns import Share, Turns
 from stackroom.retrieval.embeddings import asked_by
-from stackroom.retrieval.pacing import PATIENCE, Clocks, Paced, TurnTaking
-from stackroom.retrieval.turns import Rate, digest_of, is_calm, throttled, turn_of
+from stackroom.retrieval.fair_shares import Rate, digest_of, is_calm, throttled, turn_of
+from stackroom.retrieval.rate_limiter import PATIENCE, Clocks, Paced, TurnTaking
 from tests.fakes.turns import FakeTurnBook
 
 RATE = Rate(per_second=20)

@@ -12,9 +12,9 @@ from stackroom.filters import AllOf, AnyOf, Has, Lists
 from stackroom.identity import Caller
 from stackroom.keys import document_id_of
 from stackroom.model import Catalog, DataSourceType
-from stackroom.narrowing import conditions
-from stackroom.origins import Origin
+from stackroom.passage_source import Origin
 from stackroom.ports.retrieval import Passage
+from stackroom.search_filter_argument import conditions
 from stackroom.tenancy import Leftovers, Member, Operator, Tenant, View
 from tests.fakes.knowledge_base import FakeKnowledgeBase, matches
 from tests.records import a_catalog

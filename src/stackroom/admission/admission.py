@@ -17,8 +17,8 @@ from datetime import datetime, timedelta
 from stackroom.admission.dispatch import GRANT, TRIES, Dispatch, grant_of
 from stackroom.admission.limits import PATIENCE, Limits, fair_share
 from stackroom.admission.rates import Did, whole
-from stackroom.beside import Beside, in_threads
 from stackroom.clock import utc_now
+from stackroom.concurrency import Beside, in_threads
 from stackroom.ports.admission import AdmissionBook, Grant, Ledger, Mode, TaskTokens, Waiter
 from stackroom.retries import among_writers, retried
 

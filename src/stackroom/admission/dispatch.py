@@ -14,8 +14,8 @@ from itertools import chain
 from stackroom.admission.limits import Limits
 from stackroom.admission.rates import Did, with_measured
 from stackroom.admission.schedule import Schedule
-from stackroom.beside import Beside, in_threads
-from stackroom.isolation import is_everybodys
+from stackroom.concurrency import Beside, in_threads
+from stackroom.errors import is_everybodys
 from stackroom.ports.admission import AdmissionBook, Grant, Ledger, Mode, TaskTokens, Waiter
 from stackroom.retries import retried
 

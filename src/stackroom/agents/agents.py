@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator, ConfigDict, Field
 
 from stackroom.agent import Agent, AgentTool
-from stackroom.agents.marks import require_seen
+from stackroom.agents.etag import require_seen
 from stackroom.clock import utc_now
 from stackroom.errors import AgentLimitReached, AgentNotFound
 from stackroom.gateway.plain_text import Line, Text

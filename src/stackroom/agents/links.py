@@ -18,7 +18,7 @@ from stackroom.agent import (
 )
 from stackroom.agents.agents import Agents
 from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
-from stackroom.agents.marks import require_seen
+from stackroom.agents.etag import require_seen
 from stackroom.agents.tool_names import (
     ALLOWED,
     is_tool_name,

@@ -14,8 +14,8 @@ from stackroom.agent import Agent
 from stackroom.agent_run import AgentRun, RunState
 from stackroom.agents.asking import Asking
 from stackroom.agents.bounds import MOST_SECONDS, SECONDS_TO_END
-from stackroom.agents.course import Course
 from stackroom.agents.endings import AGENT_GONE, BROKE, reason_of
+from stackroom.agents.run_recorder import Course
 from stackroom.clock import utc_now
 from stackroom.deadlines import Deadline
 from stackroom.errors import RecordChanged, StackroomError

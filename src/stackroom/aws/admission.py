@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import TypeAdapter
 
 from stackroom.aws import writes
+from stackroom.aws.error_mapping import store_errors
 from stackroom.aws.items import Item, from_item, instant, query, readable, to_item
-from stackroom.aws.translation import store_errors
 from stackroom.errors import RecordChanged
 from stackroom.ports.admission import Grant, Ledger, Mode, Waiter
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from stackroom.aws.translation import code_of, store_errors
+from stackroom.aws.error_mapping import code_of, store_errors
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from stackroom.agent import Agent
 from stackroom.aws import writes
+from stackroom.aws.error_mapping import store_errors
 from stackroom.aws.items import Item, from_item, query, to_item
-from stackroom.aws.translation import store_errors
 from stackroom.errors import RecordChanged
 
 if TYPE_CHECKING:

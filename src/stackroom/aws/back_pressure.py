@@ -2,7 +2,7 @@
 
 from botocore.exceptions import ClientError
 
-from stackroom.aws.translation import THROTTLES, code_of, message_of
+from stackroom.aws.error_mapping import THROTTLES, code_of, message_of
 from stackroom.ports.ingestion import Busy
 
 # ConflictException while a job of the knowledge base runs, ServiceQuotaExceededException, and

@@ -9,7 +9,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from stackroom.aws.board_readings import Readings
-from stackroom.aws.translation import code_of
+from stackroom.aws.error_mapping import code_of
 from stackroom.aws.widgets import Widget, board
 from stackroom.errors import FiguresNotRead
 from stackroom.ports.boards import Board, Graph

@@ -8,8 +8,8 @@ Where the reconciliation goes on, and how far its round is: one item each in the
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from stackroom.aws.error_mapping import store_errors
 from stackroom.aws.items import from_item, to_item
-from stackroom.aws.translation import store_errors
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient

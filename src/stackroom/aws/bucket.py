@@ -8,8 +8,8 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from stackroom.aws.error_mapping import code_of, store_errors
 from stackroom.aws.refusals import ABSENT, refusal, refusal_of_reading, why_unreadable
-from stackroom.aws.translation import code_of, store_errors
 from stackroom.errors import ServiceRefused, StoreUnavailable
 from stackroom.keys import SIDECAR_SUFFIX, can_have_sidecar
 from stackroom.ports.bucket import StoredObject, StoredSidecar, Version

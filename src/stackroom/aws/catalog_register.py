@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from stackroom.aws.catalogs import METADATA, DynamoCatalogs, key_of, to_catalog
+from stackroom.aws.error_mapping import store_errors
 from stackroom.aws.items import Item, from_item, get_all, to_item
 from stackroom.aws.transactions import CONDITION_FAILED, reasons_of, transact
-from stackroom.aws.translation import store_errors
 from stackroom.errors import CatalogLimitReached, RecordChanged
 from stackroom.model import Catalog, CatalogStatus
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from stackroom.aws.error_mapping import store_errors
 from stackroom.aws.items import from_item, get_all, query, to_item
-from stackroom.aws.translation import store_errors
 from stackroom.aws.writes import update
-from stackroom.counting import Counts, counts_in, settled_status
+from stackroom.catalog_counts import Counts, counts_in, settled_status
 from stackroom.errors import RecordChanged
 from stackroom.model import Catalog, CatalogStatus, DataSource
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.back_pressure import means_work_under_way
+from stackroom.aws.error_mapping import knowledge_base_errors
 from stackroom.aws.source_configurations import managed_over_prefix, over_prefix, type_in
-from stackroom.aws.translation import knowledge_base_errors
 from stackroom.aws.vector_ingestion import VectorIngestion
 from stackroom.errors import DataSourceBroken, DataSourceLimit, KnowledgeBaseThrottled
 from stackroom.model import DataSource, DataSourceType

@@ -16,18 +16,17 @@ from stackroom.aws import session
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from stackroom.audits.rounds import Rounds
     from stackroom.aws.admission import DynamoAdmissionBook
     from stackroom.aws.agent_runs import DynamoAgentRuns, SqsAgentRunQueue
     from stackroom.aws.agents import DynamoAgents
     from stackroom.aws.boards import CloudWatchBoards
     from stackroom.aws.bookmark import DynamoBookmark
-    from stackroom.aws.books import DynamoBooks
     from stackroom.aws.bucket import S3DocumentBucket
     from stackroom.aws.catalog_register import DynamoCatalogRegister
     from stackroom.aws.catalogs import DynamoCatalogs
     from stackroom.aws.data_sources import BedrockDataSources
     from stackroom.aws.direct_documents import BedrockDirectDocuments
+    from stackroom.aws.document_lists import DynamoDocumentLists
     from stackroom.aws.documents import DynamoDocuments
     from stackroom.aws.executions import StepFunctionsExecutions
     from stackroom.aws.files import S3Files
@@ -49,8 +48,9 @@ if TYPE_CHECKING:
     from stackroom.aws.worklists import DynamoWorklists
     from stackroom.model import PoolMember
     from stackroom.ports.retrieval import KnowledgeBase
+    from stackroom.reconciler.rounds import Rounds
     from stackroom.retrieval.embeddings import CachedEmbeddings, CacheTally
-    from stackroom.retrieval.pacing import TurnTaking
+    from stackroom.retrieval.rate_limiter import TurnTaking
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,10 +94,10 @@ class Deployment:
         return DynamoStayingDocuments(client=self._dynamodb, table=self._catalog_table)
 
     @cached_property
-    def books(self) -> DynamoBooks:
-        from stackroom.aws.books import DynamoBooks
+    def document_lists(self) -> DynamoDocumentLists:
+        from stackroom.aws.document_lists import DynamoDocumentLists
 
-        return DynamoBooks(client=self._dynamodb, table=self._catalog_table)
+        return DynamoDocumentLists(client=self._dynamodb, table=self._catalog_table)
 
     @cached_property
     def receipts(self) -> DynamoReceipts:
@@ -180,8 +180,8 @@ class Deployment:
     @cached_property
     def rounds(self) -> Rounds:
         """Of the reconciler."""
-        from stackroom.audits.rounds import Rounds
         from stackroom.aws.bookmark import ROUND, DynamoBookmark
+        from stackroom.reconciler.rounds import Rounds
 
         kept = DynamoBookmark(client=self._dynamodb, table=self._control_table, name=ROUND)
         return Rounds(kept=kept)
@@ -239,9 +239,9 @@ class Deployment:
 
     def turn_taking(self, operation: str, *, per_second: float) -> TurnTaking:
         """Of a rate that AWS gives; one for all knowledge bases that it is for."""
-        from stackroom.aws.turns import DynamoTurnBook
-        from stackroom.retrieval.pacing import TurnTaking
-        from stackroom.retrieval.turns import Rate
+        from stackroom.aws.rate_ledger import DynamoTurnBook
+        from stackroom.retrieval.fair_shares import Rate
+        from stackroom.retrieval.rate_limiter import TurnTaking
 
         if operation not in self._taking:
             book = DynamoTurnBook(

@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 
 from stackroom.aws.back_pressure import BUSY_CODES, back_pressure
 from stackroom.aws.document_details import MOST_IDENTIFIERS, ids, to_detail
-from stackroom.aws.translation import code_of, knowledge_base_errors, message_of
+from stackroom.aws.error_mapping import code_of, knowledge_base_errors, message_of
 from stackroom.errors import DocumentsRefused
 from stackroom.model import DataSource
 from stackroom.ports.ingestion import NOT_FOUND, Busy, DocumentDetail, Submission

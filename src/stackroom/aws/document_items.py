@@ -21,7 +21,7 @@ from typing import Any
 from stackroom.aws.catalogs import COUNTERS
 from stackroom.aws.items import WRITE_ID, Item, from_item, instant, to_item
 from stackroom.aws.writes import conditional
-from stackroom.counting import Counts, awaits_indexing, counts_of, indexed_last
+from stackroom.catalog_counts import Counts, awaits_indexing, counts_of, indexed_last
 from stackroom.model import CatalogStatus, Counted, Document
 
 DOCUMENT = "DOC#"  # its id follows

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from stackroom.aws.document_items import MOST_ACTIONS, Books, DocumentWrite
-from stackroom.counting import Counts, booked, uncounted
+from stackroom.catalog_counts import Counts, booked, uncounted
 from stackroom.keys import unplaced_partition
 from stackroom.model import Document
 

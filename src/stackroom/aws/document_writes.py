@@ -18,10 +18,10 @@ from botocore.exceptions import ClientError
 from stackroom.aws.catalogs import key_of, to_catalog
 from stackroom.aws.document_items import Books, DocumentWrite, change_of, counting
 from stackroom.aws.document_plans import Shelf, books_of, groups, planned, shelf_of
+from stackroom.aws.error_mapping import store_errors
 from stackroom.aws.items import WRITE_ID, Item, from_item, to_item
 from stackroom.aws.transactions import CONDITION_FAILED, outlasting_conflicts, reasons_of, transact
-from stackroom.aws.translation import store_errors
-from stackroom.counting import Counts, counts_in
+from stackroom.catalog_counts import Counts, counts_in
 from stackroom.errors import StoreUnavailable
 from stackroom.model import CatalogStatus, Document
 

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.document_items import DOCUMENT, FAILED, OPEN, document_key, to_document
 from stackroom.aws.document_writes import DocumentWrites
+from stackroom.aws.error_mapping import store_errors
 from stackroom.aws.items import from_item, get_all, query, to_item
-from stackroom.aws.translation import store_errors
-from stackroom.beside import Beside, in_threads
+from stackroom.concurrency import Beside, in_threads
 from stackroom.errors import RecordChanged
 from stackroom.model import Document, DocumentStatus
 from stackroom.ports.documents import DocumentPage

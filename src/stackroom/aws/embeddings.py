@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stackroom.aws.translation import direct_search_errors, understood
+from stackroom.aws.error_mapping import direct_search_errors, understood
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
 from stackroom.ports.embeddings import Vector
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stackroom.aws.translation import store_errors
+from stackroom.aws.error_mapping import store_errors
 
 if TYPE_CHECKING:
     from types_boto3_stepfunctions.client import SFNClient

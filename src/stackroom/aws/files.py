@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
+from stackroom.aws.error_mapping import code_of, store_errors
 from stackroom.aws.refusals import ABSENT, refusal
-from stackroom.aws.translation import code_of, store_errors
 from stackroom.inspection.inspection import File
 
 if TYPE_CHECKING:

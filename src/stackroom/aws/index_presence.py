@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from stackroom.aws.translation import direct_search_errors, understood
+from stackroom.aws.error_mapping import direct_search_errors, understood
 from stackroom.aws.vector_filters import rendered
 from stackroom.aws.vector_passages import VectorReading
 from stackroom.deadlines import NO_DEADLINE, Deadline

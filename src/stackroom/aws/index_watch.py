@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from stackroom.aws.translation import direct_search_errors, understood
+from stackroom.aws.error_mapping import direct_search_errors, understood
 from stackroom.aws.vector_passages import TEXT
 from stackroom.errors import SearchRefused, Unavailable
 from stackroom.ports.retrieval import Search

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from stackroom.aws.back_pressure import back_pressure
 from stackroom.aws.document_details import MOST_IDENTIFIERS, ids, most_listed, to_detail
-from stackroom.aws.translation import knowledge_base_errors
+from stackroom.aws.error_mapping import knowledge_base_errors
 from stackroom.model import DataSource
 from stackroom.ports.ingestion import Busy, DocumentDetail, Job, JobState
 

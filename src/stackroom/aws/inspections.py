@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from stackroom.aws.error_mapping import store_errors
 from stackroom.aws.items import Item, get_all, to_item
-from stackroom.aws.translation import store_errors
 from stackroom.clock import utc_now
 from stackroom.model import Document
 

@@ -11,9 +11,9 @@ from pydantic import ValidationError
 from stackroom.aws.catalogs import METADATA, USER_INDEX, key_of, to_catalog
 from stackroom.aws.document_details import ids, most_listed, to_detail
 from stackroom.aws.document_items import FAILED, OPEN, to_document
+from stackroom.aws.error_mapping import knowledge_base_errors, store_errors
 from stackroom.aws.items import from_item, get_all, to_item
 from stackroom.aws.source_configurations import prefix_in, type_in
-from stackroom.aws.translation import knowledge_base_errors, store_errors
 from stackroom.model import Catalog, DataSource, Document
 from stackroom.ports.inventory import (
     KnownSource,

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 
-from stackroom.aws.translation import store_errors
+from stackroom.aws.error_mapping import store_errors
 
 logger = logging.getLogger(__name__)
 

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from stackroom.aws.error_mapping import THROTTLES, code_of, understood
 from stackroom.aws.guardrail import Guardrail
 from stackroom.aws.result_locations import OF_MANAGED, OF_VECTOR
 from stackroom.aws.retrieve_filters import both
 from stackroom.aws.retrieve_options import RetrieveOptions
 from stackroom.aws.retrieved_passages import passage_of
-from stackroom.aws.translation import THROTTLES, code_of, understood
 from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import (
     KnowledgeBaseThrottled,

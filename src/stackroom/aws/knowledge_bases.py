@@ -100,7 +100,7 @@ def _retrieve_paced(
     """For who has a control table to take turns by."""
     if not hasattr(deployment.settings, "kb_control_table"):
         return _retrieve(deployment, member, options=options)
-    from stackroom.retrieval.pacing import Paced
+    from stackroom.retrieval.rate_limiter import Paced
 
     taking = deployment.turn_taking("Retrieve", per_second=RETRIEVES)
     if member.is_managed:  # a rate of its own
@@ -116,7 +116,7 @@ def _s3vectors(deployment: Deployment, index: str, *, fallback: KnowledgeBase) -
     from stackroom.aws.vector_index import S3VectorsKnowledgeBase
     from stackroom.aws.vector_passages import VectorReading
     from stackroom.ports.retrieval import Search
-    from stackroom.retrieval.pacing import Paced
+    from stackroom.retrieval.rate_limiter import Paced
 
     client, embeddings = deployment.client("s3vectors"), deployment.embeddings
     guardrail, guard = _guardrail(deployment), None

@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from stackroom.aws.error_mapping import store_errors
 from stackroom.aws.items import from_item, instant, query, readable, to_item
-from stackroom.aws.translation import store_errors
 from stackroom.aws.writes import update
 from stackroom.errors import RunSuperseded
 from stackroom.ports.runs import Lease

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from stackroom.aws.translation import store_errors
+from stackroom.aws.error_mapping import store_errors
 from stackroom.errors import StoreUnavailable
 
 if TYPE_CHECKING:

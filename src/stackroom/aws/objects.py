@@ -5,7 +5,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError, ParamValidationError
 
-from stackroom.aws.translation import code_of, store_errors
+from stackroom.aws.error_mapping import code_of, store_errors
 from stackroom.errors import ObjectRefused, StoreUnavailable
 
 # Of a HEAD there is a status and no code; without s3:ListBucket what isn't there is forbidden, too

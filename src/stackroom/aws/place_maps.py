@@ -13,7 +13,7 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stackroom.aws.translation import store_errors
+from stackroom.aws.error_mapping import store_errors
 from stackroom.inspection.place_map import PlaceMap
 from stackroom.keys import PLACE_MAP_PREFIX
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from stackroom.aws.error_mapping import direct_search_errors
 from stackroom.aws.guardrail import Guardrail
-from stackroom.aws.translation import direct_search_errors
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_runtime.client import BedrockRuntimeClient

@@ -20,8 +20,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from stackroom.aws import writes
+from stackroom.aws.error_mapping import store_errors
 from stackroom.aws.items import Item, from_item, instant, query, to_item
-from stackroom.aws.translation import store_errors
 from stackroom.errors import RecordChanged
 from stackroom.model import Receipt
 from stackroom.ports.inventory import Page

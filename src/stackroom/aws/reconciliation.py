@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from stackroom.audits.auditors import Auditors
-from stackroom.audits.discrepancies import QUIET
-from stackroom.audits.mending import Mending
-from stackroom.audits.pace import DEFAULT_A_SECOND, Pace
-from stackroom.audits.reconciliation import AuditStage, Reconciliation
-from stackroom.audits.rounds import Rounds
 from stackroom.aws.use_cases import UseCases
 from stackroom.ports.inspection import InspectionRequests
 from stackroom.ports.inventory import Bookmark
+from stackroom.reconciler.auditors import Auditors
+from stackroom.reconciler.discrepancies import QUIET
+from stackroom.reconciler.mending import Mending
+from stackroom.reconciler.pace import DEFAULT_A_SECOND, Pace
+from stackroom.reconciler.reconciliation import AuditStage, Reconciliation
+from stackroom.reconciler.rounds import Rounds
 
 
 def reconciliation_of(
@@ -36,7 +36,7 @@ def reconciliation_of(
         inventory=deployment.inventory,
         catalogs=deployment.catalogs,
         documents=deployment.documents,
-        books=deployment.books,
+        document_lists=deployment.document_lists,
         bucket=deployment.bucket,
         leases=deployment.leases,
         executions=deployment.executions,
@@ -44,7 +44,7 @@ def reconciliation_of(
         requests=use_cases.requests,
         inspections=inspections,
         worklists=deployment.worklists,
-        succession=use_cases.succession,
+        restart=use_cases.restart,
         mending=Mending(
             uploads=use_cases.uploads,
             documents=deployment.documents,

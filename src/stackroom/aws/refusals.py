@@ -11,7 +11,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from stackroom.aws.translation import code_of, message_of, store_errors
+from stackroom.aws.error_mapping import code_of, message_of, store_errors
 from stackroom.errors import ObjectRefused, ServiceRefused
 
 ABSENT = frozenset({"404", "NoSuchKey", "NotFound"})

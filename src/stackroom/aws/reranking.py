@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from stackroom.aws.error_mapping import understood
 from stackroom.aws.knowledge_base import search_error
-from stackroom.aws.translation import understood
 from stackroom.errors import KnowledgeBaseUnavailable
 
 if TYPE_CHECKING:

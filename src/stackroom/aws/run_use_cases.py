@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.settings import LimitSettings, SettingMissing
-from stackroom.beside import Beside, in_threads
 from stackroom.clock import utc_now
+from stackroom.concurrency import Beside, in_threads
 from stackroom.model import PerSourceType
 from stackroom.retries import among_writers
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from stackroom.runs.requests import RunRequests
     from stackroom.settlement.broken_runs import BrokenRuns
     from stackroom.settlement.evidence import Investigation
-    from stackroom.settlement.succession import Succession
+    from stackroom.settlement.restart import Restart
     from stackroom.settlement.verdict_writer import VerdictWriter
 
 
@@ -148,15 +148,15 @@ class RunUseCases:
         return BrokenRuns(
             admission=self.admission,
             runs=self.runs,
-            succession=self.succession,
+            restart=self.restart,
             requests=self.requests,
         )
 
     @cached_property
-    def succession(self) -> Succession:
-        from stackroom.settlement.succession import Succession
+    def restart(self) -> Restart:
+        from stackroom.settlement.restart import Restart
 
-        return Succession(
+        return Restart(
             catalogs=self.deployment.catalogs,
             documents=self.deployment.documents,
             runs=self.runs,

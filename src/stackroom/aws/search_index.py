@@ -12,7 +12,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from stackroom.aws.translation import code_of, store_errors
+from stackroom.aws.error_mapping import code_of, store_errors
 from stackroom.aws.vector_passages import TEXT
 from stackroom.errors import SearchIndexBusy, SearchIndexGone
 from stackroom.ports.search_index import IndexState, Readiness

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from stackroom.aws.translation import store_errors
+from stackroom.aws.error_mapping import store_errors
 
 
 def secret_text(client: Any, arn: str) -> str:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from stackroom.aws.error_mapping import store_errors
 from stackroom.aws.items import Item, from_item, to_item
-from stackroom.aws.translation import store_errors
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient

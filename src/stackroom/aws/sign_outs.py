@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from stackroom.aws import writes
+from stackroom.aws.error_mapping import store_errors
 from stackroom.aws.items import Item, from_item, instant, to_item
-from stackroom.aws.translation import store_errors
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from stackroom.aws.error_mapping import store_errors
 from stackroom.aws.items import from_item, to_item
-from stackroom.aws.translation import store_errors
 from stackroom.aws.writes import update
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from botocore.exceptions import ClientError
 
-from stackroom.aws.translation import code_of, store_errors
+from stackroom.aws.error_mapping import code_of, store_errors
 from stackroom.errors import StoreUnavailable
 from stackroom.retries import random_pauses
 

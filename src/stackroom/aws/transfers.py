@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from botocore.exceptions import ClientError
 
-from stackroom.aws.translation import code_of, store_errors
+from stackroom.aws.error_mapping import code_of, store_errors
 from stackroom.ports.transfers import UploadForm
 
 if TYPE_CHECKING:

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from stackroom.aws.error_mapping import direct_search_errors, understood
 from stackroom.aws.index_watch import IndexWatch
-from stackroom.aws.translation import direct_search_errors, understood
 from stackroom.aws.vector_filters import is_listed, rendered
 from stackroom.aws.vector_passages import VectorReading
 from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
 from stackroom.filters import Filter
-from stackroom.origins import is_told
+from stackroom.passage_source import is_told
 from stackroom.ports.embeddings import Embeddings
 from stackroom.ports.retrieval import KnowledgeBase, Passage, Retrieved, Search
 

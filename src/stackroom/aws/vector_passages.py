@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from stackroom.aws.error_mapping import understood
 from stackroom.aws.result_locations import OF_VECTOR, data_source_id_of
 from stackroom.aws.retrieved_passages import page_of
-from stackroom.aws.translation import understood
 from stackroom.ports.retrieval import Passage
 
 # What Bedrock calls the text of a passage and where it is from, in any index that it fills.

@@ -16,8 +16,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from stackroom.aws import writes
+from stackroom.aws.error_mapping import store_errors
 from stackroom.aws.items import query, readable, to_item
-from stackroom.aws.translation import store_errors
 from stackroom.ports.worklists import Entry
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ import secrets
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from stackroom.aws.error_mapping import store_errors
 from stackroom.aws.items import WRITE_ID, Item, from_item, to_item
 from stackroom.aws.transactions import outlasting_conflicts
-from stackroom.aws.translation import store_errors
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from stackroom.catalog_access import in_use, owned
 from stackroom.catalog_tools.arguments import DeleteCatalog, OfDocument
 from stackroom.catalog_tools.definition import CatalogTool, Display, Rendered
 from stackroom.catalog_tools.texts import counted, megabytes, shown, size
 from stackroom.errors import ConfirmationRequired
 from stackroom.identity import Caller
 from stackroom.model import Catalog, Receipt
-from stackroom.ownership import in_use, owned
 
 if TYPE_CHECKING:
     from stackroom.catalog_tools.services import Services

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from stackroom.catalog_access import in_use
 from stackroom.errors import DocumentNotFound
 from stackroom.formats import content_type_of, extension_of
 from stackroom.model import Document
-from stackroom.ownership import in_use
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
 from stackroom.ports.transfers import Transfers

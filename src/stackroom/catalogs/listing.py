@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from stackroom.catalog_access import owned
 from stackroom.clock import utc_now
 from stackroom.model import Catalog, Document
-from stackroom.ownership import owned
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import DocumentPages
 

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from stackroom.catalog_access import owned
+from stackroom.catalog_counts import Counts, counts_in, settled_status
 from stackroom.catalogs.read_ahead import read_ahead
-from stackroom.counting import Counts, counts_in, settled_status
 from stackroom.ingestion.estimates import CatalogEstimate, DocumentEstimate, Estimates, in_words
-from stackroom.ingestion.standing import QueuePosition
+from stackroom.ingestion.queue_position import QueuePosition
 from stackroom.model import Catalog, CatalogStatus, DocumentStatus
-from stackroom.ownership import owned
 from stackroom.ports.catalogs import Catalogs
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from stackroom.ingestion.estimates import LISTED, PAGE, Estimates, fits_a_page
-from stackroom.ingestion.standing import LOOKED_AT
+from stackroom.ingestion.queue_position import LOOKED_AT
 from stackroom.model import Catalog, Document
 from stackroom.ports.admission import Ledger, Mode, Waiter
 from stackroom.ports.documents import DocumentLists, DocumentPage

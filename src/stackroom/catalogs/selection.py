@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from stackroom.catalog_access import in_use
 from stackroom.clock import utc_now
 from stackroom.errors import CatalogDeleting, CatalogNotFound, NoCatalogSelected, NoSession
 from stackroom.identity import Caller
 from stackroom.model import Catalog
-from stackroom.ownership import in_use
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.selections import Selections
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from stackroom.catalog_access import in_use
 from stackroom.catalogs.announcements import Announcements
 from stackroom.catalogs.contents import require_what_its_name_says
 from stackroom.clock import utc_now
@@ -21,7 +22,6 @@ from stackroom.errors import (
 from stackroom.formats import MAX_FILE_BYTES, content_type_of, unsupported
 from stackroom.keys import Location, is_ours, locate, path_problem
 from stackroom.model import Catalog
-from stackroom.ownership import in_use
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import takewhile
 
+from stackroom.catalog_access import owned
 from stackroom.clock import utc_now
 from stackroom.deletions.emptying import SKEW, Emptying
 from stackroom.errors import DocumentNotFound
 from stackroom.model import Catalog, Document, DocumentStatus, Receipt
-from stackroom.ownership import owned
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents

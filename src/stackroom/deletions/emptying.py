@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 
-from stackroom.errors import RecordChanged
-from stackroom.isolation import is_everybodys
+from stackroom.errors import RecordChanged, is_everybodys
 from stackroom.keys import is_ours
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.ports.bucket import DocumentBucket

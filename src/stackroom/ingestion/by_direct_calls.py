@@ -13,14 +13,13 @@ from functools import partial
 
 from stackroom.admission.admission import Admission
 from stackroom.admission.rates import Did
-from stackroom.beside import Beside, in_threads
 from stackroom.clock import utc_now
-from stackroom.errors import KnowledgeBaseThrottled
+from stackroom.concurrency import Beside, in_threads
+from stackroom.errors import KnowledgeBaseThrottled, is_everybodys
 from stackroom.ingestion.direct_calls import DirectCalls
 from stackroom.ingestion.sending import Sending, batches
 from stackroom.ingestion.strategy import Look, Started
 from stackroom.ingestion.work_queue import OpenWork, WorkQueue
-from stackroom.isolation import is_everybodys
 from stackroom.model import Catalog, DataSource, Document, DocumentStatus
 from stackroom.ports.admission import Mode, Waiter
 from stackroom.ports.catalogs import Catalogs

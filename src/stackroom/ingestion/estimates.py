@@ -12,10 +12,10 @@ from datetime import datetime
 from enum import StrEnum
 
 from stackroom.admission.limits import Limits
+from stackroom.catalog_counts import awaits_indexing
 from stackroom.clock import Pace, RealTime, utc_now
-from stackroom.counting import awaits_indexing
 from stackroom.ingestion.durations import longest
-from stackroom.ingestion.standing import QueuePosition, Standing, Standings
+from stackroom.ingestion.queue_position import QueuePosition, Standing, Standings
 from stackroom.model import Catalog, Document, DocumentStatus
 from stackroom.ports.admission import AdmissionReader
 from stackroom.ports.documents import DocumentLists

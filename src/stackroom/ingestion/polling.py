@@ -13,12 +13,11 @@ from functools import partial
 from typing import Any
 
 from stackroom.admission.admission import Admission
-from stackroom.beside import Beside, in_threads
 from stackroom.clock import utc_now
-from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+from stackroom.concurrency import Beside, in_threads
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, is_everybodys
 from stackroom.ingestion.strategy import Look, Strategy
 from stackroom.ingestion.work_queue import name_of
-from stackroom.isolation import is_everybodys
 from stackroom.model import Catalog, Document, PerSourceType, PoolMember
 from stackroom.ports.admission import Mode
 from stackroom.ports.catalogs import Catalogs

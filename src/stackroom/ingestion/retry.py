@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from stackroom.catalog_access import owned
 from stackroom.clock import utc_now
 from stackroom.errors import DocumentNotFound, RecordChanged
 from stackroom.model import CatalogStatus, Document, DocumentStatus
-from stackroom.ownership import owned
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
 from stackroom.runs.requests import RunRequests

@@ -13,11 +13,15 @@ from functools import partial
 
 from stackroom.admission.admission import Admission
 from stackroom.admission.demand import BATCH, is_large, is_to_ingest, text_size
-from stackroom.beside import Beside
-from stackroom.errors import DocumentsRefused, KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+from stackroom.concurrency import Beside
+from stackroom.errors import (
+    DocumentsRefused,
+    KnowledgeBaseThrottled,
+    KnowledgeBaseUnavailable,
+    is_everybodys,
+)
 from stackroom.ingestion.direct_calls import Bound, DirectCalls, round_id_of
 from stackroom.ingestion.work_queue import OpenWork, name_of
-from stackroom.isolation import is_everybodys
 from stackroom.model import Catalog, DataSource, Document
 from stackroom.ports.admission import Grant
 from stackroom.ports.ingestion import Busy

@@ -15,10 +15,9 @@ from functools import partial
 from itertools import islice, takewhile
 
 from stackroom.admission.demand import BATCH, is_large, is_to_ingest
-from stackroom.beside import Beside, in_threads
 from stackroom.clock import utc_now
-from stackroom.errors import RecordChanged
-from stackroom.isolation import is_everybodys
+from stackroom.concurrency import Beside, in_threads
+from stackroom.errors import RecordChanged, is_everybodys
 from stackroom.model import Catalog, CatalogStatus, Document
 from stackroom.ports.catalogs import CatalogRegister
 from stackroom.ports.documents import Documents

@@ -7,7 +7,7 @@ from itertools import pairwise
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.normalised import normalise
 from stackroom.inspection.running_lines import running_lines
-from stackroom.navigation import listed_lines
+from stackroom.toc_detection import listed_lines
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from stackroom.ingestion.estimates import DocumentEstimate, Estimates
-from stackroom.ingestion.standing import QueuePosition
+from stackroom.ingestion.queue_position import QueuePosition
 from stackroom.model import Catalog, Document
 from stackroom.ports.documents import ListedDocuments
 from stackroom.ports.inventory import Inventory

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Protocol
 
-from stackroom.counting import Counts
+from stackroom.catalog_counts import Counts
 from stackroom.model import Catalog, DataSource
 
 

@@ -6,7 +6,7 @@ one catalog that cites them.
 - scope: which knowledge bases to ask, and for what part of what the caller may see
 - asking: asks them in parallel, under the filter of each part
 - coalescing: equal questions under way at once, asked once
-- pacing, turns: who waits, and who is sent away, where more is asked than is taken
+- rate_limiter, fair_shares: who waits, and who is sent away, where more is asked than is taken
 - embeddings: questions' vectors, kept for when they are asked again
 - words: the question's words in what was found
 - fusion: one order of several
@@ -26,7 +26,7 @@ one catalog that cites them.
 - prewarming: asks, for the asking's sake, what nobody asks
 - tool: arguments in, the tool's response out
 
-Imports identity, narrowing, tenancy, ports and the gateway's way of describing a tool. Comes from:
-the gateway (functions/retrieve). Goes to: the agent. Reads catalogs, knowledge bases and place
-maps; writes nothing.
+Imports identity, search_filter_argument, tenancy, ports and the gateway's way of describing a tool.
+Comes from: the gateway (functions/retrieve). Goes to: the agent. Reads catalogs, knowledge bases
+and place maps; writes nothing.
 """

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
-from stackroom import narrowing
+from stackroom import search_filter_argument
 from stackroom.filters import Conditions
 from stackroom.gateway.plain_text import Id, Text
 from stackroom.gateway.strict import by_name
@@ -26,14 +26,14 @@ _SCALARS = [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]
 _LIST = {"type": "array", "items": {"anyOf": _SCALARS}}
 FilterArgument = Annotated[
     Conditions,
-    PlainValidator(narrowing.conditions),
+    PlainValidator(search_filter_argument.conditions),
     BeforeValidator(by_name),
     WithJsonSchema({"type": "object", "additionalProperties": {"anyOf": [*_SCALARS, _LIST]}}),
 ]
 FILTER_FORM = (
-    f"an object of at most {narrowing.MAX_KEYS} keys, all of which must match, each with a text,"
-    f" number or boolean, or a list of at most {narrowing.MAX_VALUES} of them, any of which may"
-    " match. Not user_id, catalog_id or x-amz-bedrock keys."
+    f"an object of at most {search_filter_argument.MAX_KEYS} keys, all of which must match, each"
+    f" with a text, number or boolean, or a list of at most {search_filter_argument.MAX_VALUES} of"
+    " them, any of which may match. Not user_id, catalog_id or x-amz-bedrock keys."
 )
 
 

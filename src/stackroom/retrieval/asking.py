@@ -19,8 +19,8 @@ from stackroom.errors import (
 )
 from stackroom.filters import Conditions
 from stackroom.ports.retrieval import KnowledgeBase, Passage, Search
+from stackroom.retrieval.circuit_breaker import LateQueries
 from stackroom.retrieval.embeddings import asked_by
-from stackroom.retrieval.late import LateQueries
 from stackroom.retrieval.scope import Query, Scope
 from stackroom.tenancy import Member
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from stackroom import tenancy
 from stackroom.formats import extension_of, has_places
-from stackroom.navigation import looks_like_navigation
 from stackroom.ports.retrieval import Passage, Place, PlaceMaps, Places
+from stackroom.toc_detection import looks_like_navigation
 
 logger = logging.getLogger(__name__)
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 
-from stackroom.origins import document_id_in
+from stackroom.passage_source import document_id_in
 from stackroom.ports.retrieval import Passage
 
 CHARACTERS_A_TOKEN = 4

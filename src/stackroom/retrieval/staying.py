@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from stackroom.errors import RetrievalFailed, Unavailable
-from stackroom.origins import document_id_in
+from stackroom.passage_source import document_id_in
 from stackroom.ports.documents import DocumentKey, StayingDocuments
 from stackroom.ports.retrieval import Passage
 from stackroom.retrieval.asking import Replies

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from stackroom.errors import KnowledgeBaseUnavailable, NoResults, RetrievalFailed, Unavailable
 from stackroom.model import Catalog
-from stackroom.origins import document_id_in
+from stackroom.passage_source import document_id_in
 from stackroom.ports.answers import Answers, Generated
 from stackroom.ports.documents import StayingDocuments
 from stackroom.ports.retrieval import KnowledgeBase, Passage, PlaceMaps, Retrieved

@@ -48,7 +48,7 @@ class Runs:
         See to it that a run lists the catalog's work after this moment. Safe to repeat.
 
         A dead run is left to those who look for such, at most five minutes after it expired: they
-        alone count how often runs broke (stackroom.settlement.succession).
+        alone count how often runs broke (stackroom.settlement.restart).
         """
         claimed = self.leases.claim(worklist_id, until=self.now() + _UNSTARTED)
         if claimed is not None:

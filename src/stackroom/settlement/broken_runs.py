@@ -7,7 +7,7 @@ from stackroom.admission.admission import Admission
 from stackroom.ports.runs import Lease
 from stackroom.runs.leases import Runs
 from stackroom.runs.requests import RunRequests
-from stackroom.settlement.succession import SILENT, Succession
+from stackroom.settlement.restart import SILENT, Restart
 from stackroom.settlement.verdicts import Settled
 
 
@@ -24,7 +24,7 @@ class SweepResult:
 class BrokenRuns:
     admission: Admission
     runs: Runs
-    succession: Succession
+    restart: Restart
     requests: RunRequests
 
     def record(self, worklist_id: str, epoch: int, error: str) -> list[Settled]:
@@ -33,7 +33,7 @@ class BrokenRuns:
         if lease is None:
             return []  # another messenger of the same failure was first
         self.admission.leave(worklist_id, epoch)
-        return self.succession.follow(lease, error)
+        return self.restart.follow(lease, error)
 
     def sweep(self, leases: Iterable[Lease], *, were_stopped: bool = False) -> SweepResult:
         """

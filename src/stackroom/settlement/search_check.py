@@ -12,11 +12,11 @@ from functools import partial
 from itertools import islice
 from typing import TypeVar
 
-from stackroom.beside import Beside, in_threads
+from stackroom.concurrency import Beside, in_threads
 from stackroom.filters import Conditions, Has, any_of
 from stackroom.keys import document_id_of
 from stackroom.model import Catalog, Document
-from stackroom.origins import document_id_in, key_of
+from stackroom.passage_source import document_id_in, key_of
 from stackroom.ports.retrieval import KnowledgeBase, Passage
 from stackroom.tenancy import Leftovers, Owners
 

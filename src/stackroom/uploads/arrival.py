@@ -5,7 +5,7 @@ What follows from an object that lies in its catalog: its sidecar, its record, a
 from dataclasses import replace
 from datetime import datetime
 
-from stackroom.counting import is_booked
+from stackroom.catalog_counts import is_booked
 from stackroom.keys import Location, can_have_sidecar
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.ports.bucket import StoredObject

@@ -17,8 +17,8 @@ from datetime import datetime
 from functools import partial
 from typing import TypeVar
 
-from stackroom.beside import Beside, in_threads
 from stackroom.clock import utc_now
+from stackroom.concurrency import Beside, in_threads
 from stackroom.errors import CatalogLimitReached, ObjectRefused, RecordChanged, Unavailable
 from stackroom.keys import (
     Location,

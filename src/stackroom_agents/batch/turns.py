@@ -16,7 +16,7 @@ from strands.types.exceptions import (
     ModelThrottledException,
 )
 
-from stackroom.aws.translation import model_errors
+from stackroom.aws.error_mapping import model_errors
 from stackroom.errors import (
     AgentUnfinished,
     AnswerNotJson,

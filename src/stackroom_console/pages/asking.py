@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 
+from stackroom.catalog_access import in_use
 from stackroom.errors import CatalogEmpty, CatalogNotFound
 from stackroom.model import Catalog
-from stackroom.ownership import in_use
 from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom.retrieval.questions import Found
 from stackroom_console import ids

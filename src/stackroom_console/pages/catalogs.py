@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from starlette.responses import Response
 
+from stackroom.catalog_access import owned
 from stackroom.catalog_tools.of_catalogs import CREATE_CATALOG
 from stackroom.catalogs.listing import CatalogPage
 from stackroom.model import CatalogStatus
-from stackroom.ownership import owned
 from stackroom_console import ids
 from stackroom_console.http_api import FOR_A_STEP
 from stackroom_console.rendering import redirect, render

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from stackroom.catalog_tools.texts import size
 from stackroom_local import synthesis
-from stackroom_local.calling import command
 from stackroom_local.cli.check_results import CheckResult, tell
 from stackroom_local.cli.console import Output
 from stackroom_local.cli.embedding_checkup import embeddings
 from stackroom_local.cli.health import Remedies, health
+from stackroom_local.command_line import command
 from stackroom_local.keeping import SPARE_BYTES
 from stackroom_local.problems import LocalModeError
 from stackroom_local.state import LOOK_SECONDS, Instance, StateDirectory

@@ -13,14 +13,14 @@ from stackroom.catalog_tools.texts import counted
 from stackroom.errors import StoreUnavailable, ValidationError
 from stackroom.keys import NO_USER, Unplaced, locate
 from stackroom.model import Document, DocumentStatus
+from stackroom_local.changed_records import Following
 from stackroom_local.cli.asking import checked
 from stackroom_local.cli.console import Console, Output
 from stackroom_local.cli.foreign import one_line
+from stackroom_local.cli.live_status import Watch
 from stackroom_local.cli.telling import drop_answer, overview, status_answer
-from stackroom_local.cli.watching import Watch
 from stackroom_local.dropping import Dropped, File, Found, NotDropped, find
 from stackroom_local.dropping import drop as drop_files
-from stackroom_local.following import Following
 from stackroom_local.problems import LocalModeError
 from stackroom_local.product import Product
 from stackroom_local.records import CatalogListing, Records

@@ -14,7 +14,7 @@ from stackroom.model import DocumentStatus
 from stackroom_local.cli.answers import DocumentTold, DropAnswer, FileTold
 from stackroom_local.cli.console import Output
 from stackroom_local.cli.documents import SomeFailed, found_at, tell_not_dropped
-from stackroom_local.cli.persons import POLL_SECONDS, SETTLED, Person
+from stackroom_local.cli.signed_in import POLL_SECONDS, SETTLED, Person
 from stackroom_local.dropping import File
 from stackroom_local.sites.problems import ToolRefused
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from stackroom_local.calling import command
 from stackroom_local.cli.answers import DoneAnswer, ServingAnswer, VariablesAnswer
 from stackroom_local.cli.console import Output, stopwatch
+from stackroom_local.command_line import command
 from stackroom_local.keeping import Keeping
 from stackroom_local.ports import Ports
 from stackroom_local.problems import NotKept, NotUp, StillStopping

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from stackroom.catalog_tools.texts import size
 from stackroom.ingestion.estimates import DocumentStage, in_words
-from stackroom.ingestion.standing import QueuePosition
+from stackroom.ingestion.queue_position import QueuePosition
 from stackroom.keys import NO_USER
 from stackroom.model import Document, DocumentStatus
 from stackroom_local.cli.answers import (

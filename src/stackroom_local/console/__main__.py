@@ -12,9 +12,9 @@ from stackroom.gateway.access import EVENT, Access
 from stackroom_console.app import console_app
 from stackroom_console.composition import ConsoleSettings, console_of
 from stackroom_local.gateway.issuer import CLIENT_ID
-from stackroom_local.patience import PatientProtocol
 from stackroom_local.processes import HOST
 from stackroom_local.recording import record_if_asked
+from stackroom_local.request_timeouts import PatientProtocol
 
 
 def report_access(access: Access) -> None:

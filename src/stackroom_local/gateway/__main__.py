@@ -7,8 +7,8 @@ import uvicorn
 
 from stackroom_local.gateway.app import gateway_app
 from stackroom_local.gateway.configuration import GatewayConfiguration
-from stackroom_local.gateway.origins import checked_origin
-from stackroom_local.patience import PatientProtocol
+from stackroom_local.gateway.cors import checked_origin
+from stackroom_local.request_timeouts import PatientProtocol
 
 HOST = "127.0.0.1"
 

@@ -15,10 +15,10 @@ from starlette.routing import Route
 from stackroom_local.gateway.authorization import AuthorizationServer
 from stackroom_local.gateway.authorizer import Authorizer
 from stackroom_local.gateway.configuration import FunctionConfiguration, GatewayConfiguration
+from stackroom_local.gateway.cors import shared_with
 from stackroom_local.gateway.front import MAX_BODY, Front
 from stackroom_local.gateway.functions import LambdaFunction
 from stackroom_local.gateway.issuer import Issuer
-from stackroom_local.gateway.origins import shared_with
 from stackroom_local.gateway.policies import PolicyEngine
 from stackroom_local.gateway.sign_in_routes import (
     RESOURCE_METADATA_PATH,

@@ -8,7 +8,7 @@ from typing import Self
 import uvicorn
 
 from stackroom_local.page_guard import PageGuard
-from stackroom_local.patience import PatientProtocol
+from stackroom_local.request_timeouts import PatientProtocol
 from stackroom_local.simulator.assembly import Configuration, create_app
 from stackroom_local.simulator.faults import Faults
 from stackroom_local.simulator.wire import Front

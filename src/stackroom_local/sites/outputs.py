@@ -14,7 +14,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 from pydantic import TypeAdapter, ValidationError
 
-from stackroom.aws.translation import code_of
+from stackroom.aws.error_mapping import code_of
 from stackroom.errors import ValidationError as Refused
 from stackroom_local.sites.aws import AwsSite
 from stackroom_local.sites.problems import NotDeployed, OtherOutputs

@@ -7,9 +7,9 @@ from typing import Any
 from botocore.exceptions import ClientError
 from pydantic import BaseModel, TypeAdapter
 
-from stackroom.audits.discrepancies import Discrepancy, Kind, Outcome
-from stackroom.aws.translation import THROTTLES, code_of
+from stackroom.aws.error_mapping import THROTTLES, code_of
 from stackroom.deletions.deletions import CatalogDeletion
+from stackroom.reconciler.discrepancies import Discrepancy, Kind, Outcome
 from stackroom_local.sites.aws import FUNCTIONS, AwsSite
 from stackroom_local.sites.problems import ToolRefused
 

@@ -22,7 +22,7 @@ from botocore.exceptions import (
     TokenRetrievalError,
 )
 
-from stackroom.aws.translation import code_of, message_of
+from stackroom.aws.error_mapping import code_of, message_of
 
 _DENIED = {"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "403", "Forbidden"}
 _EXPIRED = {"ExpiredToken", "ExpiredTokenException", "RequestExpired"}

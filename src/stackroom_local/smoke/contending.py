@@ -7,7 +7,7 @@ from uuid import uuid4
 from botocore.exceptions import ClientError
 
 from stackroom.aws.deployment import Deployment
-from stackroom.aws.translation import THROTTLES
+from stackroom.aws.error_mapping import THROTTLES
 from stackroom.errors import DataSourceLimit, DocumentsRefused, KnowledgeBaseUnavailable
 from stackroom.model import DataSource, DataSourceType
 from stackroom.ports.ingestion import Busy, Job, JobState, Submission

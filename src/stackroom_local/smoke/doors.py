@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import httpx
 from botocore.exceptions import ClientError
 
-from stackroom.aws.translation import code_of, message_of
+from stackroom.aws.error_mapping import code_of, message_of
 from stackroom.catalog_tools.tools import TOOLS
 from stackroom.gateway.interception import Malformed
 from stackroom.identity import GROUPS_HEADER, SESSION_HEADER, USER_HEADER

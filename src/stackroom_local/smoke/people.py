@@ -12,7 +12,7 @@ from typing import Any
 import jwt
 from botocore.exceptions import ClientError
 
-from stackroom.aws.translation import code_of
+from stackroom.aws.error_mapping import code_of
 from stackroom_local.cli.callers import issuer_of
 from stackroom_local.sites.site import Site
 from stackroom_local.sites.tools import PersonsTools

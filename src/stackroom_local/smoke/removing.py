@@ -2,11 +2,11 @@
 
 import time
 
-from stackroom.audits.discrepancies import Kind
 from stackroom.model import Receipt
+from stackroom.reconciler.discrepancies import Kind
 from stackroom.settlement.standings import REMOVAL_DEADLINE
 from stackroom_local.cli.console import console
-from stackroom_local.cli.repairing import compared
+from stackroom_local.cli.reconciling import compared
 from stackroom_local.smoke.asking import names_found
 from stackroom_local.smoke.files import OF_TEXT, TEXT
 from stackroom_local.smoke.scene import Finding, Scene, StepFailed, Told, Verdict

@@ -4,7 +4,7 @@ The catalog tools as they would be if nobody asked whose a catalog is.
 For a process of its own: whoever imports this is broken with it.
 """
 
-from stackroom import ownership
+from stackroom import catalog_access
 from stackroom.errors import CatalogNotFound
 from stackroom.model import Catalog
 from stackroom.ports.catalogs import Catalogs
@@ -17,7 +17,7 @@ def _anybodys(catalogs: Catalogs, user_id: str, catalog_id: str) -> Catalog:
     return catalog
 
 
-ownership.owned = _anybodys
+catalog_access.owned = _anybodys
 
 from functions.catalog_tools.handler import handler  # noqa: E402 - after it was broken
 

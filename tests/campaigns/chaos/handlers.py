@@ -21,13 +21,13 @@ import functions.ingest.handler as ingest
 import functions.reconciler.handler as reconciler
 import functions.status_poller.handler as status_poller
 import functions.upload_handler.handler as upload_handler
-import stackroom.audits.attempts
-import stackroom.audits.pace
 import stackroom.aws.bucket
 import stackroom.aws.catalog_register
-import stackroom.beside
 import stackroom.clock
+import stackroom.concurrency
 import stackroom.deletions.emptying
+import stackroom.reconciler.attempts
+import stackroom.reconciler.pace
 import stackroom.retries
 from benchmarks.simulated_time.functions import Invocation, Pace
 from functions.ingest import deployed, recovery, tasks
@@ -101,13 +101,13 @@ def simulated(
         asleep = SimpleNamespace(sleep=pace.spend)
         patch.setattr(stackroom.retries, "time", asleep)
         awake = SimpleNamespace(sleep=pace.spend, monotonic=lambda: now().timestamp())
-        patch.setattr(stackroom.audits.pace, "time", awake)
+        patch.setattr(stackroom.reconciler.pace, "time", awake)
         patch.setattr("botocore.endpoint.time", asleep)  # between attempts
         for module in (
             stackroom.aws.bucket,
             stackroom.aws.catalog_register,
-            stackroom.audits.attempts,
-            stackroom.beside,
+            stackroom.reconciler.attempts,
+            stackroom.concurrency,
             stackroom.deletions.emptying,
         ):
             patch.setattr(module, "ThreadPoolExecutor", _InTurn)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from stackroom.audits.sources import known_sources
 from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.inventory import AwsInventory
@@ -19,12 +18,13 @@ from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.receipts import DynamoReceipts
 from stackroom.aws.slots import DynamoSlots
 from stackroom.aws.worklists import DynamoWorklists
-from stackroom.counting import Counts, counts_in
+from stackroom.catalog_counts import Counts, counts_in
 from stackroom.keys import Location, is_ours, locate, unplaced_id_of, unplaced_partition
 from stackroom.model import Catalog, CatalogStatus, DataSourceType, Document, DocumentStatus
 from stackroom.ports.admission import Mode
 from stackroom.ports.inventory import ListedDocument, ListedObject
 from stackroom.ports.retrieval import Passage
+from stackroom.reconciler.sources import known_sources
 from stackroom.runs.placement import catalog_named_in
 from stackroom.runs.worklists import shared_worklist
 from stackroom.tenancy import Tenant

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from stackroom.aws.admission import DynamoAdmissionBook
-from stackroom.aws.turns import DynamoTurnBook
+from stackroom.aws.rate_ledger import DynamoTurnBook
 from stackroom.errors import RecordChanged
 from stackroom.ports.admission import AdmissionBook, Grant, Ledger, Mode, Waiter
-from stackroom.ports.turns import Share, TurnBook, Turns
+from stackroom.ports.rate_ledger import Share, TurnBook, Turns
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeAdmissionBook
 from tests.fakes.turns import FakeTurnBook

@@ -9,7 +9,7 @@ import pytest
 from stackroom.aws.catalog_register import DynamoCatalogRegister
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.staying_documents import DynamoStayingDocuments
-from stackroom.counting import Counts
+from stackroom.catalog_counts import Counts
 from stackroom.errors import RecordChanged
 from stackroom.keys import unplaced_partition
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus

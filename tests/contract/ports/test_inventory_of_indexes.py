@@ -6,10 +6,10 @@ Apart from what it tells of tables: moto is as new for each test there, and one 
 
 import pytest
 
-from stackroom.audits.sources import known_sources
 from stackroom.model import DataSource
 from stackroom.ports.ingestion import Submission
 from stackroom.ports.inventory import ListedDocument
+from stackroom.reconciler.sources import known_sources
 from tests.contract.ports.homes import NAME, PREFIX, Home, as_simulated, in_memory
 
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
 from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
 from stackroom.identity import Caller
-from stackroom.narrowing import conditions
 from stackroom.ports.retrieval import KnowledgeBase
+from stackroom.search_filter_argument import conditions
 from stackroom.tenancy import Member, Tenant
 from tests.contract.stores.shelves import DOCS, QUESTION
 from tests.fakes.knowledge_base import matches

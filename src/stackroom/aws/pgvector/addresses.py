@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stackroom.aws.translation import direct_search_errors
+from stackroom.aws.error_mapping import direct_search_errors
 from stackroom.errors import SearchRefused
 
 # AWS publishes the certificates of RDS in one file and recommends to verify by it; it is in no

@@ -32,27 +32,27 @@ def add(
         )
     if region is not None and project is None:
         raise typer.BadParameter("--region goes with --project; a file of outputs tells its own")
-    from stackroom_local.cli import knowing
+    from stackroom_local.cli import deployments
     from stackroom_local.cli.console import output
 
     told = output(as_json)
     if outputs is not None:
-        knowing.add_from_file(name, outputs, told=told)
+        deployments.add_from_file(name, outputs, told=told)
     elif project is not None:
-        knowing.add_from_stacks(name, project=project, region=region, told=told)
+        deployments.add_from_stacks(name, project=project, region=region, told=told)
 
 
 def show(as_json: Json = False) -> None:
     """List the deployments that were added."""
-    from stackroom_local.cli import knowing
+    from stackroom_local.cli import deployments
     from stackroom_local.cli.console import output
 
-    knowing.show(told=output(as_json))
+    deployments.show(told=output(as_json))
 
 
 def remove(name: Name, as_json: Json = False) -> None:
     """Forget a deployment, and the sign-in to it; nothing on AWS is touched."""
-    from stackroom_local.cli import knowing
+    from stackroom_local.cli import deployments
     from stackroom_local.cli.console import output
 
-    knowing.remove(name, told=output(as_json))
+    deployments.remove(name, told=output(as_json))

@@ -44,7 +44,7 @@ def drop(
     """Put files into the bucket, as `aws s3 cp` would; folders keep their structure."""
     from stackroom_local.cli import documents, sending
     from stackroom_local.cli.console import output
-    from stackroom_local.cli.persons import Person
+    from stackroom_local.cli.signed_in import Person
 
     site, told = site_of(state_dir), output(as_json)
     if user is None:
@@ -75,16 +75,16 @@ def status(
 
     Of a catalog of 200 and more, those that are open or failed.
     """
-    from stackroom_local.cli import documents, persons, pooling
+    from stackroom_local.cli import documents, pooling, signed_in
     from stackroom_local.cli.console import output
-    from stackroom_local.cli.persons import Person
+    from stackroom_local.cli.signed_in import Person
 
     site, told = site_of(state_dir, seconds=LOOK_SECONDS), output(as_json)
     if pool:
         pooling.pool(site, told=told)
     elif is_ones_own(user, everybody=everybody):
         person = Person.at(site)
-        persons.status(person, watch=watch, until_settled=until_settled, told=told)
+        signed_in.status(person, watch=watch, until_settled=until_settled, told=told)
     else:
         documents.status(site, user=user, watch=watch, until_settled=until_settled, told=told)
 
@@ -110,14 +110,14 @@ def delete(
     as_json: Json = False,
 ) -> None:
     """Remove documents, or a catalog, from the bucket and the index; prints the receipts."""
-    from stackroom_local.cli import persons, removing
+    from stackroom_local.cli import removing, signed_in
     from stackroom_local.cli.console import output
-    from stackroom_local.cli.persons import Person
+    from stackroom_local.cli.signed_in import Person
 
     site, told = site_of(state_dir), output(as_json)
     if is_ones_own(user):
         person = Person.at(site)
-        persons.delete(person, targets or [], catalog=catalog, yes=yes, wait=wait, told=told)
+        signed_in.delete(person, targets or [], catalog=catalog, yes=yes, wait=wait, told=told)
         return
     removing.delete(
         site,
@@ -147,13 +147,13 @@ def catalogs(
     state_dir: StateDir, user: SomeUser = None, everybody: Everybody = False, as_json: Json = False
 ) -> None:
     """List catalogs: how many documents they have, and whether they are ready."""
-    from stackroom_local.cli import cataloguing, persons
+    from stackroom_local.cli import cataloguing, signed_in
     from stackroom_local.cli.console import output
-    from stackroom_local.cli.persons import Person
+    from stackroom_local.cli.signed_in import Person
 
     site, told = site_of(state_dir), output(as_json)
     if is_ones_own(user, everybody=everybody):
-        persons.catalogs(Person.at(site), told=told)
+        signed_in.catalogs(Person.at(site), told=told)
     else:
         cataloguing.catalogs(site, user=user, told=told)
 
@@ -186,7 +186,7 @@ def reconcile(
     as_json: Json = False,
 ) -> None:
     """Compare bucket, records and index, and mend what they tell differently."""
-    from stackroom_local.cli import repairing
+    from stackroom_local.cli import reconciling
     from stackroom_local.cli.console import output
 
-    repairing.reconcile(site_of(state_dir), dry_run=dry_run, told=output(as_json))
+    reconciling.reconcile(site_of(state_dir), dry_run=dry_run, told=output(as_json))

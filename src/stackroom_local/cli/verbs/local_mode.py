@@ -31,7 +31,7 @@ def _pairs(given: list[str]) -> list[str]:
 
 def _origins(given: list[str]) -> list[str]:
     if given:
-        from stackroom_local.gateway.origins import checked_origin
+        from stackroom_local.gateway.cors import checked_origin
 
         try:
             return [checked_origin(each) for each in given]

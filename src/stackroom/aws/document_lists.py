@@ -1,0 +1,130 @@
+"""
+Open items and failed items in DynamoDB, looked at beside the documents they are of.
+
+What they are, and how they are kept: aws/document_items.py.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from stackroom.aws.document_items import (
+    FAILED,
+    OPEN,
+    document_key,
+    listed_as,
+    to_document,
+)
+from stackroom.aws.error_mapping import store_errors
+from stackroom.aws.items import from_item, get_all, to_item
+from stackroom.aws.transactions import CONDITION_FAILED, reasons_of, transact
+from stackroom.aws.writes import conditional
+from stackroom.errors import RecordChanged
+from stackroom.model import Document
+from stackroom.ports.document_lists import ListingItem
+from stackroom.ports.inventory import Page
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+
+_PAGE = 1000  # items of a page
+
+
+@dataclass(frozen=True, kw_only=True)
+class DynamoDocumentLists:
+    client: "DynamoDBClient"
+    table: str
+
+    def listings(self, catalog_id: str, cursor: str | None) -> Page[ListingItem]:
+        """Open items before failed ones; an empty page may yet be followed by others."""
+        prefix = FAILED if cursor is not None and cursor.startswith(FAILED) else OPEN
+        after = cursor.removeprefix(FAILED).removeprefix(OPEN) if cursor is not None else ""
+        start: dict[str, Any] = (
+            {"ExclusiveStartKey": to_item({"catalog_id": catalog_id, "sk": cursor})}
+            if after
+            else {}
+        )
+        values = {":catalog": catalog_id, ":items": prefix}
+        with store_errors():
+            answer = self.client.query(
+                TableName=self.table,
+                KeyConditionExpression="catalog_id = :catalog AND begins_with(sk, :items)",
+                ExpressionAttributeValues=to_item(values),
+                ConsistentRead=True,
+                Limit=_PAGE,
+                **start,
+            )
+        items = [
+            ListingItem(catalog_id=catalog_id, document_id=each["document_id"], name=each["sk"])
+            for each in map(from_item, answer["Items"])
+        ]
+        last = answer.get("LastEvaluatedKey")
+        following = from_item(last)["sk"] if last else (FAILED if prefix == OPEN else None)
+        return Page(items=items, next=following)
+
+    def stray(self, items: Iterable[ListingItem]) -> list[ListingItem]:
+        wanted = list(items)
+        documents = self._documents(wanted)
+        return [
+            each
+            for each in wanted
+            if (found := documents.get(each.document_id)) is None
+            or each.name not in listed_as(found)
+        ]
+
+    def stands(self, item: ListingItem) -> bool:
+        key = to_item({"catalog_id": item.catalog_id, "sk": item.name})
+        return bool(list(get_all(self.client, self.table, [key], consistent=True)))
+
+    def drop(self, item: ListingItem) -> None:
+        document = self._documents([item]).get(item.document_id)
+        if document is not None and item.name in listed_as(document):
+            raise RecordChanged(item.document_id)
+        key = to_item({"catalog_id": item.catalog_id, "sk": item.name})
+        self._write(
+            self._unchanged(item.catalog_id, item.document_id, document),
+            {"Delete": {"TableName": self.table, "Key": key}},
+            document_id=item.document_id,
+        )
+
+    def unlisted(self, documents: Iterable[Document]) -> list[Document]:
+        wanted = [each for each in documents if listed_as(each)]
+        keys = [
+            to_item({"catalog_id": each.catalog_id, "sk": name})
+            for each in wanted
+            for name in listed_as(each)
+        ]
+        there = {each["sk"] for each in get_all(self.client, self.table, keys, consistent=True)}
+        return [each for each in wanted if not listed_as(each) <= there]
+
+    def list_anew(self, document: Document) -> None:
+        names = {"catalog_id": document.catalog_id, "document_id": document.document_id}
+        puts = [
+            {"Put": {"TableName": self.table, "Item": to_item({**names, "sk": name})}}
+            for name in sorted(listed_as(document))
+        ]
+        unchanged = self._unchanged(document.catalog_id, document.document_id, document)
+        self._write(unchanged, *puts, document_id=document.document_id)
+
+    def _documents(self, items: Iterable[ListingItem]) -> dict[str, Document]:
+        keys = {each.document_id: document_key(each.catalog_id, each.document_id) for each in items}
+        found = get_all(self.client, self.table, keys.values(), consistent=True)
+        return {each.document_id: each for each in map(to_document, found)}
+
+    def _unchanged(
+        self, catalog_id: str, document_id: str, document: Document | None
+    ) -> dict[str, Any]:
+        condition, values = "attribute_not_exists(catalog_id)", dict[str, Any]()
+        if document is not None:
+            condition, values = "#version = :version", {":version": document.version}
+        on = conditional(condition, values)
+        key = document_key(catalog_id, document_id)
+        return {"ConditionCheck": {"TableName": self.table, "Key": key, **on}}
+
+    def _write(self, *actions: dict[str, Any], document_id: str) -> None:
+        try:
+            transact(self.client, *actions)
+        except self.client.exceptions.TransactionCanceledException as refusal:
+            if CONDITION_FAILED not in reasons_of(refusal):
+                raise
+            raise RecordChanged(document_id) from refusal

@@ -1,0 +1,157 @@
+"""
+Documents that a knowledge base has and no record tells of: what was deleted may still be found.
+
+Where the file is known, a record that says `deleting` is made, so that a run removes the document
+and verifies it as it does all others. A CUSTOM data source knows no files; a search tells the
+document's, if it is found at all. What isn't found, or has no catalog any more, is
+deleted directly, but only while no run has a grant for the knowledge base: one that came in between
+is told "busy" by Bedrock and waits, and so are we.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from stackroom.keys import document_id_of
+from stackroom.model import Catalog, DataSource, DataSourceType, Document, DocumentStatus, Receipt
+from stackroom.passage_source import Origin
+from stackroom.ports.admission import AdmissionBook
+from stackroom.ports.bucket import DocumentBucket
+from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.documents import Documents
+from stackroom.ports.ingestion import Busy, DirectDocuments, DocumentDetail
+from stackroom.ports.inventory import ListedDocument
+from stackroom.ports.retrieval import KnowledgeBase
+from stackroom.reconciler.discrepancies import Discrepancy, Kind
+from stackroom.reconciler.mending import LeftForLater, Mending
+from stackroom.settlement.details import key_of
+from stackroom.tenancy import Operator
+
+# DocumentStatus [API model bedrock-agent]
+_PASSING = frozenset(
+    {"NOT_FOUND", "PENDING", "STARTING", "IN_PROGRESS", "DELETING", "DELETE_IN_PROGRESS"}
+)
+_OURS = re.compile(r"doc-[0-9a-f]{24}")
+# Results of one Retrieve [API model: numberOfResults]: others may bear the same id as an attribute.
+_MOST = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Orphans:
+    catalogs: Catalogs
+    documents: Documents
+    bucket: DocumentBucket
+    direct: DirectDocuments
+    book: AdmissionBook
+    knowledge_base: Callable[[str], KnowledgeBase]
+    mending: Mending
+
+    def follow(
+        self, source: DataSource, catalog: Catalog | None, listed: ListedDocument
+    ) -> Iterator[Discrepancy]:
+        """`catalog` is the one that has the data source to itself, if it is of that kind."""
+        if self._is_passing(listed):
+            return
+        if catalog is not None and source.type is DataSourceType.S3:
+            yield from self._of_catalog(catalog, key_of(self.bucket, listed.identifier))
+        elif not is_of_our_form(listed.identifier):
+            yield self.mending.left(
+                Kind.INDEXED_WITHOUT_RECORD,
+                _where(source, listed),
+                remedy="left alone: it is none of ours",
+            )
+        elif self._is_still(source, listed):
+            yield from self._of_nobody(source, listed)
+
+    def surplus(self, source: DataSource, listed: ListedDocument) -> Iterator[Discrepancy]:
+        """The document of a catalog that lives elsewhere; only a CUSTOM data source has such."""
+        if not self._is_passing(listed) and self._is_still(source, listed):
+            yield from self._deleted(source, listed, why="its catalog lives elsewhere")
+
+    def _of_nobody(self, source: DataSource, listed: ListedDocument) -> Iterator[Discrepancy]:
+        origin = self._origin(source, listed.identifier)
+        catalog = self.catalogs.get(origin.catalog_id) if origin is not None else None
+        if origin is not None and catalog is not None:
+            yield from self._of_catalog(catalog, catalog.s3_prefix + origin.filename)
+        else:
+            # A dry run opens no lost catalog again; then it had one.
+            unless = ", unless its catalog is opened again" if self.mending.dry_run else ""
+            yield from self._deleted(source, listed, why=f"it belongs to no catalog{unless}")
+
+    def _of_catalog(self, catalog: Catalog, key: str) -> Iterator[Discrepancy]:
+        filename = key.removeprefix(catalog.s3_prefix)
+        document_id = document_id_of(catalog.catalog_id, filename)
+        if self.documents.get(catalog.catalog_id, document_id) is not None:
+            return  # made meanwhile
+        if self.bucket.head(key) is not None:
+            return  # what the object lacks, the comparison with the bucket finds
+        document = deleting(catalog, filename, at=self.mending.now())
+        yield from self.mending.saved(document, Kind.INDEXED_WITHOUT_RECORD)
+
+    def _deleted(
+        self, source: DataSource, listed: ListedDocument, *, why: str
+    ) -> Iterator[Discrepancy]:
+        yield from self.mending.mended(
+            Kind.INDEXED_WITHOUT_RECORD,
+            _where(source, listed),
+            by=partial(self._delete, source, listed),
+            remedy=f"deleted from the knowledge base directly, for {why}",
+        )
+
+    def _delete(self, source: DataSource, listed: ListedDocument) -> None:
+        grants = self.book.read().grants
+        in_use = any(each.knowledge_base_id == source.knowledge_base_id for each in grants)
+        said_at = listed.detail.updated_at
+        token = hashlib.sha256(f"{listed.identifier} {said_at}".encode()).hexdigest()
+        if in_use or isinstance(self.direct.delete(source, [listed.identifier], token=token), Busy):
+            raise LeftForLater("left for the next time: the knowledge base is in use")
+
+    def _is_passing(self, listed: ListedDocument) -> bool:
+        said_at = listed.detail.updated_at
+        fresh = said_at is None or not self.mending.is_settled(said_at)
+        return fresh or is_passing(listed.detail)
+
+    def _is_still(self, source: DataSource, listed: ListedDocument) -> bool:
+        """Whether nothing has happened to it since; else a record may have been made for it."""
+        now = self.direct.details(source, [listed.identifier])[listed.identifier]
+        return now == listed.detail
+
+    def _origin(self, source: DataSource, document_id: str) -> Origin | None:
+        operator = Operator()
+        searched = self.knowledge_base(source.knowledge_base_id)
+        found = searched.retrieve("document", operator.filter(document_id), _MOST).passages
+        return operator.origin_of(document_id, found)
+
+
+def deleting(
+    catalog: Catalog, filename: str, *, at: datetime, receipt: Receipt | None = None
+) -> Document:
+    """The record by which a run removes it; of its deletion there may be a `receipt` already."""
+    return Document(
+        catalog_id=catalog.catalog_id,
+        document_id=document_id_of(catalog.catalog_id, filename),
+        filename=filename,
+        s3_key=catalog.s3_prefix + filename,
+        status=DocumentStatus.DELETING,
+        uploaded_at=at,
+        updated_at=at,
+        present_since=at,
+        receipt_id=receipt.receipt_id if receipt is not None else None,
+    )
+
+
+def is_of_our_form(identifier: str) -> bool:
+    """Whether it may be one of our documents' ids."""
+    return _OURS.fullmatch(identifier) is not None
+
+
+def is_passing(said: DocumentDetail) -> bool:
+    """Whether it is gone, or on its way in or out."""
+    return said.status in _PASSING
+
+
+def _where(source: DataSource, listed: ListedDocument) -> str:
+    return f"{source.knowledge_base_id}/{source.data_source_id}: {listed.identifier}"

@@ -1,0 +1,192 @@
+"""
+A knowledge base that more is asked of than it takes: who waits, and who is sent away.
+
+While nothing is throttled a question goes to the knowledge base at once, and nothing is written or
+read beside it. After a throttle a process takes turns with all others, by a ledger that they share
+(`retrieval.turns`), until it finds that calm. A new one looks there before its first question.
+
+Whoever would wait too long is told when to come again, before anything is asked for them. If the
+ledger can't be had, questions are asked without turns, and repeated when they are throttled: that
+is unfair for a while, and nobody sees another's documents for it.
+"""
+
+import logging
+import math
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.errors import (
+    KnowledgeBaseThrottled,
+    KnowledgeBaseUnavailable,
+    RecordChanged,
+    ServiceRefused,
+    StoreUnavailable,
+)
+from stackroom.filters import Filter
+from stackroom.ports.rate_ledger import TurnBook
+from stackroom.ports.retrieval import KnowledgeBase, Retrieved
+from stackroom.retries import retried
+from stackroom.retrieval.embeddings import who_asks
+from stackroom.retrieval.fair_shares import Rate, digest_of, is_calm, throttled, turn_of
+
+logger = logging.getLogger(__name__)
+
+# Seconds that a question waits at most, for its turns and repetitions. A function that waits is
+# paid for: a flood that gets ten answers a second keeps twenty of them waiting.
+PATIENCE = 2.0
+_WITHOUT_BOOK = 5.0  # seconds until a ledger that couldn't be had is asked for again
+_TRIES = 8  # at the ledger, which others write too
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.05  # seconds between these
+_FIRST_BACKOFF = 0.2  # seconds, at most, before a throttled question is asked again without turns
+
+
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clocks:
+    """Moments of this process, those of all processes (since 1970), pauses; all in seconds."""
+
+    elapsed: Callable[[], float] = time.monotonic
+    since_1970: Callable[[], float] = time.time
+    sleep: Callable[[float], None] = time.sleep
+
+
+@dataclass(kw_only=True)
+class TurnTaking:
+    """
+    One process's view of one rate; for all knowledge bases that the rate is for, and for several
+    threads at once.
+    """
+
+    operation: str
+    rate: Rate
+    book: TurnBook
+    clocks: Clocks = field(default_factory=Clocks)
+    patience: float = PATIENCE
+    _is_calm: bool = False  # as far as this process knows
+    _without_book_until: float = -math.inf
+
+    def until(self, deadline: Deadline) -> float:
+        """When a question that comes now has waited long enough."""
+        return self.clocks.elapsed() + min(self.patience, deadline.left())
+
+    def wait(self, asker: str | None, *, until: float) -> None:
+        """
+        Return when it is the asker's turn, at once while all is calm. Raises KnowledgeBaseThrottled
+        if it isn't before `until`; whoever would wait so long doesn't.
+        """
+        if self._is_calm:
+            return
+        is_waiting, came = False, self.clocks.elapsed()
+        while (at := self._turn(digest_of(asker), until, is_waiting=is_waiting)) is not None:
+            if at > until:
+                raise self._refusal(at - came)
+            is_waiting, came = True, at
+            self.clocks.sleep(max(0.0, at - self.clocks.elapsed()))
+
+    def after_throttle(self, asker: str | None, attempt: int, *, until: float) -> None:
+        """As `wait`, for a question that was throttled so many times, and once more now."""
+        self._is_calm = False
+        if not self._told_of_throttle():
+            pause = random.uniform(0, _FIRST_BACKOFF * 2**attempt)  # noqa: S311 - not security
+            if self.clocks.elapsed() + pause > until:
+                raise self._refusal(self.patience)
+            self.clocks.sleep(pause)
+        self.wait(asker, until=until)
+
+    def _refusal(self, wait: float) -> KnowledgeBaseThrottled:
+        # Those who were sent away together are not to come back together.
+        seconds = math.ceil(wait * random.uniform(1, 2))  # noqa: S311 - not security
+        return KnowledgeBaseThrottled(self.operation, retry_after=seconds)
+
+    def _turn(self, asker: str, until: float, *, is_waiting: bool) -> float | None:
+        """When to come again; None if it is the asker's turn, or the ledger can't be had."""
+
+        def once(book: TurnBook) -> float | None:
+            seen = book.read()
+            elapsed, now = self.clocks.elapsed(), self.clocks.since_1970()
+            self._is_calm = is_calm(seen, rate=self.rate, now=now)
+            if self._is_calm:
+                return None
+            turn = turn_of(
+                seen,
+                asker,
+                rate=self.rate,
+                now=now,
+                is_waiting=is_waiting,
+                longest=until - elapsed,
+            )
+            if turn.turns is not seen:
+                book.write(turn.turns)
+            return elapsed + turn.wait if turn.wait > 0 else None
+
+        return self._at_book(once)
+
+    def _told_of_throttle(self) -> bool:
+        def once(book: TurnBook) -> bool:
+            book.write(throttled(book.read(), rate=self.rate, now=self.clocks.since_1970()))
+            return True
+
+        return self._at_book(once) or False
+
+    def _at_book(self, once: Callable[[TurnBook], _Answer]) -> _Answer | None:
+        """None while it can't be had."""
+        if self.clocks.elapsed() < self._without_book_until:
+            return None
+        try:
+            return retried(lambda: once(self.book), tries=_TRIES, pause=self._pause)
+        except RecordChanged:
+            return None
+        except (StoreUnavailable, ServiceRefused) as error:
+            self._without_book_until = self.clocks.elapsed() + _WITHOUT_BOOK
+            logger.warning("questions are asked without turns: %s", error)
+            return None
+
+    def _pause(self, attempt: int) -> None:
+        longest = min(_FIRST_PAUSE * 2**attempt, _LONGEST_PAUSE)
+        self.clocks.sleep(random.uniform(0, longest))  # noqa: S311 - not security
+
+
+@dataclass(frozen=True)
+class Paced:
+    """
+    A `KnowledgeBase` in front of another, asked in turns where more is asked than it takes.
+
+    What is throttled all the same is asked again, within the deadline and the patience of `taking`.
+    KnowledgeBaseThrottled says when to come again. What fails otherwise is asked once more if it
+    `repeats_failures`: for a store whose client leaves all repetitions to this one.
+    """
+
+    knowledge_base: KnowledgeBase
+    taking: TurnTaking
+    repeats_failures: bool = False
+
+    # A002: the port's name
+    def retrieve(
+        self,
+        query: str,
+        filter: Filter | None,  # noqa: A002
+        limit: int,
+        *,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> Retrieved:
+        asker, until = who_asks(), self.taking.until(deadline)
+        self.taking.wait(asker, until=until)
+        throttles, may_fail = 0, self.repeats_failures
+        while True:
+            try:
+                return self.knowledge_base.retrieve(query, filter, limit, deadline=deadline)
+            except KnowledgeBaseThrottled as error:
+                if error.retry_after is not None:
+                    raise  # another such one, further down, has sent it away
+                self.taking.after_throttle(asker, throttles, until=until)
+                throttles += 1
+            except KnowledgeBaseUnavailable:
+                if not may_fail or deadline.has_passed:
+                    raise
+                may_fail = False

@@ -1,0 +1,231 @@
+"""What a catalog counts and lists, put apart from its records by hand, and mended."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from stackroom.aws.catalog_register import DynamoCatalogRegister
+from stackroom.aws.document_lists import DynamoDocumentLists
+from stackroom.aws.documents import DynamoDocuments
+from stackroom.aws.inventory import AwsInventory
+from stackroom.aws.items import from_item, to_item
+from stackroom.catalog_counts import Counts, counts_in
+from stackroom.errors import RecordChanged
+from stackroom.model import Catalog, Document, DocumentStatus
+from stackroom.ports.document_lists import ListingItem
+from stackroom.reconciler import count_audit
+from stackroom.reconciler.count_audit import CountAudit
+from stackroom.reconciler.discrepancies import Discrepancy, Kind, Outcome
+from stackroom.reconciler.mending import Mending
+from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
+from tests.records import NOW, a_catalog, a_document
+
+CATALOG = a_catalog()
+STATUSES = (DocumentStatus.PENDING, DocumentStatus.INDEXED, DocumentStatus.FAILED)
+
+
+class Kept:
+    """A catalog with documents that are open, indexed and failed, two pages of each."""
+
+    def __init__(self, dynamodb: Any) -> None:
+        self.client = dynamodb
+        self.catalogs = DynamoCatalogRegister(
+            client=dynamodb, table=CATALOG_TABLE, control_table=CONTROL_TABLE
+        )
+        self.documents = DynamoDocuments(client=dynamodb, table=CATALOG_TABLE)
+        self.lists = DynamoDocumentLists(client=dynamodb, table=CATALOG_TABLE)
+        self.catalogs.open(CATALOG)
+        for number in range(12):
+            status = STATUSES[number % 3]
+            why = "no text" if status is DocumentStatus.FAILED else None
+            self.documents.save(
+                a_document(
+                    number,
+                    catalog_id=CATALOG.catalog_id,
+                    size=number,
+                    status=status,
+                    status_reason=why,
+                )
+            )
+
+    @property
+    def catalog(self) -> Catalog:
+        found = self.catalogs.get(CATALOG.catalog_id)
+        assert found is not None
+        return found
+
+    def document(self, number: int) -> Document:
+        found = self.documents.get(CATALOG.catalog_id, f"doc-{number:04}")
+        assert found is not None
+        return found
+
+    def audit(self, *, dry_run: bool = False) -> CountAudit:
+        nobody: Any = None  # neither an upload nor a run is asked for
+        return CountAudit(
+            inventory=AwsInventory(
+                s3=None,
+                dynamodb=self.client,
+                bedrock_agent=None,
+                bucket=BUCKET,
+                catalog_table=CATALOG_TABLE,
+            ),
+            catalogs=self.catalogs,
+            documents=self.documents,
+            document_lists=self.lists,
+            mending=Mending(
+                uploads=nobody, documents=self.documents, requests=nobody, dry_run=dry_run
+            ),
+        )
+
+    def mended(self, *, dry_run: bool = False) -> Iterator[Discrepancy]:
+        cursor, goes_on = None, True
+        while goes_on:
+            cursor = yield from self.audit(dry_run=dry_run).step(cursor)
+            goes_on = cursor is not None
+
+    def found(self) -> list[tuple[Kind, Outcome]]:
+        return [(each.kind, each.outcome) for each in self.mended()]
+
+    def write(self, sk: str, **values: object) -> None:
+        item = to_item({"catalog_id": CATALOG.catalog_id, "sk": sk, **values})
+        self.client.put_item(TableName=CATALOG_TABLE, Item=item)
+
+    def miscount(self, catalog: Catalog, **counts: int) -> None:
+        key = to_item({"catalog_id": catalog.catalog_id, "sk": "METADATA"})
+        for name, count in counts.items():
+            self.client.update_item(
+                TableName=CATALOG_TABLE,
+                Key=key,
+                UpdateExpression="SET #name = :count",
+                ExpressionAttributeNames={"#name": name},
+                ExpressionAttributeValues=to_item({":count": count}),
+            )
+
+    def sort_keys(self, prefix: str) -> list[str]:
+        items = self.client.scan(TableName=CATALOG_TABLE)["Items"]
+        return sorted(each["sk"] for each in map(from_item, items) if each["sk"].startswith(prefix))
+
+    def unlist(self, sk: str) -> None:
+        key = to_item({"catalog_id": CATALOG.catalog_id, "sk": sk})
+        self.client.delete_item(TableName=CATALOG_TABLE, Key=key)
+
+
+@pytest.fixture
+def kept(dynamodb: Any) -> Kept:
+    return Kept(dynamodb)
+
+
+@pytest.fixture
+def pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One page of five documents is a step."""
+    monkeypatch.setattr(count_audit, "PAGES", 1)
+    monkeypatch.setattr(count_audit, "_DOCUMENTS", 5)
+
+
+@pytest.mark.usefixtures("pages")
+def test_a_catalog_that_counts_wrongly_is_counted_anew_unless_nothing_is_to_be_changed(
+    kept: Kept,
+) -> None:
+    before = kept.client.scan(TableName=CATALOG_TABLE)["Items"]
+    assert kept.found() == []  # books in order are left alone
+    assert kept.client.scan(TableName=CATALOG_TABLE)["Items"] == before
+    right = counts_in(kept.catalog)
+    assert right == Counts(documents=12, size=66, failed=4, waiting=4, open=4)
+
+    for counter in ("document_count", "total_bytes", "failed_count", "waiting_count", "open_count"):
+        kept.miscount(CATALOG, **{counter: 77})
+        (told,) = kept.mended(dry_run=True)
+        assert (told.kind, told.outcome) == (Kind.WRONG_COUNTS, Outcome.LEFT)
+        assert getattr(kept.catalog, counter) == 77
+        assert kept.found() == [(Kind.WRONG_COUNTS, Outcome.MENDED)]
+        assert counts_in(kept.catalog) == right
+
+    assert kept.found() == []
+
+
+def test_every_catalog_is_counted(kept: Kept) -> None:
+    others = [a_catalog(number, user_id="bob") for number in range(3)]
+    for each in others:
+        kept.catalogs.open(each)
+        kept.documents.save(a_document(catalog_id=each.catalog_id))
+    kept.miscount(others[2], open_count=0)
+
+    assert [(each.kind, each.what) for each in kept.mended()] == [
+        (Kind.WRONG_COUNTS, others[2].catalog_id)
+    ]
+
+
+def test_what_is_counted_meanwhile_leaves_the_sum_behind(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One goes and another of its size comes: the counters read as before."""
+    kept.miscount(CATALOG, document_count=77)
+    page = DynamoDocuments.page
+
+    def exchanged(self: DynamoDocuments, *given: Any, **named: Any) -> Any:
+        found = page(self, *given, **named)
+        kept.documents.remove(kept.document(1))
+        later = NOW + timedelta(seconds=1)
+        new = a_document(101, later, catalog_id=CATALOG.catalog_id, size=1)
+        kept.documents.save(new.moved(DocumentStatus.INDEXED, at=later))
+        return found
+
+    monkeypatch.setattr(DynamoDocuments, "page", exchanged)
+
+    assert kept.found() == []
+    assert kept.catalog.document_count == 77
+
+
+def test_what_lists_a_document_that_is_not_so_is_removed_and_one_that_nothing_lists_is_listed(
+    kept: Kept,
+) -> None:
+    right = kept.sort_keys("")
+    strays = {
+        "OPEN#2026-01-01T00:00:00.000000+00:00#doc-0000": "doc-0000",  # open since later
+        "OPEN#2026-01-01T00:00:00.000000+00:00#doc-0001": "doc-0001",  # indexed
+        "FAILED#doc-9999": "doc-9999",
+    }
+
+    for sk, document_id in strays.items():
+        kept.write(sk, document_id=document_id)
+        assert kept.found() == [(Kind.STRAY_LISTING, Outcome.MENDED)]
+        assert kept.sort_keys("") == right
+    for prefix in ("OPEN#", "FAILED#"):
+        kept.unlist(kept.sort_keys(prefix)[2])
+        assert kept.found() == [(Kind.UNLISTED_DOCUMENT, Outcome.MENDED)]
+        assert kept.sort_keys("") == right
+
+
+def test_what_changed_since_it_was_read_is_neither_listed_again_nor_removed(kept: Kept) -> None:
+    settled, failed = kept.document(0), kept.document(1)
+    kept.documents.save(settled.moved(DocumentStatus.INDEXED, at=NOW))
+    kept.documents.save(failed.moved(DocumentStatus.FAILED, at=NOW, reason="no text"))
+    of_failed = ListingItem(
+        catalog_id=CATALOG.catalog_id, document_id="doc-0001", name="FAILED#doc-0001"
+    )
+
+    with pytest.raises(RecordChanged):
+        kept.lists.list_anew(settled)
+    with pytest.raises(RecordChanged):
+        kept.lists.drop(of_failed)
+    assert len(kept.sort_keys("OPEN#")) == 3
+    assert "FAILED#doc-0001" in kept.sort_keys("FAILED#")
+
+
+def test_a_record_from_before_anything_was_counted_gets_its_books(kept: Kept) -> None:
+    key = to_item({"catalog_id": CATALOG.catalog_id, "sk": "DOC#doc-0002"})
+    kept.client.update_item(
+        TableName=CATALOG_TABLE, Key=key, UpdateExpression="REMOVE counted, opened_at"
+    )
+
+    found = kept.found()
+
+    assert (Kind.UNLISTED_DOCUMENT, Outcome.MENDED) in found
+    counted = kept.document(2).counted
+    assert counted is not None
+    assert counted.failed
+    kept.found()
+    assert kept.found() == []
+    assert counts_in(kept.catalog).documents == 12

@@ -1,0 +1,89 @@
+"""What passes becomes `Unavailable`; what doesn't goes on as it is."""
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+import pytest
+from botocore.exceptions import (
+    ClientError,
+    ConnectionClosedError,
+    ConnectTimeoutError,
+    EndpointConnectionError,
+    NoCredentialsError,
+    ParamValidationError,
+    ReadTimeoutError,
+)
+
+from stackroom.aws.error_mapping import THROTTLES, knowledge_base_errors, store_errors
+from stackroom.errors import (
+    KnowledgeBaseThrottled,
+    KnowledgeBaseUnavailable,
+    ServiceRefused,
+    StackroomError,
+    StoreUnavailable,
+)
+
+UNANSWERED = [
+    ConnectionClosedError(endpoint_url="https://aws.test"),
+    ConnectTimeoutError(endpoint_url="https://aws.test"),
+    EndpointConnectionError(endpoint_url="https://aws.test"),
+    ReadTimeoutError(endpoint_url="https://aws.test"),
+]
+
+
+def answered(code: str, status: int) -> ClientError:
+    response: Any = {
+        "Error": {"Code": code, "Message": "no"},
+        "ResponseMetadata": {"HTTPStatusCode": status},
+    }
+    return ClientError(response, "GetItem")
+
+
+def raised(translation: AbstractContextManager[None], error: Exception) -> StackroomError:
+    with pytest.raises(StackroomError) as caught, translation:
+        raise error
+    assert caught.value.__cause__ is error
+    return caught.value
+
+
+def test_throttles_pass() -> None:
+    for code in THROTTLES:
+        assert type(raised(store_errors(), answered(code, 400))) is StoreUnavailable
+        told = raised(knowledge_base_errors(), answered(code, 429))
+        assert type(told) is KnowledgeBaseThrottled
+
+
+def test_failures_of_the_service_and_calls_that_were_not_answered_pass() -> None:
+    failures = [answered("InternalServerError", 500), answered("anything", 504)]
+    for error in [*failures, *UNANSWERED]:
+        store = raised(store_errors(), error)
+        knowledge_base = raised(knowledge_base_errors(), error)
+
+        assert type(store) is StoreUnavailable
+        assert type(knowledge_base) is KnowledgeBaseUnavailable
+        if isinstance(error, ClientError):
+            code = error.response["Error"]["Code"]
+            assert str(store) == str(knowledge_base) == f"GetItem answered {code}"
+
+
+def test_what_is_wrong_with_our_own_rights_is_no_items_fault() -> None:
+    for error in (
+        answered("AccessDeniedException", 403),
+        answered("ExpiredToken", 400),
+        answered("NoSuchBucket", 404),
+        NoCredentialsError(),
+    ):
+        assert type(raised(store_errors(), error)) is ServiceRefused
+
+
+def test_what_does_not_pass_is_left_as_it_is() -> None:
+    for error in (
+        answered("ResourceNotFoundException", 404),
+        answered("ConditionalCheckFailedException", 400),
+        ParamValidationError(report="Missing required parameter"),
+        ValueError("ours"),
+    ):
+        for translation in (store_errors, knowledge_base_errors):
+            with pytest.raises(type(error)) as caught, translation():
+                raise error
+            assert caught.value is error

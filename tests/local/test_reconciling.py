@@ -1,0 +1,97 @@
+"""`stackroom reconcile` while services fail: what was cut off is compared anew."""
+
+from collections.abc import Iterator
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from stackroom.errors import StoreUnavailable
+from stackroom.reconciler.discrepancies import Discrepancy, Kind, Outcome, Step
+from stackroom.reconciler.reconciliation import AuditStage, Reconciliation
+from stackroom.reconciler.rounds import HeldBookmark, Rounds, Tally
+from stackroom_local.cli import reconciling
+
+
+class Disturbed:
+    """An audit of three pieces, each of which fails so many times before it is compared."""
+
+    def __init__(self, failures: int) -> None:
+        self.failures = [failures] * 3
+
+    def step(self, cursor: str | None) -> Step:
+        piece = int(cursor or 0)
+        if self.failures[piece]:
+            self.failures[piece] -= 1
+            raise StoreUnavailable("Scan", "InternalServerError")
+        yield Discrepancy(
+            kind=Kind.STALE_RECORD,
+            what=f"piece {piece}",
+            remedy="mended",
+            outcome=Outcome.MENDED,
+        )
+        return str(piece + 1) if piece < 2 else None
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reconciling, "_pause", lambda _failures: None)
+
+
+def found_with(failures: int, out: StringIO) -> Iterator[str]:
+    bookmark = HeldBookmark()
+    audits = {stage: Disturbed(failures) for stage in AuditStage}
+    reconciliation = Reconciliation(
+        audits=audits,
+        between=[],
+        bookmark=bookmark,
+        rounds=Rounds(kept=HeldBookmark()),
+        tally=Tally(),
+    )
+    found = reconciling._to_the_end(reconciliation, bookmark, Console(file=out))
+    return (each.what for each in found)
+
+
+def test_every_piece_is_compared_once_however_often_calls_fail_meanwhile() -> None:
+    out = StringIO()
+
+    found = list(found_with(reconciling._TRIES - 1, out))
+
+    assert found == [f"piece {piece}" for _ in AuditStage for piece in range(3)]
+    assert "trying again" in out.getvalue()
+
+
+def test_a_service_that_stays_down_ends_it_with_its_error() -> None:
+    with pytest.raises(StoreUnavailable):
+        list(found_with(reconciling._TRIES, StringIO()))
+
+
+@pytest.mark.parametrize(
+    ("kinds", "dry_run", "told", "bad"),
+    [
+        (
+            [Kind.NOT_COMPARED] * 2,
+            False,
+            "found 0 discrepancies; 2 could not be compared, as told above",
+            ["2 could not be compared"],
+        ),
+        (
+            [Kind.STALE_RECORD, Kind.NOT_COMPARED],
+            False,
+            "found 1 discrepancy; 1 failed as told above; 1 could not be compared, as told above",
+            ["1 of 1 could not be mended", "1 could not be compared"],
+        ),
+    ],
+)
+def test_what_could_not_be_compared_is_no_discrepancy(
+    kinds: list[Kind], dry_run: bool, told: str, bad: list[str]
+) -> None:
+    out = StringIO()
+    found = [
+        Discrepancy(kind=kind, what="any", remedy="any", outcome=Outcome.FAILED) for kind in kinds
+    ]
+
+    reconciling._sum_up(Console(file=out, width=200), found, dry_run=dry_run)
+
+    assert out.getvalue() == f"{told}\n"
+    assert list(reconciling._bad(found, dry_run=dry_run)) == bad

@@ -1,0 +1,540 @@
+"""What the knowledge bases list and what the records say, and how both are read."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+from stackroom.keys import document_id_of
+from stackroom.model import DataSource, DocumentStatus
+from stackroom.ports.inventory import ListingExpired
+from stackroom.reconciler.discrepancies import Kind, Outcome
+from stackroom.reconciler.pace import ACCOUNT_A_SECOND, Pace
+from stackroom.reconciler.places import Place
+from stackroom.reconciler.readings import CAPACITY
+from stackroom.reconciler.retries import TRIES
+from stackroom.reconciler.set_reconciliation import Differences, Sketch
+from stackroom.reconciler.window import Window
+from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, place_of
+from tests.unit.reconciling import LONG, SHARED, Reconciled
+
+KEYS = [f"alice/research/{number}.txt" for number in range(9)]
+ORPHAN = f"doc-{'0' * 24}"
+
+
+@pytest.fixture(params=["calls", "jobs"])
+def world(request: pytest.FixtureRequest) -> Reconciled:
+    """Where catalogs have data sources of their own, that take direct calls or jobs."""
+    return Reconciled(by_jobs=request.param == "jobs")
+
+
+@pytest.fixture
+def crowded() -> Reconciled:
+    """Every place of the knowledge base is taken: a catalog lives on the shared data source."""
+    world = Reconciled()
+    for number in range(4):
+        world.dropped_and_indexed(f"bob/{number}/file.txt")
+    world.dropped_and_indexed(*KEYS)
+    assert world.source_of(KEYS[0]).is_shared
+    return world
+
+
+@pytest.mark.parametrize("status", ["FAILED", "METADATA_UPDATE_FAILED", "IGNORED", "NOT_FOUND"])
+def test_an_indexed_document_of_which_the_index_says_otherwise_is_pending_again(
+    world: Reconciled, status: str
+) -> None:
+    world.dropped_and_indexed(KEY)
+    world.says(KEY, status)
+
+    assert world.found() == [(Kind.MISSING_FROM_INDEX, KEY)]
+
+
+def test_a_failed_document_that_was_indexed_since_is_looked_at_again(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.change(KEY, status=DocumentStatus.FAILED, status_reason="Bedrock said so")
+    world.clock.pass_by(1)
+    world.says(KEY, "INDEXED")
+
+    assert world.found() == [(Kind.INDEXED_AFTER_ALL, KEY)]
+    assert world.document().status is DocumentStatus.PENDING
+
+
+def test_what_the_index_said_before_the_document_failed_counts_no_more(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.clock.pass_by(1)
+    failed = {"status": DocumentStatus.FAILED, "status_reason": "its vectors were not written"}
+    world.change(KEY, **failed, updated_at=world.clock())
+
+    assert world.found() == []
+
+
+def test_what_is_indexed_without_object_gets_a_record_to_be_deleted_by(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY, KEYS[0])
+    world.leaves_behind(KEY)
+
+    assert world.found() == [(Kind.INDEXED_WITHOUT_RECORD, KEY)]
+    assert world.document(KEY).status is DocumentStatus.DELETING
+    assert world.leases.kept[CATALOG].held
+    assert world.found() == []
+
+
+def deleted_and_proven(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY, KEYS[0])
+    world.delete(KEY)
+    removed(world)
+
+
+def removed(world: Reconciled) -> None:
+    world.knowledge_base.forget()
+    run = world.work(world.worklist_of(KEY))
+    if run.progress.job_id is not None:
+        world.finish_job(run, status="NOT_FOUND")
+    world.go_on(run)
+
+
+def test_what_is_found_after_its_deletion_was_proven_is_removed_once_more(
+    world: Reconciled,
+) -> None:
+    deleted_and_proven(world)
+    assert world.found() == []
+    world.is_searchable(KEY)
+
+    assert world.found(dry_run=True) == [(Kind.FOUND_AFTER_DELETION, KEY)]
+    assert world.found() == [(Kind.FOUND_AFTER_DELETION, KEY)]
+    [reopened] = world.receipts.of_user("alice")
+    removed(world)
+    [receipt] = world.receipts.of_user("alice")
+
+    assert reopened.is_open
+    assert receipt.unsearchable_since is not None
+    assert receipt.found_again_at is not None
+    assert receipt.unsearchable_since > receipt.found_again_at > receipt.asked_at
+    assert world.found() == []
+
+
+def test_of_a_file_that_was_deleted_twice_the_last_deletion_is_open_again(
+    world: Reconciled,
+) -> None:
+    deleted_and_proven(world)
+    world.clock.pass_by(60)
+    world.dropped_and_indexed(KEY)
+    world.delete(KEY)
+    removed(world)
+    world.is_searchable(KEY)
+
+    assert world.found() == [(Kind.FOUND_AFTER_DELETION, KEY)]
+
+    assert [each.is_open for each in world.receipts.of_user("alice")] == [True, False]
+
+
+def test_a_receipt_that_could_not_be_opened_again_tells_what_was_found_all_the_same(
+    world: Reconciled,
+) -> None:
+    deleted_and_proven(world)
+    world.is_searchable(KEY)
+    world.receipts.fails("reopen", ConnectionError(), times=1)
+
+    world.found()
+    world.found_between()
+    removed(world)
+    [receipt] = world.receipts.of_user("alice")
+
+    assert receipt.found_again_at is not None
+    assert receipt.unsearchable_since is not None
+    assert receipt.unsearchable_since > receipt.found_again_at
+
+
+def test_a_deletion_is_looked_at_until_one_look_came_an_hour_later(world: Reconciled) -> None:
+    deleted_and_proven(world)
+    searches: list[int] = []
+    for _ in range(9):
+        before = len(world.knowledge_base.filters)
+        assert world.found() == []
+        searches.append(len(world.knowledge_base.filters) - before)
+
+    assert searches == [2] * 6 + [1] * 3  # one is for what rejected files have left
+
+
+@pytest.mark.parametrize(
+    "error", [KnowledgeBaseThrottled("any"), KnowledgeBaseUnavailable("any", "any")]
+)
+@pytest.mark.parametrize(
+    ("port", "call"),
+    [
+        ("inventory", "source_ids"),
+        ("inventory", "source"),
+        ("inventory", "indexed"),
+        ("bedrock", "details"),
+        ("knowledge_base", "retrieve"),
+    ],
+)
+def test_a_knowledge_base_that_fails_for_a_while_is_asked_again(
+    crowded: Reconciled, port: str, call: str, error: Exception
+) -> None:
+    document = crowded.leaves_behind(KEYS[3])
+    met = getattr(crowded, port).fails(call, error, times=TRIES - 1)
+
+    assert crowded.found() == [(Kind.INDEXED_WITHOUT_RECORD, KEYS[3])]
+    assert met.left == 0
+    assert crowded.document(KEYS[3]).document_id == document.document_id
+
+
+def test_a_knowledge_base_that_stays_down_costs_its_tries_once(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    calls: list[str] = []
+
+    def fail(knowledge_base_id: str) -> None:
+        calls.append(knowledge_base_id)
+        raise KnowledgeBaseUnavailable("ListDataSources", "InternalServerException")
+
+    world.inventory.before("source_ids", fail)
+    found = world.found()
+
+    assert {kind for kind, _ in found} == {Kind.NOT_COMPARED}
+    assert len(calls) == TRIES + 1  # the second stage's
+
+
+def test_what_only_bears_a_shared_documents_id_says_nothing_of_it(crowded: Reconciled) -> None:
+    key, place = KEYS[3], place_of(KEYS[3])
+    crowded.leaves_behind(key)
+    bobs = place_of("bob/0/file.txt")
+    crowded.knowledge_base.put(  # nearer than the document's own passage
+        "document",
+        user_id="bob",
+        catalog_id=bobs.catalog_id,
+        filename=bobs.filename,
+        attributes={"document_id": place.document_id},
+        key=bobs.key,
+        score=2.0,
+    )
+
+    assert crowded.found() == [(Kind.INDEXED_WITHOUT_RECORD, key)]
+    assert crowded.document(key).status is DocumentStatus.DELETING
+
+
+def test_a_shared_documents_forged_attributes_make_no_record(crowded: Reconciled) -> None:
+    bobs = place_of("bob/0/other.txt")
+    crowded.bedrock.put(SHARED, ORPHAN)
+    crowded.knowledge_base.put(
+        "document",
+        user_id="bob",
+        catalog_id=bobs.catalog_id,
+        filename=bobs.filename,
+        attributes={"document_id": ORPHAN},
+        custom_id=ORPHAN,
+    )
+
+    assert crowded.found() == [(Kind.INDEXED_WITHOUT_RECORD, f"KB1/SHARED1: {ORPHAN}")]
+    assert crowded.documents.get(bobs.catalog_id, bobs.document_id) is None
+
+
+@pytest.mark.parametrize("status", ["INDEXED", "FAILED", "PARTIALLY_INDEXED"])
+def test_a_shared_document_of_no_catalog_is_deleted_directly(
+    crowded: Reconciled, status: str
+) -> None:
+    crowded.bedrock.put(SHARED, ORPHAN, status)
+
+    assert crowded.found() == [(Kind.INDEXED_WITHOUT_RECORD, f"KB1/SHARED1: {ORPHAN}")]
+    crowded.clock.pass_by(LONG)
+    assert crowded.bedrock.details(SHARED, [ORPHAN])[ORPHAN].status == "NOT_FOUND"
+    assert crowded.found() == []
+
+
+def test_a_second_copy_where_the_catalog_does_not_live_is_deleted(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    document_id = place_of(KEY).document_id
+    world.bedrock.put(SHARED, document_id)
+
+    assert world.found() == [(Kind.INDEXED_WITHOUT_RECORD, f"KB1/SHARED1: {document_id}")]
+    assert world.found() == []
+    assert world.bedrock.details(SHARED, [document_id])[document_id].status == "NOT_FOUND"
+
+
+def test_nothing_is_deleted_directly_while_a_run_has_its_grant(crowded: Reconciled) -> None:
+    crowded.bedrock.put(SHARED, ORPHAN)
+    crowded.clock.pass_by(LONG)
+    crowded.drop(KEY)
+    crowded.bedrock.direct_seconds = LONG
+    crowded.work(SHARED_WORKLIST)
+    assert crowded.book.read().grants
+
+    (found,) = crowded.reconcile()
+
+    assert found.kind is Kind.INDEXED_WITHOUT_RECORD
+    assert found.outcome is Outcome.LEFT
+    assert crowded.bedrock.details(SHARED, [ORPHAN])[ORPHAN].status == "INDEXED"
+
+
+@pytest.mark.parametrize("key", [KEYS[0], "bob/0/file.txt"])  # shared, and a catalog's own
+def test_what_somebody_else_put_there_is_reported_and_kept(crowded: Reconciled, key: str) -> None:
+    theirs, source = "a handbook of theirs", crowded.source_of(key)
+    crowded.bedrock.put(source, theirs)
+    crowded.clock.pass_by(LONG)
+
+    (found,) = crowded.reconcile()
+
+    assert (found.outcome, found.kind) == (Outcome.LEFT, Kind.INDEXED_WITHOUT_RECORD)
+    assert crowded.bedrock.details(source, [theirs])[theirs].status == "INDEXED"
+
+
+def test_what_was_put_there_a_moment_ago_is_left_for_the_next_time(crowded: Reconciled) -> None:
+    crowded.clock.pass_by(LONG)
+    crowded.bedrock.put(SHARED, ORPHAN)
+
+    assert crowded.reconcile() == []
+
+
+@pytest.mark.parametrize("pages", [1, 25])
+def test_all_that_differs_is_found_whatever_the_number_of_steps(
+    crowded: Reconciled, monkeypatch: pytest.MonkeyPatch, pages: int
+) -> None:
+    for module in ("readings", "recheck"):  # so many pages of two documents are a step
+        monkeypatch.setattr(f"stackroom.reconciler.{module}.PAGES", pages)
+    lost, forgotten = KEYS[3], KEYS[5]
+    crowded.loses(lost)
+    crowded.leaves_behind(forgotten)
+    crowded.bedrock.put(SHARED, ORPHAN)
+
+    assert set(crowded.found()) == {
+        (Kind.MISSING_FROM_INDEX, lost),
+        (Kind.INDEXED_WITHOUT_RECORD, forgotten),
+        (Kind.INDEXED_WITHOUT_RECORD, f"KB1/SHARED1: {ORPHAN}"),
+    }
+    assert crowded.document(lost).status is DocumentStatus.PENDING
+
+
+def test_more_differences_than_a_reading_can_tell_take_more_readings(world: Reconciled) -> None:
+    keys = [f"alice/research/{number}.txt" for number in range(150)]
+    world.page = 1000
+    world.differences = 1
+    world.inventory.page = 1000
+    world.dropped_and_indexed(*keys)
+    world.loses(*keys[:100])
+
+    assert sorted(world.found()) == sorted((Kind.MISSING_FROM_INDEX, key) for key in keys[:100])
+
+
+def test_a_listing_that_expired_begins_anew(crowded: Reconciled) -> None:
+    crowded.bedrock.lose(SHARED, place_of(KEYS[3]).document_id)
+    met = crowded.inventory.fails("indexed", ListingExpired("SHARED1"), times=2)
+
+    assert crowded.found() == [(Kind.MISSING_FROM_INDEX, KEYS[3])]
+    assert met.left == 0
+
+
+def test_a_listing_that_never_lasts_is_told_and_the_next_one_read(crowded: Reconciled) -> None:
+    def expire(source: DataSource, _: str | None) -> None:
+        if source == SHARED:
+            raise ListingExpired(source.data_source_id)
+
+    crowded.inventory.before("indexed", expire)
+    crowded.loses("bob/3/file.txt")
+
+    assert sorted(crowded.found()) == [
+        (Kind.MISSING_FROM_INDEX, "bob/3/file.txt"),
+        (Kind.NOT_COMPARED, "KB1/SHARED1"),
+    ]
+
+
+def test_what_was_ingested_after_the_records_were_read_is_no_orphan(crowded: Reconciled) -> None:
+    """Its file was gone, and its index held it still; then it is dropped again."""
+    key, document_id = KEYS[3], place_of(KEYS[3]).document_id
+    kept = crowded.leaves_behind(key)
+    crowded.knowledge_base.forget(document_id)  # no search tells whose it is
+
+    def drop_again(_: DataSource, asked: list[str]) -> None:
+        assert document_id in asked
+        crowded.documents.overwrite(kept)
+        crowded.bedrock.put(SHARED, document_id)
+        crowded.clock.pass_by(LONG)
+
+    crowded.bedrock.before("details", drop_again, times=1)
+
+    assert crowded.found() == []
+    assert crowded.bedrock.details(SHARED, [document_id])[document_id].status == "INDEXED"
+
+
+# The most of an item [DynamoDB developer guide: Constraints], and room for what else is in it.
+ITEM = 400_000 - 10_000
+
+
+def ids(first: int, last: int) -> list[str]:
+    return [document_id_of("cat-1", str(number)) for number in range(first, last)]
+
+
+def compared(sketch: Sketch, listed: list[str], recorded: list[str]) -> Differences | None:
+    for each in listed:
+        sketch.put(each)
+    for each in recorded:
+        sketch.take(each)
+    return sketch.differences()
+
+
+def test_what_both_have_cancels_out_in_any_order() -> None:
+    both = ids(0, 2000)
+
+    assert compared(Sketch(1, salt="s"), both, both[::-1]) == Differences(
+        put=frozenset(), taken=frozenset()
+    )
+
+
+@pytest.mark.parametrize("capacity", [1, 10, 100, CAPACITY])
+def test_as_many_differences_as_it_is_made_for_are_told_by_side(capacity: int) -> None:
+    half = capacity // 2
+    listed = ids(0, 1000 + half)
+    recorded = ids(half, 1000 + capacity)
+
+    found = compared(Sketch(capacity, salt="s"), listed, recorded)
+
+    assert found is not None
+    assert found.put == set(listed) - set(recorded)
+    assert found.taken == set(recorded) - set(listed)
+
+
+def test_more_than_it_can_tell_is_nothing_told() -> None:
+    assert compared(Sketch(100, salt="s"), ids(0, 1000), []) is None
+
+
+def test_the_shares_of_all_ids_are_told_one_by_one() -> None:
+    told: list[str] = []
+    for share in range(8):
+        found = compared(Sketch(200, salt="s", share=share, of=8), ids(0, 1000), ids(900, 1000))
+        assert found is not None
+        told += found.put
+
+    assert sorted(told) == sorted(ids(0, 900))
+
+
+def test_it_goes_on_from_where_it_was_packed() -> None:
+    listed, recorded = ids(0, 1000), ids(5, 1010)
+    first = Sketch(50, salt="s", share=1, of=2)
+    for each in listed:
+        first.put(each)
+
+    second = Sketch(50, salt="s", share=1, of=2)
+    second.unpack(first.packed())
+
+    whole = compared(Sketch(50, salt="s", share=1, of=2), listed, recorded)
+    assert whole is not None
+    assert compared(second, [], recorded) == whole
+
+
+def test_a_bookmark_has_room_for_the_largest_sketch_and_its_suspects() -> None:
+    sketch = Sketch(CAPACITY, salt="s" * 32)
+    for each in ids(0, 100_000):
+        sketch.put(each)
+    reading = Place(cells=sketch.packed(), suspects=tuple(ids(0, CAPACITY // 2)))
+    looking = reading.model_copy(
+        update={"cells": None, "suspects": tuple(ids(0, CAPACITY + CAPACITY // 2))}
+    )
+
+    assert len(reading.model_dump_json()) < ITEM
+    # As many differences as cells can tell are more than it is made for.
+    assert len(looking.model_dump_json()) * 1.3 < ITEM
+
+
+NAMES = [f"doc-{number:03}" for number in (7, 3, 9, 1, 8, 2, 6, 0, 5, 4)]
+
+
+def test_never_more_than_the_capacity_is_held() -> None:
+    window: Window[int] = Window(4)
+
+    for name in NAMES:
+        window.put(name, 1)
+
+        assert len(list(window.values())) <= 4
+
+
+@pytest.mark.parametrize("capacity", [1, 10])
+def test_windows_one_after_another_hold_everything_once(capacity: int) -> None:
+    seen: list[str] = []
+    low: str | None = ""
+
+    while low is not None:
+        window: Window[int] = Window(capacity, low=low)
+        for name in NAMES:
+            window.put(name, 1)
+        seen += sorted(name for name, _ in window.items())
+        low = window.high
+
+    assert seen == sorted(NAMES)
+
+
+@dataclass
+class Watch:
+    at: float = 0.0
+
+    def pass_by(self, seconds: float) -> None:
+        self.at += seconds
+
+    def now(self) -> float:
+        return self.at
+
+
+@dataclass
+class Port:
+    """Notes when it was asked; throttles those calls, counted from 0."""
+
+    watch: Watch
+    throttles: range = range(0)
+    asked: list[float] = field(default_factory=list)
+
+    def list(self) -> int:
+        self.asked.append(self.watch.at)
+        if len(self.asked) - 1 in self.throttles:
+            raise KnowledgeBaseThrottled("ListKnowledgeBaseDocuments")
+        return len(self.asked)
+
+    def other(self) -> str:
+        return "at once"
+
+
+@pytest.fixture
+def watch() -> Watch:
+    return Watch()
+
+
+def paced(port: Port, a_second: float = 2.0) -> Port:
+    return Pace(a_second=a_second, sleep=port.watch.pass_by, now=port.watch.now).of(port, "list")
+
+
+def test_requests_lie_so_far_apart_and_nothing_else_waits(watch: Watch) -> None:
+    port = Port(watch)
+    asked = paced(port)
+
+    answers = [asked.list() for _ in range(3)]
+    other = asked.other()
+    watch.pass_by(10)
+    asked.list()
+
+    assert (answers, other) == ([1, 2, 3], "at once")
+    assert port.asked == [0.0, 0.5, 1.0, 11.0]
+
+
+def test_a_throttled_request_makes_room_for_others_and_the_pace_comes_back(watch: Watch) -> None:
+    port = Port(watch, throttles=range(1, 3))
+    asked = paced(port)
+    for _ in range(7):
+        try:
+            asked.list()
+        except KnowledgeBaseThrottled:
+            continue
+
+    waits = [later - earlier for earlier, later in zip(port.asked, port.asked[1:], strict=False)]
+    assert waits == [0.5, 1.0, 2.0, 2.0, 1.0, 0.5]
+
+
+def test_however_often_it_is_throttled_it_asks_again_after_half_a_minute(watch: Watch) -> None:
+    port = Port(watch, throttles=range(100))
+    asked = paced(port)
+    for _ in range(20):
+        with pytest.raises(KnowledgeBaseThrottled):
+            asked.list()
+
+    assert port.asked[-1] - port.asked[-2] == 30.0
+
+
+@pytest.mark.parametrize("a_second", [0.0, -1.0, ACCOUNT_A_SECOND])
+def test_a_pace_that_would_leave_others_nothing_is_refused(a_second: float) -> None:
+    with pytest.raises(ValueError, match="allowed: more than 0 and less than the account's 5"):
+        Pace(a_second=a_second)

@@ -1,0 +1,364 @@
+"""Records, objects and sidecars that disagree, and rejected files that a search finds."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stackroom.catalog_counts import counts_in
+from stackroom.keys import SIDECAR_SUFFIX
+from stackroom.model import CatalogStatus, DocumentStatus
+from stackroom.reconciler.discrepancies import Kind
+from stackroom.settlement.verdicts import MAX_ATTEMPTS
+from tests.unit.pipeline import CATALOG, KEY, place_of
+from tests.unit.reconciling import LONG, Reconciled
+
+Look = Callable[[Reconciled], list[tuple[Kind, str]]]
+UNFINISHED = (DocumentStatus.PENDING, DocumentStatus.INDEXING)
+
+
+IN_A_ROUND_OR_BETWEEN = pytest.mark.parametrize(
+    "look", [Reconciled.found, Reconciled.found_between]
+)
+
+
+@IN_A_ROUND_OR_BETWEEN
+@pytest.mark.parametrize("status", UNFINISHED)
+def test_a_document_that_no_run_works_on_gets_one_unless_it_may_be_about_to(
+    world: Reconciled, status: DocumentStatus, look: Look
+) -> None:
+    world.dropped_and_indexed(KEY)
+    world.clock.pass_by(LONG)
+    world.change(KEY, status=status, updated_at=world.clock())
+
+    at_once = world.reconcile()
+    between = world.reconciliation().look_between(has_time=lambda: True)
+
+    assert at_once == [*between] == []
+    assert look(world) == [(Kind.STALLED_DOCUMENT, KEY)]
+    assert world.leases.kept[CATALOG].held
+    assert look(world) == []
+
+
+def test_a_file_that_was_never_inspected_is_until_its_record_says_so(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.change(KEY, uninspected=True)
+
+    assert world.found(dry_run=True) == [(Kind.UNINSPECTED_FILE, KEY)]
+    assert world.inspections.asked == []
+    assert world.found() == [(Kind.UNINSPECTED_FILE, KEY)]
+    assert world.inspections.asked == [KEY]
+
+    world.change(KEY, uninspected=False)
+    assert world.found() == []
+
+
+def test_a_rejected_file_that_may_be_found_gets_some_runs_and_no_more(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    rejected = {"status": DocumentStatus.FAILED, "status_reason": "too large", "lingering": True}
+    world.change(KEY, **rejected, attempts=MAX_ATTEMPTS)
+    assert world.found() == []
+
+    world.change(KEY, attempts=1)
+
+    assert world.found() == [(Kind.STALLED_DOCUMENT, KEY)]
+
+
+@IN_A_ROUND_OR_BETWEEN
+def test_a_catalog_that_no_run_works_on_gets_one(world: Reconciled, look: Look) -> None:
+    world.dropped_and_indexed(KEY)
+    world.stays_indexing(CATALOG)
+
+    assert look(world) == [(Kind.STALLED_CATALOG, CATALOG)]
+    assert world.leases.kept[CATALOG].held
+
+
+@IN_A_ROUND_OR_BETWEEN
+def test_a_run_that_ended_without_a_word_is_followed(world: Reconciled, look: Look) -> None:
+    world.drop()
+    world.executions.ended.add(f"{CATALOG}-1")
+    world.clock.pass_by(48 * 3600)
+
+    assert look(world) == [(Kind.DEAD_RUN, f"{CATALOG}-1")]
+    assert f"{CATALOG}-2" in world.executions.started
+    assert (world.leases.kept[CATALOG].epoch, world.leases.kept[CATALOG].failures) == (2, 1)
+    assert look(world) == []
+
+
+def test_a_catalog_whose_deletion_stopped_half_way_is_open_again(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.catalogs.mark_deleting(CATALOG, at=world.clock())
+
+    assert world.found() == [(Kind.HALF_DELETED_CATALOG, CATALOG)]
+    assert world.catalogs.kept[CATALOG].status is CatalogStatus.READY
+    assert world.found() == []
+
+
+def test_a_record_without_catalog_and_object_is_forgotten(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.bucket.empty()
+    world.loses(KEY)
+    world.catalogs.lose()
+
+    found = world.found()
+
+    assert (Kind.RECORD_WITHOUT_CATALOG, KEY) in found
+    assert world.documents.kept == {}
+
+
+@pytest.mark.parametrize("status", [DocumentStatus.PENDING, DocumentStatus.INDEXED])
+def test_an_unlisted_record_is_listed_and_counted(
+    world: Reconciled, status: DocumentStatus
+) -> None:
+    world.dropped_and_indexed(KEY)
+    unlisted = {"status": status, "opened_at": None, "counted": None}
+    document = world.document(KEY).model_copy(update=unlisted)
+    world.documents.kept[(document.catalog_id, document.document_id)] = document
+    nothing = {"document_count": 0, "total_bytes": 0}
+    world.catalogs.kept[CATALOG] = world.catalogs.kept[CATALOG].model_copy(update=nothing)
+
+    found = world.found()
+
+    is_open = status is DocumentStatus.PENDING
+    catalog = world.catalogs.kept[CATALOG]
+    assert found == [(Kind.UNLISTED_DOCUMENT, KEY)]
+    assert len(list(world.documents.open_in(CATALOG))) == is_open
+    assert (catalog.document_count, catalog.waiting_count) == (1, is_open)
+    assert world.leases.kept[CATALOG].held == is_open
+
+
+def test_a_catalog_that_counts_what_it_does_not_hold_is_counted_anew(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    right = counts_in(world.catalogs.kept[CATALOG])
+    wrong = {"document_count": 7, "total_bytes": 1, "failed_count": 3}
+    world.catalogs.kept[CATALOG] = world.catalogs.kept[CATALOG].model_copy(update=wrong)
+
+    dry = world.found(dry_run=True)
+    found = world.found()
+
+    assert dry == found == [(Kind.WRONG_COUNTS, CATALOG)]
+    assert counts_in(world.catalogs.kept[CATALOG]) == right
+    assert world.found() == []
+
+
+KEYS = [f"alice/research/{number}.txt" for number in range(9)]
+
+LONGEST = "alice/research/" + "a" * 1005 + ".txt"
+
+_PARTS = ("", ".", "..", "....", "a", "\x07", "\n", "é", "e\u0301", "x.txt", "!")
+ODD_KEYS = st.just(LONGEST) | st.builds(
+    lambda user, folder, parts, suffix: "/".join((user, folder, *parts)) + suffix,
+    st.sampled_from(("alice", "", "!")),
+    st.sampled_from(("research", "Research", "research-2", "", "cat-0123456789abcdef01234567")),
+    st.lists(st.sampled_from(_PARTS), max_size=3),
+    st.sampled_from(("", ".txt", "/", SIDECAR_SUFFIX)),
+)
+
+
+def test_an_object_whose_event_was_lost_is_registered_and_gets_a_run(world: Reconciled) -> None:
+    world.bucket.upload(KEY)
+
+    assert world.found() == [(Kind.OBJECT_WITHOUT_RECORD, KEY)]
+    assert world.document().status is DocumentStatus.PENDING
+    assert world.leases.kept[CATALOG].held
+
+
+@pytest.mark.parametrize("capacity", [1, 3, 100])
+def test_every_object_is_found_however_few_are_held_at_a_time(capacity: int) -> None:
+    world = Reconciled(capacity=capacity)
+    for key in KEYS:
+        world.bucket.upload(key)
+
+    found = world.found()
+
+    assert sorted(found) == [(Kind.OBJECT_WITHOUT_RECORD, key) for key in KEYS]
+    assert world.leases.kept[CATALOG].epoch == 1
+
+
+def test_a_young_object_may_still_have_its_event_under_way(world: Reconciled) -> None:
+    world.clock.pass_by(LONG)
+    world.bucket.upload(KEY)
+
+    assert world.reconcile() == []
+    assert world.documents.kept == {}
+
+
+def test_what_is_as_it_was_rejected_or_no_document_is_no_disagreement(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.drop("alice/research/setup.exe")
+    world.clock.pass_by(1)
+    world.bucket.upload(KEY)
+    world.bucket.upload("alice/research/", "")
+    world.bucket.upload("_pagemaps/doc-1.json.gz")
+
+    assert world.found() == []
+    world.bucket.upload("alice/research/")
+    assert world.found() == [(Kind.OBJECT_WITHOUT_RECORD, "alice/research/")]
+
+
+def test_a_sidecar_without_its_document_is_removed(world: Reconciled) -> None:
+    world.bucket.write_sidecar(KEY, b"{}")
+
+    assert world.found() == [(Kind.SIDECAR_WITHOUT_OBJECT, f"{KEY}.metadata.json")]
+    assert world.bucket.sidecars == {}
+
+
+@pytest.mark.parametrize("is_lost", [True, False])
+def test_a_missing_object_is_told_as_lost_unless_the_bucket_says_that_somebody_deleted_it(
+    world: Reconciled, is_lost: bool
+) -> None:
+    world.dropped_and_indexed(KEY)
+    (world.bucket.lose if is_lost else world.bucket.delete)(KEY)
+    world.clock.pass_by(LONG)
+
+    planned, told = world.reconcile(dry_run=True), world.reconcile()
+
+    [receipt] = world.receipts.of_user("alice")
+    assert receipt.lost is is_lost
+    assert ("keep a receipt of its loss" in planned[0].remedy) is is_lost
+    assert told[0].remedy.startswith("lost, for no deletion of it was seen: ") is is_lost
+    assert world.document().status is DocumentStatus.DELETING
+
+
+def test_a_deleted_object_is_deleted_from_the_index_too(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY, KEYS[0])
+    world.bucket.delete(KEY)
+
+    assert world.found() == [(Kind.RECORD_WITHOUT_OBJECT, KEY)]
+    assert world.document().status is DocumentStatus.DELETING
+    assert world.document().receipt_id is not None
+    assert world.leases.kept[CATALOG].held
+
+
+def test_an_object_that_came_back_during_its_deletion_is_registered(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.delete()
+    world.bucket.upload(KEY)
+
+    assert (Kind.STALE_RECORD, KEY) in world.found()
+    assert world.document().status is DocumentStatus.PENDING
+
+
+def test_a_lost_catalog_is_opened_again_and_its_documents_stay(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY, *KEYS)
+    world.catalogs.lose()
+
+    found = world.found()
+
+    assert [kind for kind, _ in found] == [Kind.OBJECT_WITHOUT_RECORD, Kind.WRONG_COUNTS]
+    assert world.catalogs.kept[CATALOG].s3_prefix == "alice/research/"
+    assert world.leases.kept[CATALOG].held  # for the run that gives it its place again
+    assert all(world.document(key).status is DocumentStatus.INDEXED for key in (KEY, *KEYS))
+
+
+def test_what_a_limit_keeps_out_is_recorded_once_and_taken_later(world: Reconciled) -> None:
+    world.catalogs.limit = 0
+    for key in KEYS:
+        world.bucket.upload(key)
+    assert len(world.found()) == len(KEYS)
+    assert world.found() == []
+
+    world.catalogs.limit = 1
+
+    assert len(world.found()) == len(KEYS)
+    assert {each.catalog_id for each in world.documents.kept.values()} == {CATALOG}
+
+
+@given(data=st.data())
+def test_whatever_the_keys_are_a_second_reconciliation_finds_nothing(data: st.DataObject) -> None:
+    world = Reconciled(page=data.draw(st.integers(1, 4)), capacity=data.draw(st.integers(1, 4)))
+    for key in data.draw(st.sets(ODD_KEYS, max_size=8)):
+        if key.endswith(SIDECAR_SUFFIX):
+            world.bucket.write_sidecar(key.removesuffix(SIDECAR_SUFFIX), b"{}")
+        else:
+            world.bucket.upload(key)
+    world.found()
+
+    assert world.found() == []
+
+
+GOOD = "alice/research/report.txt"
+REJECTED = "alice/research/report.doc"
+
+
+def indexed_as_nobodys(world: Reconciled, key: str, **attributes: object) -> None:
+    place = place_of(key)
+    world.knowledge_base.put(
+        "a text",
+        user_id="!rejected",
+        catalog_id=place.catalog_id,
+        filename=place.filename,
+        key=key,
+        attributes={"document_id": place.document_id, **attributes},
+    )
+
+
+def test_a_rejected_file_that_a_search_finds_is_taken_out_by_a_run(world: Reconciled) -> None:
+    world.drop(REJECTED)
+    indexed_as_nobodys(world, REJECTED)
+    before = world.everything()
+
+    told = world.found(dry_run=True)
+    after_a_dry_run = world.everything()
+    found = world.found()
+
+    assert told == found == [(Kind.REJECTED_IN_INDEX, REJECTED)]
+    assert after_a_dry_run == before
+    assert world.document(REJECTED).lingering
+    assert world.leases.kept[CATALOG].held
+
+
+def test_one_of_an_earlier_sidecar_is_known_by_where_it_lies(world: Reconciled) -> None:
+    world.drop(REJECTED)
+    indexed_as_nobodys(world, REJECTED, catalog_id=None, document_id=None, filename=None)
+
+    assert world.found() == [(Kind.REJECTED_IN_INDEX, REJECTED)]
+
+
+def test_one_that_jobs_crawl_stays_as_nobodys() -> None:
+    world = Reconciled(by_jobs=True)
+    world.dropped_and_indexed(GOOD)
+    world.drop(REJECTED)
+    world.change(REJECTED, lingering=False)  # its run is over
+    indexed_as_nobodys(world, REJECTED)
+    world.says(REJECTED, "INDEXED")
+
+    assert world.found() == []
+    assert not world.document(REJECTED).lingering
+
+
+def test_one_that_is_listed_is_taken_out_though_no_search_finds_it(world: Reconciled) -> None:
+    world.dropped_and_indexed(GOOD)
+    world.drop(REJECTED)
+    world.says(REJECTED, "INDEXED")
+
+    found = world.found()
+
+    assert found == [(Kind.REJECTED_IN_INDEX, REJECTED)]
+    assert world.document(REJECTED).lingering
+
+
+def test_one_that_a_run_sees_to_is_in_good_hands(world: Reconciled) -> None:
+    world.drop(REJECTED)
+    world.change(REJECTED, lingering=True, updated_at=world.clock())
+    indexed_as_nobodys(world, REJECTED)
+
+    assert Kind.REJECTED_IN_INDEX not in [kind for kind, _ in world.found()]
+
+
+def test_what_a_rejected_version_left_of_an_indexed_file_is_replaced(world: Reconciled) -> None:
+    world.dropped_and_indexed(GOOD)
+    indexed_as_nobodys(world, GOOD)
+
+    found = world.found()
+
+    assert found == [(Kind.REJECTED_IN_INDEX, GOOD)]
+    assert world.document(GOOD).status is DocumentStatus.PENDING
+
+
+def test_a_store_that_ignores_the_filter_tells_nothing(world: Reconciled) -> None:
+    world.dropped_and_indexed(GOOD)
+    world.knowledge_base.ignores_filters = True
+
+    assert world.found() == [(Kind.NOT_COMPARED, "rejected files in KB1")]
