@@ -18,7 +18,7 @@ from stackroom_local.sites.aws import AwsSite
 from stackroom_local.smoke import people, scene, sweeping
 from stackroom_local.smoke.scene import Names, Scene, Told
 from stackroom_local.smoke.steps import STEPS, Step
-from stackroom_local.smoke.sweeping import Ledger
+from stackroom_local.smoke.sweeping import Ledger, Sweep
 from stackroom_local.state import Instance
 from tests.local.running import within
 
@@ -102,6 +102,27 @@ def test_what_a_killed_run_left_the_next_one_sweeps_up(
 
     assert "run dead was cut off" in capsys.readouterr().out
     assert left_of_runs(instance) == []
+
+
+def test_a_user_stays_while_their_documents_do_so_that_the_next_run_finds_these(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On AWS their files lie below an id that only the user pool has."""
+    removed: list[str] = []
+
+    def stuck(self: Sweep, name: str) -> None:
+        if name == self.names.owner:
+            raise scene.StepFailed("not within 180 s: the catalog is gone")
+
+    monkeypatch.setattr(Sweep, "_documents", stuck)
+    monkeypatch.setattr(people, "remove", lambda _, name, group: removed.append(name))
+    site: Any = SimpleNamespace()
+    names = Names("dead")
+
+    left = list(Sweep(site, names).all())
+
+    assert removed == [names.other]
+    assert any(names.owner in each and "the catalog is gone" in each for each in left)
 
 
 def test_what_is_refuted_fails_the_run_and_comes_with_what_to_do(

@@ -71,8 +71,7 @@ class Sweep:
         parts: dict[str, Callable[[], None]] = {
             "the data source": self._source,
             "the document that is nobody's": self._document,
-            **{f"documents of {each}": partial(self._documents, each) for each in users},
-            **{f"user {each}": partial(self._user, each) for each in users},
+            **{f"user {each} with documents": partial(self._user, each) for each in users},
         }
         for what, part in parts.items():
             try:
@@ -116,6 +115,8 @@ class Sweep:
         return not s3.list_object_versions(Bucket=bucket, Prefix=f"{user_id}/").get("Versions")
 
     def _user(self, name: str) -> None:
+        """Last, for without the user nobody knows any more whose the documents are."""
+        self._documents(name)
         people.remove(self.site, name, self.names.group)
 
     def _until(self, is_over: Callable[[], bool], what: str) -> None:
