@@ -50,6 +50,7 @@ class Restoration:
         restored = f"{table}-restored"
         backup = self._backup(restored)
         if self._is_there(table):
+            self._wait("table_exists", table)  # an earlier run may have begun to restore it
             self.say(f"{table}: deleted; DynamoDB keeps a backup of it for 35 days")
             self.dynamodb.update_table(TableName=table, DeletionProtectionEnabled=False)
             self._wait("table_exists", table)
@@ -59,8 +60,11 @@ class Restoration:
         self.dynamodb.restore_table_from_backup(TargetTableName=table, BackupArn=backup)
         self._wait("table_exists", table)
         self._set_as(restored, table)
-        self.dynamodb.delete_table(TableName=restored)
         self.dynamodb.delete_backup(BackupArn=backup)
+
+    def tidy(self, table: str) -> None:
+        """When all have taken their places: until then each run needs what it restores from."""
+        self.dynamodb.delete_table(TableName=f"{table}-restored")
 
     def _is_there(self, table: str) -> bool:
         try:
@@ -135,6 +139,8 @@ def main() -> None:
         sys.exit("Nothing was changed; the tables that end with -restored stay.")
     for table in tables:
         restoration.swap(table)
+    for table in tables:
+        restoration.tidy(table)
 
 
 if __name__ == "__main__":

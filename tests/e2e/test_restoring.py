@@ -32,6 +32,8 @@ def test_a_reconciliation_makes_restored_tables_true_again(tmp_path: Path) -> No
 
         for table in tables:
             restoration.swap(table)
+        for table in tables:
+            restoration.tidy(table)
         known = set(otto.records())
 
         def reconciled() -> bool:
