@@ -74,14 +74,19 @@ def model(bedrock: Any, model: Model, where: str) -> Result:
         ask = f"{aws} bedrock-runtime invoke-model --model-id {model.id} --body"
         ask += """ '{"inputText":"hello"}' --cli-binary-format raw-in-base64-out /dev/stdout"""
         elsewhere = (CHOOSE_REGION,)
+    asked = "profile"
     try:
         if has_profile:
             bedrock.get_inference_profile(inferenceProfileIdentifier=model.id)
+        asked = "model"
         found = bedrock.get_foundation_model_availability(modelId=model.foundation)
     except ClientError as error:
-        if is_gone(error) or error.response["Error"]["Code"] == "ValidationException":
-            return bad(f"not in {where}: {error.response['Error']['Message']}", *elsewhere)
-        raise
+        if not (is_gone(error) or error.response["Error"]["Code"] == "ValidationException"):
+            raise
+        told = f"not in {where}: {error.response['Error']['Message']}"
+        if has_profile and asked == "model":  # it need not be here itself
+            return warning(f"its profile is here, the model itself {told}", ask)
+        return bad(told, *elsewhere)
     # Behind a profile, it need not be in this region itself.
     if not has_profile and found["regionAvailability"] != "AVAILABLE":
         return bad(f"not in {where}", *elsewhere)

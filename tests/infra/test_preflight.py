@@ -134,6 +134,7 @@ def test_an_account_in_which_all_is_well_passes(world: World) -> None:
         (TITAN, available(entitlementAvailability="NONE"), "bad", f"{ASK} invoke-model"),
         (NOVA, available(entitlementAvailability="NONE"), "bad", f"{ASK} converse"),
         (NOVA, available(agreementAvailability={"status": "ERROR"}), "warn", f"{ASK} converse"),
+        (NOVA, {"GetFoundationModelAvailability": NONE}, "warn", f"{ASK} converse"),
         (NOVA, {"GetInferenceProfile": NONE}, "bad", f"{AWS} bedrock list-inference-profiles"),
         ("region", {"ListGateways": NOWHERE}, "bad", "export AWS_REGION=us-"),
         ("Service Quotas", per_minute(0.0), "bad", f"{RAISE} bedrock --quota-code L-0"),
