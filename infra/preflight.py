@@ -33,7 +33,8 @@ from infra.taken_names import names
 # Of one answer, and of all that a check asks: longer, and it is told as not answered.
 _ANSWER_SECONDS, _CHECK_SECONDS = 4, 15.0
 SERVICES = (
-    *("bedrock", "bedrock-agent", "bedrock-agentcore-control", "cloudformation", "cloudwatch"),
+    *("backup", "bedrock", "bedrock-agent", "bedrock-agentcore-control", "cloudformation"),
+    "cloudwatch",
     *("cognito-idp", "dynamodb", "iam", "lambda", "logs", "s3", "s3vectors", "service-quotas"),
     *("sns", "sqs", "ssm", "stepfunctions", "sts"),
 )

@@ -26,6 +26,7 @@ from infra.asking import (
 from infra.synthesised import Account, Wanted
 
 _ANOTHER = "make deploy PROJECT=another"
+_VAULT = "AWS::Backup::BackupVault"
 
 # While a stack is in one of these, the CLI changes it, or makes it anew.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
@@ -104,6 +105,17 @@ LOOKS: Mapping[str, tuple[str, _Look]] = {
             if each["logGroupName"] == n
         ],
     ),
+    # Kept with its backups, also by PURGE and where `backup_days` goes. A look for one alone is
+    # denied where there is none.
+    _VAULT: (
+        "BackupVaultName",
+        lambda c, _, n: [
+            each
+            for page in c("backup").get_paginator("list_backup_vaults").paginate()
+            for each in page["BackupVaultList"]
+            if each["BackupVaultName"] == n
+        ],
+    ),
     "AWS::CloudWatch::Alarm": (
         "AlarmName",
         lambda c, _, n: c("cloudwatch").describe_alarms(AlarmNames=[n])["MetricAlarms"],
@@ -157,7 +169,14 @@ def names(client: Client, account: Account, wanted: Wanted) -> Result:
 def _taken(taken: list[tuple[str, str]], aws: str, project: str) -> Result:
     logs = [name for kind, name in taken if kind == "AWS::Logs::LogGroup"]
     lines = [f"{aws} logs delete-log-group --log-group-name {name}" for name in logs]
-    if len(logs) < len(taken):
+    vaults = [name for kind, name in taken if kind == _VAULT]
+    lines += [
+        f"{aws} backup delete-backup-vault --backup-vault-name {name}   # once it is empty"
+        for name in vaults
+    ]
+    if vaults:
+        lines += ['make deploy ARGS="-c backup_days=0"   # without daily backups']
+    if len(logs) + len(vaults) < len(taken):
         lines += [f"make destroy PURGE=yes PROJECT={project}   # with all its data", _ANOTHER]
     told = ", ".join(f"{kind.removeprefix('AWS::')} {name}" for kind, name in taken)
     return bad(

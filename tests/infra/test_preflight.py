@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
 from threading import Event
@@ -175,6 +175,25 @@ def test_names_that_others_have_are_told_and_those_of_our_stacks_are_not(world: 
         "make deploy PROJECT=another",
     )
     assert ours == good("6 stacks stand, 0 new names are free")
+
+
+def test_a_vault_of_backups_that_was_kept_is_told_and_no_purge_is_advised(world: World) -> None:
+    name, vault = "stackroom", "AWS::Backup::BackupVault"
+    made = {"Type": vault, "Properties": {"BackupVaultName": name}}
+    data = world.wanted.stacks["stackroom-data"]
+    more = {"stackroom-data": {**data, "Resources": {**data["Resources"], "Backups": made}}}
+    world.wanted = replace(world.wanted, stacks={**world.wanted.stacks, **more})
+    free = world.results()["names"]
+    world.client("backup").create_backup_vault(BackupVaultName=name)
+
+    taken = world.results()["names"]
+
+    assert (free.mark, taken.mark) == ("ok", "bad"), (free, taken)
+    assert taken.text.endswith(": Backup::BackupVault stackroom")
+    assert taken.lines == (
+        f"{AWS} backup delete-backup-vault --backup-vault-name stackroom   # once it is empty",
+        'make deploy ARGS="-c backup_days=0"   # without daily backups',
+    )
 
 
 def test_an_account_without_bootstrap_or_with_an_old_one_is_told_how(world: World) -> None:
