@@ -6,6 +6,7 @@ from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_events as events
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
+from constructs import IConstruct
 
 from stackroom_constructs.acknowledgments import accept
 
@@ -23,7 +24,8 @@ def keep_backups(
     days: int,
     bucket: s3.IBucket,
     tables: list[dynamodb.ITable],
-) -> None:
+) -> tuple[IConstruct, ...]:
+    """All that this takes."""
     vault = backup.BackupVault(
         stack,
         "Backups",
@@ -63,3 +65,4 @@ def keep_backups(
             *(backup.BackupResource.from_arn(table.table_arn) for table in tables),
         ],
     )
+    return vault, plan, role

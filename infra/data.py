@@ -38,9 +38,10 @@ class DataStack(cdk.Stack):
         tables = [self.catalog_table, self.control_table]
         self.user_pool.node.add_dependency(self.bucket, *tables, self.uploader_policy)
         if days := deployment.operations.backup_days:
-            keep_backups(
+            kept = keep_backups(
                 self, project=deployment.project, days=days, bucket=self.bucket, tables=[*tables]
             )
+            self.user_pool.node.add_dependency(*kept)
 
         cdk.CfnOutput(self, "BucketName", value=self.bucket.bucket_name)
         cdk.CfnOutput(self, "CatalogTableName", value=self.catalog_table.table_name)

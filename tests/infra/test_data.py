@@ -108,17 +108,18 @@ def test_what_is_kept_outlives_its_stack(assembly: Assembly, stack: str) -> None
 
 
 def test_what_is_protected_is_made_last_since_a_failed_creation_can_not_take_it_back(
-    assembly: Assembly,
+    assembly: Assembly, otherwise: Assembly
 ) -> None:
-    pool = assembly.one("data", "AWS::Cognito::UserPool")
-    in_it = "AWS::Cognito::UserPoolGroup"
+    for made in (assembly, otherwise):  # the other one keeps backups
+        pool = made.one("data", "AWS::Cognito::UserPool")
+        in_it = "AWS::Cognito::UserPoolGroup"
 
-    others = {each.logical_id for each in assembly.all("data") if each.type != in_it}
+        others = {each.logical_id for each in made.all("data") if each.type != in_it}
 
-    assert set(pool.raw["DependsOn"]) == others - {pool.logical_id}
-    for table in assembly.all("data", "AWS::DynamoDB::GlobalTable"):
-        # `make deploy` protects them at its end.
-        assert "DeletionProtectionEnabled" not in table.properties["Replicas"][0]
+        assert set(pool.raw["DependsOn"]) == others - {pool.logical_id}
+        for table in made.all("data", "AWS::DynamoDB::GlobalTable"):
+            # `make deploy` protects them at its end.
+            assert "DeletionProtectionEnabled" not in table.properties["Replicas"][0]
 
 
 def test_backups_are_of_documents_and_records_and_outlive_their_stack(
