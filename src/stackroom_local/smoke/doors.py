@@ -17,6 +17,9 @@ from stackroom_local.smoke.scene import Finding, Scene, StepFailed, Told, Verdic
 _SECONDS = 60.0
 _UNAUTHORIZED = 401
 _RETRIEVE = "knowledge___knowledge_base_retrieve"
+_ANSWERED = "it was answered: "
+# https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html
+_DENIED_BY_FUNCTION = "with an explicit deny in a resource-based policy"
 
 
 def people(scene: Scene) -> Told:
@@ -42,9 +45,17 @@ def refusals(scene: Scene) -> Told:
     findings = (
         Finding.of("gateway.unauthorized-body", _shown(stranger), holds=bool(stranger.text)),
         _of_denials(denied),
-        Finding.of("function.resource-deny", direct, holds=direct.startswith("AccessDenied")),
+        of_direct(direct),
     )
     return Told(f"a bad token, a batch and a direct invocation are refused: {direct}", findings)
+
+
+def of_direct(seen: str) -> Finding:
+    """An operator without lambda:InvokeFunction is refused whatever the function's policy says."""
+    name = "function.resource-deny"
+    if _ANSWERED in seen or _DENIED_BY_FUNCTION in seen:
+        return Finding.of(name, seen, holds=_ANSWERED not in seen)
+    return Finding(name, Verdict.NOT_SEEN, seen)
 
 
 # What the interceptor refuses with a good token, unless the gateway itself was the sooner: a batch,
@@ -91,7 +102,7 @@ def _invoked(scene: Scene) -> str:
         )
     except ClientError as error:
         return f"{code_of(error)}: {message_of(error)}"
-    return f"it was answered: {answer['Payload'].read().decode()[:200]}"
+    return f"{_ANSWERED}{answer['Payload'].read().decode()[:200]}"
 
 
 def _shown(answer: httpx.Response) -> str:
