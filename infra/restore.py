@@ -24,7 +24,7 @@ from botocore.exceptions import ClientError
 
 KINDS = ("kb-catalog", "kb-control")
 _TWO_HOURS = {"Delay": 20, "MaxAttempts": 360}
-_BACKUP_SECONDS = 5
+_BACKUP_SECONDS, _PATIENCE_SECONDS = 5, 600
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,13 +93,29 @@ class Restoration:
                 TableName=table,
                 TimeToLiveSpecification={"Enabled": True, "AttributeName": expiry},
             )
-        self.dynamodb.update_continuous_backups(
-            TableName=table,
-            PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True},
-        )
+        self._have_moments(table)
         tags = self.dynamodb.list_tags_of_resource(ResourceArn=self._arn(model))["Tags"]
         if own := [each for each in tags if not each["Key"].startswith("aws:")]:
             self.dynamodb.tag_resource(ResourceArn=self._arn(table), Tags=own)
+
+    def _have_moments(self, table: str) -> None:
+        """
+        A new table is ACTIVE some time before DynamoDB has it backed up at all, and refuses until
+        then (scalar-labs/scalardb 347, aws-amplify/amplify-backend 1654).
+        """
+        end = time.monotonic() + _PATIENCE_SECONDS
+        while True:
+            try:
+                self.dynamodb.update_continuous_backups(
+                    TableName=table,
+                    PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True},
+                )
+            except self.dynamodb.exceptions.ContinuousBackupsUnavailableException:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(_BACKUP_SECONDS)
+            else:
+                return
 
     def _expiry(self, table: str) -> str | None:
         told = self.dynamodb.describe_time_to_live(TableName=table)["TimeToLiveDescription"]

@@ -7,6 +7,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
+from infra import restore
 from infra.restore import Restoration
 from stackroom.clock import utc_now
 
@@ -53,3 +54,25 @@ def test_what_breaks_off_between_the_tables_is_run_again_without_restoring_what_
 
     assert asked == list(TABLES)
     assert dynamodb.list_tables()["TableNames"] == list(TABLES)
+
+
+def test_a_table_that_is_not_backed_up_yet_is_asked_again(
+    dynamodb: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(restore, "_BACKUP_SECONDS", 0)
+    refusals, set_up = [1, 1], dynamodb.update_continuous_backups
+
+    def not_yet(**asked: Any) -> Any:
+        if refusals:
+            refusals.pop()
+            error = {"Error": {"Code": "ContinuousBackupsUnavailableException", "Message": "wait"}}
+            kind = dynamodb.exceptions.ContinuousBackupsUnavailableException
+            raise kind(error, "UpdateContinuousBackups")
+        return set_up(**asked)
+
+    monkeypatch.setattr(dynamodb, "update_continuous_backups", not_yet)
+    Restoration(dynamodb=dynamodb, say=print).beside(TABLES[0], utc_now())
+
+    told = dynamodb.describe_continuous_backups(TableName=f"{TABLES[0]}-restored")
+    moments = told["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"]
+    assert moments["PointInTimeRecoveryStatus"] == "ENABLED"
