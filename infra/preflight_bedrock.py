@@ -91,7 +91,8 @@ def model(bedrock: Any, model: Model, where: str) -> Result:
     if not has_profile and found["regionAvailability"] != "AVAILABLE":
         return bad(f"not in {where}", *elsewhere)
     if found["entitlementAvailability"] != "AVAILABLE":
-        return bad("not available to this account; a first call may change that", ask)
+        # Not `bad`: nobody has told what it says of accounts that have called no model yet.
+        return warning("not available to this account yet; a first call may change that", ask)
     if (agreement := found["agreementAvailability"]["status"]) != "AVAILABLE":
         return warning(f"its agreement is {agreement}; the first call signs most of them", ask)
     return good("available")

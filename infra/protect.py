@@ -23,6 +23,7 @@ def protect(outputs: Mapping[str, Mapping[str, str]], dynamodb: Any) -> None:
     """What is protected already is left as it is."""
     for stack in outputs.values():
         for table in (stack[name] for name in _TABLES if name in stack):
+            dynamodb.get_waiter("table_exists").wait(TableName=table)  # no change beside another
             if not dynamodb.describe_table(TableName=table)["Table"]["DeletionProtectionEnabled"]:
                 dynamodb.update_table(TableName=table, DeletionProtectionEnabled=True)
 

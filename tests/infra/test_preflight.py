@@ -131,8 +131,8 @@ def test_an_account_in_which_all_is_well_passes(world: World) -> None:
     ("check", "answers", "mark", "line"),
     [
         (TITAN, available(regionAvailability="NOT_AVAILABLE"), "bad", "export AWS_REGION=us-"),
-        (TITAN, available(entitlementAvailability="NONE"), "bad", f"{ASK} invoke-model"),
-        (NOVA, available(entitlementAvailability="NONE"), "bad", f"{ASK} converse"),
+        (TITAN, available(entitlementAvailability="NONE"), "warn", f"{ASK} invoke-model"),
+        (NOVA, available(entitlementAvailability="NONE"), "warn", f"{ASK} converse"),
         (NOVA, available(agreementAvailability={"status": "ERROR"}), "warn", f"{ASK} converse"),
         (NOVA, {"GetFoundationModelAvailability": NONE}, "warn", f"{ASK} converse"),
         (NOVA, {"GetInferenceProfile": NONE}, "bad", f"{AWS} bedrock list-inference-profiles"),
