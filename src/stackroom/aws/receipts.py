@@ -68,35 +68,13 @@ class DynamoReceipts:
         return map(to_receipt, found)
 
     def open_ones(self, *, limit: int) -> list[Receipt]:
-        with store_errors():
-            answer = self.client.query(
-                TableName=self.table,
-                IndexName=_LIVE_INDEX,
-                KeyConditionExpression="live = :open",
-                ExpressionAttributeValues=to_item({":open": _OPEN}),
-                Limit=limit,
-            )
-        return [to_receipt(from_item(each)) for each in answer["Items"]]
+        return list(self._live(_OPEN, Limit=limit).items)
 
     def proven(self, cursor: str | None) -> Page[Receipt]:
         start: dict[str, Any] = {}
         if cursor is not None:
             start["ExclusiveStartKey"] = to_item(json.loads(cursor))
-        with store_errors():
-            answer = self.client.query(
-                TableName=self.table,
-                IndexName=_LIVE_INDEX,
-                KeyConditionExpression="live = :proven",
-                ExpressionAttributeValues=to_item({":proven": _PROVEN}),
-                ScanIndexForward=False,
-                Limit=_PAGE,
-                **start,
-            )
-        last = answer.get("LastEvaluatedKey")
-        return Page(
-            items=[to_receipt(from_item(each)) for each in answer["Items"]],
-            next=json.dumps(from_item(last)) if last else None,
-        )
+        return self._live(_PROVEN, ScanIndexForward=False, Limit=_PAGE, **start)
 
     def let_go(self, receipt: Receipt) -> None:
         writes.update(
@@ -119,6 +97,21 @@ class DynamoReceipts:
         )
         if not is_kept:
             raise RecordChanged(receipt.receipt_id)
+
+    def _live(self, live: str, **page: Any) -> Page[Receipt]:
+        with store_errors():
+            answer = self.client.query(
+                TableName=self.table,
+                IndexName=_LIVE_INDEX,
+                KeyConditionExpression="live = :live",
+                ExpressionAttributeValues=to_item({":live": live}),
+                **page,
+            )
+        last = answer.get("LastEvaluatedKey")
+        return Page(
+            items=[to_receipt(from_item(each)) for each in answer["Items"]],
+            next=json.dumps(from_item(last)) if last else None,
+        )
 
 
 def _partition(user_id: str) -> str:
