@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -12,6 +14,7 @@ import psutil
 import pytest
 
 from stackroom_local.simulator.errors import Unindexable
+from stackroom_local.simulator.parser_child import ParserChild
 from stackroom_local.simulator.parsing import ChildParser
 from stackroom_local.simulator.rules import PARSE_FILES
 from tests import files
@@ -238,3 +241,21 @@ def test_closing_ends_the_reading_of_a_scan_and_nothing_is_read_any_more() -> No
     with pytest.raises(Unindexable):
         parser.seen(files.scanned_pdf(NIMBUS), "scan.pdf")
     assert set(children()) == before
+
+
+def test_closing_ends_a_child_that_is_just_being_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    child = ParserChild(60, sees=True)
+    started = subprocess.Popen
+
+    def closed_meanwhile(*arguments: Any, **options: Any) -> subprocess.Popen[bytes]:
+        process = started(*arguments, **options)
+        closing.start()
+        eventually(lambda: child._is_closed)
+        return process
+
+    closing = threading.Thread(target=child.close)
+    monkeypatch.setattr(subprocess, "Popen", closed_meanwhile)
+
+    assert child.read(files.scanned_pdf(NIMBUS), "scan.pdf") is None
+    closing.join(60)
+    assert not closing.is_alive()

@@ -79,6 +79,8 @@ class ParserChild:
             self._process = subprocess.Popen(  # noqa: S603
                 command + ["--sees"] * self._sees, stdin=subprocess.PIPE, stdout=subprocess.PIPE
             )
+            if self._is_closed:  # while it started, when `close` saw no process to kill yet
+                self._process.kill()
         return self._process
 
     def _end(self) -> None:
