@@ -222,7 +222,7 @@ def simulator() -> Iterator[World]:
 def command(port: int, folder: Path) -> list[str]:
     options = {"port": port, "data-dir": folder, "s3-endpoint": "http://127.0.0.1:9"}
     given = [part for name, value in options.items() for part in (f"--{name}", str(value))]
-    return [sys.executable, "-m", "stackroom_local.simulator", *given, "--speed", str(SPEED)]
+    return [sys.executable, "-m", "bedrock_kb_simulator", *given, "--speed", str(SPEED)]
 
 
 def reachable(endpoint: str) -> World | None:

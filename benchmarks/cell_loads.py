@@ -7,9 +7,9 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
+from bedrock_kb_simulator.rules import DIRECT_CONCURRENCY, DIRECT_DURATION, RATES
 from benchmarks.simulated_time.bedrock import Durations
 from benchmarks.traffic import Traffic
-from stackroom_local.simulator.rules import DIRECT_CONCURRENCY, DIRECT_DURATION, RATES
 
 USERS = 1_000_000
 Parts = NDArray[np.float64]

@@ -21,6 +21,8 @@ from multiprocessing import get_context
 
 import psutil
 
+from bedrock_kb_simulator.chunking import Chunking
+from bedrock_kb_simulator.embedding import MiniLM
 from benchmarks.corpus import SOURCE, corpus
 from benchmarks.serving import (
     NotMeasured,
@@ -33,8 +35,6 @@ from benchmarks.serving import (
 from stackroom.aws.catalogs import DynamoCatalogs
 from stackroom.inspection.extraction import read_pages
 from stackroom.keys import catalog_id_of
-from stackroom_local.simulator.chunking import Chunking
-from stackroom_local.simulator.embedding import MiniLM
 from stackroom_local.state import Instance
 
 SPEED = 20

@@ -6,11 +6,11 @@ from functools import cached_property
 from statistics import median
 from typing import Self
 
+from bedrock_kb_simulator.rules import SEARCHABLE_LAG
 from benchmarks.limits import TELLING, Limits, Work, alone, bound
 from benchmarks.simulated_time.account import CREATED, event_delay
 from benchmarks.simulated_time.bedrock import Durations
 from benchmarks.traffic import Upload
-from stackroom_local.simulator.rules import SEARCHABLE_LAG
 
 
 @dataclass(frozen=True, kw_only=True)

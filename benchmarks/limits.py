@@ -13,11 +13,8 @@ from itertools import accumulate
 from math import inf
 from typing import Self
 
-from benchmarks.simulated_time.account import CALL
-from benchmarks.simulated_time.functions import OVERHEAD
-from benchmarks.simulated_time.walk import TRANSITION
-from stackroom_local.simulator.assumptions import Assumptions
-from stackroom_local.simulator.rules import (
+from bedrock_kb_simulator.assumptions import Assumptions
+from bedrock_kb_simulator.rules import (
     DIRECT_CONCURRENCY,
     DIRECT_DURATION,
     JOB_AT_A_TIME,
@@ -25,6 +22,9 @@ from stackroom_local.simulator.rules import (
     JOBS_PER_ACCOUNT,
     RATES,
 )
+from benchmarks.simulated_time.account import CALL
+from benchmarks.simulated_time.functions import OVERHEAD
+from benchmarks.simulated_time.walk import TRANSITION
 
 # Seconds from an event until Bedrock can have been told: one state or one warm function, one call.
 TELLING = min(OVERHEAD, TRANSITION) + CALL

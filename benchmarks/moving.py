@@ -14,6 +14,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any
 
+from bedrock_kb_simulator.rules import SEARCHABLE_LAG
 from benchmarks.observation import ETAG
 from benchmarks.simulated_time.bill import Bill
 from benchmarks.simulated_time.hub import Hub
@@ -24,7 +25,6 @@ from stackroom.catalogs.sending import FORM_SECONDS
 from stackroom.filters import Has
 from stackroom.keys import catalog_id_of
 from stackroom.model import DocumentStatus
-from stackroom_local.simulator.rules import SEARCHABLE_LAG
 
 TENANT, NEIGHBOUR = "user-0", "user-1"
 CATALOGS = 5

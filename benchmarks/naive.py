@@ -17,6 +17,7 @@ from functools import partial
 from itertools import count, islice
 from typing import Any
 
+from bedrock_kb_simulator.rules import SEARCHABLE_LAG
 from benchmarks.least import Least
 from benchmarks.limits import Limits
 from benchmarks.observation import Observation, unsearchable
@@ -28,7 +29,6 @@ from benchmarks.stage import Outcome
 from benchmarks.stores import Bucket, HubClock
 from benchmarks.traffic import Upload, put
 from benchmarks.worlds import ASSUMED, WORLDS
-from stackroom_local.simulator.rules import SEARCHABLE_LAG
 
 _POLL = 5  # seconds
 _PAGE, _PAGES_A_SECOND = 1_000, 5  # [API model; rule rate.ListKnowledgeBaseDocuments]

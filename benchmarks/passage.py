@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from bedrock_kb_simulator.rules import SEARCHABLE_LAG
 from benchmarks.answers.layout import Row
 from benchmarks.limits import Work, alone
 from benchmarks.serving import verdict
 from benchmarks.simulated_time.functions import KEPT
 from benchmarks.stage import Stage
 from benchmarks.traffic import Upload
-from stackroom_local.simulator.rules import SEARCHABLE_LAG
 
 _AIM = 3.0  # seconds beside Bedrock's own
 _STEP = 0.01  # seconds, as exact as the moments are

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bedrock_kb_simulator.filters import Sought
 from benchmarks.simulated_time.account import CALL, Account
 from benchmarks.simulated_time.executions import (
     ExecutionAlreadyExists,
@@ -19,7 +20,6 @@ from stackroom.deadlines import NO_DEADLINE, Deadline
 from stackroom.filters import AllOf, AnyOf, Filter, Has
 from stackroom.inspection.inspection import File
 from stackroom.ports.retrieval import Passage, Retrieved
-from stackroom_local.simulator.filters import Sought
 
 
 @dataclass(frozen=True, kw_only=True)

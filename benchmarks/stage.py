@@ -8,6 +8,8 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
+from bedrock_kb_simulator.faults import Faults
+from bedrock_kb_simulator.rules import SEARCHABLE_LAG
 from benchmarks.least import Least
 from benchmarks.limits import Limits
 from benchmarks.observation import Observation, unsearchable
@@ -22,8 +24,6 @@ from benchmarks.use_cases import Stores
 from benchmarks.worlds import ASSUMED, WORLDS
 from stackroom.model import CatalogDataSources, Document
 from stackroom.ports.admission import Grant, Mode
-from stackroom_local.simulator.faults import Faults
-from stackroom_local.simulator.rules import SEARCHABLE_LAG
 from tests.fakes.pipeline import FakeReceipts
 
 DEFINITION = Path(__file__).parents[1] / "statemachines" / "ingest_catalog.asl.json"

@@ -6,7 +6,7 @@ Jobs that index one document at a time, or 8, or 16; direct calls of 4 seconds, 
 
 from collections.abc import Mapping
 
-from stackroom_local.simulator.assumptions import Assumptions
+from bedrock_kb_simulator.assumptions import Assumptions
 
 ASSUMED = "jobs 1, calls 4 s"  # what the local mode simulates
 PARALLEL_JOBS = ("jobs 8", "jobs 16")

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import filter as matching
 from pathlib import Path
 
-from stackroom_local.simulator.disturbances import BY_CHANCE, DOCUMENTS_BY_CHANCE
-from stackroom_local.simulator.omissions import OMISSIONS
-from stackroom_local.simulator.rules import RULES
+from bedrock_kb_simulator.disturbances import BY_CHANCE, DOCUMENTS_BY_CHANCE
+from bedrock_kb_simulator.omissions import OMISSIONS
+from bedrock_kb_simulator.rules import RULES
 from stackroom_local.smoke.assumptions import ASSUMPTIONS
 from stackroom_local.smoke.steps import STEPS
 
@@ -19,15 +19,15 @@ ROOT = Path(__file__).parents[1]
 FIDELITY = ROOT / "docs" / "fidelity.md"
 TESTS = ROOT / "tests" / "simulator"
 _MARK = re.compile(r"\[assumed:\s+([a-z.-]+)\]")
-_MARKED = ("src", "functions", "infra", "statemachines")
+_MARKED = ("src", "simulator", "functions", "infra", "statemachines")
 
 _HEAD = """# What the simulator enforces
 
-Made by `make docs` from src/stackroom_local/simulator/rules and the tests in tests/simulator that
-say which rules they hold. Sources: *model* is the botocore service model, *quotas* the AWS General
-Reference page "Amazon Bedrock endpoints and quotas", *guide* the Bedrock, S3 Vectors or OpenSearch
-Serverless user guide, *observed* what users of the real service reported, *assumed* our choice
-where nothing says. What is assumed of the gateway and of signing in stands in
+Made by `make docs` from simulator/src/bedrock_kb_simulator/rules and from the tests that say which
+rules they hold (tests/simulator). Sources: *model* is the botocore service model, *quotas* the AWS
+General Reference page "Amazon Bedrock endpoints and quotas", *guide* the Bedrock, S3 Vectors or
+OpenSearch Serverless user guide, *observed* what users of the real service reported, *assumed* our
+choice where nothing says. What is assumed of the gateway and of signing in stands in
 [sign-in.md](sign-in.md#what-of-this-is-assumed).
 
 """
@@ -50,7 +50,7 @@ kb-test-config and kb-test-retrieve of the Bedrock user guide, *quotas* its page
 and the rows "(Managed Knowledge Bases)" of the General Reference, read in October and November
 2026; *observed* is what half a dozen users wrote down of real accounts since June 2026. Nothing was
 tried in an account of our own. Two assumptions are options of `python -m
-stackroom_local.simulator`: `--managed-jobs-in-account` counts their jobs among the 5 of an account,
+bedrock_kb_simulator`: `--managed-jobs-in-account` counts their jobs among the 5 of an account,
 and with `--unrated-managed-starts` StartIngestionJob has no rate for them.
 
 What AWS leaves open, and what is assumed here:

@@ -30,11 +30,11 @@ _PATIENCE, _LOOK_SECONDS = 3_600.0, 10.0
 # What decides on the chunks and their vectors; a change of it, and they are made anew.
 _CHUNKED_BY = (
     "src/stackroom/inspection/extraction",
-    "src/stackroom_local/simulator/chunking.py",
-    "src/stackroom_local/simulator/embedding.py",
-    "src/stackroom_local/simulator/parsing.py",
-    "src/stackroom_local/simulator/parser_process.py",
-    "src/stackroom_local/simulator/wordpieces.py",
+    "simulator/src/bedrock_kb_simulator/chunking.py",
+    "simulator/src/bedrock_kb_simulator/embedding.py",
+    "simulator/src/bedrock_kb_simulator/parsing.py",
+    "simulator/src/bedrock_kb_simulator/parser_process.py",
+    "simulator/src/bedrock_kb_simulator/wordpieces.py",
 )
 _INSPECTED_BY = ("src/stackroom/inspection",)  # what decides on the place maps
 

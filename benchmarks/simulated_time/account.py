@@ -10,6 +10,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
+from bedrock_kb_simulator.assumptions import Assumptions
+from bedrock_kb_simulator.faults import Faults
+from bedrock_kb_simulator.store import Store
 from benchmarks.simulated_time.bedrock import Durations, Shelves, bedrock
 from benchmarks.simulated_time.bill import Bill
 from benchmarks.simulated_time.client import Client
@@ -20,9 +23,6 @@ from benchmarks.simulated_time.queues import IDLE_REQUESTS, Queue
 from benchmarks.simulated_time.queues import Mapping as SourceMapping
 from benchmarks.simulated_time.searching import SearchableDocuments
 from benchmarks.simulated_time.workflow import Workflow
-from stackroom_local.simulator.assumptions import Assumptions
-from stackroom_local.simulator.faults import Faults
-from stackroom_local.simulator.store import Store
 
 T = TypeVar("T")
 

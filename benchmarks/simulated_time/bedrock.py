@@ -15,20 +15,20 @@ from typing import Protocol
 
 import numpy as np
 
+from bedrock_kb_simulator.assembly import Services
+from bedrock_kb_simulator.assumptions import Assumptions
+from bedrock_kb_simulator.components import Components
+from bedrock_kb_simulator.embedding import Vector
+from bedrock_kb_simulator.errors import Unindexable
+from bedrock_kb_simulator.faults import Faults
+from bedrock_kb_simulator.identifiers import Arns
+from bedrock_kb_simulator.objects import ObjectMissing, S3Object
+from bedrock_kb_simulator.rules import FILE_UNREADABLE
+from bedrock_kb_simulator.sidecars import SUFFIX
+from bedrock_kb_simulator.store import Store
 from benchmarks.simulated_time.clock import VirtualClock
 from benchmarks.simulated_time.hub import Hub
 from benchmarks.simulated_time.searching import SearchableDocuments
-from stackroom_local.simulator.assembly import Services
-from stackroom_local.simulator.assumptions import Assumptions
-from stackroom_local.simulator.components import Components
-from stackroom_local.simulator.embedding import Vector
-from stackroom_local.simulator.errors import Unindexable
-from stackroom_local.simulator.faults import Faults
-from stackroom_local.simulator.identifiers import Arns
-from stackroom_local.simulator.objects import ObjectMissing, S3Object
-from stackroom_local.simulator.rules import FILE_UNREADABLE
-from stackroom_local.simulator.sidecars import SUFFIX
-from stackroom_local.simulator.store import Store
 
 ACCOUNT, REGION = "123456789012", "us-east-1"
 BROKEN = "broken-"  # how the ETag of a document begins that can't be read

@@ -15,9 +15,9 @@ import botocore.session
 from botocore import xform_name
 from botocore.exceptions import ClientError, ConnectionClosedError
 
+from bedrock_kb_simulator.dispatch import Dispatcher
+from bedrock_kb_simulator.errors import ConnectionDropped, ServiceError
 from benchmarks.simulated_time.bill import Bill
-from stackroom_local.simulator.dispatch import Dispatcher
-from stackroom_local.simulator.errors import ConnectionDropped, ServiceError
 
 _ATTEMPTS = 4
 # Seconds between attempts: random(0, 1) times a doubling, capped [botocore's standard mode].

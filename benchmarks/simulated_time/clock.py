@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from datetime import datetime
 
+from bedrock_kb_simulator.clock import Clock
+from bedrock_kb_simulator.clock import Signal as SomeSignal
 from benchmarks.simulated_time.hub import Hub, Signal, Task
-from stackroom_local.simulator.clock import Clock
-from stackroom_local.simulator.clock import Signal as SomeSignal
 
 
 class VirtualClock(Clock):

@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from bedrock_kb_simulator import vector_filters
+from bedrock_kb_simulator.embedding import Vector
+from bedrock_kb_simulator.filters import Filter, Sought
+from bedrock_kb_simulator.indexes import Index
+from bedrock_kb_simulator.memory_index import Owner
+from bedrock_kb_simulator.metadata import BEDROCK_TEXT, OF_VECTOR
+from bedrock_kb_simulator.rules import SEARCHABLE_LAG
+from bedrock_kb_simulator.sidecars import Value
+from bedrock_kb_simulator.vectors import Hit, Passage
 from benchmarks.simulated_time.hub import Hub
-from stackroom_local.simulator import vector_filters
-from stackroom_local.simulator.embedding import Vector
-from stackroom_local.simulator.filters import Filter, Sought
-from stackroom_local.simulator.indexes import Index
-from stackroom_local.simulator.memory_index import Owner
-from stackroom_local.simulator.metadata import BEDROCK_TEXT, OF_VECTOR
-from stackroom_local.simulator.rules import SEARCHABLE_LAG
-from stackroom_local.simulator.sidecars import Value
-from stackroom_local.simulator.vectors import Hit, Passage
 
 _INDEXED = ("catalog_id", "document_id")  # attributes by which documents are looked up
 

@@ -28,7 +28,7 @@ import httpx
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from stackroom_local.access_keys import RootKey, write_private
+from bedrock_kb_simulator.access_keys import RootKey, write_private
 from stackroom_local.agent_runtimes import folder_in
 from stackroom_local.gateway.authorizer import Authorizer, Unauthorized
 from stackroom_local.gateway.issuer import CLIENT_ID, Issuer

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from stackroom_local.access_keys import write_private
+from bedrock_kb_simulator.access_keys import write_private
 from stackroom_local.state import ACCOUNT, REGION
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from stackroom_local.access_keys import AccessKey
+from bedrock_kb_simulator.access_keys import AccessKey
 from stackroom_local.endpoints import endpoint_variables
 
 

@@ -12,6 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bedrock_kb_simulator.chunking import Chunking
+from bedrock_kb_simulator.errors import Unindexable
+from bedrock_kb_simulator.sidecars import OF_VECTOR, Attributes, parsed
 from stackroom.aws.pgvector.documents import Chunk, Documents, NewDocument
 from stackroom.errors import (
     KnowledgeBaseThrottled,
@@ -25,9 +28,6 @@ from stackroom.keys import SIDECAR_SUFFIX
 from stackroom.ports.embeddings import Embeddings, Vector
 from stackroom.retries import random_pauses, retried
 from stackroom_local.dropping import File
-from stackroom_local.simulator.chunking import Chunking
-from stackroom_local.simulator.errors import Unindexable
-from stackroom_local.simulator.sidecars import OF_VECTOR, Attributes, parsed
 
 _AT_ONCE = 8  # passages of a document that are embedded side by side
 _TRIES = 6

@@ -6,7 +6,7 @@ ours (stackroom_local.foreign_functions), with agents in AgentCore Runtime
 (stackroom_local.agent_runtimes), with what functions count in their logs
 (stackroom_local.embedded_metrics), with metric math (stackroom_local.metric_queries), with queues
 that let tenants have their turns (stackroom_local.fair_queues), closed to other sites' pages
-(stackroom_local.page_guard) and to what its disk has no room for
+(bedrock_kb_simulator.page_guard) and to what its disk has no room for
 (stackroom_local.room_guard), with an IAM that verifies every signature
 (stackroom_local.signers) and is mended in four ways, and with a DynamoDB that reads an expression
 once. Tables and queues have room on the disk for when it stops (stackroom_local.keeping).
@@ -39,6 +39,7 @@ from typing import Any
 from ministack.core import iam_actions, iam_evaluator
 from ministack.services import dynamodb
 
+from bedrock_kb_simulator.access_keys import RootKey
 from stackroom_local import (
     agent_runtimes,
     embedded_metrics,
@@ -49,7 +50,6 @@ from stackroom_local import (
     signers,
     simulated_types,
 )
-from stackroom_local.access_keys import RootKey
 from stackroom_local.state import ACCOUNT
 
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/amazon-s3-policy-keys.html#example-object-tls-version
@@ -123,9 +123,9 @@ if __name__ == "__main__":
     fork_functions(up=state / "instance.json")
     from ministack import app
 
+    from bedrock_kb_simulator.page_guard import PageGuard
     from stackroom_local import room_guard
     from stackroom_local.keeping import RESERVE_BYTES, Keeping
-    from stackroom_local.page_guard import PageGuard
 
     keeping = Keeping(state)
     keeping.install()

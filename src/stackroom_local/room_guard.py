@@ -15,8 +15,8 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bedrock_kb_simulator.sidecars import SUFFIX
 from stackroom_local.keeping import SPARE_BYTES
-from stackroom_local.simulator.sidecars import SUFFIX
 
 _INSUFFICIENT_STORAGE = 507  # RFC 4918; botocore doesn't try it again
 _CODE = "InsufficientStorage"

@@ -4,10 +4,10 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from bedrock_kb_simulator.model_endpoint import API_KEY
 from stackroom_local.endpoints import endpoint_variables
 from stackroom_local.ports import Ports
 from stackroom_local.processes import HOST
-from stackroom_local.simulator.model_endpoint import API_KEY
 from stackroom_local.state import ACCOUNT, REGION, StateDirectory
 
 # The key of a model's endpoint is for the simulator alone, and no function's to read.
@@ -88,9 +88,7 @@ class Servers:
             "--region": REGION,
             "--account": ACCOUNT,
         }
-        made = self._server(
-            "stackroom_local.simulator", options, {}, health=f"{self.bedrock}/health"
-        )
+        made = self._server("bedrock_kb_simulator", options, {}, health=f"{self.bedrock}/health")
         return replace(made, command=[*made.command, *self.assumed])
 
     def gateway(self) -> Server:

@@ -16,7 +16,7 @@ from typing import Any
 from ministack.core import iam_evaluator, lambda_runtime
 from ministack.services import iam, lambda_svc, s3, sts
 
-from stackroom_local.access_keys import RootKey, new_id
+from bedrock_kb_simulator.access_keys import RootKey, new_id
 
 _PUT = "s3:PutObject"
 _OBJECT = "arn:aws:s3:::{}/{}"

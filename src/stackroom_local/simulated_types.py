@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any
 
-from stackroom_local.access_keys import RootKey
+from bedrock_kb_simulator.access_keys import RootKey
 from stackroom_local.clients import Clients
 from stackroom_local.deployment.knowledge import Simulator, named, settle
 from stackroom_local.deployment.making import Maker

@@ -21,8 +21,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from bedrock_kb_simulator.access_keys import RootKey, write_private
 from stackroom_local import locks
-from stackroom_local.access_keys import RootKey, write_private
 from stackroom_local.clients import Clients
 from stackroom_local.endpoints import endpoint_variables
 from stackroom_local.problems import AlreadyUp, NotOurs, NotUp

@@ -174,7 +174,7 @@ class LocalMode:
 
     def _disturb(self) -> None:
         """From here on: the start's own calls are tried by nobody again."""
-        from stackroom_local.simulator.fault_orders import order  # noqa: PLC0415 - see _deploy
+        from bedrock_kb_simulator.fault_orders import order  # noqa: PLC0415 - see _deploy
 
         order(self._servers.bedrock, self.faults, self.state.root_key)
 

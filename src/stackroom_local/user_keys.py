@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from stackroom_local.access_keys import AccessKey, write_private
+from bedrock_kb_simulator.access_keys import AccessKey, write_private
 from stackroom_local.deployment.cloudformation import CloudFormation
 from stackroom_local.state import Instance
 

@@ -9,6 +9,8 @@ import pytest
 from moto import mock_aws
 
 import functions.agent_runner.handler as function
+from bedrock_kb_simulator import script_orders
+from bedrock_kb_simulator.server import Configuration, Simulator
 from functions.agent_runner.handler import RunnerSettings
 from stackroom.agent_run import AgentRun, RunState, ToolStep
 from stackroom.agents.agents import AgentDefinition
@@ -18,8 +20,6 @@ from stackroom.agents.runs import NewRun, Runs
 from stackroom.aws import session
 from stackroom.aws.use_cases import UseCases
 from stackroom.model import Catalog, DataSource
-from stackroom_local.simulator import script_orders
-from stackroom_local.simulator.server import Configuration, Simulator
 from tests.agents.conftest import logging_taken_back
 from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables
 from tests.functions.printed import Printed, listening

@@ -8,13 +8,13 @@ from uuid import uuid4
 import boto3
 import pytest
 
+from bedrock_kb_simulator.server import Configuration, Simulator
 from stackroom.aws.linked import linked_retrieval
 from stackroom.aws.linked_settings import linked_settings
 from stackroom.aws.session import client
 from stackroom.identity import Caller
 from stackroom.retrieval.tool import retrieve_from_knowledge_base
 from stackroom_local.endpoints import endpoint_variables
-from stackroom_local.simulator.server import Configuration, Simulator
 from tests.simulator.world import guardrail_request
 from tests.workflow.functions import forget_clients
 

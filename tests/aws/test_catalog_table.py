@@ -8,6 +8,7 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
+from bedrock_kb_simulator.errors import ServiceError
 from stackroom.aws import session, writes
 from stackroom.aws.catalog_register import DynamoCatalogRegister
 from stackroom.aws.catalogs import DynamoCatalogs
@@ -18,7 +19,6 @@ from stackroom.aws.transactions import transact
 from stackroom.errors import StoreUnavailable
 from stackroom.model import DataSource, DataSourceType, DocumentStatus
 from stackroom.ports.inventory import ListingExpired
-from stackroom_local.simulator.errors import ServiceError
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.records import NOW, a_catalog, a_document
 from tests.workflow.answering import answered

@@ -8,11 +8,11 @@ import pytest
 from botocore.stub import Stubber
 from moto import mock_aws
 
+from bedrock_kb_simulator.server import Configuration, Simulator
 from stackroom.aws.index_presence import AT_ONCE, IndexPresence
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.filters import Has, any_of
 from stackroom.tenancy import Rejected
-from stackroom_local.simulator.server import Configuration, Simulator
 from tests.simulator.world import CUSTOM, World, eventually
 
 SERVICE = "s3vectors"  # of the fixture `client`

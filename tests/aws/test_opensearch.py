@@ -10,6 +10,10 @@ from typing import Any
 import pytest
 from botocore.credentials import Credentials, RefreshableCredentials
 
+from bedrock_kb_simulator.disturbances import Kind
+from bedrock_kb_simulator.faults import Fault, Faults
+from bedrock_kb_simulator.opensearch.signatures import Principal
+from bedrock_kb_simulator.server import Configuration, Simulator
 from stackroom.aws.opensearch.collection import Collection as Client
 from stackroom.aws.opensearch.filters import rendered
 from stackroom.aws.opensearch.hits import hits_in
@@ -25,10 +29,6 @@ from stackroom.filters import AllOf, Compares, Comparison, Filter, Has, Lists
 from stackroom.ports.embeddings import Vector
 from stackroom.ports.retrieval import Search
 from stackroom.tenancy import Owned
-from stackroom_local.simulator.disturbances import Kind
-from stackroom_local.simulator.faults import Fault, Faults
-from stackroom_local.simulator.opensearch.signatures import Principal
-from stackroom_local.simulator.server import Configuration, Simulator
 from tests.contract.stores.relay import Relay
 from tests.simulator.collection import PRINCIPALS, READER, REGION, Collection
 

@@ -8,9 +8,9 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
+from bedrock_kb_simulator.server import Configuration, Simulator
 from stackroom.aws.reranking import BedrockReranker
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
-from stackroom_local.simulator.server import Configuration, Simulator
 
 SERVICE = "bedrock-agent-runtime"  # of the fixture `client`
 

@@ -8,9 +8,9 @@ from typing import Any
 import httpx2
 from playwright.sync_api import Locator, expect
 
+from bedrock_kb_simulator import script_orders
 from stackroom.keys import catalog_id_of
 from stackroom_local.product import Product
-from stackroom_local.simulator import script_orders
 from stackroom_local.state import Instance
 from tests.browser.visitors import Visitor
 from tests.e2e.people import Person

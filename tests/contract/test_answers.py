@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from bedrock_kb_simulator.assumptions import Assumptions
 from stackroom.aws.answers import BedrockAnswers
 from stackroom.aws.converse import ConverseWriter
 from stackroom.aws.guardrail import Guardrail
@@ -20,7 +21,6 @@ from stackroom.retrieval.cited import CatalogAnswers
 from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.store_answers import StoreAnswering
 from stackroom.tenancy import Tenant
-from stackroom_local.simulator.assumptions import Assumptions
 from tests.contract.stores.bedrock import Stocked, simulated
 from tests.contract.stores.shelves import DOCS
 from tests.fakes.knowledge_base import AllStaying

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from bedrock_kb_simulator.rules import SEARCHABLE_LAG
 from stackroom.clock import utc_now
 from stackroom.keys import Location, catalog_id_of, locate
 from stackroom.model import Catalog, CatalogDataSources, Document, DocumentStatus
@@ -16,7 +17,6 @@ from stackroom_local.dropping import Dropped
 from stackroom_local.gateway.client import call_tool
 from stackroom_local.product import Product
 from stackroom_local.records import Records
-from stackroom_local.simulator.rules import SEARCHABLE_LAG
 from stackroom_local.state import Instance
 
 PATIENCE = 300.0  # of a very busy machine; an idle one takes a thirtieth

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from bedrock_kb_simulator import orders
+from bedrock_kb_simulator.fault_orders import PATH as FAULTS
 from stackroom_local.cli.console import output
 from stackroom_local.cli.smoking import Smoked, smoke
 from stackroom_local.product import Product
 from stackroom_local.records import Records
-from stackroom_local.simulator import orders
-from stackroom_local.simulator.fault_orders import PATH as FAULTS
 from stackroom_local.sites import aws
 from stackroom_local.sites.aws import AwsSite
 from stackroom_local.smoke import people, scene, sweeping

@@ -9,8 +9,8 @@ import pytest
 import functions.catalog_tools.handler as catalog_tools
 import functions.prewarm.handler as function
 import functions.retrieve.handler as retrieve
+from bedrock_kb_simulator.disturbances import Kind
 from stackroom.aws import session
-from stackroom_local.simulator.disturbances import Kind
 from tests.functions.pipeline import Pipeline
 from tests.functions.printed import Figure, Printed
 from tests.functions.tools import GatewayContext, Tools

@@ -11,6 +11,7 @@ import pytest
 from moto import mock_aws
 
 import functions.reconciler.handler as reconciler
+from bedrock_kb_simulator.errors import ServiceError
 from stackroom.aws import session
 from stackroom.aws.bookmark import DynamoBookmark
 from stackroom.aws.documents import DynamoDocuments
@@ -20,7 +21,6 @@ from stackroom.keys import Location, locate
 from stackroom.model import Document, DocumentStatus
 from stackroom.runs.placement import SharedSources
 from stackroom.uploads.events import object_event
-from stackroom_local.simulator.errors import ServiceError
 from tests.aws.stores import (
     BUCKET,
     CATALOG_TABLE,

@@ -5,9 +5,9 @@ from typing import Any, cast
 import pytest
 from botocore.stub import Stubber
 
+from bedrock_kb_simulator.disturbances import Kind
+from bedrock_kb_simulator.rules import DIRECT_DURATION, JOB_SHORTEST
 from stackroom.aws import session
-from stackroom_local.simulator.disturbances import Kind
-from stackroom_local.simulator.rules import DIRECT_DURATION, JOB_SHORTEST
 from tests.functions.pipeline import Pipeline, place_of
 from tests.functions.printed import Figure, Printed
 

@@ -9,11 +9,11 @@ import httpx2
 import psutil
 import pytest
 
+from bedrock_kb_simulator.request_timeouts import PatientProtocol
 from stackroom.catalog_tools.arguments import MAX_CONTENT_BYTES
 from stackroom_local.gateway.__main__ import main
 from stackroom_local.gateway.configuration import GatewayConfiguration
 from stackroom_local.gateway.issuer import Issuer
-from stackroom_local.request_timeouts import PatientProtocol
 from tests.gateway.serving import (
     TOOL,
     RunningGateway,

@@ -17,12 +17,12 @@ import pytest
 from botocore.exceptions import EndpointConnectionError, NoCredentialsError
 from moto import mock_aws
 
+from bedrock_kb_simulator.errors import ServiceError
 from infra import preflight
 from infra.asking import Client, Result, good
 from infra.preflight_bedrock import REGIONS
 from infra.synthesised import Account, Model, Wanted, read
 from infra.taken_names import LOOKS
-from stackroom_local.simulator.errors import ServiceError
 from tests.infra.assembly import Assembly
 from tests.workflow.answering import answered
 

@@ -12,7 +12,7 @@ from botocore import UNSIGNED
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from stackroom_local.access_keys import RootKey, new_id
+from bedrock_kb_simulator.access_keys import RootKey, new_id
 from stackroom_local.state import REGION, Instance, StateDirectory
 
 # Whom ministack takes for the account's root by itself, and who would know another's id alone.

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from stackroom_local.access_keys import AccessKey
+from bedrock_kb_simulator import server
+from bedrock_kb_simulator.access_keys import AccessKey
 from stackroom_local.clients import Clients
 from stackroom_local.deployment.intrinsics import Attributes, Scope
 from stackroom_local.deployment.knowledge import Simulator
 from stackroom_local.deployment.stand_ins import IN_SIMULATOR, Resource, made_by_stand_in
 from stackroom_local.problems import OfAnotherType
-from stackroom_local.simulator import server
 from stackroom_local.state import REGION
 from tests.local.templates import a_knowledge_base
 

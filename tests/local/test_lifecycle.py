@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from bedrock_kb_simulator import orders
+from bedrock_kb_simulator.fault_orders import PATH
 from stackroom_local.ports import Ports
 from stackroom_local.problems import ChildFailed, PortTaken
 from stackroom_local.processes import free_ports
-from stackroom_local.simulator import orders
-from stackroom_local.simulator.fault_orders import PATH
 from tests.local.running import (
     instance_of,
     kill_hard,

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from bedrock_kb_simulator.chunking import Chunking
+from bedrock_kb_simulator.server import Configuration, Simulator
 from stackroom.aws.pgvector.connections import Connections
 from stackroom.aws.pgvector.documents import Documents
 from stackroom.aws.pgvector.records import Match
@@ -24,8 +26,6 @@ from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.ports.embeddings import Vector
 from stackroom_local.dropping import find
 from stackroom_local.loading import Loaded, Loading, NotLoaded, Outcome, Unchanged
-from stackroom_local.simulator.chunking import Chunking
-from stackroom_local.simulator.server import Configuration, Simulator
 from tests.files import pdf
 from tests.local.running import within
 from tests.postgresql import LOADING, READING, PostgreSQL, postgresql

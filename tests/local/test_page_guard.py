@@ -6,7 +6,7 @@ import httpx
 import pytest
 from starlette.responses import PlainTextResponse
 
-from stackroom_local.page_guard import PageGuard
+from bedrock_kb_simulator.page_guard import PageGuard
 from stackroom_local.state import Instance
 
 CONSOLE = "http://127.0.0.1:4569"

@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from stackroom_local import request_timeouts
+from bedrock_kb_simulator import request_timeouts
 
 pytestmark = pytest.mark.processes
 

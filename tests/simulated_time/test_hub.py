@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-import stackroom_local.simulator
+import bedrock_kb_simulator
 from benchmarks.simulated_time.clock import VirtualClock
 from benchmarks.simulated_time.hub import START, Hub, Killed
 
@@ -44,7 +44,7 @@ def test_a_killed_task_ends_where_it_waits_and_cleans_up() -> None:
     assert seen == ["killed at 2", "cleaned up"]
 
 
-ROOT = Path(stackroom_local.simulator.__file__).parent
+ROOT = Path(bedrock_kb_simulator.__file__).parent
 BEGINS = re.compile(r"threading\.(Thread|Timer|Event)\(|ThreadPoolExecutor|time\.sleep")
 # The clock itself, the server around it all, and two things that simulated time does without: a
 # child process that parses, and a model that is loaded.

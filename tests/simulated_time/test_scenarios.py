@@ -6,6 +6,8 @@ from functools import partial
 
 import pytest
 
+from bedrock_kb_simulator.disturbances import Kind
+from bedrock_kb_simulator.faults import Chance, Faults
 from benchmarks.naive import naive
 from benchmarks.observation import Observation
 from benchmarks.passage import CASES, Case, passage
@@ -16,8 +18,6 @@ from benchmarks.stage import Stage
 from benchmarks.traffic import Traffic, Upload
 from benchmarks.worlds import WORLDS
 from stackroom.admission.limits import PATIENCE
-from stackroom_local.simulator.disturbances import Kind
-from stackroom_local.simulator.faults import Chance, Faults
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 OURS = Design(catalog_data_sources="custom")

@@ -11,7 +11,7 @@ import boto3
 from botocore.credentials import Credentials
 from opensearchpy import OpenSearch, Urllib3AWSV4SignerAuth
 
-from stackroom_local.simulator.opensearch.signatures import Principal
+from bedrock_kb_simulator.opensearch.signatures import Principal
 
 REGION = "us-east-1"
 READER = "arn:aws:iam::000000000000:role/reader"

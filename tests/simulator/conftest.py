@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from stackroom_local.simulator import guardrails, knowledge_bases, rules
-from stackroom_local.simulator.model_endpoint import ModelEndpoint
+from bedrock_kb_simulator import guardrails, knowledge_bases, rules
+from bedrock_kb_simulator.model_endpoint import ModelEndpoint
 from tests.simulator.chat_endpoint import KEY as OF_ENDPOINT
 from tests.simulator.chat_endpoint import ChatEndpoint, chat_endpoint
 from tests.simulator.collection import PRINCIPALS

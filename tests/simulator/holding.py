@@ -4,7 +4,7 @@ from collections.abc import Callable
 from fnmatch import filter as matching
 from typing import TypeVar
 
-from stackroom_local.simulator.rules import RULES
+from bedrock_kb_simulator.rules import RULES
 
 Test = TypeVar("Test", bound=Callable[..., None])
 

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from bedrock_kb_simulator.server import Configuration, Simulator
 from stackroom_local.processes import free_ports
-from stackroom_local.simulator.server import Configuration, Simulator
 from tests.simulator.world import World, eventually
 
 FAST = 100.0

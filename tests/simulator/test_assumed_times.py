@@ -2,11 +2,11 @@
 
 import pytest
 
+from bedrock_kb_simulator.assumptions import Assumptions
 from benchmarks.simulated_time.account import Account
 from benchmarks.simulated_time.bedrock import Durations
 from benchmarks.simulated_time.hub import Hub
 from benchmarks.stores import Bucket, HubClock
-from stackroom_local.simulator.assumptions import Assumptions
 from tests.simulator.holding import holds
 
 TEN_SECONDS = Durations(base=10.0, rate=1e12, spread=0.0)

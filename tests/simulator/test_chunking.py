@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stackroom_local.simulator.chunk_strategies import Chunk, strategy_of
-from stackroom_local.simulator.chunking import Chunking
-from stackroom_local.simulator.embedding import Vector
-from stackroom_local.simulator.wordpieces import ids_of, spans_of
+from bedrock_kb_simulator.chunk_strategies import Chunk, strategy_of
+from bedrock_kb_simulator.chunking import Chunking
+from bedrock_kb_simulator.embedding import Vector
+from bedrock_kb_simulator.wordpieces import ids_of, spans_of
 from tests.simulator.holding import holds
 from tests.simulator.world import World, data_source_request, eventually, invalid
 

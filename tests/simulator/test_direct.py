@@ -7,10 +7,10 @@ from uuid import uuid4
 
 import pytest
 
-from stackroom_local.simulator.chunk_strategies import Chunk
-from stackroom_local.simulator.errors import Unindexable
-from stackroom_local.simulator.long_work import bounded
-from stackroom_local.simulator.rules import DOCUMENT_WORK
+from bedrock_kb_simulator.chunk_strategies import Chunk
+from bedrock_kb_simulator.errors import Unindexable
+from bedrock_kb_simulator.long_work import bounded
+from bedrock_kb_simulator.rules import DOCUMENT_WORK
 from tests.simulator.holding import holds
 from tests.simulator.test_chunking import fixed
 from tests.simulator.world import CUSTOM, World, at, eventually, inline, invalid, refused

@@ -2,9 +2,9 @@
 
 import pytest
 
-from stackroom_local.simulator.embedding import MiniLM
-from stackroom_local.simulator.extraction import NOTICE, Extraction
-from stackroom_local.simulator.found import Passage
+from bedrock_kb_simulator.embedding import MiniLM
+from bedrock_kb_simulator.extraction import NOTICE, Extraction
+from bedrock_kb_simulator.found import Passage
 
 FERRY = """# The night ferry
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, ConnectionClosedError
 
-from stackroom_local.simulator.disturbances import BY_CHANCE, Kind
-from stackroom_local.simulator.fault_orders import PATH, chance_of
-from stackroom_local.simulator.faults import Chance, Fault, Faults
+from bedrock_kb_simulator.disturbances import BY_CHANCE, Kind
+from bedrock_kb_simulator.fault_orders import PATH, chance_of
+from bedrock_kb_simulator.faults import Chance, Fault, Faults
 from tests.simulator.holding import holds
 from tests.simulator.running import simulated
 from tests.simulator.world import (

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stackroom_local.simulator import guardrails, rules
+from bedrock_kb_simulator import guardrails, rules
 from tests.simulator.holding import holds
 from tests.simulator.test_topics import TOPICS
 from tests.simulator.world import World, guardrail_request, invalid, refused

@@ -10,7 +10,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from stackroom_local.simulator.assumptions import Assumptions
+from bedrock_kb_simulator.assumptions import Assumptions
 from tests.simulator.holding import holds
 from tests.simulator.running import simulated
 from tests.simulator.world import ASKED_FOR, CUSTOM, World, at, eventually, inline, text_search

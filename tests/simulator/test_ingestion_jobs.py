@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from stackroom_local.simulator.errors import Unindexable
-from stackroom_local.simulator.tally import Tally
+from bedrock_kb_simulator.errors import Unindexable
+from bedrock_kb_simulator.tally import Tally
 from tests.simulator.holding import holds
 from tests.simulator.world import (
     CUSTOM,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stackroom_local.simulator import script_orders
+from bedrock_kb_simulator import script_orders
 from tests.simulator.holding import holds
 from tests.simulator.test_scripts import CITES, SEARCHES, ordered
 from tests.simulator.test_tools import OBJECT

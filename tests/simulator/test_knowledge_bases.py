@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stackroom_local.simulator import knowledge_bases, rules
+from bedrock_kb_simulator import knowledge_bases, rules
 from tests.simulator.holding import holds
 from tests.simulator.world import (
     CUSTOM,

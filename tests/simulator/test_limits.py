@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from botocore.session import get_session
 
-from stackroom_local.simulator.assumptions import Assumptions
-from stackroom_local.simulator.clock import Clock
-from stackroom_local.simulator.errors import ServiceError
-from stackroom_local.simulator.quotas import Quotas
-from stackroom_local.simulator.rates import Rates
-from stackroom_local.simulator.rules import RATES
-from stackroom_local.simulator.validation import validate
+from bedrock_kb_simulator.assumptions import Assumptions
+from bedrock_kb_simulator.clock import Clock
+from bedrock_kb_simulator.errors import ServiceError
+from bedrock_kb_simulator.quotas import Quotas
+from bedrock_kb_simulator.rates import Rates
+from bedrock_kb_simulator.rules import RATES
+from bedrock_kb_simulator.validation import validate
 from tests.simulator.holding import holds
 from tests.simulator.world import data_source_request, inline
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from stackroom_local.simulator import data_sources, ingestion_jobs, knowledge_bases, rules
-from stackroom_local.simulator.assumptions import Assumptions
+from bedrock_kb_simulator import data_sources, ingestion_jobs, knowledge_bases, rules
+from bedrock_kb_simulator.assumptions import Assumptions
 from tests.simulator.holding import holds
 from tests.simulator.managed import (
     CUSTOM,

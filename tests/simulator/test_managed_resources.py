@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stackroom_local.simulator import data_sources, knowledge_bases, rules
+from bedrock_kb_simulator import data_sources, knowledge_bases, rules
 from tests.simulator.holding import holds
 from tests.simulator.managed import (
     CONNECTOR,

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from stackroom_local.simulator.assumptions import Assumptions
-from stackroom_local.simulator.errors import ServiceError
-from stackroom_local.simulator.quotas import Quotas
-from stackroom_local.simulator.rates import Rates
-from stackroom_local.simulator.rules import MANAGED_RATES
+from bedrock_kb_simulator.assumptions import Assumptions
+from bedrock_kb_simulator.errors import ServiceError
+from bedrock_kb_simulator.quotas import Quotas
+from bedrock_kb_simulator.rates import Rates
+from bedrock_kb_simulator.rules import MANAGED_RATES
 from tests.simulator.holding import holds
 from tests.simulator.managed import CUSTOM, connected, ingested, managed, pair, places, search
 from tests.simulator.test_limits import HandClock

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from stackroom_local.processes import free_ports
-from stackroom_local.simulator.citing import cited
-from stackroom_local.simulator.messages import Conversation, Text, Turn
-from stackroom_local.simulator.model_endpoint import (
+from bedrock_kb_simulator.citing import cited
+from bedrock_kb_simulator.messages import Conversation, Text, Turn
+from bedrock_kb_simulator.model_endpoint import (
     EndpointFailed,
     EndpointSlow,
     Misconfigured,
     ModelEndpoint,
 )
-from stackroom_local.simulator.vectors import Hit
+from bedrock_kb_simulator.vectors import Hit
+from stackroom_local.processes import free_ports
 from tests.simulator.chat_endpoint import KEY, Answering, ChatEndpoint, drip, says
 from tests.simulator.holding import holds
 from tests.simulator.test_conversation import request

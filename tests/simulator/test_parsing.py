@@ -13,10 +13,10 @@ from typing import Any
 import psutil
 import pytest
 
-from stackroom_local.simulator.errors import Unindexable
-from stackroom_local.simulator.parser_child import ParserChild
-from stackroom_local.simulator.parsing import ChildParser
-from stackroom_local.simulator.rules import PARSE_FILES
+from bedrock_kb_simulator.errors import Unindexable
+from bedrock_kb_simulator.parser_child import ParserChild
+from bedrock_kb_simulator.parsing import ChildParser
+from bedrock_kb_simulator.rules import PARSE_FILES
 from tests import files
 from tests.simulator.holding import holds
 from tests.simulator.world import (
@@ -162,7 +162,7 @@ def test_what_is_more_than_a_parser_takes_waits_for_the_next_job(
     world.put("notes.txt", "No parser need look at this.")
     with monkeypatch.context() as fewer:
         two = replace(PARSE_FILES, value=2)
-        fewer.setattr("stackroom_local.simulator.changes.PARSE_FILES", two)
+        fewer.setattr("bedrock_kb_simulator.changes.PARSE_FILES", two)
 
         first = world.sync(knowledge_base, source)
     statuses = world.statuses(knowledge_base, source)

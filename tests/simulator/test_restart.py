@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bedrock_kb_simulator.embedding import WIDTH
+from bedrock_kb_simulator.memory_index import Entry
+from bedrock_kb_simulator.memory_indexes import MemoryIndexes
+from bedrock_kb_simulator.store import Store
 from stackroom.aws.opensearch.layout import creation
 from stackroom_local.processes import free_ports
-from stackroom_local.simulator.embedding import WIDTH
-from stackroom_local.simulator.memory_index import Entry
-from stackroom_local.simulator.memory_indexes import MemoryIndexes
-from stackroom_local.simulator.store import Store
 from tests.simulator.collection import PRINCIPALS, Collection
 from tests.simulator.holding import holds
 from tests.simulator.managed import CUSTOM, ingested, pair, places, search
@@ -30,7 +30,7 @@ def running(data_dir: Path, s3_endpoint: str, speed: float) -> Iterator[str]:
     """The simulator as a process of its own, killed at the end."""
     port = free_ports(1)
     options = {"--port": port, "--data-dir": data_dir, "--s3-endpoint": s3_endpoint}
-    command = [sys.executable, "-m", "stackroom_local.simulator", "--speed", str(speed)]
+    command = [sys.executable, "-m", "bedrock_kb_simulator", "--speed", str(speed)]
     for name, value in options.items():
         command += [name, str(value)]
     signed = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": KEY}

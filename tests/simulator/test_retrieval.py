@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from stackroom_local.simulator.assumptions import Assumptions
-from stackroom_local.simulator.clock import Clock
-from stackroom_local.simulator.errors import ServiceError
-from stackroom_local.simulator.page_tokens import start_of, token_for
-from stackroom_local.simulator.rules import RETRIEVE_TOKEN
+from bedrock_kb_simulator.assumptions import Assumptions
+from bedrock_kb_simulator.clock import Clock
+from bedrock_kb_simulator.errors import ServiceError
+from bedrock_kb_simulator.page_tokens import start_of, token_for
+from bedrock_kb_simulator.rules import RETRIEVE_TOKEN
 from tests.simulator.holding import holds
 from tests.simulator.world import World, eventually, invalid, refused
 

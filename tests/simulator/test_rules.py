@@ -4,10 +4,10 @@ from pathlib import Path
 
 from botocore.session import get_session
 
-import stackroom_local.simulator
+import bedrock_kb_simulator
+from bedrock_kb_simulator import rules
+from bedrock_kb_simulator.rules import RATES, RULES
 from docs.fidelity import holders
-from stackroom_local.simulator import rules
-from stackroom_local.simulator.rules import RATES, RULES
 
 SERVICES = ("bedrock", "bedrock-agent", "bedrock-agent-runtime", "bedrock-runtime", "s3vectors")
 SOURCES = ("model", "quotas", "guide", "observed", "assumed", "CloudFormation")
@@ -26,7 +26,7 @@ def test_every_rule_is_held_by_a_test() -> None:
 
 
 def test_every_rule_is_used_by_the_simulator() -> None:
-    package = Path(stackroom_local.simulator.__file__).parent
+    package = Path(bedrock_kb_simulator.__file__).parent
     code = "\n".join(
         path.read_text() for path in package.rglob("*.py") if path.parent.name != "rules"
     )

@@ -9,7 +9,7 @@ import pytest
 from strands import Agent, tool
 from strands.models.bedrock import BedrockModel
 
-from stackroom_local.simulator import script_orders
+from bedrock_kb_simulator import script_orders
 from tests.simulator.holding import holds
 from tests.simulator.world import HAIKU, REGION, World, invalid
 

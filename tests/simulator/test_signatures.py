@@ -8,9 +8,9 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from stackroom_local.access_keys import RootKey, new_id
-from stackroom_local.simulator import fault_orders, orders, rules
-from stackroom_local.simulator.server import Configuration, Simulator
+from bedrock_kb_simulator import fault_orders, orders, rules
+from bedrock_kb_simulator.access_keys import RootKey, new_id
+from bedrock_kb_simulator.server import Configuration, Simulator
 from tests.simulator.holding import holds
 
 pytestmark = pytest.mark.processes

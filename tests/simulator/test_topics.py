@@ -1,7 +1,7 @@
 """How near a text has to be to a denied topic: what the threshold catches, and what it lets by."""
 
-from stackroom_local.simulator.embedding import MiniLM
-from stackroom_local.simulator.screening import Guard, Side
+from bedrock_kb_simulator.embedding import MiniLM
+from bedrock_kb_simulator.screening import Guard, Side
 from tests.simulator.holding import holds
 from tests.simulator.world import guardrail_request
 

@@ -6,13 +6,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from stackroom_local.simulator.assumptions import Assumptions
-from stackroom_local.simulator.disturbances import Kind
-from stackroom_local.simulator.errors import ConnectionDropped, ServiceError
-from stackroom_local.simulator.faults import Fault
-from stackroom_local.simulator.rules import (
-    MANAGED_SOURCE_CREATION,
-)
+from bedrock_kb_simulator.assumptions import Assumptions
+from bedrock_kb_simulator.disturbances import Kind
+from bedrock_kb_simulator.errors import ConnectionDropped, ServiceError
+from bedrock_kb_simulator.faults import Fault
+from bedrock_kb_simulator.rules import MANAGED_SOURCE_CREATION
 from tests.simulator.world import CUSTOM
 from tests.workflow.answering import Members, answered
 from tests.workflow.simulator import Simulator

@@ -14,20 +14,20 @@ from typing import Any, TypeVar
 
 import botocore.session
 
+from bedrock_kb_simulator.assembly import Services
+from bedrock_kb_simulator.assumptions import Assumptions
+from bedrock_kb_simulator.clock import Clock, Signal
+from bedrock_kb_simulator.components import Components
+from bedrock_kb_simulator.errors import ServiceError
+from bedrock_kb_simulator.faults import Faults
+from bedrock_kb_simulator.identifiers import Arns
+from bedrock_kb_simulator.objects import S3Object, S3Objects
+from bedrock_kb_simulator.rules import MANAGED_CREATION
+from bedrock_kb_simulator.store import Store
 from benchmarks.simulated_time.bedrock import Durations, NothingToParse, WaitInsteadOfEmbedding
 from benchmarks.simulated_time.clock import VirtualClock
 from benchmarks.simulated_time.hub import Hub
 from benchmarks.simulated_time.searching import SearchableDocuments
-from stackroom_local.simulator.assembly import Services
-from stackroom_local.simulator.assumptions import Assumptions
-from stackroom_local.simulator.clock import Clock, Signal
-from stackroom_local.simulator.components import Components
-from stackroom_local.simulator.errors import ServiceError
-from stackroom_local.simulator.faults import Faults
-from stackroom_local.simulator.identifiers import Arns
-from stackroom_local.simulator.objects import S3Object, S3Objects
-from stackroom_local.simulator.rules import MANAGED_CREATION
-from stackroom_local.simulator.store import Store
 from tests.simulator.world import ROLE, knowledge_base_request
 from tests.workflow.answering import Members
 

@@ -8,10 +8,10 @@ from itertools import product
 import pytest
 
 import stackroom.ingestion.run_tasks
+from bedrock_kb_simulator.disturbances import Kind
 from stackroom.aws import session
 from stackroom.clock import utc_now
 from stackroom.errors import Unavailable
-from stackroom_local.simulator.disturbances import Kind
 from tests.aws.stores import CATALOG_TABLE
 from tests.workflow.world import World
 

@@ -10,6 +10,7 @@ from psycopg.conninfo import conninfo_to_dict
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from bedrock_kb_simulator.chunking import Chunking
 from stackroom.aws import session
 from stackroom.aws.embeddings import BedrockEmbeddings
 from stackroom.aws.pgvector.addresses import ROOT_CERTIFICATES, Address
@@ -26,7 +27,6 @@ from stackroom_local.cli.foreign import one_line
 from stackroom_local.dropping import File, find
 from stackroom_local.loading import Loaded, Loading, NotLoaded, Outcome, Unchanged
 from stackroom_local.problems import LocalModeError
-from stackroom_local.simulator.chunking import Chunking
 
 _PARTS = {"host", "port", "user", "dbname"}
 

@@ -7,6 +7,7 @@ import sys
 
 import uvicorn
 
+from bedrock_kb_simulator.request_timeouts import PatientProtocol
 from stackroom.aws.session import client
 from stackroom.gateway.access import EVENT, Access
 from stackroom_console.app import console_app
@@ -14,7 +15,6 @@ from stackroom_console.composition import ConsoleSettings, console_of
 from stackroom_local.gateway.issuer import CLIENT_ID
 from stackroom_local.processes import HOST
 from stackroom_local.recording import record_if_asked
-from stackroom_local.request_timeouts import PatientProtocol
 
 
 def report_access(access: Access) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stackroom_local.access_keys import AccessKey, write_private
+from bedrock_kb_simulator.access_keys import AccessKey, write_private
 from stackroom_local.deployment.assembly import Template
 from stackroom_local.deployment.intrinsics import REF, Attributes, Scope
 from stackroom_local.deployment.invocation_rights import InvocationRights

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import uvicorn
 
+from bedrock_kb_simulator.request_timeouts import PatientProtocol
 from stackroom_local.gateway.app import gateway_app
 from stackroom_local.gateway.configuration import GatewayConfiguration
 from stackroom_local.gateway.cors import checked_origin
-from stackroom_local.request_timeouts import PatientProtocol
 
 HOST = "127.0.0.1"
 

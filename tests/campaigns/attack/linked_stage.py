@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 import stackroom_agents.batch_handler as function
+from bedrock_kb_simulator.server import Configuration, Simulator
 from examples.agent.scripted import Call
 from stackroom_agents.batch import composition
 from stackroom_local.endpoints import endpoint_variables
-from stackroom_local.simulator.server import Configuration, Simulator
 from tests.agents.models import Asked, PlayedModel, Said
 from tests.lambda_context import Context
 from tests.simulator.collection import PRINCIPALS

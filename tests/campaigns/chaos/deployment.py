@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
+from bedrock_kb_simulator.faults import Faults
 from benchmarks.simulated_time.account import Account
 from benchmarks.simulated_time.bedrock import ACCOUNT, REGION
 from benchmarks.simulated_time.executions import Execution
@@ -24,7 +25,6 @@ from stackroom.capacity import CAPACITIES
 from stackroom.errors import CatalogNotFound, DocumentNotFound
 from stackroom.keys import Location, locate
 from stackroom.model import CatalogDataSources, PoolMember
-from stackroom_local.simulator.faults import Faults
 from tests.aws.stores import CONTROL_TABLE, ENVIRONMENT, create_bucket, create_tables
 from tests.campaigns.chaos.disruptions import Disruptions, delivered, disturb
 from tests.campaigns.chaos.handlers import Event, handle

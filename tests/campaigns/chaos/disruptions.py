@@ -1,7 +1,7 @@
 """
 What calls of DynamoDB, S3 and Step Functions meet, and what comes of messages and events.
 
-Bedrock's faults are the simulator's own (stackroom_local/simulator/faults.py); these are asked for
+Bedrock's faults are the simulator's own (bedrock_kb_simulator/faults.py); these are asked for
 in its words, with the service before the operation: `dynamodb.PutItem`.
 """
 
@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
+from bedrock_kb_simulator.disturbances import Kind
+from bedrock_kb_simulator.faults import Fault, Faults
 from benchmarks.simulated_time.queues import Message, Queue
-from stackroom_local.simulator.disturbances import Kind
-from stackroom_local.simulator.faults import Fault, Faults
 
 # A client of ours asks four times in all before its caller hears of a passing error.
 ATTEMPTS = 4

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from stackroom_local.simulator.disturbances import BY_CHANCE, Kind
-from stackroom_local.simulator.faults import Fault
+from bedrock_kb_simulator.disturbances import BY_CHANCE, Kind
+from bedrock_kb_simulator.faults import Fault
 from tests.campaigns.chaos.deployment import Command, Terms
 from tests.campaigns.chaos.disruptions import ATTEMPTS, MESSAGES, SLOW, kinds_of
 from tests.campaigns.chaos.trials import expire, injected_into

@@ -8,16 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 
+from bedrock_kb_simulator.disturbances import BY_CHANCE, DOCUMENTS_BY_CHANCE, Kind
+from bedrock_kb_simulator.faults import Chance, Fault
 from benchmarks.simulated_time.hub import Hub
 from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.errors import RecordChanged
 from stackroom.ports.admission import Ledger
-from stackroom_local.simulator.disturbances import (
-    BY_CHANCE,
-    DOCUMENTS_BY_CHANCE,
-    Kind,
-)
-from stackroom_local.simulator.faults import Chance, Fault
 from tests.aws.stores import CONTROL_TABLE
 from tests.campaigns.chaos.deployment import Command
 from tests.campaigns.chaos.disruptions import ATTEMPTS, Disruptions, faults_at

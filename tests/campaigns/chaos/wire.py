@@ -30,6 +30,7 @@ from moto.core.models import botocore_stubber
 from moto.dynamodb.models import dynamodb_backends
 from moto.s3.models import s3_backends
 
+from bedrock_kb_simulator.disturbances import AFTER_THE_EFFECT, Kind
 from benchmarks.simulated_time.account import Account
 from benchmarks.simulated_time.executions import (
     ExecutionAlreadyExists,
@@ -39,7 +40,6 @@ from benchmarks.simulated_time.executions import (
 from benchmarks.simulated_time.hub import Task
 from benchmarks.simulated_time.workflow import Workflow
 from stackroom.aws import session
-from stackroom_local.simulator.disturbances import AFTER_THE_EFFECT, Kind
 from tests.aws.stores import ENVIRONMENT
 from tests.campaigns.chaos.disruptions import Disruptions
 from tests.campaigns.chaos.kills import Kills

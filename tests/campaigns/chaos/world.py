@@ -9,6 +9,8 @@ from typing import Any
 
 from moto.s3.models import FakeDeleteMarker, s3_backends
 
+from bedrock_kb_simulator.faults import Faults
+from bedrock_kb_simulator.sidecars import SUFFIX
 from benchmarks.simulated_time.account import Account
 from benchmarks.simulated_time.bedrock import ACCOUNT, Durations
 from benchmarks.simulated_time.functions import FunctionFailed
@@ -16,8 +18,6 @@ from benchmarks.simulated_time.hub import Hub
 from stackroom.aws.bookmark import DynamoBookmark
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.model import Document, DocumentStatus
-from stackroom_local.simulator.faults import Faults
-from stackroom_local.simulator.sidecars import SUFFIX
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.campaigns.chaos.deployment import Command, Deployment, Terms, place_of
 from tests.campaigns.chaos.disruptions import Disruptions

@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
+from bedrock_kb_simulator import script_orders
+from bedrock_kb_simulator.server import Configuration, Simulator
 from stackroom_local.endpoints import endpoint_variables
 from stackroom_local.recording import VARIABLE
-from stackroom_local.simulator import script_orders
-from stackroom_local.simulator.server import Configuration, Simulator
 from stackroom_local.state import ACCOUNT, REGION
 from tests.campaigns.permissions.agent_stack import (
     ANSWERS,

@@ -16,6 +16,8 @@ from typing import Any
 import httpx2
 from pydantic import TypeAdapter
 
+from bedrock_kb_simulator import orders
+from bedrock_kb_simulator.fault_orders import PATH as FAULTS
 from stackroom.aws.settings import Pool
 from stackroom.capacity import capacity_of
 from stackroom.keys import PLACE_MAP_PREFIX, Location, locate
@@ -23,8 +25,6 @@ from stackroom.model import DataSourceType, DocumentStatus
 from stackroom_local.cli.asking import TOOL as RETRIEVE
 from stackroom_local.gateway.client import call_tool
 from stackroom_local.product import Product
-from stackroom_local.simulator import orders
-from stackroom_local.simulator.fault_orders import PATH as FAULTS
 from stackroom_local.state import Instance
 from tests import files
 from tests.campaigns.gateways import another_gateway, configuration_of

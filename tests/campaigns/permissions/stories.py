@@ -16,14 +16,14 @@ from typing import Any
 
 import pytest
 
+from bedrock_kb_simulator.disturbances import Kind
+from bedrock_kb_simulator.faults import Fault
 from benchmarks.simulated_time.bedrock import ACCOUNT, REGION
 from stackroom.aws.catalogs import METADATA, DynamoCatalogs
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.keys import SIDECAR_SUFFIX
 from stackroom.model import DocumentStatus
 from stackroom_local.recording import record
-from stackroom_local.simulator.disturbances import Kind
-from stackroom_local.simulator.faults import Fault
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.campaigns.chaos import deployment, handlers
 from tests.campaigns.chaos.deployment import Terms, place_of

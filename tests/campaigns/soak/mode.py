@@ -19,11 +19,11 @@ import boto3
 import psutil
 from botocore.config import Config
 
+from bedrock_kb_simulator import orders
+from bedrock_kb_simulator.disturbances import Kind
+from bedrock_kb_simulator.fault_orders import PATH
 from stackroom_local.problems import ChildFailed
 from stackroom_local.processes import Child
-from stackroom_local.simulator import orders
-from stackroom_local.simulator.disturbances import Kind
-from stackroom_local.simulator.fault_orders import PATH
 from stackroom_local.state import REGION, Instance
 from stackroom_local.user_keys import UserKeys
 from tests.local.running import instance_of, none_left, start

@@ -9,7 +9,7 @@ import pytest
 from botocore.config import Config
 from moto import mock_aws
 
-from stackroom_local.simulator.server import Configuration, Simulator
+from bedrock_kb_simulator.server import Configuration, Simulator
 from tests.aws.stores import create_bucket, create_tables
 from tests.simulator.world import World
 

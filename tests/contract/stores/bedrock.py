@@ -15,6 +15,8 @@ import pytest
 from botocore.config import Config
 from moto import mock_aws
 
+from bedrock_kb_simulator.assumptions import Assumptions
+from bedrock_kb_simulator.server import Configuration, Simulator
 from stackroom.aws.direct_documents import BedrockDirectDocuments
 from stackroom.aws.embeddings import BedrockEmbeddings
 from stackroom.aws.index_watch import IndexWatch
@@ -28,8 +30,6 @@ from stackroom.model import Catalog, DataSource, DataSourceType
 from stackroom.ports.ingestion import Busy, Submission
 from stackroom.ports.retrieval import KnowledgeBase, Search
 from stackroom.retrieval.embeddings import CachedEmbeddings, MemoryEmbeddingCache
-from stackroom_local.simulator.assumptions import Assumptions
-from stackroom_local.simulator.server import Configuration, Simulator
 from tests.contract.stores.relay import Relay, Spoil, asking, cut_off, half, instead
 from tests.contract.stores.shelves import QUESTION, Shelf, a_catalog
 from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, clipped

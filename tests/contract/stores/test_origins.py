@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from bedrock_kb_simulator.assumptions import Assumptions
 from stackroom.filters import Has
 from stackroom.identity import Caller
 from stackroom.keys import document_id_of
@@ -17,7 +18,6 @@ from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom.retrieval.results import Answer
 from stackroom.retrieval.search import Retrieval
 from stackroom.tenancy import SHARED
-from stackroom_local.simulator.assumptions import Assumptions
 from tests.contract.stores.bedrock import S3, Stocked, client, simulated
 from tests.contract.stores.shelves import DOCS, QUESTION
 from tests.fakes.knowledge_base import AllStaying

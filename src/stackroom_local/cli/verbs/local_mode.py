@@ -12,7 +12,7 @@ from stackroom_local.cli.verbs.options import Json, Speed, StateDir, named_deplo
 
 def _checked(faults: str) -> str:
     if faults:
-        from stackroom_local.simulator.fault_orders import chance_of
+        from bedrock_kb_simulator.fault_orders import chance_of
 
         try:
             chance_of(faults)
@@ -47,7 +47,7 @@ class RetrieveVia(StrEnum):
 
 def _check_model() -> None:
     """Said at once, and not by a server that ends as soon as it is started."""
-    from stackroom_local.simulator.model_endpoint import Misconfigured, ModelEndpoint
+    from bedrock_kb_simulator.model_endpoint import Misconfigured, ModelEndpoint
 
     try:
         ModelEndpoint.of(os.environ)

@@ -1,0 +1,21 @@
+"""What AWS leaves open, and what is assumed until somebody knows."""
+
+from dataclasses import dataclass
+
+from bedrock_kb_simulator.rules import DIRECT_DURATION, JOB_AT_A_TIME
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assumptions:
+    """
+    Rules managed.jobs-in-account, managed.starts, filter.in and vector.source-uri; each can be
+    turned round by an option of `python -m bedrock_kb_simulator`. So can job.at-a-time and
+    document.duration (AWS seconds) by a benchmark, in whose simulated time tasks take turns.
+    """
+
+    managed_jobs_in_account: bool = False
+    managed_starts_rated: bool = True
+    s3_vectors_take_in: bool = True
+    custom_documents_tell_source: bool = True
+    job_documents: int = JOB_AT_A_TIME.limit
+    direct_seconds: float = DIRECT_DURATION.value

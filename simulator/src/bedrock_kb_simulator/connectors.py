@@ -1,0 +1,168 @@
+"""
+The connector of a data source of a managed knowledge base: its connectorParameters, which the API
+model leaves open, so that all that is checked of them is checked here.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from bedrock_kb_simulator.rules import (
+    CONNECTOR_CONNECTION,
+    CONNECTOR_KINDS,
+    CONNECTOR_TYPE,
+    CONNECTOR_TYPE_MISSING,
+    CONNECTOR_VERSION,
+    CONNECTOR_VERSION_MISSING,
+    DELETION_PROTECTION,
+    MODEL_CONSTRAINT,
+    NOT_SIMULATED,
+)
+
+TYPE = "MANAGED_KNOWLEDGE_BASE_CONNECTOR"
+_CONFIGURATION = "managedKnowledgeBaseConnectorConfiguration"
+_PARAMETERS = "connectorParameters"
+_SIMULATED = ("S3", "CUSTOM")
+_LISTS = ("inclusionPrefixes", "exclusionPrefixes", "inclusionPatterns", "exclusionPatterns")
+_MEGABYTE = 1024 * 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class Connector:
+    """What of an S3 connector matters to a job; `most_deleted` is a share, None without a bound."""
+
+    bucket: str
+    inclusion_prefixes: Sequence[str]
+    exclusion_prefixes: Sequence[str]
+    inclusion_patterns: Sequence[str]
+    exclusion_patterns: Sequence[str]
+    most_bytes: int
+    most_deleted: float | None
+
+    @classmethod
+    def configured(cls, configuration: Mapping[str, Any]) -> Self:
+        """From a dataSourceConfiguration as `filled` has it."""
+        parameters = parameters_of(configuration)
+        chosen = parameters.get("filterConfiguration") or {}
+        return cls(
+            bucket=parameters["connectionConfiguration"]["bucketName"],
+            inclusion_prefixes=chosen.get("inclusionPrefixes") or [""],
+            exclusion_prefixes=chosen.get("exclusionPrefixes") or (),
+            inclusion_patterns=chosen.get("inclusionPatterns") or (),
+            exclusion_patterns=chosen.get("exclusionPatterns") or (),
+            most_bytes=int(chosen["maxFileSizeInMegaBytes"]) * _MEGABYTE,
+            most_deleted=_most_deleted(configuration),
+        )
+
+    def takes(self, key: str) -> bool:
+        """Whether an object under one of the inclusion prefixes is ingested."""
+        if any(key.startswith(prefix) for prefix in self.exclusion_prefixes):
+            return False
+        if any(re.search(pattern, key) for pattern in self.exclusion_patterns):
+            return False
+        patterns = self.inclusion_patterns
+        return not patterns or any(re.search(pattern, key) for pattern in patterns)
+
+
+def kind_in(configuration: Mapping[str, Any]) -> str:
+    """S3 or CUSTOM, whether by a connector or without one."""
+    if configuration["type"] != TYPE:
+        return str(configuration["type"])
+    return str(parameters_of(configuration)["type"])
+
+
+def parameters_of(configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """The connectorParameters that a data source has."""
+    found: dict[str, Any] = (configuration.get(_CONFIGURATION) or {})[_PARAMETERS]
+    return found
+
+
+def filled(configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """The dataSourceConfiguration with what the service fills in; raises ValidationException."""
+    given = configuration.get(_CONFIGURATION) or {}
+    parameters = given.get(_PARAMETERS)
+    if not isinstance(parameters, dict) or not parameters.get("type"):
+        raise CONNECTOR_TYPE_MISSING.broken()
+    _check(parameters)
+    if given.get("syncSchedule"):
+        raise NOT_SIMULATED.broken(what="syncSchedule of a data source")
+    parameters = {"aclEnabled": False, **parameters}
+    if parameters["type"] == "S3":
+        chosen = {"maxFileSizeInMegaBytes": "500", **(parameters.get("filterConfiguration") or {})}
+        _check_filters(chosen)
+        parameters["filterConfiguration"] = chosen
+    return {**configuration, _CONFIGURATION: {**given, _PARAMETERS: parameters}}
+
+
+def told(configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """As answers have it: rule managed.connector-echo."""
+    parameters = json.dumps(parameters_of(configuration))
+    return {
+        **configuration,
+        _CONFIGURATION: {**configuration[_CONFIGURATION], _PARAMETERS: parameters},
+    }
+
+
+def failure(configuration: Mapping[str, Any]) -> str | None:
+    """Why a data source that was accepted ends as FAILED; None for one that will do."""
+    parameters = parameters_of(configuration)
+    if parameters["type"] != "S3":
+        return None
+    connection = parameters.get("connectionConfiguration")
+    if connection is None:
+        return CONNECTOR_CONNECTION.message.format(at="connectionConfiguration")
+    if not (isinstance(connection, dict) and connection.get("bucketName")):
+        return CONNECTOR_CONNECTION.message.format(at="connectionConfiguration.bucketName")
+    return None
+
+
+def reads_pictures(configuration: Mapping[str, Any]) -> bool:
+    """Rule managed.parsing."""
+    media = (configuration.get(_CONFIGURATION) or {}).get("mediaExtractionConfiguration") or {}
+    image = media.get("imageExtractionConfiguration") or {}
+    return image.get("imageExtractionStatus") != "DISABLED"
+
+
+def _check(parameters: Mapping[str, Any]) -> None:
+    if parameters.get("version") is None:
+        raise CONNECTOR_VERSION_MISSING.broken()
+    if parameters["version"] != "1":
+        raise CONNECTOR_VERSION.broken(version=parameters["version"])
+    kind = parameters["type"]
+    if kind not in CONNECTOR_KINDS.split(", "):
+        raise CONNECTOR_TYPE.broken(type=kind)
+    if kind not in _SIMULATED:
+        raise NOT_SIMULATED.broken(what=f"connectors of type {kind}")
+    for member in ("metadataFilesPrefix", "aclEnabled"):
+        if parameters.get(member):
+            raise NOT_SIMULATED.broken(what=f"{member} of a connector")
+
+
+def _check_filters(chosen: Mapping[str, Any]) -> None:
+    """The simulator needs them in shape; what AWS says of others is not known."""
+    for member in _LISTS:
+        given = chosen.get(member) or []
+        if not (isinstance(given, list) and all(isinstance(each, str) for each in given)):
+            raise MODEL_CONSTRAINT.broken(at=member, must="Member must be a list of strings")
+    for pattern in (
+        *(chosen.get("inclusionPatterns") or ()),
+        *(chosen.get("exclusionPatterns") or ()),
+    ):
+        try:
+            re.compile(pattern)
+        except re.error:
+            raise MODEL_CONSTRAINT.broken(
+                at="filterConfiguration", must="Member must be regular expressions"
+            ) from None
+    if not str(chosen["maxFileSizeInMegaBytes"]).isdecimal():
+        raise MODEL_CONSTRAINT.broken(at="maxFileSizeInMegaBytes", must="Member must be a number")
+
+
+def _most_deleted(configuration: Mapping[str, Any]) -> float | None:
+    given = (configuration.get(_CONFIGURATION) or {}).get("deletionProtectionConfiguration") or {}
+    if given.get("deletionProtectionStatus") == "DISABLED":
+        return None
+    percent = given.get("deletionProtectionThreshold")
+    return (DELETION_PROTECTION.value if percent is None else percent) / 100

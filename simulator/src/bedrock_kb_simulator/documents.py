@@ -1,0 +1,92 @@
+"""Documents of a data source: bedrock-agent's KnowledgeBaseDocuments operations that only read."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from bedrock_kb_simulator.connectors import kind_in
+from bedrock_kb_simulator.dispatch import Parameters
+from bedrock_kb_simulator.identifiers import page
+from bedrock_kb_simulator.indexes import is_managed
+from bedrock_kb_simulator.knowledge_bases import knowledge_base
+from bedrock_kb_simulator.named_sources import data_source
+from bedrock_kb_simulator.records import Records
+from bedrock_kb_simulator.rules import (
+    DIRECT_AFTER_SYNC,
+    MANAGED_LIST_PAGE,
+    NOT_YET_SYNCED,
+    WRONG_IDENTIFIER,
+)
+from bedrock_kb_simulator.store import Row, Store, loaded, moment
+
+
+@dataclass(frozen=True, kw_only=True)
+class Documents:
+    store: Store
+    records: Records
+
+    def get(self, parameters: Parameters) -> Parameters:
+        source = usable_data_source(self.store, parameters)
+        details = []
+        for identifier in parameters["documentIdentifiers"]:
+            key = key_of(source, identifier)
+            details.append(detail(source, key, self.records.seen(source["id"], key)))
+        return {"documentDetails": details}
+
+    def list(self, parameters: Parameters) -> Parameters:
+        source = usable_data_source(self.store, parameters)
+        home = knowledge_base(self.store, source["knowledge_base_id"])
+        if is_managed(home) and (parameters.get("maxResults") or 0) > MANAGED_LIST_PAGE.limit:
+            raise MANAGED_LIST_PAGE.broken()
+        size = MANAGED_LIST_PAGE.limit if is_managed(home) else 1000
+        rows = list(self.records.known(source["id"]).values())
+        found, more = page(rows, parameters, lambda row: str(row["identifier"]), size=size)
+        return {
+            "documentDetails": [detail(source, row["identifier"], row) for row in found],
+            **more,
+        }
+
+
+def usable_data_source(store: Store, parameters: Parameters) -> Row:
+    """One whose documents may be asked for: an S3 data source must have been synced once."""
+    row = data_source(store, parameters["knowledgeBaseId"], parameters["dataSourceId"])
+    synced = store.row("SELECT 1 FROM ingestion_jobs WHERE data_source_id = ?", row["id"])
+    if kind_of(row) == "S3" and synced is None:
+        raise NOT_YET_SYNCED.broken(id=row["id"])
+    return row
+
+
+def refuse_unsynced(store: Store, source: Row) -> None:
+    """Raise ValidationException for a direct request that comes too early."""
+    complete = "SELECT 1 FROM ingestion_jobs WHERE data_source_id = ? AND status = 'COMPLETE'"
+    if kind_of(source) == "S3" and store.row(complete, source["id"]) is None:
+        raise DIRECT_AFTER_SYNC.broken(id=source["id"])
+
+
+def kind_of(source: Row) -> str:
+    """S3 or CUSTOM."""
+    return kind_in(loaded(source["body"])["dataSourceConfiguration"])
+
+
+def key_of(source: Row, identifier: dict[str, Any]) -> str:
+    """The URI or the custom id that a request's identifier holds."""
+    kind, given = kind_of(source), identifier["dataSourceType"]
+    member, name = ("s3", "uri") if kind == "S3" else ("custom", "id")
+    if given != kind or not identifier.get(member):
+        raise WRONG_IDENTIFIER.broken(given=given, is_=kind)
+    return str(identifier[member][name])
+
+
+def detail(source: Row, key: str, row: Row | None) -> dict[str, Any]:
+    """NOT_FOUND for a document without a record."""
+    kind = kind_of(source)
+    identifier = {"s3": {"uri": key}} if kind == "S3" else {"custom": {"id": key}}
+    found = {
+        "knowledgeBaseId": source["knowledge_base_id"],
+        "dataSourceId": source["id"],
+        "identifier": {"dataSourceType": kind, **identifier},
+        "status": "NOT_FOUND" if row is None else row["status"],
+    }
+    if row is None:
+        return found
+    reason = {"statusReason": row["status_reason"]} if row["status_reason"] else {}
+    return {**found, **reason, "updatedAt": moment(row["updated_at"])}

@@ -1,0 +1,105 @@
+"""
+Faults over HTTP, at a path that no AWS service has.
+
+    GET     /_stackroom/faults   what is asked for, and what was injected
+    POST    /_stackroom/faults   {"faults": [{"operation": "StartIngestionJob", "kind": "lost"}]},
+                                 {"chance": {"seed": 7, "rate": 0.02}} or with "rates" by kind
+    DELETE  /_stackroom/faults   what GET says, and then no more of it
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from bedrock_kb_simulator import orders
+from bedrock_kb_simulator.access_keys import AccessKey
+from bedrock_kb_simulator.disturbances import Kind
+from bedrock_kb_simulator.faults import Chance, Fault, Faults
+
+PATH = "/_stackroom/faults"
+DEFAULT_RATE = 0.02
+
+Probability = Annotated[float, Field(ge=0, le=1)]
+
+
+class FaultOrder(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    operation: str
+    kind: Kind
+    times: Annotated[int, Field(ge=1)] = 1
+    skip: Annotated[int, Field(ge=0)] = 0
+    where: str = ""
+    seconds: Annotated[float, Field(ge=0)] = 5.0
+
+    def fault(self) -> Fault:
+        return Fault(**self.model_dump())
+
+    @model_validator(mode="after")
+    def _can_be_met(self) -> "FaultOrder":
+        self.fault()  # raises ValueError for a kind that this operation never meets
+        return self
+
+
+class ChanceOrder(BaseModel):
+    """`rates` count before `rate`, which is for every kind."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    seed: int
+    rate: Probability = DEFAULT_RATE
+    rates: dict[Kind, Probability] | None = None
+
+    def chance(self) -> Chance:
+        if self.rates is None:
+            return Chance.even(self.seed, self.rate)
+        return Chance(seed=self.seed, rates=self.rates)
+
+
+class Order(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    faults: Sequence[FaultOrder] = ()
+    chance: ChanceOrder | None = None
+
+
+def chance_of(text: str) -> Chance:
+    """From `SEED` or `SEED:RATE`, as a command line has it. Raises ValueError."""
+    seed, _, rate = text.partition(":")
+    return ChanceOrder(seed=int(seed), rate=float(rate or DEFAULT_RATE)).chance()
+
+
+def order(endpoint: str, text: str, key: AccessKey) -> None:
+    """Let the simulator at `endpoint` fail by chance from now on; `text` as `chance_of` has it."""
+    chance = chance_of(text)
+    orders.send(endpoint + PATH, {"chance": {"seed": chance.seed, "rates": chance.rates}}, key)
+
+
+def served(faults: Faults, method: str, body: bytes) -> tuple[int, bytes]:
+    """HTTP status and JSON."""
+
+    def take(body: bytes) -> None:
+        order = Order.model_validate_json(body)
+        faults.ask(*(each.fault() for each in order.faults))
+        if order.chance is not None:
+            faults.chance = order.chance.chance()
+
+    book = orders.Book(report=lambda: _report(faults), clear=faults.clear, take=take)
+    return orders.served(book, method, body)
+
+
+def _report(faults: Faults) -> bytes:
+    counts: dict[str, dict[str, int]] = {}
+    for (operation, kind), count in faults.counts.items():
+        counts.setdefault(operation, {})[kind] = count
+    report = {
+        "asked": [asdict(fault) for fault in faults.asked],
+        "chance": asdict(faults.chance) if faults.chance else None,
+        "total": sum(faults.counts.values()),
+        "counts": counts,
+        "injected": [asdict(injection) for injection in faults.injected],
+    }
+    return json.dumps(report).encode()

@@ -1,0 +1,200 @@
+"""
+Faults on request and by chance: which call or document meets one, and what was injected.
+
+A call meets its fault in `Dispatcher.call`, once it has passed rate and validation: before the
+effect (an error, or time), or after it (the work is done, the answer is lost). What a call makes
+meets a fault of its own: a document in `Indexing.index`, while its job ends COMPLETE all the same,
+a data source in `DataSources.create`; some a document meets in `Direct` when its request is
+accepted. Nothing is injected unless someone asked for it.
+"""
+
+import logging
+import random
+import threading
+from collections import Counter, deque
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from bedrock_kb_simulator.disturbances import (
+    AT_ACCEPTANCE,
+    BY_CHANCE,
+    DOCUMENTS_BY_CHANCE,
+    WHEN_MADE,
+    Kind,
+    can_meet,
+)
+
+logger = logging.getLogger(__name__)
+
+_OF_CALLS = frozenset(Kind) - WHEN_MADE - AT_ACCEPTANCE
+# Seconds on AWS that one by chance may take; of others 10. How long those are that users have
+# measured, nobody has told (rules document.unseen, retrieve.filtered-lag).
+_LONGEST = {Kind.UNSEEN: 100.0, Kind.MISSED: 100.0}
+_KEPT = 10_000  # how many of the latest injected faults are listed; `counts` has all
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """
+    Meets the next `times` calls of `operation`, after `skip` that it lets pass; 0 is by chance.
+
+    `where` must occur in the request's parameters, or in the document's URI or id, or in the data
+    source's name; a document's operation is the one that brought it, StartIngestionJob or
+    IngestKnowledgeBaseDocuments.
+    """
+
+    operation: str
+    kind: Kind
+    times: int = 1
+    skip: int = 0
+    where: str = ""
+    seconds: float = 5.0  # how late it is, in AWS's time; for LATENCY, LATE, UNSEEN and MISSED
+
+    def __post_init__(self) -> None:
+        if not can_meet(self.operation, self.kind):
+            raise ValueError(f"{self.operation} never meets {self.kind.value!r}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chance:
+    """
+    A probability for each kind; where those that a call can meet exceed 1 together, their shares.
+
+    What the nth call of an operation meets follows from the seed, whatever the other operations
+    do meanwhile; so does what a document meets the nth time that it is indexed.
+    """
+
+    seed: int
+    rates: Mapping[Kind, float]
+
+    @classmethod
+    def even(cls, seed: int, rate: float) -> "Chance":
+        return cls(seed=seed, rates=dict.fromkeys(Kind, rate))
+
+    def drawn(self, operation: str, kinds: Sequence[Kind], attempt: str) -> Fault | None:
+        # No cryptography: the point is that it can be repeated.
+        stream = random.Random(f"{self.seed}/{operation}/{attempt}")  # noqa: S311
+        rates = [self.rates.get(kind, 0.0) for kind in kinds]
+        number = stream.random() * max(1.0, sum(rates))
+        for kind, rate in zip(kinds, rates, strict=True):
+            number -= rate
+            if number < 0:
+                seconds = stream.uniform(0, _LONGEST.get(kind, 10.0))
+                return Fault(operation=operation, kind=kind, times=0, seconds=seconds)
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Injection:
+    """A fault that was met; `number` counts those of its kind and operation."""
+
+    operation: str
+    kind: Kind
+    number: int
+    subject: str = ""  # the document (its URI or id) or data source that met it, if one did
+
+
+@dataclass
+class Faults:
+    """All that is to go wrong; safe to use from several threads."""
+
+    chance: Chance | None = None
+    _asked: list[Fault] = field(default_factory=list)
+    _attempts: Counter[str] = field(default_factory=Counter)
+    _counts: Counter[tuple[str, Kind]] = field(default_factory=Counter)
+    _injected: deque[Injection] = field(default_factory=lambda: deque(maxlen=_KEPT))
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def ask(self, *faults: Fault) -> None:
+        """Those of one operation are met in this order, before any that chance brings."""
+        with self._lock:
+            self._asked.extend(faults)
+
+    def clear(self) -> None:
+        """Nothing more goes wrong, and nothing is remembered."""
+        with self._lock:
+            self.chance = None
+            for kept in (self._asked, self._attempts, self._counts, self._injected):
+                kept.clear()
+
+    @property
+    def asked(self) -> Sequence[Fault]:
+        """Those that nothing has met yet."""
+        with self._lock:
+            return tuple(self._asked)
+
+    @property
+    def injected(self) -> Sequence[Injection]:
+        """The latest, oldest first."""
+        with self._lock:
+            return tuple(self._injected)
+
+    @property
+    def counts(self) -> Mapping[tuple[str, Kind], int]:
+        with self._lock:
+            return dict(self._counts)
+
+    def of_call(self, operation: str, parameters: object) -> Fault | None:
+        """What this call meets. To be injected, or put back."""
+        with self._lock:
+            fault = self._take(operation, parameters, _OF_CALLS)
+            if fault is None and self.chance is not None:
+                kinds = BY_CHANCE.get(operation, ())
+                fault = self.chance.drawn(operation, kinds, self._attempt(operation))
+        return fault
+
+    def of_made(
+        self, operation: str, identifier: str, among: Collection[Kind] = WHEN_MADE
+    ) -> Fault | None:
+        """What of these this document or data source meets, which counts as injected."""
+        with self._lock:
+            fault = self._take(operation, identifier, among)
+            if fault is None and self.chance is not None:
+                kinds = [each for each in DOCUMENTS_BY_CHANCE.get(operation, ()) if each in among]
+                attempt = f"{identifier}/{self._attempt(identifier)}"
+                fault = self.chance.drawn(operation, kinds, attempt)
+        if fault is None:
+            return None
+        self.inject(fault, subject=identifier)
+        return fault
+
+    def inject(self, fault: Fault, *, subject: str = "") -> Injection:
+        """Count it, and write it down."""
+        key = (fault.operation, fault.kind)
+        with self._lock:
+            injection = Injection(
+                operation=fault.operation,
+                kind=fault.kind,
+                number=self._counts[key],
+                subject=subject,
+            )
+            self._counts[key] += 1
+            self._injected.append(injection)
+        logger.warning("fault injected: %s in %s %s", fault.kind, fault.operation, subject)
+        return injection
+
+    def put_back(self, fault: Fault) -> None:
+        """The call had no effect that could have been lost."""
+        with self._lock:
+            if fault.times:
+                self._asked.insert(0, fault)
+
+    def _take(self, operation: str, subject: object, among: Collection[Kind]) -> Fault | None:
+        for at, fault in enumerate(self._asked):
+            if fault.operation != operation or fault.kind not in among:
+                continue
+            if fault.where and fault.where not in str(subject):
+                continue
+            if fault.skip:
+                self._asked[at] = replace(fault, skip=fault.skip - 1)
+                return None
+            if fault.times > 1:
+                self._asked[at] = replace(fault, times=fault.times - 1)
+            else:
+                del self._asked[at]
+            return replace(fault, times=1)
+        return None
+
+    def _attempt(self, stream: str) -> str:
+        self._attempts[stream] += 1
+        return str(self._attempts[stream])

@@ -1,0 +1,170 @@
+"""Guardrails: bedrock's Create-, Get-, List-, Update- and DeleteGuardrail, and their versions."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from bedrock_kb_simulator.clock import Clock
+from bedrock_kb_simulator.dispatch import Parameters
+from bedrock_kb_simulator.guardrail_policies import checked, described
+from bedrock_kb_simulator.identifiers import Arns, ClientTokens, new_guardrail_id, page
+from bedrock_kb_simulator.rules import (
+    GUARDRAIL_NAME_TAKEN,
+    GUARDRAIL_VERSIONS,
+    GUARDRAILS_PER_ACCOUNT,
+    NO_SUCH_RESOURCE,
+)
+from bedrock_kb_simulator.store import Row, Store, dumped, loaded, moment
+from bedrock_kb_simulator.tags import Tags
+
+DRAFT = "DRAFT"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guardrails:
+    """A row for each version; the draft's `number` is the last that was given to a version."""
+
+    store: Store
+    clock: Clock
+    arns: Arns
+    tokens: ClientTokens
+    tags: Tags
+
+    def create(self, parameters: Parameters) -> Parameters:
+        token = parameters.get("clientRequestToken")
+        with self.store.transaction():
+            made = self.tokens.made("CreateGuardrail", token)
+            if made is None:
+                kept = checked(parameters)
+                self._admit(parameters["name"])
+                made = new_guardrail_id()
+                self._insert(made, DRAFT, parameters["name"], kept)
+                self.tags.put(self.arns.guardrail(made), parameters.get("tags"))
+                self.tokens.remember("CreateGuardrail", token, made)
+        row = self._row(made, DRAFT)
+        return {**self._draft(row), "createdAt": moment(row["created_at"])}
+
+    def get(self, parameters: Parameters) -> Parameters:
+        row = self._row(
+            parameters["guardrailIdentifier"], parameters.get("guardrailVersion") or DRAFT
+        )
+        summary = self._summary(row)
+        names = {"guardrailId": summary.pop("id"), "guardrailArn": summary.pop("arn")}
+        return {**names, **summary, **described(loaded(row["body"]))}
+
+    def find(self, arn: str) -> None:
+        """Raises ResourceNotFoundException for an ARN that no guardrail has."""
+        if self.arns.guardrail(self._row(arn, DRAFT)["id"]) != arn:
+            raise NO_SUCH_RESOURCE.broken(what="Guardrail", id=arn)
+
+    def list(self, parameters: Parameters) -> Parameters:
+        """The drafts of all guardrails, or every version of one."""
+        identifier = parameters.get("guardrailIdentifier")
+        if identifier:
+            id_ = self._row(identifier, DRAFT)["id"]
+            rows = self.store.rows("SELECT * FROM guardrails WHERE id = ?", id_)
+        else:
+            rows = self.store.rows("SELECT * FROM guardrails WHERE version = ?", DRAFT)
+        rows.sort(key=_place)
+        found, more = page(rows, parameters, _place, size=1000)
+        return {"guardrails": [self._summary(row) for row in found], **more}
+
+    def update(self, parameters: Parameters) -> Parameters:
+        """The draft anew, and no version: rule guardrail.replaced."""
+        with self.store.transaction():
+            row = self._row(parameters["guardrailIdentifier"], DRAFT)
+            kept = checked(parameters)
+            if parameters["name"] != row["name"]:
+                self._refuse_taken(parameters["name"])
+            new = (parameters["name"], dumped(kept), self.clock.now().isoformat())
+            changed = "UPDATE guardrails SET name = ?, body = ?, updated_at = ?"
+            self.store.write(f"{changed} WHERE id = ? AND version = ?", *new, row["id"], DRAFT)
+        row = self._row(row["id"], DRAFT)
+        return {**self._draft(row), "updatedAt": moment(row["updated_at"])}
+
+    def delete(self, parameters: Parameters) -> Parameters:
+        """One version, or everything: rule guardrail.deleted."""
+        version = parameters.get("guardrailVersion")
+        with self.store.transaction():
+            row = self._row(parameters["guardrailIdentifier"], version or DRAFT)
+            if version:
+                self.store.write(
+                    "DELETE FROM guardrails WHERE id = ? AND version = ?", row["id"], version
+                )
+            else:
+                self.store.write("DELETE FROM guardrails WHERE id = ?", row["id"])
+                self.tags.forget(self.arns.guardrail(row["id"]))
+        return {}
+
+    def create_version(self, parameters: Parameters) -> Parameters:
+        """The draft as it is now, under the next number and with a description of its own."""
+        token = parameters.get("clientRequestToken")
+        with self.store.transaction():
+            draft = self._row(parameters["guardrailIdentifier"], DRAFT)
+            scope = f"CreateGuardrailVersion/{draft['id']}"
+            version = self.tokens.made(scope, token)
+            if version is None:
+                version = self._next_version(draft)
+                described = {"description": parameters.get("description")}
+                kept = {**loaded(draft["body"]), **described}
+                self._insert(draft["id"], version, draft["name"], kept)
+                self.tokens.remember(scope, token, version)
+        return {"guardrailId": draft["id"], "version": version}
+
+    def _next_version(self, draft: Row) -> str:
+        others = "SELECT count(*) FROM guardrails WHERE id = ? AND version <> ?"
+        if self.store.count(others, draft["id"], DRAFT) >= GUARDRAIL_VERSIONS.limit:
+            raise GUARDRAIL_VERSIONS.broken()
+        number = int(draft["number"]) + 1
+        counted = "UPDATE guardrails SET number = ? WHERE id = ? AND version = ?"
+        self.store.write(counted, number, draft["id"], DRAFT)
+        return str(number)
+
+    def _admit(self, name: str) -> None:
+        self._refuse_taken(name)
+        count = self.store.count("SELECT count(*) FROM guardrails WHERE version = ?", DRAFT)
+        if count >= GUARDRAILS_PER_ACCOUNT.limit:
+            raise GUARDRAILS_PER_ACCOUNT.broken()
+
+    def _refuse_taken(self, name: str) -> None:
+        taken = "SELECT 1 FROM guardrails WHERE name = ? AND version = ?"
+        if self.store.row(taken, name, DRAFT):
+            raise GUARDRAIL_NAME_TAKEN.broken()
+
+    def _insert(self, guardrail_id: str, version: str, name: str, kept: dict[str, Any]) -> None:
+        now = self.clock.now().isoformat()
+        row = {"id": guardrail_id, "version": version, "name": name, "body": dumped(kept)}
+        self.store.insert("guardrails", {**row, "created_at": now, "updated_at": now})
+
+    def _row(self, identifier: str, version: str) -> Row:
+        row = guardrail(self.store, identifier, version)
+        if row is None:
+            raise NO_SUCH_RESOURCE.broken(what="Guardrail", id=f"{identifier} ({version})")
+        return row
+
+    def _draft(self, row: Row) -> dict[str, Any]:
+        arn = self.arns.guardrail(row["id"])
+        return {"guardrailId": row["id"], "guardrailArn": arn, "version": DRAFT}
+
+    def _summary(self, row: Row) -> dict[str, Any]:
+        return {
+            "id": row["id"],
+            "arn": self.arns.guardrail(row["id"]),
+            "name": row["name"],
+            "version": row["version"],
+            "status": "READY",
+            "description": loaded(row["body"]).get("description"),
+            "createdAt": moment(row["created_at"]),
+            "updatedAt": moment(row["updated_at"]),
+        }
+
+
+def guardrail(store: Store, identifier: str, version: str) -> Row | None:
+    """A version of a guardrail, by its id or ARN."""
+    id_ = identifier.rpartition("/")[2]
+    return store.row("SELECT * FROM guardrails WHERE id = ? AND version = ?", id_, version)
+
+
+def _place(row: Row) -> str:
+    """A guardrail's versions in the order of their numbers, the draft first."""
+    number = 0 if row["version"] == DRAFT else int(row["version"])
+    return f"{row['id']}/{number:08}"

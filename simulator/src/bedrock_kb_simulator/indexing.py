@@ -1,0 +1,181 @@
+"""One document into the index: chunk, embed, write."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+
+from bedrock_kb_simulator.clock import Signal
+from bedrock_kb_simulator.disturbances import Kind
+from bedrock_kb_simulator.drafts import Draft, Drafts
+from bedrock_kb_simulator.embedding import Embedder, Vector
+from bedrock_kb_simulator.errors import Stopped, Unindexable
+from bedrock_kb_simulator.faults import Faults
+from bedrock_kb_simulator.indexes import Index, index_of
+from bedrock_kb_simulator.long_work import bounded, while_wanted
+from bedrock_kb_simulator.memory_index import Owner
+from bedrock_kb_simulator.metadata import OwnKeys, refusal, refuse_excess, refused
+from bedrock_kb_simulator.objects import is_there
+from bedrock_kb_simulator.records import Records
+from bedrock_kb_simulator.rules import (
+    DOCUMENT_WORK,
+    FILE_FORMAT,
+    FILE_UNREADABLE,
+    FILTERABLE_METADATA_SIZE,
+    VECTOR_INDEX_MISSING,
+)
+from bedrock_kb_simulator.sidecars import Attributes
+from bedrock_kb_simulator.store import Store
+from bedrock_kb_simulator.vector_ingestion import VectorIngestion
+from bedrock_kb_simulator.vectors import Passage, Vectors, new_key
+
+
+@dataclass(frozen=True, kw_only=True)
+class Destination:
+    """Where a data source's documents go, how they are read and cut, and what brings them."""
+
+    knowledge_base_id: str
+    data_source_id: str
+    ingestion: VectorIngestion
+    operation: str
+
+    def owner(self, identifier: str) -> Owner:
+        return (self.data_source_id, identifier)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What the document's status says, and what the job's failure reasons say, if anything."""
+
+    status: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Indexing:
+    store: Store
+    records: Records
+    vectors: Vectors
+    drafts: Drafts
+    embedder: Embedder
+    faults: Faults
+    own: OwnKeys
+
+    def index(self, destination: Destination, draft: Draft, *, stop: Signal) -> Outcome:
+        """Write a document with all its passages, or none. Raises Unindexable or Stopped."""
+        fault = self.faults.of_made(destination.operation, draft.identifier)
+        kind = fault.kind if fault else None
+        if kind is Kind.FAILED:
+            raise Unindexable(FILE_UNREADABLE.message)
+        owner, values = destination.owner(draft.identifier), draft.attributes.values
+        index = self._index(destination)
+        chunks = destination.ingestion.strategy.chunks(draft.pieces, self._embedding(stop))
+        keyed = [(new_key(), chunk) for chunk in bounded(chunks)]
+        if not keyed:
+            raise Unindexable(FILE_UNREADABLE.message)
+        refuse_excess(index, values, keyed[0][0])
+        written = partial(self.own.written, owner)
+        refusals = {
+            key: refusal(index, key, written(key, chunk.text, values, parent=chunk.parent))
+            for key, chunk in keyed
+        }
+        if kind is Kind.REFUSED:
+            refusals = {key: refused(FILTERABLE_METADATA_SIZE, key) for key in refusals}
+        there = partial(is_there, self.drafts.objects, draft.uri)
+        preamble = draft.attributes.preamble()
+        passages = [
+            Passage(
+                key=key,
+                text=chunk.text,
+                parent=chunk.parent,
+                vector=self.embedder.embed(preamble + chunk.text),
+            )
+            for key, chunk in while_wanted(keyed, is_there=there, stop=stop)
+            if refusals[key] is None
+        ]
+        outcome = _outcome(refusals, "PARTIALLY_INDEXED")
+        with self.store.transaction():
+            self.records.mark(destination.data_source_id, [draft.identifier], outcome.status)
+            if passages:  # else it has failed, whatever it reads, and the next job tries it again
+                self.records.stamp(*owner, etag=draft.etag, sidecar_etag=draft.sidecar_etag)
+            self.vectors.replace(
+                destination.knowledge_base_id,
+                owner,
+                index=index,
+                passages=passages,
+                attributes=values,
+                late=fault.seconds if fault and kind is Kind.MISSED else 0.0,
+            )
+        if fault and kind is Kind.LATE:
+            self.records.mark_later(*owner, outcome.status, seconds=fault.seconds)
+        return outcome
+
+    def redescribe(
+        self,
+        destination: Destination,
+        identifier: str,
+        attributes: Attributes,
+        *,
+        etag: str,
+        sidecar: str | None,
+    ) -> Outcome:
+        """New attributes for a document whose content did not change: nothing is embedded."""
+        owner, values = destination.owner(identifier), attributes.values
+        index = self._index(destination)
+        texts = self.vectors.texts(owner)
+        if texts:
+            refuse_excess(index, values, next(iter(texts)))
+        written = partial(self.own.written, owner)
+        refusals = {
+            key: refusal(index, key, written(key, text, values, parent=parent))
+            for key, (text, parent) in texts.items()
+        }
+        outcome = _outcome(refusals, "METADATA_PARTIALLY_INDEXED")
+        with self.store.transaction():
+            self.records.mark(destination.data_source_id, [identifier], outcome.status)
+            self.records.stamp(*owner, etag=etag, sidecar_etag=sidecar)
+            self.vectors.describe(destination.knowledge_base_id, owner, values)
+        return outcome
+
+    def fail(self, destination: Destination, identifier: str, error: Unindexable) -> None:
+        """Mark a document as failed, and remove the passages of its earlier version."""
+        status, reason = "FAILED", None
+        if error.cause in (FILE_FORMAT.message, DOCUMENT_WORK.message):
+            # Rule document.status-reason.
+            status, reason = "IGNORED", error.cause.format(count=1)
+        with self.store.transaction():
+            self.records.mark(destination.data_source_id, [identifier], status, reason=reason)
+            self.vectors.remove(destination.knowledge_base_id, destination.owner(identifier))
+
+    def remove(self, destination: Destination, identifier: str) -> None:
+        with self.store.transaction():
+            self.vectors.remove(destination.knowledge_base_id, destination.owner(identifier))
+            self.records.forget(destination.data_source_id, identifier)
+
+    def _embedding(self, stop: Signal) -> Callable[[str], Vector]:
+        """For what is embedded before there are chunks; raises Stopped or Unindexable."""
+        numbers = count(1)
+
+        def embedded(text: str) -> Vector:
+            if stop.is_set():
+                raise Stopped
+            if next(numbers) > DOCUMENT_WORK.limit:
+                raise Unindexable(DOCUMENT_WORK.message)
+            return self.embedder.embed(text)
+
+        return embedded
+
+    def _index(self, destination: Destination) -> Index:
+        index = index_of(self.store, destination.knowledge_base_id)
+        if index is None:
+            raise Unindexable(VECTOR_INDEX_MISSING.message, at_store=True)
+        return index
+
+
+def _outcome(refusals: dict[str, str | None], partly: str) -> Outcome:
+    """With all passages refused it still reads INDEXED: rule job.indexed-in-spite."""
+    reasons = [reason for reason in refusals.values() if reason is not None]
+    if not reasons:
+        return Outcome(status="INDEXED")
+    status = "INDEXED" if len(reasons) == len(refusals) else partly
+    return Outcome(status=status, reason=reasons[0])

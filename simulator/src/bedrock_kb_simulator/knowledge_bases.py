@@ -1,0 +1,197 @@
+"""Knowledge bases: bedrock-agent's Create-, Get-, List-, Update- and DeleteKnowledgeBase."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from bedrock_kb_simulator.clock import Clock
+from bedrock_kb_simulator.dispatch import Parameters
+from bedrock_kb_simulator.identifiers import Arns, ClientTokens, new_id, page
+from bedrock_kb_simulator.indexes import is_managed, managed_index
+from bedrock_kb_simulator.knowledge_base_configurations import (
+    index_arn_of,
+    is_of_managed,
+    kept,
+    managed_configuration,
+)
+from bedrock_kb_simulator.rules import (
+    KNOWLEDGE_BASE_CREATION,
+    KNOWLEDGE_BASE_IMMUTABLE,
+    KNOWLEDGE_BASE_NAME_TAKEN,
+    KNOWLEDGE_BASES_PER_ACCOUNT,
+    MANAGED_CREATION,
+    MANAGED_DELETION,
+    MANAGED_PER_ACCOUNT,
+    NO_SUCH_RESOURCE,
+    NOT_SIMULATED,
+)
+from bedrock_kb_simulator.store import Row, Store, dumped, loaded, moment
+from bedrock_kb_simulator.tags import Tags
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnowledgeBases:
+    store: Store
+    clock: Clock
+    arns: Arns
+    tokens: ClientTokens
+    tags: Tags
+    delete_data_sources: Callable[[str], bool]  # whether all went
+
+    def create(self, parameters: Parameters) -> Parameters:
+        token = parameters.get("clientToken")
+        with self.store.transaction():
+            made = self.tokens.made("CreateKnowledgeBase", token)
+            if made is None:
+                self._admit(parameters)
+                made = self._insert(parameters)
+                self.tags.put(self.arns.knowledge_base(made), parameters.get("tags"))
+                self.tokens.remember("CreateKnowledgeBase", token, made)
+                self._activate_later(made)
+            return {"knowledgeBase": self._described(knowledge_base(self.store, made))}
+
+    def get(self, parameters: Parameters) -> Parameters:
+        row = knowledge_base(self.store, parameters["knowledgeBaseId"])
+        return {"knowledgeBase": self._described(row)}
+
+    def find(self, arn: str) -> None:
+        """Raises ResourceNotFoundException for an ARN that no knowledge base has."""
+        found = knowledge_base(self.store, arn.rpartition("/")[2])
+        if self.arns.knowledge_base(found["id"]) != arn:
+            raise NO_SUCH_RESOURCE.broken(what="Knowledge Base", id=arn)
+
+    def list(self, parameters: Parameters) -> Parameters:
+        rows = self.store.rows("SELECT * FROM knowledge_bases ORDER BY id")
+        found, more = page(rows, parameters, lambda row: str(row["id"]), size=1000)
+        return {"knowledgeBaseSummaries": [_summary(row) for row in found], **more}
+
+    def update(self, parameters: Parameters) -> Parameters:
+        with self.store.transaction():
+            row = knowledge_base(self.store, parameters["knowledgeBaseId"])
+            body = loaded(row["body"])
+            if parameters.get("metadataConfigurations"):
+                raise NOT_SIMULATED.broken(what="metadataConfigurations of a knowledge base")
+            if is_managed(row) and is_of_managed(parameters):
+                configuration = managed_configuration(parameters)
+                parameters = {**parameters, "knowledgeBaseConfiguration": configuration}
+            for member in ("knowledgeBaseConfiguration", "storageConfiguration"):
+                if parameters.get(member, body.get(member)) != body.get(member):
+                    raise KNOWLEDGE_BASE_IMMUTABLE.broken()
+            if parameters["name"] != row["name"]:
+                self._refuse_taken(parameters["name"])
+            body |= {"roleArn": parameters["roleArn"], "description": parameters.get("description")}
+            self.store.write(
+                "UPDATE knowledge_bases SET name = ?, body = ?, updated_at = ? WHERE id = ?",
+                parameters["name"],
+                dumped(body),
+                self.clock.now().isoformat(),
+                row["id"],
+            )
+        return {"knowledgeBase": self._described(knowledge_base(self.store, row["id"]))}
+
+    def delete(self, parameters: Parameters) -> Parameters:
+        """Its data sources go too, each by its own deletion policy."""
+        with self.store.transaction():
+            row = knowledge_base(self.store, parameters["knowledgeBaseId"])
+            if not self.delete_data_sources(row["id"]):
+                self._set_status(row["id"], "DELETE_UNSUCCESSFUL")
+            elif is_managed(row):
+                self._set_status(row["id"], "DELETING")
+                self.clock.later(MANAGED_DELETION.value, lambda: self._forget(row["id"]))
+            else:
+                self._forget(row["id"])
+        return {"knowledgeBaseId": row["id"], "status": "DELETING"}
+
+    def resume(self) -> None:
+        """After a restart, whatever was being created is ready, and what was to go is gone."""
+        self.store.write("UPDATE knowledge_bases SET status = 'ACTIVE' WHERE status = 'CREATING'")
+        for row in self.store.rows("SELECT id FROM knowledge_bases WHERE status = 'DELETING'"):
+            self._forget(row["id"])
+
+    def _forget(self, knowledge_base_id: str) -> None:
+        with self.store.transaction():
+            self.store.write("DELETE FROM knowledge_bases WHERE id = ?", knowledge_base_id)
+            self.tags.forget(self.arns.knowledge_base(knowledge_base_id))
+
+    def _admit(self, parameters: Parameters) -> None:
+        self._refuse_taken(parameters["name"])
+        limit = KNOWLEDGE_BASES_PER_ACCOUNT
+        alike = "SELECT count(*) FROM knowledge_bases WHERE index_arn NOT LIKE ?"
+        if is_of_managed(parameters):
+            limit = MANAGED_PER_ACCOUNT
+            alike = "SELECT count(*) FROM knowledge_bases WHERE index_arn LIKE ?"
+        if self.store.count(alike, managed_index("%")) >= limit.limit:
+            raise limit.broken()
+
+    def _refuse_taken(self, name: str) -> None:
+        if self.store.row("SELECT 1 FROM knowledge_bases WHERE name = ?", name):
+            raise KNOWLEDGE_BASE_NAME_TAKEN.broken(name=name)
+
+    def _place(self, parameters: Parameters) -> Parameters:
+        """The row's members that say what it is and where its vectors are; checks the request."""
+        knowledge_base_id = new_id()
+        if is_of_managed(parameters):
+            configuration = managed_configuration(parameters)
+            return {
+                "id": knowledge_base_id,
+                "index_arn": managed_index(knowledge_base_id),
+                "body": dumped(kept({**parameters, "knowledgeBaseConfiguration": configuration})),
+            }
+        arn = index_arn_of(self.store, parameters)
+        return {"id": knowledge_base_id, "index_arn": arn, "body": dumped(kept(parameters))}
+
+    def _insert(self, parameters: Parameters) -> str:
+        now = self.clock.now().isoformat()
+        row = {
+            **self._place(parameters),
+            "name": parameters["name"],
+            "status": "CREATING",
+            "created_at": now,
+            "updated_at": now,
+        }
+        self.store.insert("knowledge_bases", row)
+        return str(row["id"])
+
+    def _activate_later(self, knowledge_base_id: str) -> None:
+        row = knowledge_base(self.store, knowledge_base_id)
+        rule = MANAGED_CREATION if is_managed(row) else KNOWLEDGE_BASE_CREATION
+        self.clock.later(rule.value, lambda: self._activate(knowledge_base_id))
+
+    def _activate(self, knowledge_base_id: str) -> None:
+        with self.store.transaction():  # one that is deleted meanwhile stays so
+            row = self.store.row("SELECT * FROM knowledge_bases WHERE id = ?", knowledge_base_id)
+            if row is not None and row["status"] == "CREATING":
+                self._set_status(knowledge_base_id, "ACTIVE")
+
+    def _set_status(self, knowledge_base_id: str, status: str) -> None:
+        self.store.write(
+            "UPDATE knowledge_bases SET status = ?, updated_at = ? WHERE id = ?",
+            status,
+            self.clock.now().isoformat(),
+            knowledge_base_id,
+        )
+
+    def _described(self, row: Row) -> dict[str, Any]:
+        return {
+            **_summary(row),
+            **loaded(row["body"]),
+            "knowledgeBaseArn": self.arns.knowledge_base(row["id"]),
+            "createdAt": moment(row["created_at"]),
+        }
+
+
+def knowledge_base(store: Store, knowledge_base_id: str) -> Row:
+    row = store.row("SELECT * FROM knowledge_bases WHERE id = ?", knowledge_base_id)
+    if row is None:
+        raise NO_SUCH_RESOURCE.broken(what="Knowledge Base", id=knowledge_base_id)
+    return row
+
+
+def _summary(row: Row) -> dict[str, Any]:
+    return {
+        "knowledgeBaseId": row["id"],
+        "name": row["name"],
+        "description": loaded(row["body"]).get("description"),
+        "status": row["status"],
+        "updatedAt": moment(row["updated_at"]),
+    }

@@ -1,0 +1,146 @@
+"""The metadata that S3 Vectors and Bedrock allow on a passage."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bedrock_kb_simulator.assumptions import Assumptions
+from bedrock_kb_simulator.errors import Unindexable
+from bedrock_kb_simulator.indexes import Index
+from bedrock_kb_simulator.memory_index import Owner
+from bedrock_kb_simulator.rules import (
+    CUSTOM_METADATA_KEYS,
+    CUSTOM_METADATA_SIZE,
+    FILTERABLE_METADATA_SIZE,
+    METADATA_SIZE,
+    VECTOR_FILTERABLE,
+    VECTOR_KEYS,
+    VECTOR_METADATA,
+    VECTOR_SIZE,
+    Rule,
+)
+from bedrock_kb_simulator.sidecars import Value
+from bedrock_kb_simulator.store import dumped, loaded
+
+SOURCE_URI = "x-amz-bedrock-kb-source-uri"
+CHUNK_ID = "x-amz-bedrock-kb-chunk-id"
+DATA_SOURCE_ID = "x-amz-bedrock-kb-data-source-id"
+BEDROCK_TEXT = "AMAZON_BEDROCK_TEXT"
+BEDROCK_METADATA = "AMAZON_BEDROCK_METADATA"
+# Bedrock writes these, too: counted, but not told.
+_UNTOLD: dict[str, Value] = {
+    "x-amz-bedrock-kb-document-page-number": 10000.0,
+    "x-amz-bedrock-kb-source-file-modality": "TEXT",
+}
+OWN_KEYS = frozenset({SOURCE_URI, CHUNK_ID, DATA_SOURCE_ID, BEDROCK_TEXT, BEDROCK_METADATA})
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnKeys:
+    """
+    The names of the metadata that Bedrock adds to every passage by itself.
+
+    Unless it `tells_custom`, a document of a CUSTOM data source has no `source_uri`.
+    """
+
+    source_uri: str
+    data_source_id: str
+    tells_custom: bool = True
+
+    def of(self, owner: Owner) -> dict[str, Value]:
+        is_told = self.tells_custom or owner[1].startswith("s3://")
+        source: dict[str, Value] = {self.source_uri: owner[1]} if is_told else {}
+        return {**source, self.data_source_id: owner[0]}
+
+    def of_vector(self, owner: Owner, key: str) -> dict[str, Value]:
+        """All of a VECTOR knowledge base's."""
+        return {**self.of(owner), CHUNK_ID: key}
+
+    def written(
+        self,
+        owner: Owner,
+        key: str,
+        text: str,
+        attributes: dict[str, Value],
+        *,
+        parent: str | None,
+    ) -> dict[str, Value]:
+        """What Bedrock writes into a vector of a VECTOR knowledge base's."""
+        context = {} if parent is None else {"parentText": parent}  # rule chunk.parent-metadata
+        return {
+            **attributes,
+            **self.of_vector(owner, key),
+            BEDROCK_TEXT: text,
+            BEDROCK_METADATA: dumped({"source": {"sourceLocation": owner[1]}, **context}),
+        }
+
+
+OF_VECTOR = OwnKeys(source_uri=SOURCE_URI, data_source_id=DATA_SOURCE_ID)
+_OF_VECTOR_WITHOUT_CUSTOM = replace(OF_VECTOR, tells_custom=False)
+# Rule managed.filter-keys.
+OF_MANAGED = OwnKeys(source_uri="_source_uri", data_source_id="_data_source_id")
+
+
+def of_vector(assumptions: Assumptions) -> OwnKeys:
+    """Rule vector.source-uri."""
+    return OF_VECTOR if assumptions.custom_documents_tell_source else _OF_VECTOR_WITHOUT_CUSTOM
+
+
+def metadata_of(
+    key: str, owner: Owner, text: str, attributes: str, *, parent: str | None, own: OwnKeys
+) -> dict[str, Any]:
+    """All metadata of a stored vector; what PutVectors wrote has no data source."""
+    given: dict[str, Any] = loaded(attributes)
+    return own.written(owner, key, text, given, parent=parent) if owner[0] else given
+
+
+def refuse_excess(index: Index, attributes: dict[str, Value], key: str) -> None:
+    """Raise Unindexable for more custom metadata than Bedrock takes on S3 Vectors."""
+    if index.is_managed:  # rule managed.sidecar-size
+        return
+    if len(attributes) > CUSTOM_METADATA_KEYS.limit:
+        rule = CUSTOM_METADATA_KEYS
+    elif _size(attributes) > CUSTOM_METADATA_SIZE.limit:
+        rule = CUSTOM_METADATA_SIZE
+    else:
+        return
+    raise Unindexable(refused(rule, key), at_store=True)
+
+
+def refusal(index: Index, key: str, metadata: dict[str, Value]) -> str | None:
+    """Why S3 Vectors would refuse the passage with this; None when it takes it."""
+    if index.is_managed:
+        return None
+    metadata = {**metadata, **_UNTOLD}
+    filterable = {name: metadata[name] for name in metadata if name not in index.non_filterable}
+    for rule, part in ((FILTERABLE_METADATA_SIZE, filterable), (METADATA_SIZE, metadata)):
+        if _size(part) > rule.limit:
+            return refused(rule, key)
+    return None
+
+
+def refused(rule: Rule, key: str) -> str:
+    """What S3 Vectors says of a passage that breaks this rule."""
+    return rule.message.format(key=key, limit=rule.limit)
+
+
+def _size(metadata: dict[str, Value]) -> int:
+    # Keys and values as UTF-8 JSON; how S3 Vectors counts is not documented.
+    return len(dumped(metadata).encode())
+
+
+def refuse_metadata(metadata: dict[str, Any], key: str, index: Index) -> None:
+    """Raise ValidationException for metadata that PutVectors refuses."""
+    if len(metadata) > VECTOR_KEYS.limit:
+        raise VECTOR_KEYS.broken(key=key)
+    if not all(_is_taken(value) for value in metadata.values()):
+        raise VECTOR_METADATA.broken(key=key)
+    filterable = {name: metadata[name] for name in metadata if name not in index.non_filterable}
+    if _size(filterable) > VECTOR_FILTERABLE.limit:
+        raise VECTOR_FILTERABLE.broken(key=key)
+    if _size(metadata) > VECTOR_SIZE.limit:
+        raise VECTOR_SIZE.broken(key=key)
+
+
+def _is_taken(value: Any) -> bool:
+    values = value if isinstance(value, list) else [value]
+    return all(isinstance(each, str | int | float | bool) for each in values)

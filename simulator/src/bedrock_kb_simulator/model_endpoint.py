@@ -1,0 +1,173 @@
+"""
+A language model behind an OpenAI-compatible endpoint, if whoever starts the simulator names one.
+
+    STACKROOM_OPENAI_BASE_URL    as in http://127.0.0.1:11434/v1
+    STACKROOM_OPENAI_MODEL       what the endpoint calls the model
+    STACKROOM_OPENAI_API_KEY     where it wants one
+
+The key goes into one header of one request and nowhere else: no file, no log, no error. Redirects
+aren't followed, since they would take it elsewhere; nor is told what the endpoint says of an
+error, since some repeat the key in it.
+"""
+
+import http.client
+import json
+import logging
+import socket
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import SplitResult, urlsplit
+
+from bedrock_kb_simulator import chat_completions
+from bedrock_kb_simulator.chat_completions import NoCompletion
+from bedrock_kb_simulator.messages import Conversation, Reply
+from bedrock_kb_simulator.rules import MODEL_UNREACHABLE
+
+BASE_URL = "STACKROOM_OPENAI_BASE_URL"
+MODEL = "STACKROOM_OPENAI_MODEL"
+API_KEY = "STACKROOM_OPENAI_API_KEY"
+
+_LONGEST = 4_000_000  # bytes of an answer
+
+logger = logging.getLogger(__name__)
+
+
+class Misconfigured(ValueError):
+    """The variables name no endpoint that could be asked; the text says what to change."""
+
+
+class EndpointFailed(Exception):
+    """There is no answer; the text goes on from "the model endpoint"."""
+
+
+class EndpointSlow(EndpointFailed):
+    """There was none in time."""
+
+
+class EndpointBroke(EndpointFailed):
+    """It failed by itself."""
+
+
+class EndpointBusy(EndpointFailed):
+    """It has had too many requests."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelEndpoint:
+    base_url: str
+    model: str
+    key: str = field(default="", repr=False)
+    seconds: float = MODEL_UNREACHABLE.value  # for the whole answer, in real time
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str]) -> "ModelEndpoint | None":
+        """None where no endpoint is named; raises `Misconfigured`."""
+        base_url = environment.get(BASE_URL, "").strip()
+        model, key = environment.get(MODEL, "").strip(), environment.get(API_KEY, "").strip()
+        if not base_url and not model:
+            return None
+        if not base_url or not model:
+            raise Misconfigured(f"set both {BASE_URL} and {MODEL}, or neither")
+        if not _can_be_asked(base_url):
+            raise Misconfigured(f"{BASE_URL} must be an http or https URL without a password")
+        if not (key.isascii() and key.isprintable()):
+            raise Misconfigured(f"{API_KEY} has characters that no header may have")
+        return cls(base_url=base_url.rstrip("/"), model=model, key=key)
+
+    def complete(self, conversation: Conversation) -> Reply:
+        """
+        What the model says next.
+
+        Raises EndpointFailed where there is no answer in time, and MalformedToolUse. The former is
+        logged as well, since who asked Bedrock may tell of its error no more than the code.
+        """
+        try:
+            return self._completed(conversation)
+        except EndpointFailed as error:
+            where = urlsplit(self.base_url)  # less its query, in which a key may be
+            logger.warning(
+                "the model endpoint %s, asked for the model %r at %s://%s%s/chat/completions",
+                *(error, self.model, where.scheme, where.netloc, where.path),
+            )
+            raise
+
+    def _completed(self, conversation: Conversation) -> Reply:
+        request = {"model": self.model, **chat_completions.asked(conversation)}
+        try:
+            status, body = self._posted(json.dumps(request).encode())
+        except TimeoutError:
+            raise EndpointSlow("did not answer in time") from None
+        except (OSError, http.client.HTTPException, UnicodeError):  # the last is a host's name's
+            raise EndpointFailed("can't be reached") from None
+        if status != http.client.OK:
+            raise _refusal(status)
+        try:
+            return chat_completions.reply_of(body, conversation)
+        except NoCompletion:
+            raise EndpointFailed("answered with no chat completion") from None
+
+    def _posted(self, body: bytes) -> tuple[int, bytes]:
+        deadline = time.monotonic() + self.seconds
+        url = urlsplit(self.base_url)
+        connection = _connection(url, self.seconds)
+        path = f"{url.path}/chat/completions" + (f"?{url.query}" if url.query else "")
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        if self.key:
+            headers["Authorization"] = f"Bearer {self.key}"
+        try:
+            connection.connect()
+            channel = connection.sock  # which the connection forgets before all is read
+            connection.request("POST", path, body, headers)
+            channel.settimeout(_left(deadline))
+            with connection.getresponse() as response:
+                return response.status, _read(response, channel, deadline)
+        finally:
+            connection.close()
+
+
+def _can_be_asked(base_url: str) -> bool:
+    try:
+        url = urlsplit(base_url)
+        # .port raises for what is no number of a port
+        return (
+            url.scheme in {"http", "https"}
+            and bool(url.hostname)
+            and url.port != 0
+            and ("@" not in url.netloc and base_url.isascii() and base_url.isprintable())
+        )
+    except ValueError:
+        return False
+
+
+def _connection(url: SplitResult, seconds: float) -> http.client.HTTPConnection:
+    kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
+    assert url.hostname, "checked when it was configured"
+    return kind(url.hostname, url.port, timeout=seconds)
+
+
+def _read(response: http.client.HTTPResponse, channel: socket.socket, deadline: float) -> bytes:
+    """All of it; a timeout of each read alone would let a slow endpoint drip for ever."""
+    parts, size = [], 0
+    while part := response.read1(65_536):
+        parts.append(part)
+        size += len(part)
+        if size > _LONGEST:
+            raise http.client.HTTPException
+        channel.settimeout(_left(deadline))
+    return b"".join(parts)
+
+
+def _left(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
+
+
+def _refusal(status: int) -> EndpointFailed:
+    problem = f"answered with HTTP status {status}"
+    if status == http.client.TOO_MANY_REQUESTS:
+        return EndpointBusy(problem)
+    is_its_own = status >= http.client.INTERNAL_SERVER_ERROR
+    return EndpointBroke(problem) if is_its_own else EndpointFailed(problem)

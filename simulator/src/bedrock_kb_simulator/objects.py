@@ -1,0 +1,124 @@
+"""The documents' bucket, and how it is read with boto3 like any S3."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+from bedrock_kb_simulator.sidecars import SUFFIX
+
+# Gone, or kept from whoever reads: archived, of a customer's own key, or denied. HEAD has no words.
+_MISSING = (
+    "NoSuchKey",
+    "404",
+    "InvalidObjectState",
+    "InvalidRequest",
+    "AccessDenied",
+    "400",
+    "403",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class S3Object:
+    bucket: str
+    key: str
+    etag: str
+    size: int
+
+    @property
+    def uri(self) -> str:
+        return f"s3://{self.bucket}/{self.key}"
+
+    @property
+    def is_sidecar(self) -> bool:
+        return self.key.endswith(SUFFIX)
+
+    @property
+    def format(self) -> str:
+        return format_of(self.key)
+
+
+def format_of(key: str) -> str:
+    """The extension of a file's name in lower case, empty where there is none."""
+    name = key.rpartition("/")[2]
+    return name.rpartition(".")[2].lower() if "." in name else ""
+
+
+class ObjectMissing(Exception):
+    """The object went away between listing and reading, or can't be read at all."""
+
+
+class Objects(Protocol):
+    """What the simulator needs of S3."""
+
+    def under(self, bucket: str, prefix: str) -> Iterator[S3Object]: ...
+
+    def read(self, bucket: str, key: str) -> tuple[bytes, str]:
+        """Body and ETag. Raises ObjectMissing."""
+        ...
+
+    def find(self, bucket: str, key: str) -> S3Object:
+        """Raises ObjectMissing."""
+        ...
+
+
+class S3Objects:
+    """Reads with a boto3 client that is made when the first job needs it."""
+
+    def __init__(self, connect: Callable[[], Any]) -> None:
+        self._connect = connect
+
+    def under(self, bucket: str, prefix: str) -> Iterator[S3Object]:
+        pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
+        for found in pages:
+            for entry in found.get("Contents", ()):
+                yield S3Object(
+                    bucket=bucket, key=entry["Key"], etag=entry["ETag"], size=entry["Size"]
+                )
+
+    def read(self, bucket: str, key: str) -> tuple[bytes, str]:
+        try:
+            answer = self._client.get_object(Bucket=bucket, Key=key)
+        except self._client.exceptions.ClientError as error:
+            if error.response["Error"]["Code"] in _MISSING:
+                raise ObjectMissing from error
+            raise
+        with answer["Body"] as body:
+            return body.read(), answer["ETag"]
+
+    def find(self, bucket: str, key: str) -> S3Object:
+        try:
+            head = self._client.head_object(Bucket=bucket, Key=key)
+        except self._client.exceptions.ClientError as error:
+            if error.response["Error"]["Code"] in _MISSING:
+                raise ObjectMissing from error
+            raise
+        return S3Object(bucket=bucket, key=key, etag=head["ETag"], size=head["ContentLength"])
+
+    @cached_property
+    def _client(self) -> Any:
+        return self._connect()
+
+
+def is_there(objects: Objects, uri: str | None) -> bool:
+    """Whether the object still lies there; content that came with a request needs none."""
+    try:
+        return uri is None or objects.find(*located(uri)) is not None
+    except ObjectMissing:
+        return False
+
+
+def connect(endpoint: str, region: str) -> Any:
+    """With the credentials of the environment, which the local S3 knows."""
+    import boto3  # noqa: PLC0415 - loaded when the first job needs it
+    from botocore.config import Config  # noqa: PLC0415 - as above
+
+    path_style = Config(s3={"addressing_style": "path"})
+    return boto3.client("s3", endpoint_url=endpoint, region_name=region, config=path_style)
+
+
+def located(uri: str) -> tuple[str, str]:
+    """Bucket and key of an `s3://` URI."""
+    bucket, _, key = uri.removeprefix("s3://").partition("/")
+    return bucket, key

@@ -1,0 +1,69 @@
+"""
+Orders for the simulator itself, which are no calls of AWS: GET shows what was ordered, POST orders
+more, DELETE takes all back and shows what it was.
+"""
+
+import json
+import urllib.request
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+from pydantic import ValidationError
+
+from bedrock_kb_simulator.access_keys import AccessKey
+
+
+@dataclass(frozen=True, kw_only=True)
+class Book:
+    """`take` reads an order from a request's body, and raises pydantic's ValidationError."""
+
+    report: Callable[[], bytes]  # JSON
+    clear: Callable[[], None]
+    take: Callable[[bytes], None]
+
+
+def served(book: Book, method: str, body: bytes) -> tuple[int, bytes]:
+    """HTTP status and JSON."""
+    match method:
+        case "GET":
+            return 200, book.report()
+        case "DELETE":
+            report = book.report()
+            book.clear()
+            return 200, report
+        case "POST":
+            return _taken(book, body)
+        case _:
+            return 405, b'{"message": "GET, POST or DELETE"}'
+
+
+def send(url: str, order: Mapping[str, Any], key: AccessKey | None = None) -> None:
+    """Signed with the key, if any. Raises urllib.error.HTTPError for what is no order."""
+    ask("POST", url, json.dumps(order).encode(), key)
+
+
+def ask(method: str, url: str, body: bytes = b"", key: AccessKey | None = None) -> bytes:
+    """What is ordered, as JSON."""
+    made = AWSRequest(method, url, data=body)
+    if key is not None:
+        signer = Credentials(key.access_key_id, key.secret_access_key)
+        SigV4Auth(signer, "stackroom", "us-east-1").add_auth(made)
+    request = urllib.request.Request(  # noqa: S310 - our own server
+        url, body or None, dict(made.headers), method=method
+    )
+    with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310 - as above
+        report: bytes = answer.read()
+    return report
+
+
+def _taken(book: Book, body: bytes) -> tuple[int, bytes]:
+    try:
+        book.take(body)
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_context=False)
+        return 400, json.dumps({"message": "invalid order", "problems": problems}).encode()
+    return 200, book.report()

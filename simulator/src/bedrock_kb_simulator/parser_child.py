@@ -1,0 +1,99 @@
+"""The parser's child process, seen from its parent."""
+
+import contextlib
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from bedrock_kb_simulator.parser_process import read_frame, write_frame
+
+
+class ParserChild:
+    """`seconds` bound a file, and with `sees` each of its pages."""
+
+    def __init__(self, seconds: float, *, sees: bool = False) -> None:
+        self._seconds = seconds
+        self._sees = sees
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._is_closed = False
+
+    def read(self, body: bytes, filename: str) -> list[str] | None:
+        """The pages; None where nothing can be read, or reading took too long or too much."""
+        with self._lock:
+            return None if self._is_closed else self._asked(body, filename)
+
+    def close(self) -> None:
+        """Also while it works: whoever waits for its pages, or asks later, gets none."""
+        self._is_closed = True
+        process = self._process
+        if process is not None:
+            process.kill()
+        with self._lock:
+            self._end()
+
+    def _asked(self, body: bytes, filename: str) -> list[str] | None:
+        process = self._running()
+        try:
+            with self._deadline(process):
+                # mypy has Popen's streams as IO[bytes]; BinaryIO is the same with a name.
+                write_frame(process.stdin, json.dumps({"filename": filename}).encode())  # type: ignore[arg-type]
+                write_frame(process.stdin, body)  # type: ignore[arg-type]
+            return self._pages(process)
+        except BrokenPipeError:
+            self._end()
+            return None
+
+    def _pages(self, process: subprocess.Popen[bytes]) -> list[str] | None:
+        pages: list[str] = []
+        while True:
+            with self._deadline(process):
+                frame = read_frame(process.stdout)  # type: ignore[arg-type]
+            if frame is None:
+                self._end()
+                return None
+            answer = json.loads(frame)
+            if "error" in answer:
+                return None
+            if "pages" in answer:
+                return [*pages, *answer["pages"]]
+            pages.append(answer["page"])
+
+    @contextlib.contextmanager
+    def _deadline(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
+        timer = threading.Timer(self._seconds, process.kill)
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            self._end()
+            command = [sys.executable, "-m", "bedrock_kb_simulator.parser_process"]
+            # Our own module in our own interpreter; nothing of a request is in the command.
+            self._process = subprocess.Popen(  # noqa: S603
+                command + ["--sees"] * self._sees, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+            if self._is_closed:  # while it started, when `close` saw no process to kill yet
+                self._process.kill()
+        return self._process
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                _close_quietly(pipe)
+        process.wait()
+
+
+def _close_quietly(pipe: Any) -> None:
+    with contextlib.suppress(BrokenPipeError):  # what was buffered for a child that is gone
+        pipe.close()

@@ -1,0 +1,72 @@
+"""Which rates a request counts against: those of the account, and of a managed knowledge base."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bedrock_kb_simulator.assumptions import Assumptions
+from bedrock_kb_simulator.indexes import is_managed
+from bedrock_kb_simulator.rules import (
+    MANAGED_RATES,
+    MANAGED_RETRIEVE_BURST,
+    MANAGED_RETRIEVE_RATE,
+    RATES,
+)
+from bedrock_kb_simulator.store import Store
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rate:
+    """Of what is counted under a name; `burst` is how many may come at once."""
+
+    counted: str
+    per_second: float
+    burst: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rates:
+    """`is_managed` says so of a knowledge base's id, which need not exist."""
+
+    is_managed: Callable[[str], bool]
+    assumptions: Assumptions
+
+    def of(self, operation: str, parameters: Mapping[str, Any]) -> Sequence[Rate]:
+        """All that must have room for the request."""
+        home = parameters.get("knowledgeBaseId")
+        if isinstance(home, str) and self.is_managed(home):
+            return self._of_managed(operation, home)
+        return _plain(operation, RATES.get(operation))
+
+    def _of_managed(self, operation: str, home: str) -> Sequence[Rate]:
+        if operation == "StartIngestionJob" and not self.assumptions.managed_starts_rated:
+            return ()
+        if operation not in MANAGED_RATES:
+            return _plain(operation, RATES.get(operation))
+        of_account = _plain(f"{operation} of managed ones", MANAGED_RATES[operation])
+        if operation != "Retrieve":
+            return of_account
+        own = Rate(
+            counted=f"{operation} of {home}",
+            per_second=MANAGED_RETRIEVE_RATE.value,
+            burst=MANAGED_RETRIEVE_BURST.value,
+        )
+        return (*of_account, own)
+
+
+def rates_of(store: Store, assumptions: Assumptions) -> Rates:
+    """By the knowledge bases that there are."""
+
+    def managed(knowledge_base_id: str) -> bool:
+        query = "SELECT index_arn FROM knowledge_bases WHERE id = ?"
+        row = store.row(query, knowledge_base_id)
+        return row is not None and is_managed(row)
+
+    return Rates(is_managed=managed, assumptions=assumptions)
+
+
+def _plain(counted: str, per_second: float | None) -> Sequence[Rate]:
+    if per_second is None:
+        return ()
+    # A burst of one second's worth; AWS documents the rate only.
+    return (Rate(counted=counted, per_second=per_second, burst=max(1.0, per_second)),)

@@ -1,0 +1,39 @@
+"""What a rule is, and the table of all of them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from bedrock_kb_simulator.errors import ServiceError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """
+    What AWS does; `broken` is the error it answers, `value` the number that matters.
+
+    `status` is the HTTP status of an error that no service model of botocore's knows.
+    """
+
+    name: str
+    says: str
+    source: str
+    value: float = 0
+    error: str = "ValidationException"
+    message: str = ""
+    status: int = 0
+
+    @property
+    def limit(self) -> int:
+        return int(self.value)
+
+    def broken(self, **details: Any) -> ServiceError:
+        return ServiceError(self.error, self.message.format(limit=self.limit, **details))
+
+
+RULES: dict[str, Rule] = {}
+
+
+def rule(name: str, says: str, source: str, **details: Any) -> Rule:
+    assert name not in RULES, f"two rules are named {name}"
+    RULES[name] = Rule(name=name, says=says, source=source, **details)
+    return RULES[name]

@@ -1,0 +1,158 @@
+"""
+Texts as a guardrail looks at them: the words that it blocks, the topics that it denies.
+
+AWS asks a model what a text is about; here the embedder says how near its sentences are to each
+topic's name and definition, or to its examples.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from bedrock_kb_simulator.embedding import Embedder, Vector
+from bedrock_kb_simulator.guardrail_policies import topics_of, words_of
+from bedrock_kb_simulator.guardrails import guardrail
+from bedrock_kb_simulator.phrases import folded, stands_in
+from bedrock_kb_simulator.rules import GUARDRAIL_MISSING, GUARDRAIL_TOPICS
+from bedrock_kb_simulator.store import Store, loaded
+
+_SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
+_PIECES = 64  # texts that are embedded at most, which bounds the time; longer ones are joined
+
+
+class Side(StrEnum):
+    INPUT = "INPUT"
+    OUTPUT = "OUTPUT"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """An entry of a guardrail, whether a text has it, and whether the guardrail acts on it."""
+
+    name: str
+    detected: bool
+    blocks: bool
+
+    @property
+    def blocked(self) -> bool:
+        return self.detected and self.blocks
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What a guardrail says to a text; None for a policy that it doesn't have on this side."""
+
+    message: str
+    words: Sequence[Finding] | None
+    topics: Sequence[Finding] | None
+
+    @property
+    def blocked(self) -> bool:
+        return any(each.blocked for each in (*(self.words or ()), *(self.topics or ())))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guard:
+    """
+    A version of a guardrail, ready to look at texts.
+
+    `known` keeps the vectors of guardrails' own texts, which every request is held against.
+    """
+
+    body: dict[str, Any]
+    embedder: Embedder
+    known: dict[str, Vector] = field(default_factory=dict)
+
+    def judged(self, text: str, side: Side) -> Verdict:
+        words = _enabled(words_of(self.body), side)
+        topics = _enabled(topics_of(self.body), side)
+        message = "blockedInputMessaging" if side is Side.INPUT else "blockedOutputsMessaging"
+        return Verdict(
+            message=self.body[message],
+            words=self._words(text, words, side) if words else None,
+            topics=self._topics(text, topics, side) if topics else None,
+        )
+
+    def _words(self, text: str, entries: list[dict[str, Any]], side: Side) -> list[Finding]:
+        """Rule guardrail.words."""
+        plain = folded(text)
+        return [
+            Finding(
+                name=entry["text"],
+                detected=stands_in(folded(entry["text"]), plain),
+                blocks=_blocks(entry, side),
+            )
+            for entry in entries
+        ]
+
+    def _topics(self, text: str, entries: list[dict[str, Any]], side: Side) -> list[Finding]:
+        vectors = [self.embedder.embed(piece) for piece in _pieces(text)]
+        return [
+            Finding(
+                name=entry["name"],
+                detected=self._nearness(entry, vectors) >= GUARDRAIL_TOPICS.value,
+                blocks=_blocks(entry, side),
+            )
+            for entry in entries
+        ]
+
+    def _nearness(self, topic: dict[str, Any], vectors: list[Vector]) -> float:
+        told = (f"{topic['name']}. {topic['definition']}", *(topic.get("examples") or ()))
+        return max(
+            (float(self._known(each) @ vector) for each in told for vector in vectors),
+            default=0.0,
+        )
+
+    def _known(self, text: str) -> Vector:
+        if text not in self.known:
+            self.known[text] = self.embedder.embed(text)
+        return self.known[text]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Screening:
+    store: Store
+    embedder: Embedder
+    _known: dict[str, Vector] = field(default_factory=dict)
+
+    def guard(self, identifier: str, version: str) -> Guard | None:
+        """None for a guardrail, or a version of it, that does not exist."""
+        row = guardrail(self.store, identifier, version)
+        if row is None:
+            return None
+        return Guard(body=loaded(row["body"]), embedder=self.embedder, known=self._known)
+
+    def asked_for(self, request: dict[str, Any]) -> Guard | None:
+        """That of a request's guardrailConfiguration; raises ServiceError if there is none such."""
+        named = request.get("guardrailConfiguration")
+        if not named:
+            return None
+        guard = self.guard(named["guardrailId"], named["guardrailVersion"])
+        if guard is None:
+            raise GUARDRAIL_MISSING.broken()
+        return guard
+
+
+def action_of(verdict: Verdict | None) -> dict[str, str]:
+    """The member of an answer that tells of a guardrail; none where there was none."""
+    if verdict is None:
+        return {}
+    return {"guardrailAction": "INTERVENED" if verdict.blocked else "NONE"}
+
+
+# Both hold rule guardrail.actions.
+def _enabled(entries: list[dict[str, Any]], side: Side) -> list[dict[str, Any]]:
+    return [entry for entry in entries if entry.get(f"{side.lower()}Enabled") is not False]
+
+
+def _blocks(entry: dict[str, Any], side: Side) -> bool:
+    return bool(entry.get(f"{side.lower()}Action") != "NONE")
+
+
+def _pieces(text: str) -> list[str]:
+    sentences = [match[0].strip() for match in _SENTENCE.finditer(text)]
+    sentences = [sentence for sentence in sentences if sentence]
+    together = -(-len(sentences) // _PIECES) or 1
+    return [" ".join(sentences[at : at + together]) for at in range(0, len(sentences), together)]

@@ -1,0 +1,84 @@
+"""Serving the simulator: as a process, or in a test's own."""
+
+import socket
+import threading
+from types import TracebackType
+from typing import Self
+
+import uvicorn
+
+from bedrock_kb_simulator.assembly import Configuration, create_app
+from bedrock_kb_simulator.faults import Faults
+from bedrock_kb_simulator.page_guard import PageGuard
+from bedrock_kb_simulator.request_timeouts import PatientProtocol
+from bedrock_kb_simulator.wire import Front
+
+__all__ = [
+    "Configuration",
+    "Faults",
+    "Simulator",
+    "create_app",
+    "listening",
+    "server_of",
+]
+
+HOST = "127.0.0.1"
+
+
+def listening(port: int) -> socket.socket:
+    """A socket on the loopback interface; port 0 takes a free one."""
+    # asyncio sets TCP_NODELAY on connections only where the protocol is named; without it an
+    # answer's second packet waits 40 ms for a delayed acknowledgement.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((HOST, port))
+    return listener
+
+
+def server_of(app: Front) -> uvicorn.Server:
+    return uvicorn.Server(
+        uvicorn.Config(
+            PageGuard(app),  # no page has business here
+            http=PatientProtocol,
+            log_level="warning",
+            access_log=False,
+            ws="none",
+            lifespan="on",
+            timeout_graceful_shutdown=2,
+        )
+    )
+
+
+class Simulator:
+    """
+    A simulator in this process on a free port, for tests:
+
+        with Simulator(configuration) as simulator:
+            boto3.client("bedrock-agent", endpoint_url=simulator.endpoint)
+    """
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._listener = listening(0)
+        self._server = server_of(create_app(configuration))
+        self._thread = threading.Thread(
+            target=self._server.run, kwargs={"sockets": [self._listener]}, daemon=True
+        )
+
+    @property
+    def endpoint(self) -> str:
+        return f"http://{HOST}:{self._listener.getsockname()[1]}"
+
+    def __enter__(self) -> Self:
+        self._listener.listen()  # clients may connect before the server accepts
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._server.should_exit = True
+        self._thread.join()
+        self._listener.close()

@@ -1,0 +1,176 @@
+"""
+A job's work: make the index equal to what lies under the data source's prefixes, whatever was
+ingested or deleted directly meanwhile (rule job.equal-to-bucket).
+
+Unchanged documents are left alone, changed ones indexed anew, those whose sidecar alone changed
+described anew, failed ones tried again, vanished ones removed. Reading and parsing the next
+documents (in another process) overlaps with embedding the present ones (rule job.at-a-time).
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+from bedrock_kb_simulator.changes import Change, too_many_to_parse
+from bedrock_kb_simulator.clock import Begun, Clock, Signal
+from bedrock_kb_simulator.drafts import Draft
+from bedrock_kb_simulator.errors import Stopped, Unindexable
+from bedrock_kb_simulator.indexing import Destination, Indexing
+from bedrock_kb_simulator.rules import PARSE_FILES
+from bedrock_kb_simulator.sidecars import SUFFIX, SidecarTooLarge
+from bedrock_kb_simulator.sources import Source
+from bedrock_kb_simulator.tally import Tally
+
+_AHEAD = 4  # documents read before the embedder needs them
+
+Ahead = Iterator[tuple[Change, Begun[Draft | None]]]
+
+
+@dataclass
+class Synchronisation:
+    """One run. `report` is called whenever the tally has changed."""
+
+    indexing: Indexing
+    destination: Destination
+    source: Source
+    clock: Clock
+    at_a_time: int
+    stop: Signal
+    report: Callable[[Tally], None]
+    tally: Tally = field(default_factory=Tally)
+    _too_many: frozenset[str] = frozenset()
+    _unsettled: dict[str, Change] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Raises Stopped or what S3 raised; documents not yet settled are then as before."""
+        changes, vanished = self._planned()
+        self.report(self.tally)
+        self._unsettled = {change.uri: change for change in changes}
+        self._mark([change.uri for change in changes], "PENDING")
+        try:
+            self._remove(vanished)
+            self.report(self.tally)
+            self._settle_all(self._read_ahead(changes))
+        finally:
+            for change in self._unsettled.values():
+                self._put_back(change)
+
+    def _planned(self) -> tuple[list[Change], list[str]]:
+        known = self.indexing.records.known(self.destination.data_source_id)
+        before = len(known)
+        objects = list(self.source.objects(self.indexing.drafts.objects))
+        sidecars = {found.uri: found for found in objects if found.is_sidecar}
+        changes = [
+            Change(
+                found=found,
+                sidecar=sidecars.get(found.uri + SUFFIX),
+                before=known.pop(found.uri, None),
+            )
+            for found in objects
+            if not found.is_sidecar and not found.key.endswith("/") and self.source.takes(found)
+        ]
+        self._count(changes)
+        unsettled = [change for change in changes if not change.is_settled]
+        self._too_many = too_many_to_parse(unsettled, self.destination.ingestion)
+        return unsettled, self.source.deletable(list(known), of=before)
+
+    def _count(self, changes: list[Change]) -> None:
+        self.tally.count("numberOfDocumentsScanned", len(changes))
+        with_sidecar = sum(change.sidecar is not None for change in changes)
+        self.tally.count("numberOfMetadataDocumentsScanned", with_sidecar)
+        settled = sum(change.is_settled for change in changes)
+        self.tally.count("numberOfDocumentsSkipped", settled)
+
+    def _remove(self, vanished: list[str]) -> None:
+        self._mark(vanished, "DELETING")
+        for uri in vanished:
+            self._mark([uri], "DELETE_IN_PROGRESS")
+            self.indexing.remove(self.destination, uri)
+            self.tally.count("numberOfDocumentsDeleted")
+
+    def _settle_all(self, ahead: Ahead) -> None:
+        lanes = [
+            Begun(self.clock, partial(self._settle_each, ahead)) for _ in range(self.at_a_time)
+        ]
+        for lane in lanes:
+            lane.wait()
+        for lane in lanes:
+            lane.result()
+
+    def _settle_each(self, ahead: Ahead) -> None:
+        """Those that no other lane has taken."""
+        for change, reading in ahead:
+            if self.stop.is_set():
+                raise Stopped
+            self._settle(change, reading)
+            del self._unsettled[change.uri]
+            self.report(self.tally)
+
+    def _read_ahead(self, changes: list[Change]) -> Ahead:
+        begun: deque[tuple[Change, Begun[Draft | None]]] = deque()
+        for change in changes:
+            begun.append((change, Begun(self.clock, partial(self._read, change))))
+            if len(begun) > _AHEAD:
+                yield begun.popleft()
+        yield from begun
+
+    def _read(self, change: Change) -> Draft | None:
+        """None where only the sidecar counts."""
+        if change.only_sidecar_changed:
+            return None
+        if change.uri in self._too_many:
+            raise Unindexable(PARSE_FILES.message)
+        return self.indexing.drafts.read(self.destination.ingestion, change.found, change.sidecar)
+
+    def _settle(self, change: Change, reading: Begun[Draft | None]) -> None:
+        self._mark([change.uri], "IN_PROGRESS")
+        try:
+            draft = reading.result()
+            if draft is None:
+                self._redescribe(change)
+            else:
+                self._index(change, draft)
+        except SidecarTooLarge as error:
+            self._put_back(change)
+            self.tally.count_failure(change.uri, error)
+        except Unindexable as error:
+            self._fail(change, error)
+
+    def _index(self, change: Change, draft: Draft) -> None:
+        outcome = self.indexing.index(self.destination, draft, stop=self.stop)
+        if outcome.reason is not None:
+            self.tally.count_failure(change.uri, Unindexable(outcome.reason, at_store=True))
+        elif change.is_new:
+            self.tally.count("numberOfNewDocumentsIndexed")
+        else:
+            self.tally.count("numberOfModifiedDocumentsIndexed")
+        if not change.is_new and not change.has_same_sidecar:
+            self.tally.count("numberOfMetadataDocumentsModified")
+
+    def _redescribe(self, change: Change) -> None:
+        ingestion = self.destination.ingestion
+        attributes, etag = self.indexing.drafts.attributes(ingestion, change.sidecar)
+        outcome = self.indexing.redescribe(
+            self.destination, change.uri, attributes, etag=change.found.etag, sidecar=etag
+        )
+        self.tally.count("numberOfMetadataDocumentsModified")
+        if outcome.reason is not None:
+            self.tally.count_failure(change.uri, Unindexable(outcome.reason, at_store=True))
+
+    def _fail(self, change: Change, error: Unindexable) -> None:
+        self.tally.count_failure(change.uri, error)
+        if change.only_sidecar_changed:
+            self._mark([change.uri], "METADATA_UPDATE_FAILED")
+        else:
+            self.indexing.fail(self.destination, change.uri, error)
+
+    def _mark(self, uris: list[str], status: str) -> None:
+        self.indexing.records.mark(self.destination.data_source_id, uris, status)
+
+    def _put_back(self, change: Change) -> None:
+        """The record as it was, its `updatedAt` too."""
+        if change.before is None:
+            self.indexing.records.forget(self.destination.data_source_id, change.uri)
+        else:
+            self.indexing.store.insert("documents", dict(change.before))

@@ -1,0 +1,175 @@
+"""
+Full-text search over an index's metadata: BM25 by SQLite's FTS5, a table for each searchable key.
+
+Triggers keep a table right: whatever writes or deletes vectors, in whichever transaction, does so
+for the words too.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bedrock_kb_simulator import text_analysis
+from bedrock_kb_simulator.clock import Clock
+from bedrock_kb_simulator.metadata import BEDROCK_TEXT, OwnKeys, metadata_of
+from bedrock_kb_simulator.rules import LONG_TEXT, TEXT_BACKFILL
+from bedrock_kb_simulator.store import Row, Store
+
+_WORDS = "searchable_words"
+_OF_ROW = "{0}.key, {0}.data_source_id, {0}.identifier, {0}.text, {0}.attributes"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextSearch:
+    """A key that an index is searched by; `active` once all that the index held is in it."""
+
+    id: int
+    metadata_key: str
+    language: str | None
+    active: bool
+
+    @property
+    def table(self) -> str:
+        return f"text_{self.id}"
+
+
+class TextSearches:
+    def __init__(self, store: Store, clock: Clock, own: OwnKeys) -> None:
+        self._store = store
+        self._clock = clock
+        store.define(_WORDS, 7, partial(_words, own))
+
+    def of(self, index_arn: str) -> dict[str, TextSearch]:
+        """By metadata key."""
+        rows = self._store.rows(
+            "SELECT * FROM text_searches WHERE index_arn = ? ORDER BY id", index_arn
+        )
+        return {row["metadata_key"]: self._made_of(row) for row in rows}
+
+    def add(self, index_arn: str, metadata_key: str, language: str | None) -> None:
+        """With all that the index holds; it is active at once where that is nothing."""
+        with self._store.transaction():
+            held = self._store.count("SELECT count(*) FROM vectors WHERE index_arn = ?", index_arn)
+            wait = TEXT_BACKFILL.value if held else 0.0
+            row = {
+                "index_arn": index_arn,
+                "metadata_key": metadata_key,
+                "language": language,
+                "active_from": self._clock.after(wait),
+            }
+            added = self._store.insert("text_searches", row)
+            tokenizer = text_analysis.tokenizer(language)
+            table = f"text_{added}"
+            self._store.write(
+                f"CREATE VIRTUAL TABLE {table} USING fts5 (words, tokenize = '{tokenizer}')"
+            )
+            for statement in _triggers(added):
+                self._store.write(statement)
+            self._store.write(_filling(added, "vectors", "vectors.index_arn = ?"), index_arn)
+
+    def remove(self, index_arn: str, metadata_key: str) -> None:
+        search = self.of(index_arn)[metadata_key]
+        with self._store.transaction():
+            for event in ("written", "changed", "deleted"):
+                self._store.write(f"DROP TRIGGER {search.table}_{event}")
+            self._store.write(f"DROP TABLE {search.table}")
+            self._store.write("DELETE FROM text_searches WHERE id = ?", search.id)
+
+    def forget_index(self, index_arn: str) -> None:
+        for metadata_key in self.of(index_arn):
+            self.remove(index_arn, metadata_key)
+
+    def ranked(
+        self, search: TextSearch, text: str, among: NDArray[np.int64], limit: int
+    ) -> list[tuple[int, float]]:
+        """Rows of `vectors` and their BM25 scores, best first; none for a text without words."""
+        words = self._rarest(search.table, text_analysis.question(text, search.language))
+        total = self._store.count(f"SELECT count(*) FROM {search.table}_docsize")  # noqa: S608 - a number
+        weighed = [self._weighed(search.table, word, total, among) for word in words]
+        if not weighed:
+            return []
+        rows, at = np.unique(np.concatenate([of[0] for of in weighed]), return_inverse=True)
+        scores = np.bincount(at, np.concatenate([of[1] for of in weighed]), len(rows))
+        best = np.lexsort((rows, -scores))[:limit]
+        return [(int(rows[at]), float(scores[at])) for at in best]
+
+    def _rarest(self, table: str, words: list[str]) -> list[str]:
+        """Rule query.long-text."""
+        if len(words) <= LONG_TEXT.limit:
+            return words
+        matching = f"SELECT count(*) FROM {table} WHERE {table} MATCH ?"  # noqa: S608 - a number
+        counts = {word: self._store.count(matching, word) for word in words}
+        return sorted((word for word in words if counts[word]), key=counts.__getitem__)[
+            : LONG_TEXT.limit
+        ]
+
+    def _weighed(
+        self, table: str, word: str, total: int, among: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Some of the rows that have a word, and what it counts in each: rule query.bm25."""
+        found = self._store.rows(
+            f"SELECT rowid, -bm25({table}) FROM {table} WHERE {table} MATCH ?",  # noqa: S608 - a number
+            word,
+        )
+        pairs = np.array([tuple(row) for row in found], dtype=np.float64).reshape(-1, 2)
+        rows, scores = pairs[:, 0].astype(np.int64), pairs[:, 1]
+        odds = (total - len(rows) + 0.5) / (len(rows) + 0.5)
+        # FTS5's own weight of the word, which is next to nothing from half of the rows on.
+        theirs = math.log(odds) if odds > 1 else 1e-6
+        allowed = np.isin(rows, among)
+        return rows[allowed], scores[allowed] / theirs * math.log1p(odds)
+
+    def _made_of(self, row: Row) -> TextSearch:
+        return TextSearch(
+            id=row["id"],
+            metadata_key=row["metadata_key"],
+            language=row["language"],
+            active=row["active_from"] <= self._clock.after(0),
+        )
+
+
+def _triggers(number: int) -> list[str]:
+    table = f"text_{number}"
+    mine = f"new.index_arn = (SELECT index_arn FROM text_searches WHERE id = {number})"  # noqa: S608
+    before, after = (_words_of(number, row) for row in ("old", "new"))
+    forget = f"DELETE FROM {table} WHERE rowid = old.id;"  # noqa: S608 - numbers alone, here too
+    keep = f"{_filling(number, '(SELECT 1)', '1', row='new')};"
+    return [
+        f"CREATE TRIGGER {table}_written AFTER INSERT ON vectors WHEN {mine} BEGIN {keep} END",
+        f"CREATE TRIGGER {table}_changed AFTER UPDATE OF attributes ON vectors"
+        f" WHEN {mine} AND {before} IS NOT {after} BEGIN {forget} {keep} END",
+        f"CREATE TRIGGER {table}_deleted AFTER DELETE ON vectors"
+        f" WHEN {mine.replace('new.', 'old.')} BEGIN {forget} END",
+    ]
+
+
+def _filling(number: int, source: str, condition: str, *, row: str = "vectors") -> str:
+    return (
+        f"INSERT INTO text_{number} (rowid, words) SELECT id, words FROM"  # noqa: S608 - as above
+        f" (SELECT {row}.id AS id, {_words_of(number, row)} AS words FROM {source}"
+        f" WHERE {condition}) WHERE words IS NOT NULL"
+    )
+
+
+def _words_of(number: int, row: str) -> str:
+    key, language = (
+        f"(SELECT {column} FROM text_searches WHERE id = {number})"  # noqa: S608 - as above
+        for column in ("metadata_key", "language")
+    )
+    return f"{_WORDS}({key}, {language}, {_OF_ROW.format(row)})"
+
+
+def _words(own: OwnKeys, metadata_key: str, language: str | None, *stored: str) -> str | None:
+    """What of a vector, stored as `_OF_ROW` has it, is searched by this key: text-search.values."""
+    key, data_source_id, identifier, text, attributes = stored
+    if metadata_key == BEDROCK_TEXT and data_source_id:
+        return text_analysis.spaced(text, language)
+    owner = (data_source_id, identifier)
+    metadata = metadata_of(key, owner, text, attributes, parent=None, own=own)
+    value = metadata.get(metadata_key)
+    if isinstance(value, list):
+        value = "\n".join(each for each in value if isinstance(each, str))
+    return text_analysis.spaced(value, language) if isinstance(value, str) else None

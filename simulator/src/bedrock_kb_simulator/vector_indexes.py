@@ -1,0 +1,193 @@
+"""The index operations of S3 Vectors: how an index is searched is said here."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from bedrock_kb_simulator.dispatch import Parameters
+from bedrock_kb_simulator.identifiers import page
+from bedrock_kb_simulator.indexes import mode_of
+from bedrock_kb_simulator.rules import (
+    INDEX_CLASSIC,
+    INDEX_GONE,
+    INDEX_TAKEN,
+    INDEX_UNNAMED,
+    TEXT_SEARCH_ABSENT,
+    TEXT_SEARCH_BUILDING,
+    TEXT_SEARCH_CHANGE,
+    TEXT_SEARCH_ENHANCED,
+    TEXT_SEARCH_KEYS,
+    TEXT_SEARCH_TAKEN,
+    TEXT_SEARCH_TWICE,
+    VECTOR_BUCKET_GONE,
+)
+from bedrock_kb_simulator.store import Row, dumped, loaded, moment
+from bedrock_kb_simulator.text_search import TextSearch, TextSearches
+from bedrock_kb_simulator.vector_buckets import VectorBuckets
+
+_PAGE = 500
+_KEPT = ("dataType", "dimension", "distanceMetric", "metadataConfiguration")
+_ALWAYS_ENHANCED_SINCE = datetime(2026, 9, 30, tzinfo=UTC)
+_CONFIGURATIONS = "textSearchConfigurations"
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorIndexes:
+    buckets: VectorBuckets
+    searches: TextSearches
+    forget_index: Callable[[str], None]
+
+    def create(self, parameters: Parameters) -> Parameters:
+        store, name = self.buckets.store, parameters["indexName"]
+        with store.transaction():
+            bucket = self.buckets.row(parameters)
+            arn = self.buckets.arns.index(bucket["name"], name)
+            if store.row("SELECT 1 FROM vector_indexes WHERE arn = ?", arn):
+                raise INDEX_TAKEN.broken()
+            body = {member: parameters[member] for member in _KEPT if parameters.get(member)}
+            metadata = dict(body.pop("metadataConfiguration", None) or {})
+            asked = metadata.pop(_CONFIGURATIONS, None) or []
+            row = {
+                "arn": arn,
+                "bucket": bucket["name"],
+                "name": name,
+                "body": dumped(
+                    {
+                        **body,
+                        **({"metadataConfiguration": metadata} if metadata else {}),
+                        "indexMode": bucket["default_mode"],
+                    }
+                ),
+                "created_at": self.buckets.clock.now().isoformat(),
+            }
+            store.insert("vector_indexes", row)
+            if asked:
+                self._add(self.row(parameters), asked)
+            self.buckets.tags.put(arn, parameters.get("tags"))
+        return {"indexArn": arn}
+
+    def get(self, parameters: Parameters) -> Parameters:
+        row = self.row(parameters)
+        body = loaded(row["body"])
+        metadata = body.pop("metadataConfiguration", None) or {}
+        searched = [_described(search) for search in self.searches.of(row["arn"]).values()]
+        if searched:
+            metadata = {**metadata, _CONFIGURATIONS: searched}
+        return {
+            "index": {
+                **self._summary(row),
+                **body,
+                **({"metadataConfiguration": metadata} if metadata else {}),
+                "indexMode": mode_of(row),
+                "encryptionConfiguration": {"sseType": "AES256"},
+            }
+        }
+
+    def find(self, arn: str) -> None:
+        """Raises NotFoundException for an ARN that neither an index nor a vector bucket has."""
+        if "/index/" in arn:
+            self.row({"indexArn": arn})
+            return
+        bucket = self.buckets.row({"vectorBucketArn": arn})
+        if self.buckets.arns.vector_bucket(bucket["name"]) != arn:
+            raise VECTOR_BUCKET_GONE.broken()
+
+    def list(self, parameters: Parameters) -> Parameters:
+        bucket = self.buckets.row(parameters)["name"]
+        rows = self.buckets.store.rows(
+            "SELECT * FROM vector_indexes WHERE bucket = ? ORDER BY name", bucket
+        )
+        rows = [row for row in rows if row["name"].startswith(parameters.get("prefix") or "")]
+        found, more = page(rows, parameters, lambda row: str(row["name"]), size=_PAGE)
+        return {"indexes": [self._summary(row) for row in found], **more}
+
+    def delete(self, parameters: Parameters) -> Parameters:
+        with self.buckets.store.transaction():
+            arn = self.row(parameters)["arn"]
+            self.buckets.store.write("DELETE FROM vector_indexes WHERE arn = ?", arn)
+            self.searches.forget_index(arn)
+            self.forget_index(arn)
+            self.buckets.tags.forget(arn)
+        return {}
+
+    def update_mode(self, parameters: Parameters) -> Parameters:
+        mode, store = parameters["indexMode"], self.buckets.store
+        with store.transaction():
+            row = self.row(parameters)
+            if mode == "CLASSIC":
+                self._refuse_classic(row)
+            body = {**loaded(row["body"]), "indexMode": mode}
+            store.write(
+                "UPDATE vector_indexes SET body = ? WHERE arn = ?", dumped(body), row["arn"]
+            )
+        return {}
+
+    def update_metadata_configuration(self, parameters: Parameters) -> Parameters:
+        """Make keys searchable, or no longer; what is there already is taken in by and by."""
+        added, deleted = (
+            (parameters.get(change) or {}).get(_CONFIGURATIONS) or []
+            for change in ("add", "delete")
+        )
+        if bool(added) == bool(deleted):
+            raise TEXT_SEARCH_CHANGE.broken()
+        with self.buckets.store.transaction():
+            row = self.row(parameters)
+            if not all(search.active for search in self.searches.of(row["arn"]).values()):
+                raise TEXT_SEARCH_BUILDING.broken()
+            if added:
+                self._add(row, added)
+            self._remove(row, [each["metadataKey"] for each in deleted])
+        return {"indexArn": row["arn"]}
+
+    def row(self, parameters: Parameters) -> Row:
+        """The index that a request names with its bucket or gives the ARN of."""
+        arn = parameters.get("indexArn")
+        if not arn:
+            if not (parameters.get("vectorBucketName") and parameters.get("indexName")):
+                raise INDEX_UNNAMED.broken()
+            bucket = self.buckets.row(parameters)["name"]
+            arn = self.buckets.arns.index(bucket, parameters.get("indexName") or "")
+        row = self.buckets.store.row("SELECT * FROM vector_indexes WHERE arn = ?", arn)
+        if row is None:
+            raise INDEX_GONE.broken()
+        return row
+
+    def _refuse_classic(self, row: Row) -> None:
+        bucket = self.buckets.row({"vectorBucketName": row["bucket"]})
+        if moment(bucket["created_at"]) >= _ALWAYS_ENHANCED_SINCE or self.searches.of(row["arn"]):
+            raise INDEX_CLASSIC.broken()
+
+    def _add(self, row: Row, asked: Sequence[dict[str, str]]) -> None:
+        keys, present = [each["metadataKey"] for each in asked], self.searches.of(row["arn"])
+        if mode_of(row) != "ENHANCED":
+            raise TEXT_SEARCH_ENHANCED.broken()
+        if len(set(keys)) < len(keys):
+            raise TEXT_SEARCH_TWICE.broken()
+        for key in keys:
+            if key in present:
+                raise TEXT_SEARCH_TAKEN.broken(key=key)
+        if len(present) + len(keys) > TEXT_SEARCH_KEYS.limit:
+            raise TEXT_SEARCH_KEYS.broken()
+        for each in asked:
+            self.searches.add(row["arn"], each["metadataKey"], each.get("language"))
+
+    def _remove(self, row: Row, keys: Sequence[str]) -> None:
+        for key in keys:
+            if key not in self.searches.of(row["arn"]):
+                raise TEXT_SEARCH_ABSENT.broken(key=key)
+            self.searches.remove(row["arn"], key)
+
+    def _summary(self, row: Row) -> dict[str, Any]:
+        return {
+            "vectorBucketName": row["bucket"],
+            "indexName": row["name"],
+            "indexArn": row["arn"],
+            "creationTime": moment(row["created_at"]),
+        }
+
+
+def _described(search: TextSearch) -> dict[str, str]:
+    language = {"language": search.language} if search.language else {}
+    status = "ACTIVE" if search.active else "BUILDING"
+    return {"metadataKey": search.metadata_key, **language, "status": status}

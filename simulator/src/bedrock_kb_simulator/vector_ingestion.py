@@ -1,0 +1,101 @@
+"""
+A data source's vectorIngestionConfiguration: how its documents are read and cut.
+
+The API model holds the ranges of its numbers (rule chunk.ranges); here is what it doesn't say.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from bedrock_kb_simulator.chunk_strategies import FixedSize, Strategy, strategy_of
+from bedrock_kb_simulator.rules import (
+    CHUNK_CONFIGURATION,
+    CHUNK_LEVELS,
+    FILE_SIZE,
+    FORMATS,
+    IMAGE_FORMATS,
+    NOT_SIMULATED,
+    PARSE_IMAGE_SIZE,
+    PARSED_FORMATS,
+    PARSING_CONFIGURATION,
+    PARSING_OF_MANAGED,
+    Rule,
+)
+from bedrock_kb_simulator.sidecars import OF_VECTOR, Bounds
+
+_OF_STRATEGY = {
+    "FIXED_SIZE": "fixedSizeChunkingConfiguration",
+    "HIERARCHICAL": "hierarchicalChunkingConfiguration",
+    "SEMANTIC": "semanticChunkingConfiguration",
+}
+_SEEING = ("BEDROCK_FOUNDATION_MODEL", "BEDROCK_DATA_AUTOMATION")
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorIngestion:
+    """`sees` is whether a model, or Bedrock Data Automation, reads the documents."""
+
+    strategy: Strategy = field(default_factory=FixedSize)
+    sees: bool = False
+    bounds: Bounds = OF_VECTOR
+    file_size: Rule = FILE_SIZE
+
+    @classmethod
+    def configured(cls, configuration: dict[str, Any] | None) -> Self:
+        """Of one that `check` let pass."""
+        given = configuration or {}
+        parsing = given.get("parsingConfiguration") or {}
+        return cls(
+            strategy=strategy_of(given.get("chunkingConfiguration") or {}),
+            sees=parsing.get("parsingStrategy") in _SEEING,
+        )
+
+    @property
+    def formats(self) -> Sequence[str]:
+        """The extensions of files that become documents."""
+        return (*FORMATS, *IMAGE_FORMATS) if self.sees else FORMATS
+
+    def is_seen(self, extension: str) -> bool:
+        """Whether files of this kind are looked at, and not only their text taken."""
+        return self.sees and extension in PARSED_FORMATS
+
+    def most_bytes(self, extension: str) -> Rule:
+        """The rule that bounds files of this kind."""
+        return PARSE_IMAGE_SIZE if extension in IMAGE_FORMATS else self.file_size
+
+
+def check(configuration: dict[str, Any]) -> None:
+    """Raise ValidationException for what Bedrock refuses, or what is not simulated, by its name."""
+    for member in ("customTransformationConfiguration", "contextEnrichmentConfiguration"):
+        if configuration.get(member):
+            raise NOT_SIMULATED.broken(what=member)
+    _check_chunking(configuration.get("chunkingConfiguration") or {})
+    _check_parsing(configuration.get("parsingConfiguration") or {})
+
+
+def _check_chunking(chunking: dict[str, Any]) -> None:
+    strategy = chunking.get("chunkingStrategy")
+    own = _OF_STRATEGY.get(strategy or "")
+    strange = [each for each in _OF_STRATEGY.values() if each != own and chunking.get(each)]
+    if strange:
+        raise CHUNK_CONFIGURATION.broken(problem=f"{strange[0]} does not go with {strategy}")
+    if own in (None, "fixedSizeChunkingConfiguration"):
+        return  # what FIXED_SIZE leaves out has defaults
+    if not chunking.get(own):
+        raise CHUNK_CONFIGURATION.broken(problem=f"{strategy} needs {own}")
+    if strategy == "HIERARCHICAL":
+        given = chunking[own]
+        parent, child = (level["maxTokens"] for level in given["levelConfigurations"])
+        if not given["overlapTokens"] < child <= parent:
+            raise CHUNK_LEVELS.broken(parent=parent, child=child, overlap=given["overlapTokens"])
+
+
+def _check_parsing(parsing: dict[str, Any]) -> None:
+    strategy = parsing.get("parsingStrategy")
+    if strategy in (None, "BEDROCK_DATA_AUTOMATION"):
+        return
+    if strategy not in _SEEING:
+        raise PARSING_OF_MANAGED.broken(strategy=strategy)
+    if not parsing.get("bedrockFoundationModelConfiguration"):
+        raise PARSING_CONFIGURATION.broken()

@@ -1,0 +1,177 @@
+"""
+AWS's wire protocol over ASGI: an operation is read, called, and answered.
+
+Reading and serialising follow the botocore service models through moto's core, so names and shapes
+are AWS's by construction. One port serves all services.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+from uuid import uuid4
+
+from moto.core.serialize import SerializationContext, get_serializer_class
+from werkzeug.exceptions import NotFound
+
+from bedrock_kb_simulator.dispatch import Dispatcher
+from bedrock_kb_simulator.errors import ConnectionDropped, ServiceError
+from bedrock_kb_simulator.opensearch.front import PREFIX, OpenSearchFront, Response
+from bedrock_kb_simulator.reading import Message, read
+from bedrock_kb_simulator.signatures import Signatures
+
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Orders = Callable[[str, bytes], tuple[int, bytes]]  # method and body; HTTP status and JSON
+
+logger = logging.getLogger(__name__)
+
+
+class Front:
+    """
+    The ASGI application. `GET /health` answers 200 as soon as it serves; `orders` are taken at
+    the other paths that are not AWS's, but for those of `collections`. Of all but its health it
+    asks for a signature, if `signatures` are given.
+    """
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        *,
+        orders: Mapping[str, Orders],
+        collections: OpenSearchFront,
+        signatures: Signatures | None,
+        close: Callable[[], None],
+    ) -> None:
+        self._dispatcher = dispatcher
+        self._orders = orders
+        self._collections = collections
+        self._signatures = signatures
+        self._close = close
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+            return
+        assert scope["type"] == "http", "uvicorn is told to speak HTTP only"
+        body = await _body(receive)
+        if body is None:
+            return
+        try:
+            await _send(send, await self._response(scope, body))
+        except ConnectionDropped:
+            await _drop(send)
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        while (await receive())["type"] != "lifespan.shutdown":
+            await send({"type": "lifespan.startup.complete"})
+        await asyncio.to_thread(self._close)
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def _response(self, scope: Message, body: bytes) -> Response:
+        if scope["path"] == "/health":
+            return 200, {"Content-Type": "text/plain"}, b"ok"
+        if self._signatures is not None:
+            try:
+                self._signatures.check(scope, body)
+            except ServiceError as error:
+                return _unmodelled(403, error, str(uuid4()))
+        if scope["path"] in self._orders:
+            status, report = self._orders[scope["path"]](scope["method"], body)
+            return status, {"Content-Type": "application/json"}, report
+        is_collection = scope["path"].startswith(PREFIX)
+        answer = self._collections.answer if is_collection else self._answer
+        return await asyncio.to_thread(answer, scope, body)
+
+    def _answer(self, scope: Message, body: bytes) -> Response:
+        request_id = str(uuid4())
+        try:
+            operation, parameters = read(scope, body)
+        except NotFound:
+            return 404, {"x-amzn-RequestId": request_id}, b'{"message":"no such operation"}'
+        except Exception:  # whatever moto's parsers stumble over, the client sent it
+            error = ServiceError("SerializationException", "The request could not be read.")
+            return _unmodelled(400, error, request_id)
+        result: Any
+        try:
+            result = self._dispatcher.call(operation, parameters)
+        except ServiceError as error:
+            result = error
+        except ConnectionDropped:
+            raise
+        except Exception:
+            logger.exception("operation failed", extra={"operation": operation.name})
+            result = ServiceError("InternalServerException", "The simulator failed; see its log.")
+        return _written(operation, result, request_id)
+
+
+async def _send(send: Send, response: Response) -> None:
+    status, headers, answer = response
+    headers = {**headers, "Content-Length": str(len(answer))}
+    raw_headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": status, "headers": raw_headers})
+    await send({"type": "http.response.body", "body": answer})
+
+
+async def _drop(send: Send) -> None:
+    """
+    End the connection: the server does so where a response has begun and never ends. It must be
+    one in chunks, since botocore takes a body for whole that is shorter than its length says.
+    """
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """None if the client left, or was too slow, before all of it was there."""
+    parts, more = [], True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        parts.append(message.get("body", b""))
+        more = message.get("more_body", False)
+    return b"".join(parts)
+
+
+def _written(operation: Any, result: Any, request_id: str) -> Response:
+    service = operation.service_model
+    if isinstance(result, ServiceError) and not _is_modelled(service, result):
+        # Of the errors that Bedrock answers without modelling them, all are its own failures.
+        return _unmodelled(503, result, request_id)
+    serializer = get_serializer_class(service.service_name, service.protocol)(
+        operation, context=SerializationContext(request_id=request_id)
+    )
+    response = serializer.serialize(result)
+    body = response["body"]
+    headers = {
+        **response["headers"],
+        **_beside_stream(operation, result),
+        "x-amzn-RequestId": request_id,
+    }
+    return response["status_code"], headers, body if isinstance(body, bytes) else body.encode()
+
+
+def _beside_stream(operation: Any, result: Any) -> dict[str, str]:
+    """What an answer with a stream says in headers: moto's serializer leaves it out."""
+    if isinstance(result, ServiceError) or not operation.has_event_stream_output:
+        return {}
+    return {
+        member.serialization["name"]: str(result[name])
+        for name, member in operation.output_shape.members.items()
+        if member.serialization.get("location") == "header" and name in result
+    }
+
+
+def _is_modelled(service: Any, error: ServiceError) -> bool:
+    return error.code in {shape.name for shape in service.error_shapes}
+
+
+def _unmodelled(status: int, error: ServiceError, request_id: str) -> Response:
+    """SerializationException is the protocol's, restJson1 of Smithy, for every service."""
+    headers = {
+        "Content-Type": "application/json",
+        "X-Amzn-Errortype": error.code,
+        "x-amzn-RequestId": request_id,
+    }
+    return status, headers, json.dumps({"message": error.message}).encode()
