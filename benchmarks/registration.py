@@ -47,8 +47,8 @@ from stackroom.model import PoolMember
 from stackroom.runs.leases import LEASE, Runs
 from stackroom.runs.placement import SharedSources
 from stackroom.runs.requests import RunRequests
+from stackroom.uploads.plan import Plan
 from stackroom.uploads.reconcile import Uploads
-from stackroom.uploads.steps import Plan
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE, create_tables
 from tests.fakes.pipeline import FakeReceipts, FakeSlots
 from tests.simulator.running import ministack

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from functions.tool_targets import TARGETS
-from stackroom.catalog_tools.refusals import REFUSALS, UNAVAILABLE
+from stackroom.catalog_tools.calls import REFUSALS, UNAVAILABLE
 from stackroom.gateway.tool import Tool
 
 TOOLS = Path(__file__).with_name("tools.md")

@@ -14,8 +14,7 @@ from typing import Any
 
 from stackroom.catalog_tools.front_end import tools_config
 from stackroom.catalog_tools.tools import TOOLS
-from stackroom.gateway.strict import strict_tool
-from stackroom.gateway.tool import Tool
+from stackroom.gateway.tool import Tool, strict_tool
 from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom.retrieval.everyone import RETRIEVE_FOR_EVERYONE
 

@@ -16,7 +16,7 @@ from infra.shared_knowledge_bases import environment_of_shared
 from stackroom_constructs.given import GivenKnowledgeBases
 from stackroom_constructs.model import BedrockModel
 
-# More than a run may take with its end [stackroom.agents.bounds].
+# More than a run may take with its end [stackroom.agents.runs].
 _LONGEST_RUN = cdk.Duration.minutes(6)
 # Of all users together: what more are asked for waits in the queue.
 _RUNS_AT_ONCE = 10

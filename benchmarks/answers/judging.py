@@ -14,7 +14,7 @@ from itertools import accumulate
 
 from benchmarks.answers.corpus import Document, pages_of
 from benchmarks.answers.questions import Question
-from stackroom.inspection.normalised import normalise
+from stackroom.inspection.running_lines import normalise
 
 _ENOUGH = 0.8  # of a quote's words, in their order: a passage may end inside it
 _PIECE, _STEP = 24, 6  # letters and digits

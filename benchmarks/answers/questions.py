@@ -26,7 +26,7 @@ from pydantic import (
 
 from benchmarks.answers.corpus import Document, pages_of
 from benchmarks.serving import NotMeasured
-from stackroom.inspection.normalised import normalise
+from stackroom.inspection.running_lines import normalise
 
 FOLDER = Path(__file__).with_name("questions")
 _QUOTE_WORDS = range(5, 26)

@@ -18,8 +18,8 @@ from functions import access_log
 from functions.batch import handle_each, response
 from functions.observability import logger_for, metrics_for, report_embeddings
 from stackroom.agent_run import AgentRun, ModelStep
-from stackroom.agents.bounds import MOST_SECONDS, SECONDS_TO_END
 from stackroom.agents.runner import Runner
+from stackroom.agents.runs import MOST_SECONDS, SECONDS_TO_END
 from stackroom.aws.session import client
 from stackroom.aws.settings import FittingSettings, GuardrailSettings, Pool, SearchSettings
 from stackroom.aws.shared_knowledge_bases import SharedSettings

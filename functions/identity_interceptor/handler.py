@@ -8,8 +8,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions.observability import logger_for
 from stackroom.aws.settings import JsonList, Settings
 from stackroom.gateway.interception import Forwarded, GatewayRequest, Interception
-from stackroom.gateway.signing_keys import PublishedKeys
-from stackroom.gateway.tokens import TokenVerifier
+from stackroom.gateway.tokens import PublishedKeys, TokenVerifier
 
 logger = logger_for("identity_interceptor")
 

@@ -24,7 +24,7 @@ from stackroom.aws.settings import FittingSettings
 from stackroom.deadlines import Deadline
 from stackroom.errors import MissingIdentity, RetrievalFailed, ValidationError
 from stackroom.gateway.access import SUCCESS, access_of
-from stackroom.gateway.encoding import encodable
+from stackroom.gateway.plain_text import encodable
 from stackroom.gateway.tool import require_name
 from stackroom.identity import called_tool
 from stackroom.retrieval.everyone import RETRIEVE_FOR_EVERYONE, retrieve_for_everyone

@@ -17,7 +17,7 @@ from stackroom.aws.use_cases import UseCases
 from stackroom.deadlines import Deadline
 from stackroom.errors import MissingIdentity, RetrievalFailed, ValidationError
 from stackroom.gateway.access import SUCCESS, access_of
-from stackroom.gateway.encoding import encodable
+from stackroom.gateway.plain_text import encodable
 from stackroom.gateway.tool import require_tool
 from stackroom.identity import ToolCall, tool_call
 from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE

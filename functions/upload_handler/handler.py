@@ -15,8 +15,8 @@ from stackroom.aws.settings import Pool
 from stackroom.aws.use_cases import UseCases
 from stackroom.runs.requests import RunRequests
 from stackroom.uploads.events import ObjectEvent, object_event
+from stackroom.uploads.plan import Plan, UploadOutcome
 from stackroom.uploads.reconcile import Uploads
-from stackroom.uploads.steps import Plan, UploadOutcome
 
 logger = logger_for("upload_handler")
 metrics = metrics_for("upload_handler")

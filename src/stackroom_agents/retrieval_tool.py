@@ -19,7 +19,7 @@ from stackroom.catalog_tools.texts import place, shown
 from stackroom.deadlines import Deadline
 from stackroom.errors import MissingIdentity, RetrievalFailed
 from stackroom.gateway.access import SUCCESS, access_of
-from stackroom.gateway.encoding import encodable
+from stackroom.gateway.plain_text import encodable
 from stackroom.identity import Caller, ToolCall
 from stackroom.retrieval import tool as core
 from stackroom.retrieval.arguments import RETRIEVE_FROM_KNOWLEDGE_BASE

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from stackroom.catalog_tools.services import Services
+from stackroom.catalog_tools.definition import Services
 from stackroom.retrieval.tool import Searching
 
 

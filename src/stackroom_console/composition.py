@@ -17,8 +17,7 @@ from stackroom.aws.sign_outs import DynamoSignOuts
 from stackroom.aws.use_cases import UseCases
 from stackroom.formats import MAX_FILE_BYTES
 from stackroom.gateway.access import AccessLog
-from stackroom.gateway.signing_keys import PublishedKeys
-from stackroom.gateway.tokens import TokenVerifier
+from stackroom.gateway.tokens import PublishedKeys, TokenVerifier
 from stackroom.ports.transfers import Transfers
 from stackroom_console.console import Console
 from stackroom_console.issuer import Issuer

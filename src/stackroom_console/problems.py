@@ -9,7 +9,7 @@ from http import HTTPStatus
 from starlette.exceptions import HTTPException
 
 from stackroom import errors
-from stackroom.catalog_tools.refusals import retry_after
+from stackroom.catalog_tools.calls import retry_after
 from stackroom_console.bodies import BodyRefused
 
 logger = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from stackroom.agents.etag import mark_of
+from stackroom.agents.agents import mark_of
 from stackroom.catalog_tools.texts import counted, day, figure, iso, minute, size
 from stackroom.gateway.plain_text import is_plain
 from stackroom_console.console import OPERATORS

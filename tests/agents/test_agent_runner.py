@@ -14,9 +14,8 @@ from bedrock_kb_simulator.server import Configuration, Simulator
 from functions.agent_runner.handler import RunnerSettings
 from stackroom.agent_run import AgentRun, RunState, ToolStep
 from stackroom.agents.agents import AgentDefinition
-from stackroom.agents.bounds import MOST_SECONDS
 from stackroom.agents.links import NewLink
-from stackroom.agents.runs import NewRun, Runs
+from stackroom.agents.runs import MOST_SECONDS, NewRun, Runs
 from stackroom.aws import session
 from stackroom.aws.use_cases import UseCases
 from stackroom.model import Catalog, DataSource

@@ -10,8 +10,8 @@ from html import unescape
 import httpx2
 import pytest
 
-from stackroom.agents.bounds import LONGEST_MESSAGE
 from stackroom.agents.exchange import LARGEST
+from stackroom.agents.runs import LONGEST_MESSAGE
 from stackroom_console.bodies import FORM, JSON
 from stackroom_console.endpoint import MAX_BODY, Endpoint, Kind
 from tests.console.browser import Browser

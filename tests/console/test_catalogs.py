@@ -9,7 +9,7 @@ import pytest
 
 from stackroom.aws import session
 from stackroom.catalogs import listing
-from stackroom.deletions import emptying
+from stackroom.deletions import deletions
 from stackroom.formats import MAX_FILE_BYTES
 from stackroom.model import DocumentStatus
 from stackroom_console.console import Console
@@ -90,9 +90,9 @@ def test_a_large_catalog_goes_in_steps_each_asked_for_by_the_page_of_the_one_bef
     alice: Browser, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(catalogs, "FOR_A_STEP", 0.0)  # time for a slice of its documents
-    monkeypatch.setattr(emptying, "_SLICE", 2)
+    monkeypatch.setattr(deletions, "_SLICE", 2)
     # Counters of the store in memory miss some where several threads count at once.
-    monkeypatch.setattr(emptying, "_AT_ONCE", 1)
+    monkeypatch.setattr(deletions, "_AT_ONCE", 1)
     catalog = new_catalog(alice)
     for number in range(MANY):
         dropped(pipeline, "alice", catalog, f"{number}.txt")

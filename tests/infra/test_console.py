@@ -3,7 +3,7 @@
 import json
 
 from infra.console_sign_in import SIGNED_IN
-from stackroom.agents.bounds import MOST_SECONDS, SECONDS_TO_END
+from stackroom.agents.runs import MOST_SECONDS, SECONDS_TO_END
 from stackroom_console.console import OPERATORS
 from stackroom_console.http_api import ANSWERED_WITHIN, FOR_A_START
 from stackroom_console.issuer import CALLBACK

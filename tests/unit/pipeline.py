@@ -29,8 +29,8 @@ from stackroom.runs.progress import Run
 from stackroom.runs.worklists import shared_worklist, worklist_of
 from stackroom.settlement.search_check import SearchCheck
 from stackroom.settlement.verdicts import Settled
+from stackroom.uploads.plan import Plan
 from stackroom.uploads.reconcile import Uploads
-from stackroom.uploads.steps import Plan
 from statemachines.ingest_catalog import STATES
 from tests.fakes.admission import FakeAdmissionBook, FakeTaskTokens
 from tests.fakes.bedrock import FakeBedrock

@@ -11,16 +11,17 @@ import pytest
 from stackroom.agent import LinkedTool, OtherTool
 from stackroom.agent_run import LONGEST_WAIT, AgentRun, ModelStep, RunState, ToolStep
 from stackroom.agents.agents import AgentDefinition, Agents
-from stackroom.agents.bounds import (
+from stackroom.agents.runner import Runner
+from stackroom.agents.runs import (
     MOST_AT_ONCE,
     MOST_SECONDS,
     MOST_TOKENS,
     MOST_TOOL_CALLS,
     MOST_TURNS,
     SECONDS_TO_END,
+    NewRun,
+    Runs,
 )
-from stackroom.agents.runner import Runner
-from stackroom.agents.runs import NewRun, Runs
 from stackroom.errors import (
     AgentNotFound,
     AgentRunLimitReached,

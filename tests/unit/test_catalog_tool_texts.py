@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from stackroom.catalog_tools.arguments import id_of, token_of
 from stackroom.catalog_tools.calls import Calls
 from stackroom.catalog_tools.texts import cell, shown
-from stackroom.catalogs.contents import require_what_its_name_says
+from stackroom.catalogs.sending import require_what_its_name_says
 from stackroom.errors import KnowledgeBaseThrottled, Throttled, ValidationError
 from stackroom.identity import ToolCall
 from tests.files import pdf, word

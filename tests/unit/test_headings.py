@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from stackroom.inspection.extraction import Page, read_pages
-from stackroom.inspection.extraction.headings import MAX_HEADINGS, readable
+from stackroom.inspection.extraction.page import MAX_HEADINGS, readable
 from tests import files
 
 

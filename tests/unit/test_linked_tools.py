@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from stackroom.agent import KnowledgeBaseLink, LinkedTool
-from stackroom.agents.asking import Asking
+from stackroom.agents.asking import Asking, asked_of, success
 from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
-from stackroom.agents.tool_answers import asked_of, success
 from stackroom.deadlines import NO_DEADLINE
 from stackroom.gateway.access import Access
 from stackroom.identity import Caller

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from stackroom.errors import StoreUnavailable
 from stackroom.inspection.extraction import Page, read_pages
-from stackroom.inspection.normalised import normalise
 from stackroom.inspection.place_map import PlaceMap
+from stackroom.inspection.running_lines import normalise
 from stackroom.ports.retrieval import Passage, Places
 from stackroom.retrieval.citations import cited
 from stackroom.retrieval.place_cache import PlaceMapCache

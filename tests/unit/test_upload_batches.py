@@ -9,7 +9,7 @@ from stackroom.errors import RecordChanged, StoreUnavailable
 from stackroom.keys import document_id_of
 from stackroom.model import Document, DocumentStatus
 from stackroom.reconciler.discrepancies import Kind
-from stackroom.uploads.steps import Plan, UploadOutcome
+from stackroom.uploads.plan import Plan, UploadOutcome
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, document_at, place_of
 from tests.unit.reconciling import Reconciled
 

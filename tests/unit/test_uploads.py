@@ -3,7 +3,7 @@ import pytest
 from stackroom.errors import ObjectRefused
 from stackroom.keys import catalog_id_of, locate, unplaced_id_of, unplaced_partition
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
-from stackroom.uploads.steps import UploadOutcome
+from stackroom.uploads.plan import UploadOutcome
 from tests.unit.pipeline import CATALOG, KEY, Pipeline
 
 EXE = "alice/research/a.exe"

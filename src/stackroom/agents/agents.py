@@ -1,5 +1,6 @@
 """A user's agents: made, listed, changed, removed. Somebody else's is as unknown as none."""
 
+import hashlib
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,10 +9,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from stackroom.agent import Agent, AgentTool
-from stackroom.agents.etag import require_seen
+from stackroom.agent import Agent, AgentTool, LinkedTool
 from stackroom.clock import utc_now
-from stackroom.errors import AgentLimitReached, AgentNotFound
+from stackroom.errors import AgentLimitReached, AgentNotFound, ChangedMeanwhile
 from stackroom.gateway.plain_text import Line, Text
 from stackroom.model import Record
 from stackroom.ports.agents import AgentBook
@@ -133,3 +133,24 @@ class Agents:
             return self.book.save(change(found).model_copy(update={"updated_at": self.now()}))
 
         return retried(once, tries=_TRIES, pause=_pause)
+
+
+# What somebody saw when they began to change it: nobody overwrites what they haven't seen.
+
+_OF_AGENT = {"name", "description", "model", "system_prompt"}
+_LENGTH = 16  # hexadecimal digits; it tells two states of one thing apart, and is no secret
+
+
+def mark_of(thing: Agent | LinkedTool) -> str:
+    """Of an agent without its tools: these come and go by themselves."""
+    told = thing.model_dump_json(include=_OF_AGENT if isinstance(thing, Agent) else None)
+    return hashlib.sha256(told.encode()).hexdigest()[:_LENGTH]
+
+
+def require_seen(there: Agent | LinkedTool, wanted: Agent | LinkedTool, seen: str | None) -> None:
+    """
+    Raises ChangedMeanwhile unless it is as it was `seen`, or as it is wanted already; None is
+    whoever changes it regardless.
+    """
+    if seen is not None and mark_of(there) not in (seen, mark_of(wanted)):
+        raise ChangedMeanwhile("agent" if isinstance(there, Agent) else "tool")

@@ -1,19 +1,138 @@
 """A linked tool, asked by a model for a user: in a catalog of theirs, or in what all may read."""
 
+import math
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
-from stackroom.agent import LinkedTool
+from stackroom.agent import MOST_RESULTS, LinkedTool
 from stackroom.agents.available import AvailableKnowledgeBases
-from stackroom.agents.tool_answers import GONE, Asked, Response, asked_of, failure, success
 from stackroom.deadlines import Deadline
-from stackroom.errors import KnowledgeBaseNotFound, StackroomError
+from stackroom.errors import KnowledgeBaseNotFound, StackroomError, ValidationError
 from stackroom.gateway.access import SUCCESS, AccessLog, access_of, document_of
-from stackroom.gateway.encoding import encodable
+from stackroom.gateway.plain_text import encodable
 from stackroom.identity import Caller, ToolCall
+from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE, RetrieveArguments
 from stackroom.retrieval.linked import LinkedRetrieval
-from stackroom.retrieval.results import Answer
+from stackroom.retrieval.results import Answer, Result
 from stackroom.retrieval.search import Retrieval
+
+# What a linked tool is asked, and what it answers: the one answer of a search, by contract.
+#
+# Beside `retrieval.tool`, which tells the same to the gateway's tool and to an agent's own.
+
+Response = dict[str, Any]
+
+_TOP_K, _LEAST = "topK", "minScore"
+_ALLOWED = ("query", _TOP_K, _LEAST)
+GONE = "Knowledge base not found. It may have been deleted."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """`notices` tell the model where something else is asked than it said."""
+
+    arguments: RetrieveArguments
+    notices: tuple[str, ...]
+
+
+def asked_of(tool: LinkedTool, given: object) -> Asked:
+    """
+    What a model means by these arguments; a number beyond the limits is the nearest within.
+
+    Raises ValidationError for a question that can't be asked, or an argument that there isn't.
+    """
+    if not isinstance(given, Mapping):
+        raise ValidationError("the arguments must be an object")
+    for name in given:
+        if name not in _ALLOWED:
+            told = str(name)[:100]
+            raise ValidationError(f"{told}: no such argument. Allowed: {', '.join(_ALLOWED)}")
+    config = tool.config
+    top_k, of_top_k = _within(given, _TOP_K, 1, MOST_RESULTS, config.default_top_k)
+    least, of_least = _within(given, _LEAST, 0, 1, config.default_min_score)
+    arguments = KNOWLEDGE_BASE_RETRIEVE.parse(
+        {"query": given.get("query"), "top_k": math.floor(top_k), "min_score": least}
+    )
+    return Asked(arguments=arguments, notices=of_top_k + of_least)
+
+
+def _within(
+    given: Mapping[str, object], name: str, least: float, most: float, default: float
+) -> tuple[float, tuple[str, ...]]:
+    said = given.get(name)
+    if said is None or said == "":
+        return default, ()
+    number = _number(said)
+    used = default if number is None else min(max(number, least), most)
+    if number is None:
+        return used, (f"{name} was no number; allowed: {least} to {most}; {used} was used",)
+    if used != number:
+        return used, (f"{name} was {number:g}; allowed: {least} to {most}; {used} was used",)
+    return used, ()
+
+
+def _number(said: object) -> float | None:
+    """Models write numbers as texts, too. True is none, for all that Python says."""
+    if isinstance(said, bool) or not isinstance(said, int | float | str):
+        return None
+    try:
+        number = float(said)
+    except (OverflowError, ValueError):
+        return None
+    return None if math.isnan(number) else number
+
+
+def success(tool: LinkedTool, asked: Asked, answer: Answer) -> Response:
+    """
+    `chunkIndex` is null: no store numbers the pieces of a document. `similarity` is the score by
+    which `minScore` chooses; what it means is the store's affair.
+    """
+    notices = [*asked.notices, *_notices(answer)]
+    return {
+        "success": True,
+        "query": asked.arguments.query,
+        "knowledgeBaseName": tool.config.knowledge_base_name,
+        "resultCount": len(answer.results),
+        "results": [_result(number, each) for number, each in enumerate(answer.results, 1)],
+        "summary": (
+            f"Found {len(answer.results)} relevant chunks ({answer.omitted} omitted due to size)"
+        ),
+        "metadata": {
+            "totalTokensUsed": answer.tokens,
+            "cached": bool(answer.is_embedding_cached),
+            **({"notices": notices} if notices else {}),
+        },
+    }
+
+
+def failure(message: str) -> Response:
+    """The agent lives on: it is told, and may ask otherwise."""
+    return {"success": False, "error": True, "message": message}
+
+
+def _result(rank: int, result: Result) -> Response:
+    return {
+        "rank": rank,
+        "content": result.content,
+        "source": dict(vars(result.source)),
+        "chunkIndex": None,
+        "similarity": result.score,
+        "metadata": {**result.attributes, **({"truncated": True} if result.is_cut else {})},
+    }
+
+
+def _notices(answer: Answer) -> list[str]:
+    told = []
+    if answer.best_score_below is not None:
+        told.append(f"nothing answers the question; the best score was {answer.best_score_below}")
+    if answer.guardrail_action == "INTERVENED":
+        told.append("a guardrail stepped in; what it kept back is not shown")
+    if answer.failures:
+        told.append("a part of the knowledge base did not answer; ask again for all of it")
+    return told
+
 
 TOOL = "linked_knowledge_base"  # in the audit line: the tool's own name is its user's text
 

@@ -8,8 +8,7 @@ from pydantic import ConfigDict, Field, StringConstraints
 
 from stackroom.agent import Agent, AgentTool, KnowledgeBaseLink, LinkedTool, OtherTool
 from stackroom.agents.agents import AgentDefinition
-from stackroom.agents.links import MOST_TOOLS, ToolDescription, ToolName
-from stackroom.agents.tool_names import unique
+from stackroom.agents.links import MOST_TOOLS, ToolDescription, ToolName, unique
 from stackroom.errors import ValidationError
 from stackroom.gateway.plain_text import Line, Text
 from stackroom.model import Record

@@ -1,41 +1,92 @@
 """A knowledge base as a tool of an agent: linked, asked otherwise from now on, taken away."""
 
-from collections.abc import Callable
+import re
+import secrets
+import string
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
+from anyascii import anyascii
 from pydantic import AfterValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from stackroom.agent import (
     DEFAULT_RESULTS,
     Agent,
+    AgentTool,
     KnowledgeBaseLink,
     LeastScore,
     LinkedTool,
     TopK,
 )
-from stackroom.agents.agents import Agents
+from stackroom.agents.agents import Agents, require_seen
 from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
-from stackroom.agents.etag import require_seen
-from stackroom.agents.tool_names import (
-    ALLOWED,
-    is_tool_name,
-    new_tool_id,
-    require_free,
-    tool_name_of,
-)
 from stackroom.clock import utc_now
 from stackroom.errors import (
     KnowledgeBaseLinked,
     KnowledgeBaseNotFound,
     NotKnowledgeBaseTool,
     ToolLimitReached,
+    ToolNameTaken,
     ToolNotFound,
 )
 from stackroom.gateway.plain_text import Line, Text
 from stackroom.model import Record
+
+# What a tool that asks a knowledge base is called: by its name, in letters that models take; and
+# its id.
+
+# Converse takes names of [a-zA-Z0-9_-]{1,64} [API reference: ToolSpecification].
+LONGEST = 64
+ALLOWED = f"1 to {LONGEST} of the letters a-z and A-Z, digits, '_' and '-'"
+_PREFIX = "search_"
+_BASE_36 = string.digits + string.ascii_lowercase
+_FORM = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
+def tool_name_of(knowledge_base: str, *, taken: Collection[str] = ()) -> str:
+    """Of a knowledge base of that name: `search_` and the name; a number follows if it is taken."""
+    lowered = re.sub(r"\s+", "_", knowledge_base.strip().lower())
+    name = _PREFIX + re.sub(r"[^a-z0-9_-]", "", anyascii(lowered).lower().replace(" ", "_"))
+    return unique(name[:LONGEST], taken=taken)
+
+
+def new_tool_id(now: datetime) -> str:
+    """`tool_kb_{epoch ms}_{7 base36}`, by contract."""
+    milliseconds = int(now.timestamp() * 1000)
+    return f"tool_kb_{milliseconds}_" + "".join(secrets.choice(_BASE_36) for _ in range(7))
+
+
+def require_free(agent: Agent, tool: AgentTool) -> None:
+    """
+    A model calls a tool by its name; Strands takes no two that differ by `-` and `_` alone.
+
+    Raises ToolNameTaken.
+    """
+    others = (each for each in agent.available_tools if each.id != tool.id)
+    if any(alike(each.name) == alike(tool.name) for each in others):
+        raise ToolNameTaken(tool.name)
+
+
+def unique(name: str, *, taken: Collection[str]) -> str:
+    """The name, with the least number behind it, from 2 on, that nobody has, nor one like it."""
+    number, free, known = 1, name, {alike(each) for each in taken}
+    while alike(free) in known:
+        number += 1
+        free = f"{name[: LONGEST - len(str(number)) - 1]}_{number}"
+    return free
+
+
+def is_tool_name(name: str) -> bool:
+    return _FORM.fullmatch(name) is not None
+
+
+def alike(name: str) -> str:
+    """Names of one agent's tools must differ in this."""
+    return name.replace("-", "_")
+
 
 MOST_TOOLS = 100  # of an agent: some 60 kB of its item
 

@@ -1,11 +1,11 @@
 """
 The ten catalog tools: each defined once, for the gateway and for an agent's own process alike.
 
-- definition: what a tool is made of: arguments, use, renderer, what a front end shows
+- definition: what a tool is made of: arguments, use cases, renderer, what a front end shows
 - arguments: what each takes, checked; texts: how names, sizes and times read
 - of_catalogs, of_documents, of_uploads, of_deletions, of_questions: the tools, by what they are for
 - tools: all of them, in their order
-- calls: one call, from arguments to an answer that never raises; refusals: errors as answers
+- calls: one call, from arguments to an answer that never raises: errors are answers, too
 - front_end: tools-config.json, and docs/tools.md
 
 Imports catalogs, deletions, retrieval, gateway. Comes from: functions/catalog_tools, and

@@ -13,8 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 from stackroom.catalog_tools.texts import shown
 from stackroom.formats import SUPPORTED
 from stackroom.gateway.plain_text import Id, Line, Text, is_plain
-from stackroom.gateway.strict import by_name
-from stackroom.gateway.tool import Arguments
+from stackroom.gateway.tool import Arguments, by_name
 from stackroom.keys import MAX_CATALOG_NAME
 from stackroom.uploads.descriptions import MAX_FILENAME_BYTES
 from stackroom.uploads.sidecars import MAX_LIST

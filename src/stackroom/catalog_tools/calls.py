@@ -3,14 +3,13 @@
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from stackroom.catalog_tools.definition import Rendered
-from stackroom.catalog_tools.refusals import refusal_of, retry_after
-from stackroom.catalog_tools.services import Services
+from stackroom import errors
+from stackroom.catalog_tools.definition import Rendered, Services
 from stackroom.catalog_tools.tools import BY_NAME, TOOLS
 from stackroom.gateway.access import SUCCESS, AccessLog, access_of
-from stackroom.gateway.encoding import encodable
+from stackroom.gateway.plain_text import encodable
 from stackroom.gateway.tool import require_tool
 from stackroom.identity import ToolCall
 
@@ -102,3 +101,93 @@ def _shown(metadata: Mapping[str, object]) -> Iterator[object]:
             yield from (other["document_id"] for other in each.get("other_sources", ()))
     if "download_url" in metadata:
         yield metadata["document_id"]
+
+
+# Errors as answers of a tool: a code for programs, and a text that says what to do.
+
+_TOO_MUCH = "Too much is being asked of the service at the moment."
+_RETRY = "Try again in a few seconds."
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """`says` takes the place of the error's own words, where these are no business of a caller."""
+
+    code: str
+    details: str
+    says: str | None = None
+
+
+_LIST_CATALOGS = "list_catalogs tells the ids of your catalogs."
+UNAVAILABLE = Refusal(
+    "UNAVAILABLE",
+    "Nothing is wrong with the call.",
+    f"The service can't answer at the moment. {_RETRY}",
+)
+_THROTTLED = Refusal(
+    "THROTTLED",
+    "Nothing is wrong with the call.",
+    f"{_TOO_MUCH} {_RETRY}",
+)
+
+REFUSALS: Mapping[type[errors.StackroomError], Refusal] = {
+    errors.CatalogNotFound: Refusal("CATALOG_NOT_FOUND", _LIST_CATALOGS),
+    errors.DocumentNotFound: Refusal(
+        "DOCUMENT_NOT_FOUND", "list_catalog_documents tells the ids of a catalog's documents."
+    ),
+    errors.CatalogNameTaken: Refusal(
+        "DUPLICATE_NAME", f"Choose another name, or use the catalog that is there. {_LIST_CATALOGS}"
+    ),
+    errors.CatalogNameInvalid: Refusal(
+        "INVALID_NAME", "Allowed: letters, digits, spaces and hyphens."
+    ),
+    errors.CatalogLimitReached: Refusal(
+        "LIMIT_EXCEEDED", "delete_catalog makes room; a catalog holds any number of documents."
+    ),
+    errors.FileTypeUnsupported: Refusal("INVALID_FILE_TYPE", "The type is the end of the name."),
+    errors.FileTooLarge: Refusal("FILE_TOO_LARGE", "Divide the file, and upload its parts."),
+    errors.ContentTooLarge: Refusal(
+        "CONTENT_TOO_LARGE", "A file of up to 50 MB can be uploaded by a link."
+    ),
+    errors.DocumentExists: Refusal("DUPLICATE_FILE", "Another filename keeps both files."),
+    errors.NoCatalogSelected: Refusal("NO_CATALOG_SELECTED", _LIST_CATALOGS),
+    errors.CatalogEmpty: Refusal(
+        "CATALOG_EMPTY",
+        "upload_to_catalog adds documents; get_indexing_status tells how far they are.",
+    ),
+    errors.NoResults: Refusal(
+        "NO_RESULTS", "Ask in other words, or look with knowledge_base_retrieve in all catalogs."
+    ),
+    errors.ConfirmationRequired: Refusal("CONFIRMATION_REQUIRED", "Nothing was deleted."),
+    errors.CatalogDeleting: Refusal(
+        "CATALOG_DELETING", "Create a catalog of another name, or wait until it is gone."
+    ),
+    errors.MissingIdentity: Refusal(
+        "MISSING_IDENTITY",
+        "Sign in, and send the access token; in a process of your own, set user_id in the"
+        " invocation state.",
+    ),
+    errors.NoSession: Refusal("MISSING_IDENTITY", "Sign in anew, for a token with origin_jti."),
+    errors.ValidationError: Refusal("VALIDATION_ERROR", "Nothing was done."),
+    errors.KnowledgeBaseThrottled: _THROTTLED,
+    errors.Throttled: _THROTTLED,
+}
+
+
+def refusal_of(error: Exception) -> Refusal:
+    """What can't be put down to the call is the service's fault, whatever it is."""
+    for kind in type(error).__mro__:
+        if kind in REFUSALS:
+            found = REFUSALS[kind]
+            seconds = retry_after(error)
+            if found is not _THROTTLED or seconds is None:
+                return found
+            return replace(found, says=f"{_TOO_MUCH} Try again in {errors.told_seconds(seconds)}.")
+    return UNAVAILABLE
+
+
+def retry_after(error: Exception) -> int | None:
+    """Seconds; None for what is not throttled, or where nobody can tell."""
+    if isinstance(error, errors.Throttled | errors.KnowledgeBaseThrottled):
+        return error.retry_after
+    return None

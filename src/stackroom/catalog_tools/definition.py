@@ -3,13 +3,55 @@ What a catalog tool is made of. This one definition is what validates a call, wh
 MCP list, what the policies name, what tools-config.json and docs/tools.md say.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from stackroom.catalog_tools.services import Services
 from stackroom.gateway.tool import ArgumentsT, Tool
 from stackroom.identity import Caller
+
+if TYPE_CHECKING:
+    from stackroom.catalogs.creation import Creation
+    from stackroom.catalogs.fetching import Fetching
+    from stackroom.catalogs.listing import Listing
+    from stackroom.catalogs.progress import Progress
+    from stackroom.catalogs.selection import Selection
+    from stackroom.catalogs.sending import Sending
+    from stackroom.deletions.deletions import Deletions
+    from stackroom.retrieval.cited import CatalogAnswers
+
+
+# The use cases behind the tools; `stackroom.aws.use_cases` makes each when it is first used, and
+# imports its package then.
+
+
+class Services(Protocol):
+    @property
+    def creation(self) -> Creation: ...
+
+    @property
+    def listing(self) -> Listing: ...
+
+    @property
+    def selection(self) -> Selection: ...
+
+    @property
+    def sending(self) -> Sending: ...
+
+    @property
+    def fetching(self) -> Fetching: ...
+
+    @property
+    def progress(self) -> Progress: ...
+
+    @property
+    def answering(self) -> CatalogAnswers: ...
+
+    @property
+    def deletions(self) -> Deletions: ...
+
 
 AnswerT = TypeVar("AnswerT")
 

@@ -16,7 +16,7 @@ from stackroom.identity import Caller
 from stackroom.model import Catalog
 
 if TYPE_CHECKING:
-    from stackroom.catalog_tools.services import Services
+    from stackroom.catalog_tools.definition import Services
     from stackroom.catalogs.listing import CatalogPage
 
 NONE = "none"  # deselects

@@ -14,7 +14,7 @@ from stackroom.identity import Caller
 from stackroom.model import Catalog, Receipt
 
 if TYPE_CHECKING:
-    from stackroom.catalog_tools.services import Services
+    from stackroom.catalog_tools.definition import Services
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from stackroom.identity import Caller
 from stackroom.model import Catalog, CatalogStatus, DocumentStatus
 
 if TYPE_CHECKING:
-    from stackroom.catalog_tools.services import Services
+    from stackroom.catalog_tools.definition import Services
     from stackroom.catalogs.progress import CatalogProgress
     from stackroom.ingestion.estimates import DocumentEstimate
     from stackroom.retrieval.citations import Source

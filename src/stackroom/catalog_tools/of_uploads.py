@@ -18,7 +18,7 @@ from stackroom.model import DocumentStatus
 from stackroom.ports.transfers import UploadForm
 
 if TYPE_CHECKING:
-    from stackroom.catalog_tools.services import Services
+    from stackroom.catalog_tools.definition import Services
 
 
 def _upload(services: Services, asked: UploadToCatalog, caller: Caller) -> Sent:

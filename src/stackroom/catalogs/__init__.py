@@ -4,9 +4,7 @@ What an owner does with catalogs: make one, list them, send files into them, fet
 - creation, listing, selection: catalogs themselves
 - sending, fetching: their files, by the call itself or by a link
 - progress: how far each document is
-- announcements: what is on record of a file until its event comes
-- contents: whether a file is what its name says
 
-Imports uploads (what a document may be called, and carry), ingestion (estimates), ownership, ports.
+Imports uploads (what a document may be called, and carry), ingestion (estimates), ports.
 Comes from: the catalog tools. Deleting is the package deletions; asking is the package retrieval.
 """

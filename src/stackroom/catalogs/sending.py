@@ -5,29 +5,99 @@ Either way the object lands where `aws s3 cp` would put it, and what follows is 
 (stackroom.uploads). Until then its record is an announcement.
 """
 
+import io
+import zipfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from stackroom.catalog_access import in_use
-from stackroom.catalogs.announcements import Announcements
-from stackroom.catalogs.contents import require_what_its_name_says
 from stackroom.clock import utc_now
 from stackroom.errors import (
     DocumentExists,
     FileTooLarge,
     FileTypeUnsupported,
+    RecordChanged,
     ValidationError,
 )
-from stackroom.formats import MAX_FILE_BYTES, content_type_of, unsupported
+from stackroom.formats import MAX_FILE_BYTES, content_type_of, extension_of, unsupported
 from stackroom.keys import Location, is_ours, locate, path_problem
-from stackroom.model import Catalog
+from stackroom.model import Catalog, Document, DocumentStatus
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
 from stackroom.ports.transfers import Transfers, UploadForm
 from stackroom.uploads.descriptions import MAX_FILENAME_BYTES
 from stackroom.uploads.sidecars import Attribute, object_metadata, sidecar
+
+# What is on record of a file between its sending and its object's event, which does the rest.
+
+# How long the record of a file that was written waits for the object's event. A minute is much even
+# when AWS is busy; the reconciler registers what never had one.
+_EVENT = timedelta(hours=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Announcements:
+    """Where the event is quicker, its record stands."""
+
+    documents: Documents
+    now: Callable[[], datetime]
+
+    def expected(self, location: Location, *, until: datetime) -> None:
+        """By a link. What there is of that name already stays as it is until the file comes."""
+        there = self.documents.get(location.catalog_id, location.document_id)
+        if there is None or there.status is DocumentStatus.UPLOADING:
+            self._announce(location, there, until=until)
+
+    def written(self, location: Location, *, size: int, etag: str) -> None:
+        """The object lies there, with this size and ETag."""
+        there = self.documents.get(location.catalog_id, location.document_id)
+        if there is None or there.status is DocumentStatus.UPLOADING:
+            self._announce(location, there, until=self.now() + _EVENT, size=size, etag=etag)
+        elif there.status is not DocumentStatus.DELETING:  # a removal is called off by the event
+            self._replaced(there, size=size, etag=etag)
+
+    def _announce(
+        self,
+        location: Location,
+        there: Document | None,
+        *,
+        until: datetime,
+        size: int = 0,
+        etag: str = "",
+    ) -> None:
+        now = self.now()
+        announced = Document(
+            catalog_id=location.catalog_id,
+            document_id=location.document_id,
+            filename=location.filename,
+            s3_key=location.key,
+            size=size,
+            etag=etag,
+            content_type=content_type_of(location.filename),
+            status=DocumentStatus.UPLOADING,
+            uploaded_at=now,
+            updated_at=now,
+            upload_until=until,
+            opened_at=there.opened_at if there else None,
+            counted=there.counted if there else None,
+            version=there.version if there else 0,
+        )
+        with suppress(RecordChanged):
+            self.documents.save(announced)
+
+    def _replaced(self, there: Document, *, size: int, etag: str) -> None:
+        """
+        What is indexed is no more what lies there. Without a fingerprint, so that the event, or the
+        reconciler, registers it anew.
+        """
+        pending = there.moved(DocumentStatus.PENDING, at=self.now())
+        changes = {"etag": etag, "size": size, "fingerprint": "", "attempts": 0}
+        with suppress(RecordChanged):
+            self.documents.save(pending.model_copy(update=changes))
+
 
 FORM_SECONDS = 900  # contract
 
@@ -152,3 +222,42 @@ def _location(catalog: Catalog, filename: str) -> Location:
             "for itself. Allowed: a name such as report.pdf, or folders before it: 2026/report.pdf"
         )
     return location
+
+
+# Whether a file is of the kind that its name says, as far as a look at its bytes tells.
+
+# PDF readers take the header within the first 1,024 bytes [PDF reference 1.7, appendix H.3.4.1].
+_PDF_HEADER_WITHIN = 1024
+_MEMBERS = {"docx": "word/document.xml", "xlsx": "xl/workbook.xml"}
+_WIDE = (b"\xff\xfe", b"\xfe\xff")  # byte order marks of UTF-16, whose text is full of zero bytes
+_BINARY = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\x7fELF", b"\x1f\x8b")
+
+
+def require_what_its_name_says(filename: str, content: bytes) -> None:
+    """Raises ValidationError if the content can't be a file of that name."""
+    extension = extension_of(filename)
+    if extension == "pdf":
+        fits = b"%PDF-" in content[:_PDF_HEADER_WITHIN]
+    elif member := _MEMBERS.get(extension):
+        fits = _has_member(content, member)
+    else:
+        fits = _is_text(content)
+    if not fits:
+        raise ValidationError(
+            f"file_content: it is no {extension} file, as its name '{filename}' says. "
+            "Allowed: the file's own bytes in base64"
+        )
+
+
+def _has_member(content: bytes, member: str) -> bool:
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return member in archive.namelist()
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
+        return False
+
+
+def _is_text(content: bytes) -> bool:
+    if content.startswith(_WIDE):
+        return True
+    return not content.startswith(_BINARY) and b"\x00" not in content

@@ -1,11 +1,10 @@
 """
 The way in for agents: who calls, in headers that only we set, and how a tool is described to them.
 
-- tokens: an access token -> the caller, or why it is refused
-- signing_keys: the issuer's public keys, fetched, kept, and fetched again when one is new
-- plain_text: texts without what nobody sees, or reads in another order
-- tool: a tool's name, description and arguments, stated once; its schema for the gateway
-- strict: the same for OpenAI's strict mode, and what a model writes by it
+- tokens: an access token -> the caller, or why it is refused; the issuer's public keys
+- plain_text: texts without what nobody sees, or reads in another order, or JSON can't carry
+- tool: a tool's name, description and arguments, stated once; its schema for the gateway,
+  and for OpenAI's strict mode
 - access: what a call leaves in the log: who used which tool on what, and how it ended
 - interception: a request to the AgentCore Gateway -> the same with identity headers, or a denial
 

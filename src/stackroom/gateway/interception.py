@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from stackroom.errors import IssuerUnavailable, TokenRefused
-from stackroom.gateway.encoding import is_encodable
+from stackroom.gateway.plain_text import is_encodable
 from stackroom.gateway.tokens import TokenVerifier, bearer_token
 from stackroom.identity import IDENTITY_HEADERS, identity_headers
 

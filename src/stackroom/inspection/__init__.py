@@ -5,7 +5,6 @@ Our own look into an uploaded file: what is wrong with it, and what stands where
 - place_map: on which pages, or below which heading, a passage stands
 - alignment: where in a text a passage stands that another program took from the same file
 - running_lines: headers, footers and page numbers, told from the text of pages
-- map_making, without_running_lines: what a map says of its pages; a passage as it is shown
 - extraction/: the text and the headings of each format, read apart from our own process
 
 Imports ports, keys and navigation (what is a table of contents). Comes from: SQS

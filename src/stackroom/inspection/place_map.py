@@ -7,22 +7,20 @@ digits, and looked up there.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 from typing import Self
 
-from pydantic import NonNegativeInt, PositiveInt, model_validator
+from pydantic import AliasChoices, BaseModel, Field, NonNegativeInt, PositiveInt, model_validator
 
-from stackroom.inspection.alignment import Alignable, Alignment
+from stackroom.inspection.alignment import Alignable, Alignment, Stretch, Stretches
 from stackroom.inspection.extraction.page import Page
-from stackroom.inspection.map_making import parts_of
-from stackroom.inspection.maps_once import as_kept_now
-from stackroom.inspection.normalised import normalise
-from stackroom.inspection.stretches import Stretch, Stretches
-from stackroom.inspection.without_running_lines import without_running_lines
+from stackroom.inspection.running_lines import normalise, running_lines, without_running_lines
 from stackroom.model import Record
 from stackroom.ports.retrieval import Place
+from stackroom.toc_detection import listed_lines
 
 # A passage may begin or end with as many letters that are not in our text, and its neighbour still
 # touches it.
@@ -183,3 +181,103 @@ class PlaceMap(Record):
 def _moved(bounds: Iterable[Sequence[int]], starts: Sequence[int]) -> list[int]:
     """From positions in each part to those in the whole text."""
     return [at + start for each, start in zip(bounds, starts, strict=False) for at in each]
+
+
+# Place maps as they were kept once: a text in each piece; when only PDFs had one, in each page.
+
+
+class _Piece(BaseModel):
+    page: int | None = Field(default=None, validation_alias=AliasChoices("page", "number"))
+    section: str | None = None
+    text: str
+
+
+class _PlaceMap(BaseModel):
+    etag: str
+    pieces: tuple[_Piece, ...] = Field(validation_alias=AliasChoices("pieces", "pages"))
+
+
+def as_kept_now(told: object) -> object:
+    """One text, and where in it each piece begins; raises ValueError for what is no place map."""
+    if not isinstance(told, dict) or "text" in told:
+        return told
+    once = _PlaceMap.model_validate(told)
+    starts = accumulate((len(piece.text) for piece in once.pieces), initial=0)
+    return {
+        "etag": once.etag,
+        "text": "".join(piece.text for piece in once.pieces),
+        "pieces": [
+            {"page": piece.page, "section": piece.section, "at": at}
+            for piece, at in zip(once.pieces, starts, strict=False)
+        ],
+    }
+
+
+# What a place map says of a document, made of the pages that were read from it.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """
+    One page, or what is from one heading to the next; neither of both above the first one.
+
+    Its text is normalised. `running` and `listed` are the beginnings and ends, in turn, of what in
+    it is no text: running headers and page numbers; lines of a table of contents or an index.
+    """
+
+    text: str
+    page: int | None = None
+    section: str | None = None
+    running: tuple[int, ...] = ()
+    listed: tuple[int, ...] = ()
+
+
+def parts_of(pages: Sequence[Page]) -> list[Part]:
+    """None where nothing would be told: no page has a number, and none a heading."""
+    numbered = [page for page in pages if page.number is not None]
+    lines = [page.text.split("\n") for page in numbered]
+    parts = [
+        _part(each, running, page=page.number)
+        for page, each, running in zip(numbered, lines, running_lines(lines), strict=True)
+    ]
+    for page in pages:
+        if page.number is None and any(each.text is not None for each in page.headings):
+            parts += _sections(page)
+    return parts
+
+
+def _sections(page: Page) -> Iterator[Part]:
+    starts = [0, *(heading.at for heading in page.headings), len(page.text)]
+    sections = [None, *(heading.text for heading in page.headings)]
+    for (start, end), section in zip(pairwise(starts), sections, strict=True):
+        yield _part(page.text[start:end].split("\n"), set(), section=section)
+
+
+def _part(
+    lines: Sequence[str],
+    running: Collection[int],
+    *,
+    page: int | None = None,
+    section: str | None = None,
+) -> Part:
+    rest = [number for number in range(len(lines)) if number not in running]
+    listed = listed_lines([lines[number] for number in rest])
+    texts = [normalise(line) for line in lines]
+    return Part(
+        text="".join(texts),
+        page=page,
+        section=section,
+        running=_bounds(texts, running),
+        listed=_bounds(texts, {rest[number] for number in listed}),
+    )
+
+
+def _bounds(texts: Sequence[str], chosen: Collection[int]) -> tuple[int, ...]:
+    """Where each of the chosen lines begins and ends; those without a letter have no place."""
+    bounds: list[int] = []
+    position = 0
+    for number, text in enumerate(texts):
+        if text and number in chosen:
+            bounds += [position, position + len(text)]
+        position += len(text)
+    return tuple(bounds)

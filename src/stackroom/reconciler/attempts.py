@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from stackroom.errors import RecordChanged, is_everybodys
 from stackroom.runs.requests import RunRequests
+from stackroom.uploads.plan import Plan
 from stackroom.uploads.reconcile import Uploads
-from stackroom.uploads.steps import Plan
 
 # Each reconciliation of a key is a handful of calls one after another; boto3's pool has ten
 # connections.

@@ -7,8 +7,7 @@ from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 from stackroom import search_filter_argument
 from stackroom.filters import Conditions
 from stackroom.gateway.plain_text import Id, Text
-from stackroom.gateway.strict import by_name
-from stackroom.gateway.tool import Arguments, Tool
+from stackroom.gateway.tool import Arguments, Tool, by_name
 from stackroom.retrieval.budget import MOST_TOKENS, Budget, Priority
 
 

@@ -3,7 +3,7 @@ An object's event, brought to its record: what lies under a key now, and what fo
 
 - events: what S3 tells, through EventBridge and SQS; a hint, never believed
 - reconcile: one key, from the look at it to the last write
-- plan, arrival, removal: what a look asks for, worked out without touching anything
+- plan: what a look asks for, worked out without touching anything
 - descriptions, sidecars: what is written of a document
 
 Imports ports and what lies below them. Comes from: SQS (functions/upload_handler), deletions,

@@ -1,22 +1,219 @@
 """What one look at a key asks for, worked out from what was seen and nothing else."""
 
-from dataclasses import replace
-from datetime import datetime
+import hashlib
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
 
-from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
-from stackroom.uploads.arrival import catalog_of, planned_arrival
-from stackroom.uploads.descriptions import describe_unplaced, says_the_same
-from stackroom.uploads.removal import planned_removal
-from stackroom.uploads.seen import Seen, SeenUnplaced
-from stackroom.uploads.steps import (
-    OpenCatalog,
-    Plan,
-    RemoveRecord,
-    RemoveSidecar,
-    SaveRecord,
-    Step,
-    UploadOutcome,
+from stackroom.catalog_counts import is_booked
+from stackroom.keys import Location, Unplaced, can_have_sidecar
+from stackroom.model import (
+    Catalog,
+    CatalogStatus,
+    DataSourceType,
+    Document,
+    DocumentStatus,
+    Receipt,
 )
+from stackroom.ports.bucket import StoredObject, StoredSidecar
+from stackroom.uploads.descriptions import Description, describe, describe_unplaced, says_the_same
+
+# What was read of one key, for a plan to be made of: the record first, the object second.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """
+    A key that belongs to a catalog, there or to be opened. `unplaced` is the record of the object
+    from when it belonged to none, `receipt` the one that its record names. `is_lost`: the object
+    is gone, and no deletion of it was seen.
+    """
+
+    location: Location
+    catalog: Catalog | None
+    record: Document | None
+    found: StoredObject | None
+    sidecar: StoredSidecar | None = None
+    unplaced: Document | None = None
+    receipt: Receipt | None = None
+    is_lost: bool = False
+
+    @property
+    def is_crawled(self) -> bool:
+        """Whether ingestion jobs go over what lies there."""
+        source = self.catalog.source if self.catalog is not None else None
+        return source is not None and source.type is DataSourceType.S3
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeenUnplaced:
+    """
+    A key that belongs to no catalog. `orphan` is its record in one that is not there any more.
+    """
+
+    location: Unplaced
+    record: Document | None
+    found: StoredObject | None
+    orphan: Document | None = None
+
+
+# The writes that bring a record in step with its object, each as a value; `Plan` puts them in
+# order.
+#
+# The order is part of the plan: whatever a crash leaves undone, the next look at the key must
+# see.
+
+
+class UploadOutcome(StrEnum):
+    REGISTERED = "registered"
+    UNCHANGED = "unchanged"
+    REJECTED = "rejected"
+    DELETING = "deleting"
+    FORGOTTEN = "forgotten"
+    IGNORED = "ignored"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenCatalog:
+    catalog: Catalog
+
+    def __str__(self) -> str:
+        return f"open catalog {self.catalog.name!r} of {self.catalog.user_id!r}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnmarkDeleting:
+    """The catalog is being deleted, and an object lies in it: it stays."""
+
+    catalog_id: str
+
+    def __str__(self) -> str:
+        return "keep its catalog, which was to be deleted"
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriteSidecar:
+    key: str
+    body: bytes
+    quarantines: bool = False
+
+    def __str__(self) -> str:
+        return "quarantine the object" if self.quarantines else "write its sidecar"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemoveSidecar:
+    key: str
+
+    def __str__(self) -> str:
+        return "remove its sidecar"
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeepReceipt:
+    receipt: Receipt
+
+    def __str__(self) -> str:
+        if self.receipt.is_open:
+            return f"keep a receipt of its {'loss' if self.receipt.lost else 'removal'}"
+        return "close the receipt of its removal"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SaveRecord:
+    """
+    `moves`: the record says when it was saved, for its status is news then. `present_from`: object
+    and sidecar both lie there by then, the object since that moment.
+    """
+
+    document: Document
+    moves: bool = False
+    present_from: datetime | None = None
+
+    def __str__(self) -> str:
+        reason = self.document.status_reason
+        if not self.moves and reason is None:
+            return "save its record"
+        return f"record it as {self.document.status}" + (f": {reason}" if reason else "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemoveRecord:
+    document: Document
+
+    def __str__(self) -> str:
+        return "forget its record"
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeepCatalogOpen:
+    """
+    The catalog may have been marked for deletion, or closed, since it was read.
+
+    Whoever closes it has looked for documents before, and this looks for the catalog after the
+    document was saved: one of the two sees the other. If the catalog is gone, all begins anew. If a
+    crash comes in between, a record of no catalog is left; no run ever took it up.
+    """
+
+    catalog_id: str
+
+    def __str__(self) -> str:
+        return "look whether its catalog is still there"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettleCatalog:
+    """No run follows that would say whether all that the catalog has to show is failures."""
+
+    catalog_id: str
+
+    def __str__(self) -> str:
+        return "settle its catalog's status"
+
+
+Step = (
+    OpenCatalog
+    | UnmarkDeleting
+    | WriteSidecar
+    | RemoveSidecar
+    | KeepReceipt
+    | SaveRecord
+    | RemoveRecord
+    | KeepCatalogOpen
+    | SettleCatalog
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a look at a key asks for. `run_for` is the catalog that needs a run after it, if any."""
+
+    outcome: UploadOutcome
+    steps: tuple[Step, ...] = ()
+    run_for: str | None = None
+    document_id: str | None = None
+    receipt_id: str | None = None  # of the removal, if it is one
+    reason: str | None = None
+
+    @property
+    def opens(self) -> Catalog | None:
+        found = (step.catalog for step in self.steps if isinstance(step, OpenCatalog))
+        return next(found, None)
+
+    @property
+    def is_of_a_loss(self) -> bool:
+        """Whether the object is gone, and no deletion of it was seen."""
+        return any(isinstance(step, KeepReceipt) and step.receipt.lost for step in self.steps)
+
+    @property
+    def changes_records(self) -> bool:
+        """Whether the records and the object disagree."""
+        silent = WriteSidecar | RemoveSidecar | KeepCatalogOpen | SettleCatalog
+        return not all(isinstance(step, silent) for step in self.steps)
+
+    def __str__(self) -> str:
+        unsaid = KeepCatalogOpen | SettleCatalog
+        return ", ".join(str(step) for step in self.steps if not isinstance(step, unsaid))
 
 
 def plan(seen: Seen | SeenUnplaced, now: datetime, correlation_id: str | None = None) -> Plan:
@@ -89,4 +286,232 @@ def _plan_unplaced(seen: SeenUnplaced, now: datetime, correlation_id: str | None
         steps=tuple(steps),
         document_id=location.document_id,
         reason=location.reason,
+    )
+
+
+# What follows from an object that lies in its catalog: its sidecar, its record, and its catalog
+# kept.
+
+
+def planned_arrival(
+    seen: Seen, found: StoredObject, now: datetime, correlation_id: str | None
+) -> Plan:
+    """`found` is the object that was seen."""
+    catalog = seen.catalog or catalog_of(seen.location, now)
+    before = [*_opening(seen, catalog), *_calling_removal_off(seen, now)]
+    # A removal that was called off is no more; the record must not name its receipt.
+    record = seen.record and seen.record.model_copy(update={"receipt_id": None})
+    described = describe(seen.location, catalog, record, found, correlation_id, at=now)
+    if seen.record is not None and record is not None and described.is_known:
+        if not _lacks_its_sidecar(seen, found, described.sidecar):
+            return _unchanged(seen.record, record, before)
+        after = _with_sidecar_mended(seen, record, found, described, now)
+    elif described.problem is not None:
+        after = _rejected(seen, described.document, described.problem, described.sidecar, now)
+    else:
+        after = _registered(seen, described.document, found, described.sidecar, now)
+    kept_open = KeepCatalogOpen(catalog_id=catalog.catalog_id)
+    return replace(after, steps=(*before, *after.steps, kept_open))
+
+
+def catalog_of(location: Location, now: datetime) -> Catalog:
+    """The catalog as the first object in its folder opens it."""
+    return Catalog(
+        catalog_id=location.catalog_id,
+        user_id=location.user_id,
+        name=location.folder,
+        s3_prefix=location.prefix,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def _opening(seen: Seen, catalog: Catalog) -> list[Step]:
+    steps = list[Step]()
+    if seen.catalog is None:
+        steps.append(OpenCatalog(catalog=catalog))
+    elif catalog.status is CatalogStatus.DELETING:
+        steps.append(UnmarkDeleting(catalog_id=catalog.catalog_id))
+    if seen.unplaced is not None:
+        steps.append(RemoveRecord(document=seen.unplaced))
+    return steps
+
+
+def _calling_removal_off(seen: Seen, now: datetime) -> list[Step]:
+    if seen.record is None or seen.record.receipt_id is None:
+        return []
+    # Kept even if it never was: whoever named it may still be about to keep it, open.
+    receipt = seen.receipt or receipt_of(seen.record, seen.location.user_id)
+    if not receipt.is_open:
+        return []
+    return [KeepReceipt(receipt=receipt.model_copy(update={"superseded_at": now}))]
+
+
+def _unchanged(before: Document, record: Document, steps: list[Step]) -> Plan:
+    if record != before or not is_booked(record):
+        steps = [*steps, SaveRecord(document=record)]
+    return Plan(
+        outcome=UploadOutcome.UNCHANGED,
+        steps=tuple(steps),
+        run_for=record.catalog_id if record.is_unfinished else None,
+        document_id=record.document_id,
+    )
+
+
+def _lacks_its_sidecar(seen: Seen, found: StoredObject, right: bytes) -> bool:
+    if seen.sidecar is None:
+        # Where we may not read, we may not write either; and without a sidecar it is nobody's.
+        return can_have_sidecar(seen.location.key) and found.unreadable is None
+    return seen.sidecar.body != right
+
+
+def _with_sidecar_mended(
+    seen: Seen, record: Document, found: StoredObject, right: Description, now: datetime
+) -> Plan:
+    """
+    The record is right and the sidecar is not.
+
+    Writing a sidecar can't be conditional. Whoever came too late with an older view may have laid
+    theirs over it, or removed it, before their record was refused; or have died there.
+    """
+    if right.problem is None:
+        again = record.model_copy(update={"attempts": 0})
+        return _registered(seen, again, found, right.sidecar, now)
+    # A job may have crawled it meanwhile with the sidecar that should not have been there.
+    suspect = record.model_copy(update={"lingering": seen.sidecar is not None or record.lingering})
+    return _rejected(seen, suspect, str(record.status_reason), right.sidecar, now)
+
+
+def _registered(
+    seen: Seen, document: Document, found: StoredObject, sidecar: bytes, now: datetime
+) -> Plan:
+    kept, steps = seen.sidecar, list[Step]()
+    pending = document.moved(DocumentStatus.PENDING, at=now)
+    if kept is not None and kept.body == sidecar:
+        # Left alone, which spares the document another ingestion: the record was lost and is being
+        # rebuilt, or another handler of the same event was quicker.
+        since = max(kept.last_modified, found.last_modified)
+        pending = pending.model_copy(update={"present_since": since})
+        steps.append(SaveRecord(document=pending, moves=True))
+    else:
+        steps.append(WriteSidecar(key=document.s3_key, body=sidecar))
+        saved = SaveRecord(document=pending, moves=True, present_from=found.last_modified)
+        steps.append(saved)
+    return Plan(
+        outcome=UploadOutcome.REGISTERED,
+        steps=tuple(steps),
+        run_for=document.catalog_id,
+        document_id=document.document_id,
+    )
+
+
+def _rejected(seen: Seen, document: Document, problem: str, sidecar: bytes, now: datetime) -> Plan:
+    # Where jobs crawl, one may have gone over it before its sidecar said what it is.
+    may_be_there = seen.is_crawled or (seen.record is not None and seen.record.may_be_indexed)
+    lingering = document.lingering or may_be_there
+    quarantine = WriteSidecar(key=document.s3_key, body=sidecar, quarantines=True)
+    failed = document.moved(DocumentStatus.FAILED, at=now, reason=problem)
+    failed = failed.model_copy(update={"lingering": lingering})
+    # Quarantine before the record says failed: the object lies where jobs crawl.
+    steps: list[Step] = [quarantine, SaveRecord(document=failed, moves=True)]
+    if not lingering:
+        steps.append(SettleCatalog(catalog_id=document.catalog_id))
+    return Plan(
+        outcome=UploadOutcome.REJECTED,
+        steps=tuple(steps),
+        run_for=document.catalog_id if lingering else None,
+        document_id=document.document_id,
+        reason=problem,
+    )
+
+
+# What follows for a document whose object is gone: out of the index first, then forgotten.
+#
+# Each removal has one receipt, and it can be written from the record alone, so that it doesn't
+# matter who does, or how often: the record names it before it is kept.
+
+_TIME = "%Y%m%dT%H%M%S%fZ"
+_LOST = "-lost"
+
+
+def planned_removal(
+    record: Document,
+    user_id: str,
+    receipt: Receipt | None,
+    now: datetime,
+    *,
+    is_crawled: bool,
+    is_lost: bool = False,
+) -> Plan:
+    """
+    `receipt` is the one that the record names, as it was kept. Where a file `is_crawled`, a job may
+    have indexed it though it was rejected. `is_lost`: no deletion of it was seen.
+    """
+    named, steps = _receipted(record, user_id, receipt, now, is_lost=is_lost)
+    if record.status is DocumentStatus.DELETING:
+        return _removal(UploadOutcome.DELETING, named, steps)
+    steps.insert(0, RemoveSidecar(key=record.s3_key))
+    may_be_indexed = is_crawled or record.may_be_indexed
+    if record.status is DocumentStatus.FAILED and not may_be_indexed:
+        # Nobody's search could ever find it: no version lay there with a sidecar of its own, or a
+        # search has shown since that it is out.
+        never = receipt_of(named, user_id)
+        closed = never.model_copy(update={"unsearchable_since": never.asked_at})
+        steps += [
+            KeepReceipt(receipt=closed),
+            RemoveRecord(document=named),
+            SettleCatalog(catalog_id=named.catalog_id),
+        ]
+        return _removal(UploadOutcome.FORGOTTEN, named, steps)
+    deleting = named.moved(DocumentStatus.DELETING, at=now).model_copy(update={"attempts": 0})
+    steps.append(SaveRecord(document=deleting, moves=True))
+    return _removal(UploadOutcome.DELETING, named, steps)
+
+
+def _receipted(
+    record: Document, user_id: str, receipt: Receipt | None, now: datetime, *, is_lost: bool
+) -> tuple[Document, list[Step]]:
+    """The record, naming the receipt of this removal, and what it takes to have it kept."""
+    if record.receipt_id is not None and receipt is None:
+        # A crash came between naming and keeping it.
+        return record, [KeepReceipt(receipt=receipt_of(record, user_id))]
+    if receipt is not None and receipt.superseded_at is None:
+        # Open, or closed by whoever died before the record was forgotten: an upload that has come
+        # since would have made the record name none.
+        return record, []
+    named = record.model_copy(update={"receipt_id": receipt_id_of(record, now, is_lost=is_lost)})
+    return named, [SaveRecord(document=named), KeepReceipt(receipt=receipt_of(named, user_id))]
+
+
+def _removal(outcome: UploadOutcome, record: Document, steps: list[Step]) -> Plan:
+    return Plan(
+        outcome=outcome,
+        steps=tuple(steps),
+        run_for=record.catalog_id if outcome is UploadOutcome.DELETING else None,
+        document_id=record.document_id,
+        receipt_id=record.receipt_id,
+    )
+
+
+def receipt_id_of(document: Document, asked_at: datetime, *, is_lost: bool = False) -> str:
+    """Ids sort by the time of asking, and say of what nobody asked for that it was lost."""
+    version = f"{document.document_id}\x00{document.version}"
+    seal = hashlib.sha256(version.encode()).hexdigest()[:8]
+    return f"rcpt-{asked_at.astimezone(UTC).strftime(_TIME)}-{seal}{_LOST if is_lost else ''}"
+
+
+def receipt_of(document: Document, user_id: str) -> Receipt:
+    """The receipt that the record names, open."""
+    assert document.receipt_id is not None, "a removal's record names its receipt"
+    asked_at = datetime.strptime(document.receipt_id.split("-")[1], _TIME).replace(tzinfo=UTC)
+    return Receipt(
+        receipt_id=document.receipt_id,
+        user_id=user_id,
+        catalog_id=document.catalog_id,
+        document_id=document.document_id,
+        filename=document.filename,
+        s3_key=document.s3_key,
+        asked_at=asked_at,
+        searchable_before=document.indexed_at,
+        lost=document.receipt_id.endswith(_LOST),
     )

@@ -36,9 +36,7 @@ from stackroom.ports.catalogs import CatalogRegister
 from stackroom.ports.documents import Documents
 from stackroom.ports.receipts import Receipts
 from stackroom.retries import random_pauses, retried
-from stackroom.uploads.plan import plan
-from stackroom.uploads.seen import Seen, SeenUnplaced
-from stackroom.uploads.steps import (
+from stackroom.uploads.plan import (
     KeepCatalogOpen,
     KeepReceipt,
     OpenCatalog,
@@ -46,11 +44,14 @@ from stackroom.uploads.steps import (
     RemoveRecord,
     RemoveSidecar,
     SaveRecord,
+    Seen,
+    SeenUnplaced,
     SettleCatalog,
     Step,
     UnmarkDeleting,
     UploadOutcome,
     WriteSidecar,
+    plan,
 )
 
 _Answer = TypeVar("_Answer")

@@ -13,7 +13,7 @@ import re
 from typing import Any, NoReturn
 
 from stackroom.errors import AnswerNotJson
-from stackroom.gateway.encoding import is_encodable
+from stackroom.gateway.plain_text import is_encodable
 
 Json = dict[str, Any] | list[Any]
 

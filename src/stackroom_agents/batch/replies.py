@@ -1,7 +1,7 @@
 """How an answer is told, or why there is none."""
 
 from stackroom.errors import StackroomError
-from stackroom.gateway.encoding import encodable
+from stackroom.gateway.plain_text import encodable
 from stackroom_agents.batch.json_answers import Json
 
 Reply = dict[str, object]

@@ -38,7 +38,7 @@ from stackroom.errors import (
     StackroomError,
     TokenRefused,
 )
-from stackroom.gateway.encoding import encodable
+from stackroom.gateway.plain_text import encodable
 from stackroom.gateway.tokens import TokenVerifier, bearer_token
 from stackroom.identity import Caller, is_session_id
 from stackroom_agents.interactive.conversation import Conversation

@@ -12,8 +12,7 @@ from strands.models import Model
 
 from stackroom.aws.agent_sessions import AgentSessions
 from stackroom.aws.settings import JsonList
-from stackroom.gateway.signing_keys import PublishedKeys
-from stackroom.gateway.tokens import TokenVerifier
+from stackroom.gateway.tokens import PublishedKeys, TokenVerifier
 from stackroom_agents import observability
 from stackroom_agents.batch.composition import bedrock_model, defined
 from stackroom_agents.batch.settings import DefinitionSettings

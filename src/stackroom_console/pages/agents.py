@@ -7,7 +7,7 @@ from starlette.responses import Response
 from stackroom.agent import Agent
 from stackroom.agents.agents import AgentChanges, AgentDefinition
 from stackroom.agents.exchange import exported, imported
-from stackroom.agents.tool_names import tool_name_of
+from stackroom.agents.links import tool_name_of
 from stackroom.catalog_tools.front_end import tools_config
 from stackroom_console.api.parsing import parse
 from stackroom_console.ids import agent_id

@@ -4,8 +4,7 @@ from starlette.responses import Response
 
 from stackroom.agent import Agent
 from stackroom.agent_run import AgentRun
-from stackroom.agents.bounds import LONGEST_MESSAGE
-from stackroom.agents.runs import NewRun
+from stackroom.agents.runs import LONGEST_MESSAGE, NewRun
 from stackroom_console.api.parsing import parse
 from stackroom_console.ids import agent_id, run_id
 from stackroom_console.rendering import done, redirect, render

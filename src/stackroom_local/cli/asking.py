@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from stackroom.errors import ValidationError
-from stackroom.gateway.encoding import is_encodable
+from stackroom.gateway.plain_text import is_encodable
 from stackroom_local.cli.callers import Asker, checked, issuer_of
 from stackroom_local.cli.console import Output
 from stackroom_local.cli.foreign import one_line

@@ -25,7 +25,7 @@ import stackroom.aws.bucket
 import stackroom.aws.catalog_register
 import stackroom.clock
 import stackroom.concurrency
-import stackroom.deletions.emptying
+import stackroom.deletions.deletions
 import stackroom.reconciler.attempts
 import stackroom.reconciler.pace
 import stackroom.retries
@@ -108,7 +108,7 @@ def simulated(
             stackroom.aws.catalog_register,
             stackroom.reconciler.attempts,
             stackroom.concurrency,
-            stackroom.deletions.emptying,
+            stackroom.deletions.deletions,
         ):
             patch.setattr(module, "ThreadPoolExecutor", _InTurn)
         levels = {name: module.logger.log_level for name, module in HANDLERS.items()}

@@ -16,8 +16,8 @@ from stackroom.agent_run import (
     ToolStep,
     id_from,
 )
-from stackroom.agents.bounds import LONGEST_MESSAGE, MOST_STEPS
-from stackroom.agents.step_sizes import fitted
+from stackroom.agents.run_recorder import fitted
+from stackroom.agents.runs import LONGEST_MESSAGE, MOST_STEPS
 from stackroom.aws.agent_runs import KEPT, DynamoAgentRuns
 from stackroom.aws.agents import DynamoAgents
 from stackroom.errors import RecordChanged

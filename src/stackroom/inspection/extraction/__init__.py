@@ -11,8 +11,7 @@ from typing import cast
 
 from stackroom.errors import Unreadable
 from stackroom.formats import extension_of, unsupported
-from stackroom.inspection.extraction.headings import Heading
-from stackroom.inspection.extraction.page import Page
+from stackroom.inspection.extraction.page import Heading, Page
 
 __all__ = ["Heading", "Page", "read_pages"]
 

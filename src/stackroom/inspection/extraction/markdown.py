@@ -9,8 +9,7 @@ front matter that site generators read. Indented code, quotes and lists have no 
 import re
 from collections.abc import Iterator
 
-from stackroom.inspection.extraction.headings import RAW_CHARACTERS, Found
-from stackroom.inspection.extraction.page import Page, unpaged
+from stackroom.inspection.extraction.page import RAW_CHARACTERS, Found, Page, unpaged
 from stackroom.inspection.extraction.plain import lines_of
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n[\w\"'-][^\n:]*:")

@@ -1,10 +1,71 @@
 """What every reader returns."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from stackroom.errors import Unreadable
-from stackroom.inspection.extraction.headings import Found, Heading, headings
+
+# Headings as they are kept: as a person reads them, and not without end.
+#
+# A heading names a section in citations, so it is one line of at most 200 characters, however
+# long its file made it.
+
+# Of a text whose headings are told: about 700,000 words of English. Whoever looks passages up keeps
+# the texts of several documents in memory, whole.
+MAX_CHARACTERS = 4_000_000
+MAX_HEADINGS = 10_000  # looked at in a file; none is told for what stands below the last
+RAW_CHARACTERS = 1_000  # of a heading that are looked at: markup, spaces and text
+_MAX_CHARACTERS = 200
+_CUT = " …"
+# Characters that nobody sees, or that turn the direction of the text around them: controls, soft
+# hyphen, zero-width space, the marks, embeddings and isolates of bidirectional text, byte order
+# mark. The two joiners stay: Persian, Hindi and emoji are spelled with them.
+_UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
+)
+
+
+@dataclass(frozen=True)
+class Heading:
+    """
+    Where in a page's text a section begins: with its heading.
+
+    `text` is the heading as a person reads it, on one line. None ends the section above: no
+    heading is told for what follows.
+    """
+
+    at: int
+    text: str | None
+
+
+Found = tuple[int, str | None]  # as `Heading`, the text as it stands in the file
+
+
+def headings(text: str, found: Iterable[Found]) -> tuple[Heading, ...]:
+    """What a reader found, in the order of the text: blank ones left out."""
+    return tuple(_told(found)) if len(text) <= MAX_CHARACTERS else ()
+
+
+def _told(found: Iterable[Found]) -> Iterator[Heading]:
+    for count, (at, raw) in enumerate(found):
+        if raw is None or count == MAX_HEADINGS:
+            yield Heading(at, None)
+            return
+        text = readable(raw)
+        if text:
+            yield Heading(at, text)
+
+
+def readable(raw: str) -> str:
+    """On one line, cut at the end of a word where it is too long."""
+    line = " ".join(raw.lstrip()[:RAW_CHARACTERS].split())
+    line = _UNSEEN.sub("", line)
+    if len(line) <= _MAX_CHARACTERS:
+        return line.strip()
+    room = _MAX_CHARACTERS - len(_CUT)
+    whole_words, space, _ = line[: room + 1].rpartition(" ")
+    return (whole_words if space else line[:room]) + _CUT
 
 
 @dataclass(frozen=True)

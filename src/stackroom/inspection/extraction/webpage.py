@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from stackroom.errors import Unreadable
-from stackroom.inspection.extraction.headings import MAX_CHARACTERS, MAX_HEADINGS, Found
-from stackroom.inspection.extraction.page import Page, unpaged
+from stackroom.inspection.extraction.page import MAX_CHARACTERS, MAX_HEADINGS, Found, Page, unpaged
 from stackroom.inspection.extraction.plain import decode
 
 _HIDDEN = ["script", "style", "noscript", "template", "svg", "iframe", "object"]
