@@ -39,7 +39,7 @@ from benchmarks.serving import (
 )
 from stackroom.aws.linked import linked_retrieval
 from stackroom.aws.linked_settings import linked_settings
-from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.filters import Filter
 from stackroom.ports.retrieval import Passage, Retrieved
 from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval

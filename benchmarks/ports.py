@@ -16,7 +16,7 @@ from benchmarks.simulated_time.executions import (
 )
 from benchmarks.simulated_time.workflow import Workflow
 from benchmarks.stores import Bucket
-from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.filters import AllOf, AnyOf, Filter, Has
 from stackroom.inspection.inspection import File
 from stackroom.ports.retrieval import Passage, Retrieved

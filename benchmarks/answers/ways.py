@@ -23,7 +23,7 @@ from stackroom.aws.index_watch import IndexWatch
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.aws.use_cases import UseCases
 from stackroom.aws.vector_index import S3VectorsKnowledgeBase
-from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.filters import Filter
 from stackroom.identity import Caller
 from stackroom.model import PoolMember

@@ -11,9 +11,9 @@ from benchmarks.reconciling.shelves import LONG_AGO, OF_A_CATALOG, SHARED, Shelv
 from stackroom.model import Catalog, DataSource, Document
 from stackroom.ports.bucket import StoredObject, StoredSidecar
 from stackroom.ports.document_lists import ListingItem
-from stackroom.ports.documents import DocumentPage
+from stackroom.ports.documents import DocumentPage, Page
 from stackroom.ports.ingestion import DocumentDetail
-from stackroom.ports.inventory import KnownSource, ListedDocument, ListedObject, Page
+from stackroom.ports.inventory import KnownSource, ListedDocument, ListedObject
 from tests.fakes.clock import FakeClock
 
 _PAGE = 1000

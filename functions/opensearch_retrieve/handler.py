@@ -21,7 +21,7 @@ from stackroom.aws.linked_settings import linked_settings
 from stackroom.aws.opensearch.settings import OpenSearchSettings
 from stackroom.aws.session import client
 from stackroom.aws.settings import FittingSettings
-from stackroom.deadlines import Deadline
+from stackroom.clock import Deadline
 from stackroom.errors import MissingIdentity, RetrievalFailed, ValidationError
 from stackroom.gateway.access import SUCCESS, access_of
 from stackroom.gateway.plain_text import encodable

@@ -14,7 +14,7 @@ from functions.observability import logger_for, metrics_for, report_embeddings
 from stackroom.aws.session import client
 from stackroom.aws.settings import FittingSettings, GuardrailSettings, Pool, SearchSettings
 from stackroom.aws.use_cases import UseCases
-from stackroom.deadlines import Deadline
+from stackroom.clock import Deadline
 from stackroom.errors import MissingIdentity, RetrievalFailed, ValidationError
 from stackroom.gateway.access import SUCCESS, access_of
 from stackroom.gateway.plain_text import encodable

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from stackroom.errors import MissingIdentity
+from stackroom.keys import is_user_id
 
 USER_HEADER = "x-user-sub"
 GROUPS_HEADER = "x-user-groups"
@@ -25,9 +26,6 @@ _TOOL_NAME = "bedrockAgentCoreToolName"
 _HEADERS = "bedrockAgentCorePropagatedHeaders"
 _SEPARATOR = "___"  # between target and tool; target names can't hold an underscore
 
-# A user's id is the first folder of all their keys: one folder, and none of ours, which start with
-# "_" or "!". Narrower than S3 and headers need, wide enough for Cognito's UUIDs and for mail names.
-_USER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}")
 # Cognito's are UUIDs. It begins with a letter or digit, so that "-" can stand for "no session".
 _SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _NO_GROUPS = ","
@@ -48,10 +46,6 @@ class Caller:
 class ToolCall:
     tool: str
     caller: Caller
-
-
-def is_user_id(text: str) -> bool:
-    return _USER_ID.fullmatch(text) is not None
 
 
 def is_session_id(text: str) -> bool:

@@ -12,7 +12,6 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from stackroom.identity import is_user_id
 from stackroom.model import Catalog
 
 SIDECAR_SUFFIX = ".metadata.json"
@@ -24,7 +23,14 @@ MAX_PREFIX_BYTES = 300
 MAX_CATALOG_NAME = 100
 NO_USER = "!none"  # files rejected for having no user folder; no user id starts with "!"
 
+# A user's id is the first folder of all their keys: one folder, and none of ours, which start with
+# "_" or "!". Narrower than S3 and headers need, wide enough for Cognito's UUIDs and for mail names.
+_USER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}")
 _CATALOG_ID = re.compile(r"cat-[0-9a-f]{24}")
+
+
+def is_user_id(text: str) -> bool:
+    return _USER_ID.fullmatch(text) is not None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,8 @@ from typing import Protocol, Self
 
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.filters import Conditions, Filter, Has, Lists, all_of, any_of
-from stackroom.identity import Caller, is_user_id
+from stackroom.identity import Caller
+from stackroom.keys import is_user_id
 from stackroom.model import Catalog, Document
 from stackroom.passage_source import Origin, is_ingested_into, key_of, origin_of
 from stackroom.ports.retrieval import Passage

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from stackroom.errors import MissingIdentity
-from stackroom.identity import Caller, is_session_id, is_user_id
+from stackroom.identity import Caller, is_session_id
+from stackroom.keys import is_user_id
 
 USER_ID = "user_id"
 GROUPS = "groups"

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
 
-from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import RetrievalError, StackroomError
 from stackroom.identity import Caller
 from stackroom.retrieval.arguments import SearchArguments

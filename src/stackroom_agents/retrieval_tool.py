@@ -16,7 +16,7 @@ from strands.tools.decorator import DecoratedFunctionTool
 from strands.types.tools import ToolContext
 
 from stackroom.catalog_tools.texts import place, shown
-from stackroom.deadlines import Deadline
+from stackroom.clock import Deadline
 from stackroom.errors import MissingIdentity, RetrievalFailed
 from stackroom.gateway.access import SUCCESS, access_of
 from stackroom.gateway.plain_text import encodable

@@ -3,16 +3,29 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from stackroom.aws.use_cases import UseCases
 from stackroom.clock import utc_now
 from stackroom.gateway.access import AccessLog
 from stackroom.gateway.tokens import TokenVerifier
-from stackroom.ports.sign_outs import SignOuts
 from stackroom_console.http_api import ANSWERED_WITHIN
 from stackroom_console.issuer import Issuer
 from stackroom_console.sealing import Seal
+
+# When users have signed out everywhere: what they had begun before is over.
+
+
+class SignOuts(Protocol):
+    def get(self, user_id: str) -> datetime | None:
+        """The latest such moment; None if there was none."""
+        ...
+
+    def keep(self, user_id: str, at: datetime) -> None:
+        """Unless a later one is kept already."""
+        ...
+
 
 OPERATORS = "operators"  # the group whose members see what operators see
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")

@@ -14,7 +14,7 @@ from anyio import to_thread
 from starlette.requests import Request as HttpRequest
 from starlette.responses import RedirectResponse, Response
 
-from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom_console import rendering
 from stackroom_console.auditing import audit
 from stackroom_console.bodies import body_of, parsed

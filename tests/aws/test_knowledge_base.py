@@ -10,7 +10,7 @@ from stackroom.aws.guardrail import Guardrail
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase, rendered
 from stackroom.aws.retrieve_models import Reranking
 from stackroom.aws.retrieve_options import RetrieveOptions
-from stackroom.deadlines import Deadline
+from stackroom.clock import Deadline
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
 from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Has
 from stackroom.identity import Caller

@@ -19,7 +19,7 @@ from stackroom.aws.opensearch.filters import rendered
 from stackroom.aws.opensearch.hits import hits_in
 from stackroom.aws.opensearch.knowledge_base import OpenSearchKnowledgeBase
 from stackroom.aws.opensearch.layout import Fields, creation, layout_of
-from stackroom.deadlines import Deadline
+from stackroom.clock import Deadline
 from stackroom.errors import (
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,

@@ -7,7 +7,8 @@ from typing import TypeVar
 from stackroom.keys import SIDECAR_SUFFIX
 from stackroom.model import Catalog, DataSource, DataSourceType, Document, PoolMember
 from stackroom.ports.document_lists import ListingItem
-from stackroom.ports.inventory import KnownSource, ListedDocument, ListedObject, Page
+from stackroom.ports.documents import Page
+from stackroom.ports.inventory import KnownSource, ListedDocument, ListedObject
 from tests.fakes.bedrock import BUCKET, FakeBedrock
 from tests.fakes.disturbed import Disturbed
 from tests.fakes.pipeline import FakeBucket, FakeCatalogs, FakeDocuments

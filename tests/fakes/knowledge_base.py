@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import SearchRefused, Unavailable
 from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
 from stackroom.ports.documents import DocumentKey

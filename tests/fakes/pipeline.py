@@ -27,8 +27,7 @@ from stackroom.model import (
     Receipt,
 )
 from stackroom.ports.bucket import StoredObject, StoredSidecar, Version
-from stackroom.ports.documents import DocumentKey, DocumentPage
-from stackroom.ports.inventory import Page
+from stackroom.ports.documents import DocumentKey, DocumentPage, Page
 from stackroom.ports.runs import Lease
 from tests.fakes.admission import FakeAdmissionBook, FakeExecutions, FakeTaskTokens
 from tests.fakes.bedrock import BUCKET, FakeBedrock

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from stackroom.errors import MissingIdentity
-from stackroom.identity import Caller, identity_headers, is_user_id, tool_call
-from stackroom.keys import Location, locate
+from stackroom.identity import Caller, identity_headers, tool_call
+from stackroom.keys import Location, is_user_id, locate
 
 
 def a_context(tool: str = "knowledge___search", **headers: str) -> SimpleNamespace:

@@ -8,7 +8,7 @@ import pytest
 from stackroom.agent import KnowledgeBaseLink, LinkedTool
 from stackroom.agents.asking import Asking, asked_of, success
 from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
-from stackroom.deadlines import NO_DEADLINE
+from stackroom.clock import NO_DEADLINE
 from stackroom.gateway.access import Access
 from stackroom.identity import Caller
 from stackroom.model import CatalogStatus, DataSource

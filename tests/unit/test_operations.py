@@ -15,7 +15,8 @@ from stackroom.operations.backlog import Backlogs
 from stackroom.operations.overview import COST, DISCREPANCIES, Operations
 from stackroom.operations.pool import Pool
 from stackroom.ports.boards import Board, Graph, Reading
-from stackroom.ports.inventory import Inventory, Page
+from stackroom.ports.documents import Page
+from stackroom.ports.inventory import Inventory
 from tests.fakes.admission import FakeAdmissionBook
 from tests.fakes.pipeline import FakeSlots
 from tests.records import NOW, a_catalog, a_document

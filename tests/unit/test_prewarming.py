@@ -14,7 +14,7 @@ from stackroom.errors import (
     StoreUnavailable,
     Unavailable,
 )
-from stackroom.identity import is_user_id
+from stackroom.keys import is_user_id
 from stackroom.ports.search_index import IndexState, Readiness
 from stackroom.retrieval.index_setup import IndexSetup, readiness_of
 from stackroom.retrieval.prewarming import Prewarming

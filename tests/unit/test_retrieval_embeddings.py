@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.filters import Filter, Has
 from stackroom.identity import Caller

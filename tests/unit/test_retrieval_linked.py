@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import MissingIdentity, RetrievalFailed
 from stackroom.filters import AnyOf, Has, Lists
 from stackroom.identity import Caller

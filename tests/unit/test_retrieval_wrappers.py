@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from stackroom.aws.fixed_filters import parsed
-from stackroom.deadlines import Deadline
+from stackroom.clock import Deadline
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, Unavailable
 from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
 from stackroom.ports.retrieval import Retrieved

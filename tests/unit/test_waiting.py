@@ -3,7 +3,7 @@
 import pytest
 
 from stackroom.aws.breaker import Breaker
-from stackroom.deadlines import Deadline
+from stackroom.clock import Deadline
 from stackroom.errors import KnowledgeBaseUnavailable, RecordChanged
 from stackroom.ports.admission import Mode
 from stackroom.retries import retried

@@ -8,7 +8,7 @@ from typing import Any
 
 from stackroom.agent import MOST_RESULTS, LinkedTool
 from stackroom.agents.available import AvailableKnowledgeBases
-from stackroom.deadlines import Deadline
+from stackroom.clock import Deadline
 from stackroom.errors import KnowledgeBaseNotFound, StackroomError, ValidationError
 from stackroom.gateway.access import SUCCESS, AccessLog, access_of, document_of
 from stackroom.gateway.plain_text import encodable

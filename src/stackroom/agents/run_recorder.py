@@ -22,7 +22,7 @@ from stackroom.agents.runs import (
     MOST_TOOL_CALLS,
     MOST_TURNS,
 )
-from stackroom.deadlines import Deadline
+from stackroom.clock import Deadline
 from stackroom.errors import RecordChanged, Unavailable
 from stackroom.gateway.plain_text import is_plain
 from stackroom.identity import Caller

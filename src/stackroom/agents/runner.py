@@ -15,8 +15,7 @@ from stackroom.agent_run import AgentRun, RunState
 from stackroom.agents.asking import Asking
 from stackroom.agents.run_recorder import Course
 from stackroom.agents.runs import MOST_SECONDS, SECONDS_TO_END
-from stackroom.clock import utc_now
-from stackroom.deadlines import Deadline
+from stackroom.clock import Deadline, utc_now
 from stackroom.errors import (
     AgentUnfinished,
     ModelRefused,

@@ -22,7 +22,7 @@ from stackroom.aws.writes import conditional
 from stackroom.errors import RecordChanged
 from stackroom.model import Document
 from stackroom.ports.document_lists import ListingItem
-from stackroom.ports.inventory import Page
+from stackroom.ports.documents import Page
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient

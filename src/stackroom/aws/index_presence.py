@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from stackroom.aws.error_mapping import direct_search_errors, understood
 from stackroom.aws.vector_filters import rendered
 from stackroom.aws.vector_passages import VectorReading
-from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.filters import Filter
 from stackroom.ports.retrieval import Passage, Retrieved
 

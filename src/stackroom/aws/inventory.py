@@ -15,13 +15,8 @@ from stackroom.aws.error_mapping import knowledge_base_errors, store_errors
 from stackroom.aws.items import from_item, get_all, to_item
 from stackroom.aws.source_configurations import prefix_in, type_in
 from stackroom.model import Catalog, DataSource, Document
-from stackroom.ports.inventory import (
-    KnownSource,
-    ListedDocument,
-    ListedObject,
-    ListingExpired,
-    Page,
-)
+from stackroom.ports.documents import Page
+from stackroom.ports.inventory import KnownSource, ListedDocument, ListedObject, ListingExpired
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_agent.type_defs import (

@@ -11,7 +11,7 @@ from stackroom.aws.result_locations import OF_MANAGED, OF_VECTOR
 from stackroom.aws.retrieve_filters import both
 from stackroom.aws.retrieve_options import RetrieveOptions
 from stackroom.aws.retrieved_passages import passage_of
-from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import (
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,

@@ -24,7 +24,7 @@ from stackroom.aws.error_mapping import store_errors
 from stackroom.aws.items import Item, from_item, instant, query, to_item
 from stackroom.errors import RecordChanged
 from stackroom.model import Receipt
-from stackroom.ports.inventory import Page
+from stackroom.ports.documents import Page
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient

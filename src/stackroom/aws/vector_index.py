@@ -14,7 +14,7 @@ from stackroom.aws.error_mapping import direct_search_errors, understood
 from stackroom.aws.index_watch import IndexWatch
 from stackroom.aws.vector_filters import is_listed, rendered
 from stackroom.aws.vector_passages import VectorReading
-from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
 from stackroom.filters import Filter
 from stackroom.passage_source import is_told

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Protocol
 
 from stackroom.catalog_access import in_use
 from stackroom.clock import utc_now
@@ -10,7 +11,21 @@ from stackroom.errors import CatalogDeleting, CatalogNotFound, NoCatalogSelected
 from stackroom.identity import Caller
 from stackroom.model import Catalog
 from stackroom.ports.catalogs import Catalogs
-from stackroom.ports.selections import Selections
+
+# Which catalog a user has selected, in which session.
+
+
+class Selections(Protocol):
+    def get(self, user_id: str, session_id: str, *, at: datetime) -> str | None:
+        """The catalog's id; None if none is selected, or the selection is over by then."""
+        ...
+
+    def keep(self, user_id: str, session_id: str, catalog_id: str, *, until: datetime) -> None: ...
+
+    def forget(self, user_id: str, session_id: str) -> None:
+        """Also where there is none."""
+        ...
+
 
 _LASTS = timedelta(hours=12)  # contract
 

@@ -17,7 +17,8 @@ from typing import Any, Protocol
 import jwt
 
 from stackroom.errors import IssuerUnavailable, TokenRefused
-from stackroom.identity import Caller, is_session_id, is_user_id
+from stackroom.identity import Caller, is_session_id
+from stackroom.keys import is_user_id
 
 ALGORITHM = "RS256"  # Cognito signs with nothing else; a list would invite algorithm confusion
 _USE = "access"  # an ID token says "id"

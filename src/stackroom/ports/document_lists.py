@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from stackroom.model import Document
-from stackroom.ports.inventory import Page
+from stackroom.ports.documents import Page
 
 
 @dataclass(frozen=True, kw_only=True)

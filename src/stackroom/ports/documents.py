@@ -1,10 +1,24 @@
 """The documents' records, each written only at the version that was read."""
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from stackroom.model import Document
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page(Generic[T_co]):
+    """
+    A part of a listing, and where it goes on; None at its end. `malformed` names what lies there
+    and is none of what is listed.
+    """
+
+    items: Sequence[T_co]
+    next: str | None = None
+    malformed: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,26 +1,12 @@
 """All there is, page by page, for the reconciler."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol
 
 from stackroom.model import Catalog, DataSource, Document
+from stackroom.ports.documents import Page
 from stackroom.ports.ingestion import DocumentDetail
-
-T_co = TypeVar("T_co", covariant=True)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Page(Generic[T_co]):
-    """
-    A part of a listing, and where it goes on; None at its end. `malformed` names what lies there
-    and is none of what is listed.
-    """
-
-    items: Sequence[T_co]
-    next: str | None = None
-    malformed: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from stackroom.model import Receipt
-from stackroom.ports.inventory import Page
+from stackroom.ports.documents import Page
 
 
 class Receipts(Protocol):

@@ -14,7 +14,8 @@ from typing import Any, cast
 from pydantic import AwareDatetime, Field
 
 from stackroom.model import Record
-from stackroom.ports.inventory import Bookmark, Inventory, Page
+from stackroom.ports.documents import Page
+from stackroom.ports.inventory import Bookmark, Inventory
 
 BETWEEN = timedelta(hours=1)
 _SHARE = 10

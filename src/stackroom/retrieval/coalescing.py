@@ -13,7 +13,7 @@ from concurrent.futures import TimeoutError as NotInTime
 from dataclasses import dataclass, field
 from threading import Lock
 
-from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.filters import Filter
 from stackroom.ports.retrieval import KnowledgeBase, Retrieved
 from stackroom.retrieval.embeddings import who_asks

@@ -14,9 +14,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import KnowledgeBaseNotFound, MissingIdentity
-from stackroom.identity import Caller, is_user_id
+from stackroom.identity import Caller
+from stackroom.keys import is_user_id
 from stackroom.ports.retrieval import KnowledgeBase, Passage, Places, Search
 from stackroom.retrieval.arguments import SearchArguments
 from stackroom.retrieval.asking import Replies, Reply, ask_all

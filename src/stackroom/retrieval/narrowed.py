@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.filters import AllOf, Filter
 from stackroom.ports.retrieval import KnowledgeBase, Retrieved
 

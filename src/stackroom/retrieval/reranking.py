@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import Unavailable
 from stackroom.filters import Filter
 from stackroom.ports.retrieval import KnowledgeBase, Passage, Reranker, Retrieved

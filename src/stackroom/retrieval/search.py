@@ -9,9 +9,10 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import MissingIdentity
-from stackroom.identity import Caller, is_user_id
+from stackroom.identity import Caller
+from stackroom.keys import is_user_id
 from stackroom.model import Catalog
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import StayingDocuments

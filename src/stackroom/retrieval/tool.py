@@ -12,7 +12,7 @@ Both tools are one answer (`retrieval.results`), told by `success` and `failure`
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
-from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import RetrievalError, StackroomError, Throttled
 from stackroom.gateway.access import document_of
 from stackroom.identity import Caller

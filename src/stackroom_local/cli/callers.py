@@ -9,8 +9,7 @@ import jwt
 
 from stackroom.errors import ValidationError
 from stackroom.gateway.tokens import TokenVerifier
-from stackroom.identity import is_user_id
-from stackroom.keys import catalog_id_of
+from stackroom.keys import catalog_id_of, is_user_id
 from stackroom_local.cli.usage import WrongUsage
 from stackroom_local.gateway.issuer import Issuer
 from stackroom_local.sites.aws import AwsSite

@@ -19,7 +19,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from stackroom.identity import is_user_id
+from stackroom.keys import is_user_id
 from stackroom_local.gateway.authorization import Asked, AuthorizationServer
 
 _COOKIE = "stackroom-sign-in"

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from stackroom.aws.pgvector.connections import Connections
-from stackroom.deadlines import Deadline
+from stackroom.clock import Deadline
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
 from tests.aws.pgvector.conftest import EAST, Database
 from tests.postgresql import READING

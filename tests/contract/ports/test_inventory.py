@@ -13,8 +13,8 @@ from stackroom.aws.inventory import AwsInventory
 from stackroom.model import Catalog, Document
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import CatalogRegister
-from stackroom.ports.documents import Documents
-from stackroom.ports.inventory import Inventory, Page
+from stackroom.ports.documents import Documents, Page
+from stackroom.ports.inventory import Inventory
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.fakes.bedrock import FakeBedrock
 from tests.fakes.clock import FakeClock

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from stackroom.deadlines import Deadline
+from stackroom.clock import Deadline
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.filters import Has
 from stackroom.ports.retrieval import KnowledgeBase

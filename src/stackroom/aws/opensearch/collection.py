@@ -23,7 +23,7 @@ from opensearchpy.exceptions import (
     TransportError,
 )
 
-from stackroom.deadlines import Deadline
+from stackroom.clock import Deadline
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
 
 _PATIENCE = 3.0  # seconds for one call, as for those of S3 Vectors (aws/session.py)

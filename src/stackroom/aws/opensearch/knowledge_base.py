@@ -19,7 +19,7 @@ from stackroom.aws.opensearch.filters import Rendered, keys_of, rendered
 from stackroom.aws.opensearch.hits import Hit, answers_in, hits_in
 from stackroom.aws.opensearch.layout import Fields, Layout, layout_of
 from stackroom.aws.vector_filters import is_listed
-from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
 from stackroom.filters import Filter
 from stackroom.ports.embeddings import Embeddings, Vector

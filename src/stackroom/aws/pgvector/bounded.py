@@ -8,7 +8,7 @@ from typing import Any, Self
 import psycopg
 from psycopg import Connection
 
-from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.clock import NO_DEADLINE, Deadline
 
 _GRACE = 0.3  # seconds for the server to tell that it has cancelled what took too long
 

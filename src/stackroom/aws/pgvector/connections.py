@@ -19,7 +19,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from stackroom.aws.pgvector.bounded import Bounded, LastFailure, is_heard
 from stackroom.aws.pgvector.errors import database_errors, is_lost
 from stackroom.aws.pgvector.tables import READER, USER_SETTING, WRITER
-from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import KnowledgeBaseThrottled
 
 T = TypeVar("T")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stackroom.aws.pgvector.records import Match
 from stackroom.aws.pgvector.repository import OPERATION, Repository
-from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.filters import AllOf, Filter, Has
 from stackroom.ports.embeddings import Embeddings
 from stackroom.ports.retrieval import Passage, Retrieved, Search

@@ -23,7 +23,7 @@ from stackroom.aws.pgvector.records import KnowledgeBaseRecord, Match, Stats
 from stackroom.aws.pgvector.schema import Standing, standing
 from stackroom.aws.pgvector.searches import Asked, Row
 from stackroom.aws.pgvector.tables import Tables
-from stackroom.deadlines import NO_DEADLINE, Deadline
+from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.filters import Filter
 from stackroom.ports.embeddings import Vector
