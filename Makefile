@@ -158,6 +158,11 @@ bench-console: setup ## what the console's pages weigh and take, and a page of 1
 bench-watch: setup ## what `status --watch` takes of a core, at 170 and at 3,850 documents
 	@$(BIN)/python -m benchmarks.watch
 
+.PHONY: structure
+structure: setup ## lines and files of each package, homonyms, how far one thing walks through the code
+	@$(BIN)/python -m benchmarks.structure
+	@$(BIN)/python -m benchmarks.walk
+
 .PHONY: bench-constructs
 bench-constructs: setup ## the same agent with our constructs and with a blueprint's, side by side
 	@$(BIN)/python -m benchmarks.constructs
