@@ -281,8 +281,7 @@ tools: setup ## write infra/tool_schemas, docs/tools.md and docs/tools-*.json an
 	@$(BIN)/python -m docs.tools
 
 .PHONY: docs
-docs: setup ## write the tables of README, docs/agents.md and docs/stores.md, and docs/fidelity.md
-	@CDK_VALIDATION=false $(BIN)/python infra/app.py --outdir .cache/docs
-	@AWS_DEFAULT_REGION=us-east-1 $(BIN)/python -m docs.generate .cache/docs
+docs: setup ## write docs/cli.md, configuration.md, fidelity.md, and the tables of other pages
+	@AWS_DEFAULT_REGION=us-east-1 $(BIN)/python -m docs.generate
 	@$(BIN)/python -m docs.constructs
 	@$(BIN)/python -m docs.store_prices

@@ -8,8 +8,9 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
+from docs.tables import table
 from stackroom_local.cli.answers import ANSWERS, Answer, Changed, Failed
-from stackroom_local.cli.verbs import VERBS, Listed
+from stackroom_local.cli.verbs import EXIT_CODES, FAILS_WHEN, VERBS, Listed
 
 CLI = Path(__file__).parents[1] / "docs" / "cli.md"
 
@@ -51,23 +52,34 @@ _JSON = """
 Every verb takes `--json`: one document on standard output and nothing else, with `--watch` and
 `--until-settled` one a line. No key is renamed or changes its meaning; later versions may add some.
 Times are ISO 8601, sizes bytes. A verb that fails says why on standard error, with its
-[exit code](../README.md#exit-codes-of-the-command-line) as without `--json`:
+[exit code](#exit-codes) as without `--json`:
 
 """
 
 
 def cli() -> str:
-    return "".join((_HEAD, "\n".join(_verbs()), "\n", _JSON, "\n".join(_shapes()), "\n"))
+    return "".join((_HEAD, _verbs(), _exit_codes(), _JSON, "\n".join(_shapes()), "\n"))
 
 
-def _verbs() -> Iterator[str]:
-    yield "## Verbs\n"
-    yield "| verb | what it does | on a deployment | JSON |"
-    yield "| --- | --- | --- | --- |"
+def _verbs() -> str:
+    rows = []
     for typed, listed in VERBS.items():
         answer = ANSWERS[typed]
         shape = "the tool's own answer" if answer is None else f"`{answer.__name__}`"
-        yield f"| `{typed}` | {_said(listed)} | {_need(listed)} | {shape} |"
+        rows.append((f"`{typed}`", _said(listed), _need(listed), shape))
+    return "## Verbs\n\n" + table(("verb", "what it does", "on a deployment", "JSON"), rows)
+
+
+def _exit_codes() -> str:
+    codes = ((f"`{code}`", text) for code, text in EXIT_CODES.items())
+    verbs = ((f"`{verb}`", when) for verb, when in FAILS_WHEN.items())
+    return "\n".join(
+        (
+            "\n## Exit codes\n",
+            table(("exit code", "meaning"), codes),
+            table(("verb", "exits with 1 when"), verbs),
+        )
+    )
 
 
 def _need(listed: Listed) -> str:

@@ -10,11 +10,12 @@ import inspect
 import re
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
 from typing import Any, Literal
 
+from docs.tables import table
 from stackroom_constructs import (
     AgentDefinitionProps,
     AgentNetwork,
@@ -59,7 +60,7 @@ _OF_CONSTRUCTS = ("self", "scope", "construct_id")
 
 def arguments() -> str:
     """What stands between the marks."""
-    parts = ((f"### {each.__name__}", _summary(each), table(each)) for each in CLASSES)
+    parts = ((f"### {each.__name__}", _summary(each), arguments_of(each)) for each in CLASSES)
     return "\n\n".join(part for each in parts for part in each if part)
 
 
@@ -72,7 +73,7 @@ def with_arguments(page: str) -> str:
     return f"{before}{_FIRST}\n{arguments()}\n{_LAST}{after}"
 
 
-def table(described: type) -> str:
+def arguments_of(described: type) -> str:
     """A row for each argument. Raises LookupError for one that no docstring tells of."""
     texts = _texts(described)
     rows = []
@@ -80,7 +81,7 @@ def table(described: type) -> str:
         if name not in texts:
             raise LookupError(f"the docstring of {described.__name__} doesn't tell of {name}")
         rows.append((f"`{name}`", _type(each.annotation), _default(each.default), texts[name]))
-    return _table(("argument", "type", "default", "what it is"), rows)
+    return table(("argument", "type", "default", "what it is"), rows).rstrip()
 
 
 def _parameters(described: type) -> Mapping[str, inspect.Parameter]:
@@ -141,11 +142,6 @@ def _default(value: Any) -> str:
             return f"`{value.name}`"
         case _:
             return ""  # what it means is in the words beside it
-
-
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    lines = [head, tuple("---" for _ in head), *rows]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
 
 if __name__ == "__main__":

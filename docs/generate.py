@@ -1,26 +1,22 @@
 """
-The README's tables, made from what they describe.
+Pages, and parts of pages, made from what they describe.
 
     make docs       writes them anew; tests fail when they are out of step
 
-Configuration comes from the functions' settings classes, permissions from the synthesised roles.
+Configuration comes from the functions' settings classes.
 """
 
 import importlib
-import json
-import re
-import sys
-from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from docs.cli import CLI, cli
 from docs.fidelity import FIDELITY, fidelity
 from docs.state_machine import state_machine
-from stackroom_local.cli.verbs import EXIT_CODES, FAILS_WHEN
+from docs.tables import replaced, table
 
-ROOT = Path(__file__).parents[1]
-README = ROOT / "README.md"
+PAGES = Path(__file__).parent
+CONFIGURATION = PAGES / "configuration.md"
+HOW_IT_WORKS = PAGES / "how-it-works.md"
 FUNCTIONS = {
     "upload_handler": "handler.UploadSettings",
     "inspect": "handler.InspectSettings",
@@ -35,18 +31,6 @@ FUNCTIONS = {
     "agent_runner": "handler.RunnerSettings",
     "prewarm": "handler.PrewarmSettings",
     "opensearch_retrieve": "handler.OpenSearchRetrieveSettings",
-}
-# In the templates only if the context says so, or in an app of its own; test_search.py and
-# test_opensearch_retrieve.py of tests/infra hold it to this.
-UNDEPLOYED = {
-    "prewarm": (
-        "`bedrock:InvokeModel` · `bedrock:Retrieve` · `cloudwatch:GetMetricData` ·"
-        " `s3vectors:GetIndex` · `s3vectors:GetVectors` · `s3vectors:QueryVectors`, there only with"
-        " `prewarm_minutes`"
-    ),
-    "opensearch_retrieve": (
-        "`aoss:APIAccessAll` · `bedrock:InvokeModel`, in a stack of its own (docs/opensearch.md)"
-    ),
 }
 MEANINGS = {
     "KB_CATALOG_TABLE": "DynamoDB table of catalogs and documents",
@@ -116,9 +100,14 @@ MEANINGS = {
     "IDENTITY_JWKS_URL": "where that issuer's public keys are",
     "IDENTITY_CLIENT_IDS": "JSON list of the app clients whose tokens count",
 }
-_ROLE_OF = re.compile(r"functions\.(?P<package>\w+)\.handler\.handler")
-# Every function has these for its log group, its traces and its queue.
-_HOUSE = ("logs:", "xray:", "sqs:")
+_HEAD = """\
+# What the functions read
+
+Made by `make docs` from the settings classes of functions: environment variables, which
+`make deploy` and `make up` set. What you choose is CDK context, of which most of them follow
+([deploy.md, section 2](deploy.md#2-deploy)).
+
+"""
 
 
 def configuration() -> str:
@@ -134,83 +123,16 @@ def configuration() -> str:
     rows = (
         (f"`{name}`", MEANINGS[name], defaults[name], ", ".join(readers[name])) for name in readers
     )
-    return _table(("variable", "what it is", "default", "read by"), rows)
+    return _HEAD + table(("variable", "what it is", "default", "read by"), rows)
 
 
-def exit_codes() -> str:
-    """What each exit code means, and of each verb what it fails at."""
-    codes = _table(
-        ("exit code", "meaning"), ((f"`{code}`", text) for code, text in EXIT_CODES.items())
-    )
-    verbs = _table(
-        ("verb", "exits with 1 when"),
-        ((f"`{verb}`", when) for verb, when in FAILS_WHEN.items()),
-    )
-    return f"{codes}\n\n{verbs}"
-
-
-def permissions(templates: Iterable[Mapping[str, Any]]) -> str:
-    """A row for each function, from the policies of its role."""
-    allowed: dict[str, set[str]] = {}
-    for template in templates:
-        resources = template["Resources"]
-        for resource in resources.values():
-            handler = str(resource.get("Properties", {}).get("Handler", ""))
-            if found := _ROLE_OF.fullmatch(handler):
-                role = resource["Properties"]["Role"]["Fn::GetAtt"][0]
-                allowed[found["package"]] = set(_actions(resources, role))
-    rows = (
-        (
-            f"`{package}`",
-            " · ".join(f"`{each}`" for each in sorted(allowed[package])) or "none"
-            if package in allowed
-            else UNDEPLOYED[package],
-        )
-        for package in FUNCTIONS
-    )
-    return _table(("function", "actions"), rows)
-
-
-def section(text: str, name: str) -> str:
-    """What stands between the marks of this name."""
-    return text.split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->", maxsplit=1)[0].strip()
-
-
-def replaced(text: str, name: str, by: str) -> str:
-    """The text with something else between the marks of this name."""
-    old = text.split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->", maxsplit=1)[0]
-    return text.replace(f"<!-- {name} -->{old}<!-- /", f"<!-- {name} -->\n{by}\n<!-- /")
-
-
-def _actions(resources: Mapping[str, Any], role: str) -> Iterable[str]:
-    for resource in resources.values():
-        properties = resource.get("Properties", {})
-        if resource["Type"] == "AWS::IAM::Policy" and {"Ref": role} in properties["Roles"]:
-            for statement in properties["PolicyDocument"]["Statement"]:
-                actions = statement["Action"]
-                listed = [actions] if isinstance(actions, str) else actions
-                yield from (each for each in listed if not each.startswith(_HOUSE))
-
-
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    lines = [head, tuple("---" for _ in head), *rows]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
-
-
-def main(assembly: Path) -> None:
-    templates = [json.loads(path.read_text("utf-8")) for path in assembly.glob("*.template.json")]
-    text = README.read_text("utf-8")
-    for name, table in {
-        "configuration": configuration(),
-        "permissions": permissions(templates),
-        "state-machine": state_machine(),
-        "exit-codes": exit_codes(),
-    }.items():
-        text = replaced(text, name, table)
-    README.write_text(text, "utf-8")
+def main() -> None:
+    CONFIGURATION.write_text(configuration(), "utf-8")
     FIDELITY.write_text(fidelity(), "utf-8")
     CLI.write_text(cli(), "utf-8")
+    text = HOW_IT_WORKS.read_text("utf-8")
+    HOW_IT_WORKS.write_text(replaced(text, "state-machine", state_machine()), "utf-8")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main()

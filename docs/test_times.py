@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
 
-from docs.generate import replaced
+from docs.tables import replaced
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "testing.md"

@@ -1,9 +1,10 @@
 """docs/tools.md: every tool that agents find, what it takes, and what can go wrong."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from docs.tables import table
 from functions.tool_targets import TARGETS
 from stackroom.catalog_tools.calls import REFUSALS, UNAVAILABLE
 from stackroom.gateway.tool import Tool
@@ -49,7 +50,7 @@ def tools() -> str:
     for refusal in (*REFUSALS.values(), UNAVAILABLE):
         codes.setdefault(refusal.code, refusal.details)
     rows = ((f"`{code}`", details) for code, details in codes.items())
-    return _HEAD + "".join(targets).rstrip() + "\n" + _ANSWERS + _table(("code", "details"), rows)
+    return _HEAD + "".join(targets).rstrip() + "\n" + _ANSWERS + table(("code", "details"), rows)
 
 
 def _described(tool: Tool[Any]) -> str:
@@ -59,13 +60,8 @@ def _described(tool: Tool[Any]) -> str:
         (f"`{name}`", member["type"], "yes" if name in required else "", member["description"])
         for name, member in schema.get("properties", {}).items()
     ]
-    table = _table(("argument", "type", "required", "what it is"), rows)
-    return f"### {tool.name}\n\n{tool.description}\n\n{table}\n"
-
-
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    lines = [head, tuple("---" for _ in head), *rows]
-    return "".join("| " + " | ".join(cells) + " |\n" for cells in lines)
+    arguments = table(("argument", "type", "required", "what it is"), rows)
+    return f"### {tool.name}\n\n{tool.description}\n\n{arguments}\n"
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
@@ -11,23 +12,28 @@ from packaging.utils import canonicalize_name
 
 from docs.cli import CLI, cli
 from docs.fidelity import FIDELITY, fidelity
-from docs.generate import README, configuration, exit_codes, section
+from docs.generate import CONFIGURATION, HOW_IT_WORKS, configuration
 from docs.state_machine import state_machine
 from docs.store_prices import PAGE as STORES
 from docs.store_prices import costs, with_prices
+from docs.tables import section
 from stackroom_local.cli import app
 from stackroom_local.cli.answers import ANSWERS
 from stackroom_local.cli.verbs import FAILS_WHEN, VERBS
 
-TEXT = README.read_text("utf-8")
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 @pytest.mark.parametrize(
     ("written", "made"),
     [
-        pytest.param(section(TEXT, "configuration"), configuration, id="variables"),
-        pytest.param(section(TEXT, "state-machine"), state_machine, id="state machine"),
-        pytest.param(section(TEXT, "exit-codes"), exit_codes, id="exit codes"),
+        pytest.param(CONFIGURATION.read_text("utf-8"), configuration, id="variables"),
+        pytest.param(
+            section(HOW_IT_WORKS.read_text("utf-8"), "state-machine"),
+            state_machine,
+            id="state machine",
+        ),
         pytest.param(CLI.read_text("utf-8"), cli, id="command line"),
         pytest.param(FIDELITY.read_text("utf-8"), fidelity, id="rules of the simulator"),
         pytest.param(STORES.read_text(), lambda: with_prices(STORES.read_text()), id="prices"),
@@ -53,6 +59,29 @@ def test_what_a_store_costs_is_as_worked_out_by_hand() -> None:
     assert found["MANAGED"].questions == "$1.00"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_to_a_file_and_a_heading_that_are_there(page: Path) -> None:
+    lost = []
+    for target in re.findall(r"\]\((?!https?:)([^)\s]+)\)", page.read_text("utf-8")):
+        name, _, anchor = target.partition("#")
+        there = (page.parent / name) if name else page
+        if not there.exists() or (anchor and anchor not in _anchors(there)):
+            lost.append(target)
+
+    assert lost == []
+
+
+def _anchors(page: Path) -> set[str]:
+    """As GitHub makes them of headings."""
+    prose = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", prose), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", each.strip().lower()).replace(" ", "-") for each in headings}
+
+
+def test_the_readme_stays_what_somebody_new_reads_to_its_end() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 200
+
+
 def test_every_verb_says_what_it_needs_and_takes_json(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -69,9 +98,8 @@ def test_every_verb_says_what_it_needs_and_takes_json(
 
 
 def test_whatever_is_installed_is_pinned_with_hashes() -> None:
-    root = README.parent
-    stated = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
-    lock = (root / "requirements.lock").read_text("utf-8")
+    stated = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    lock = (ROOT / "requirements.lock").read_text("utf-8")
 
     pinned = re.findall(r"^(\S+?)(?:\[.*\])?==.*\\\n +--hash=sha256:", lock, re.MULTILINE)
     named = {
