@@ -247,11 +247,12 @@ attack: setup ## try to reach another user's data in every way; ARGS="--seed 1 -
 	$(BIN)/python -m tests.campaigns.attack $(ARGS)
 
 .PHONY: check
-check: setup ## format, lint, types, direction of imports
+check: setup ## format, lint, types, direction of imports, no two things of one name
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m benchmarks.structure --check
 
 .PHONY: generated
 generated: asl tools docs ## write all of the following that is made from something else

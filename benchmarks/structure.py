@@ -2,9 +2,12 @@
 How large the house is, and how its rooms are: what somebody new has to hold in their head.
 
     make structure     lines and files, small modules with one importer, homonyms, the longest file
+    make check         fails where two things are called the same, unless it is accepted below
 """
 
 import ast
+import re
+import sys
 from collections import defaultdict
 from pathlib import Path
 
@@ -15,6 +18,18 @@ SHIPPED = (*sorted(ROOT.glob("src/*/")), ROOT / "functions", *ROOT.glob("simulat
 MEASURED = (*SHIPPED, ROOT / "infra", ROOT / "tests")
 SMALL = 60  # lines, below which a module that one other imports may as well be a part of it
 _EXEMPT = {"__init__", "__main__", "handler"}
+# Files of such a folder may be called as others outside of it are, and why.
+APART = {
+    r"simulator/src/\w+/rules/": "rules are named for what they are about",
+    r"simulator/": "another distribution, and both call AWS's things as AWS does",
+    r"src/stackroom_constructs/": "they declare for the CDK what the product has under that name",
+    r"src/stackroom/stores/\w+/": "each store has the same parts",
+    r"src/stackroom_console/(pages|api)/": "pages are named for what they show",
+    r"src/stackroom_local/cli/verbs/": "verbs are named for what they are about",
+    r"functions/\w+/": "a function's own, which no other imports",
+}
+# Single names, as `texts.py` or `class Page`: why the same word is the right one in each place.
+ACCEPTED: dict[str, str] = {}
 
 
 def files_of(package: Path) -> list[Path]:
@@ -25,16 +40,29 @@ def lines_of(path: Path) -> int:
     return len(path.read_text("utf-8").splitlines())
 
 
-def homonyms() -> dict[str, list[Path]]:
+def homonyms() -> dict[str, list[str]]:
     """Modules, and public classes, that are called as another one is: where each of them stands."""
-    places: dict[str, list[Path]] = defaultdict(list)
+    places: dict[str, list[str]] = defaultdict(list)
     for path in (each for package in SHIPPED for each in files_of(package)):
         if path.stem not in _EXEMPT:
-            places[path.name].append(path)
+            places[path.name].append(str(path.relative_to(ROOT)))
         for node in ast.parse(path.read_text("utf-8")).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places[f"class {node.name}"].append(path)
+                places[f"class {node.name}"].append(str(path.relative_to(ROOT)))
     return {name: where for name, where in sorted(places.items()) if len(where) > 1}
+
+
+def unaccepted() -> list[str]:
+    """A line for each homonym that nothing above accepts, and for what it accepts in vain."""
+    found, lines = homonyms(), []
+    for name, where in found.items():
+        folders: dict[str, list[str]] = defaultdict(list)
+        for path in where:
+            folder = re.match("|".join(APART), path)
+            folders[folder[0] if folder else ""].append(path)
+        together = [each for each in folders.values() if len(each) > 1 and name not in ACCEPTED]
+        lines += [f"{name}: {', '.join(each)}" for each in together]
+    return lines + [f"{name}: no homonym any more" for name in ACCEPTED if name not in found]
 
 
 def small_modules() -> dict[str, str]:
@@ -66,10 +94,12 @@ def main() -> None:
     found = homonyms()
     print(f"\n{len(found)} homonyms:")
     for name, where in found.items():
-        print(f"  {name}: {', '.join(str(each.relative_to(ROOT)) for each in where)}")
+        print(f"  {name}: {', '.join(where)}")
     longest = max((each for package in MEASURED for each in files_of(package)), key=lines_of)
     print(f"\nlongest file: {longest.relative_to(ROOT)}, {lines_of(longest)} lines")
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["--check"]:
+        sys.exit("\n".join(unaccepted()) or None)
     main()
