@@ -85,7 +85,8 @@ def main() -> None:
         files = files_of(package)
         lines = sum(map(lines_of, files))
         print(f"{lines:7,}  {len(files):5}  {package.relative_to(ROOT)}")
-    top = sorted({each.stem for each in (ROOT / "src/stackroom").iterdir()} - _EXEMPT - {"py"})
+    core = ROOT / "src/stackroom"
+    top = sorted({path.relative_to(core).parts[0] for path in files_of(core)} - {"__init__.py"})
     print(f"\n{len(top)} names on the top floor of src/stackroom: {' '.join(top)}")
     small = small_modules()
     print(f"\n{len(small)} modules of less than {SMALL} lines with one importer:")
