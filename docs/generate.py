@@ -78,7 +78,6 @@ MEANINGS = {
     "VECTOR_BUCKET_ARN": "the S3 Vectors bucket that they are in",
     "GUARDRAIL_ID": "Bedrock guardrail over questions, passages and answers; none if not set",
     "GUARDRAIL_VERSION": "its version: a number, or `DRAFT`",
-    "ANSWER_VIA": "`converse`: from what a search finds; or `retrieve_and_generate`: by Bedrock",
     "ANSWER_MODEL_ARN": "foundation model or inference profile that answers questions",
     "ANSWER_PROMPT": "template of what it is told; the one in src/stackroom/aws/answer_prompt.py",
     "RETRIEVE_SHARING": "`on`: callers find what others share with their groups, too",

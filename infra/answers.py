@@ -12,8 +12,6 @@ from stackroom_constructs.model import BedrockModel
 
 _ROOT = Path(__file__).parents[1]
 
-CONVERSE, RETRIEVE_AND_GENERATE = "converse", "retrieve_and_generate"
-
 # What Bedrock asks of a template [src/stackroom/aws/answer_prompt.py].
 _PLACEHOLDERS = ("$search_results$", "$output_format_instructions$")
 # All variables of a function together have 4 KB, and the pool needs most of them.
@@ -27,11 +25,8 @@ _VERSION = re.compile(r"[1-9][0-9]{0,4}|DRAFT")
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerModel:
-    """It answers `via` Converse, from what a search found, or via RetrieveAndGenerate."""
-
     model: BedrockModel
     prompt: str | None  # None: the product's own
-    via: str
 
     @classmethod
     def from_context(cls, app: cdk.App) -> Self:
@@ -39,15 +34,11 @@ class AnswerModel:
             model = BedrockModel.of(str(app.node.get_context("answer_model")))
         except ValueError as error:
             raise ValueError(f"context answer_model {error}") from error
-        via = app.node.get_context("answer_via")
-        if via not in (CONVERSE, RETRIEVE_AND_GENERATE):
-            ways = f"{CONVERSE!r} or {RETRIEVE_AND_GENERATE!r}"
-            raise ValueError(f"context answer_via {via!r} must be {ways}")
-        return cls(model=model, prompt=_prompt(app), via=via)
+        return cls(model=model, prompt=_prompt(app))
 
     def environment(self, scope: Construct) -> dict[str, str]:
         prompt = {"ANSWER_PROMPT": self.prompt} if self.prompt is not None else {}
-        return {"ANSWER_VIA": self.via, "ANSWER_MODEL_ARN": self.model.arn(scope), **prompt}
+        return {"ANSWER_MODEL_ARN": self.model.arn(scope), **prompt}
 
 
 @dataclass(frozen=True, kw_only=True)

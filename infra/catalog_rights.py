@@ -1,10 +1,9 @@
 """What a function reads and may do that looks after catalogs for their owners, and answers them."""
 
-from infra.answer_rights import may_answer
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
 from infra.rights import Rights
-from infra.search_rights import may_rerank, may_search
+from infra.search_rights import may_answer, may_rerank, may_search
 
 
 def environment_of_catalogs(
@@ -38,8 +37,4 @@ def may_use_catalogs(
     rights.run(handler)
     may_search(handler, deployment=rights.deployment, knowledge_base=knowledge_base)
     may_rerank(handler, deployment=rights.deployment)
-    may_answer(
-        handler,
-        deployment=rights.deployment,
-        knowledge_base_arns=knowledge_base.knowledge_base_arns,
-    )
+    may_answer(handler, deployment=rights.deployment)

@@ -6,7 +6,6 @@ https://docs.aws.amazon.com/bedrock/latest/userguide/kb-build-managed.html
 
 import aws_cdk as cdk
 
-from infra.answers import RETRIEVE_AND_GENERATE
 from stackroom_constructs.bedrock_knowledge_base import Store
 
 VECTOR, MANAGED = "vector", "managed"
@@ -25,16 +24,10 @@ REGIONS = (
 
 
 def pool_type(app: cdk.App) -> str:
-    """Raises ValueError for another, and for what can't be had with it."""
+    """Raises ValueError for another."""
     chosen = app.node.get_context("knowledge_base_type")
     if chosen not in (VECTOR, MANAGED):
         raise ValueError(f"context knowledge_base_type {chosen!r} must be 'vector' or 'managed'")
-    via = app.node.get_context("answer_via")
-    if chosen == MANAGED and via == RETRIEVE_AND_GENERATE:
-        raise ValueError(
-            f"context answer_via {via!r} must be 'converse' with knowledge_base_type 'managed': "
-            "RetrieveAndGenerate takes no such knowledge base"
-        )
     return str(chosen)
 
 

@@ -1,11 +1,10 @@
 """What a function reads and may do that shows a caller passages of their documents."""
 
-from infra.answer_rights import may_guard
 from infra.bucket_policy import PLACE_MAPS
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
 from infra.rights import Rights
-from infra.search_rights import may_keep_vectors, may_rerank, may_search
+from infra.search_rights import may_guard, may_keep_vectors, may_rerank, may_search
 
 # Of the ledger of turns, in the table of what coordinates.
 TURNS = "TURNS"

@@ -1,4 +1,7 @@
-"""What a function may do that searches for somebody, or keeps ready what they will search."""
+"""
+What a function may do that searches for somebody, keeps ready what they will search, or has a model
+answer.
+"""
 
 import aws_cdk as cdk
 from aws_cdk import aws_lambda as lambda_
@@ -76,6 +79,29 @@ def may_rerank(handler: HandlerFunction, *, deployment: Deployment) -> None:
 def bundle_of_search(deployment: Deployment) -> Group:
     """With Redis where it is used: docs/embedding-cache.md tells its price at a cold start."""
     return CORE if deployment.vector_cache is None else CACHED
+
+
+def may_answer(handler: HandlerFunction, *, deployment: Deployment) -> None:
+    """
+    Variables and rights to ask the model about what was found, guarded.
+
+    A model may take long to write: such a function needs a minute (stackroom.aws.session).
+    """
+    for name, value in deployment.answer_model.environment(handler).items():
+        handler.tell(name, value)
+    for right in deployment.answer_model.model.rights(handler):
+        handler.allow(*right.actions, on=right.resources, where=right.where, because=right.because)
+    may_guard(handler, deployment=deployment)
+
+
+def may_guard(handler: HandlerFunction, *, deployment: Deployment) -> None:
+    """Nothing, if the deployment has no guardrail."""
+    guardrail = deployment.guardrail
+    if guardrail is None:
+        return
+    for name, value in guardrail.environment.items():
+        handler.tell(name, value)
+    handler.allow("bedrock:ApplyGuardrail", on=guardrail.arn(handler))
 
 
 def may_keep_vectors(handler: HandlerFunction, *, deployment: Deployment) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from botocore.stub import Stubber
 
-from stackroom.aws.answer_prompt import DEFAULT, rendered
+from stackroom.aws import session
+from stackroom.aws.answer_prompt import DEFAULT, MAX_LENGTH, checked, rendered
 from stackroom.aws.citation_marks import unmarked
 from stackroom.aws.converse import MAX_TOKENS, ConverseWriter
 from stackroom.aws.guardrail import Guardrail
@@ -151,3 +152,33 @@ def test_marks_are_taken_out_and_told_with_their_places(
 
     assert found == text
     assert [(each.end, each.numbers) for each in places] == marks
+
+
+@pytest.mark.parametrize(
+    ("template", "problem"),
+    [
+        ("Answer! $output_format_instructions$", r"without \$search_results\$$"),
+        ("Answer! $search_results$", r"without \$output_format_instructions\$$"),
+        ("$search_results$ $output_format_instructions$" + "x" * MAX_LENGTH, "at most 4000"),
+    ],
+)
+def test_a_prompt_without_passages_or_citations_or_end_is_refused(
+    template: str, problem: str
+) -> None:
+    with pytest.raises(ValueError, match=problem):
+        checked(template)
+
+
+def test_a_model_is_waited_for_and_given_up_within_a_functions_minute(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    session.client.cache_clear()
+
+    writing, search = session.client("writing"), session.client("embeddings")
+
+    config = writing.meta.config
+    longest = config.retries["total_max_attempts"] * (config.connect_timeout + config.read_timeout)
+    assert writing.meta.service_model.service_name == "bedrock-runtime"
+    assert search.meta.config.read_timeout < config.read_timeout
+    assert longest < 60

@@ -21,7 +21,7 @@ from stackroom.aws import knowledge_bases
 from stackroom.aws.guardrail import Guardrail
 from stackroom.aws.index_presence import AT_ONCE, IndexPresence
 from stackroom.aws.knowledge_base import BedrockKnowledgeBase
-from stackroom.aws.knowledge_bases import TYPES, answers_of_pool
+from stackroom.aws.knowledge_bases import TYPES
 from stackroom.aws.reconciliation import reconciliation_of
 from stackroom.aws.settings import (
     AnswerSettings,
@@ -35,11 +35,9 @@ from stackroom.aws.use_cases import UseCases
 from stackroom.aws.vector_index import S3VectorsKnowledgeBase
 from stackroom.capacity import CAPACITIES
 from stackroom.model import PoolMember
-from stackroom.retrieval.answers import Answering
 from stackroom.retrieval.coalescing import Coalesced
 from stackroom.retrieval.rate_limiter import Paced, TurnTaking
 from stackroom.retrieval.reranking import Reranked
-from stackroom.retrieval.store_answers import StoreAnswering
 from stackroom_local.product import StoreSettings
 from tests.aws.stores import ENVIRONMENT
 from tests.fakes.knowledge_base import FakeKnowledgeBase
@@ -108,7 +106,7 @@ def test_what_a_function_reads_is_enough_for_what_it_does(
     ("settings", "asked", "missing"),
     [
         (Answers, lambda made: made.uploads, "KB_CONTROL_TABLE"),
-        (RetrieveSettings, lambda made: made.answering, "ANSWER_VIA"),
+        (RetrieveSettings, lambda made: made.answering, "ANSWER_MODEL_ARN"),
     ],
 )
 def test_a_use_case_without_its_setting_names_the_variable(
@@ -239,7 +237,7 @@ def test_where_it_has_no_index_of_ours_bedrock_is_asked_about_fewer_at_once(
     assert made.documents_at_once("KB00000001") == 5
 
 
-def test_a_managed_knowledge_base_is_searched_by_retrieve_and_has_no_answers_of_its_own() -> None:
+def test_a_managed_knowledge_base_is_searched_by_retrieve() -> None:
     managed = {"knowledge_base_id": "KB9", "type": "MANAGED"}
     made = use_cases(CatalogToolsSettings, {}, managed, RETRIEVE_VIA="s3vectors").deployment
 
@@ -247,7 +245,6 @@ def test_a_managed_knowledge_base_is_searched_by_retrieve_and_has_no_answers_of_
 
     assert isinstance(found, BedrockKnowledgeBase)
     assert "managedSearchConfiguration" in found._options.configuration(5, None)
-    assert list(answers_of_pool(made)) == [MEMBER["knowledge_base_id"]]
 
 
 def test_knowledge_bases_share_the_vectors_of_questions() -> None:
@@ -275,21 +272,14 @@ def test_who_shows_passages_to_people_is_guarded_and_who_looks_for_them_is_not()
 
 
 def test_who_writes_answers_has_the_patience_of_a_client_of_its_own() -> None:
-    way = {"ANSWER_VIA": "retrieve_and_generate", "RETRIEVE_VIA": "s3vectors"}
     made = use_cases(Answers, **GUARDED)
 
-    answering, asked = made.answering, use_cases(Answers, **way).answering
+    answering = made.answering
 
-    assert isinstance(answering, Answering)
     assert answering.retrieval is made.retrieval
     writer = vars(answering.writer)
     assert writer["_client"] == "writing"
     assert writer["_guardrail"] == Guardrail(id="gr123", version="2")
-    assert isinstance(asked, StoreAnswering)
-    searched = found_in(asked.pool["KB00000001"])
-    assert isinstance(searched, BedrockKnowledgeBase)  # it knows no other search
-    assert vars(asked.answers["KB00000001"])["_client"] == "answers"
-    assert vars(searched)["_client"] == "bedrock-agent-runtime"
 
 
 @pytest.mark.parametrize(
@@ -297,7 +287,6 @@ def test_who_writes_answers_has_the_patience_of_a_client_of_its_own() -> None:
     [
         ({"GUARDRAIL_ID": "gr123"}, "GUARDRAIL_VERSION"),
         ({"GUARDRAIL_VERSION": "2"}, "GUARDRAIL_ID"),
-        ({"ANSWER_VIA": "invoke_model"}, "answer_via"),
         ({"ANSWER_PROMPT": "Be brief."}, "search_results"),
         ({"ANSWER_MODEL_ARN": "amazon.nova-lite-v1:0"}, "answer_model_arn"),
     ],

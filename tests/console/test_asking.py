@@ -105,8 +105,8 @@ def test_a_model_that_does_not_answer_costs_nobody_the_passages(
 ) -> None:
     services = console.services
     unable = Mock(write=Mock(side_effect=KnowledgeBaseThrottled("Converse")))
-    written = Answering(retrieval=services.retrieval, writer=unable).written
-    services.questions = replace(services.questions, written=written)
+    answering = Answering(retrieval=services.retrieval, writer=unable)
+    services.questions = replace(services.questions, answering=answering)
 
     text = read(ask(alice))
 
@@ -235,8 +235,8 @@ def test_a_model_that_hangs_costs_nobody_the_passages(
     services = console.services
 
     with hanging() as model:
-        written = Answering(retrieval=services.retrieval, writer=model).written
-        services.questions = replace(services.questions, written=written)
+        answering = Answering(retrieval=services.retrieval, writer=model)
+        services.questions = replace(services.questions, answering=answering)
         answer = hasty(console, alice, seconds=FOR_A_PAGE + 3).post("/ask", query=QUESTION)
 
     assert answer.status_code == 200

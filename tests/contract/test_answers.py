@@ -1,6 +1,6 @@
 """
-Answering as the product does it, over Bedrock as it is simulated here, in every way: a model
-writes from what a search found, or Bedrock retrieves and generates by itself.
+Answering as the product does it, over Bedrock as it is simulated here: a model writes from what a
+search found, by Retrieve or in the index itself.
 """
 
 from collections.abc import Iterator
@@ -9,18 +9,13 @@ from dataclasses import dataclass, replace
 import pytest
 
 from bedrock_kb_simulator.assumptions import Assumptions
-from stackroom.aws.answers import BedrockAnswers
 from stackroom.aws.converse import ConverseWriter
-from stackroom.aws.guardrail import Guardrail
 from stackroom.errors import NoResults
 from stackroom.keys import document_id_of
 from stackroom.model import Catalog
 from stackroom.ports.retrieval import KnowledgeBase, Search
 from stackroom.retrieval.answers import Answering
-from stackroom.retrieval.cited import CatalogAnswers
 from stackroom.retrieval.search import Retrieval
-from stackroom.retrieval.store_answers import StoreAnswering
-from stackroom.tenancy import Tenant
 from tests.contract.stores.bedrock import Stocked, simulated
 from tests.contract.stores.shelves import DOCS
 from tests.fakes.knowledge_base import AllStaying
@@ -30,48 +25,31 @@ from tests.fakes.place_maps import FakePlaceMaps
 pytestmark = pytest.mark.processes
 
 MODEL = "arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-lite-v1:0"
-DIRECTLY, BY_BEDROCK = "Converse over S3 Vectors", "RetrieveAndGenerate"
-WAYS = ("Converse", DIRECTLY, BY_BEDROCK)
+BY_RETRIEVE, DIRECTLY = "Retrieve", "S3 Vectors"
 
 
 @dataclass(frozen=True)
 class World:
-    """`way` is one of `WAYS`."""
+    """`way` is BY_RETRIEVE or DIRECTLY."""
 
     stocked: Stocked
-    way: str = "Converse"
+    way: str = BY_RETRIEVE
 
     @property
-    def answering(self) -> CatalogAnswers:
-        return self.guarded(None)
-
-    def guarded(self, guardrail: Guardrail | None) -> CatalogAnswers:
-        """Questions and answers are, and no search."""
-        pool: dict[str, KnowledgeBase] = {self.stocked.knowledge_base_id: self.store}
-        if self.way != BY_BEDROCK:
-            retrieval = Retrieval(
-                pool=pool,
-                catalogs=FakeCatalogs(),
-                documents=AllStaying(),
-                place_maps=FakePlaceMaps(),
-            )
-            client = self.stocked.client("bedrock-runtime")
-            writer = ConverseWriter(client, model_arn=MODEL, guardrail=guardrail)
-            return Answering(retrieval=retrieval, writer=writer)
-        client = self.stocked.client("bedrock-agent-runtime")
-        home = self.stocked.knowledge_base_id
-        answers = {home: BedrockAnswers(client, home, model_arn=MODEL, guardrail=guardrail)}
-        return StoreAnswering(
-            pool=pool, answers=answers, documents=AllStaying(), place_maps=FakePlaceMaps()
+    def answering(self) -> Answering:
+        retrieval = Retrieval(
+            pool={self.stocked.knowledge_base_id: self.store},
+            catalogs=FakeCatalogs(),
+            documents=AllStaying(),
+            place_maps=FakePlaceMaps(),
         )
+        writer = ConverseWriter(self.stocked.client("bedrock-runtime"), model_arn=MODEL)
+        return Answering(retrieval=retrieval, writer=writer)
 
     def scores(self, query: str, catalog: Catalog) -> dict[str, float]:
         """Of the search that is asked in this way, by text."""
-        if isinstance(self.answering, Answering):
-            found = self.answering.retrieval.in_catalog(query, catalog, 5)
-            return {each.text: each.score for each in found.results}
-        passages = self.store.retrieve(query, Tenant.of(catalog).filter(), 5).passages
-        return {each.text: each.score for each in passages}
+        found = self.answering.retrieval.in_catalog(query, catalog, 5)
+        return {each.text: each.score for each in found.results}
 
     @property
     def store(self) -> KnowledgeBase:
@@ -105,7 +83,7 @@ def shelf(
         yield World(made.stocked(DOCS) if is_crawled else made.stocked_directly(DOCS))
 
 
-@pytest.fixture(params=WAYS)
+@pytest.fixture(params=[BY_RETRIEVE, DIRECTLY])
 def world(request: pytest.FixtureRequest, shelf: World) -> World:
     return replace(shelf, way=request.param)
 

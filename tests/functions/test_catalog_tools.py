@@ -420,30 +420,6 @@ def test_two_files_that_say_the_same_are_one_source_and_both_were_read(
     assert set(read.split()) == set(ids.values())
 
 
-def test_bedrock_retrieves_and_generates_by_itself_where_the_setting_says_so(
-    tools: Tools, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    catalog_id = tools.create()
-    tools.index(catalog_id, "leave.txt", "Annual leave is thirty days for everyone.")
-    asked = {"query": "How long is annual leave?", "catalog_id": catalog_id}
-    by_converse = tools.call("query_catalog", **asked)
-    monkeypatch.setenv("ANSWER_VIA", "retrieve_and_generate")
-    function.use_cases.cache_clear()
-
-    with tools.pipeline.bedrock.answering(session.client("answers")):
-        by_bedrock = tools.call("query_catalog", **asked)
-
-    assert text_of(by_bedrock) == text_of(by_converse)
-    [source], [other] = (each["metadata"]["sources"] for each in (by_bedrock, by_converse))
-    assert source | {"relevance_score": 0} == other | {"relevance_score": 0}
-    generated = [
-        each.operation
-        for each in tools.pipeline.bedrock.calls
-        if each.operation in ("Converse", "RetrieveAndGenerate")
-    ]
-    assert generated == ["Converse", "RetrieveAndGenerate"]
-
-
 def test_what_a_question_s_vector_cost_is_counted(tools: Tools, printed: Printed) -> None:
     function.embedded.count(hit=True)
     function.embedded.count(hit=False)

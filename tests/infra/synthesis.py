@@ -62,7 +62,6 @@ CONTEXTS: Mapping[str, Mapping[str, object]] = {
         "admission_seconds_between_starts": 2.5,
         "lambda_concurrency": "10",
         "answer_model": f"eu.{NOVA}",
-        "answer_via": "retrieve_and_generate",
         "answer_prompt_file": "tests/infra/prompt.txt",
         "guardrail_id": "gr123",
         "guardrail_version": "DRAFT",

@@ -64,7 +64,6 @@ GROUPS = ",".join(f"sg-0000000{number}" for number in range(6))
         ("admission_jobs", 0),
         ("admission_seconds_between_starts", -1),
         ("answer_model", "nova"),
-        ("answer_via", "invoke_model"),
         ("answer_prompt_file", "no/such/file.txt"),
         ("answer_prompt_file", "cdk.json"),  # which has no placeholders
         ("guardrail_id", "arn:aws:bedrock:us-east-1:123456789012:guardrail/gr123"),
@@ -80,8 +79,8 @@ def test_a_wrong_setting_is_named(name: str, value: object) -> None:
 
 
 def test_a_setting_that_there_is_not_is_named_and_what_the_cdk_says_is_taken() -> None:
-    with pytest.raises(ValueError, match=r"'memory', 'pool_size' is no setting .*admission"):
-        app_of(None, {"memory": "512", "pool_size": 2, "retrieve_via": "bedrock"})
+    with pytest.raises(ValueError, match=r"'answer_via', 'pool_size' is no setting .*admission"):
+        app_of(None, {"answer_via": "converse", "pool_size": 2, "retrieve_via": "bedrock"})
 
     of_cdk = {"aws:cdk:enable-path-metadata": True, "@aws-cdk/core:some-flag": True}
     told = app_of(None, {**of_cdk, "cli-telemetry": False}).node.get_all_context()
@@ -100,7 +99,6 @@ MANAGED = {"knowledge_base_type": "managed"}
         ({"chunking": "hierarchical", "chunk_tokens": "1500"}, "chunk_tokens '1500' "),
         ({"chunking": "hierarchical", "retrieve_via": "s3vectors"}, "chunking 'hierarchical' "),
         ({"parsing": "foundation_model"}, "parsing_model None "),
-        ({"answer_via": "retrieve_and_generate", **MANAGED}, "answer_via 'retrieve_and_generate' "),
         ({"chunking": "semantic", **MANAGED}, "chunking 'semantic' "),
         ({"parsing": "bedrock_data_automation", **MANAGED}, "parsing 'bedrock_data_automation' "),
     ],

@@ -7,7 +7,7 @@ What the model is told beside the question: a template in the words of Bedrock's
 
 https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-config.html
 
-For RetrieveAndGenerate Bedrock fills it in; for Converse `rendered` does.
+A template that was written for RetrieveAndGenerate serves here, too: `rendered` fills it in.
 """
 
 import re

@@ -2,9 +2,8 @@
 Every kind of knowledge base that a pool may have, by the `type` of its members in KB_POOL.
 
 Another store is an adapter for `ports.retrieval.KnowledgeBase`, a function here that makes it of a
-member and what the deployment has, and a line in the table; in ANSWERS too, if it has a model
-answer by itself. An adapter is imported when its first knowledge base is made, for a pool rarely
-has more than one kind.
+member and what the deployment has, and a line in the table. An adapter is imported when its first
+knowledge base is made, for a pool rarely has more than one kind.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from stackroom.aws.deployment import Deployment
     from stackroom.aws.guardrail import Guardrail
     from stackroom.aws.retrieve_options import RetrieveOptions
-    from stackroom.ports.answers import Answers
     from stackroom.ports.retrieval import KnowledgeBase
 
 logger = logging.getLogger(__name__)
@@ -138,28 +136,9 @@ def _s3vectors(deployment: Deployment, index: str, *, fallback: KnowledgeBase) -
     return Paced(found, deployment.turn_taking("QueryVectors", per_second=INDEX_QUERIES))
 
 
-def _bedrock_answers(deployment: Deployment, member: PoolMember) -> Answers:
-    from stackroom.aws.answers import BedrockAnswers
-
-    return BedrockAnswers(
-        deployment.client("answers"),
-        member.knowledge_base_id,
-        model_arn=deployment.settings.need("answer_model_arn"),
-        prompt=deployment.settings.need("answer_prompt"),
-        first_page=_first_page(deployment),
-        guardrail=_guardrail(deployment),
-    )
-
-
 TYPES: Mapping[str, Callable[[Deployment, PoolMember], KnowledgeBase]] = {
     "BEDROCK": _bedrock,
     "MANAGED": _managed,
-}
-# RetrieveAndGenerate takes no MANAGED knowledge base [API model bedrock-agent-runtime].
-ANSWERS: Mapping[str, Callable[[Deployment, PoolMember], Answers]] = {"BEDROCK": _bedrock_answers}
-# How a store searches by itself when it answers, where that is another way than the table's.
-_BY_THEMSELVES: Mapping[str, Callable[[Deployment, PoolMember], KnowledgeBase]] = {
-    "BEDROCK": _retrieve_paced
 }
 
 
@@ -178,25 +157,6 @@ def of_pool(deployment: Deployment, knowledge_base_id: str) -> KnowledgeBase:
     # A catalog may lie in one that has left the pool; nobody asks for its shared data source.
     left = PoolMember(knowledge_base_id=knowledge_base_id, data_source_id="")
     return TYPES[left.type](deployment, left)
-
-
-def answers_of_pool(deployment: Deployment) -> dict[str, Answers]:
-    """By knowledge base id, of those whose store can answer."""
-    return {
-        member.knowledge_base_id: ANSWERS[member.type](deployment, member)
-        for member in deployment.pool
-        if member.type in ANSWERS
-    }
-
-
-def answerers_of_pool(deployment: Deployment) -> dict[str, KnowledgeBase]:
-    """The same, to be searched as they search for their own answers."""
-    makers = {**TYPES, **_BY_THEMSELVES}
-    return {
-        member.knowledge_base_id: makers[member.type](deployment, member)
-        for member in deployment.pool
-        if member.type in ANSWERS
-    }
 
 
 def _first_page(deployment: Deployment) -> int:

@@ -43,7 +43,6 @@ _TURNS = CONFIG.merge(
     Config(retries={"mode": "standard", "total_max_attempts": 1}, connect_timeout=1, read_timeout=1)
 )
 _CONFIGS = {
-    "answers": _ANSWERS,
     "bedrock-agent-runtime": _SEARCH,
     "embeddings": _DIRECT_SEARCH,
     "s3": _LINKS,
@@ -54,7 +53,6 @@ _CONFIGS = {
 }
 # Names of ours for services, with more patience or less.
 ALIASES = {
-    "answers": "bedrock-agent-runtime",
     "embeddings": "bedrock-runtime",
     "searches": "bedrock-agent-runtime",
     "turns": "dynamodb",
@@ -86,10 +84,9 @@ def client(service: str) -> Any:
     """
     The boto3 client of a service, shared by all callers (boto3 clients are thread-safe).
 
-    `answers` is bedrock-agent-runtime with the patience that RetrieveAndGenerate needs, `searches`
-    the same without repetitions,
-    `embeddings` and `writing` are bedrock-runtime with that of a search and of Converse, `turns` is
-    DynamoDB with that of a question on its way.
+    `searches` is bedrock-agent-runtime without repetitions, `embeddings` and `writing` are
+    bedrock-runtime with the patience of a search and of Converse, `turns` is DynamoDB with that of
+    a question on its way.
     """
     # The service is a name known when it runs; types-boto3 has types for literal names only.
     name, config = ALIASES.get(service, service), _CONFIGS.get(service, CONFIG)

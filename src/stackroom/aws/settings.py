@@ -209,11 +209,8 @@ class AnswerSettings(GuardrailSettings):
     """
     Of every function that has a model answer; the ARN may be an inference profile's.
 
-    With `converse` it writes from the passages that a search found, with `retrieve_and_generate`
-    from what the knowledge base finds by itself. The prompt is a template as in
-    aws/answer_prompt.py; None is the one there.
+    The prompt is a template as in aws/answer_prompt.py; None is the one there.
     """
 
-    answer_via: Literal["converse", "retrieve_and_generate"] = "converse"
     answer_model_arn: Annotated[str, StringConstraints(pattern=r"^arn:[a-z-]+:bedrock:")]
     answer_prompt: Annotated[str, AfterValidator(checked)] | None = None

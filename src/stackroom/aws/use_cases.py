@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from stackroom.inspection.inspection import Inspection
     from stackroom.operations.overview import Operations
     from stackroom.ports.agent_runs import Conversations
-    from stackroom.retrieval.cited import CatalogAnswers
+    from stackroom.retrieval.answers import Answering
     from stackroom.retrieval.embeddings import CacheTally
     from stackroom.retrieval.index_setup import IndexSetup
     from stackroom.retrieval.prewarming import Prewarming
@@ -114,19 +114,24 @@ class UseCases(RunUseCases):
         )
 
     @cached_property
-    def answering(self) -> CatalogAnswers:
-        from stackroom.aws.answering import answering_of
+    def answering(self) -> Answering:
+        from stackroom.aws.converse import ConverseWriter
+        from stackroom.retrieval.answers import Answering
 
-        return answering_of(self.deployment, lambda: self.retrieval)
+        settings = self.deployment.settings
+        writer = ConverseWriter(
+            self.deployment.client("writing"),
+            model_arn=settings.need("answer_model_arn"),
+            prompt=settings.need("answer_prompt"),
+            guardrail=getattr(settings, "guardrail", None),
+        )
+        return Answering(retrieval=self.retrieval, writer=writer)
 
     @cached_property
     def questions(self) -> Questions:
-        from stackroom.retrieval.answers import Answering
         from stackroom.retrieval.questions import Questions
 
-        answering = self.answering
-        written = answering.written if isinstance(answering, Answering) else None
-        return Questions(retrieval=self.retrieval, answering=answering, written=written)
+        return Questions(retrieval=self.retrieval, answering=self.answering)
 
     @cached_property
     def prewarming(self) -> Prewarming:

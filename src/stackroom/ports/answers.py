@@ -1,11 +1,8 @@
-"""Answers that a language model writes: from passages it is given, or from what a store found."""
+"""Answers that a language model writes from passages it is given."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
-
-from stackroom.filters import Filter
-from stackroom.ports.retrieval import Passage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,40 +38,6 @@ class Writer(Protocol):
         An answer from these passages; it cites none but these.
 
         Passages are quoted data, whatever they ask for. There must be at least one.
-
-        Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable.
-        """
-        ...
-
-
-@dataclass(frozen=True, kw_only=True)
-class Citation:
-    """
-    What the passages are cited for: the text that ends at `end`, a position in the whole answer.
-
-    The passages' scores mean nothing: who generates doesn't tell them.
-    """
-
-    end: int
-    passages: tuple[Passage, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Generated:
-    """`guardrail_action` is INTERVENED if a guardrail wrote or changed the text, else NONE."""
-
-    text: str
-    citations: tuple[Citation, ...] = ()
-    guardrail_action: str = "NONE"
-
-
-class Answers(Protocol):
-    """Of one knowledge base. It must be safe to call from several threads at once."""
-
-    # A002: `filter` is what stores call it, and nothing here needs the built-in of that name.
-    def generate(self, question: str, filter: Filter, limit: int) -> Generated:  # noqa: A002
-        """
-        An answer from at most `limit` passages, all of which the filter lets through.
 
         Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable.
         """

@@ -19,8 +19,8 @@ one catalog that cites them.
 - linked: the same over knowledge bases that an agent was given
 - citations, place_cache: where each stands
 - answers: a model writes from what a search of one catalog finds
-- store_answers: the same where the store searches and has a model write by itself
-- cited: what both answer, and how citations and guardrails show in it
+- questions: a search and an answer from what it found, for a person
+- cited: what an answer is, and how citations and guardrails show in it
 - quoting: a model's words, so that they can't be taken for the tool's
 - index_setup: an index, made for search by words when it is deployed
 - prewarming: asks, for the asking's sake, what nobody asks

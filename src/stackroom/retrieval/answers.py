@@ -24,12 +24,18 @@ _NONE_FITS = "no passage fits into the budget"
 
 @dataclass(frozen=True, kw_only=True)
 class Answering:
-    """A `CatalogAnswers` from what `retrieval` finds; where it finds nothing, no model is asked."""
+    """Where `retrieval` finds nothing, no model is asked."""
 
     retrieval: Retrieval
     writer: Writer
 
     def ask(self, query: str, catalog: Catalog, num_results: int = 5) -> CatalogAnswer:
+        """
+        An answer from at most `num_results` passages of the catalog, with those that it cites.
+
+        Raises ValidationError for a query that is too long or empty, NoResults rather than tell
+        what no passage says, Throttled or RetrievalFailed if nobody answered.
+        """
         cited.check(query)
         return self.written(query, self.retrieval.in_catalog(query, catalog, num_results))
 

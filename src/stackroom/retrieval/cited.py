@@ -1,11 +1,8 @@
-"""
-What an answer is made of, whoever wrote it: a model's words, and the passages that it cites.
-"""
+"""What an answer is made of: a model's words, and the passages that it cites."""
 
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
 
 from stackroom.errors import (
     KnowledgeBaseThrottled,
@@ -14,11 +11,10 @@ from stackroom.errors import (
     Unavailable,
     ValidationError,
 )
-from stackroom.model import Catalog
 from stackroom.retrieval.citations import Source
 from stackroom.retrieval.quoting import cleaned, quoted
 
-MAX_QUERY = 1000  # what a search takes, and RetrieveAndGenerateInput.text in the API model
+MAX_QUERY = 1000  # "User query size" in the Bedrock quotas, as in arguments.py
 
 _WRITTEN = "A guardrail intervened; it wrote or changed what follows."
 _HELD_BACK = "A guardrail intervened; it held back passages that were found."
@@ -29,13 +25,12 @@ class CitedSource:
     """
     A cited passage; `chunk_text` is all of it, whatever part was shown to who answered.
 
-    `other_sources` are documents that say exactly the same. Its score is None where the search
-    didn't answer, or without the passage.
+    `other_sources` are documents that say exactly the same.
     """
 
     source: Source
     chunk_text: str
-    relevance_score: float | None
+    relevance_score: float
     other_sources: tuple[Source, ...] = ()
 
 
@@ -51,19 +46,6 @@ class CatalogAnswer:
     text: str
     sources: tuple[CitedSource, ...]
     guardrail_action: str
-
-
-class CatalogAnswers(Protocol):
-    """Answers to questions about one catalog, each from what is in it alone."""
-
-    def ask(self, query: str, catalog: Catalog, num_results: int = 5) -> CatalogAnswer:
-        """
-        An answer from at most `num_results` passages of the catalog, with those that it cites.
-
-        Raises ValidationError for a query that is too long or empty, NoResults rather than tell
-        what no passage says, Throttled or RetrievalFailed if nobody answered.
-        """
-        ...
 
 
 def check(query: str) -> None:

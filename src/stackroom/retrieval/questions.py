@@ -2,8 +2,6 @@
 A person's question, of one catalog or of all: what was found, what was left out, and an answer.
 
 The answer is written from what is shown, so that each of its citations can be looked up there.
-Where the store finds and writes by itself (`retrieve_and_generate`) it is asked beside the search,
-and can only be asked of one catalog.
 """
 
 import math
@@ -15,9 +13,9 @@ from functools import partial
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import NoResults, RetrievalError
 from stackroom.identity import Caller
-from stackroom.model import Catalog
+from stackroom.retrieval.answers import Answering
 from stackroom.retrieval.arguments import RetrieveArguments
-from stackroom.retrieval.cited import CatalogAnswer, CatalogAnswers
+from stackroom.retrieval.cited import CatalogAnswer
 from stackroom.retrieval.results import Answer
 from stackroom.retrieval.search import Retrieval
 
@@ -25,7 +23,6 @@ _NOTHING_SAYS_SO = "What was found doesn't answer the question."
 _TOO_SLOW = (
     "No answer was written in the time that there is for it: ask again, or read what was found."
 )
-_ONE_CATALOG = "Ask one catalog for an answer; of all of them passages are found."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,23 +36,13 @@ class Found:
 
 @dataclass(frozen=True, kw_only=True)
 class Questions:
-    """`written` is None where the store writes by itself."""
-
     retrieval: Retrieval
-    answering: CatalogAnswers
-    written: Callable[[str, Answer], CatalogAnswer] | None
+    answering: Answering
 
     def ask(
-        self,
-        asked: RetrieveArguments,
-        caller: Caller,
-        catalog: Catalog | None,
-        *,
-        deadline: Deadline = NO_DEADLINE,
+        self, asked: RetrieveArguments, caller: Caller, *, deadline: Deadline = NO_DEADLINE
     ) -> Found:
         """
-        `catalog` is the caller's own that `asked` names; None for all.
-
         A model that doesn't answer, or not by the deadline, costs nobody the passages. Raises what
         `Retrieval.search` does.
         """
@@ -63,27 +50,17 @@ class Questions:
         if not passages.results:
             return Found(passages=passages, unanswered=_NOTHING_SAYS_SO)
         try:
-            answer = _by(deadline, partial(self._answer, asked, passages, catalog))
+            answer = _by(deadline, partial(self.answering.written, asked.query, passages))
         except TimeoutError:
             return Found(passages=passages, unanswered=_TOO_SLOW)
         except NoResults:
             return Found(passages=passages, unanswered=_NOTHING_SAYS_SO)
         except RetrievalError as error:
             return Found(passages=passages, unanswered=f"No answer was written: {error}.")
-        unanswered = _ONE_CATALOG if answer is None else ""
-        return Found(passages=passages, answer=answer, unanswered=unanswered)
-
-    def _answer(
-        self, asked: RetrieveArguments, passages: Answer, catalog: Catalog | None
-    ) -> CatalogAnswer | None:
-        if self.written is not None:
-            return self.written(asked.query, passages)
-        if catalog is not None:
-            return self.answering.ask(asked.query, catalog, asked.top_k)
-        return None
+        return Found(passages=passages, answer=answer)
 
 
-def _by(deadline: Deadline, write: Callable[[], CatalogAnswer | None]) -> CatalogAnswer | None:
+def _by(deadline: Deadline, write: Callable[[], CatalogAnswer]) -> CatalogAnswer:
     """
     Raises TimeoutError for what isn't written by then. It goes on until the model's own timeout,
     and nobody reads it.

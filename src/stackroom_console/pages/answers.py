@@ -89,11 +89,10 @@ def _is_cited(result: Result, cited: Collection[CitedSource]) -> bool:
 def _cited(
     number: int, each: CitedSource, query: str, catalogs: Mapping[str, Catalog]
 ) -> ShownPassage:
-    score = each.relevance_score
     return ShownPassage(
         number=number,
         stands=_stands((each.source, *each.other_sources), catalogs),
-        score="" if score is None else f"{score:.2f}",
+        score=f"{each.relevance_score:.2f}",
         pieces=marked_pieces(query, each.chunk_text),
     )
 

@@ -48,7 +48,7 @@ def ask(request: Request) -> Response:
     catalog = _named(request, form.catalog_id)
     mine = _catalogs(request)
     found = request.services.questions.ask(
-        asked, request.caller, catalog, deadline=request.deadline.sooner(FOR_A_PAGE)
+        asked, request.caller, deadline=request.deadline.sooner(FOR_A_PAGE)
     )
     if catalog is not None and not found.passages.results:
         _require_any(request, catalog)

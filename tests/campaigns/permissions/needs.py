@@ -181,18 +181,6 @@ def _directly(action: str) -> Any:
     return asked
 
 
-def _generation(given: Parameters, names: Names) -> Iterator[_Asked]:
-    """
-    Asking, the knowledge base that is asked, the model that answers, the guardrail over it.
-    https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-retrieve-generate.html
-    """
-    asked = given["retrieveAndGenerateConfiguration"]["knowledgeBaseConfiguration"]
-    yield _Asked("bedrock:RetrieveAndGenerate", "*")
-    yield from _knowledge_base("Retrieve")(asked, names)
-    yield from _model(names(asked["modelArn"]))
-    yield from _guardrail(asked.get("generationConfiguration", {}), names)
-
-
 def _conversation(given: Parameters, names: Names) -> Iterator[_Asked]:
     """Converse has no action of its own, but InvokeModel's [API reference]."""
     yield from _model(_model_arn(names(given["modelId"])))
@@ -347,7 +335,6 @@ _ASKED: dict[str, Any] = {
         _directly,
     ),
     "bedrock-agent-runtime.Retrieve": _search,
-    "bedrock-agent-runtime.RetrieveAndGenerate": _generation,
     "bedrock-agent-runtime.Rerank": _reranking,
     **_of(
         "s3vectors",
