@@ -29,7 +29,6 @@ FUNCTIONS = {
     "identity_interceptor": "handler.InterceptorSettings",
     "console": "handler.ConsoleSettings",
     "agent_runner": "handler.RunnerSettings",
-    "prewarm": "handler.PrewarmSettings",
     "opensearch_retrieve": "handler.OpenSearchRetrieveSettings",
 }
 MEANINGS = {
@@ -94,7 +93,6 @@ MEANINGS = {
     "CONSOLE_URL": "where browsers find the console, without a path",
     "CONSOLE_CLIENT_ID": "the app client that signs people in there",
     "CONSOLE_KEY_ARN": "the secret that sessions are encrypted with",
-    "PREWARM_MINUTES": "for how long nobody must have asked, to be asked by the schedule",
     "IDENTITY_ISSUER": "the only issuer whose tokens count",
     "IDENTITY_JWKS_URL": "where that issuer's public keys are",
     "IDENTITY_CLIENT_IDS": "JSON list of the app clients whose tokens count",

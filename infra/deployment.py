@@ -29,15 +29,9 @@ _PROJECT = re.compile(r"(?!.*(aws|amazon|cognito))(?=.{2,20}$)[a-z](-?[a-z0-9])+
 _LARGEST_POOL = 49
 
 
-# Less often, a knowledge base is cold most of the time; more often, it costs and changes nothing.
-# In dollars of us-east-1, a run costs 0.000036 with one knowledge base: two figures of CloudWatch's
-# 0.00002, a function of 512 MB for two seconds 0.0000135, a query of S3 Vectors 0.0000025. In a
-# month of 30 days that is 0.31 every 5 minutes, 0.10 every 15, 0.03 every 60. Each knowledge base
-# more adds a query and 0.3 seconds, 0.0000045: 0.04, 0.013, 0.003. docs/deploy.md says so too.
 # https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-supported.html
 _RERANK_MODELS = ("amazon.rerank-v1:0", "cohere.rerank-v3-5:0")
 _SHARE = re.compile(r"|0(\.[0-9]{1,4})?|1(\.0{1,4})?")
-_PREWARM_MINUTES = range(5, 61)
 
 
 # Of the words in documents; "none" tells words apart without knowing a language.
@@ -82,7 +76,6 @@ class Deployment:
     ingestion: Ingestion
     search_language: str  # of the documents, for search by words; "none": of no language
     callback_urls: tuple[str, ...]  # where a browser may go after a sign-in
-    prewarm_minutes: int  # that a knowledge base may be idle before it is asked; 0: it never is
     console: ConsoleSettings | None  # None: there is none
     operations: OperationsSettings
     upload_origins: tuple[str, ...]  # of pages that aren't the console's
@@ -97,7 +90,6 @@ class Deployment:
         rerank_model = app.node.get_context("rerank_model")
         sharing = app.node.get_context("retrieve_sharing")
         language = app.node.get_context("search_language")
-        prewarm = int(app.node.get_context("prewarm_minutes"))
         bundling = app.node.get_context("bundling")
         if not _PROJECT.fullmatch(project):
             raise ValueError(f"context project {project!r} must match {_PROJECT.pattern}")
@@ -118,8 +110,6 @@ class Deployment:
         if language not in _LANGUAGES:
             allowed = ", ".join(_LANGUAGES)
             raise ValueError(f"context search_language {language!r} must be one of {allowed}")
-        if prewarm and prewarm not in _PREWARM_MINUTES:
-            raise ValueError(f"context prewarm_minutes {prewarm} must be 5 to 60, or 0 for never")
         if bundling not in ("full", "none"):
             raise ValueError(f"context bundling {bundling!r} must be 'full' or 'none'")
         return cls(
@@ -140,7 +130,6 @@ class Deployment:
             ingestion=Ingestion.from_context(app),
             search_language=language,
             callback_urls=callback_urls(app),
-            prewarm_minutes=prewarm,
             console=ConsoleSettings.from_context(app),
             operations=OperationsSettings.from_context(app),
             upload_origins=upload_origins(app),

@@ -18,7 +18,6 @@ from infra.function import HandlerFunction
 from infra.gateway_functions import GatewayFunctions, invoked_by_gateway_only
 from infra.gateway_role import GatewayRole
 from infra.knowledge_base import KnowledgeBaseStack
-from infra.prewarming import prewarming
 from infra.sign_in import SignIn
 from infra.tool_policies import permit_people
 from infra.tool_target import tool_target
@@ -81,23 +80,19 @@ class GatewayStack(cdk.Stack):
             ),
         ]
         self.tools = [offer.handler for offer in self.offers]
-        behind = [*self.tools, self.interceptor]
-        self.handlers = [
-            *behind,
-            *prewarming(self, deployment=deployment, knowledge_base=knowledge_base),
-        ]
+        self.handlers = [*self.tools, self.interceptor]
         engine_name = deployment.project.replace("-", "_")
         self._engine = agentcore.PolicyEngine(self, "Policies", policy_engine_name=engine_name)
         self._role = GatewayRole(
             self,
             "GatewayRole",
             deployment=deployment,
-            function_names=[handler.name for handler in behind],
+            function_names=[handler.name for handler in self.handlers],
             policy_engine_name=engine_name,
         )
         self._only_gateway = [
             invoked_by_gateway_only(handler, deployment=deployment, role=self._role)
-            for handler in behind
+            for handler in self.handlers
         ]
         self.gateway = self._gateway()
         for offer in self.offers:

@@ -204,14 +204,6 @@ class Owned:
 
 
 @dataclass(frozen=True)
-class Nobody:
-    """Whoever asks for the asking's sake: under a user's id that no user can have."""
-
-    def filter(self) -> Has:
-        return Has(USER, "!nobody")
-
-
-@dataclass(frozen=True)
 class Operator:
     """
     Whoever keeps the store in order, and asks across tenants: never to answer a person.

@@ -12,7 +12,6 @@ from pydantic import TypeAdapter, ValidationError
 from functions.catalog_tools.handler import CatalogToolsSettings
 from functions.ingest.deployed import IngestSettings
 from functions.inspect.handler import InspectSettings
-from functions.prewarm.handler import PrewarmSettings
 from functions.reconciler.handler import ReconcilerSettings
 from functions.retrieve.handler import RetrieveSettings
 from functions.status_poller.handler import PollerSettings
@@ -197,19 +196,18 @@ def found_in(knowledge_base: object) -> object:
     return knowledge_base
 
 
-@pytest.mark.parametrize("settings", [RetrieveSettings, CatalogToolsSettings, PrewarmSettings])
+@pytest.mark.parametrize("settings", [RetrieveSettings, CatalogToolsSettings])
 def test_who_searches_for_somebody_does_it_as_is_configured(
     settings: type[Settings], caplog: pytest.LogCaptureFixture
 ) -> None:
-    member, minutes = {"index": INDEX}, {"PREWARM_MINUTES": "15"}
+    member, via = {"index": INDEX}, {"RETRIEVE_VIA": "s3vectors"}
 
-    for via in ({}, {"RETRIEVE_VIA": "bedrock"}):
-        assert isinstance(searched_by(settings, member, **minutes, **via), BedrockKnowledgeBase)
+    for otherwise in ({}, {"RETRIEVE_VIA": "bedrock"}):
+        assert isinstance(searched_by(settings, member, **otherwise), BedrockKnowledgeBase)
 
-    minutes["RETRIEVE_VIA"] = "s3vectors"
-    assert isinstance(searched_by(settings, {}, **minutes), BedrockKnowledgeBase)
+    assert isinstance(searched_by(settings, {}, **via), BedrockKnowledgeBase)
     assert "'KB00000001' is searched through Retrieve: no index in KB_POOL" in caplog.text
-    directly = searched_by(settings, member, **minutes)
+    directly = searched_by(settings, member, **via)
     assert isinstance(directly, S3VectorsKnowledgeBase)
     assert isinstance(found_in(vars(directly)["_fallback"]), BedrockKnowledgeBase)
 
@@ -328,7 +326,7 @@ def test_who_only_looks_at_the_stores_lists_what_lies_there_without_a_pool() -> 
 def test_who_searches_for_somebody_takes_turns_and_who_does_for_nobody_takes_none(
     member: dict[str, str],
 ) -> None:
-    variables = {"RETRIEVE_VIA": "s3vectors", "PREWARM_MINUTES": "15"}
+    variables = {"RETRIEVE_VIA": "s3vectors"}
     of_managed = {"KB_DOCS_OWNER": "123456789012"}
 
     def found(settings: type[Settings], **more: str) -> object:
@@ -338,10 +336,9 @@ def test_who_searches_for_somebody_takes_turns_and_who_does_for_nobody_takes_non
         outer = found(settings, **variables)
         assert isinstance(outer, Coalesced)
         assert isinstance(outer.knowledge_base, Paced)
-    for reads in (PollerSettings, PrewarmSettings):
-        alone = found(reads, **variables, **of_managed)
-        assert not isinstance(alone, Paced)
-        assert not isinstance(getattr(alone, "knowledge_base", None), Paced)
+    alone = found(PollerSettings, **variables, **of_managed)
+    assert not isinstance(alone, Paced)
+    assert not isinstance(getattr(alone, "knowledge_base", None), Paced)
 
 
 def test_knowledge_bases_of_one_rate_take_turns_together() -> None:

@@ -31,9 +31,8 @@ NOVA = "amazon.nova-lite-v1:0"
 REDIS = "rediss://cache.example.com:6379"
 CONTEXTS: Mapping[str, Mapping[str, object]] = {
     "as in cdk.json": {},
-    "warmed": {"prewarm_minutes": 15},
-    "by Retrieve": {"prewarm_minutes": 15, "retrieve_via": "bedrock"},
-    "managed": {"prewarm_minutes": 15, "knowledge_base_type": "managed"},
+    "by Retrieve": {"retrieve_via": "bedrock"},
+    "managed": {"knowledge_base_type": "managed"},
     # A cache in a VPC, and knowledge bases of others: each adds rights of its own.
     "cached and sharing": {
         "redis_url": REDIS,
@@ -90,7 +89,7 @@ CHANGES: Mapping[str, Mapping[str, object]] = {
     "console off": {"console": "off"},
     "pool of 3": {"knowledge_base_pool_size": 3},
     "pool of 12": {"knowledge_base_pool_size": 12},
-    "largest pool": {"knowledge_base_pool_size": 49, "project": "p" * 20, "prewarm_minutes": 5},
+    "largest pool": {"knowledge_base_pool_size": 49, "project": "p" * 20},
 }
 
 

@@ -51,8 +51,6 @@ GROUPS = ",".join(f"sg-0000000{number}" for number in range(6))
         ("search_language", "english"),
         ("chunk_tokens", "300"),  # without chunking
         ("parsing_model", "amazon.nova-lite-v1:0"),  # for nothing
-        ("prewarm_minutes", 4),
-        ("prewarm_minutes", "61"),
         ("console", True),
         ("console_domain", "https://console.example.com"),
         ("console_domain", "console.example.com"),  # without a certificate

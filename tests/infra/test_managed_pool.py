@@ -99,9 +99,8 @@ def test_functions_have_the_rights_that_they_have_over_a_vector_pool_but_those(
 ) -> None:
     before, now = rights(assembly), rights(managed)
 
-    prewarm = {each for each in now if each[0].startswith("prewarm")}
     assert before - now == GONE
-    assert now - before == NEW | prewarm  # which the other pool was deployed without
+    assert now - before == NEW
 
 
 def rights(assembly: Assembly) -> set[tuple[str, str]]:
@@ -120,7 +119,7 @@ def _named(action: str, statement: dict[str, Any]) -> str:
     return f"{action} titan" if "titan" in json.dumps(statement["Resource"]) else action
 
 
-@pytest.mark.parametrize("function", ["retrieve", "catalog-tools", "prewarm"])
+@pytest.mark.parametrize("function", ["retrieve", "catalog-tools"])
 def test_whoever_searches_asks_retrieve_and_believes_no_calibration(
     managed: Assembly, function: str
 ) -> None:

@@ -68,22 +68,26 @@ def test_after_a_creation_that_failed_nothing_is_left_and_the_next_deploy_works(
 
 
 @pytest.mark.parametrize(
-    ("kind", "type_"),
-    [("gateway", "AWS::Scheduler::Schedule"), ("operations", "AWS::CloudWatch::Dashboard")],
+    ("other", "refused"),
+    [
+        # One that is made, and one that is changed.
+        ("pool of 3", ("knowledge-base", "AWS::Bedrock::KnowledgeBase", "KnowledgeBase3")),
+        ("console off", ("operations", "AWS::CloudWatch::Dashboard")),
+    ],
 )
 def test_an_update_that_failed_leaves_what_there_was_and_the_next_one_works(
-    cloud: Cloud, assembly: Assembly, kind: str, type_: str
+    cloud: Cloud, assembly: Assembly, other: str, refused: tuple[str, ...]
 ) -> None:
-    warmed = deployment("warmed")
+    changed, stack = deployment(other), f"stackroom-{refused[0]}"
     cloud.deploy(assembly)
-    before = cloud.standing(f"stackroom-{kind}")
+    before = cloud.standing(stack)
 
-    with pytest.raises(Failed, match=f"stackroom-{kind} UPDATE_ROLLBACK_COMPLETE"):
-        cloud.deploy(warmed, failing=warmed.one(kind, type_).logical_id)
-    assert cloud.standing(f"stackroom-{kind}") == before
-    cloud.deploy(warmed)
+    with pytest.raises(Failed, match=f"{stack} UPDATE_ROLLBACK_COMPLETE"):
+        cloud.deploy(changed, failing=changed.one(*refused).logical_id)
+    assert cloud.standing(stack) == before
+    cloud.deploy(changed)
 
-    assert cloud.standing(f"stackroom-{kind}") != before
+    assert cloud.standing(stack) != before
 
 
 def test_another_project_region_or_account_has_room_beside_a_deployment(
@@ -99,7 +103,7 @@ def test_another_project_region_or_account_has_room_beside_a_deployment(
         cloud.deploy_stack("again", assembly.template("operations"))
 
 
-@pytest.mark.parametrize("other", ["warmed", "by Retrieve", "cached and sharing"])
+@pytest.mark.parametrize("other", ["by Retrieve", "cached and sharing"])
 def test_settings_change_over_a_deployment_and_back(
     cloud: Cloud, assembly: Assembly, other: str
 ) -> None:

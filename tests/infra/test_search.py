@@ -1,5 +1,4 @@
-"""What searching costs in rights and variables, where questions' vectors are kept, and the schedule
-that keeps knowledge bases warm: nothing of either unless it is asked for."""
+"""What searching costs in rights and variables, and where questions' vectors are kept."""
 
 import json
 from pathlib import Path
@@ -18,7 +17,7 @@ from tests.infra.assembly import Assembly
 from tests.infra.synthesis import CONTEXTS, REDIS, deployment
 from tests.infra.test_app import RIGHT
 
-SEARCHING = ("retrieve", "catalog-tools", "prewarm", "console", "agent-runner")
+SEARCHING = ("retrieve", "catalog-tools", "console", "agent-runner")
 MODEL = "foundation-model/amazon.titan-embed-text-v2:0"
 RETRIEVE = ("bedrock:Retrieve", "knowledge-base/KnowledgeBase1")
 DIRECTLY = {
@@ -35,42 +34,37 @@ def by_retrieve() -> Assembly:
 
 
 @pytest.fixture
-def directly() -> Assembly:
-    return deployment("warmed")
-
-
-@pytest.fixture
 def cached() -> Assembly:
     """Everything, with a cache in a VPC."""
     return deployment("cached and sharing")
 
 
 def test_who_searches_an_index_may_ask_it_and_the_model_and_retrieve_where_that_fails(
-    by_retrieve: Assembly, directly: Assembly
+    by_retrieve: Assembly, assembly: Assembly
 ) -> None:
     for function in SEARCHING:
-        before, after = by_retrieve.granted(function), directly.granted(function)
+        before, after = by_retrieve.granted(function), assembly.granted(function)
 
         assert RETRIEVE in before
         assert (after - before, before - after) == (DIRECTLY, set())
 
 
 def test_nobody_else_gets_a_right_by_it_and_who_searches_reads_how(
-    by_retrieve: Assembly, directly: Assembly
+    by_retrieve: Assembly, assembly: Assembly
 ) -> None:
-    for stack in directly.stacks - {"gateway", "console"}:
-        assert directly.template(stack) == by_retrieve.template(stack)
+    for stack in assembly.stacks - {"gateway", "console"}:
+        assert assembly.template(stack) == by_retrieve.template(stack)
     changed = {
         each.properties["Roles"][0]
         for stack in ("gateway", "console")
-        for each in directly.all(stack, "AWS::IAM::Policy")
+        for each in assembly.all(stack, "AWS::IAM::Policy")
         if each.raw not in [other.raw for other in by_retrieve.all(stack, "AWS::IAM::Policy")]
     }
 
     assert changed == {f"stackroom-{function}-{{region}}" for function in SEARCHING}
-    for function in SEARCHING[:3]:
-        for assembly, via in ((by_retrieve, "bedrock"), (directly, "s3vectors")):
-            read = SearchSettings.from_env(assembly.variables(function))
+    for function in SEARCHING[:2]:
+        for each, via in ((by_retrieve, "bedrock"), (assembly, "s3vectors")):
+            read = SearchSettings.from_env(each.variables(function))
 
             assert (read.retrieve_via, read.embedding_dimensions) == (via, 1024)
             assert MODEL.endswith(f"/{read.embedding_model}")
@@ -158,27 +152,6 @@ def test_redis_is_in_the_zip_where_it_is_used() -> None:
 
     assert shipped() == []
     assert len(shipped(redis_url=REDIS)) == 1
-
-
-def test_it_runs_as_often_as_was_said(directly: Assembly) -> None:
-    schedule = directly.one("gateway", "AWS::Scheduler::Schedule").properties
-
-    assert schedule["ScheduleExpression"] == "rate(15 minutes)"
-    assert schedule["Target"]["Arn"].endswith(":function:stackroom-prewarm")
-    assert directly.variables("prewarm")["PREWARM_MINUTES"] == "15"
-    assert directly.function("prewarm")["Timeout"] < 5 * 60
-
-
-def test_the_schedule_of_this_account_may_invoke_it_and_nothing_else(directly: Assembly) -> None:
-    role = directly.one("gateway", "AWS::IAM::Role", "PrewarmScheduleRole").properties
-
-    [policy] = role["Policies"]
-    [statement] = policy["PolicyDocument"]["Statement"]
-    [trust] = role["AssumeRolePolicyDocument"]["Statement"]
-    assert statement["Action"] == "lambda:InvokeFunction"
-    assert statement["Resource"].endswith(":function:stackroom-prewarm")
-    assert trust["Principal"] == {"Service": "scheduler.amazonaws.com"}
-    assert trust["Condition"] == {"StringEquals": {"aws:SourceAccount": "{account}"}}
 
 
 LAWS = {"name": "Laws", "description": "All laws in force", "knowledge_base_id": "ABCDE12345"}

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from stackroom.aws.leases import DynamoLeases
     from stackroom.aws.object_events import SqsInspectionRequests
     from stackroom.aws.place_maps import S3PlaceMaps
-    from stackroom.aws.questions import CloudWatchQuestions
     from stackroom.aws.receipts import DynamoReceipts
     from stackroom.aws.search_index import S3VectorsIndexes
     from stackroom.aws.selections import DynamoSelections
@@ -230,12 +229,6 @@ class Deployment:
         return CloudWatchBoards(
             client=self.client("cloudwatch"), name=self.settings.need("dashboard_name")
         )
-
-    @cached_property
-    def questions(self) -> CloudWatchQuestions:
-        from stackroom.aws.questions import CloudWatchQuestions
-
-        return CloudWatchQuestions(self.client("cloudwatch"))
 
     def turn_taking(self, operation: str, *, per_second: float) -> TurnTaking:
         """Of a rate that AWS gives; one for all knowledge bases that it is for."""

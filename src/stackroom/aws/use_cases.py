@@ -8,7 +8,6 @@ aws/run_use_cases.py if a run's tasks call it.
 
 from __future__ import annotations
 
-from datetime import timedelta
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from stackroom.retrieval.answers import Answering
     from stackroom.retrieval.embeddings import CacheTally
     from stackroom.retrieval.index_setup import IndexSetup
-    from stackroom.retrieval.prewarming import Prewarming
     from stackroom.retrieval.questions import Questions
     from stackroom.retrieval.search import Retrieval
     from stackroom.uploads.reconcile import Uploads
@@ -132,17 +130,6 @@ class UseCases(RunUseCases):
         from stackroom.retrieval.questions import Questions
 
         return Questions(retrieval=self.retrieval, answering=self.answering)
-
-    @cached_property
-    def prewarming(self) -> Prewarming:
-        from stackroom.retrieval.prewarming import Prewarming
-
-        ids = [member.knowledge_base_id for member in self.deployment.pool]
-        return Prewarming(
-            pool={each: self.deployment.knowledge_base(each) for each in ids},
-            questions=self.deployment.questions,
-            idle=timedelta(minutes=self.deployment.settings.need("prewarm_minutes")),
-        )
 
     @cached_property
     def index_setup(self) -> IndexSetup:

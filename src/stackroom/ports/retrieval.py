@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
@@ -95,18 +94,6 @@ class Reranker(Protocol):
         How relevant each of the texts is, from 0 to 1.
 
         Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable.
-        """
-        ...
-
-
-class Questions(Protocol):
-    """What is known of the questions that agents ask, whichever knowledge base they were for."""
-
-    def any_between(self, start: datetime, end: datetime) -> bool | None:
-        """
-        Whether a tool answered one in that time; None if that can't be told.
-
-        One of the last minute or two may not be known yet.
         """
         ...
 

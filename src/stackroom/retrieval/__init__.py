@@ -23,7 +23,6 @@ one catalog that cites them.
 - cited: what an answer is, and how citations and guardrails show in it
 - quoting: a model's words, so that they can't be taken for the tool's
 - index_setup: an index, made for search by words when it is deployed
-- prewarming: asks, for the asking's sake, what nobody asks
 - tool: arguments in, the tool's response out
 
 Imports identity, search_filter_argument, tenancy, ports and the gateway's way of describing a tool.

@@ -21,9 +21,7 @@ traces and to read its queue. Calls count for what they need: a look at an objec
 needs `s3:ListBucket` too, or S3 answers 403; a transaction needs the rights of its items; a link
 the right of whoever signed it.
 
-Two functions are deployed where they are asked for alone, and are not here: `prewarm` (with
-`prewarm_minutes`) may `bedrock:InvokeModel`, `bedrock:Retrieve`, `cloudwatch:GetMetricData`,
-`s3vectors:GetIndex`, `s3vectors:GetVectors` and `s3vectors:QueryVectors`; `opensearch-retrieve`
+One function is deployed where it is asked for alone, and is not here: `opensearch-retrieve`
 ([a stack of its own](opensearch.md)) may `aoss:APIAccessAll` and `bedrock:InvokeModel`.
 """
 # Where the page goes on with agents.

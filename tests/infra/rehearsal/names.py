@@ -39,7 +39,6 @@ ONE_OF_ITS_NAME: Mapping[str, tuple[str, ...]] = {
     "AWS::S3Vectors::VectorBucket": ("account region", "VectorBucketName"),
     "AWS::SNS::Topic": ("account region", "TopicName"),
     "AWS::SQS::Queue": ("account region", "QueueName"),
-    "AWS::Scheduler::Schedule": ("account region", "Name"),
     "AWS::StepFunctions::StateMachine": ("account region", "StateMachineName"),
 }
 
