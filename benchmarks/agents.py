@@ -42,7 +42,7 @@ from stackroom.aws.linked_settings import linked_settings
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.filters import Filter
 from stackroom.ports.retrieval import Passage, Retrieved
-from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
+from stackroom.retrieval.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom_agents.observability import Watched
 from stackroom_agents.registry import Registry
 from stackroom_agents.retrieval_tool import retrieval_tool

@@ -30,7 +30,7 @@ from benchmarks.serving import NotMeasured, measure, percentile, print_machine, 
 from stackroom.aws.embedding_cache import LONGEST, RedisEmbeddingCache
 from stackroom.aws.embeddings import BedrockEmbeddings
 from stackroom.ports.embeddings import Embeddings, Vector
-from stackroom.retrieval.embeddings import CachedEmbeddings, asked_by
+from stackroom.retrieval.cached_embeddings import CachedEmbeddings, asked_by
 from tests.simulator.world import client
 from tests.valkey import valkey_server
 

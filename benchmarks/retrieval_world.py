@@ -21,11 +21,10 @@ from stackroom.keys import document_id_of
 from stackroom.model import Catalog
 from stackroom.ports.rate_ledger import Turns
 from stackroom.ports.retrieval import KnowledgeBase
-from stackroom.retrieval.arguments import RetrieveArguments
-from stackroom.retrieval.coalescing import Coalesced
-from stackroom.retrieval.fair_shares import Rate
-from stackroom.retrieval.rate_limiter import Clocks, Paced, TurnTaking
+from stackroom.retrieval.rate_limiter import Clocks, Paced, Rate, TurnTaking
 from stackroom.retrieval.search import Retrieval
+from stackroom.retrieval.search_arguments import RetrieveArguments
+from stackroom.retrieval.wrappers import Coalesced
 from tests.fakes.knowledge_base import AllStaying
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps

@@ -15,8 +15,8 @@ from typing import Any
 from stackroom.catalog_tools.front_end import tools_config
 from stackroom.catalog_tools.tools import TOOLS
 from stackroom.gateway.tool import Tool, strict_tool
-from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
-from stackroom.retrieval.everyone import RETRIEVE_FOR_EVERYONE
+from stackroom.retrieval.search_arguments import KNOWLEDGE_BASE_RETRIEVE
+from stackroom.retrieval.search_tool import RETRIEVE_FOR_EVERYONE
 
 TARGETS: Mapping[str, tuple[Tool[Any], ...]] = {
     "catalogs": TOOLS,

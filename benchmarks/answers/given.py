@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stackroom.ports.retrieval import Passage, Retrieved, Search
-from stackroom.retrieval.asking import Reply
+from stackroom.retrieval.fan_out import Reply
 from stackroom.retrieval.results import Result
 
 CANDIDATES = 100  # what the product asks a knowledge base for

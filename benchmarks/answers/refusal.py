@@ -13,7 +13,7 @@ from benchmarks.answers.given import CANDIDATES, Given, reply_of
 from benchmarks.answers.questions import Question
 from stackroom.ports.retrieval import Retrieved, Search
 from stackroom.retrieval.calibrations import Calibration
-from stackroom.retrieval.weighing import Weighed, weighed
+from stackroom.retrieval.ranking import Weighed, weighed
 
 STEPS = [round(0.02 * step, 2) for step in range(51)]
 MOST_LOST = 0.03  # the aim

@@ -28,9 +28,9 @@ from stackroom.filters import Filter
 from stackroom.identity import Caller
 from stackroom.model import PoolMember
 from stackroom.ports.retrieval import KnowledgeBase, PlaceMaps, Retrieved, Search
-from stackroom.retrieval.arguments import RetrieveArguments
 from stackroom.retrieval.calibrations import Calibration
-from stackroom.retrieval.weighing import weighed
+from stackroom.retrieval.ranking import weighed
+from stackroom.retrieval.search_arguments import RetrieveArguments
 from stackroom.tenancy import Tenant
 from stackroom_local.state import REGION, Instance
 

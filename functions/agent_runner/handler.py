@@ -26,7 +26,7 @@ from stackroom.aws.shared_knowledge_bases import SharedSettings
 from stackroom.aws.use_cases import UseCases
 from stackroom.errors import MalformedEvent
 from stackroom.gateway.access import Access
-from stackroom.retrieval.embeddings import CacheTally
+from stackroom.retrieval.cached_embeddings import CacheTally
 from stackroom_agents import observability
 from stackroom_agents.batch.composition import bedrock_model
 from stackroom_agents.conversations import StrandsConversations

@@ -17,7 +17,7 @@ from stackroom.aws.settings import (
 from stackroom.aws.use_cases import UseCases
 from stackroom.catalog_tools.calls import Calls, Response
 from stackroom.identity import tool_call
-from stackroom.retrieval.embeddings import CacheTally
+from stackroom.retrieval.cached_embeddings import CacheTally
 
 logger = logger_for("catalog_tools")
 metrics = metrics_for("catalog_tools")

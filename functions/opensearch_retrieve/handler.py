@@ -27,9 +27,14 @@ from stackroom.gateway.access import SUCCESS, access_of
 from stackroom.gateway.plain_text import encodable
 from stackroom.gateway.tool import require_name
 from stackroom.identity import called_tool
-from stackroom.retrieval.everyone import RETRIEVE_FOR_EVERYONE, retrieve_for_everyone
-from stackroom.retrieval.linked import LinkedRetrieval
-from stackroom.retrieval.tool import Response, documents_of, failure
+from stackroom.retrieval.linked_retrieval import LinkedRetrieval
+from stackroom.retrieval.search_tool import (
+    RETRIEVE_FOR_EVERYONE,
+    Response,
+    documents_of,
+    failure,
+    retrieve_for_everyone,
+)
 
 logger = logger_for("opensearch_retrieve")
 metrics = metrics_for("opensearch_retrieve")

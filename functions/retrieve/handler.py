@@ -20,15 +20,10 @@ from stackroom.gateway.access import SUCCESS, access_of
 from stackroom.gateway.plain_text import encodable
 from stackroom.gateway.tool import require_tool
 from stackroom.identity import ToolCall, tool_call
-from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
-from stackroom.retrieval.embeddings import CacheTally
+from stackroom.retrieval.cached_embeddings import CacheTally
 from stackroom.retrieval.search import Retrieval
-from stackroom.retrieval.tool import (
-    Response,
-    documents_of,
-    failure,
-    knowledge_base_retrieve,
-)
+from stackroom.retrieval.search_arguments import KNOWLEDGE_BASE_RETRIEVE
+from stackroom.retrieval.search_tool import Response, documents_of, failure, knowledge_base_retrieve
 
 logger = logger_for("retrieve")
 metrics = metrics_for("retrieve")

@@ -22,9 +22,9 @@ from aws_lambda_powertools.metrics import MetricUnit, single_metric
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import RetrievalError, StackroomError
 from stackroom.identity import Caller
-from stackroom.retrieval.arguments import SearchArguments
 from stackroom.retrieval.results import Answer, Figures
-from stackroom.retrieval.tool import Searching
+from stackroom.retrieval.search_arguments import SearchArguments
+from stackroom.retrieval.search_tool import Searching
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ A notebook, or a Lambda function without Strands, searches them without a tool, 
     from stackroom.aws.linked import linked_retrieval
     from stackroom.aws.linked_settings import linked_settings
     from stackroom.aws.session import client
-    from stackroom.retrieval.tool import retrieve_from_knowledge_base
+    from stackroom.retrieval.search_tool import retrieve_from_knowledge_base
 
     entries = linked_settings(os.environ["KNOWLEDGE_BASES_CONFIG"])
     answer = retrieve_from_knowledge_base(
@@ -33,7 +33,7 @@ from typing import Any
 from stackroom.aws.linked import linked_retrieval
 from stackroom.aws.linked_entries import LinkedSettings
 from stackroom.aws.linked_settings import AnyLinkedSettings
-from stackroom.retrieval.tool import Searching
+from stackroom.retrieval.search_tool import Searching
 from stackroom_agents import prompt
 from stackroom_agents.configuration import client_of
 from stackroom_agents.observability import Watched

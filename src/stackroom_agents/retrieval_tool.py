@@ -21,8 +21,8 @@ from stackroom.errors import MissingIdentity, RetrievalFailed
 from stackroom.gateway.access import SUCCESS, access_of
 from stackroom.gateway.plain_text import encodable
 from stackroom.identity import Caller, ToolCall
-from stackroom.retrieval import tool as core
-from stackroom.retrieval.arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
+from stackroom.retrieval import search_tool as core
+from stackroom.retrieval.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
 from stackroom_agents.access import report
 from stackroom_agents.identity import caller_or_nobody
 from stackroom_agents.observability import tell_breakage

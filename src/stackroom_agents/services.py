@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from stackroom.catalog_tools.definition import Services
-from stackroom.retrieval.tool import Searching
+from stackroom.retrieval.search_tool import Searching
 
 
 class SearchServices(Protocol):

@@ -18,7 +18,7 @@ from stackroom_constructs.refusals import (
     check_range,
 )
 
-# What an agent takes [src/stackroom/retrieval/budget.py].
+# What an agent takes [src/stackroom/retrieval/search_arguments.py].
 MOST_TOKENS = 100_000
 PRIORITIES = ("similarity", "recency", "balanced")
 

@@ -13,7 +13,7 @@ from stackroom.aws.linked import linked_retrieval
 from stackroom.aws.linked_settings import linked_settings
 from stackroom.aws.session import client
 from stackroom.identity import Caller
-from stackroom.retrieval.tool import retrieve_from_knowledge_base
+from stackroom.retrieval.search_tool import retrieve_from_knowledge_base
 from stackroom_local.endpoints import endpoint_variables
 from tests.simulator.world import guardrail_request
 from tests.workflow.functions import forget_clients

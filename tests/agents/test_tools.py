@@ -14,7 +14,7 @@ import stackroom_agents
 from examples.agent.scripted import Call, Script, ScriptedModel
 from stackroom.aws import session
 from stackroom.catalog_tools.tools import TOOLS
-from stackroom.retrieval.arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
+from stackroom.retrieval.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
 from stackroom_agents import configuration
 from stackroom_agents.catalog_tools import catalog_tools
 from tests.agents.conftest import Surfaces

@@ -12,7 +12,7 @@ from stackroom.aws.citation_marks import unmarked
 from stackroom.aws.converse import MAX_TOKENS, ConverseWriter
 from stackroom.aws.guardrail import Guardrail
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
-from stackroom.ports.answers import Mark, Written
+from stackroom.retrieval.cited_answers import Mark, Written
 
 SERVICE = "bedrock-runtime"  # of the fixture `client`
 

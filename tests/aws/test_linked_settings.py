@@ -14,7 +14,7 @@ from stackroom.aws.retrieve_models import Attribute, ImplicitFilter, Reranking
 from stackroom.aws.retrieve_options import RetrieveOptions
 from stackroom.errors import KnowledgeBaseNotFound
 from stackroom.identity import Caller
-from stackroom.retrieval.arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
+from stackroom.retrieval.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
 
 ENTRY = {"knowledgeBaseId": "KB12345678", "name": "Laws", "description": "The laws of leave."}
 EQUALS = {"equals": {"key": "year", "value": 2026}}

@@ -34,9 +34,8 @@ from stackroom.aws.use_cases import UseCases
 from stackroom.aws.vector_index import S3VectorsKnowledgeBase
 from stackroom.capacity import CAPACITIES
 from stackroom.model import PoolMember
-from stackroom.retrieval.coalescing import Coalesced
 from stackroom.retrieval.rate_limiter import Paced, TurnTaking
-from stackroom.retrieval.reranking import Reranked
+from stackroom.retrieval.wrappers import Coalesced, Reranked
 from stackroom_local.product import StoreSettings
 from tests.aws.stores import ENVIRONMENT
 from tests.fakes.knowledge_base import FakeKnowledgeBase

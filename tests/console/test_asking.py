@@ -13,11 +13,14 @@ from starlette.testclient import TestClient
 
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model import Catalog
-from stackroom.ports.answers import Written
-from stackroom.retrieval.answers import Answering
 from stackroom.retrieval.citations import Source
-from stackroom.retrieval.cited import CatalogAnswer, CitedSource
-from stackroom.retrieval.questions import Found
+from stackroom.retrieval.cited_answers import (
+    Answering,
+    AskedAndAnswered,
+    CatalogAnswer,
+    CitedSource,
+    Written,
+)
 from stackroom.retrieval.results import Answer
 from stackroom_console.app import console_app
 from stackroom_console.console import Console
@@ -105,8 +108,7 @@ def test_a_model_that_does_not_answer_costs_nobody_the_passages(
 ) -> None:
     services = console.services
     unable = Mock(write=Mock(side_effect=KnowledgeBaseThrottled("Converse")))
-    answering = Answering(retrieval=services.retrieval, writer=unable)
-    services.questions = replace(services.questions, answering=answering)
+    services.answering = Answering(retrieval=services.retrieval, writer=unable)
 
     text = read(ask(alice))
 
@@ -119,7 +121,7 @@ def test_a_busy_knowledge_base_says_when_to_ask_again(
     alice: Browser, console: Console, catalog: str, seconds: int | None, told: str
 ) -> None:
     busy = Mock(side_effect=KnowledgeBaseThrottled("Retrieve", retry_after=seconds))
-    console.services.questions = Mock(ask=busy)
+    console.services.answering = Mock(search_and_ask=busy)
 
     answer = alice.post("/ask", query=QUESTION)
 
@@ -179,8 +181,8 @@ def test_a_passage_of_a_pdf_is_opened_at_its_page(
         failures={"KB1": "secret of the store"},
     )
 
-    mine = shown(QUESTION, Found(passages=nothing, answer=answer), {"cat-1": CATALOG})
-    anothers = shown(QUESTION, Found(passages=nothing, answer=answer), {})
+    mine = shown(QUESTION, AskedAndAnswered(passages=nothing, answer=answer), {"cat-1": CATALOG})
+    anothers = shown(QUESTION, AskedAndAnswered(passages=nothing, answer=answer), {})
 
     [stands] = mine.cited[0].stands
     assert (stands.place, stands.href) == (
@@ -235,8 +237,7 @@ def test_a_model_that_hangs_costs_nobody_the_passages(
     services = console.services
 
     with hanging() as model:
-        answering = Answering(retrieval=services.retrieval, writer=model)
-        services.questions = replace(services.questions, answering=answering)
+        services.answering = Answering(retrieval=services.retrieval, writer=model)
         answer = hasty(console, alice, seconds=FOR_A_PAGE + 3).post("/ask", query=QUESTION)
 
     assert answer.status_code == 200

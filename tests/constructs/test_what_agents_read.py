@@ -17,8 +17,8 @@ from stackroom.aws.linked_settings import (
     LinkedKnowledgeBasesInvalid,
     linked_settings,
 )
-from stackroom.retrieval import budget
-from stackroom.retrieval.budget import DEFAULT_BUDGET, Priority
+from stackroom.retrieval import search_arguments
+from stackroom.retrieval.search_arguments import DEFAULT_BUDGET, Priority
 from stackroom_constructs import (
     AgentDefinitionProps,
     BaseKnowledgeBase,
@@ -55,7 +55,7 @@ def test_a_budget_is_the_same_to_both() -> None:
     unsaid = {field.name: field.default for field in fields(AgentDefinitionProps)}
 
     assert tuple(Priority) == PRIORITIES
-    assert MOST_TOKENS == budget.MOST_TOKENS
+    assert MOST_TOKENS == search_arguments.MOST_TOKENS
     assert unsaid["retrieve_max_tokens"] == DEFAULT_BUDGET.max_tokens
     assert unsaid["retrieve_prioritize_by"] == DEFAULT_BUDGET.prioritize_by
 

@@ -14,7 +14,7 @@ from stackroom.errors import NoResults
 from stackroom.keys import document_id_of
 from stackroom.model import Catalog
 from stackroom.ports.retrieval import KnowledgeBase, Search
-from stackroom.retrieval.answers import Answering
+from stackroom.retrieval.cited_answers import Answering
 from stackroom.retrieval.search import Retrieval
 from tests.contract.stores.bedrock import Stocked, simulated
 from tests.contract.stores.shelves import DOCS

@@ -10,7 +10,7 @@ import pytest
 from functions.opensearch_retrieve import handler as function
 from stackroom.filters import AllOf, Has
 from stackroom.ports.retrieval import Passage
-from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
+from stackroom.retrieval.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.functions.printed import Printed
 from tests.functions.tools import GatewayContext

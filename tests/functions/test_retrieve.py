@@ -16,8 +16,8 @@ from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.place_maps import S3PlaceMaps
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.place_map import PlaceMap
-from stackroom.retrieval.budget import Budget, Priority
 from stackroom.retrieval.search import Retrieval
+from stackroom.retrieval.search_arguments import Budget, Priority
 from tests.aws.stores import (
     BUCKET,
     CATALOG_TABLE,

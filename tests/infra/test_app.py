@@ -9,8 +9,8 @@ from infra.contexts import app_of
 from infra.deployment import Deployment
 from infra.fitting import MOST_TOKENS, PRIORITIES, Fitting
 from stackroom.aws.settings import FittingSettings
-from stackroom.retrieval import budget
-from stackroom.retrieval.budget import Priority
+from stackroom.retrieval import search_arguments
+from stackroom.retrieval.search_arguments import Priority
 from tests.infra.synthesis import ROOT
 
 RIGHT: dict[str, object] = {
@@ -124,5 +124,5 @@ def test_priorities_and_budgets_are_those_of_the_functions() -> None:
     variables = Fitting.from_context(cdk.App(context=RIGHT)).environment
 
     assert tuple(Priority) == PRIORITIES
-    assert MOST_TOKENS == budget.MOST_TOKENS
+    assert MOST_TOKENS == search_arguments.MOST_TOKENS
     assert FittingSettings.from_env(variables) == FittingSettings.from_env({})

@@ -16,7 +16,7 @@ from functions.upload_handler.handler import UploadSettings
 from infra.bundling import ROOT
 from stackroom.aws.guardrail import Guardrail
 from stackroom.aws.settings import Settings
-from stackroom.retrieval.budget import Budget, Priority
+from stackroom.retrieval.search_arguments import Budget, Priority
 from tests.infra.assembly import Assembly
 
 MACHINE = "arn:aws:states:{region}:{account}:stateMachine:stackroom-ingest-catalog"

@@ -15,11 +15,9 @@ from stackroom.errors import (
     ValidationError,
 )
 from stackroom.ports.retrieval import Passage
-from stackroom.retrieval.answers import Answering
-from stackroom.retrieval.budget import Budget
-from stackroom.retrieval.cited import CatalogAnswer, check
-from stackroom.retrieval.quoting import cleaned, quoted
+from stackroom.retrieval.cited_answers import Answering, CatalogAnswer, check, cleaned, quoted
 from stackroom.retrieval.search import Retrieval
+from stackroom.retrieval.search_arguments import Budget
 from stackroom.tenancy import Tenant
 from tests.fakes.answers import FakeWriter
 from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import pytest
 
 from stackroom.ports.retrieval import Passage, Search
-from stackroom.retrieval.arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
-from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
+from stackroom.retrieval.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom.retrieval.results import Answer
-from stackroom.retrieval.tool import success
+from stackroom.retrieval.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
+from stackroom.retrieval.search_tool import success
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 
 TITAN = "titan, 1024 dimensions"

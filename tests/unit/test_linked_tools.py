@@ -13,10 +13,10 @@ from stackroom.gateway.access import Access
 from stackroom.identity import Caller
 from stackroom.model import CatalogStatus, DataSource
 from stackroom.ports.retrieval import Passage
-from stackroom.retrieval.budget import Budget
-from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
+from stackroom.retrieval.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom.retrieval.results import Answer
 from stackroom.retrieval.search import Retrieval
+from stackroom.retrieval.search_arguments import Budget
 from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps

@@ -9,8 +9,7 @@ from stackroom.inspection.extraction import Page, read_pages
 from stackroom.inspection.place_map import PlaceMap
 from stackroom.inspection.running_lines import normalise
 from stackroom.ports.retrieval import Passage, Places
-from stackroom.retrieval.citations import cited
-from stackroom.retrieval.place_cache import PlaceMapCache
+from stackroom.retrieval.citations import PlaceMapCache, cited
 from tests.fakes.clock import FakeSeconds
 from tests.fakes.place_maps import FakePlaceMaps
 

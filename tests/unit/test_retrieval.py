@@ -19,9 +19,9 @@ from stackroom.identity import Caller
 from stackroom.keys import document_id_of
 from stackroom.model import Catalog, DataSourceType
 from stackroom.ports.retrieval import KnowledgeBase, Place
-from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom.retrieval.results import Answer
 from stackroom.retrieval.search import Retrieval
+from stackroom.retrieval.search_arguments import KNOWLEDGE_BASE_RETRIEVE
 from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps

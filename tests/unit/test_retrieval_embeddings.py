@@ -16,16 +16,16 @@ from stackroom.filters import Filter, Has
 from stackroom.identity import Caller
 from stackroom.ports.embeddings import Kept, Vector
 from stackroom.ports.retrieval import Passage, Retrieved
-from stackroom.retrieval.arguments import RetrieveArguments
-from stackroom.retrieval.coalescing import Coalesced
-from stackroom.retrieval.embeddings import (
+from stackroom.retrieval.cached_embeddings import (
     CachedEmbeddings,
     CacheTally,
     MemoryEmbeddingCache,
     asked_by,
 )
-from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
-from stackroom.retrieval.tool import knowledge_base_retrieve, retrieve_from_knowledge_base
+from stackroom.retrieval.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
+from stackroom.retrieval.search_arguments import RetrieveArguments
+from stackroom.retrieval.search_tool import knowledge_base_retrieve, retrieve_from_knowledge_base
+from stackroom.retrieval.wrappers import Coalesced
 from tests.fakes.clock import FakeSeconds
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.unit.test_retrieval import a_retrieval

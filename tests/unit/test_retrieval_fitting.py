@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stackroom.ports.retrieval import Passage, Place
-from stackroom.retrieval.budget import Budget, Priority
 from stackroom.retrieval.citations import cited
-from stackroom.retrieval.excerpts import Excerpt, excerpts_of
-from stackroom.retrieval.fitting import Selection, fit
-from stackroom.retrieval.passages import estimated_tokens
+from stackroom.retrieval.excerpts import Excerpt, estimated_tokens, excerpts_of
+from stackroom.retrieval.results import Selection, fit
+from stackroom.retrieval.search_arguments import Budget, Priority
 from tests.fakes.place_maps import FakePlaceMaps
 
 SENTENCES = [f"Sentence number {n} of the manual says something of its own. " for n in range(9)]

@@ -14,12 +14,11 @@ from stackroom.errors import MissingIdentity, RetrievalFailed
 from stackroom.filters import AnyOf, Has, Lists
 from stackroom.identity import Caller
 from stackroom.ports.retrieval import Passage, Retrieved
-from stackroom.retrieval.arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
-from stackroom.retrieval.asking import Replies, ask_all
 from stackroom.retrieval.circuit_breaker import LateQueries
-from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
+from stackroom.retrieval.fan_out import Query, Replies, Scope, ask_all
+from stackroom.retrieval.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom.retrieval.results import Answer
-from stackroom.retrieval.scope import Query, Scope
+from stackroom.retrieval.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
 from stackroom.tenancy import Everyone
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 

@@ -18,9 +18,18 @@ from stackroom.errors import (
 from stackroom.filters import Has
 from stackroom.ports.rate_ledger import Share, Turns
 from stackroom.ports.retrieval import Retrieved
-from stackroom.retrieval.embeddings import asked_by
-from stackroom.retrieval.fair_shares import Rate, digest_of, is_calm, throttled, turn_of
-from stackroom.retrieval.rate_limiter import PATIENCE, Clocks, Paced, TurnTaking
+from stackroom.retrieval.cached_embeddings import asked_by
+from stackroom.retrieval.rate_limiter import (
+    PATIENCE,
+    Clocks,
+    Paced,
+    Rate,
+    TurnTaking,
+    digest_of,
+    is_calm,
+    throttled,
+    turn_of,
+)
 from tests.fakes.turns import FakeTurnBook
 
 RATE = Rate(per_second=20)

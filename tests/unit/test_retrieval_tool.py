@@ -9,9 +9,9 @@ from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.identity import Caller
 from stackroom.ports.retrieval import Search
 from stackroom.retrieval.calibrations import Calibration
-from stackroom.retrieval.reranking import Reranked
 from stackroom.retrieval.search import Retrieval
-from stackroom.retrieval.tool import Response, knowledge_base_retrieve
+from stackroom.retrieval.search_tool import Response, knowledge_base_retrieve
+from stackroom.retrieval.wrappers import Reranked
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.unit.test_retrieval import a_retrieval
 

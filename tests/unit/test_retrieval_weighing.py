@@ -6,13 +6,11 @@ from typing import Any
 import pytest
 
 from stackroom.ports.retrieval import Passage, Search
-from stackroom.retrieval.asking import Reply
 from stackroom.retrieval.calibrations import CALIBRATIONS, Calibration
-from stackroom.retrieval.fusion import fused
-from stackroom.retrieval.marking import marked_pieces
-from stackroom.retrieval.passages import distinct
-from stackroom.retrieval.weighing import Weighed, weighed
-from stackroom.retrieval.words import matched, words_of
+from stackroom.retrieval.excerpts import distinct
+from stackroom.retrieval.fan_out import Reply
+from stackroom.retrieval.question_words import marked_pieces, matched, words_of
+from stackroom.retrieval.ranking import Weighed, fused, weighed
 
 PUMPS = (
     "The pump is greased every 200 hours.",

@@ -9,9 +9,7 @@ from stackroom.clock import Deadline
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, Unavailable
 from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
 from stackroom.ports.retrieval import Retrieved
-from stackroom.retrieval.guarded import Guarded
-from stackroom.retrieval.narrowed import Narrowed
-from stackroom.retrieval.reranking import Reranked
+from stackroom.retrieval.wrappers import Guarded, Narrowed, Reranked
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 
 BERLIN, YEAR, STAFF = Has("city", "Berlin"), Has("year", 2026), Lists("team", "staff")

@@ -13,10 +13,10 @@ from stackroom.errors import KnowledgeBaseNotFound, StackroomError, ValidationEr
 from stackroom.gateway.access import SUCCESS, AccessLog, access_of, document_of
 from stackroom.gateway.plain_text import encodable
 from stackroom.identity import Caller, ToolCall
-from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE, RetrieveArguments
-from stackroom.retrieval.linked import LinkedRetrieval
+from stackroom.retrieval.linked_retrieval import LinkedRetrieval
 from stackroom.retrieval.results import Answer, Result
 from stackroom.retrieval.search import Retrieval
+from stackroom.retrieval.search_arguments import KNOWLEDGE_BASE_RETRIEVE, RetrieveArguments
 
 # What a linked tool is asked, and what it answers: the one answer of a search, by contract.
 #

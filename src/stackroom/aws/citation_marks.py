@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from stackroom.ports.answers import Mark
+from stackroom.retrieval.cited_answers import Mark
 
 # With the spaces before it; what a parenthesis follows is a link of Markdown.
 _MARK = re.compile(r"[ \t]*\[([0-9]{1,3}(?:[ \t]*[,;][ \t]*[0-9]{1,3})*)\](?!\()")

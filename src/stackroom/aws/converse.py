@@ -11,7 +11,7 @@ from stackroom.aws.citation_marks import unmarked
 from stackroom.aws.guardrail import Guardrail
 from stackroom.aws.knowledge_base import search_error
 from stackroom.clock import utc_now
-from stackroom.ports.answers import Written
+from stackroom.retrieval.cited_answers import Written
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_runtime.client import BedrockRuntimeClient

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from stackroom.model import PoolMember
     from stackroom.ports.retrieval import KnowledgeBase
     from stackroom.reconciler.rounds import Rounds
-    from stackroom.retrieval.embeddings import CachedEmbeddings, CacheTally
+    from stackroom.retrieval.cached_embeddings import CachedEmbeddings, CacheTally
     from stackroom.retrieval.rate_limiter import TurnTaking
 
 
@@ -233,8 +233,7 @@ class Deployment:
     def turn_taking(self, operation: str, *, per_second: float) -> TurnTaking:
         """Of a rate that AWS gives; one for all knowledge bases that it is for."""
         from stackroom.aws.rate_ledger import DynamoTurnBook
-        from stackroom.retrieval.fair_shares import Rate
-        from stackroom.retrieval.rate_limiter import TurnTaking
+        from stackroom.retrieval.rate_limiter import Rate, TurnTaking
 
         if operation not in self._taking:
             book = DynamoTurnBook(

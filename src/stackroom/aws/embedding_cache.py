@@ -23,7 +23,7 @@ from redis.retry import Retry
 
 from stackroom.aws.breaker import Breaker
 from stackroom.ports.embeddings import Kept, Vector
-from stackroom.retrieval.embeddings import WEEK
+from stackroom.retrieval.cached_embeddings import WEEK
 
 logger = logging.getLogger(__name__)
 

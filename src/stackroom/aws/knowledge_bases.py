@@ -62,13 +62,13 @@ def _managed(deployment: Deployment, member: PoolMember) -> KnowledgeBase:
 
 def _for_somebody(deployment: Deployment, knowledge_base: KnowledgeBase) -> KnowledgeBase:
     """Reranked by the model that whoever deploys has chosen, if any; equal questions asked once."""
-    from stackroom.retrieval.coalescing import Coalesced
+    from stackroom.retrieval.wrappers import Coalesced
 
     model_arn = getattr(deployment.settings, "rerank_model_arn", None)
     if model_arn is None:
         return Coalesced(knowledge_base)
     from stackroom.aws.reranking import BedrockReranker
-    from stackroom.retrieval.reranking import Reranked
+    from stackroom.retrieval.wrappers import Reranked
 
     client = deployment.client("bedrock-agent-runtime")
     return Coalesced(Reranked(knowledge_base, BedrockReranker(client, model_arn=model_arn)))

@@ -19,9 +19,9 @@ from stackroom.aws.own_store_entries import OwnStoreSettings
 from stackroom.aws.pgvector.settings import PgvectorSettings
 from stackroom.aws.question_embeddings import QuestionEmbeddings
 from stackroom.aws.vector_index_entries import VectorIndexSettings
-from stackroom.retrieval.budget import DEFAULT_BUDGET, Budget
-from stackroom.retrieval.coalescing import Coalesced
-from stackroom.retrieval.linked import LinkedKnowledgeBase, LinkedRetrieval
+from stackroom.retrieval.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
+from stackroom.retrieval.search_arguments import DEFAULT_BUDGET, Budget
+from stackroom.retrieval.wrappers import Coalesced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -76,18 +76,18 @@ def _as_bedrock_would(
 ) -> KnowledgeBase:
     """What Bedrock does beside searching, for a store that does nothing else."""
     if settings.fixed_filter is not None:
-        from stackroom.retrieval.narrowed import Narrowed
+        from stackroom.retrieval.wrappers import Narrowed
 
         knowledge_base = Narrowed(knowledge_base, settings.fixed_filter)
     if settings.guardrail is not None:
         from stackroom.aws.question_guard import QuestionGuard
-        from stackroom.retrieval.guarded import Guarded
+        from stackroom.retrieval.wrappers import Guarded
 
         guard = QuestionGuard(client=client("embeddings"), guardrail=settings.guardrail)
         knowledge_base = Guarded(knowledge_base, guard.lets_through)
     if settings.reranking is not None:
         from stackroom.aws.reranking import BedrockReranker
-        from stackroom.retrieval.reranking import Reranked
+        from stackroom.retrieval.wrappers import Reranked
 
         reranker = BedrockReranker(
             client("bedrock-agent-runtime"), model_arn=settings.reranking.model_arn

@@ -15,7 +15,7 @@ from stackroom.aws.embeddings import BedrockEmbeddings
 from stackroom.aws.redis_url import redis_url
 from stackroom.errors import SearchRefused
 from stackroom.ports.embeddings import EmbeddingCache
-from stackroom.retrieval.embeddings import (
+from stackroom.retrieval.cached_embeddings import (
     CachedEmbeddings,
     CacheTally,
     MemoryEmbeddingCache,

@@ -23,8 +23,8 @@ from stackroom.aws.redis_url import RedisUrl
 from stackroom.aws.vector_ingestion import VectorIngestion
 from stackroom.capacity import capacity_of
 from stackroom.model import PoolMember
-from stackroom.retrieval.budget import DEFAULT_BUDGET, MOST_TOKENS, Budget, Priority
 from stackroom.retrieval.calibrations import CALIBRATIONS
+from stackroom.retrieval.search_arguments import DEFAULT_BUDGET, MOST_TOKENS, Budget, Priority
 
 
 class SettingMissing(LookupError):

@@ -36,10 +36,9 @@ if TYPE_CHECKING:
     from stackroom.inspection.inspection import Inspection
     from stackroom.operations.overview import Operations
     from stackroom.ports.agent_runs import Conversations
-    from stackroom.retrieval.answers import Answering
-    from stackroom.retrieval.embeddings import CacheTally
+    from stackroom.retrieval.cached_embeddings import CacheTally
+    from stackroom.retrieval.cited_answers import Answering
     from stackroom.retrieval.index_setup import IndexSetup
-    from stackroom.retrieval.questions import Questions
     from stackroom.retrieval.search import Retrieval
     from stackroom.uploads.reconcile import Uploads
 
@@ -85,10 +84,10 @@ class UseCases(RunUseCases):
 
     @cached_property
     def retrieval(self) -> Retrieval:
-        from stackroom.retrieval.budget import Budget
         from stackroom.retrieval.calibrations import CALIBRATIONS, Calibration
-        from stackroom.retrieval.place_cache import PlaceMapCache
+        from stackroom.retrieval.citations import PlaceMapCache
         from stackroom.retrieval.search import Retrieval
+        from stackroom.retrieval.search_arguments import Budget
 
         need = self.deployment.settings.need
         least = need("retrieve_least_score")
@@ -114,7 +113,7 @@ class UseCases(RunUseCases):
     @cached_property
     def answering(self) -> Answering:
         from stackroom.aws.converse import ConverseWriter
-        from stackroom.retrieval.answers import Answering
+        from stackroom.retrieval.cited_answers import Answering
 
         settings = self.deployment.settings
         writer = ConverseWriter(
@@ -124,12 +123,6 @@ class UseCases(RunUseCases):
             guardrail=getattr(settings, "guardrail", None),
         )
         return Answering(retrieval=self.retrieval, writer=writer)
-
-    @cached_property
-    def questions(self) -> Questions:
-        from stackroom.retrieval.questions import Questions
-
-        return Questions(retrieval=self.retrieval, answering=self.answering)
 
     @cached_property
     def index_setup(self) -> IndexSetup:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from stackroom.catalogs.selection import Selection
     from stackroom.catalogs.sending import Sending
     from stackroom.deletions.deletions import Deletions
-    from stackroom.retrieval.answers import Answering
+    from stackroom.retrieval.cited_answers import Answering
 
 
 # The use cases behind the tools; `stackroom.aws.use_cases` makes each when it is first used, and

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from stackroom.catalogs.progress import CatalogProgress
     from stackroom.ingestion.estimates import DocumentEstimate
     from stackroom.retrieval.citations import Source
-    from stackroom.retrieval.cited import CatalogAnswer, CitedSource
+    from stackroom.retrieval.cited_answers import CatalogAnswer, CitedSource
 
 _ROWS = 100  # of the documents that aren't ready; a model reads no more with profit
 

@@ -2,28 +2,28 @@
 A question -> the passages that the caller may see, each with its file and page, or an answer of
 one catalog that cites them.
 
-- arguments: the tools as an agent sees them
-- scope: which knowledge bases to ask, and for what part of what the caller may see
-- asking: asks them in parallel, under the filter of each part
-- coalescing: equal questions under way at once, asked once
-- rate_limiter, fair_shares: who waits, and who is sent away, where more is asked than is taken
-- embeddings: questions' vectors, kept for when they are asked again
-- words: the question's words in what was found
-- fusion: one order of several
-- reranking: puts what was found in the order of a model, where one is configured
-- weighing: how strongly each passage speaks to the question, and whether any answers it
+A question's way:
+
+- search_tool: arguments in, the tool's response out
+- search_arguments: the tools as an agent sees them, and how much text an answer holds
+- search: from a question to what was found, over the pool
+- fan_out: which knowledge bases to ask, under the filter of what the caller may see, in parallel
+- ranking: one order of what was found, how strongly it speaks to the question, whether any does
 - excerpts: passages that belong together as one, and nothing twice
-- passages: which of them, and how much of them, fit the agent's context
+- citations: where each stands
 - results: what is answered of it, within the caller's budget
-- search: all of this over the pool, from a question to the answer
-- linked: the same over knowledge bases that an agent was given
-- citations, place_cache: where each stands
-- answers: a model writes from what a search of one catalog finds
-- questions: a search and an answer from what it found, for a person
-- cited: what an answer is, and how citations and guardrails show in it
-- quoting: a model's words, so that they can't be taken for the tool's
+
+And beside it:
+
+- linked_retrieval: the same over knowledge bases that an agent was given
+- cited_answers: a model writes from what a search finds, and cites it
+- wrappers: knowledge bases in front of others: coalesced, narrowed, guarded, reranked
+- rate_limiter: who waits, and who is sent away, where more is asked than is taken
+- circuit_breaker: a store that is stuck is asked no more for a while
+- cached_embeddings: questions' vectors, kept for when they are asked again
+- question_words: the question's words in what was found
+- calibrations: how high the best score must be
 - index_setup: an index, made for search by words when it is deployed
-- tool: arguments in, the tool's response out
 
 Imports identity, search_filter_argument, tenancy, ports and the gateway's way of describing a tool.
 Comes from: the gateway (functions/retrieve). Goes to: the agent. Reads catalogs, knowledge bases

@@ -1,13 +1,19 @@
 """Where a passage stands: its file, and the page or section of it."""
 
 import logging
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from threading import Lock
+
+from cachetools import TTLCache
 
 from stackroom import tenancy
 from stackroom.formats import extension_of, has_places
 from stackroom.ports.retrieval import Passage, Place, PlaceMaps, Places
+from stackroom.tenancy import CatalogOf
 from stackroom.toc_detection import looks_like_navigation
 
 logger = logging.getLogger(__name__)
@@ -134,3 +140,66 @@ def _places(document_id: str, place_maps: PlaceMaps) -> Places | None:
 def _text(passage: Passage, attribute: str) -> str:
     value = passage.attributes.get(attribute)
     return value if isinstance(value, str) else ""
+
+
+class PlaceMapCache:
+    """
+    A `PlaceMaps` in front of another: the maps that were used last, kept between the searches that
+    one process serves, for a short while.
+
+    Short, because a document that is uploaded again keeps its id and changes its text. That there
+    is no map is remembered for a moment, since one may be in the making; an error is not.
+    """
+
+    def __init__(
+        self,
+        place_maps: PlaceMaps,
+        *,
+        size: int = 32,
+        seconds: float = 60,
+        seconds_of_none: float = 2,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._place_maps = place_maps
+        self._kept: TTLCache[str, Places] = TTLCache(size, seconds, timer=now)
+        self._none: TTLCache[str, None] = TTLCache(size, seconds_of_none, timer=now)
+        self._lock = Lock()
+
+    def get(self, document_id: str) -> Places | None:
+        with self._lock, suppress(KeyError):
+            return self._kept[document_id]
+        with self._lock, suppress(KeyError):
+            return self._none[document_id]
+        places = self._place_maps.get(document_id)  # outside the lock: others needn't wait for S3
+        with self._lock:
+            if places is None:
+                self._none[document_id] = None
+            else:
+                self._kept[document_id] = places
+        return places
+
+
+def located(
+    proven: Iterable[Passage], *, catalog_of: CatalogOf, uri_of: Callable[[str], str]
+) -> tuple[Passage, ...]:
+    """
+    With the URIs of their objects, as far as there are any; `uri_of` makes one of a key.
+
+    A knowledge base tells the object of a passage only if an ingestion job has crawled it. What was
+    ingested directly has an id of ours; catalog and file name say the rest. These are attributes,
+    so only what is proven is located: a passage's URI is what tells whose it is.
+    """
+
+    def key_of(passage: Passage) -> str | None:
+        catalog_id = passage.attributes.get(tenancy.CATALOG)
+        filename = passage.attributes.get("filename")
+        if not isinstance(catalog_id, str) or not isinstance(filename, str):
+            return None
+        catalog = catalog_of(catalog_id)
+        return None if catalog is None else catalog.s3_prefix + filename
+
+    def of(passage: Passage) -> Passage:
+        key = key_of(passage) if passage.uri is None else None
+        return passage if key is None else replace(passage, uri=uri_of(key))
+
+    return tuple(map(of, proven))

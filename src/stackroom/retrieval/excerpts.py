@@ -7,13 +7,43 @@ same words is shown once, with all of them as its sources. A table of contents h
 questions and the answer to none, so it comes last.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from stackroom.passage_source import document_id_in
 from stackroom.ports.retrieval import Passage, PlaceMaps
 from stackroom.retrieval.citations import Cited, Source, cited, is_navigation
-from stackroom.retrieval.passages import estimated_tokens
+
+CHARACTERS_A_TOKEN = 4
+
+
+def identity(passage: Passage) -> object:
+    """What two findings of the same passage have in common: its source, and its text."""
+    return (document_id_in(passage) or passage.uri, passage.text)
+
+
+def distinct(found: Iterable[Passage], *, min_score: float) -> tuple[Passage, ...]:
+    """In the order they come in, each text of a file once, none below the threshold."""
+    kept: dict[object, Passage] = {}
+    for passage in found:
+        if passage.score >= min_score:
+            kept.setdefault(identity(passage), passage)
+    return tuple(kept.values())
+
+
+def estimated_tokens(text: str) -> int:
+    """
+    About how many tokens a language model makes of it, without knowing the model: a quarter of its
+    characters, rounded up.
+
+    That is the rule of thumb that AWS gives for English, and it is taken for every character, so
+    that anybody can count an answer again. Of Chinese, Japanese and Korean text, where a character
+    is about a token, a model makes up to four times as many.
+    """
+    return math.ceil(len(text) / CHARACTERS_A_TOKEN)
+
 
 _LEAST_OVERLAP = 40  # characters that show by themselves that one passage goes on in another
 _MOST_MERGED = 3  # passages in an excerpt: what is cited should be easy to find

@@ -17,16 +17,25 @@ from stackroom.model import Catalog
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import StayingDocuments
 from stackroom.ports.retrieval import KnowledgeBase, Passage, PlaceMaps
-from stackroom.retrieval.arguments import RetrieveArguments, SearchArguments
-from stackroom.retrieval.asking import Replies, ask_all
-from stackroom.retrieval.budget import DEFAULT_BUDGET, Budget
 from stackroom.retrieval.calibrations import UNCALIBRATED, Calibration
-from stackroom.retrieval.located import located
-from stackroom.retrieval.passages import distinct
+from stackroom.retrieval.citations import located
+from stackroom.retrieval.excerpts import distinct
+from stackroom.retrieval.fan_out import (
+    Replies,
+    Scope,
+    ask_all,
+    only_staying,
+    scope_of,
+    scope_of_catalog,
+)
+from stackroom.retrieval.ranking import Weighed, weighed
 from stackroom.retrieval.results import Answer, Chosen, answer_of
-from stackroom.retrieval.scope import Scope, scope_of, scope_of_catalog
-from stackroom.retrieval.staying import only_staying
-from stackroom.retrieval.weighing import Weighed, weighed
+from stackroom.retrieval.search_arguments import (
+    DEFAULT_BUDGET,
+    Budget,
+    RetrieveArguments,
+    SearchArguments,
+)
 
 # What is asked for in all: enough to choose from by words, and to see which words stand nowhere.
 # Bedrock and S3 Vectors answer a hundred in one page. However many are asked, each is for some.

@@ -8,9 +8,8 @@ from stackroom.catalog_tools.texts import counted
 from stackroom.formats import extension_of
 from stackroom.model import Catalog
 from stackroom.retrieval.citations import Source
-from stackroom.retrieval.cited import CatalogAnswer, CitedSource
-from stackroom.retrieval.marking import Piece, marked_pieces
-from stackroom.retrieval.questions import Found
+from stackroom.retrieval.cited_answers import AskedAndAnswered, CatalogAnswer, CitedSource
+from stackroom.retrieval.question_words import Piece, marked_pieces
 from stackroom.retrieval.results import Answer, Result
 
 _MARK = re.compile(r"\[([0-9]{1,3})\]")
@@ -53,7 +52,7 @@ class Shown:
     left_out: tuple[str, ...]
 
 
-def shown(query: str, found: Found, catalogs: Mapping[str, Catalog]) -> Shown:
+def shown(query: str, found: AskedAndAnswered, catalogs: Mapping[str, Catalog]) -> Shown:
     """`catalogs` are the asker's own, by id."""
     answer = found.answer
     cited = () if answer is None else answer.sources

@@ -8,8 +8,8 @@ from starlette.responses import Response
 from stackroom.catalog_access import in_use
 from stackroom.errors import CatalogEmpty, CatalogNotFound
 from stackroom.model import Catalog
-from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
-from stackroom.retrieval.questions import Found
+from stackroom.retrieval.cited_answers import AskedAndAnswered
+from stackroom.retrieval.search_arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom_console import ids
 from stackroom_console.http_api import FOR_A_PAGE
 from stackroom_console.pages.answers import Shown, shown
@@ -47,7 +47,7 @@ def ask(request: Request) -> Response:
     )
     catalog = _named(request, form.catalog_id)
     mine = _catalogs(request)
-    found = request.services.questions.ask(
+    found = request.services.answering.search_and_ask(
         asked, request.caller, deadline=request.deadline.sooner(FOR_A_PAGE)
     )
     if catalog is not None and not found.passages.results:
@@ -64,7 +64,7 @@ def _page(request: Request, form: Form, answer: Shown | None = None) -> Response
     return render(request, "ask.html", form=form, catalogs=catalogs, most=_MOST, answer=answer)
 
 
-def _documents_of(found: Found) -> Iterator[str]:
+def _documents_of(found: AskedAndAnswered) -> Iterator[str]:
     cited = () if found.answer is None else found.answer.sources
     for first, others in (
         *((each.source, each.other_sources) for each in cited),

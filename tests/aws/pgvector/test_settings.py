@@ -24,7 +24,7 @@ from stackroom.errors import (
     SearchRefused,
 )
 from stackroom.identity import Caller
-from stackroom.retrieval.arguments import SearchArguments
+from stackroom.retrieval.search_arguments import SearchArguments
 from tests.aws.pgvector.conftest import EAST, Database, opened
 from tests.contract.stores.wire import Wire
 from tests.postgresql import READING, PostgreSQL

@@ -29,7 +29,7 @@ from stackroom.keys import document_id_of
 from stackroom.model import Catalog, DataSource, DataSourceType
 from stackroom.ports.ingestion import Busy, Submission
 from stackroom.ports.retrieval import KnowledgeBase, Search
-from stackroom.retrieval.embeddings import CachedEmbeddings, MemoryEmbeddingCache
+from stackroom.retrieval.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache
 from tests.contract.stores.relay import Relay, Spoil, asking, cut_off, half, instead
 from tests.contract.stores.shelves import QUESTION, Shelf, a_catalog
 from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, clipped

@@ -15,7 +15,7 @@ from stackroom.aws.opensearch.collection import Collection as Client
 from stackroom.aws.opensearch.knowledge_base import OpenSearchKnowledgeBase
 from stackroom.aws.opensearch.layout import creation
 from stackroom.ports.retrieval import KnowledgeBase, Search
-from stackroom.retrieval.embeddings import CachedEmbeddings, MemoryEmbeddingCache
+from stackroom.retrieval.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache
 from tests.contract.stores.bedrock import EMBED, MODEL, ONCE, SPOILT, Simulated, client
 from tests.contract.stores.meaning import vector
 from tests.contract.stores.relay import Answer, Call, PassOn, Relay, Spoil, instead

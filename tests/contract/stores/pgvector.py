@@ -15,7 +15,7 @@ from stackroom.aws.pgvector.knowledge_base import PgvectorKnowledgeBase
 from stackroom.aws.pgvector.repository import Repository
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.ports.retrieval import KnowledgeBase, Search
-from stackroom.retrieval.embeddings import CachedEmbeddings, MemoryEmbeddingCache
+from stackroom.retrieval.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache
 from tests.contract.stores.bedrock import EMBED, MODEL, ONCE, SPOILT, Simulated, client
 from tests.contract.stores.meaning import vector
 from tests.contract.stores.relay import Relay

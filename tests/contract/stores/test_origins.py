@@ -14,9 +14,9 @@ from stackroom.filters import Has
 from stackroom.identity import Caller
 from stackroom.keys import document_id_of
 from stackroom.ports.retrieval import KnowledgeBase, Search
-from stackroom.retrieval.arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom.retrieval.results import Answer
 from stackroom.retrieval.search import Retrieval
+from stackroom.retrieval.search_arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom.tenancy import SHARED
 from tests.contract.stores.bedrock import S3, Stocked, client, simulated
 from tests.contract.stores.shelves import DOCS, QUESTION

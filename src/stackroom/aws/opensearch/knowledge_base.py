@@ -24,7 +24,7 @@ from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
 from stackroom.filters import Filter
 from stackroom.ports.embeddings import Embeddings, Vector
 from stackroom.ports.retrieval import Passage, Retrieved, Search
-from stackroom.retrieval.fusion import fused
+from stackroom.retrieval.ranking import fused
 
 # Asked for again, where what should be a list and isn't had to be left out; and of both orders.
 _MOST = 100

@@ -27,7 +27,7 @@ from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.filters import Filter
 from stackroom.ports.embeddings import Vector
-from stackroom.retrieval.fusion import fused
+from stackroom.retrieval.ranking import fused
 
 T = TypeVar("T")
 

@@ -10,19 +10,30 @@ Both tools are one answer (`retrieval.results`), told by `success` and `failure`
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Protocol
+from dataclasses import replace
+from typing import Annotated, Protocol
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import RetrievalError, StackroomError, Throttled
+from stackroom.filters import all_of
 from stackroom.gateway.access import document_of
+from stackroom.gateway.plain_text import Text
+from stackroom.gateway.tool import Arguments, Tool
 from stackroom.identity import Caller
-from stackroom.retrieval.arguments import (
-    KNOWLEDGE_BASE_RETRIEVE,
-    RETRIEVE_FROM_KNOWLEDGE_BASE,
-    SearchArguments,
-)
+from stackroom.retrieval.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom.retrieval.results import Answer, Result
 from stackroom.retrieval.search import Retrieval
+from stackroom.retrieval.search_arguments import (
+    FILTER_FORM,
+    KNOWLEDGE_BASE_RETRIEVE,
+    RETRIEVE_FROM_KNOWLEDGE_BASE,
+    FilterArgument,
+    SearchArguments,
+    not_boolean,
+)
+from stackroom.retrieval.wrappers import Narrowed
 
 Response = dict[str, object]
 
@@ -163,3 +174,64 @@ def _failed(failures: Mapping[str, str]) -> dict[str, object]:
             {"knowledge_base_id": key, "reason": reason} for key, reason in failures.items()
         ]
     }
+
+
+class EveryonesArguments(Arguments):
+    query: Text = Field(
+        min_length=1,
+        max_length=1000,
+        description="What to look for, in plain language: text of 1 to 1,000 characters.",
+    )
+    top_k: (
+        Annotated[int, BeforeValidator(not_boolean), WithJsonSchema({"type": "number"})] | None
+    ) = Field(
+        default=None,
+        ge=1,
+        le=20,
+        description=(
+            "How many passages to return at most: a whole number from 1 to 20; by default as many"
+            " as is configured."
+        ),
+    )
+    filter: FilterArgument = Field(
+        default=(),
+        description=(
+            f"Only passages with this metadata, such as domain or taxonomy: {FILTER_FORM}"
+        ),
+    )
+
+
+RETRIEVE_FOR_EVERYONE = Tool(
+    name="knowledge_base_retrieve",
+    description=(
+        "Search the knowledge base by meaning. Returns the best passages with source, metadata and"
+        " relevance score, to answer from and to cite; none if nothing is near the question."
+    ),
+    arguments=EveryonesArguments,
+)
+
+
+def retrieve_for_everyone(
+    arguments: object, *, retrieval: LinkedRetrieval, deadline: Deadline = NO_DEADLINE
+) -> Response:
+    """
+    `arguments` as a model wrote them; what hasn't answered by the deadline is told as failed.
+
+    Never raises for what a model can get wrong: `{"success": False, "errorType": ...}` tells it.
+    A knowledge base that tells callers apart is not searched for nobody, and says so.
+    """
+    try:
+        asked = RETRIEVE_FOR_EVERYONE.parse(arguments)
+        linked = tuple(_asked(each, asked) for each in retrieval.linked)
+        searched = replace(retrieval, linked=linked)
+        return success(searched.search(SearchArguments(query=asked.query), None, deadline=deadline))
+    except StackroomError as error:
+        return failure(error)
+
+
+def _asked(linked: LinkedKnowledgeBase, asked: EveryonesArguments) -> LinkedKnowledgeBase:
+    limited = replace(linked, limit=asked.top_k or linked.limit)
+    if not asked.filter:
+        return limited
+    narrowed = Narrowed(linked.knowledge_base, all_of(asked.filter))
+    return replace(limited, knowledge_base=narrowed)

@@ -19,14 +19,12 @@ from stackroom.errors import KnowledgeBaseNotFound, MissingIdentity
 from stackroom.identity import Caller
 from stackroom.keys import is_user_id
 from stackroom.ports.retrieval import KnowledgeBase, Passage, Places, Search
-from stackroom.retrieval.arguments import SearchArguments
-from stackroom.retrieval.asking import Replies, Reply, ask_all
-from stackroom.retrieval.budget import DEFAULT_BUDGET, Budget
-from stackroom.retrieval.fusion import fused
-from stackroom.retrieval.passages import distinct, identity
+from stackroom.retrieval.excerpts import distinct, identity
+from stackroom.retrieval.fan_out import Query, Replies, Reply, Scope, ask_all
+from stackroom.retrieval.question_words import matched
+from stackroom.retrieval.ranking import fused
 from stackroom.retrieval.results import Answer, Chosen, OrderedBy, answer_of
-from stackroom.retrieval.scope import Query, Scope
-from stackroom.retrieval.words import matched
+from stackroom.retrieval.search_arguments import DEFAULT_BUDGET, Budget, SearchArguments
 from stackroom.tenancy import Everyone, Owned, Readers, View
 
 _REMEDY = "what is searched is not for everyone, so the agent's program must say who is asking"

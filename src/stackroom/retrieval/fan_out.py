@@ -1,15 +1,20 @@
-"""Every query of a scope, asked in parallel; and what of the replies the caller may see."""
+"""
+Where a caller's search goes; every query of it, asked in parallel; and what of the replies the
+caller may see.
+"""
 
 import logging
 import math
 import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from functools import cache
 
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import (
+    KnowledgeBaseNotFound,
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
     RetrievalFailed,
@@ -18,11 +23,16 @@ from stackroom.errors import (
     Unavailable,
 )
 from stackroom.filters import Conditions
+from stackroom.identity import Caller
+from stackroom.model import Catalog
+from stackroom.passage_source import document_id_in
+from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.documents import DocumentKey, StayingDocuments
 from stackroom.ports.retrieval import KnowledgeBase, Passage, Search
+from stackroom.retrieval.cached_embeddings import asked_by
 from stackroom.retrieval.circuit_breaker import LateQueries
-from stackroom.retrieval.embeddings import asked_by
-from stackroom.retrieval.scope import Query, Scope
-from stackroom.tenancy import Member
+from stackroom.retrieval.search_arguments import RetrieveArguments
+from stackroom.tenancy import CATALOG, DOCUMENT, CatalogOf, Member, Tenant, View
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +40,106 @@ logger = logging.getLogger(__name__)
 # https://docs.aws.amazon.com/general/latest/gr/bedrock.html
 _MAX_PARALLEL = 20
 _LATE = LateQueries()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query:
+    """One question to one knowledge base, `target` is its id: what there is of `view` in it."""
+
+    target: str
+    view: View
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scope:
+    """
+    What to ask, the caller's own documents first, and what is known of catalogs.
+
+    `asker` is the user id of whoever asks; None where nobody says so.
+    """
+
+    queries: tuple[Query, ...]
+    catalog_of: CatalogOf
+    asker: str | None = None
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The ids of the knowledge bases that are asked."""
+        return tuple(dict.fromkeys(query.target for query in self.queries))
+
+
+def scope_of(
+    asked: RetrieveArguments,
+    caller: Caller,
+    *,
+    pool: Collection[str],
+    catalogs: Catalogs,
+    sharing: bool,
+) -> Scope:
+    """
+    Wherever what the caller looks for, and may see, can be; `pool` are ids of knowledge bases.
+
+    With `sharing`, what others share with the caller's groups counts too, unless one of the
+    caller's own catalogs is named. Raises KnowledgeBaseNotFound for what isn't the caller's,
+    RetrievalFailed if nobody can tell.
+    """
+    tenant, read = Tenant(caller.user_id), list[Catalog]()
+    try:
+        if asked.catalog_id is not None:
+            read = [_own(asked.catalog_id, caller, catalogs)]
+            tenant = Tenant.of(read[0])
+        elif len(pool) > 1:
+            read = list(catalogs.of_user(caller.user_id))
+    except Unavailable as error:
+        raise RetrievalFailed("your catalogs could not be read; try again") from error
+    homes = [catalog.knowledge_base_id for catalog in read]
+    if len(pool) == 1 and asked.catalog_id is None:
+        homes = list(pool)  # no table to read: it is there or nowhere
+    queries = [Query(target=home, view=tenant) for home in dict.fromkeys(homes) if home is not None]
+    if sharing and asked.catalog_id is None:
+        # Anybody may share, so it can be anywhere.
+        views = Member.of(caller)
+        queries += [Query(target=each, view=view) for each in pool for view in views]
+    return Scope(
+        queries=tuple(_within(asked.knowledge_base_id, queries, pool)),
+        catalog_of=_reading(read, catalogs),
+        asker=caller.user_id,
+    )
+
+
+def scope_of_catalog(catalog: Catalog) -> Scope:
+    """Where one catalog is, for its owner; nowhere if nothing of it was ever ingested."""
+    home = catalog.knowledge_base_id
+    queries = (Query(target=home, view=Tenant.of(catalog)),) if home is not None else ()
+    known = {catalog.catalog_id: catalog}
+    return Scope(queries=queries, catalog_of=known.get, asker=catalog.user_id)
+
+
+def _own(catalog_id: str, caller: Caller, catalogs: Catalogs) -> Catalog:
+    catalog = catalogs.get(catalog_id)
+    # Someone else's is as unknown as none: who asks must not learn that it exists.
+    if catalog is None or catalog.user_id != caller.user_id:
+        raise KnowledgeBaseNotFound(f"Catalog '{catalog_id}'")
+    return catalog
+
+
+def _within(named: str | None, queries: Iterable[Query], pool: Collection[str]) -> Iterable[Query]:
+    if named is None:
+        return queries
+    if named not in pool:
+        raise KnowledgeBaseNotFound(f"Knowledge base '{named}'")
+    return (query for query in queries if query.target == named)
+
+
+def _reading(read: Iterable[Catalog], catalogs: Catalogs) -> CatalogOf:
+    """The catalogs that have been read already, and others by reading them, each once."""
+    known = {catalog.catalog_id: catalog for catalog in read}
+
+    @cache
+    def catalog_of(catalog_id: str) -> Catalog | None:
+        return known.get(catalog_id) or catalogs.get(catalog_id)
+
+    return catalog_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,3 +306,32 @@ def _search_error(
         retry_after = max(known, default=None)  # when all of them can be asked
         return Throttled("every knowledge base", reasons, retry_after=retry_after)
     return RetrievalFailed("no knowledge base answered; try again, or tell the operator", reasons)
+
+
+def only_staying(replies: Replies, documents: StayingDocuments) -> Replies:
+    """
+    What is to go is found by nobody any more, though the index still has it: a deletion is asked
+    for at once and takes effect in the index when a round has come to it. So each passage's
+    document is looked up; one that has no record is not shown either, for it may have gone.
+
+    Raises RetrievalFailed if nobody can tell what stays.
+    """
+    keys = {_key(passage) for reply in replies.given for passage in reply.passages}
+    if not keys:
+        return replies
+    try:
+        kept = documents.staying(keys)
+    except Unavailable as error:
+        problem = "which documents are being deleted could not be read; try again"
+        raise RetrievalFailed(problem) from error
+    given = (
+        replace(reply, passages=tuple(each for each in reply.passages if _key(each) in kept))
+        for reply in replies.given
+    )
+    return replace(replies, given=tuple(given))
+
+
+def _key(passage: Passage) -> DocumentKey:
+    """As whoever wrote the sidecar says, and that is us."""
+    document_id = document_id_in(passage) or passage.attributes.get(DOCUMENT)
+    return str(passage.attributes.get(CATALOG)), str(document_id)

@@ -7,13 +7,13 @@ question of its field. Where nothing stands out from a hundred passages, the wor
 is less by the share of the question's words that none of these passages has.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from stackroom.ports.retrieval import Passage, Search
-from stackroom.retrieval.asking import Reply
-from stackroom.retrieval.fusion import fused
-from stackroom.retrieval.words import Matches, matched
+from stackroom.retrieval.fan_out import Reply
+from stackroom.retrieval.question_words import Matches, matched
 
 # Of the best one's similarity. Measured: with less, questions that a single book answers are lost;
 # with more, fewer that a large shelf doesn't answer are noticed [docs/answers.md].
@@ -109,3 +109,25 @@ def _search(reply: Reply, *, is_ranked: bool) -> Search:
 
 def _bounded(score: float) -> float:
     return min(1.0, max(0.0, score))
+
+
+# How little the very first ranks count more than those behind them: of Cormack, Clarke and
+# Büttcher, "Reciprocal rank fusion outperforms Condorcet and individual rank learning methods"
+# (SIGIR 2009).
+_FUSION = 60
+
+
+def fused(*orders: Sequence[int], of_equals: Sequence[int] = ()) -> list[int]:
+    """
+    Things by their numbers, best first, from several orders of them.
+
+    What an order leaves out gets nothing from it. Of equals `of_equals` decides, which is an order,
+    too; of those that it leaves out, the first one's order.
+    """
+    shares: defaultdict[int, float] = defaultdict(float)
+    for order in orders:
+        for rank, number in enumerate(order, start=1):
+            shares[number] += 1 / (_FUSION + rank)
+    places = {number: place for place, number in enumerate(of_equals)}
+    last = len(places)
+    return sorted(shares, key=lambda number: (-shares[number], places.get(number, last)))
