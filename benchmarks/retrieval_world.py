@@ -21,7 +21,7 @@ from stackroom.keys import document_id_of
 from stackroom.model import Catalog
 from stackroom.ports.rate_ledger import Turns
 from stackroom.ports.retrieval import KnowledgeBase
-from stackroom.retrieval.rate_limiter import Clocks, Paced, Rate, TurnTaking
+from stackroom.retrieval.rate_limiter import Clocks, Paced, TurnRate, TurnTaking
 from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.search_arguments import RetrieveArguments
 from stackroom.retrieval.wrappers import Coalesced
@@ -198,7 +198,7 @@ class World:
             since = START.timestamp()
             taking = TurnTaking(
                 operation="Retrieve",
-                rate=Rate(per_second=RETRIEVES),
+                rate=TurnRate(per_second=RETRIEVES),
                 book=self.book,
                 clocks=Clocks(
                     elapsed=lambda: self.hub.time,

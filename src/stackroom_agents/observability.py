@@ -22,9 +22,9 @@ from aws_lambda_powertools.metrics import MetricUnit, single_metric
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import RetrievalError, StackroomError
 from stackroom.identity import Caller
-from stackroom.retrieval.results import Answer, Figures
+from stackroom.retrieval.results import SearchAnswer, SearchFigures
 from stackroom.retrieval.search_arguments import SearchArguments
-from stackroom.retrieval.search_tool import Searching
+from stackroom.retrieval.search_tool import Searchable
 
 logger = logging.getLogger(__name__)
 
@@ -45,12 +45,12 @@ _QUOTING = ("asyncio", "strands")
 class Watched:
     """A search of which is written down what may be."""
 
-    retrieval: Searching
+    retrieval: Searchable
     is_observed: bool = False
 
     def search(
         self, asked: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
-    ) -> Answer:
+    ) -> SearchAnswer:
         started = time.perf_counter()
         try:
             answer = self.retrieval.search(asked, caller, deadline=deadline)
@@ -84,7 +84,7 @@ class Watched:
         logger.info("knowledge bases searched", extra=told)
 
 
-def measure(figures: Figures) -> None:
+def measure(figures: SearchFigures) -> None:
     """
     One knowledge base's, in CloudWatch's embedded metric format; the agent's name, which is that of
     Powertools' service, is a dimension as of all our figures.

@@ -33,7 +33,7 @@ from typing import Any
 from stackroom.aws.linked import linked_retrieval
 from stackroom.aws.linked_entries import LinkedSettings
 from stackroom.aws.linked_settings import AnyLinkedSettings
-from stackroom.retrieval.search_tool import Searching
+from stackroom.retrieval.search_tool import Searchable
 from stackroom_agents import prompt
 from stackroom_agents.configuration import client_of
 from stackroom_agents.observability import Watched
@@ -46,7 +46,7 @@ class Registry:
     """Without knowledge bases there are no tools, and a prompt stays as it is."""
 
     knowledge_bases: tuple[AnyLinkedSettings, ...]
-    retrieval: Searching
+    retrieval: Searchable
 
     def tools(self) -> list[Any]:
         """`retrieve_from_knowledge_base`, unless every knowledge base has a tool of its own."""

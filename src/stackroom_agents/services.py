@@ -3,14 +3,14 @@
 from typing import Protocol
 
 from stackroom.catalog_tools.definition import Services
-from stackroom.retrieval.search_tool import Searching
+from stackroom.retrieval.search_tool import Searchable
 
 
 class SearchServices(Protocol):
     """Of Stackroom's own pool, or of the knowledge bases that an agent was given."""
 
     @property
-    def retrieval(self) -> Searching: ...
+    def retrieval(self) -> Searchable: ...
 
 
 class AgentServices(Services, SearchServices, Protocol):

@@ -21,7 +21,7 @@ from stackroom.retrieval.cited_answers import (
     CitedSource,
     Written,
 )
-from stackroom.retrieval.results import Answer
+from stackroom.retrieval.results import SearchAnswer
 from stackroom_console.app import console_app
 from stackroom_console.console import Console
 from stackroom_console.http_api import FOR_A_PAGE
@@ -169,7 +169,7 @@ def test_a_passage_of_a_pdf_is_opened_at_its_page(
     )
     cited = CitedSource(source=source, chunk_text=LEAVE, relevance_score=0.5)
     answer = CatalogAnswer(text="Thirty. [1] [2] [999]", sources=(cited,), guardrail_action="NONE")
-    nothing = Answer(
+    nothing = SearchAnswer(
         results=(),
         omitted=3,
         withheld=2,

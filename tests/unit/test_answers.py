@@ -12,10 +12,9 @@ from stackroom.errors import (
     NoResults,
     RetrievalFailed,
     Throttled,
-    ValidationError,
 )
 from stackroom.ports.retrieval import Passage
-from stackroom.retrieval.cited_answers import Answering, CatalogAnswer, check, cleaned, quoted
+from stackroom.retrieval.cited_answers import Answering, CatalogAnswer, cleaned, quoted
 from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.search_arguments import Budget
 from stackroom.tenancy import Tenant
@@ -112,18 +111,6 @@ def test_passages_that_a_guardrail_left_are_answered_from_and_not_shown(
 
 
 HELD_BACK = "A guardrail intervened; it held back passages that were found."
-
-
-def test_a_question_of_more_than_a_thousand_characters_or_none_is_refused(
-    desk: Desk,
-) -> None:
-    for length in (0, 1001):
-        with pytest.raises(ValidationError, match="1 to 1,000 characters"):
-            desk.answering.ask("x" * length, CATALOG)
-
-    check("x")
-    check("ü" * 1000)
-    assert (desk.store.filters, desk.model.asked) == ([], [])
 
 
 # A model that is told what a search finds

@@ -6,7 +6,7 @@ import pytest
 
 from stackroom.ports.retrieval import Passage, Search
 from stackroom.retrieval.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
-from stackroom.retrieval.results import Answer
+from stackroom.retrieval.results import SearchAnswer
 from stackroom.retrieval.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
 from stackroom.retrieval.search_tool import success
 from tests.fakes.knowledge_base import FakeKnowledgeBase
@@ -37,12 +37,12 @@ def base(
     return LinkedKnowledgeBase(knowledge_base_id=name, knowledge_base=shelf, embedding=embedding)
 
 
-def search(*bases: LinkedKnowledgeBase, **arguments: object) -> Answer:
+def search(*bases: LinkedKnowledgeBase, **arguments: object) -> SearchAnswer:
     asked = RETRIEVE_FROM_KNOWLEDGE_BASE.parse({"query": "annual leave", **arguments})
     return LinkedRetrieval(linked=bases).search(asked, None)
 
 
-def scores(answer: Answer) -> list[float]:
+def scores(answer: SearchAnswer) -> list[float]:
     return [each.score for each in answer.results]
 
 

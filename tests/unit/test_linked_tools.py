@@ -14,7 +14,7 @@ from stackroom.identity import Caller
 from stackroom.model import CatalogStatus, DataSource
 from stackroom.ports.retrieval import Passage
 from stackroom.retrieval.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
-from stackroom.retrieval.results import Answer
+from stackroom.retrieval.results import SearchAnswer
 from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.search_arguments import Budget
 from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
@@ -254,7 +254,7 @@ def test_every_call_leaves_a_line_without_its_text(shelves: Shelves) -> None:
 @pytest.mark.parametrize(("kept", "told"), [(True, True), (None, False)])
 def test_it_says_whether_the_questions_vector_was_there(*, kept: bool | None, told: bool) -> None:
     tool = a_tool()
-    answer = Answer(
+    answer = SearchAnswer(
         results=(),
         omitted=0,
         withheld=0,

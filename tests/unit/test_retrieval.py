@@ -19,7 +19,7 @@ from stackroom.identity import Caller
 from stackroom.keys import document_id_of
 from stackroom.model import Catalog, DataSourceType
 from stackroom.ports.retrieval import KnowledgeBase, Place
-from stackroom.retrieval.results import Answer
+from stackroom.retrieval.results import SearchAnswer
 from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.search_arguments import KNOWLEDGE_BASE_RETRIEVE
 from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
@@ -94,12 +94,12 @@ def world() -> World:
     return World()
 
 
-def search(retrieval: Retrieval, caller: Caller = ALICE, **arguments: object) -> Answer:
+def search(retrieval: Retrieval, caller: Caller = ALICE, **arguments: object) -> SearchAnswer:
     given = {"query": "annual leave", **arguments}
     return retrieval.search(KNOWLEDGE_BASE_RETRIEVE.parse(given), caller)
 
 
-def contents(answer: Answer) -> list[str]:
+def contents(answer: SearchAnswer) -> list[str]:
     return [result.content for result in answer.results]
 
 
@@ -196,7 +196,7 @@ def test_what_tells_no_source_is_not_made_hers_by_being_located(world: World) ->
     assert [(each.results, each.withheld) for each in answers] == [((), 2), ((), 2)]
 
 
-def _uris(answer: Answer) -> list[str | None]:
+def _uris(answer: SearchAnswer) -> list[str | None]:
     return [
         source.uri for result in answer.results for source in (result.source, *result.other_sources)
     ]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from stackroom.ports.retrieval import Passage, Place
 from stackroom.retrieval.citations import cited
 from stackroom.retrieval.excerpts import Excerpt, estimated_tokens, excerpts_of
-from stackroom.retrieval.results import Selection, fit
+from stackroom.retrieval.results import WithinBudget, fit
 from stackroom.retrieval.search_arguments import Budget, Priority
 from tests.fakes.place_maps import FakePlaceMaps
 
@@ -144,7 +144,7 @@ def days_ago(days: float) -> str:
 
 def fitted(
     texts: Sequence[str], max_tokens: int, prioritize_by: Priority = Priority.SIMILARITY
-) -> Selection:
+) -> WithinBudget:
     found = [excerpt(text) for text in texts]
     return fit(found, budget(prioritize_by, max_tokens))
 
@@ -153,7 +153,7 @@ def budget(prioritize_by: Priority, max_tokens: int = 4000) -> Budget:
     return Budget(max_tokens=max_tokens, prioritize_by=prioritize_by, now=lambda: NOW)
 
 
-def contents(selection: Selection) -> list[str]:
+def contents(selection: WithinBudget) -> list[str]:
     return [each.content for each in selection.fitted]
 
 

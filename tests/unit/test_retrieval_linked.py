@@ -15,9 +15,9 @@ from stackroom.filters import AnyOf, Has, Lists
 from stackroom.identity import Caller
 from stackroom.ports.retrieval import Passage, Retrieved
 from stackroom.retrieval.circuit_breaker import LateQueries
-from stackroom.retrieval.fan_out import Query, Replies, Scope, ask_all
+from stackroom.retrieval.fan_out import Query, Replies, SearchScope, ask_all
 from stackroom.retrieval.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
-from stackroom.retrieval.results import Answer
+from stackroom.retrieval.results import SearchAnswer
 from stackroom.retrieval.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
 from stackroom.tenancy import Everyone
 from tests.fakes.knowledge_base import FakeKnowledgeBase
@@ -60,12 +60,12 @@ def search(
     caller: Caller | None = NOBODY_KNOWN,
     deadline: Deadline = NO_DEADLINE,
     **arguments: object,
-) -> Answer:
+) -> SearchAnswer:
     asked = RETRIEVE_FROM_KNOWLEDGE_BASE.parse({"query": "annual leave", **arguments})
     return LinkedRetrieval(linked=bases).search(asked, caller, deadline=deadline)
 
 
-def contents(answer: Answer) -> list[str]:
+def contents(answer: SearchAnswer) -> list[str]:
     return [result.content for result in answer.results]
 
 
@@ -324,7 +324,7 @@ def stuck() -> Iterator[Stuck]:
 def ask(seconds: float, **pool: Stuck) -> Replies:
     queries = tuple(Query(target=each, view=Everyone()) for each in pool)
     return ask_all(
-        Scope(queries=queries, catalog_of=lambda _: None),
+        SearchScope(queries=queries, catalog_of=lambda _: None),
         "is there leave?",
         pool=pool,
         conditions=(),

@@ -23,7 +23,7 @@ from stackroom.retrieval.rate_limiter import (
     PATIENCE,
     Clocks,
     Paced,
-    Rate,
+    TurnRate,
     TurnTaking,
     digest_of,
     is_calm,
@@ -32,7 +32,7 @@ from stackroom.retrieval.rate_limiter import (
 )
 from tests.fakes.turns import FakeTurnBook
 
-RATE = Rate(per_second=20)
+RATE = TurnRate(per_second=20)
 NOW = 1_000_000.0
 EMPTY = Turns(at=NOW, free=0.0)
 FULL = Turns(at=NOW, free=20.0)
@@ -148,7 +148,7 @@ class World:
         self.time, self.book, self.store = Time(), FakeTurnBook(), Store(list(fails))
         taking = TurnTaking(
             operation="Retrieve",
-            rate=Rate(per_second=20),
+            rate=TurnRate(per_second=20),
             book=self.book,
             clocks=self.time.clocks(),
         )

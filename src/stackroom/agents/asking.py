@@ -14,7 +14,7 @@ from stackroom.gateway.access import SUCCESS, AccessLog, access_of, document_of
 from stackroom.gateway.plain_text import encodable
 from stackroom.identity import Caller, ToolCall
 from stackroom.retrieval.linked_retrieval import LinkedRetrieval
-from stackroom.retrieval.results import Answer, Result
+from stackroom.retrieval.results import Result, SearchAnswer
 from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.search_arguments import KNOWLEDGE_BASE_RETRIEVE, RetrieveArguments
 
@@ -84,7 +84,7 @@ def _number(said: object) -> float | None:
     return None if math.isnan(number) else number
 
 
-def success(tool: LinkedTool, asked: Asked, answer: Answer) -> Response:
+def success(tool: LinkedTool, asked: Asked, answer: SearchAnswer) -> Response:
     """
     `chunkIndex` is null: no store numbers the pieces of a document. `similarity` is the score by
     which `minScore` chooses; what it means is the store's affair.
@@ -123,7 +123,7 @@ def _result(rank: int, result: Result) -> Response:
     }
 
 
-def _notices(answer: Answer) -> list[str]:
+def _notices(answer: SearchAnswer) -> list[str]:
     told = []
     if answer.best_score_below is not None:
         told.append(f"nothing answers the question; the best score was {answer.best_score_below}")
@@ -183,7 +183,7 @@ class Asking:
 
     def _searched(
         self, tool: LinkedTool, asked: Asked, caller: Caller, deadline: Deadline
-    ) -> Answer:
+    ) -> SearchAnswer:
         """Raises KnowledgeBaseNotFound for one that is gone, going, or somebody else's."""
         key = tool.config.knowledge_base_id
         if self.available.find(caller.user_id, key) is None:

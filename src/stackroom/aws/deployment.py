@@ -233,14 +233,14 @@ class Deployment:
     def turn_taking(self, operation: str, *, per_second: float) -> TurnTaking:
         """Of a rate that AWS gives; one for all knowledge bases that it is for."""
         from stackroom.aws.rate_ledger import DynamoTurnBook
-        from stackroom.retrieval.rate_limiter import Rate, TurnTaking
+        from stackroom.retrieval.rate_limiter import TurnRate, TurnTaking
 
         if operation not in self._taking:
             book = DynamoTurnBook(
                 client=self.client("turns"), table=self._control_table, operation=operation
             )
             self._taking[operation] = TurnTaking(
-                operation=operation, rate=Rate(per_second=per_second), book=book
+                operation=operation, rate=TurnRate(per_second=per_second), book=book
             )
         return self._taking[operation]
 

@@ -89,7 +89,7 @@ class CacheTally:
 
 
 @dataclass
-class Told:
+class CacheDisclosure:
     """What may be said to a tenant of the vectors that were asked for; nobody is told nothing."""
 
     tenant: str | None
@@ -110,13 +110,13 @@ class Told:
             self.were_known.append(is_known)
 
 
-_told: ContextVar[Told | None] = ContextVar("_told", default=None)
+_told: ContextVar[CacheDisclosure | None] = ContextVar("_told", default=None)
 
 
 @contextmanager
-def asked_by(tenant: str | None) -> Iterator[Told]:
+def asked_by(tenant: str | None) -> Iterator[CacheDisclosure]:
     """Within, and in this thread, `CachedEmbeddings` embed what this tenant asks."""
-    told = Told(tenant)
+    told = CacheDisclosure(tenant)
     token = _told.set(told)
     try:
         yield told
@@ -155,7 +155,7 @@ class CachedEmbeddings:
     def embed(self, text: str) -> Vector:
         """A question is put to several knowledge bases at once: all get what the first is told."""
         key = self._key(text)
-        told = _told.get() or Told(None)
+        told = _told.get() or CacheDisclosure(None)
         asker = told.asker(key)
         kept = self.cache.get(key, asker)
         if kept is not None and len(kept.vector) == self.dimensions:

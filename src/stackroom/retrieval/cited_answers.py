@@ -9,9 +9,8 @@ What an agent would be shown for the same question is what the model is told, an
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -24,12 +23,11 @@ from stackroom.errors import (
     RetrievalFailed,
     Throttled,
     Unavailable,
-    ValidationError,
 )
 from stackroom.identity import Caller
 from stackroom.model import Catalog
 from stackroom.retrieval.citations import Source
-from stackroom.retrieval.results import Answer, Result
+from stackroom.retrieval.results import Result, SearchAnswer
 from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.search_arguments import RetrieveArguments
 
@@ -130,8 +128,6 @@ def _imitates(line: str) -> bool:
     )
 
 
-MAX_QUERY = 1000  # "User query size" in the Bedrock quotas, as in search_arguments.py
-
 _WRITTEN = "A guardrail intervened; it wrote or changed what follows."
 _HELD_BACK = "A guardrail intervened; it held back passages that were found."
 
@@ -164,38 +160,19 @@ class CatalogAnswer:
     guardrail_action: str
 
 
-def check(query: str) -> None:
-    """Raises ValidationError for a query that nobody can be asked."""
-    if not 1 <= len(query) <= MAX_QUERY:
-        raise ValidationError(f"query must be text of 1 to {MAX_QUERY:,} characters")
-
-
-@contextmanager
-def failures_of(home: str) -> Iterator[None]:
-    """Raises Throttled or RetrievalFailed where the model of this knowledge base has no answer."""
-    try:
-        yield
-    except KnowledgeBaseThrottled as error:
-        failures = {home: str(error)}
-        raise Throttled("the model", failures, retry_after=error.retry_after) from error
-    except Unavailable as error:
-        problem = "the question got no answer; try again, or tell the operator"
-        raise RetrievalFailed(problem, {home: str(error)}) from error
-
-
-def written_by_guardrail(text: str, action: str) -> CatalogAnswer:
+def _written_by_guardrail(text: str, action: str) -> CatalogAnswer:
     """What is left to tell of an answer that a guardrail wrote or changed."""
-    told = f"{_WRITTEN}\n\n{marked(text, ())}"
+    told = f"{_WRITTEN}\n\n{_marked(text, ())}"
     return CatalogAnswer(text=told, sources=(), guardrail_action=action)
 
 
-def held_back(action: str, text: str = "") -> CatalogAnswer:
+def _held_back(action: str, text: str = "") -> CatalogAnswer:
     """Where a guardrail held back passages; `text` is an answer that rests on those it left."""
-    answer = f"\n\n{marked(text, ())}" if text else ""
+    answer = f"\n\n{_marked(text, ())}" if text else ""
     return CatalogAnswer(text=_HELD_BACK + answer, sources=(), guardrail_action=action)
 
 
-def marked(text: str, marks: Iterable[tuple[int, Collection[int]]]) -> str:
+def _marked(text: str, marks: Iterable[tuple[int, Collection[int]]]) -> str:
     """
     The answer, quoted, with the numbers of its sources behind each piece that cites some.
 
@@ -223,7 +200,7 @@ _TOO_SLOW = (
 class AskedAndAnswered:
     """`answer` is None where there is none; then `unanswered` says why, to a person."""
 
-    passages: Answer
+    passages: SearchAnswer
     answer: CatalogAnswer | None = None
     unanswered: str = ""
 
@@ -239,10 +216,9 @@ class Answering:
         """
         An answer from at most `num_results` passages of the catalog, with those that it cites.
 
-        Raises ValidationError for a query that is too long or empty, NoResults rather than tell
-        what no passage says, Throttled or RetrievalFailed if nobody answered.
+        Raises NoResults rather than tell what no passage says, Throttled or RetrievalFailed if
+        nobody answered.
         """
-        check(query)
         return self._written(query, self.retrieval.in_catalog(query, catalog, num_results))
 
     def search_and_ask(
@@ -269,32 +245,38 @@ class Answering:
             return AskedAndAnswered(passages=passages, unanswered=told)
         return AskedAndAnswered(passages=passages, answer=answer)
 
-    def _written(self, query: str, found: Answer) -> CatalogAnswer:
+    def _written(self, query: str, found: SearchAnswer) -> CatalogAnswer:
         """An answer from what a search found for it; raises as `ask` does."""
         homes = ", ".join(found.knowledge_bases)
         if not found.results:
             if found.guardrail_action != "NONE":
-                return held_back(found.guardrail_action)
+                return _held_back(found.guardrail_action)
             if found.omitted:
                 raise RetrievalFailed(_TOO_LONG, {homes: _NONE_FITS})
             raise NoResults
-        with failures_of(homes):
+        try:
             written = self.writer.write(query, [cleaned(each.content) for each in found.results])
+        except KnowledgeBaseThrottled as error:
+            failures = {homes: str(error)}
+            raise Throttled("the model", failures, retry_after=error.retry_after) from error
+        except Unavailable as error:
+            problem = "the question got no answer; try again, or tell the operator"
+            raise RetrievalFailed(problem, {homes: str(error)}) from error
         return _answer(written, found)
 
 
-def _answer(written: Written, found: Answer) -> CatalogAnswer:
+def _answer(written: Written, found: SearchAnswer) -> CatalogAnswer:
     if written.guardrail_action != "NONE":
-        return written_by_guardrail(written.text, written.guardrail_action)
+        return _written_by_guardrail(written.text, written.guardrail_action)
     places = _places(written, found.results)
     if found.guardrail_action != "NONE":
         # Without a citation it would be the model's invention all the same.
-        return held_back(found.guardrail_action, written.text if places else "")
+        return _held_back(found.guardrail_action, written.text if places else "")
     if not places:
         raise NoResults
     marks = [(each.end, {places[number] for number in each.numbers}) for each in written.marks]
     return CatalogAnswer(
-        text=marked(written.text, marks),
+        text=_marked(written.text, marks),
         sources=tuple(_source(found.results[number - 1]) for number in places),
         guardrail_action="NONE",
     )

@@ -51,7 +51,7 @@ class Query:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scope:
+class SearchScope:
     """
     What to ask, the caller's own documents first, and what is known of catalogs.
 
@@ -75,7 +75,7 @@ def scope_of(
     pool: Collection[str],
     catalogs: Catalogs,
     sharing: bool,
-) -> Scope:
+) -> SearchScope:
     """
     Wherever what the caller looks for, and may see, can be; `pool` are ids of knowledge bases.
 
@@ -100,19 +100,19 @@ def scope_of(
         # Anybody may share, so it can be anywhere.
         views = Member.of(caller)
         queries += [Query(target=each, view=view) for each in pool for view in views]
-    return Scope(
+    return SearchScope(
         queries=tuple(_within(asked.knowledge_base_id, queries, pool)),
         catalog_of=_reading(read, catalogs),
         asker=caller.user_id,
     )
 
 
-def scope_of_catalog(catalog: Catalog) -> Scope:
+def scope_of_catalog(catalog: Catalog) -> SearchScope:
     """Where one catalog is, for its owner; nowhere if nothing of it was ever ingested."""
     home = catalog.knowledge_base_id
     queries = (Query(target=home, view=Tenant.of(catalog)),) if home is not None else ()
     known = {catalog.catalog_id: catalog}
-    return Scope(queries=queries, catalog_of=known.get, asker=catalog.user_id)
+    return SearchScope(queries=queries, catalog_of=known.get, asker=catalog.user_id)
 
 
 def _own(catalog_id: str, caller: Caller, catalogs: Catalogs) -> Catalog:
@@ -196,7 +196,7 @@ class Replies:
 
 
 def ask_all(
-    scope: Scope,
+    scope: SearchScope,
     question: str,
     *,
     pool: Mapping[str, KnowledgeBase],

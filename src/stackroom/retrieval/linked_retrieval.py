@@ -20,10 +20,10 @@ from stackroom.identity import Caller
 from stackroom.keys import is_user_id
 from stackroom.ports.retrieval import KnowledgeBase, Passage, Places, Search
 from stackroom.retrieval.excerpts import distinct, identity
-from stackroom.retrieval.fan_out import Query, Replies, Reply, Scope, ask_all
+from stackroom.retrieval.fan_out import Query, Replies, Reply, SearchScope, ask_all
 from stackroom.retrieval.question_words import matched
 from stackroom.retrieval.ranking import fused
-from stackroom.retrieval.results import Answer, Chosen, OrderedBy, answer_of
+from stackroom.retrieval.results import Chosen, OrderedBy, SearchAnswer, answer_of
 from stackroom.retrieval.search_arguments import DEFAULT_BUDGET, Budget, SearchArguments
 from stackroom.tenancy import Everyone, Owned, Readers, View
 
@@ -58,7 +58,7 @@ class LinkedRetrieval:
 
     def search(
         self, asked: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
-    ) -> Answer:
+    ) -> SearchAnswer:
         """
         The best passages that the caller may see and the context budget holds, by the deadline.
 
@@ -109,14 +109,14 @@ class _NoPlaceMaps:
         return None
 
 
-def _scope(chosen: Iterable[LinkedKnowledgeBase], caller: Caller | None) -> Scope:
+def _scope(chosen: Iterable[LinkedKnowledgeBase], caller: Caller | None) -> SearchScope:
     queries = [
         Query(target=each.knowledge_base_id, view=view)
         for each in chosen
         for view in _views(each, caller)
     ]
     asker = caller.user_id if caller is not None and is_user_id(caller.user_id) else None
-    return Scope(queries=tuple(queries), catalog_of=lambda _: None, asker=asker)
+    return SearchScope(queries=tuple(queries), catalog_of=lambda _: None, asker=asker)
 
 
 def _views(linked: LinkedKnowledgeBase, caller: Caller | None) -> Sequence[View]:

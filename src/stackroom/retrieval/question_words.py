@@ -122,12 +122,12 @@ _OURS = re.compile(f"[\x00{_OPEN}{_CLOSE}]")  # at a zero SQLite ends a text
 
 
 @dataclass(frozen=True)
-class Piece:
+class MarkedPiece:
     text: str
     is_marked: bool
 
 
-def marked_pieces(question: str, text: str) -> tuple[Piece, ...]:
+def marked_pieces(question: str, text: str) -> tuple[MarkedPiece, ...]:
     """
     The text in pieces, for whoever shows it to a person; together they are all of it. A word is
     marked in any of its forms that the search by words takes for the same; the asking words ("how",
@@ -183,12 +183,12 @@ def _merged(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return merged
 
 
-def _pieces(text: str, ranges: Iterable[tuple[int, int]]) -> Iterator[Piece]:
+def _pieces(text: str, ranges: Iterable[tuple[int, int]]) -> Iterator[MarkedPiece]:
     at = 0
     for begin, end in ranges:
         if at < begin:
-            yield Piece(text[at:begin], is_marked=False)
-        yield Piece(text[begin:end], is_marked=True)
+            yield MarkedPiece(text[at:begin], is_marked=False)
+        yield MarkedPiece(text[begin:end], is_marked=True)
         at = end
     if at < len(text):
-        yield Piece(text[at:], is_marked=False)
+        yield MarkedPiece(text[at:], is_marked=False)

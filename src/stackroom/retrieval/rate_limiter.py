@@ -48,7 +48,7 @@ _CALM_AFTER = 10.0  # seconds since AWS last refused a question
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rate:
+class TurnRate:
     """What AWS lets the account ask, and how much of it may come at once."""
 
     per_second: float
@@ -68,7 +68,7 @@ class Turn:
 
 
 def turn_of(
-    turns: Turns, asker: str, *, rate: Rate, now: float, is_waiting: bool, longest: float
+    turns: Turns, asker: str, *, rate: TurnRate, now: float, is_waiting: bool, longest: float
 ) -> Turn:
     """
     The asker's turn, and the ledger with it; the ledger as it was where that is too far off.
@@ -93,13 +93,13 @@ def turn_of(
     return Turn(turns=_with(seen, asker, replace(share, due=due)), wait=at - now)
 
 
-def throttled(turns: Turns, *, rate: Rate, now: float) -> Turns:
+def throttled(turns: Turns, *, rate: TurnRate, now: float) -> Turns:
     """When AWS refuses there is nothing free, whatever we had thought."""
     seen = _as_of(turns, now, rate)
     return replace(seen, free=min(seen.free, 0.0), throttled_at=seen.at)
 
 
-def is_calm(turns: Turns, *, rate: Rate, now: float) -> bool:
+def is_calm(turns: Turns, *, rate: TurnRate, now: float) -> bool:
     """Whether nothing was throttled lately, nobody waits, and half of the rate would do."""
     seen = _as_of(turns, now, rate)
     waits = any(share.due > now for share in seen.shares.values())
@@ -112,12 +112,12 @@ def digest_of(asker: str | None) -> str:
     return hashlib.sha256((asker or "").encode(errors="surrogatepass")).hexdigest()[:8]
 
 
-def _needed(share: Share, rate: Rate) -> float:
+def _needed(share: Share, rate: TurnRate) -> float:
     part = share.lately / _LATELY / rate.per_second
     return 1 + min(1.0, part) * (rate.burst - 1) * 0.9
 
 
-def _left_by_others(turns: Turns, own: Share, rate: Rate) -> float:
+def _left_by_others(turns: Turns, own: Share, rate: TurnRate) -> float:
     """
     Questions a second, by those who had less lately and so come before; not so little that nobody
     could wait for it.
@@ -131,7 +131,7 @@ def _asked(turns: Turns) -> float:
     return sum(share.lately for share in turns.shares.values()) / _LATELY
 
 
-def _as_of(turns: Turns, now: float, rate: Rate) -> Turns:
+def _as_of(turns: Turns, now: float, rate: TurnRate) -> Turns:
     """What has become of it; clocks differ, so it may be younger than `now`."""
     passed = max(0.0, now - turns.at)
     faded = math.exp(-passed / _LATELY)
@@ -187,7 +187,7 @@ class TurnTaking:
     """
 
     operation: str
-    rate: Rate
+    rate: TurnRate
     book: TurnBook
     clocks: Clocks = field(default_factory=Clocks)
     patience: float = PATIENCE

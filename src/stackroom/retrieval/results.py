@@ -16,7 +16,7 @@ from stackroom.retrieval.excerpts import (
     excerpts_of,
     identity,
 )
-from stackroom.retrieval.fan_out import Replies, Scope
+from stackroom.retrieval.fan_out import Replies, SearchScope
 from stackroom.retrieval.search_arguments import Budget, Priority
 
 _CUT = "..."  # behind a text that is shown in part
@@ -46,7 +46,7 @@ class Fitted:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Selection:
+class WithinBudget:
     """For the `omitted` ones there is no room; the others have `tokens` in all."""
 
     fitted: tuple[Fitted, ...]
@@ -54,7 +54,7 @@ class Selection:
     tokens: int
 
 
-def fit(found: Sequence[Excerpt], budget: Budget) -> Selection:
+def fit(found: Sequence[Excerpt], budget: Budget) -> WithinBudget:
     """
     Those that the budget holds, in order of its priority. Whole passages are kept as long as they
     fit. The first that doesn't is cut or left out, and with it whatever comes behind: a shorter one
@@ -75,7 +75,7 @@ def fit(found: Sequence[Excerpt], budget: Budget) -> Selection:
             left -= estimated_tokens(fitted[-1].content)
         if not fits:
             break
-    return Selection(
+    return WithinBudget(
         fitted=tuple(fitted), omitted=len(found) - len(fitted), tokens=budget.max_tokens - left
     )
 
@@ -162,7 +162,7 @@ class Result:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Figures:
+class SearchFigures:
     """
     How many passages one knowledge base gave, each once, and how long it took. Those below the
     least score that is shown count: they were given.
@@ -174,7 +174,7 @@ class Figures:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class SearchAnswer:
     """
     `omitted` passages were relevant and didn't fit the budget, `withheld` ones bore attributes that
     the caller may see and came from somebody else's documents; `failures` say why, by id.
@@ -203,7 +203,7 @@ class Answer:
     ordered_by: OrderedBy | None = None
     failures: Mapping[str, str] = field(default_factory=dict)
     notices: Mapping[str, str] = field(default_factory=dict)
-    figures: tuple[Figures, ...] = ()
+    figures: tuple[SearchFigures, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,20 +220,20 @@ class Chosen:
 def answer_of(
     chosen: Chosen,
     replies: Replies,
-    scope: Scope,
+    scope: SearchScope,
     *,
     place_maps: PlaceMaps,
     limit: int,
     budget: Budget,
     started: float,
-) -> Answer:
+) -> SearchAnswer:
     """
     At most the `limit` best, of which as many are results as the budget holds, in its order;
     `started` is of `time.perf_counter`.
     """
     nearest = () if chosen.nearest is None else (chosen.nearest,)
     selection = fit(excerpts_of(chosen.passages, place_maps, limit=limit), budget)
-    return Answer(
+    return SearchAnswer(
         results=tuple(_result(each, _source(each, place_maps)) for each in selection.fitted),
         omitted=selection.omitted,
         withheld=_withheld(replies),
@@ -282,7 +282,7 @@ def _withheld(replies: Replies) -> int:
     return len({identity(passage) for reply in replies.given for passage in reply.withheld})
 
 
-def _figures(replies: Replies) -> tuple[Figures, ...]:
+def _figures(replies: Replies) -> tuple[SearchFigures, ...]:
     """Of several queries to one knowledge base, which ran side by side, the slowest counts."""
     milliseconds: dict[str, float] = {}
     given: dict[str, set[object]] = {}
@@ -291,6 +291,6 @@ def _figures(replies: Replies) -> tuple[Figures, ...]:
         milliseconds[reply.target] = slowest
         given.setdefault(reply.target, set()).update(map(identity, reply.passages))
     return tuple(
-        Figures(knowledge_base_id=key, passages=len(given[key]), milliseconds=slowest)
+        SearchFigures(knowledge_base_id=key, passages=len(given[key]), milliseconds=slowest)
         for key, slowest in milliseconds.items()
     )

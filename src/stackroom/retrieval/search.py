@@ -22,14 +22,14 @@ from stackroom.retrieval.citations import located
 from stackroom.retrieval.excerpts import distinct
 from stackroom.retrieval.fan_out import (
     Replies,
-    Scope,
+    SearchScope,
     ask_all,
     only_staying,
     scope_of,
     scope_of_catalog,
 )
 from stackroom.retrieval.ranking import Weighed, weighed
-from stackroom.retrieval.results import Answer, Chosen, answer_of
+from stackroom.retrieval.results import Chosen, SearchAnswer, answer_of
 from stackroom.retrieval.search_arguments import (
     DEFAULT_BUDGET,
     Budget,
@@ -65,7 +65,7 @@ class Retrieval:
 
     def search(
         self, asked: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
-    ) -> Answer:
+    ) -> SearchAnswer:
         """
         The best passages that the caller may see and the context budget holds, by the deadline;
         none of what is being deleted, from when that was asked for.
@@ -83,7 +83,7 @@ class Retrieval:
         )
         return self._answer(scope, asked, started, deadline)
 
-    def in_catalog(self, query: str, catalog: Catalog, limit: int) -> Answer:
+    def in_catalog(self, query: str, catalog: Catalog, limit: int) -> SearchAnswer:
         """
         The best passages of one catalog for its owner, as `search` would find them.
 
@@ -95,11 +95,11 @@ class Retrieval:
 
     def _answer(
         self,
-        scope: Scope,
+        scope: SearchScope,
         asked: RetrieveArguments,
         started: float,
         deadline: Deadline = NO_DEADLINE,
-    ) -> Answer:
+    ) -> SearchAnswer:
         limit = max(_FEWEST, _CANDIDATES // max(1, len(scope.queries)), asked.top_k)
         limits = dict.fromkeys(scope.targets, limit)
         replies = ask_all(

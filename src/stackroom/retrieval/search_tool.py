@@ -23,7 +23,7 @@ from stackroom.gateway.plain_text import Text
 from stackroom.gateway.tool import Arguments, Tool
 from stackroom.identity import Caller
 from stackroom.retrieval.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
-from stackroom.retrieval.results import Answer, Result
+from stackroom.retrieval.results import Result, SearchAnswer
 from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.search_arguments import (
     FILTER_FORM,
@@ -38,12 +38,12 @@ from stackroom.retrieval.wrappers import Narrowed
 Response = dict[str, object]
 
 
-class Searching(Protocol):
+class Searchable(Protocol):
     """Retrieval, over the pool, or LinkedRetrieval."""
 
     def search(
         self, asked: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
-    ) -> Answer: ...
+    ) -> SearchAnswer: ...
 
 
 def knowledge_base_retrieve(
@@ -71,7 +71,7 @@ def retrieve_from_knowledge_base(
     arguments: object,
     *,
     caller: Caller | None,
-    retrieval: Searching,
+    retrieval: Searchable,
     deadline: Deadline = NO_DEADLINE,
 ) -> Response:
     """The same with fewer arguments, those of any search, for an agent's own process."""
@@ -82,7 +82,7 @@ def retrieve_from_knowledge_base(
         return failure(error)
 
 
-def success(answer: Answer) -> Response:
+def success(answer: SearchAnswer) -> Response:
     metadata = {
         "total_results": len(answer.results),
         "omitted_results": answer.omitted,
@@ -147,13 +147,13 @@ def _others(result: Result) -> dict[str, object]:
     return {"other_sources": others} if others else {}
 
 
-def _embedded(answer: Answer) -> dict[str, object]:
+def _embedded(answer: SearchAnswer) -> dict[str, object]:
     if answer.is_embedding_cached is None:
         return {}
     return {"embedding_cached": answer.is_embedding_cached}
 
 
-def _unanswered(answer: Answer) -> dict[str, object]:
+def _unanswered(answer: SearchAnswer) -> dict[str, object]:
     if answer.best_score_below is None:
         return {}
     nearest = {} if answer.nearest is None else {"nearest": dict(vars(answer.nearest))}

@@ -9,8 +9,8 @@ from stackroom.formats import extension_of
 from stackroom.model import Catalog
 from stackroom.retrieval.citations import Source
 from stackroom.retrieval.cited_answers import AskedAndAnswered, CatalogAnswer, CitedSource
-from stackroom.retrieval.question_words import Piece, marked_pieces
-from stackroom.retrieval.results import Answer, Result
+from stackroom.retrieval.question_words import MarkedPiece, marked_pieces
+from stackroom.retrieval.results import Result, SearchAnswer
 
 _MARK = re.compile(r"\[([0-9]{1,3})\]")
 
@@ -38,7 +38,7 @@ class ShownPassage:
     number: int
     stands: tuple[Stands, ...]  # the first of them, and who says the same
     score: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[MarkedPiece, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +132,7 @@ def _place(source: Source) -> str:
     return ", ".join(parts)
 
 
-def _left_out(answer: Answer) -> Iterator[str]:
+def _left_out(answer: SearchAnswer) -> Iterator[str]:
     if answer.omitted:
         passages = counted(answer.omitted, "relevant passage")
         yield f"{passages} left out: the budget of text ({answer.tokens:,} tokens used) is full."

@@ -14,7 +14,7 @@ from stackroom.filters import Has
 from stackroom.identity import Caller
 from stackroom.keys import document_id_of
 from stackroom.ports.retrieval import KnowledgeBase, Search
-from stackroom.retrieval.results import Answer
+from stackroom.retrieval.results import SearchAnswer
 from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.search_arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom.tenancy import SHARED
@@ -60,7 +60,7 @@ class World:
             return self.stocked.by_retrieve
         return self.stocked.directly(Search.HYBRID, fallback=self.stocked.by_retrieve)
 
-    def search(self, caller: Caller, **more: object) -> Answer:
+    def search(self, caller: Caller, **more: object) -> SearchAnswer:
         asked = {"query": QUESTION, "top_k": 20, **more}
         return self.retrieval.search(KNOWLEDGE_BASE_RETRIEVE.parse(asked), caller)
 
@@ -105,7 +105,7 @@ def test_a_member_finds_what_is_shared_by_its_owner_alone(world: World) -> None:
     assert (answer.withheld, answer.notices) == (FORGERIES, {})
 
 
-def _keys(answer: Answer) -> set[str]:
+def _keys(answer: SearchAnswer) -> set[str]:
     return {str(each.source.uri).removeprefix("s3://docs/") for each in answer.results}
 
 
