@@ -17,18 +17,17 @@ from typing import TypeVar
 from benchmarks.simulated_time.hub import Hub, Signal
 from benchmarks.simulated_time.table import QUERY, Table
 from stackroom.admission.admission import Admission
-from stackroom.admission.demand import BATCH
-from stackroom.admission.limits import Limits
-from stackroom.admission.rates import Did
+from stackroom.admission.schedule import Limits
+from stackroom.admission.workload import BATCH, Did
 from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.errors import RecordChanged, StoreUnavailable
 from stackroom.ports.admission import Grant, Mode, Waiter
 
 # Seconds that a direct call counts among the account's: users' measurements (docs/scaling.md).
 CALL = (4.0, 6.0)
-# Of a run for a worklist, about as its polls and starts come (runs/backoff.py): seconds between two
+# Of a run for a worklist, about as its polls and starts come (runs/run.py): seconds between two
 # looks whether it may have more calls, or is to have fewer; and the part of what waits that its
-# calls take together (ingestion/sending.py).
+# calls take together (ingestion/direct_calls.py).
 _GROWING, _EXTENDING, _EVENLY = 1.0, 5.0, 0.5
 _WAKE = 0.03  # seconds, as in benchmarks.metering
 # What the state machine does after an error of a task (statemachines/states.py): so many more
@@ -201,7 +200,7 @@ class LedgerLoad:
                 self._work(worklist, grant)
             else:
                 self._call(worklist)
-            did = Did(mode=Mode.SHARED, size=0, seconds=sum(CALL) / 2)
+            did = Did(mode=Mode.DIRECT, size=0, seconds=sum(CALL) / 2)
             finish = partial(self.admission.finish, worklist.name, worklist.epoch, did=did)
             self._task(finish)
         worklist.is_live = False
@@ -229,7 +228,7 @@ class LedgerLoad:
             worklist_id=worklist.name,
             epoch=worklist.epoch,
             knowledge_base_id=worklist.knowledge_base_id,
-            mode=Mode.SHARED,
+            mode=Mode.DIRECT,
             since=self.hub.now(),
             calls=calls if self._style.shares_runs else 1,
             # As long as one of Step Functions may be: 1,024 characters [API reference].

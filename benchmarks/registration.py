@@ -44,7 +44,7 @@ from stackroom.aws.receipts import DynamoReceipts
 from stackroom.aws.session import CONFIG
 from stackroom.aws.worklists import DynamoWorklists
 from stackroom.model import PoolMember
-from stackroom.runs.leases import LEASE, Runs
+from stackroom.runs.leases import LEASE, RunLeases
 from stackroom.runs.placement import SharedSources
 from stackroom.runs.requests import RunRequests
 from stackroom.uploads.plan import Plan
@@ -170,7 +170,7 @@ class Registration:
                 catalogs=register, slots=self._metered(slots, metering.SLOTS), pool=pool
             ),
             worklists=DynamoWorklists(client=client, table=""),
-            runs=Runs(
+            runs=RunLeases(
                 leases=self._leases,
                 executions=self._metered(_Beginning(begin=self._begin), metering.EXECUTIONS),
                 now=self._hub.now,

@@ -136,7 +136,7 @@ class Stage:
             worklist_id="another",
             epoch=1,
             knowledge_base_id=knowledge_base_id,
-            mode=Mode.EXCLUSIVE,
+            mode=Mode.JOB,
             slots=1,
             granted_at=now,
             until=now + timedelta(seconds=seconds),

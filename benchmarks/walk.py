@@ -28,7 +28,7 @@ from functions.ingest import tasks
 from functions.retrieve import handler as retrieve
 from functions.status_poller import handler as status_poller
 from functions.upload_handler import handler as upload_handler
-from stackroom.runs.progress import Run
+from stackroom.runs.run import Run
 from statemachines.ingest_catalog import STATES
 from tests.functions.pipeline import body
 from tests.functions.tools import GatewayContext

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
 
+from stackroom.ingestion.verdicts import DocumentOutcome, Settled
 from stackroom.retrieval.cached_embeddings import CacheTally
-from stackroom.settlement.verdicts import DocumentOutcome, Settled
 
 if TYPE_CHECKING:  # a search need not import what runs are
-    from stackroom.runs.progress import Run
+    from stackroom.runs.run import Run
 
 NAMESPACE = "Stackroom"
 

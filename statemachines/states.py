@@ -3,7 +3,7 @@ The kinds of state that a machine here is made of, each with what all of its kin
 
 All tasks retry the same errors with the same backoff: it is changed here, in one place, and then
 `make asl` writes it into every state. How long a Wait takes is decided elsewhere, by
-stackroom.runs.progress: a function answers it as `progress.wait_seconds`.
+stackroom.runs.run: a function answers it as `progress.wait_seconds`.
 """
 
 from typing import Any

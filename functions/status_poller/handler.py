@@ -11,7 +11,7 @@ from stackroom.aws.session import client
 from stackroom.aws.settings import AdmissionSettings
 from stackroom.aws.use_cases import UseCases
 from stackroom.ingestion.polling import Polling
-from stackroom.runs.progress import Run
+from stackroom.runs.run import Run
 
 logger = logger_for("status_poller")
 metrics = metrics_for("status_poller")

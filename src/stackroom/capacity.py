@@ -10,7 +10,7 @@ Of MANAGED knowledge bases AWS leaves two things open, and these are our assumpt
   the user guide (kb-direct-ingestion), and names no type. If it allows more, waiting costs time and
   nothing else (stackroom.admission.schedule). [assumed: managed.direct-or-job]
 - The account's five jobs, its ten direct calls and its ten seconds between two starts bind them,
-  too, unless the deployment is configured otherwise (stackroom.admission.limits).
+  too, unless the deployment is configured otherwise (stackroom.admission.schedule).
 """
 
 from collections.abc import Mapping

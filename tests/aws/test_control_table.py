@@ -22,7 +22,7 @@ from stackroom.model import Receipt
 from stackroom.ports.admission import Grant, Ledger, Mode, Rate, Waiter
 from stackroom.ports.rate_ledger import Share, Turns
 from stackroom.ports.runs import Lease
-from stackroom.runs.leases import Runs
+from stackroom.runs.leases import RunLeases
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeExecutions
 from tests.records import NOW, a_receipt
@@ -77,7 +77,7 @@ def test_a_run_of_an_idle_worklist_takes_two_writes_of_its_lease(
     dynamodb.meta.events.register(
         "before-parameter-build.dynamodb", lambda model, **_: asked.append(model.name)
     )
-    runs = Runs(leases=leases, executions=FakeExecutions(), now=lambda: NOW)
+    runs = RunLeases(leases=leases, executions=FakeExecutions(), now=lambda: NOW)
 
     runs.ask("cat-1")
     runs.renew("cat-1", 1)
@@ -243,7 +243,7 @@ def a_grant(number: int) -> Grant:
         worklist_id=f"cat-{number:016}",
         epoch=number,
         knowledge_base_id="KB12345678",
-        mode=Mode.EXCLUSIVE if number < 5 else Mode.SHARED,
+        mode=Mode.JOB if number < 5 else Mode.DIRECT,
         slots=1,
         granted_at=NOW,
         until=NOW,
@@ -264,7 +264,7 @@ def a_waiter(number: int) -> Waiter:
         worklist_id=f"cat-{number:04}",
         epoch=1,
         knowledge_base_id="KB12345678",
-        mode=Mode.SHARED,
+        mode=Mode.DIRECT,
         since=NOW + timedelta(microseconds=number),
         calls=1,
         token=LONGEST_TOKEN,
@@ -296,7 +296,7 @@ def test_a_queue_is_read_over_all_pages(book: DynamoAdmissionBook, dynamodb: Any
         "before-parameter-build.dynamodb.Query", lambda params, **_: params.update(Limit=4)
     )
 
-    assert book.waiting("KB12345678", Mode.SHARED, limit=11) == waiters[:11]
+    assert book.waiting("KB12345678", Mode.DIRECT, limit=11) == waiters[:11]
 
 
 def spoil(dynamodb: Any, pk: str, sk: str, **values: Any) -> None:
@@ -331,7 +331,7 @@ def test_what_cannot_be_read_stops_only_itself_and_its_key_is_logged(
 
     assert [each.worklist_id for each in leases.held()] == ["cat-c"]
     assert [each.worklist_id for each in leases.expired(NOW + LONG)] == ["cat-c"]
-    assert book.waiting("KB12345678", Mode.SHARED, limit=2) == others
+    assert book.waiting("KB12345678", Mode.DIRECT, limit=2) == others
     entries = worklists.entries("shared-KB12345678", limit=2)
     assert [each.catalog_id for each in entries] == ["cat-z"]
     ledger = book.read()
@@ -359,7 +359,7 @@ def test_what_decides_over_grants_is_read_consistently(
     )
 
     book.read()
-    book.waiting("KB12345678", Mode.SHARED, limit=1)
+    book.waiting("KB12345678", Mode.DIRECT, limit=1)
 
     assert [each["ConsistentRead"] for each in asked] == [True, True]
 
@@ -379,7 +379,7 @@ def test_a_throttled_table_is_asked_again_later(book: DynamoAdmissionBook, dynam
         with pytest.raises(StoreUnavailable, match="DeleteItem"):
             book.dequeue(a_waiter(1))
         with pytest.raises(StoreUnavailable, match="Query"):
-            book.waiting("KB12345678", Mode.SHARED, limit=1)
+            book.waiting("KB12345678", Mode.DIRECT, limit=1)
 
 
 def test_a_result_is_kept_for_thirty_days(dynamodb: Any) -> None:

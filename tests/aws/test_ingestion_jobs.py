@@ -11,9 +11,9 @@ from botocore.stub import Stubber
 from stackroom.aws.direct_documents import BedrockDirectDocuments
 from stackroom.aws.ingestion_jobs import _STATES, BedrockIngestionJobs
 from stackroom.errors import DocumentsRefused, KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+from stackroom.ingestion.bedrock_evidence import KNOWN_STATUSES
 from stackroom.model import DataSource, DataSourceType
 from stackroom.ports.ingestion import Busy, DocumentDetail, Job, JobState, Submission
-from stackroom.settlement.statuses import KNOWN_STATUSES
 
 # As users met them: AWS re:Post, HatmanStack/RAGStack-Lambda lib/ragstack_common/ingestion.py
 BUSY = [

@@ -10,7 +10,7 @@ from functions.ingest import recovery, tasks
 from functions.status_poller import handler as status_poller
 from stackroom import errors
 from stackroom.errors import StackroomError, Unavailable
-from stackroom.runs.progress import RunOutcome
+from stackroom.runs.run import RunOutcome
 from statemachines.generate import DEFINITION, definition
 
 TEXT = DEFINITION.read_text("utf-8")

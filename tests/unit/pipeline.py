@@ -8,14 +8,16 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from stackroom.admission.admission import Admission
-from stackroom.admission.demand import BATCH
-from stackroom.admission.limits import Limits
+from stackroom.admission.schedule import Limits
+from stackroom.admission.workload import BATCH
 from stackroom.aws.run_use_cases import RunUseCases
 from stackroom.aws.settings import AdmissionSettings
 from stackroom.deletions.deletions import Deletions
 from stackroom.ingestion.estimates import Estimates
 from stackroom.ingestion.polling import Polled
-from stackroom.ingestion.retry import Retrying
+from stackroom.ingestion.retry_failed import Retrying
+from stackroom.ingestion.search_check import SearchCheck
+from stackroom.ingestion.verdicts import Settled
 from stackroom.keys import Location, locate
 from stackroom.model import (
     Catalog,
@@ -25,10 +27,8 @@ from stackroom.model import (
     Document,
     PoolMember,
 )
-from stackroom.runs.progress import Run
-from stackroom.runs.worklists import shared_worklist, worklist_of
-from stackroom.settlement.search_check import SearchCheck
-from stackroom.settlement.verdicts import Settled
+from stackroom.runs.leases import shared_worklist, worklist_of
+from stackroom.runs.run import Run
 from stackroom.uploads.plan import Plan
 from stackroom.uploads.reconcile import Uploads
 from statemachines.ingest_catalog import STATES

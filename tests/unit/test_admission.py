@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from stackroom.admission.admission import Admission, State
-from stackroom.admission.dispatch import GRANT
-from stackroom.admission.limits import PATIENCE
+from stackroom.admission.admission import GRANT, Admission, State
+from stackroom.admission.schedule import PATIENCE
 from stackroom.errors import StoreUnavailable
 from stackroom.ports.admission import Mode, Waiter
 from tests.fakes.admission import FakeAdmissionBook, FakeTaskTokens
@@ -29,11 +28,11 @@ class Desk:
             pause=lambda _: None,
         )
 
-    def waiter(self, name: str, mode: Mode = Mode.EXCLUSIVE, **fields: object) -> Waiter:
+    def waiter(self, name: str, mode: Mode = Mode.JOB, **fields: object) -> Waiter:
         self.clock.pass_by(1)
         return a_waiter(name, 0, mode, **{"since": self.clock(), **fields})
 
-    def enter(self, name: str, mode: Mode = Mode.EXCLUSIVE, **fields: object) -> Waiter:
+    def enter(self, name: str, mode: Mode = Mode.JOB, **fields: object) -> Waiter:
         waiter = self.waiter(name, mode, **fields)
         self.admission.enter(waiter)
         return waiter
@@ -48,7 +47,7 @@ class Desk:
     def holders(self) -> list[str]:
         return [each.worklist_id for each in self.book.read().grants]
 
-    def queue(self, mode: Mode = Mode.EXCLUSIVE) -> list[str]:
+    def queue(self, mode: Mode = Mode.JOB) -> list[str]:
         return [each.worklist_id for each in self.book.waiting("KB1", mode, limit=100)]
 
 
@@ -140,12 +139,12 @@ def test_a_grant_nobody_gives_back_expires(desk: Desk) -> None:
 
 
 def test_one_that_is_alone_gets_more_slots_and_gives_them_back_when_others_come(desk: Desk) -> None:
-    desk.enter("big", Mode.SHARED, calls=2)
+    desk.enter("big", Mode.DIRECT, calls=2)
     mine = desk.admission.claim("big", 1)
     assert mine is not None
 
     alone = desk.admission.extend(mine, calls=40)
-    desk.enter("other", Mode.SHARED, calls=40)
+    desk.enter("other", Mode.DIRECT, calls=40)
     assert alone is not None
     beside = desk.admission.extend(alone, calls=40)
 
@@ -189,18 +188,18 @@ def test_the_oldest_wait_is_that_of_the_head_of_any_queue(desk: Desk) -> None:
 @pytest.mark.parametrize("before", [[], ["calls"]])
 def test_none_enters_at_once_where_a_job_is_at_work_or_waits(desk: Desk, before: list[str]) -> None:
     for name in before:
-        desk.enter(name, Mode.SHARED)
+        desk.enter(name, Mode.DIRECT)
     desk.enter("job")
 
-    assert desk.admission.enter_at_once(desk.waiter("late", Mode.SHARED)) is None
+    assert desk.admission.enter_at_once(desk.waiter("late", Mode.DIRECT)) is None
     assert desk.holders() == (before or ["job"])
 
 
 def test_who_enters_at_once_leaves_to_those_who_wait_what_falls_to_them(desk: Desk) -> None:
-    waiting = desk.waiter("waits", Mode.SHARED)
+    waiting = desk.waiter("waits", Mode.DIRECT)
     desk.book.enqueue(waiting)
 
-    mine = desk.admission.enter_at_once(desk.waiter("late", Mode.SHARED))
+    mine = desk.admission.enter_at_once(desk.waiter("late", Mode.DIRECT))
     desk.admission.dispatch()
 
     assert mine is not None
@@ -209,7 +208,7 @@ def test_who_enters_at_once_leaves_to_those_who_wait_what_falls_to_them(desk: De
 
 
 def test_while_a_large_document_is_at_work_calls_go_on_though_a_job_waits(desk: Desk) -> None:
-    mine = desk.admission.enter_at_once(desk.waiter("calls", Mode.SHARED, calls=4))
+    mine = desk.admission.enter_at_once(desk.waiter("calls", Mode.DIRECT, calls=4))
     assert mine is not None
     at_a_large = desk.admission.begin_large(mine, since=desk.clock())
     assert at_a_large is not None
@@ -230,7 +229,7 @@ def test_a_large_document_is_begun_before_jobs_that_came_much_later(
     desk: Desk, waited: float, begins: bool
 ) -> None:
     since = desk.clock()
-    mine = desk.admission.enter_at_once(desk.waiter("calls", Mode.SHARED, calls=4))
+    mine = desk.admission.enter_at_once(desk.waiter("calls", Mode.DIRECT, calls=4))
     assert mine is not None
     desk.clock.pass_by(waited)
     desk.enter("job")
@@ -244,7 +243,7 @@ def test_a_large_document_is_begun_before_jobs_that_came_much_later(
 
 
 def test_who_acquires_is_let_in_at_once_and_then_keeps_what_it_has(desk: Desk) -> None:
-    waiter = desk.waiter("calls", Mode.SHARED, calls=4)
+    waiter = desk.waiter("calls", Mode.DIRECT, calls=4)
 
     first = desk.admission.acquire(waiter)
     desk.clock.pass_by(600)
@@ -252,7 +251,7 @@ def test_who_acquires_is_let_in_at_once_and_then_keeps_what_it_has(desk: Desk) -
 
     assert first is not None
     assert again is not None
-    assert (first.mode, first.claimed, desk.task_tokens.woken) == (Mode.SHARED, True, [])
+    assert (first.mode, first.claimed, desk.task_tokens.woken) == (Mode.DIRECT, True, [])
     assert (first.slots, again.slots) == (4, 6)
     assert again.until > first.until
     assert again.granted_at == first.granted_at
@@ -261,7 +260,7 @@ def test_who_acquires_is_let_in_at_once_and_then_keeps_what_it_has(desk: Desk) -
 def test_who_acquires_claims_what_it_was_woken_for_and_leaves_what_it_can_not_use(
     desk: Desk,
 ) -> None:
-    waiter = desk.enter("calls", Mode.SHARED, calls=10)
+    waiter = desk.enter("calls", Mode.DIRECT, calls=10)
 
     mine = desk.admission.acquire(replace(waiter, calls=2))
 
@@ -270,7 +269,7 @@ def test_who_acquires_claims_what_it_was_woken_for_and_leaves_what_it_can_not_us
 
 
 def test_who_acquires_while_a_job_is_due_is_to_let_it_come_first(desk: Desk) -> None:
-    waiter = desk.waiter("calls", Mode.SHARED, calls=4)
+    waiter = desk.waiter("calls", Mode.DIRECT, calls=4)
     desk.admission.acquire(waiter)
     desk.enter("job")
 
@@ -282,8 +281,8 @@ def test_who_acquires_while_a_job_is_due_is_to_let_it_come_first(desk: Desk) -> 
 
 
 def test_what_a_run_keeps_no_more_goes_to_who_waits(desk: Desk) -> None:
-    desk.admission.acquire(desk.waiter("many", Mode.SHARED, calls=10))
-    desk.enter("few", Mode.SHARED, knowledge_base_id="KB2", calls=3)
+    desk.admission.acquire(desk.waiter("many", Mode.DIRECT, calls=10))
+    desk.enter("few", Mode.DIRECT, knowledge_base_id="KB2", calls=3)
     before = desk.holders()
 
     desk.admission.keep("many", 1, calls=2)

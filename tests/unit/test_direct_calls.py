@@ -10,13 +10,14 @@ from functools import partial
 
 import pytest
 
-from stackroom.admission.demand import BATCH, LARGE
+from stackroom.admission.workload import BATCH, LARGE
 from stackroom.errors import KnowledgeBaseThrottled, StoreUnavailable
+from stackroom.ingestion.bedrock_evidence import MAX_ATTEMPTS
+from stackroom.ingestion.verdicts import DocumentOutcome
 from stackroom.model import UNEXPLAINED_FAILURE, CatalogStatus, DocumentStatus
 from stackroom.ports.admission import Mode
 from stackroom.ports.ingestion import Busy
-from stackroom.runs.progress import MAX_STEPS, Run, RunOutcome
-from stackroom.settlement.verdicts import MAX_ATTEMPTS, DocumentOutcome
+from stackroom.runs.run import MAX_STEPS, Run, RunOutcome
 from tests.fakes.direct import DirectCall
 from tests.unit.pipeline import CATALOG, KEY, PARKED, Pipeline, place_of
 from tests.unit.test_schedule import a_job
@@ -86,7 +87,7 @@ def test_a_run_ends_with_its_grant_given_back_and_its_catalog_settled(pipeline: 
     assert run.progress.outcome is RunOutcome.RELEASED
     assert not pipeline.leases.kept[run.worklist_id].held
     assert ledger.grants == ()
-    assert ledger.rates[Mode.SHARED].base_ms == pytest.approx(2_000, abs=200)  # a call's time
+    assert ledger.rates[Mode.DIRECT].base_ms == pytest.approx(2_000, abs=200)  # a call's time
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
     assert not any(pipeline.worklists.kept.values())
     assert not pipeline.bedrock.jobs

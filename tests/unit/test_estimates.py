@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stackroom.admission.limits import Limits
+from stackroom.admission.schedule import Limits
 from stackroom.catalog_counts import counts_in
 from stackroom.catalog_tools.of_questions import GET_INDEXING_STATUS
 from stackroom.catalogs.progress import CatalogProgress, Progress
@@ -92,9 +92,9 @@ def test_what_waits_behind_others_events_is_promised_no_time(
 
 def test_a_catalog_that_takes_calls_waits_behind_those_before_it(pipeline: Pipeline) -> None:
     pipeline.catalogs.place(CATALOG, replace(OWN, type=DataSourceType.CUSTOM))
-    for catalog_id, mode in (("job", Mode.EXCLUSIVE), ("cat-1", Mode.SHARED)):
+    for catalog_id, mode in (("job", Mode.JOB), ("cat-1", Mode.DIRECT)):
         queue_up(pipeline, catalog_id, mode)
-    queue_up(pipeline, CATALOG, Mode.SHARED)
+    queue_up(pipeline, CATALOG, Mode.DIRECT)
 
     seen = estimated(pipeline)
 
@@ -106,7 +106,7 @@ def test_a_catalog_that_takes_calls_waits_behind_those_before_it(pipeline: Pipel
 def test_a_catalog_waits_behind_those_that_came_before_it(pipeline: Pipeline) -> None:
     pipeline.catalogs.place(CATALOG, OWN)
     for catalog_id in ("cat-1", "cat-2", CATALOG, "cat-3"):
-        queue_up(pipeline, catalog_id, Mode.EXCLUSIVE)
+        queue_up(pipeline, catalog_id, Mode.JOB)
 
     seen = estimated(pipeline)
 
@@ -145,8 +145,8 @@ def test_what_is_more_than_a_call_waits_for_more_turns(pipeline: Pipeline) -> No
 def test_a_position_far_behind_is_told_as_behind_what_was_looked_at(pipeline: Pipeline) -> None:
     pipeline.catalogs.place(CATALOG, OWN)
     for number in range(1000):
-        queue_up(pipeline, f"cat-{number}", Mode.EXCLUSIVE)
-    queue_up(pipeline, CATALOG, Mode.EXCLUSIVE)
+        queue_up(pipeline, f"cat-{number}", Mode.JOB)
+    queue_up(pipeline, CATALOG, Mode.JOB)
 
     seen = estimated(pipeline)
 
@@ -201,9 +201,9 @@ def test_what_is_settled_has_nothing_to_wait_for(pipeline: Pipeline) -> None:
 
 def test_direct_calls_wait_for_the_job_that_has_the_knowledge_base(pipeline: Pipeline) -> None:
     pipeline.catalogs.place(CATALOG, SHARED)
-    queue_up(pipeline, "cat-1", Mode.EXCLUSIVE)
+    queue_up(pipeline, "cat-1", Mode.JOB)
     pipeline.admission.dispatch()
-    queue_up(pipeline, SHARED_WORKLIST, Mode.SHARED)
+    queue_up(pipeline, SHARED_WORKLIST, Mode.DIRECT)
 
     seen = estimated(pipeline)
 
@@ -213,7 +213,7 @@ def test_direct_calls_wait_for_the_job_that_has_the_knowledge_base(pipeline: Pip
 def test_a_job_of_a_managed_knowledge_base_waits_for_starts_alone(pipeline: Pipeline) -> None:
     pipeline.catalogs.place(CATALOG, OWN)
     for number in range(3):  # one at work, the next one's start reserved, and one that waits
-        queue_up(pipeline, f"cat-{number}", Mode.EXCLUSIVE)
+        queue_up(pipeline, f"cat-{number}", Mode.JOB)
     pipeline.admission.dispatch()
 
     alone = estimated(pipeline)
@@ -224,11 +224,11 @@ def test_a_job_of_a_managed_knowledge_base_waits_for_starts_alone(pipeline: Pipe
 
 
 def test_a_job_behind_a_large_document_is_told_what_is_left_of_it(pipeline: Pipeline) -> None:
-    measure(pipeline, Mode.SHARED, size=1_000_000, seconds=600)
+    measure(pipeline, Mode.DIRECT, size=1_000_000, seconds=600)
     pipeline.catalogs.place(CATALOG, OWN)
-    queue_up(pipeline, "cat-1", Mode.SHARED, size=2_000_000)
+    queue_up(pipeline, "cat-1", Mode.DIRECT, size=2_000_000)
     pipeline.admission.dispatch()
-    queue_up(pipeline, CATALOG, Mode.EXCLUSIVE)
+    queue_up(pipeline, CATALOG, Mode.JOB)
     pipeline.clock.pass_by(199)
 
     seen = estimated(pipeline)
@@ -245,7 +245,7 @@ def test_what_is_much_larger_than_all_that_was_measured_has_no_time(pipeline: Pi
     pipeline.catalogs.place(CATALOG, OWN)
 
     before = estimated(pipeline)
-    measure(pipeline, Mode.EXCLUSIVE, size=500_000, seconds=100)
+    measure(pipeline, Mode.JOB, size=500_000, seconds=100)
     then = estimated(pipeline)
 
     assert before.eta_seconds is None

@@ -2,13 +2,13 @@
 
 import pytest
 
-from stackroom.admission.demand import BATCH, LARGE
+from stackroom.admission.workload import BATCH, LARGE
 from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled, RunSuperseded
 from stackroom.ingestion.work_queue import OpenWork, WorkQueue, name_of
 from stackroom.model import CatalogStatus, DocumentStatus, PoolMember
 from stackroom.ports.ingestion import Busy
 from stackroom.runs.leases import MAX_FAILURES
-from stackroom.runs.progress import MAX_STEPS, DocumentName, Progress, Run, RunOutcome
+from stackroom.runs.run import MAX_STEPS, DocumentName, Run, RunOutcome, RunProgress
 from tests.unit.pipeline import CATALOG, KEY, PARKED, SHARED_WORKLIST, Pipeline, place_of
 from tests.unit.test_schedule import a_waiter
 
@@ -289,7 +289,7 @@ def queue_of(pipeline: Pipeline) -> WorkQueue:
 
 
 def a_run(worklist_id: str = SHARED_WORKLIST, **progress: object) -> Run:
-    return Run(worklist_id=worklist_id, epoch=1, progress=Progress.model_validate(progress))
+    return Run(worklist_id=worklist_id, epoch=1, progress=RunProgress.model_validate(progress))
 
 
 def take(pipeline: Pipeline, run: Run | None = None, *, calls: int = 1) -> OpenWork:

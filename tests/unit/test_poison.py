@@ -19,14 +19,14 @@ from stackroom.errors import (
     ServiceRefused,
     StoreUnavailable,
 )
-from stackroom.ingestion.sending import batches
+from stackroom.ingestion.bedrock_evidence import MAX_ATTEMPTS
+from stackroom.ingestion.direct_calls import batches
 from stackroom.ingestion.work_queue import OpenWork
 from stackroom.keys import unplaced_partition
 from stackroom.model import Document, DocumentStatus
 from stackroom.ports.ingestion import Submission
 from stackroom.reconciler.discrepancies import Kind, Outcome
-from stackroom.runs.progress import RunOutcome
-from stackroom.settlement.verdicts import MAX_ATTEMPTS
+from stackroom.runs.run import RunOutcome
 from tests.unit.pipeline import CATALOG, SHARED_WORKLIST, Pipeline, place_of
 from tests.unit.reconciling import Reconciled
 from tests.unit.test_schedule import A_GRANT, a_waiter

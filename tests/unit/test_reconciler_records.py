@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stackroom.catalog_counts import counts_in
+from stackroom.ingestion.bedrock_evidence import MAX_ATTEMPTS
 from stackroom.keys import SIDECAR_SUFFIX
 from stackroom.model import CatalogStatus, DocumentStatus
 from stackroom.reconciler.discrepancies import Kind
-from stackroom.settlement.verdicts import MAX_ATTEMPTS
 from tests.unit.pipeline import CATALOG, KEY, place_of
 from tests.unit.reconciling import LONG, Reconciled
 

@@ -5,7 +5,7 @@ import pytest
 from stackroom.errors import CatalogNotFound, DocumentNotFound, StoreUnavailable
 from stackroom.model import DocumentStatus
 from stackroom.runs.leases import MAX_FAILURES
-from stackroom.runs.progress import DirectCall, DocumentName, Progress, Run, RunOutcome
+from stackroom.runs.run import DirectCall, DocumentName, Run, RunOutcome, RunProgress
 from tests.records import NOW
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline, place_of
 
@@ -24,7 +24,7 @@ def test_a_run_travels_as_json_and_arrives_as_it_was() -> None:
 
 def test_nothing_else_is_read_than_a_run_carries() -> None:
     with pytest.raises(ValueError, match="Extra inputs"):
-        Progress.model_validate({"turns": 4})
+        RunProgress.model_validate({"turns": 4})
 
 
 def names(pipeline: Pipeline) -> list[str]:

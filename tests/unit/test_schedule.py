@@ -7,10 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stackroom.admission.demand import LARGE, Demand, demand_of_job, text_size
-from stackroom.admission.limits import Limits, fair_share
-from stackroom.admission.rates import Did, expected, whole, with_measured
-from stackroom.admission.schedule import Schedule
+from stackroom.admission.schedule import Limits, Schedule, fair_share
+from stackroom.admission.workload import (
+    LARGE,
+    Demand,
+    Did,
+    demand_of_job,
+    expected,
+    text_size,
+    whole,
+    with_measured,
+)
 from stackroom.model import Document, DocumentStatus
 from stackroom.ports.admission import Grant, Ledger, Mode, Rate, Waiter
 from tests.records import NOW, a_document
@@ -53,7 +60,7 @@ A_GRANT = Grant(
     worklist_id="cat-1",
     epoch=1,
     knowledge_base_id="KB1",
-    mode=Mode.SHARED,
+    mode=Mode.DIRECT,
     slots=1,
     granted_at=NOW,
     until=NOW,
@@ -64,8 +71,8 @@ def after(*works: tuple[int, float]) -> Rate:
     """What is known after so many bytes took so many seconds each."""
     ledger = Ledger()
     for size, seconds in works:
-        ledger = with_measured(ledger, Did(mode=Mode.SHARED, size=size, seconds=seconds))
-    return ledger.rates[Mode.SHARED]
+        ledger = with_measured(ledger, Did(mode=Mode.DIRECT, size=size, seconds=seconds))
+    return ledger.rates[Mode.DIRECT]
 
 
 def test_large_work_takes_as_much_longer_as_it_is_larger() -> None:
@@ -91,18 +98,18 @@ def test_the_newest_counts_most_and_the_large_count_more_than_the_small() -> Non
 
 def test_a_jobs_time_counts_from_when_it_may_start() -> None:
     later = NOW + timedelta(seconds=10)
-    job = Grant(**{**vars(A_GRANT), "mode": Mode.EXCLUSIVE, "start_at": later})
+    job = Grant(**{**vars(A_GRANT), "mode": Mode.JOB, "start_at": later})
 
     ledger = with_measured(Ledger(), whole(job, at=NOW + timedelta(seconds=30)))
 
-    assert ledger.rates == {Mode.EXCLUSIVE: Rate(base_ms=20_000)}
+    assert ledger.rates == {Mode.JOB: Rate(base_ms=20_000)}
 
 
 LEASE = timedelta(minutes=15)
 MINUTE = timedelta(seconds=60)
 
 
-def a_waiter(name: str, at: float, mode: Mode = Mode.SHARED, **fields: object) -> Waiter:
+def a_waiter(name: str, at: float, mode: Mode = Mode.DIRECT, **fields: object) -> Waiter:
     """Waiting since so many seconds before NOW."""
     values: dict[str, object] = {
         "worklist_id": name,
@@ -117,7 +124,7 @@ def a_waiter(name: str, at: float, mode: Mode = Mode.SHARED, **fields: object) -
 
 
 def a_job(name: str, at: float, **fields: object) -> Waiter:
-    return a_waiter(name, at, Mode.EXCLUSIVE, **fields)
+    return a_waiter(name, at, Mode.JOB, **fields)
 
 
 def a_schedule(
@@ -292,8 +299,8 @@ def test_no_limit_is_ever_overrun_and_no_knowledge_base_used_both_ways(
     after.grant()
 
     for grants in (before.ledger.grants, after.ledger.grants):
-        jobs = [each for each in grants if each.mode is Mode.EXCLUSIVE]
-        shared = [each for each in grants if each.mode is Mode.SHARED]
+        jobs = [each for each in grants if each.mode is Mode.JOB]
+        shared = [each for each in grants if each.mode is Mode.DIRECT]
         assert len(jobs) <= limits.jobs
         assert sum(each.slots for each in shared) <= limits.direct_calls
         for base in ("KB1", "KB2", "KB3"):

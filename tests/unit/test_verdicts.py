@@ -8,13 +8,18 @@ from typing import Any
 import pytest
 
 from stackroom.errors import KnowledgeBaseUnavailable
+from stackroom.ingestion.bedrock_evidence import (
+    MAX_ATTEMPTS,
+    BedrockEvidence,
+    call_evidence,
+    data_source_evidence,
+)
+from stackroom.ingestion.by_job import reasons_by_uri
+from stackroom.ingestion.evidence import Evidence, Investigation
+from stackroom.ingestion.search_check import SearchCheck
+from stackroom.ingestion.verdicts import DocumentOutcome, verdict
 from stackroom.model import Catalog, Document, DocumentStatus
 from stackroom.ports.ingestion import DocumentDetail
-from stackroom.settlement.evidence import Evidence, Investigation, Standing
-from stackroom.settlement.failure_reasons import reasons_by_uri
-from stackroom.settlement.search_check import SearchCheck
-from stackroom.settlement.standings import after_call, after_data_source
-from stackroom.settlement.verdicts import MAX_ATTEMPTS, DocumentOutcome, verdict
 from tests import records
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.pipeline import FakeInspectionResults
@@ -57,7 +62,7 @@ def a_document(status: DocumentStatus = DocumentStatus.INDEXING, attempts: int =
 
 
 def evidence(
-    status: str, *, is_found: Callable[[], bool] = lambda: False, **standing: object
+    status: str, *, is_found: Callable[[], bool] = lambda: False, **fields: object
 ) -> Evidence:
     known: dict[str, object] = {
         "detail": DocumentDetail(status=status, updated_at=NOW),
@@ -68,8 +73,8 @@ def evidence(
         "is_overdue": False,
         "why_never_taken_up": "nobody took it up",
     }
-    standings: Any = {**known, **standing}
-    return Evidence(standing=Standing(**standings), is_found=is_found)
+    said: Any = {**known, **fields}
+    return Evidence(bedrock=BedrockEvidence(**said), is_found=is_found)
 
 
 def test_without_evidence_it_is_too_early() -> None:
@@ -89,9 +94,9 @@ def test_one_task_proves_five_hundred_by_searches_and_leaves_the_others_to_the_n
         inspections=FakeInspectionResults(everything=True),
         search_check=SearchCheck(knowledge_base=lambda _: FakeKnowledgeBase()),
     )
-    standing = evidence("NOT_FOUND", is_removal=True, is_out=True).standing
-    removed = [(a_document(DocumentStatus.DELETING), standing)] * 502
-    ingested = (a_document(), evidence("INDEXED").standing)
+    said = evidence("NOT_FOUND", is_removal=True, is_out=True).bedrock
+    removed = [(a_document(DocumentStatus.DELETING), said)] * 502
+    ingested = (a_document(), evidence("INDEXED").bedrock)
 
     known = investigation.complete([(A_CATALOG, *each) for each in [*removed, ingested]])
 
@@ -126,7 +131,7 @@ def test_a_document_should_be_found_a_minute_after_bedrocks_word_and_one_in_doub
         now=lambda: NOW + timedelta(seconds=seconds),
     )
 
-    [(_, _, known)] = investigation.complete([(A_CATALOG, document, evidence("INDEXED").standing)])
+    [(_, _, known)] = investigation.complete([(A_CATALOG, document, evidence("INDEXED").bedrock)])
 
     assert known is not None
     assert known.is_due is is_due
@@ -156,7 +161,7 @@ def test_what_is_found_waits_a_while_for_the_inspection_that_makes_its_place_map
         now=lambda: NOW + timedelta(seconds=seconds),
     )
 
-    [(_, _, known)] = investigation.complete([(A_CATALOG, document, evidence("INDEXED").standing)])
+    [(_, _, known)] = investigation.complete([(A_CATALOG, document, evidence("INDEXED").bedrock)])
 
     found = verdict(document, known)
     assert (found.outcome, found.is_uninspected) == (outcome, is_uninspected)
@@ -174,8 +179,8 @@ def after(document: Document, status: str, *, said: float | None, at: float) -> 
     """Of a call that was accepted at NOW, in seconds after that; no search finds anything."""
     said_at = None if said is None else NOW + timedelta(seconds=said)
     detail = DocumentDetail(status=status, updated_at=said_at)
-    standing = after_call(document, detail, accepted_at=NOW, at=NOW + timedelta(seconds=at))
-    return verdict(document, Evidence(standing=standing, is_found=lambda: False)).outcome
+    now = call_evidence(document, detail, accepted_at=NOW, at=NOW + timedelta(seconds=at))
+    return verdict(document, Evidence(bedrock=now, is_found=lambda: False)).outcome
 
 
 WAIT, AGAIN = DocumentOutcome.WAIT, DocumentOutcome.AGAIN
@@ -243,9 +248,9 @@ def test_what_went_with_its_data_source_is_gone_once_no_search_finds_it(
     *, found: bool, seconds: float, outcome: DocumentOutcome
 ) -> None:
     document = a_document(DocumentStatus.DELETING)
-    standing = after_data_source(document, at=NOW + timedelta(seconds=seconds))
+    said = data_source_evidence(document, at=NOW + timedelta(seconds=seconds))
 
-    told = verdict(document, Evidence(standing=standing, is_found=lambda: found))
+    told = verdict(document, Evidence(bedrock=said, is_found=lambda: found))
 
     assert told.outcome is outcome
 

@@ -7,7 +7,7 @@ from stackroom.clock import Deadline
 from stackroom.errors import KnowledgeBaseUnavailable, RecordChanged
 from stackroom.ports.admission import Mode
 from stackroom.retries import retried
-from stackroom.runs.backoff import until_first_look, until_next_look, until_next_try
+from stackroom.runs.run import until_first_look, until_next_look, until_next_try
 from tests.fakes.clock import FakeSeconds
 
 
@@ -30,12 +30,12 @@ def test_a_deadline_that_has_passed_names_what_was_to_be_called(seconds: float) 
 
 
 def test_direct_calls_are_first_asked_for_after_two_seconds_and_a_job_after_ten() -> None:
-    assert [until_first_look(mode) for mode in (Mode.SHARED, Mode.EXCLUSIVE)] == [2, 10]
+    assert [until_first_look(mode) for mode in (Mode.DIRECT, Mode.JOB)] == [2, 10]
 
 
 @pytest.mark.parametrize(
     ("mode", "waits"),
-    [(Mode.SHARED, [1, 1, 2, 6, 20, 60, 60]), (Mode.EXCLUSIVE, [5, 5, 5, 6, 20, 60, 60])],
+    [(Mode.DIRECT, [1, 1, 2, 6, 20, 60, 60]), (Mode.JOB, [5, 5, 5, 6, 20, 60, 60])],
 )
 def test_what_has_run_for_long_is_asked_for_the_later_up_to_a_minute(
     mode: Mode, waits: list[int]
@@ -44,8 +44,8 @@ def test_what_has_run_for_long_is_asked_for_the_later_up_to_a_minute(
 
 
 def test_a_job_is_asked_for_twice_as_often_while_others_wait_for_its_knowledge_base() -> None:
-    assert until_next_look(Mode.EXCLUSIVE, 100, wanted=True) == 10
-    assert until_next_look(Mode.SHARED, 100, wanted=True) == 20
+    assert until_next_look(Mode.JOB, 100, wanted=True) == 10
+    assert until_next_look(Mode.DIRECT, 100, wanted=True) == 20
 
 
 def test_tries_come_later_each_time_up_to_a_minute_and_never_overflow() -> None:

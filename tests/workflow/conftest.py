@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from moto import mock_aws
 
-import stackroom.runs.backoff
 import stackroom.runs.leases
+import stackroom.runs.run
 from stackroom.aws import session
 from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.aws.catalogs import DynamoCatalogs
@@ -48,8 +48,8 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {**ENVIRONMENT, **pace}.items():
         monkeypatch.setenv(name, value)
     for name in ("_FIRST", "_LEAST"):
-        monkeypatch.setattr(stackroom.runs.backoff, name, dict.fromkeys(Mode, 0))
-    monkeypatch.setattr(stackroom.runs.backoff, "_FIRST_WAIT", 0)
+        monkeypatch.setattr(stackroom.runs.run, name, dict.fromkeys(Mode, 0))
+    monkeypatch.setattr(stackroom.runs.run, "_FIRST_WAIT", 0)
     logging.getLogger("moto.stepfunctions").setLevel(logging.CRITICAL)  # tells of every Fail
 
 

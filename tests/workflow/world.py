@@ -77,7 +77,7 @@ class World:
             worklist_id=_STRANGER,
             epoch=1,
             knowledge_base_id=knowledge_base_id,
-            mode=Mode.EXCLUSIVE,
+            mode=Mode.JOB,
             slots=1,
             granted_at=now,
             until=now + timedelta(hours=1),

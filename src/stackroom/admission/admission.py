@@ -13,15 +13,22 @@ refusal, which is waited out.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
+from itertools import chain
 
-from stackroom.admission.dispatch import GRANT, TRIES, Dispatch, grant_of
-from stackroom.admission.limits import PATIENCE, Limits, fair_share
-from stackroom.admission.rates import Did, whole
+from stackroom.admission.schedule import PATIENCE, Limits, Schedule, fair_share
+from stackroom.admission.workload import Did, whole, with_measured
 from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, in_threads
+from stackroom.errors import is_everybodys
 from stackroom.ports.admission import AdmissionBook, Grant, Ledger, Mode, TaskTokens, Waiter
 from stackroom.retries import among_writers, retried
 
+# A grant is renewed with every poll, a minute apart; retries of one task take about five.
+GRANT = timedelta(minutes=15)
+# A run that has not claimed its grant by then was woken in vain.
+_UNCLAIMED = timedelta(minutes=2)
+_TRIES = 12
 # A grant for direct calls ends after so long if others wait.
 LONGEST_WHILE_OTHERS_WAIT = timedelta(minutes=1)
 _EVERYBODY = 100_000  # more than the catalogs that one account is made for
@@ -58,7 +65,7 @@ class Admission:
 
         def once() -> Grant | None:
             ledger = self.book.read()
-            schedule = self._dispatch.schedule(ledger, also=waiter)
+            schedule = self._schedule(ledger, also=waiter)
             if waiter not in schedule.grant():
                 return None
             mine = grant_of(schedule.ledger, waiter.worklist_id, waiter.epoch)
@@ -73,14 +80,14 @@ class Admission:
             self.book.write(replace(ledger, grants=(*others, mine), phases=phases))
             return mine
 
-        return retried(once, tries=TRIES, pause=self.pause)
+        return retried(once, tries=_TRIES, pause=self.pause)
 
     def begin_large(self, grant: Grant, *, since: datetime) -> Grant | None:
         """
         The grant, as of one that is at a large document; None if a job comes before. `since` is how
         long the document has waited.
         """
-        schedule = self._dispatch.schedule(self.book.read())
+        schedule = self._schedule(self.book.read())
         if schedule.is_before_large(grant.knowledge_base_id, since + PATIENCE):
             return None
         return self._change_own(
@@ -141,7 +148,7 @@ class Admission:
         others = [
             each
             for each in ledger.grants
-            if each.mode is Mode.SHARED and each.worklist_id != worklist_id
+            if each.mode is Mode.DIRECT and each.worklist_id != worklist_id
         ]
         return max(1, self.limits.direct_calls // (len(others) + 1))
 
@@ -150,34 +157,34 @@ class Admission:
         ledger = self.book.read()
         if grant_of(ledger, worklist_id, epoch) is None or self._free(ledger) <= 0:
             return False
-        waiting = self._dispatch.waiting(limit=1)
-        return not any(each.mode is Mode.SHARED for each in waiting)
+        waiting = self._waiting(limit=1)
+        return not any(each.mode is Mode.DIRECT for each in waiting)
 
     def extend(self, grant: Grant, *, calls: int) -> Grant | None:
         """
-        A shared grant for some time yet; None if it is over.
+        A grant for direct calls for some time yet; None if it is over.
 
         `calls` is how many direct calls the run could use at a time. It may get fewer than before
         if others wait, and more if nobody does.
         """
-        schedule = self._dispatch.schedule(self.book.read())
+        schedule = self._schedule(self.book.read())
         if schedule.must_yield(grant, after=LONGEST_WHILE_OTHERS_WAIT):
             return None
         now = self._change_own(
             grant.worklist_id,
             grant.epoch,
             lambda mine, ledger: replace(
-                mine, slots=self._slots(mine, ledger, calls, len(schedule.shared))
+                mine, slots=self._slots(mine, ledger, calls, len(schedule.calls))
             ),
         )
-        if now is not None and now.slots < grant.slots and schedule.shared:
+        if now is not None and now.slots < grant.slots and schedule.calls:
             self.dispatch()
         return now
 
     def leave(self, worklist_id: str, epoch: int) -> None:
         """Give the grant back, if the run has one, and hand it on. Safe to repeat."""
         if grant_of(self.book.read(), worklist_id, epoch) is not None:
-            self._dispatch.hand_out(leaving=frozenset({(worklist_id, epoch)}))
+            self.dispatch(leaving=frozenset({(worklist_id, epoch)}))
 
     def finish(self, worklist_id: str, epoch: int, *, did: Did | None = None) -> None:
         """
@@ -187,13 +194,32 @@ class Admission:
         grant = grant_of(self.book.read(), worklist_id, epoch)
         if grant is not None:
             now = self.now()
-            self._dispatch.hand_out(
+            self.dispatch(
                 leaving=frozenset({(worklist_id, epoch)}), finished=did or whole(grant, at=now)
             )
 
-    def dispatch(self) -> None:
-        """Hand out what is free, and wake whom it falls to."""
-        self._dispatch.hand_out()
+    def dispatch(
+        self,
+        *,
+        leaving: frozenset[tuple[str, int]] = frozenset(),
+        finished: Did | None = None,
+    ) -> None:
+        """
+        Hand out what is free, and wake whom it falls to. What `leaving` runs, by worklist and
+        epoch, give back is free, too. `finished` is what one of them has done.
+
+        The grant is written into the ledger before the run is woken, and the run claims it there:
+        whoever hands out may die between any two steps, and the next to hand out goes on.
+        """
+        dead = leaving
+        while True:
+            granted, unwoken = self._grant(dead, finished)
+            finished = None
+            woken = [(each, self._wake(each, fresh=True)) for each in granted]
+            woken += [(each, self._wake(each, fresh=False)) for each in unwoken]
+            dead = frozenset((each.worklist_id, each.epoch) for each, alive in woken if not alive)
+            if not dead:
+                return
 
     def grant_of(self, worklist_id: str, epoch: int) -> Grant | None:
         """The run's, if it has one."""
@@ -208,7 +234,7 @@ class Admission:
 
     def state(self) -> State:
         """For people to watch; reads the whole queue."""
-        waiters = self._dispatch.waiting(limit=_EVERYBODY)
+        waiters = self._waiting(limit=_EVERYBODY)
         now = self.now()
         oldest = min((waiter.since for waiter in waiters), default=now)
         return State(
@@ -217,27 +243,83 @@ class Admission:
             oldest_wait_seconds=max(0.0, (now - oldest).total_seconds()),
         )
 
-    @property
-    def _dispatch(self) -> Dispatch:
-        return Dispatch(
-            book=self.book,
-            task_tokens=self.task_tokens,
-            pool=self.pool,
+    def _schedule(
+        self,
+        ledger: Ledger,
+        *,
+        leaving: frozenset[tuple[str, int]] = frozenset(),
+        also: Waiter | None = None,
+    ) -> Schedule:
+        """As it stands with that ledger; reads who waits. `also` is one more who would."""
+        at_most = max(self.limits.direct_calls, self.limits.jobs) + 1
+        return Schedule(
+            ledger=ledger,
+            waiters=[*self._waiting(limit=at_most), *([also] if also else [])],
             limits=self.limits,
-            now=self.now,
-            pause=self.pause,
-            beside=self.beside,
+            now=self.now(),
+            lease=GRANT,
+            leaving=leaving,
         )
 
+    def _waiting(self, *, limit: int) -> list[Waiter]:
+        """At most so many of each queue."""
+        queues = [
+            partial(self.book.waiting, knowledge_base_id, mode, limit=limit)
+            for knowledge_base_id in self.pool
+            for mode in Mode
+        ]
+        return list(chain.from_iterable(self.beside(queues)))
+
+    def _grant(
+        self, leaving: frozenset[tuple[str, int]], finished: Did | None
+    ) -> tuple[list[Waiter], list[Waiter]]:
+        """Who has got a grant just now, and who has one and may not know it."""
+
+        def once() -> tuple[list[Waiter], list[Waiter]]:
+            before = self.book.read()
+            ledger = before
+            if finished is not None:
+                ledger = with_measured(before, finished)
+            schedule = self._schedule(ledger, leaving=leaving)
+            granted = schedule.grant()
+            if schedule.ledger != before:
+                self.book.write(schedule.ledger)
+            return granted, schedule.unwoken
+
+        return retried(once, tries=_TRIES, pause=self.pause)
+
+    def _wake(self, waiter: Waiter, *, fresh: bool) -> bool:
+        """
+        False if the grant fell to a run that no longer is, and goes to another; or to one that no
+        call can wake, for those behind it must not wait for it.
+        """
+        try:
+            woken = self.task_tokens.wake(waiter.token)
+        except Exception as error:
+            if is_everybodys(error):
+                raise
+            woken = False
+        if woken:
+            self.book.dequeue(waiter)
+            return True
+        # Nobody waits with that token. A retry may have brought a new one in the meantime; or an
+        # earlier dispatch woke the run and died before it could say so.
+        if not self.book.dequeue(waiter):
+            return True  # the next dispatch, or the sweep, wakes that one
+        mine = grant_of(self.book.read(), waiter.worklist_id, waiter.epoch)
+        if mine is None or mine.claimed:
+            return True
+        return not fresh and self.now() - mine.granted_at < _UNCLAIMED
+
     def _slots(self, mine: Grant, ledger: Ledger, calls: int, waiting: int) -> int:
-        holders = [each for each in ledger.grants if each.mode is Mode.SHARED]
+        holders = [each for each in ledger.grants if each.mode is Mode.DIRECT]
         share = self.limits.direct_calls
         if waiting:
             share = fair_share(share, len(holders) + waiting)
         return max(1, min(calls, share, mine.slots + self._free(ledger)))
 
     def _free(self, ledger: Ledger) -> int:
-        holders = (each for each in ledger.grants if each.mode is Mode.SHARED)
+        holders = (each for each in ledger.grants if each.mode is Mode.DIRECT)
         return self.limits.direct_calls - sum(each.slots for each in holders)
 
     def _change_own(
@@ -257,4 +339,10 @@ class Admission:
             self.book.write(replace(ledger, grants=(*others, new)))
             return new
 
-        return retried(once, tries=TRIES, pause=self.pause)
+        return retried(once, tries=_TRIES, pause=self.pause)
+
+
+def grant_of(ledger: Ledger, worklist_id: str, epoch: int) -> Grant | None:
+    """The run's own."""
+    mine = (worklist_id, epoch)
+    return next((each for each in ledger.grants if (each.worklist_id, each.epoch) == mine), None)

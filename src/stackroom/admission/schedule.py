@@ -13,12 +13,46 @@ job waits for those at work when it came, which end together, and for those that
 by PATIENCE. While one is at work no job could begin, so small calls go on.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from stackroom.admission.limits import ENOUGH, FRESH, WORTHWHILE, Limits, fair_share
 from stackroom.ports.admission import Grant, Ledger, Mode, Waiter
+
+# Slots that a run gets though others wait, and for how many it waits if there are fewer. Its
+# function waits for its calls, so four at a time cost a quarter of one after the other, and it is
+# done sooner. Runs come after each other rather than all beside each other; the last is done no
+# later (docs/scaling.md).
+WORTHWHILE = 4
+ENOUGH = 3
+# So much longer large work waits than small, if both do.
+PATIENCE = timedelta(minutes=5)
+# For so long what a waiter said of its work is believed.
+FRESH = timedelta(seconds=10)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """
+    Of the account [AWS General Reference: Amazon Bedrock quotas, none adjustable]: ingestion jobs
+    at a time, direct calls (Ingest- and DeleteKnowledgeBaseDocuments) at a time, and seconds
+    between two StartIngestionJob (0.1 a second). Of the knowledge bases named in `jobs_in_one`:
+    jobs at a time there; any other runs one.
+    """
+
+    jobs: int = 5
+    direct_calls: int = 10
+    seconds_between_starts: float = 10.0
+    jobs_in_one: Mapping[str, int] = field(default_factory=dict)
+
+    def jobs_in(self, knowledge_base_id: str) -> int:
+        return self.jobs_in_one.get(knowledge_base_id, 1)
+
+
+def fair_share(slots: int, runs: int) -> int:
+    """Of so many slots, for each of so many runs; rounded up, for they don't all use theirs."""
+    return max(min(slots, WORTHWHILE), math.ceil(slots / max(1, runs)))
 
 
 @dataclass
@@ -53,8 +87,8 @@ class Schedule:
         self._saving = False  # slots, for a run that has waited longer than all that come after it
 
     @property
-    def shared(self) -> list[Waiter]:
-        return [each for each in self._waiting if each.mode is Mode.SHARED]
+    def calls(self) -> list[Waiter]:
+        return [each for each in self._waiting if each.mode is Mode.DIRECT]
 
     def grant(self) -> list[Waiter]:
         """Who is granted the use of a knowledge base now; the ledger then says so."""
@@ -66,13 +100,13 @@ class Schedule:
         return granted
 
     def must_yield(self, grant: Grant, *, after: timedelta) -> bool:
-        """Whether the holder of a shared grant is to give it up, its calls at work once done."""
+        """Whether a grant for direct calls is to be given up, its calls at work once done."""
         if grant.is_large:  # no job could begin: small calls go on beside the large one
             return False
         next_job = self._next_job(grant.knowledge_base_id)
         if next_job is not None and next_job.since <= self.now and self._is_due(next_job):
             return True
-        return bool(self.shared) and self.now - grant.granted_at >= after
+        return bool(self.calls) and self.now - grant.granted_at >= after
 
     def is_before_large(self, knowledge_base_id: str, since: datetime) -> bool:
         """Whether a job comes before a large document that queues up as if it had come then."""
@@ -86,26 +120,26 @@ class Schedule:
             if each.knowledge_base_id == waiter.knowledge_base_id
         ]
         modes = {each.mode for each in here}
-        if waiter.mode is Mode.SHARED:
-            return None if Mode.EXCLUSIVE in modes else self._shared_grant(waiter)
-        if Mode.SHARED in modes or len(here) >= self.limits.jobs_in(waiter.knowledge_base_id):
+        if waiter.mode is Mode.DIRECT:
+            return None if Mode.JOB in modes else self._direct_grant(waiter)
+        if Mode.DIRECT in modes or len(here) >= self.limits.jobs_in(waiter.knowledge_base_id):
             return None
-        return self._exclusive_grant(waiter)
+        return self._job_grant(waiter)
 
-    def _exclusive_grant(self, waiter: Waiter) -> Grant | None:
+    def _job_grant(self, waiter: Waiter) -> Grant | None:
         if not self._is_next(waiter) or not self._may_start():
             return None
         return self._granted(waiter, slots=1, start_at=max(self.now, self._next_start))
 
-    def _shared_grant(self, waiter: Waiter) -> Grant | None:
+    def _direct_grant(self, waiter: Waiter) -> Grant | None:
         job = self._next_job(waiter.knowledge_base_id)
         if job is not None and self._is_due(job):
             return None
-        holders = [each for each in self.ledger.grants if each.mode is Mode.SHARED]
+        holders = [each for each in self.ledger.grants if each.mode is Mode.DIRECT]
         free = self.limits.direct_calls - sum(each.slots for each in holders)
         share = self.limits.direct_calls
-        if len(self.shared) > 1:  # it is not alone in waiting
-            share = fair_share(share, len(holders) + len(self.shared))
+        if len(self.calls) > 1:  # it is not alone in waiting
+            share = fair_share(share, len(holders) + len(self.calls))
         wanted = min(self._calls_of(waiter), share)
         slots = min(wanted, free)
         if slots < min(wanted, ENOUGH) or self._saving:
@@ -126,7 +160,7 @@ class Schedule:
         phase = self.ledger.phases.get(job.knowledge_base_id)
         if phase is not None and job.since <= phase:
             return True
-        rivals = (each for each in self.shared if each.knowledge_base_id == job.knowledge_base_id)
+        rivals = (each for each in self.calls if each.knowledge_base_id == job.knowledge_base_id)
         oldest = next(rivals, None)
         return oldest is None or job.since <= oldest.since
 
@@ -137,7 +171,7 @@ class Schedule:
 
     def _has_large(self, knowledge_base_id: str) -> bool:
         return any(
-            each.is_large and each.mode is Mode.SHARED
+            each.is_large and each.mode is Mode.DIRECT
             for each in self.ledger.grants
             if each.knowledge_base_id == knowledge_base_id
         )
@@ -147,14 +181,14 @@ class Schedule:
             (
                 each
                 for each in self._waiting
-                if each.mode is Mode.EXCLUSIVE and each.knowledge_base_id == knowledge_base_id
+                if each.mode is Mode.JOB and each.knowledge_base_id == knowledge_base_id
             ),
             None,
         )
 
     def _may_start(self) -> bool:
         """One start is reserved ahead, so that a knowledge base is not emptied too early."""
-        at_work = sum(each.mode is Mode.EXCLUSIVE for each in self.ledger.grants)
+        at_work = sum(each.mode is Mode.JOB for each in self.ledger.grants)
         gap = timedelta(seconds=self.limits.seconds_between_starts)
         return at_work < self.limits.jobs and self._next_start - self.now <= gap
 
@@ -178,7 +212,7 @@ class Schedule:
     def _enter(self, grant: Grant, since: datetime) -> None:
         phases = dict(self.ledger.phases)
         next_start = self.ledger.next_start
-        if grant.mode is Mode.SHARED:
+        if grant.mode is Mode.DIRECT:
             phases.pop(grant.knowledge_base_id, None)
         else:
             phase = phases.get(grant.knowledge_base_id)

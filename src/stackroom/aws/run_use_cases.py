@@ -21,20 +21,19 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from stackroom.admission.admission import Admission
-    from stackroom.admission.limits import Limits
+    from stackroom.admission.schedule import Limits
     from stackroom.aws.deployment import Deployment
     from stackroom.clock import Pace
+    from stackroom.ingestion.broken_runs import BrokenRuns, Restart
+    from stackroom.ingestion.evidence import Investigation
     from stackroom.ingestion.polling import Polling
     from stackroom.ingestion.run_tasks import RunTasks
     from stackroom.ingestion.strategy import Strategy
+    from stackroom.ingestion.verdicts import VerdictWriter
     from stackroom.ingestion.work_queue import WorkQueue
-    from stackroom.runs.leases import Runs
+    from stackroom.runs.leases import RunLeases
     from stackroom.runs.placement import Placements, SharedSources
     from stackroom.runs.requests import RunRequests
-    from stackroom.settlement.broken_runs import BrokenRuns
-    from stackroom.settlement.evidence import Investigation
-    from stackroom.settlement.restart import Restart
-    from stackroom.settlement.verdict_writer import VerdictWriter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,10 +46,10 @@ class RunUseCases:
     pause_among_writers: Callable[[int], None] = among_writers
 
     @cached_property
-    def runs(self) -> Runs:
-        from stackroom.runs.leases import Runs
+    def runs(self) -> RunLeases:
+        from stackroom.runs.leases import RunLeases
 
-        return Runs(
+        return RunLeases(
             leases=self.deployment.leases, executions=self.deployment.executions, now=self.now
         )
 
@@ -97,7 +96,7 @@ class RunUseCases:
     @cached_property
     def run_tasks(self) -> RunTasks:
         from stackroom.ingestion.run_tasks import RunTasks
-        from stackroom.settlement.takedown import Takedown
+        from stackroom.ingestion.takedown import Takedown
 
         there = self.deployment
         return RunTasks(
@@ -143,7 +142,7 @@ class RunUseCases:
 
     @cached_property
     def broken_runs(self) -> BrokenRuns:
-        from stackroom.settlement.broken_runs import BrokenRuns
+        from stackroom.ingestion.broken_runs import BrokenRuns
 
         return BrokenRuns(
             admission=self.admission,
@@ -154,7 +153,7 @@ class RunUseCases:
 
     @cached_property
     def restart(self) -> Restart:
-        from stackroom.settlement.restart import Restart
+        from stackroom.ingestion.broken_runs import Restart
 
         return Restart(
             catalogs=self.deployment.catalogs,
@@ -220,8 +219,8 @@ class RunUseCases:
 
     @cached_property
     def _investigation(self) -> Investigation:
-        from stackroom.settlement.evidence import Investigation
-        from stackroom.settlement.search_check import SearchCheck
+        from stackroom.ingestion.evidence import Investigation
+        from stackroom.ingestion.search_check import SearchCheck
 
         there = self.deployment
         return Investigation(
@@ -237,7 +236,7 @@ class RunUseCases:
 
     @cached_property
     def _verdict_writer(self) -> VerdictWriter:
-        from stackroom.settlement.verdict_writer import VerdictWriter
+        from stackroom.ingestion.verdicts import VerdictWriter
 
         return VerdictWriter(
             documents=self.deployment.documents,

@@ -15,7 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from stackroom.admission.limits import Limits
+from stackroom.admission.schedule import Limits
 from stackroom.aws import knowledge_bases
 from stackroom.aws.answer_prompt import checked
 from stackroom.aws.guardrail import Guardrail

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from stackroom.deletions.deletions import Deletions
     from stackroom.gateway.access import AccessLog
     from stackroom.ingestion.estimates import Estimates
-    from stackroom.ingestion.retry import Retrying
+    from stackroom.ingestion.retry_failed import Retrying
     from stackroom.inspection.inspection import Inspection
     from stackroom.operations.overview import Operations
     from stackroom.ports.agent_runs import Conversations
@@ -132,7 +132,7 @@ class UseCases(RunUseCases):
 
     @cached_property
     def retrying(self) -> Retrying:
-        from stackroom.ingestion.retry import Retrying
+        from stackroom.ingestion.retry_failed import Retrying
 
         return Retrying(
             catalogs=self.deployment.catalogs,

@@ -1,7 +1,10 @@
 """
-Beginning rounds: a run takes up what is open in its catalog, by one job or by direct calls.
+Rounds: a run takes up what is open in its catalog, by one job or by direct calls, and what became
+of each document is written into its record.
 
-Imports runs, admission, settlement, and the sidecars of uploads. The state machine calls its tasks
-(`run_tasks`); open documents come from the catalog's records, and what was taken up goes back there
-under the round's id, for settlement. `estimates` and `retry` answer the catalog's owner.
+The state machine calls its tasks: `run_tasks` begins things, by the `strategy` of the data source;
+`polling` looks at them. What Bedrock says (`bedrock_evidence`), completed by inspections and
+searches (`evidence`), makes a verdict (`verdicts`). `broken_runs` has another run follow one that
+broke. `estimates` and `retry_failed` answer the catalog's owner. Imports runs, admission, tenancy,
+and the sidecars of uploads; catalogs, operations and the reconciler are above it.
 """

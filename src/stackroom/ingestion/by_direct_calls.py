@@ -12,12 +12,18 @@ from datetime import datetime
 from functools import partial
 
 from stackroom.admission.admission import Admission
-from stackroom.admission.rates import Did
+from stackroom.admission.workload import Did
 from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, in_threads
 from stackroom.errors import KnowledgeBaseThrottled, is_everybodys
-from stackroom.ingestion.direct_calls import DirectCalls
-from stackroom.ingestion.sending import Sending, batches
+from stackroom.ingestion.bedrock_evidence import (
+    ABSENT,
+    INDEXED,
+    UNDER_WAY,
+    DocumentEvidence,
+    call_evidence,
+)
+from stackroom.ingestion.direct_calls import DirectCalls, Sending, batches
 from stackroom.ingestion.strategy import Look, Started
 from stackroom.ingestion.work_queue import OpenWork, WorkQueue
 from stackroom.model import Catalog, DataSource, Document, DocumentStatus
@@ -25,11 +31,7 @@ from stackroom.ports.admission import Mode, Waiter
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
 from stackroom.ports.ingestion import NOT_FOUND, DirectDocuments, DocumentDetail
-from stackroom.runs.backoff import until_first_look, until_next_look
-from stackroom.runs.progress import DirectCall, Run, RunOutcome
-from stackroom.settlement.evidence import Standings
-from stackroom.settlement.standings import after_call
-from stackroom.settlement.statuses import ABSENT, INDEXED, UNDER_WAY
+from stackroom.runs.run import DirectCall, Run, RunOutcome, until_first_look, until_next_look
 
 _TRIES = 5  # looks at a call, in a row, that fail
 # A call is looked at by its last document; from this age on as a whole, each so many steps, for
@@ -55,7 +57,7 @@ class ByDirectCalls:
     now: Callable[[], datetime] = utc_now
     beside: Beside = in_threads
 
-    mode = Mode.SHARED
+    mode = Mode.DIRECT
 
     def waiter(self, run: Run, source: DataSource, token: str) -> Waiter:
         """How many calls it can use it knows when it is admitted."""
@@ -134,7 +136,11 @@ class ByDirectCalls:
             failures=failures,
         )
 
-    def evidence(self, look: CallsLook, source: DataSource) -> tuple[CallsLook, Standings]:  # noqa: ARG002 - the port's
+    def evidence(
+        self,
+        look: CallsLook,
+        source: DataSource,  # noqa: ARG002 - the port's
+    ) -> tuple[CallsLook, Sequence[DocumentEvidence]]:
         calls = list(look.run.progress.calls)
         at = self.now()
         found = []
@@ -146,8 +152,8 @@ class ByDirectCalls:
             for name in names:
                 catalog, document = there[name.document_id]
                 detail = details.get(name.document_id, NOT_FOUND)
-                standing = after_call(document, detail, accepted_at=call.accepted_at, at=at)
-                found.append((catalog, document, standing))
+                said = call_evidence(document, detail, accepted_at=call.accepted_at, at=at)
+                found.append((catalog, document, said))
         return replace(look, run=look.run.having(calls=tuple(calls))), found
 
     def _on_record(self, calls: Sequence[DirectCall]) -> dict[str, tuple[Catalog, Document]]:
@@ -320,7 +326,7 @@ def _did(call: DirectCall, over: DirectCall) -> Did | None:
     if call.is_removal or call.is_large or over.said_at is None:
         return None
     seconds = (over.said_at - call.accepted_at).total_seconds()
-    return Did(mode=Mode.SHARED, size=call.size, seconds=max(0.0, seconds))
+    return Did(mode=Mode.DIRECT, size=call.size, seconds=max(0.0, seconds))
 
 
 def _large_at_work(calls: list[DirectCall]) -> bool:

@@ -8,16 +8,24 @@ stays in the index as nobody's: a job that came after its sidecar has made it so
 
 import hashlib
 import math
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import islice
+from urllib.parse import quote
 
 from stackroom.admission.admission import Admission
-from stackroom.admission.demand import demand_of_job
-from stackroom.admission.limits import PATIENCE
-from stackroom.admission.rates import Did
+from stackroom.admission.schedule import PATIENCE
+from stackroom.admission.workload import Did, demand_of_job
 from stackroom.clock import utc_now
+from stackroom.ingestion.bedrock_evidence import (
+    INDEXED,
+    JOB_DEADLINE,
+    DocumentEvidence,
+    is_overdue,
+    job_evidence,
+)
 from stackroom.ingestion.direct_calls import is_of_calls
 from stackroom.ingestion.strategy import Look, Started
 from stackroom.model import Catalog, DataSource, Document, DocumentStatus
@@ -26,12 +34,7 @@ from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
 from stackroom.ports.ingestion import NOT_FOUND, Busy, DocumentDetail, IngestionJobs, Job, JobState
-from stackroom.runs.backoff import until_first_look, until_next_try
-from stackroom.runs.progress import Run, RunOutcome
-from stackroom.settlement.evidence import Standings
-from stackroom.settlement.failure_reasons import reasons_by_uri
-from stackroom.settlement.standings import JOB_DEADLINE, after_job, is_overdue
-from stackroom.settlement.statuses import INDEXED
+from stackroom.runs.run import Run, RunOutcome, until_first_look, until_next_try
 
 _AT_ONCE = 500  # documents that are kept in memory
 _STOPPING = 3600.0  # seconds of grace for StopIngestionJob, which takes about half a minute
@@ -53,7 +56,7 @@ class ByJobs:
     admission: Admission
     now: Callable[[], datetime] = utc_now
 
-    mode = Mode.EXCLUSIVE
+    mode = Mode.JOB
 
     def waiter(self, run: Run, source: DataSource, token: str) -> Waiter:
         demand = demand_of_job(self.documents.open_in(run.worklist_id))
@@ -123,7 +126,9 @@ class ByJobs:
             job=job,
         )
 
-    def evidence(self, look: JobLook, source: DataSource) -> tuple[JobLook, Standings]:
+    def evidence(
+        self, look: JobLook, source: DataSource
+    ) -> tuple[JobLook, Sequence[DocumentEvidence]]:
         """
         And of those that failed before and that the job has indexed after all; else answers would
         show what reads `failed`.
@@ -146,7 +151,7 @@ class ByJobs:
             (
                 catalog,
                 each,
-                after_job(
+                job_evidence(
                     each,
                     details[each.document_id],
                     look.job,
@@ -244,3 +249,29 @@ def _is_tried_again(document: Document) -> bool:
 def _token(description: str) -> str:
     # clientToken: 33 to 256 characters [API model]; a SHA-256 in hex has 64.
     return hashlib.sha256(description.encode()).hexdigest()
+
+
+# Which files a job's failure reasons name.
+
+_END = r"(?=$|[,;\]'\"\s]|\.(?:\s|$))"
+
+
+def reasons_by_uri(uris: Iterable[str], reasons: Iterable[str]) -> dict[str, str]:
+    """
+    The reason that names each URI, of those that any names.
+
+    Give all URIs that there are, not just those of interest: `s3://b/a.txt copy.txt` begins with
+    another document's name, and only the longest that fits is meant. A reason that files share
+    lists them all at its end; nobody needs to read the others' names.
+    """
+    reasons = list(reasons)
+    if not reasons:
+        return {}
+    spelled = {spelling: uri for uri in uris for spelling in (quote(uri, safe=":/"), uri)}
+    longest_first = sorted(spelled, key=len, reverse=True)
+    named = re.compile(f"({'|'.join(map(re.escape, longest_first))}){_END}")
+    found: dict[str, str] = {}
+    for reason in reasons:
+        for match in named.finditer(reason):
+            found.setdefault(spelled[match[1]], reason.partition(" [Files:")[0])
+    return found

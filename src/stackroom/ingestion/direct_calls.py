@@ -1,18 +1,32 @@
 """One direct call: documents are bound to it, then sent, ten at most."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 
+from stackroom.admission.admission import Admission
+from stackroom.admission.workload import BATCH, is_large, is_to_ingest, text_size
 from stackroom.clock import Pace, RealTime, utc_now
+from stackroom.concurrency import Beside
+from stackroom.errors import (
+    DocumentsRefused,
+    KnowledgeBaseThrottled,
+    KnowledgeBaseUnavailable,
+    is_everybodys,
+)
+from stackroom.ingestion.bedrock_evidence import MAX_ATTEMPTS, UNSEEN
+from stackroom.ingestion.verdicts import DocumentOutcome, Verdict
+from stackroom.ingestion.work_queue import OpenWork, name_of
 from stackroom.keys import locate
-from stackroom.model import DataSource, Document, DocumentStatus
+from stackroom.model import Catalog, DataSource, Document, DocumentStatus
+from stackroom.ports.admission import Grant
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.documents import Documents
 from stackroom.ports.ingestion import Busy, DirectDocuments, Submission
-from stackroom.runs.progress import Run
-from stackroom.settlement.standings import UNSEEN
+from stackroom.runs.run import DirectCall, DocumentName, Run, until_next_try
 from stackroom.tenancy import REJECTED
 from stackroom.uploads import sidecars
 
@@ -145,3 +159,213 @@ def _token(round_id: str, documents: Iterable[Document]) -> str:
     versions = (f"{each.document_id} {each.version} {each.attempts}" for each in documents)
     # clientToken: 33 to 256 characters [API model]; a SHA-256 in hex has 64.
     return hashlib.sha256("\x00".join((round_id, *versions)).encode()).hexdigest()
+
+
+# The direct calls of one start: which documents share one, and what Bedrock's answers mean.
+#
+# Bedrock refuses a call as a whole, so that one document would keep nine others waiting for ever.
+# Those of a refused call are sent again, each alone; whatever is refused then is at fault itself.
+
+# Of what waits, all calls together take so much at a time: the last are small, and end together.
+_AT_A_TIME = 4.0
+# Documents that a run's progress names; it may have 256 KB [Step Functions quotas]. Beyond so many
+# that go alone nothing new is sent; more that are set aside is no single document's trouble.
+_MOST_ALONE, _MOST_ASIDE = 100, 200
+_AFTER_REFUSAL = 60  # seconds, where Bedrock has taken nothing at all of this run
+
+
+def batches(work: OpenWork, calls: int, *, share: int, at_work: int) -> list[list[Document]]:
+    """
+    What so many calls take, where others are `at_work`: what is to be removed apart from what is
+    ingested, and what goes alone behind what has not been tried, but for one call. Among other
+    runs, `share` is what there is for each: few documents are in as few calls then.
+    """
+    found: list[list[Document]] = []
+    small, removed = list(work.small), list(work.removed)
+    shared = calls - (1 if work.alone and calls > 1 else 0)
+    if len(work.alone) > _MOST_ALONE:
+        shared = 0
+    while (small or removed) and len(found) < shared:
+        fuller = max(removed, small, key=len)
+        waiting = len(small) + len(removed)
+        size = min(BATCH, math.ceil(waiting * _AT_A_TIME / share))
+        if size <= len(found) + at_work:
+            size = BATCH  # a call of one takes as much of the account's ten as one of ten
+        found.append(fuller[:size])
+        del fuller[:size]
+    found += [[each] for each in list(work.alone)[: calls - len(found)]]
+    left = small or removed or len(work.alone) > calls
+    work.is_more = work.is_more or bool(left)
+    return found
+
+
+@dataclass(kw_only=True)
+class Sending:
+    """
+    `retry_after` are seconds after which a call may be taken that was not; `is_more` tells that
+    something waits that another call could take.
+    """
+
+    calls: DirectCalls
+    admission: Admission
+    run: Run
+    source: DataSource
+    work: OpenWork
+    now: datetime
+    beside: Beside
+    sent: list[DirectCall] = field(default_factory=list)
+    refused: list[tuple[Catalog, Document, Verdict]] = field(default_factory=list)
+    alone: list[DocumentName] = field(default_factory=list)
+    set_aside: list[DocumentName] = field(default_factory=list)
+    retry_after: int | None = None
+    is_more: bool = False
+
+    def __post_init__(self) -> None:
+        self.alone += self.run.progress.alone
+        self.set_aside += self.run.progress.set_aside
+
+    def send(self, found: Sequence[list[Document]]) -> None:
+        """Bound beside each other; sent one after another, for five a second are the account's."""
+        round_id = round_id_of(self.run)
+        bindings = [partial(self._bound, batch, round_id) for batch in found]
+        for batch, bound in zip(found, self.beside(bindings), strict=True):
+            self._send(batch, bound, round_id)
+
+    def send_large(self, grant: Grant) -> None:
+        """Each has a call of its own, at most half of all; none is begun where a job is due."""
+        progress = self.run.progress
+        at_work = progress.calls_at_work + len(self.sent)
+        large = sum(each.is_large and not each.is_over for each in progress.calls)
+        while self.work.large and self.retry_after is None:
+            since = self.work.large[0].updated_at
+            if at_work >= grant.slots or 2 * large >= grant.slots:
+                self.is_more = True
+            elif self.admission.begin_large(grant, since=since) is None:
+                self._wait()
+            else:
+                self.send([[self.work.large.popleft()]])
+                at_work, large = at_work + 1, large + 1
+                continue
+            return
+
+    def _bound(self, batch: list[Document], round_id: str) -> Bound | Exception:
+        """Told with its documents; whose trouble it is, is decided here."""
+        try:
+            return self.calls.bind(batch, round_id)
+        except Exception as error:
+            if is_everybodys(error):
+                raise
+            return error
+
+    def _send(self, batch: list[Document], bound: Bound | Exception, round_id: str) -> None:
+        if isinstance(bound, Exception):
+            self._failed_over(batch, bound)
+            return
+        # Whoever changed those meanwhile, or brings their sidecars, asks for a run.
+        self._put_aside(each for each in batch if each.document_id not in bound.documents)
+        if not bound.documents:
+            return
+        if self.retry_after is not None:  # after a call that was not taken
+            self.calls.unbind(bound)
+            self.is_more = True
+            return
+        try:
+            answer = self.calls.send(self.source, bound, round_id)
+        except DocumentsRefused as refusal:
+            self._was_refused(bound, refusal)
+        except (KnowledgeBaseThrottled, KnowledgeBaseUnavailable) as error:
+            self._was_unavailable(bound, error)
+        except Exception as error:
+            if is_everybodys(error):
+                raise
+            self._failed_over(self.calls.unbind(bound), error)
+        else:
+            self._was_answered(bound, answer)
+
+    def _was_answered(self, bound: Bound, answer: datetime | Busy) -> None:
+        if isinstance(answer, Busy):
+            self.calls.unbind(bound)
+            self._wait()
+            return
+        documents = list(bound.documents.values())
+        self._not_alone(documents)
+        self.sent.append(
+            DirectCall(
+                accepted_at=answer,
+                began_at=self.now,
+                documents=tuple(map(name_of, documents)),
+                size=sum(map(text_size, documents)),
+                is_large=any(map(is_large, documents)),
+                is_removal=not is_to_ingest(documents[0]),
+            )
+        )
+
+    def _was_refused(self, bound: Bound, refusal: DocumentsRefused) -> None:
+        """Where Bedrock took nothing else it may be no document's fault: it is tried again."""
+        documents = list(bound.documents.values())
+        self.is_more = True
+        if len(documents) > 1:
+            self.alone += map(name_of, self.calls.unbind(bound))
+            return
+        [document] = documents
+        takes_others = bool(self.run.progress.accepted_calls or self.sent)
+        if not takes_others and document.attempts < MAX_ATTEMPTS:
+            self._alone_again(self.calls.unbind(bound, has_tried=True))
+            self.retry_after = _AFTER_REFUSAL
+            return
+        self._not_alone(documents)
+        catalog = self.work.catalogs[document.catalog_id]
+        self.refused.append((catalog, document, _verdict(refusal)))
+
+    def _was_unavailable(self, bound: Bound, error: Exception) -> None:
+        """
+        Bedrock is busy, or it fails over a document in the call: those go alone then, and one that
+        it fails over time after time is left to a later run.
+        """
+        self._wait()
+        documents = list(bound.documents.values())
+        if isinstance(error, KnowledgeBaseThrottled):
+            self.calls.unbind(bound)
+        elif len(documents) > 1:
+            self.alone += map(name_of, self.calls.unbind(bound))
+        elif documents[0].attempts < MAX_ATTEMPTS:
+            self._alone_again(self.calls.unbind(bound, has_tried=True))
+        else:
+            self._failed_over(self.calls.unbind(bound), error)
+
+    def _failed_over(self, documents: Sequence[Document], error: Exception) -> None:
+        """Whatever went wrong is one document's at most; that one is left to a later run."""
+        if len(documents) > 1:
+            self.alone += map(name_of, documents)
+            self.is_more = True
+            return
+        self._not_alone(documents)
+        self._put_aside(documents)
+        self.work.failures |= dict.fromkeys((each.catalog_id for each in documents), error)
+
+    def _wait(self) -> None:
+        self.is_more = True
+        self.retry_after = until_next_try(self.run.progress.waits, jitter=True)
+
+    def _put_aside(self, documents: Iterable[Document]) -> None:
+        self.set_aside += map(name_of, documents)
+        if len(self.set_aside) > _MOST_ASIDE:
+            raise KnowledgeBaseUnavailable("ingestion", f"{len(self.set_aside)} set aside")
+
+    def _alone_again(self, documents: Sequence[Document]) -> None:
+        self._not_alone(documents)
+        self.alone += map(name_of, documents)
+
+    def _not_alone(self, documents: Sequence[Document]) -> None:
+        done = {(each.catalog_id, each.document_id) for each in documents}
+        self.alone = [
+            each for each in self.alone if (each.catalog_id, each.document_id) not in done
+        ]
+
+
+def _verdict(refusal: DocumentsRefused) -> Verdict:
+    reason = (
+        f"Bedrock refuses the file ({refusal.why}); give it another name or other attributes, and "
+        "drop it again"
+    )
+    return Verdict(outcome=DocumentOutcome.FAILED, reason=reason)

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from stackroom.admission.limits import Limits
-from stackroom.admission.rates import base_of, expected
+from stackroom.admission.schedule import Limits
+from stackroom.admission.workload import base_of, expected
 from stackroom.clock import Pace
 from stackroom.ports.admission import Grant, Ledger, Mode, Rate, Waiter
 
@@ -44,20 +44,20 @@ class Durations:
         waiters = list(ahead)
         # Where a job is among them, calls at work end first.
         modes = {mode, *(each.mode for each in waiters)}
-        in_the_way = [each for each in here if Mode.EXCLUSIVE in (*modes, each.mode)]
-        if modes == {Mode.EXCLUSIVE} and self._takes_another_job(home, here):
-            in_the_way = [each for each in here if each.mode is Mode.SHARED]
-        if Mode.EXCLUSIVE not in modes:
+        in_the_way = [each for each in here if Mode.JOB in (*modes, each.mode)]
+        if modes == {Mode.JOB} and self._takes_another_job(home, here):
+            in_the_way = [each for each in here if each.mode is Mode.DIRECT]
+        if Mode.JOB not in modes:
             in_the_way += self._that_take_all_calls()
         held_up = longest(self._left_of(each) for each in in_the_way)
         return total([held_up, *(self._beside(each) for each in waiters)])
 
     def _takes_another_job(self, home: str, here: Sequence[Grant]) -> bool:
-        jobs = sum(each.mode is Mode.EXCLUSIVE for each in here)
+        jobs = sum(each.mode is Mode.JOB for each in here)
         return jobs < self.limits.jobs_in(home)
 
     def _that_take_all_calls(self) -> list[Grant]:
-        holders = [each for each in self.ledger.grants if each.mode is Mode.SHARED]
+        holders = [each for each in self.ledger.grants if each.mode is Mode.DIRECT]
         if sum(each.slots for each in holders) < self.limits.direct_calls:
             return []
         return [min(holders, key=lambda each: each.granted_at)]
@@ -72,10 +72,10 @@ class Durations:
         """
         whole, least = self.of(waiter.mode, waiter.size), self.of(waiter.mode, 0)
         beside = self.limits.jobs_in(waiter.knowledge_base_id)
-        if whole is not None and waiter.mode is Mode.EXCLUSIVE and beside > 1:
+        if whole is not None and waiter.mode is Mode.JOB and beside > 1:
             at_a_time = min(beside, self.limits.jobs)
             return max(whole / at_a_time, self.limits.seconds_between_starts)
-        if whole is None or least is None or waiter.mode is Mode.EXCLUSIVE:
+        if whole is None or least is None or waiter.mode is Mode.JOB:
             return whole
         return whole - least + least * waiter.calls / self.limits.direct_calls
 

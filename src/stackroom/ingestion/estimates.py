@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from stackroom.admission.limits import Limits
+from stackroom.admission.schedule import Limits
 from stackroom.catalog_counts import awaits_indexing
 from stackroom.clock import Pace, RealTime, utc_now
 from stackroom.ingestion.durations import longest

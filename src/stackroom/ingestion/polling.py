@@ -16,19 +16,32 @@ from stackroom.admission.admission import Admission
 from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, in_threads
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, is_everybodys
+from stackroom.ingestion.bedrock_evidence import DocumentEvidence
+from stackroom.ingestion.evidence import Investigation
 from stackroom.ingestion.strategy import Look, Strategy
+from stackroom.ingestion.verdicts import (
+    Decided,
+    DocumentOutcome,
+    Settled,
+    Verdict,
+    VerdictWriter,
+    verdict,
+)
 from stackroom.ingestion.work_queue import name_of
 from stackroom.model import Catalog, Document, PerSourceType, PoolMember
 from stackroom.ports.admission import Mode
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.runs import Leases
-from stackroom.runs.backoff import until_next_look, until_next_try
-from stackroom.runs.leases import LEASE
-from stackroom.runs.progress import MAX_STEPS, DirectCall, DocumentName, Run, RunOutcome
-from stackroom.runs.worklists import is_shared, source_of
-from stackroom.settlement.evidence import Investigation, Standings
-from stackroom.settlement.verdict_writer import VerdictWriter
-from stackroom.settlement.verdicts import Decided, DocumentOutcome, Settled, Verdict, verdict
+from stackroom.runs.leases import LEASE, is_shared, source_of
+from stackroom.runs.run import (
+    MAX_STEPS,
+    DirectCall,
+    DocumentName,
+    Run,
+    RunOutcome,
+    until_next_look,
+    until_next_try,
+)
 
 _GROWS_EACH = 3  # polls in a row, after which a run with more to send asks for more calls
 _COUNTED = {
@@ -76,9 +89,9 @@ class Polling:
             return Polled(run=run.went(RunOutcome.SETTLED, calls=(), job_id=None))
         strategy = self.strategies.of(source)
         try:
-            look, standings = strategy.evidence(strategy.look(run, source), source)
+            look, said_of = strategy.evidence(strategy.look(run, source), source)
             settling = _Settling()
-            verdicts = self._decide(run, standings, settling)
+            verdicts = self._decide(run, said_of, settling)
         except (KnowledgeBaseThrottled, KnowledgeBaseUnavailable):
             return Polled(run=self._look_again_later(run))
         self._settle(verdicts, settling)
@@ -91,21 +104,21 @@ class Polling:
         )
 
     def _decide(
-        self, run: Run, standings: Standings, settling: "_Settling"
+        self, run: Run, said_of: Sequence[DocumentEvidence], settling: "_Settling"
     ) -> list[tuple[Catalog, Document, Verdict]]:
         """
         Together, for one search can find documents of many catalogs; if that fails, each catalog
         for itself, and what fails over one of them is left to a later run.
         """
         try:
-            return self._verdicts(standings)
+            return self._verdicts(said_of)
         except Exception as error:
             if not is_shared(run.worklist_id) or _is_of_all(error):
                 raise
             together = error
         decided = list[tuple[Catalog, Document, Verdict]]()
-        for catalog_id in {catalog.catalog_id for catalog, _, _ in standings}:
-            own = [each for each in standings if each[0].catalog_id == catalog_id]
+        for catalog_id in {catalog.catalog_id for catalog, _, _ in said_of}:
+            own = [each for each in said_of if each[0].catalog_id == catalog_id]
             try:
                 decided += self._verdicts(own)
             except Exception as error:
@@ -116,8 +129,10 @@ class Polling:
             raise together
         return decided
 
-    def _verdicts(self, standings: Standings) -> list[tuple[Catalog, Document, Verdict]]:
-        known = self.investigation.complete(standings)
+    def _verdicts(
+        self, said_of: Sequence[DocumentEvidence]
+    ) -> list[tuple[Catalog, Document, Verdict]]:
+        known = self.investigation.complete(said_of)
         verdicts = [
             (catalog, document, verdict(document, evidence))
             for catalog, document, evidence in known
@@ -159,7 +174,7 @@ class Polling:
         """A job takes up nothing more; direct calls can be sent beside those at work."""
         is_news = is_asked or settling.is_to_try_again
         run = settling.pruned(look.run)
-        may_send = mode is Mode.SHARED and self._may_send(run, look, is_news=is_news)
+        may_send = mode is Mode.DIRECT and self._may_send(run, look, is_news=is_news)
         run = run.having(is_more=run.progress.is_more or is_news)
         is_waiting = bool(look.at_work or run.progress.calls or settling.waiting)
         self._give_back(run, look, may_send=may_send)
@@ -168,7 +183,7 @@ class Polling:
         if not is_waiting:
             return run.went(RunOutcome.SETTLED, waits=0, job_id=None)
         age = 0.0 if look.began_at is None else (self.now() - look.began_at).total_seconds()
-        wanted = mode is Mode.EXCLUSIVE and self.admission.is_wanted(run.worklist_id, run.epoch)
+        wanted = mode is Mode.JOB and self.admission.is_wanted(run.worklist_id, run.epoch)
         seconds = until_next_look(mode, age, wanted=wanted)
         return run.went(RunOutcome.RUNNING, wait_seconds=seconds, waits=run.progress.waits + 1)
 

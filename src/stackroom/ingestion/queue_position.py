@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from stackroom.admission.limits import Limits
+from stackroom.admission.schedule import Limits
 from stackroom.clock import Pace
 from stackroom.ingestion.durations import Durations, total
 from stackroom.ingestion.remaining import Remaining
@@ -13,8 +13,7 @@ from stackroom.model import Catalog, DataSource, DataSourceType, Document
 from stackroom.ports.admission import AdmissionReader, Ledger, Mode, Waiter
 from stackroom.ports.runs import LeaseReader
 from stackroom.ports.worklists import Worklists
-from stackroom.runs.leases import LONGEST_DELAY
-from stackroom.runs.worklists import shared_worklist, worklist_of
+from stackroom.runs.leases import LONGEST_DELAY, shared_worklist, worklist_of
 
 # Of the queue this many are looked at; a position behind them is told as "after" them.
 LOOKED_AT = 1000
@@ -71,7 +70,7 @@ class Standings:
         mine = (each for each in ledger.grants if each.worklist_id == worklist_id)
         return Remaining(
             durations=Durations(ledger=ledger, limits=self.limits, pace=self.pace, at=self.now()),
-            mode=Mode.EXCLUSIVE if by_job else Mode.SHARED,
+            mode=Mode.JOB if by_job else Mode.DIRECT,
             documents=unsettled,
             grant=next(mine, None),
         )
@@ -84,13 +83,13 @@ class Standings:
         worklist_id = shared_worklist(source.knowledge_base_id)
         catalogs = sum(1 for _ in self.worklists.entries(worklist_id, limit=LOOKED_AT))
         rounds = max(0, math.ceil(catalogs / self.limits.direct_calls) - 1)
-        call = remaining.durations.of(Mode.SHARED, 0)
+        call = remaining.durations.of(Mode.DIRECT, 0)
         between = None if call is None else call * rounds
         if remaining.grant is not None:
             return Standing(remaining=replace(remaining, ahead=between, between=between))
         # A job may have the knowledge base, or others all calls.
         home = source.knowledge_base_id
-        ahead = total([remaining.durations.until_turn(Mode.SHARED, home, ()), between])
+        ahead = total([remaining.durations.until_turn(Mode.DIRECT, home, ()), between])
         standing = replace(remaining, ahead=ahead, between=between)
         return self._following(worklist_id, standing)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from stackroom.admission.demand import BATCH, is_large, text_size
+from stackroom.admission.workload import BATCH, is_large, text_size
 from stackroom.ingestion.durations import Durations, longest, total
 from stackroom.model import Document, DocumentStatus
 from stackroom.ports.admission import Grant, Mode
@@ -72,7 +72,7 @@ class Remaining:
         return was_ingested and self.grant.claimed and since and document.attempts == 0
 
     def _until_turn(self, document: Document) -> float | None:
-        if self.mode is Mode.EXCLUSIVE or self.between is None:
+        if self.mode is Mode.JOB or self.between is None:
             return 0.0 if self.between is not None else None
         return self.between * (self._before(document) // BATCH)
 
@@ -91,7 +91,7 @@ class Remaining:
 
     def _until_next_round(self) -> float | None:
         """Whatever the run of one catalog is at comes first."""
-        if self.mode is Mode.SHARED:
+        if self.mode is Mode.DIRECT:
             return self.ahead
         busy = [each for each in self.documents if self.at_work_since(each) is not None]
         if not busy:
@@ -101,7 +101,7 @@ class Remaining:
     def _up_to(self, document: Document) -> int:
         """Bytes of text of what waits and is done no later than the document."""
         waiting = [each for each in self.documents if self.at_work_since(each) is None]
-        if self.mode is Mode.EXCLUSIVE:
+        if self.mode is Mode.JOB:
             return sum(map(text_size, waiting))
         if is_large(document):
             return text_size(document)

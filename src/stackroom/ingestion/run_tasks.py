@@ -15,19 +15,16 @@ from stackroom.admission.admission import Admission
 from stackroom.clock import utc_now
 from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.ingestion.strategy import Started, Strategy
+from stackroom.ingestion.takedown import Stage, Takedown
+from stackroom.ingestion.verdicts import Settled, VerdictWriter
 from stackroom.ingestion.work_queue import WorkQueue, name_of
 from stackroom.model import Catalog, CatalogStatus, PerSourceType, PoolMember
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
-from stackroom.runs.backoff import until_next_try
-from stackroom.runs.leases import Runs
+from stackroom.runs.leases import RunLeases, home_of, is_shared, source_of
 from stackroom.runs.placement import Placements
-from stackroom.runs.progress import MAX_STEPS, Run, RunOutcome
 from stackroom.runs.requests import RunRequests
-from stackroom.runs.worklists import home_of, is_shared, source_of
-from stackroom.settlement.takedown import Stage, Takedown
-from stackroom.settlement.verdict_writer import VerdictWriter
-from stackroom.settlement.verdicts import Settled
+from stackroom.runs.run import MAX_STEPS, Run, RunOutcome, until_next_try
 
 _AT_ONCE = 100  # documents that are named in a run's progress
 
@@ -53,7 +50,7 @@ class RunTasks:
     admission: Admission
     takedown: Takedown
     verdict_writer: VerdictWriter
-    runs: Runs
+    runs: RunLeases
     requests: RunRequests
     now: Callable[[], datetime] = utc_now
 

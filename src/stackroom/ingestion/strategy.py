@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Generic, Protocol, TypeVar
 
-from stackroom.admission.rates import Did
+from stackroom.admission.workload import Did
+from stackroom.ingestion.bedrock_evidence import DocumentEvidence
+from stackroom.ingestion.verdicts import Settled, Verdict
 from stackroom.model import Catalog, DataSource, Document
 from stackroom.ports.admission import Mode, Waiter
-from stackroom.runs.progress import Run
-from stackroom.settlement.evidence import Standings
-from stackroom.settlement.verdicts import Settled, Verdict
+from stackroom.runs.run import Run
 
 
 @dataclass(kw_only=True)
@@ -73,7 +73,7 @@ class Strategy(Protocol, Generic[LookT]):
         """
         ...
 
-    def evidence(self, look: LookT, source: DataSource) -> tuple[LookT, Standings]:
+    def evidence(self, look: LookT, source: DataSource) -> tuple[LookT, Sequence[DocumentEvidence]]:
         """
         Of each document that Bedrock has decided on, how far its word goes. The look is answered
         without what has changed on record meanwhile.

@@ -3,7 +3,7 @@ What is open in a worklist, in fair turns: what a run sends next.
 
 Each catalog has its turn, with the documents that have been open longest; a run goes on with the
 catalog behind the one whose turn was last, so that nobody's thousand documents come before
-another's first. A document that is tried again has queued up anew (stackroom.settlement). A catalog
+another's first. A document that is tried again has queued up anew (verdicts). A catalog
 with nothing open leaves the worklist, unless somebody has asked for it meanwhile.
 """
 
@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import partial
 from itertools import islice, takewhile
 
-from stackroom.admission.demand import BATCH, is_large, is_to_ingest
+from stackroom.admission.workload import BATCH, is_large, is_to_ingest
 from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, in_threads
 from stackroom.errors import RecordChanged, is_everybodys
@@ -22,8 +22,8 @@ from stackroom.model import Catalog, CatalogStatus, Document
 from stackroom.ports.catalogs import CatalogRegister
 from stackroom.ports.documents import Documents
 from stackroom.ports.worklists import Entry, Worklists
-from stackroom.runs.progress import DocumentName, Progress, Run
-from stackroom.runs.worklists import is_shared
+from stackroom.runs.leases import is_shared
+from stackroom.runs.run import DocumentName, Run, RunProgress
 
 _ENTRIES = 100  # of a page of the worklist
 _AT_ONCE = 10  # catalogs that are looked at beside each other
@@ -205,7 +205,7 @@ class WorkQueue:
 class _Aside:
     """What of the open documents is in a call, or not this run's to do."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: RunProgress) -> None:
         self._in_calls = {_key(each) for call in progress.calls for each in call.documents}
         self._set_aside = {_key(each): each.version for each in progress.set_aside}
         self._alone = {_key(each) for each in progress.alone}

@@ -9,5 +9,5 @@ Our own look into an uploaded file: what is wrong with it, and what stands where
 
 Imports ports, keys and navigation (what is a table of contents). Comes from: SQS
 (functions/inspect), beside the upload handler and never in its way. Goes to: inspection results
-(read by settlement) and place maps (read by retrieval).
+(read by ingestion) and place maps (read by retrieval).
 """

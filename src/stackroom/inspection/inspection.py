@@ -168,7 +168,7 @@ class Inspection:
         The record of a document that was settled before: why it has failed, if nobody knew, and
         that no inspection of it is missing any more.
 
-        The result is kept before the record is looked at; settlement does it the other way round.
+        The result is kept before the record is looked at; ingestion does it the other way round.
         """
         document = self.documents.get(location.catalog_id, location.document_id)
         if document is None or document.etag != etag:

@@ -12,8 +12,9 @@ from pydantic import AwareDatetime
 class Mode(StrEnum):
     """How a knowledge base is used: by an ingestion job alone, or by direct calls together."""
 
-    EXCLUSIVE = "exclusive"
-    SHARED = "shared"
+    # The values are as they are stored.
+    JOB = "exclusive"
+    DIRECT = "shared"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +50,7 @@ class Grant:
     slots: int
     granted_at: AwareDatetime
     until: AwareDatetime
-    start_at: AwareDatetime | None = None  # EXCLUSIVE: the job may start then, and not before
+    start_at: AwareDatetime | None = None  # of a job: it may start then, and not before
     claimed: bool = False  # the run has woken and taken it
     size: int = 0
     is_large: bool = False

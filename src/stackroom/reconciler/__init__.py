@@ -16,6 +16,6 @@ Bucket, records, index and control table compared, and mended where they tell di
 - discrepancies: what can be found, and its remedy
 - auditors: the audits put together
 
-Imports uploads, runs and settlement's search check. Comes from: the schedule
+Imports uploads, runs and ingestion's search check. Comes from: the schedule
 (functions/reconciler), and `stackroom reconcile`. Goes to: the same code that events go through.
 """

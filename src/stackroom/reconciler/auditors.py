@@ -3,6 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from stackroom.ingestion.bedrock_evidence import details_by
+from stackroom.ingestion.broken_runs import Restart
+from stackroom.ingestion.search_check import SearchCheck
 from stackroom.model import PoolMember
 from stackroom.ports.admission import AdmissionBook
 from stackroom.ports.bucket import DocumentBucket
@@ -39,9 +42,6 @@ from stackroom.reconciler.retries import Patience
 from stackroom.reconciler.rounds import Tally
 from stackroom.reconciler.sources import SourceAudit
 from stackroom.runs.requests import RunRequests
-from stackroom.settlement.details import details_by
-from stackroom.settlement.restart import Restart
-from stackroom.settlement.search_check import SearchCheck
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from stackroom.errors import RecordChanged
+from stackroom.ingestion.broken_runs import Restart
 from stackroom.ports.admission import AdmissionBook, Grant, Mode, Waiter
 from stackroom.ports.runs import Executions, Lease, Leases
 from stackroom.reconciler.discrepancies import Discrepancy, Kind, Step
 from stackroom.reconciler.mending import Mending
-from stackroom.settlement.restart import Restart
 
 # Of each queue, the oldest: those behind them are looked at when these have gone.
 _OLDEST = 100

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from stackroom.ingestion.search_check import SearchCheck
 from stackroom.model import Catalog, Document, Receipt
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import Catalogs
@@ -27,7 +28,6 @@ from stackroom.reconciler.mending import Mending
 from stackroom.reconciler.orphans import deleting
 from stackroom.reconciler.rounds import BETWEEN
 from stackroom.runs.requests import RunRequests
-from stackroom.settlement.search_check import SearchCheck
 
 
 @dataclass(frozen=True, kw_only=True)

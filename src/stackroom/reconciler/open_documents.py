@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
 
+from stackroom.ingestion.bedrock_evidence import MAX_ATTEMPTS
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
@@ -18,7 +19,6 @@ from stackroom.reconciler.attended import Attended
 from stackroom.reconciler.discrepancies import Discrepancy, Kind, Step
 from stackroom.reconciler.mending import Mending
 from stackroom.runs.requests import RunRequests
-from stackroom.settlement.verdicts import MAX_ATTEMPTS
 
 _TOLD = 100  # open documents of a catalog, each by its key; a run sees to all of them
 

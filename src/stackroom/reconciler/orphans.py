@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+from stackroom.ingestion.bedrock_evidence import key_of
 from stackroom.keys import document_id_of
 from stackroom.model import Catalog, DataSource, DataSourceType, Document, DocumentStatus, Receipt
 from stackroom.passage_source import Origin
@@ -27,7 +28,6 @@ from stackroom.ports.inventory import ListedDocument
 from stackroom.ports.retrieval import KnowledgeBase
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.reconciler.mending import LeftForLater, Mending
-from stackroom.settlement.details import key_of
 from stackroom.tenancy import Operator
 
 # DocumentStatus [API model bedrock-agent]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
+from stackroom.ingestion.bedrock_evidence import Details
 from stackroom.model import DataSourceType, Document, DocumentStatus, PerSourceType
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import DocumentPages
@@ -18,7 +19,6 @@ from stackroom.reconciler.orphans import Orphans, is_of_our_form, is_passing
 from stackroom.reconciler.places import Place, Reading
 from stackroom.reconciler.set_reconciliation import Sketch
 from stackroom.reconciler.window import Window
-from stackroom.settlement.details import Details
 
 # DocumentStatus [API model bedrock-agent]
 AS_IT_SHOULD_BE = frozenset({"INDEXED", "PENDING", "STARTING", "IN_PROGRESS"})

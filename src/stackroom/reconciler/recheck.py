@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from stackroom.ingestion.bedrock_evidence import Details, may_be_found
+from stackroom.ingestion.search_check import SearchCheck
 from stackroom.model import Catalog, DataSource, Document, DocumentStatus, PerSourceType
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
@@ -23,9 +25,6 @@ from stackroom.reconciler.mending import Mending
 from stackroom.reconciler.orphans import Orphans
 from stackroom.reconciler.places import Place
 from stackroom.reconciler.readings import AS_IT_SHOULD_BE, PAGES, Reread
-from stackroom.settlement.details import Details
-from stackroom.settlement.search_check import SearchCheck
-from stackroom.settlement.statuses import may_be_found
 
 _AT_ONCE = 10  # ids of a GetKnowledgeBaseDocuments [API model bedrock-agent]
 _AT_MOST = 100  # suspects of a step, or a page with more; asked for ten at a time

@@ -1,5 +1,9 @@
 """
-At most one live run per worklist, and no wake-up lost.
+Worklists, which runs work off: at most one live run each, and no wake-up lost.
+
+A worklist is what is open at one data source. That of a catalog with a data source of its own is
+named like the catalog. All catalogs on the shared data source of a knowledge base have one in
+common, so that one run ingests for all of them: Bedrock takes ten documents a call, whosever.
 
 Every request raises the worklist's counter; whoever finds no lease takes it under the next epoch,
 by the same write, and starts the execution of that name. A run reads the counter before it lists
@@ -10,15 +14,16 @@ That an execution was started is known once its first task has renewed the lease
 finds it starts it again, which its name makes one start.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from stackroom.clock import utc_now
 from stackroom.errors import RunSuperseded
+from stackroom.model import DataSource, PoolMember
+from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.runs import Executions, Lease, Leases
-from stackroom.runs.worklists import is_shared
 
 # A run renews its lease with every task; the longest silence is one poll (a minute) and the
 # retries of one task (about five). Expiry alone decides nothing: Step Functions is asked.
@@ -35,10 +40,47 @@ _FIRST_DELAY = 60
 LONGEST_DELAY = 3600
 # Of a shared data source: everybody's new documents wait for it.
 _LONGEST_SHARED_DELAY = 300
+_SHARED = "shared-"  # no catalog id begins so: they begin with `cat-`
+
+
+def worklist_of(catalog_id: str, source: DataSource | None) -> str:
+    """`source` is where the catalog is placed; one that isn't yet has a run of its own."""
+    if source is not None and source.is_shared:
+        return shared_worklist(source.knowledge_base_id)
+    return catalog_id
+
+
+def shared_worklist(knowledge_base_id: str) -> str:
+    return _SHARED + knowledge_base_id
+
+
+def is_shared(worklist_id: str) -> bool:
+    return worklist_id.startswith(_SHARED)
+
+
+def source_of(
+    worklist_id: str, catalogs: Catalogs, pool: Sequence[PoolMember]
+) -> DataSource | None:
+    """
+    The worklist's data source; None if its catalog is gone, or its knowledge base in the pool no
+    more, and for a catalog that was placed on a shared one meanwhile.
+    """
+    if is_shared(worklist_id):
+        home = home_of(worklist_id, pool)
+        return None if home is None else home.shared_source
+    catalog = catalogs.get(worklist_id)
+    source = None if catalog is None else catalog.source
+    return None if source is None or source.is_shared else source
+
+
+def home_of(worklist_id: str, pool: Sequence[PoolMember]) -> PoolMember | None:
+    """The knowledge base whose shared worklist it is; None if that is in the pool no more."""
+    members = (each for each in pool if shared_worklist(each.knowledge_base_id) == worklist_id)
+    return next(members, None)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Runs:
+class RunLeases:
     leases: Leases
     executions: Executions
     now: Callable[[], datetime] = utc_now
@@ -48,7 +90,7 @@ class Runs:
         See to it that a run lists the catalog's work after this moment. Safe to repeat.
 
         A dead run is left to those who look for such, at most five minutes after it expired: they
-        alone count how often runs broke (stackroom.settlement.restart).
+        alone count how often runs broke (stackroom.ingestion.broken_runs).
         """
         claimed = self.leases.claim(worklist_id, until=self.now() + _UNSTARTED)
         if claimed is not None:

@@ -2,7 +2,7 @@
 Asking for runs: the one way to have a catalog's open documents seen to.
 
 Whoever has changed a record asks afterwards. What was asked for is looked at after that moment, by
-the run of the catalog's worklist (stackroom.runs.worklists).
+the run of the catalog's worklist (stackroom.runs.leases).
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from stackroom.model import PoolMember
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.worklists import Worklists
-from stackroom.runs.leases import Runs
+from stackroom.runs.leases import RunLeases, is_shared, shared_worklist, worklist_of
 from stackroom.runs.placement import SharedSources
-from stackroom.runs.worklists import is_shared, shared_worklist, worklist_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +20,7 @@ class RunRequests:
     catalogs: Catalogs
     shared: SharedSources
     worklists: Worklists
-    runs: Runs
+    runs: RunLeases
     pool: Sequence[PoolMember]
 
     def ask(self, catalog_id: str) -> None:

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from stackroom.operations.overview import Overview
 from stackroom.ports.admission import Grant, Mode, Waiter
 from stackroom.ports.boards import Reading
-from stackroom.runs.worklists import shared_worklist
+from stackroom.runs.leases import shared_worklist
 from stackroom_console.problems import NOT_FOUND, Refused
 from stackroom_console.rendering import render
 from stackroom_console.request import Request
@@ -40,7 +40,7 @@ class Shown:
         return self.names.get(each.worklist_id, each.worklist_id)
 
     def work(self, grant: Grant) -> str:
-        return "a job" if grant.mode is Mode.EXCLUSIVE else f"{grant.slots} direct calls"
+        return "a job" if grant.mode is Mode.JOB else f"{grant.slots} direct calls"
 
     @property
     def raised(self) -> list[str]:

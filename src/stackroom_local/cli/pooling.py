@@ -10,7 +10,7 @@ from rich.text import Text
 from stackroom.model import Catalog, PoolMember
 from stackroom.operations.pool import MemberStanding, Pool
 from stackroom.ports.admission import Grant, Mode, Waiter
-from stackroom.runs.worklists import shared_worklist
+from stackroom.runs.leases import shared_worklist
 from stackroom_local.cli.answers import KnowledgeBaseTold, PoolAnswer
 from stackroom_local.cli.console import Output
 from stackroom_local.product import Product
@@ -99,14 +99,14 @@ def _sharing(member: PoolMember, catalogs: Sequence[Catalog], names: dict[str, s
 
 
 def _running(grant: Grant, names: dict[str, str]) -> str:
-    what = "a job" if grant.mode is Mode.EXCLUSIVE else f"{grant.slots} direct calls"
+    what = "a job" if grant.mode is Mode.JOB else f"{grant.slots} direct calls"
     who = names.get(grant.worklist_id, grant.worklist_id)
     return f"{who}: {what}, for {_seconds(grant.granted_at)} s"
 
 
 def _waiting(standing: MemberStanding, names: dict[str, str]) -> str:
     lines = []
-    for mode, what in ((Mode.EXCLUSIVE, "a job"), (Mode.SHARED, "direct calls")):
+    for mode, what in ((Mode.JOB, "a job"), (Mode.DIRECT, "direct calls")):
         if queue := standing.waiting[mode]:
             lines.append(f"{len(queue)} for {what}, the oldest {_oldest(queue[0], names)}")
     return "\n".join(lines) or "nobody"

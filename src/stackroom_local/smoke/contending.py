@@ -9,9 +9,9 @@ from botocore.exceptions import ClientError
 from stackroom.aws.deployment import Deployment
 from stackroom.aws.error_mapping import THROTTLES
 from stackroom.errors import DataSourceLimit, DocumentsRefused, KnowledgeBaseUnavailable
+from stackroom.ingestion.bedrock_evidence import UNDER_WAY
 from stackroom.model import DataSource, DataSourceType
 from stackroom.ports.ingestion import Busy, Job, JobState, Submission
-from stackroom.settlement.statuses import UNDER_WAY
 from stackroom_local.smoke.files import TEXT
 from stackroom_local.smoke.scene import Finding, NotHere, Scene, Told, Verdict
 

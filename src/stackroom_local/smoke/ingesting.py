@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 import httpx
 
+from stackroom.ingestion.bedrock_evidence import UNSEEN
+from stackroom.ingestion.evidence import FOUND_WITHIN
+from stackroom.ingestion.search_check import SearchCheck
 from stackroom.model import DataSourceType, Document, DocumentStatus
 from stackroom.ports.ingestion import NOT_FOUND, DocumentDetail
-from stackroom.settlement.evidence import FOUND_WITHIN
-from stackroom.settlement.search_check import SearchCheck
-from stackroom.settlement.standings import UNSEEN
 from stackroom_local.smoke.files import LONG, files
 from stackroom_local.smoke.scene import CATALOG, Finding, Scene, StepFailed, Told, Verdict
 

@@ -2,9 +2,9 @@
 
 import time
 
+from stackroom.ingestion.bedrock_evidence import REMOVAL_DEADLINE
 from stackroom.model import Receipt
 from stackroom.reconciler.discrepancies import Kind
-from stackroom.settlement.standings import REMOVAL_DEADLINE
 from stackroom_local.cli.console import console
 from stackroom_local.cli.reconciling import compared
 from stackroom_local.smoke.asking import names_found

@@ -21,7 +21,7 @@ JOB = Grant(
     worklist_id="cat-1",
     epoch=3,
     knowledge_base_id="KB1",
-    mode=Mode.EXCLUSIVE,
+    mode=Mode.JOB,
     slots=1,
     granted_at=NOW,
     until=LATER,
@@ -31,7 +31,7 @@ DIRECT = Grant(
     worklist_id="cat-2",
     epoch=1,
     knowledge_base_id="KB2",
-    mode=Mode.SHARED,
+    mode=Mode.DIRECT,
     slots=4,
     granted_at=NOW,
     until=LATER,
@@ -65,7 +65,7 @@ def turns(request: pytest.FixtureRequest, book: AdmissionBook) -> TurnBook:
 
 
 def a_waiter(
-    worklist_id: str = "cat-1", *, seconds: float = 0, mode: Mode = Mode.SHARED, token: str = "t"
+    worklist_id: str = "cat-1", *, seconds: float = 0, mode: Mode = Mode.DIRECT, token: str = "t"
 ) -> Waiter:
     return Waiter(
         worklist_id=worklist_id,
@@ -110,23 +110,23 @@ def test_the_oldest_waits_first_whoever_came_in_first_and_as_many_are_read_as_we
         book.enqueue(a_waiter(f"cat-{seconds}", seconds=seconds))
     book.enqueue(a_waiter("cat-0-too", seconds=0))
 
-    waiting = book.waiting("KB1", Mode.SHARED, limit=10)
+    waiting = book.waiting("KB1", Mode.DIRECT, limit=10)
 
     expected = ["cat-0", "cat-0-too", "cat-1e-06", "cat-0.5", "cat-1", "cat-2"]
     assert names(waiting) == expected
     assert waiting[0] == a_waiter("cat-0", seconds=0)
-    assert names(book.waiting("KB1", Mode.SHARED, limit=2)) == expected[:2]
+    assert names(book.waiting("KB1", Mode.DIRECT, limit=2)) == expected[:2]
 
 
 def test_each_knowledge_base_and_mode_has_a_queue_of_its_own(book: AdmissionBook) -> None:
-    book.enqueue(a_waiter("cat-job", mode=Mode.EXCLUSIVE))
+    book.enqueue(a_waiter("cat-job", mode=Mode.JOB))
     book.enqueue(a_waiter("cat-direct"))
     book.enqueue(replace(a_waiter("cat-elsewhere"), knowledge_base_id="KB2"))
 
-    assert names(book.waiting("KB1", Mode.EXCLUSIVE, limit=9)) == ["cat-job"]
-    assert names(book.waiting("KB1", Mode.SHARED, limit=9)) == ["cat-direct"]
-    assert names(book.waiting("KB2", Mode.SHARED, limit=9)) == ["cat-elsewhere"]
-    assert book.waiting("KB2", Mode.EXCLUSIVE, limit=9) == []
+    assert names(book.waiting("KB1", Mode.JOB, limit=9)) == ["cat-job"]
+    assert names(book.waiting("KB1", Mode.DIRECT, limit=9)) == ["cat-direct"]
+    assert names(book.waiting("KB2", Mode.DIRECT, limit=9)) == ["cat-elsewhere"]
+    assert book.waiting("KB2", Mode.JOB, limit=9) == []
 
 
 def test_queueing_up_again_keeps_the_position_and_replaces_the_token(book: AdmissionBook) -> None:
@@ -135,7 +135,7 @@ def test_queueing_up_again_keeps_the_position_and_replaces_the_token(book: Admis
 
     book.enqueue(a_waiter(token="second"))
 
-    waiting = book.waiting("KB1", Mode.SHARED, limit=9)
+    waiting = book.waiting("KB1", Mode.DIRECT, limit=9)
     assert [(each.worklist_id, each.token) for each in waiting] == [
         ("cat-1", "second"),
         ("cat-2", "t"),
@@ -149,7 +149,7 @@ def test_a_position_is_given_up_and_giving_it_up_again_is_safe(book: AdmissionBo
     given_up = [book.dequeue(a_waiter()) for _ in range(2)]
 
     assert given_up == [True, True]
-    assert names(book.waiting("KB1", Mode.SHARED, limit=9)) == ["cat-2"]
+    assert names(book.waiting("KB1", Mode.DIRECT, limit=9)) == ["cat-2"]
 
 
 def test_a_position_where_another_token_stands_is_kept(book: AdmissionBook) -> None:
@@ -158,4 +158,4 @@ def test_a_position_where_another_token_stands_is_kept(book: AdmissionBook) -> N
 
     assert not book.dequeue(a_waiter(token="first"))
 
-    assert book.waiting("KB1", Mode.SHARED, limit=9) == [a_waiter(token="second")]
+    assert book.waiting("KB1", Mode.DIRECT, limit=9) == [a_waiter(token="second")]

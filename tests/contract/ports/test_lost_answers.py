@@ -43,7 +43,7 @@ WAITER = Waiter(
     worklist_id="cat-1",
     epoch=1,
     knowledge_base_id="KB1",
-    mode=Mode.SHARED,
+    mode=Mode.DIRECT,
     since=NOW,
     calls=2,
     token="t",
@@ -140,9 +140,9 @@ def the_ledger_is_written_and_a_waiter_leaves(stores: Stores) -> object:
     first = stores.book.write(stores.book.read())
     second = stores.book.write(first)
     stores.book.enqueue(WAITER)
-    waiting = stores.book.waiting("KB1", Mode.SHARED, limit=9)
+    waiting = stores.book.waiting("KB1", Mode.DIRECT, limit=9)
     left = stores.book.dequeue(WAITER)
-    return second, waiting, left, stores.book.waiting("KB1", Mode.SHARED, limit=9)
+    return second, waiting, left, stores.book.waiting("KB1", Mode.DIRECT, limit=9)
 
 
 def slots_are_taken_freed_and_lost(stores: Stores) -> object:

@@ -13,15 +13,14 @@ from itertools import islice
 
 from stackroom.clock import utc_now
 from stackroom.errors import RecordChanged
+from stackroom.ingestion.bedrock_evidence import data_source_evidence
+from stackroom.ingestion.evidence import Investigation
+from stackroom.ingestion.verdicts import DocumentOutcome, Settled, Verdict, VerdictWriter, verdict
 from stackroom.model import Catalog, Document, PoolMember
 from stackroom.ports.catalogs import CatalogRegister
 from stackroom.ports.data_sources import DataSources, Slots
 from stackroom.ports.documents import Documents
 from stackroom.runs.placement import is_named_after
-from stackroom.settlement.evidence import Investigation
-from stackroom.settlement.standings import after_data_source
-from stackroom.settlement.verdict_writer import VerdictWriter
-from stackroom.settlement.verdicts import DocumentOutcome, Settled, Verdict, verdict
 
 _AT_ONCE = 500  # documents that one task proves
 
@@ -106,6 +105,6 @@ class Takedown:
         there = catalog.model_copy(update={"knowledge_base_id": home})
         at = self.now()
         known = self.investigation.complete(
-            [(there, each, after_data_source(each, at=at)) for each in documents]
+            [(there, each, data_source_evidence(each, at=at)) for each in documents]
         )
         return [(document, verdict(document, each).outcome) for _, document, each in known]

@@ -1,19 +1,72 @@
 """
-How far Bedrock's word on a document goes: pure, from what a job, or a direct call, tells.
+What Bedrock says of documents, by our own ids, and how far its word goes.
 
 A job that is COMPLETE says nothing of a single document: every job goes over all that lies under
 the prefix, and leaves the status of what it finds unchanged as an earlier one wrote it. After a
 direct call the word counts from the moment when Bedrock accepted it, by its own clock.
 """
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
-from stackroom.model import Document, DocumentStatus
-from stackroom.ports.ingestion import NOT_FOUND, DocumentDetail, Job, JobState
-from stackroom.settlement.evidence import Standing
-from stackroom.settlement.statuses import ABSENT, INDEXED, UNDER_WAY
-from stackroom.settlement.verdicts import MAX_ATTEMPTS
+from stackroom.keys import Location, locate, unplaced_id_of
+from stackroom.model import (
+    UNEXPLAINED_FAILURE,
+    Catalog,
+    DataSource,
+    Document,
+    DocumentStatus,
+    PerSourceType,
+)
+from stackroom.ports.bucket import DocumentBucket
+from stackroom.ports.ingestion import (
+    NOT_FOUND,
+    DirectDocuments,
+    DocumentDetail,
+    IngestionJobs,
+    Job,
+    JobState,
+)
 
+# Bedrock's DocumentStatus, sorted by what it means for us: the twelve values [API model
+# bedrock-agent, KnowledgeBaseDocumentDetail].
+INDEXED = frozenset({"INDEXED"})
+UNDER_WAY = frozenset({"PENDING", "STARTING", "IN_PROGRESS", "DELETING", "DELETE_IN_PROGRESS"})
+ABSENT = frozenset({"NOT_FOUND"})
+# With what we tell if Bedrock gives no reason.
+FAILURES = {
+    "FAILED": UNEXPLAINED_FAILURE,
+    "PARTIALLY_INDEXED": "Bedrock indexed only a part of the file; drop it again to retry",
+    "METADATA_PARTIALLY_INDEXED": (
+        "Bedrock indexed only a part of the file's attributes; drop it again to retry"
+    ),
+    "METADATA_UPDATE_FAILED": (
+        "Bedrock could not store the file's attributes; drop it again to retry"
+    ),
+    "IGNORED": "Bedrock does not take this file; save it in another format",
+}
+# Nothing of the document is in the index.
+_WITHOUT_PASSAGES = ABSENT | {"FAILED", "IGNORED"}
+KNOWN_STATUSES = INDEXED | UNDER_WAY | ABSENT | FAILURES.keys()
+
+
+def may_be_found(status: str) -> bool:
+    """Whether the index may hold passages of a document of that status, now or soon."""
+    return status not in _WITHOUT_PASSAGES
+
+
+def failure_of(status: str) -> str:
+    """One that we don't know is its own document's affair, and not the whole round's."""
+    return FAILURES.get(
+        status,
+        f"Bedrock gives the file a status that Stackroom doesn't know, {status}; tell your "
+        "operator, and drop it again to retry",
+    )
+
+
+MAX_ATTEMPTS = 3
 # Seconds from when Bedrock accepted a job; waiting for a grant has no deadline. The largest job
 # allowed (100 GB, 5,000,000 files) is far from a catalog's size.
 JOB_DEADLINE = 12 * 3600.0
@@ -31,19 +84,47 @@ _CUT_SHORT = {JobState.FAILED, JobState.STOPPED}
 _NEVER_TAKEN_UP = f"{MAX_ATTEMPTS} ingestion jobs did not take the file up; drop it again to retry"
 
 
-def after_job(
+@dataclass(frozen=True, kw_only=True)
+class BedrockEvidence:
+    """
+    How what Bedrock says of a document stands to what the run did with it.
+
+    `is_removal`: it was to be removed. `is_out`: it is out of the index, if no search finds it.
+    `is_current`: what is said is of this version. `may_change`: ask again later. `is_unproven`:
+    INDEXED may be left from before. `is_final`: Bedrock does not try it again by itself.
+    `is_overdue`: past its deadline. `by_owner`: out is what its owner finds no more, though it
+    stays there as nobody's.
+    """
+
+    detail: DocumentDetail
+    is_removal: bool
+    is_out: bool
+    is_current: bool
+    may_change: bool
+    is_overdue: bool
+    why_never_taken_up: str  # the reason, should it not be tried again
+    is_unproven: bool = False
+    is_final: bool = False
+    by_owner: bool = False
+    job_failure_reason: str | None = None  # the one that names the document
+
+
+DocumentEvidence = tuple[Catalog, Document, BedrockEvidence]
+
+
+def job_evidence(
     document: Document,
     detail: DocumentDetail,
     job: Job | None,
     *,
     failure_reason: str | None,
     at: datetime,
-) -> Standing:
+) -> BedrockEvidence:
     """`job` is None if Bedrock doesn't know it any more; `failure_reason` names the document."""
     told = _is_of_this_version(document, detail, job) or _is_passed_over(
         document, detail, job, failure_reason
     )
-    return Standing(
+    return BedrockEvidence(
         detail=detail,
         is_removal=document.status is DocumentStatus.DELETING or document.is_to_evict,
         is_out=_went_over(document, job) if document.is_to_evict else detail.status in ABSENT,
@@ -57,9 +138,9 @@ def after_job(
     )
 
 
-def after_call(
+def call_evidence(
     document: Document, detail: DocumentDetail, *, accepted_at: datetime, at: datetime
-) -> Standing:
+) -> BedrockEvidence:
     """
     No later call tries a document again unless we do. Of one whose ingestion may be on its way in,
     seen by nobody, NOT_FOUND says nothing yet.
@@ -75,7 +156,7 @@ def after_call(
     else:
         unseen = detail.status in ABSENT and not is_overdue(accepted_at, at, UNSEEN)
         may_change = unseen or ((detail.status in UNDER_WAY or early) and not overdue)
-    return Standing(
+    return BedrockEvidence(
         detail=detail,
         is_removal=removal,
         is_out=is_asked_for and detail.status in ABSENT and not may_turn_up(document, at),
@@ -87,9 +168,9 @@ def after_call(
     )
 
 
-def after_data_source(document: Document, *, at: datetime) -> Standing:
+def data_source_evidence(document: Document, *, at: datetime) -> BedrockEvidence:
     """Of a document whose data source is gone, with all that it had in the index."""
-    return Standing(
+    return BedrockEvidence(
         detail=NOT_FOUND,
         is_removal=True,
         is_out=True,
@@ -185,3 +266,59 @@ def _why_never_taken_up(job: Job | None) -> str:
         return _NEVER_TAKEN_UP
     said = "; ".join(job.failure_reasons) or "Bedrock gave no reason"
     return f"{MAX_ATTEMPTS} ingestion jobs ended {job.state} ({said}); drop it again to retry"
+
+
+class Details(Protocol):
+    """
+    What Bedrock says: an S3 data source knows a document by its object's URI, a CUSTOM one by the
+    id that we gave it.
+    """
+
+    def of(self, source: DataSource, documents: Iterable[Document]) -> dict[str, DocumentDetail]:
+        """By document id; what it doesn't know reads NOT_FOUND. Raises KnowledgeBaseThrottled."""
+        ...
+
+    def document_id(self, identifier: str) -> str:
+        """Our id of what the data source lists as that."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class DetailsByUri:
+    jobs: IngestionJobs
+    bucket: DocumentBucket
+
+    def of(self, source: DataSource, documents: Iterable[Document]) -> dict[str, DocumentDetail]:
+        uris = {each.document_id: self.bucket.uri_of(each.s3_key) for each in documents}
+        said = self.jobs.details(source, uris.values()) if uris else {}
+        return {document_id: said.get(uri, NOT_FOUND) for document_id, uri in uris.items()}
+
+    def document_id(self, identifier: str) -> str:
+        key = key_of(self.bucket, identifier)
+        location = locate(key)
+        return location.document_id if isinstance(location, Location) else unplaced_id_of(key)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DetailsById:
+    direct: DirectDocuments
+
+    def of(self, source: DataSource, documents: Iterable[Document]) -> dict[str, DocumentDetail]:
+        ids = [each.document_id for each in documents]
+        said = self.direct.details(source, ids) if ids else {}
+        return {each: said.get(each, NOT_FOUND) for each in ids}
+
+    def document_id(self, identifier: str) -> str:
+        return identifier
+
+
+def key_of(bucket: DocumentBucket, uri: str) -> str:
+    return uri.removeprefix(bucket.uri_of(""))
+
+
+def details_by(
+    *, jobs: IngestionJobs, direct: DirectDocuments, bucket: DocumentBucket
+) -> PerSourceType[Details]:
+    return PerSourceType(
+        s3=DetailsByUri(jobs=jobs, bucket=bucket), custom=DetailsById(direct=direct)
+    )

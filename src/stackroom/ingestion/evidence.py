@@ -1,8 +1,8 @@
 """
 What is known of each document, gathered once from everyone who knows something.
 
-Bedrock's word on the document comes first, and its standing: how far that word goes, worked out by
-the type of the source. Our own inspection and searches complete it.
+Bedrock's word on the document comes first, and how far that word goes (bedrock_evidence). Our
+own inspection and searches complete it.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,11 +12,10 @@ from functools import partial
 
 from stackroom.clock import Pace, RealTime, utc_now
 from stackroom.formats import has_places
+from stackroom.ingestion.bedrock_evidence import INDEXED, BedrockEvidence, DocumentEvidence
+from stackroom.ingestion.search_check import SearchCheck
 from stackroom.model import Catalog, Document, DocumentStatus
-from stackroom.ports.ingestion import DocumentDetail
 from stackroom.ports.inspection import InspectionResults
-from stackroom.settlement.search_check import SearchCheck
-from stackroom.settlement.statuses import INDEXED
 
 # Documents that one task proves by searches; the others wait for the next task.
 _MOST_PROVED = 500
@@ -32,31 +31,6 @@ _INSPECTED_WITHIN = 20.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
-    """
-    How what Bedrock says of a document stands to what the run did with it.
-
-    `is_removal`: it was to be removed. `is_out`: it is out of the index, if no search finds it.
-    `is_current`: what is said is of this version. `may_change`: ask again later. `is_unproven`:
-    INDEXED may be left from before. `is_final`: Bedrock does not try it again by itself.
-    `is_overdue`: past its deadline. `by_owner`: out is what its owner finds no more, though it
-    stays there as nobody's.
-    """
-
-    detail: DocumentDetail
-    is_removal: bool
-    is_out: bool
-    is_current: bool
-    may_change: bool
-    is_overdue: bool
-    why_never_taken_up: str  # the reason, should it not be tried again
-    is_unproven: bool = False
-    is_final: bool = False
-    by_owner: bool = False
-    job_failure_reason: str | None = None  # the one that names the document
-
-
-@dataclass(frozen=True, kw_only=True)
 class Evidence:
     """
     `inspection_reason` is what our own inspection has against this version, and `is_inspected`
@@ -65,15 +39,12 @@ class Evidence:
     that it should by now.
     """
 
-    standing: Standing
+    bedrock: BedrockEvidence
     is_found: Callable[[], bool]
     is_due: bool = True
     inspection_reason: str | None = None
     is_inspected: bool = True
     awaits_inspection: bool = False
-
-
-Standings = Sequence[tuple[Catalog, Document, Standing]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,37 +56,39 @@ class Investigation:
     pace: Pace = field(default_factory=RealTime)
     now: Callable[[], datetime] = utc_now
 
-    def complete(self, standings: Standings) -> list[tuple[Catalog, Document, Evidence | None]]:
+    def complete(
+        self, said_of: Sequence[DocumentEvidence]
+    ) -> list[tuple[Catalog, Document, Evidence | None]]:
         """
         None for a document whose searches are left to a later task. Raises what a search raises.
         """
-        now, later = _share(standings)
+        now, later = _share(said_of)
         results = self.inspections.results_for([document for _, document, _ in now])
         searches = _Searches(self.search_check, now)
         known: list[tuple[Catalog, Document, Evidence | None]] = []
-        for catalog, document, standing in now:
+        for catalog, document, said in now:
             reason = results.get(document.document_id)
             is_inspected = document.document_id in results
             evidence = Evidence(
-                standing=standing,
+                bedrock=said,
                 is_found=partial(searches.is_found, catalog, document),
-                is_due=self._is_due(standing, is_doubted=reason is not None),
+                is_due=self._is_due(said, is_doubted=reason is not None),
                 inspection_reason=reason,
                 is_inspected=is_inspected,
-                awaits_inspection=not is_inspected and self._awaits(document, standing),
+                awaits_inspection=not is_inspected and self._awaits(document, said),
             )
             known.append((catalog, document, evidence))
         return known + [(catalog, document, None) for catalog, document, _ in later]
 
-    def _is_due(self, standing: Standing, *, is_doubted: bool) -> bool:
-        said_at = standing.detail.updated_at
+    def _is_due(self, said: BedrockEvidence, *, is_doubted: bool) -> bool:
+        said_at = said.detail.updated_at
         if said_at is None:
             return True
         seconds = self.pace.here(_DOUBTED if is_doubted else FOUND_WITHIN)
         return self.now() - said_at >= timedelta(seconds=seconds)
 
-    def _awaits(self, document: Document, standing: Standing) -> bool:
-        said_at = standing.detail.updated_at
+    def _awaits(self, document: Document, said: BedrockEvidence) -> bool:
+        said_at = said.detail.updated_at
         if said_at is None or not has_places(document.filename):
             return False
         return self.now() - said_at < timedelta(seconds=_INSPECTED_WITHIN)
@@ -124,14 +97,14 @@ class Investigation:
 class _Searches:
     """Documents are searched for together when the first of them is asked for."""
 
-    def __init__(self, search_check: SearchCheck, standings: Standings) -> None:
+    def __init__(self, search_check: SearchCheck, said_of: Sequence[DocumentEvidence]) -> None:
         self._search_check = search_check
         self._removed: dict[str, list[Document]] = {}  # by catalog
         self._indexed: dict[str, tuple[Catalog, Document]] = {}  # these by document
-        for catalog, document, standing in standings:
-            if _is_removed(document) and not standing.by_owner:
+        for catalog, document, said in said_of:
+            if _is_removed(document) and not said.by_owner:
                 self._removed.setdefault(catalog.catalog_id, []).append(document)
-            elif standing.detail.status in INDEXED:
+            elif said.detail.status in INDEXED:
                 self._indexed[document.document_id] = (catalog, document)
         self._left: dict[str, set[str]] = {}
         self._found: dict[str, bool] = {}
@@ -157,15 +130,15 @@ class _Searches:
 
 
 def _share(
-    standings: Standings,
-) -> tuple[list[tuple[Catalog, Document, Standing]], list[tuple[Catalog, Document, Standing]]]:
+    said_of: Sequence[DocumentEvidence],
+) -> tuple[list[DocumentEvidence], list[DocumentEvidence]]:
     """Those to decide on now, and those to be proved by a later task."""
-    now: list[tuple[Catalog, Document, Standing]] = []
-    later: list[tuple[Catalog, Document, Standing]] = []
+    now: list[DocumentEvidence] = []
+    later: list[DocumentEvidence] = []
     proved = 0
-    for each in standings:
-        _, document, standing = each
-        needs = _is_removed(document) or standing.detail.status in INDEXED
+    for each in said_of:
+        _, document, said = each
+        needs = _is_removed(document) or said.detail.status in INDEXED
         proved += needs
         (later if needs and proved > _MOST_PROVED else now).append(each)
     return now, later

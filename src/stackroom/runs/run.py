@@ -1,11 +1,16 @@
-"""Where a run stands: what travels through the state machine, and what its choices go by."""
+"""
+Where a run stands, and how long it waits: what travels through the state machine, and what its
+choices go by.
+"""
 
+import random
 from enum import StrEnum
 from typing import Self
 
 from pydantic import AwareDatetime, NonNegativeInt
 
 from stackroom.model import Record
+from stackroom.ports.admission import Mode
 
 # A history ends at 25,000 events [Step Functions quotas]. A step is a task, a choice and a wait,
 # nine events, and some more where a task is tried again.
@@ -71,7 +76,7 @@ class DocumentCounts(Record):
         return self.indexed + self.failed + self.removed
 
 
-class Progress(Record):
+class RunProgress(Record):
     """Where a run stands; travels through the state machine."""
 
     outcome: RunOutcome | None = None
@@ -101,7 +106,7 @@ class Run(Record):
 
     worklist_id: str
     epoch: NonNegativeInt
-    progress: Progress = Progress()
+    progress: RunProgress = RunProgress()
 
     def went(self, outcome: RunOutcome, **changes: object) -> Self:
         steps = self.progress.steps + 1
@@ -115,3 +120,35 @@ class Run(Record):
         now = self.progress.documents
         added = {name: getattr(now, name) + count for name, count in more.items()}
         return self.having(documents=now.model_copy(update=added))
+
+
+# How long a run waits before it looks again is decided here alone. Bedrock sends no event when it
+# is done [facts of rule job.no-event], so whoever waits has to ask. What has run for long is asked
+# for the later, in proportion: the answer is late in proportion, too. Waits are whole seconds, for
+# a Wait state's SecondsPath takes no fractions [Step Functions guide: Wait], and those of our own
+# functions alike everywhere: only AWS's pace is another on a laptop.
+_FIRST = {Mode.DIRECT: 2.0, Mode.JOB: 10.0}  # seconds on AWS, of direct calls and of a job
+_LEAST = {Mode.DIRECT: 1.0, Mode.JOB: 5.0}
+_LONGEST = 60.0
+_IN_PROPORTION = 0.2
+_WANTED = 0.1  # where others wait for it
+# Of something else that has to change before the run can go on.
+_FIRST_WAIT, _GROWTH = 2.0, 1.5
+
+
+def until_first_look(mode: Mode) -> int:
+    """Seconds, after something was begun."""
+    return round(_FIRST[mode])
+
+
+def until_next_look(mode: Mode, age: float, *, wanted: bool = False) -> int:
+    """Seconds; `age` is for how long it has been at work, `wanted` whether others wait for it."""
+    share = _WANTED if wanted and mode is Mode.JOB else _IN_PROPORTION
+    return round(min(max(_LEAST[mode], age * share), _LONGEST))
+
+
+def until_next_try(waits: int, *, jitter: bool = False) -> int:
+    """Seconds; `waits` so often in a row. With `jitter` runs that wait don't ask in step."""
+    wait = min(_FIRST_WAIT * _GROWTH ** min(waits, 20), _LONGEST)
+    # Not security: it only keeps waiting runs apart.
+    return round(wait * random.uniform(1, 1.5)) if jitter else round(wait)  # noqa: S311

@@ -1,0 +1,296 @@
+"""
+What the evidence of a document means for its record: pure rules, the same for every source type,
+and the writing down of what came of them.
+
+A job that is COMPLETE says nothing of a single document, and a document may still read INDEXED
+from before. So Bedrock's word counts only for the version that the round took up.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+
+from stackroom.admission.workload import is_large
+from stackroom.clock import utc_now
+from stackroom.errors import RecordChanged
+from stackroom.formats import has_places
+from stackroom.ingestion.bedrock_evidence import (
+    ABSENT,
+    INDEXED,
+    MAX_ATTEMPTS,
+    UNDER_WAY,
+    failure_of,
+)
+from stackroom.ingestion.evidence import Evidence
+from stackroom.model import UNEXPLAINED_FAILURE, Catalog, Document, DocumentStatus, Receipt
+from stackroom.ports.documents import Documents
+from stackroom.ports.inspection import InspectionResults
+from stackroom.ports.receipts import Receipts
+
+NOT_FOUND = (
+    "Bedrock reads the file as indexed, but no search finds it; drop it again to have it read anew"
+)
+_STILL_THERE = "; an earlier version of it may still be searchable"
+_LATE = "the ingestion did not finish in time; drop the file again to retry"
+
+
+class DocumentOutcome(StrEnum):
+    INDEXED = "indexed"
+    FAILED = "failed"
+    GONE = "gone"  # out of the index: the record can go too
+    EVICTED = "evicted"  # a rejected file's owner finds it no more
+    WAIT = "wait"  # not decided yet: ask again
+    AGAIN = "again"  # nothing was said of this version: another try
+    LEFT = "left"  # stays as it is, for the next run to try
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    outcome: DocumentOutcome
+    reason: str | None = None
+    is_found: bool = True  # False of what counts as indexed though no search finds it yet
+    is_uninspected: bool = False  # an inspection that never came would have made it tell more
+
+
+Decided = list[tuple[Document, Verdict]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settled:
+    """One document's end, for the log and the metrics."""
+
+    document: Document
+    outcome: DocumentOutcome
+    is_found: bool = True
+
+
+def verdict(document: Document, evidence: Evidence | None) -> Verdict:
+    """Without evidence it is too early for one."""
+    if evidence is None:
+        return Verdict(outcome=DocumentOutcome.WAIT)
+    if evidence.bedrock.is_removal:
+        return _of_removed(document, evidence)
+    found = _of_ingested(document, evidence)
+    return (
+        found if evidence.is_inspected else replace(found, is_uninspected=_lacks(document, found))
+    )
+
+
+def _lacks(document: Document, found: Verdict) -> bool:
+    """Whether what an inspection could tell is missing: a reason, or where passages stand."""
+    if found.outcome is DocumentOutcome.INDEXED:
+        return has_places(document.filename)
+    return (found.reason or "").startswith(UNEXPLAINED_FAILURE)
+
+
+def _of_removed(document: Document, evidence: Evidence) -> Verdict:
+    """What is no longer known may be found for some seconds yet, and then it is not gone."""
+    deleting = document.status is DocumentStatus.DELETING
+    if evidence.bedrock.is_out and not evidence.is_found():
+        return Verdict(outcome=DocumentOutcome.GONE if deleting else DocumentOutcome.EVICTED)
+    if evidence.bedrock.may_change:
+        return Verdict(outcome=DocumentOutcome.WAIT)
+    if document.attempts < MAX_ATTEMPTS:
+        return Verdict(outcome=DocumentOutcome.AGAIN)
+    if deleting:
+        # Never more than `deleting` while Bedrock knows it: nothing else would be the truth.
+        return Verdict(outcome=DocumentOutcome.LEFT)
+    return Verdict(outcome=DocumentOutcome.FAILED, reason=_still_there(str(document.status_reason)))
+
+
+def _of_ingested(document: Document, evidence: Evidence) -> Verdict:
+    said = evidence.bedrock
+    status = said.detail.status
+    if said.may_change:
+        return Verdict(outcome=DocumentOutcome.WAIT)
+    unsaid = status in UNDER_WAY or (status in ABSENT and said.job_failure_reason is None)
+    if not said.is_current or unsaid:
+        return _again(document, evidence)
+    if said.job_failure_reason is not None and status in INDEXED | ABSENT:
+        # The write of its vectors failed, or the job left it out: both show nowhere else.
+        return _failed(document, evidence, f"Bedrock: {said.job_failure_reason}")
+    if status in INDEXED:
+        return _of_indexed(document, evidence)
+    if _may_be_passing(document, evidence):
+        return Verdict(outcome=DocumentOutcome.AGAIN)
+    return _failed(document, evidence, said.detail.reason or failure_of(status))
+
+
+def _of_indexed(document: Document, evidence: Evidence) -> Verdict:
+    """Indexed is what a search finds; what Bedrock says comes some seconds earlier."""
+    if evidence.is_found():
+        awaited = evidence.awaits_inspection
+        return Verdict(outcome=DocumentOutcome.WAIT if awaited else DocumentOutcome.INDEXED)
+    if not evidence.is_due:
+        return Verdict(outcome=DocumentOutcome.WAIT)
+    if evidence.inspection_reason is not None:
+        # A file without any text may count as indexed and have not one passage.
+        return _failed(document, evidence, UNEXPLAINED_FAILURE)
+    if evidence.bedrock.is_unproven:
+        return _failed(document, evidence, NOT_FOUND)
+    return Verdict(outcome=DocumentOutcome.INDEXED, is_found=False)
+
+
+def _may_be_passing(document: Document, evidence: Evidence) -> bool:
+    """
+    A failure that nobody explains may be Bedrock's; what is final is ours to try again. A large
+    document is tried once: its tries take minutes, in which others wait.
+    """
+    detail = evidence.bedrock.detail
+    explained = detail.reason or evidence.inspection_reason
+    tries_left = document.attempts < MAX_ATTEMPTS and not is_large(document)
+    return evidence.bedrock.is_final and detail.status == "FAILED" and not explained and tries_left
+
+
+def _again(document: Document, evidence: Evidence) -> Verdict:
+    said = evidence.bedrock
+    if document.attempts < MAX_ATTEMPTS and not said.is_overdue:
+        return Verdict(outcome=DocumentOutcome.AGAIN)
+    return _failed(document, evidence, _LATE if said.is_overdue else said.why_never_taken_up)
+
+
+def _failed(document: Document, evidence: Evidence, reason: str) -> Verdict:
+    """Our own inspection says more than Bedrock; an earlier version still found must show."""
+    told = evidence.inspection_reason or reason
+    stays = document.indexed_at is not None and evidence.is_found()
+    return Verdict(outcome=DocumentOutcome.FAILED, reason=_still_there(told) if stays else told)
+
+
+def _still_there(reason: str) -> str:
+    return reason.removesuffix(_STILL_THERE) + _STILL_THERE
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictWriter:
+    """Writes each document's verdict into its record, and completes the receipts of removals."""
+
+    documents: Documents
+    inspections: InspectionResults
+    receipts: Receipts
+    now: Callable[[], datetime] = utc_now
+
+    def write(self, catalog: Catalog, decided: Decided) -> list[Settled]:
+        """
+        What came to its end, as it was saved.
+
+        A document that changed since it was read is left alone. Safe to repeat.
+        """
+        at = self.now()
+        verdicts = {document.document_id: verdict for document, verdict in decided}
+        changed = [_after(document, verdict, at) for document, verdict in decided]
+        saved = self.documents.save_all(each for each in changed if each is not None)
+        settled = [
+            _settled(each, verdicts[each.document_id])
+            for each in saved
+            if verdicts[each.document_id].outcome is not DocumentOutcome.AGAIN
+        ]
+        settled += [
+            Settled(document=document, outcome=DocumentOutcome.LEFT)
+            for document, verdict in decided
+            if verdict.outcome is DocumentOutcome.LEFT
+        ]
+        gone = [
+            document for document, verdict in decided if verdict.outcome is DocumentOutcome.GONE
+        ]
+        removed = self._remove(catalog, gone, at)
+        return self._explain(settled) + [
+            Settled(document=each, outcome=DocumentOutcome.GONE) for each in removed
+        ]
+
+    def _explain(self, settled: list[Settled]) -> list[Settled]:
+        """
+        Give failures without a reason the one that an inspection has found in the meantime.
+
+        The inspection writes its result before it looks at the record, and we look for the result
+        after we have written the record: whoever is second sees the other.
+        """
+        silent = [
+            each.document for each in settled if each.document.status_reason == UNEXPLAINED_FAILURE
+        ]
+        results = self.inspections.results_for(silent) if silent else {}
+        reasons = {each: reason for each, reason in results.items() if reason is not None}
+        at = self.now()
+        told = {
+            each.document_id: each
+            for each in self.documents.save_all(
+                each.moved(
+                    DocumentStatus.FAILED, at=at, reason=reasons[each.document_id]
+                ).model_copy(update={"uninspected": False})
+                for each in silent
+                if each.document_id in reasons
+            )
+        }
+        return [
+            replace(each, document=told.get(each.document.document_id, each.document))
+            for each in settled
+        ]
+
+    def _remove(
+        self, catalog: Catalog, documents: Iterable[Document], at: datetime
+    ) -> list[Document]:
+        removed = []
+        for document in documents:
+            # Before the record: once that is gone, nobody would come back to complete the receipt.
+            self._complete_receipt(catalog, document, at)
+            try:
+                self.documents.remove(document)
+            except RecordChanged:
+                continue  # it was uploaded again meanwhile, and waits for a round of its own
+            removed.append(document)
+        return removed
+
+    def _complete_receipt(self, catalog: Catalog, document: Document, at: datetime) -> None:
+        if document.receipt_id is None:
+            return
+        receipt = self.receipts.get(catalog.user_id, document.receipt_id)
+        if receipt is not None and _is_of_another_removal(receipt, document):
+            # Found again by a reconciler that died before it could say so.
+            self.receipts.reopen(receipt, at=document.uploaded_at)
+            receipt = self.receipts.get(catalog.user_id, document.receipt_id)
+        if receipt is not None and receipt.is_open:
+            told = {"not_found_at": at, "unsearchable_since": at}
+            done = receipt.model_copy(update={**told, "waited_until": document.unseen_until})
+            self.receipts.keep(done)
+
+
+def _is_of_another_removal(receipt: Receipt, document: Document) -> bool:
+    proven = receipt.unsearchable_since
+    return proven is not None and proven < document.uploaded_at
+
+
+def _settled(document: Document, verdict: Verdict) -> Settled:
+    return Settled(document=document, outcome=verdict.outcome, is_found=verdict.is_found)
+
+
+def _after(document: Document, verdict: Verdict, at: datetime) -> Document | None:
+    """The document as the verdict leaves it, or None if it stays (or goes) as it is."""
+    match verdict.outcome:
+        case DocumentOutcome.INDEXED:
+            indexed = document.moved(DocumentStatus.INDEXED, at=at)
+            return indexed.model_copy(
+                update={
+                    "indexed_at": at,
+                    "lingering": False,
+                    "unseen_until": None if verdict.is_found else document.unseen_until,
+                    "uninspected": verdict.is_uninspected,
+                }
+            )
+        case DocumentOutcome.FAILED:
+            failed = document.moved(DocumentStatus.FAILED, at=at, reason=verdict.reason)
+            return failed.model_copy(update={"uninspected": verdict.is_uninspected})
+        case DocumentOutcome.EVICTED:
+            return document.model_copy(
+                update={"lingering": False, "indexed_at": None, "ingestion_job_id": None}
+            )
+        case DocumentOutcome.AGAIN:
+            # Deleting and lingering documents are work as they stand.
+            is_ingested = document.status is DocumentStatus.INDEXING
+            if not is_ingested:
+                return None
+            # It queues up anew: whatever has not been tried yet comes first.
+            return document.moved(DocumentStatus.PENDING, at=at).model_copy(
+                update={"opened_at": at}
+            )
+        case DocumentOutcome.WAIT | DocumentOutcome.GONE | DocumentOutcome.LEFT:
+            return None
