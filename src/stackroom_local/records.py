@@ -13,8 +13,7 @@ from stackroom.aws.items import scan, to_item
 from stackroom.aws.receipts import RECEIPTS, to_receipt
 from stackroom.aws.use_cases import UseCases
 from stackroom.clock import utc_now
-from stackroom.ingestion.estimates import CatalogEstimate, DocumentEstimate
-from stackroom.ingestion.queue_position import QueuePosition
+from stackroom.ingestion.estimates import CatalogEstimate, DocumentEstimate, QueuePosition
 from stackroom.keys import unplaced_partition
 from stackroom.model import Catalog, Document, Receipt
 from stackroom_local.product import Product

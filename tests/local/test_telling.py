@@ -6,8 +6,7 @@ from io import StringIO
 import pytest
 from rich.console import Console, RenderableType
 
-from stackroom.ingestion.estimates import DocumentEstimate, DocumentStage
-from stackroom.ingestion.queue_position import QueuePosition
+from stackroom.ingestion.estimates import DocumentEstimate, DocumentStage, QueuePosition
 from stackroom.model import Document, DocumentStatus, Receipt
 from stackroom_local.cli.receipting import receipts_told as told
 from stackroom_local.cli.telling import overview

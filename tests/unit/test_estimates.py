@@ -9,8 +9,13 @@ from stackroom.admission.schedule import Limits
 from stackroom.catalog_counts import counts_in
 from stackroom.catalog_tools.of_questions import GET_INDEXING_STATUS
 from stackroom.catalogs.progress import CatalogProgress, Progress
-from stackroom.ingestion.estimates import LISTED, PAGE, CatalogEstimate, DocumentStage
-from stackroom.ingestion.queue_position import QueuePosition
+from stackroom.ingestion.estimates import (
+    LISTED,
+    PAGE,
+    CatalogEstimate,
+    DocumentStage,
+    QueuePosition,
+)
 from stackroom.model import (
     CatalogStatus,
     DataSource,
@@ -25,6 +30,8 @@ from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline
 from tests.unit.test_schedule import a_waiter
 
 SHARED = PoolMember(knowledge_base_id="KB1", data_source_id="SHARED1").shared_source
+# Seconds until a run begins, and of small work of which nothing has been measured.
+BEGINS, CALL, JOB = 3, 9, 23
 OWN = DataSource(knowledge_base_id="KB1", data_source_id="DS1")
 
 
@@ -61,7 +68,7 @@ def test_a_document_of_a_catalog_that_is_not_placed_is_about_to_begin(pipeline: 
     (document,) = seen.documents
     assert (document.stage, document.attempt) == (DocumentStage.BEGINNING, 1)
     assert seen.queue_position is None
-    assert seen.eta_seconds == document.eta_seconds == 9  # 3 s until it begins, and a call's 6 s
+    assert seen.eta_seconds == document.eta_seconds == BEGINS + CALL
     assert tried.documents[0].attempt == 2  # the one to come
 
 
@@ -83,7 +90,7 @@ def test_what_waits_behind_others_events_is_promised_no_time(
     pipeline.clock.pass_by(11)
     later = estimated(pipeline)
 
-    assert at_once.eta_seconds == 9
+    assert at_once.eta_seconds == BEGINS + CALL
     assert later.eta_seconds is None
     (document,) = later.documents
     assert document.stage is DocumentStage.WAITING
@@ -100,7 +107,7 @@ def test_a_catalog_that_takes_calls_waits_behind_those_before_it(pipeline: Pipel
 
     assert seen.queue_position == QueuePosition(position=2, length=2)
     assert seen.eta_seconds is not None
-    assert 20 + 6 <= seen.eta_seconds <= 20 + 2 * 6
+    assert JOB + CALL <= seen.eta_seconds <= JOB + 2 * CALL
 
 
 def test_a_catalog_waits_behind_those_that_came_before_it(pipeline: Pipeline) -> None:
@@ -112,7 +119,7 @@ def test_a_catalog_waits_behind_those_that_came_before_it(pipeline: Pipeline) ->
 
     assert seen.queue_position == QueuePosition(position=3, length=4)
     assert seen.documents[0].stage is DocumentStage.WAITING
-    assert seen.eta_seconds == 60  # two jobs ahead of its own
+    assert seen.eta_seconds == 2 * JOB + JOB  # two ahead of its own
 
 
 def test_catalogs_of_a_shared_data_source_take_turns(pipeline: Pipeline) -> None:
@@ -124,10 +131,9 @@ def test_catalogs_of_a_shared_data_source_take_turns(pipeline: Pipeline) -> None
     among = estimated(pipeline)
 
     assert (alone.queue_position, among.queue_position) == (None, None)
-    assert alone.eta_seconds == 3 + 6
-    assert (
-        among.eta_seconds == 3 + 2 * 6 + 6
-    )  # 30 calls, 10 at a time, of which its own is the last
+    assert alone.eta_seconds == BEGINS + CALL
+    # 30 calls, 10 at a time, of which its own is the last
+    assert among.eta_seconds == BEGINS + 3 * CALL
 
 
 def test_what_is_more_than_a_call_waits_for_more_turns(pipeline: Pipeline) -> None:
@@ -139,7 +145,18 @@ def test_what_is_more_than_a_call_waits_for_more_turns(pipeline: Pipeline) -> No
 
     seen = estimated(pipeline)
 
-    assert seen.eta_seconds == 3 + 3 * 2 * 6 + 6  # three calls of its own, with others' between
+    assert seen.eta_seconds == BEGINS + 3 * 3 * CALL  # three of its own, with others' between
+
+
+def test_what_is_more_than_all_calls_take_waits_for_those_before_it(pipeline: Pipeline) -> None:
+    for number in range(PAGE - 2):
+        pipeline.drop(f"alice/research/{number}.txt")
+    pipeline.catalogs.place(CATALOG, replace(OWN, type=DataSourceType.CUSTOM))
+
+    seen = estimated(pipeline)
+
+    assert seen.eta_seconds == BEGINS + 2 * CALL  # twenty, ten at a time
+    assert min(each.eta_seconds or 0 for each in seen.documents) == BEGINS + CALL
 
 
 def test_a_position_far_behind_is_told_as_behind_what_was_looked_at(pipeline: Pipeline) -> None:
@@ -151,7 +168,7 @@ def test_a_position_far_behind_is_told_as_behind_what_was_looked_at(pipeline: Pi
     seen = estimated(pipeline)
 
     assert seen.queue_position == QueuePosition(position=None, length=1000)
-    assert seen.eta_seconds == 1000 * 20 + 20
+    assert seen.eta_seconds == 1000 * JOB + JOB
 
 
 def test_what_is_being_ingested_tells_its_attempt_and_what_is_left_or_how_late_it_is(
@@ -165,7 +182,7 @@ def test_what_is_being_ingested_tells_its_attempt_and_what_is_left_or_how_late_i
 
     (document,) = seen.documents
     assert (document.stage, document.attempt) == (DocumentStage.INGESTING, 1)
-    assert document.eta_seconds == 5  # of 20 s
+    assert document.eta_seconds == JOB - 15
     assert seen.queue_position is None
     assert (late.eta_seconds, late.documents[0].is_late) == (None, True)
     assert late.documents[0].remaining(speed=1) == "longer than usual: 2h so far"
@@ -207,7 +224,7 @@ def test_direct_calls_wait_for_the_job_that_has_the_knowledge_base(pipeline: Pip
 
     seen = estimated(pipeline)
 
-    assert seen.eta_seconds == 20 - 1 + 3 + 6  # it was granted a second ago
+    assert seen.eta_seconds == JOB - 1 + BEGINS + CALL  # it was granted a second ago
 
 
 def test_a_job_of_a_managed_knowledge_base_waits_for_starts_alone(pipeline: Pipeline) -> None:
@@ -219,8 +236,8 @@ def test_a_job_of_a_managed_knowledge_base_waits_for_starts_alone(pipeline: Pipe
     alone = estimated(pipeline)
     among = estimated(pipeline, Limits(jobs_in_one={"KB1": 50}))
 
-    assert alone.eta_seconds == 3 + 20 + 2 * 20 + 20
-    assert among.eta_seconds == 3 + 2 * 10 + 20  # two starts before its own
+    assert alone.eta_seconds == BEGINS + JOB + 2 * JOB + JOB
+    assert among.eta_seconds == BEGINS + 2 * 10 + JOB  # two starts before its own
 
 
 def test_a_job_behind_a_large_document_is_told_what_is_left_of_it(pipeline: Pipeline) -> None:
@@ -235,7 +252,7 @@ def test_a_job_behind_a_large_document_is_told_what_is_left_of_it(pipeline: Pipe
     pipeline.clock.pass_by(1100)
     late = estimated(pipeline)
 
-    assert seen.eta_seconds == 6 + 1200 - 200 + 20
+    assert seen.eta_seconds == CALL + 1200 - 200 + JOB
     assert late.eta_seconds is None  # nobody knows how much longer the large one takes
     assert late.documents[0].remaining(speed=1) == "21m so far, time to go unknown"
 
@@ -249,7 +266,7 @@ def test_what_is_much_larger_than_all_that_was_measured_has_no_time(pipeline: Pi
     then = estimated(pipeline)
 
     assert before.eta_seconds is None
-    assert then.eta_seconds == 3 + 20 + 2 * 100
+    assert then.eta_seconds == BEGINS + JOB + 2 * 100
 
 
 def test_a_document_deleted_while_it_is_ingested_says_what_holds_it_up(pipeline: Pipeline) -> None:

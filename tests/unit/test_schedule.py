@@ -1,5 +1,7 @@
 """What work takes, who is next, and that nothing is given out twice."""
 
+import math
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -13,11 +15,12 @@ from stackroom.admission.workload import (
     Demand,
     Did,
     demand_of_job,
-    expected,
+    duration,
     text_size,
     whole,
     with_measured,
 )
+from stackroom.clock import RealTime
 from stackroom.model import Document, DocumentStatus
 from stackroom.ports.admission import Grant, Ledger, Mode, Rate, Waiter
 from tests.records import NOW, a_document
@@ -67,33 +70,36 @@ A_GRANT = Grant(
 )
 
 
-def after(*works: tuple[int, float]) -> Rate:
-    """What is known after so many bytes took so many seconds each."""
+OWN = 5.0  # what our own functions take, and until a search finds it
+
+
+def after(*works: tuple[int, float]) -> Callable[[int], float]:
+    """What is known of so many bytes after so many took so many seconds each."""
     ledger = Ledger()
     for size, seconds in works:
         ledger = with_measured(ledger, Did(mode=Mode.DIRECT, size=size, seconds=seconds))
-    return ledger.rates[Mode.DIRECT]
+    return lambda size: duration(ledger, Mode.DIRECT, size, RealTime()) - OWN
 
 
 def test_large_work_takes_as_much_longer_as_it_is_larger() -> None:
-    rate = after((100, 4.0), (MEGABYTE, 64.0))
+    known = after((100, 4.0), (MEGABYTE, 64.0))
 
-    assert expected(rate, 2 * MEGABYTE, base=6.0) == pytest.approx(124.0)
-    assert expected(rate, 100, base=6.0) == 4.0
+    assert known(2 * MEGABYTE) == pytest.approx(124.0)
+    assert known(100) == 4.0
 
 
 def test_nothing_is_said_of_what_is_far_larger_than_all_that_was_measured() -> None:
-    assert expected(after((100, 4.0)), MEGABYTE, base=6.0) is None
-    assert expected(after((100_000, 10.0)), 2 * MEGABYTE, base=6.0) is not None
-    assert expected(after((100_000, 10.0)), 3 * MEGABYTE, base=6.0) is None
+    assert after((100, 4.0))(MEGABYTE) == math.inf
+    assert after((100_000, 10.0))(2 * MEGABYTE) < math.inf
+    assert after((100_000, 10.0))(3 * MEGABYTE) == math.inf
 
 
 def test_the_newest_counts_most_and_the_large_count_more_than_the_small() -> None:
     slower = after((MEGABYTE, 10.0), (MEGABYTE, 10.0), *[(MEGABYTE, 100.0)] * 9)
-    by_small = after((MEGABYTE, 10.0), (20_000, 10.0))
+    by_small = after((0, 0.0), (MEGABYTE, 10.0), (20_000, 10.0))
 
-    assert expected(slower, MEGABYTE, base=0.0) == pytest.approx(100.0, rel=0.05)
-    assert expected(by_small, MEGABYTE, base=0.0) == pytest.approx(10.0, rel=1.5)
+    assert slower(MEGABYTE) == pytest.approx(100.0, rel=0.05)
+    assert by_small(MEGABYTE) == pytest.approx(10.0, rel=1.5)
 
 
 def test_a_jobs_time_counts_from_when_it_may_start() -> None:

@@ -7,6 +7,7 @@ Bedrock reads and embeds, and a laptop does it at its own pace: so every grant w
 finished tells, in the ledger that is written anyway when it goes back.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -21,9 +22,11 @@ LARGE = 1_000_000
 # Bytes of text in a byte of the file, assumed: pictures and fonts count, and so does compression.
 _TEXT_SHARE = {"pdf": 0.2, "doc": 0.5, "docx": 0.5, "xlsx": 2.0}
 # Seconds on AWS, until some work has been measured: a job, and a call of small documents, as the
-# simulator's rules job.shortest and document.duration have them; and what our own functions take.
+# simulator's rules job.shortest and document.duration have them.
 _BASES = {Mode.JOB: 18.0, Mode.DIRECT: 4.0}
-_OWN = 2.0
+# What comes to Bedrock's own time, in seconds: on AWS about, until a search finds what is indexed
+# (the simulator's rule job.searchable-lag), and by our clock what our own functions take.
+_FOUND, _OWN = 3.0, 2.0
 # Bytes of text, below which work takes no longer than any does.
 SMALL = 20_000
 # What has been measured tells of work this many times as large, and of no larger.
@@ -84,21 +87,18 @@ def with_measured(ledger: Ledger, did: Did) -> Ledger:
     return replace(ledger, rates={**ledger.rates, did.mode: rate})
 
 
-def base_of(mode: Mode, pace: Pace) -> float:
-    """Seconds by our clock that small work takes until some has been measured."""
-    return pace.here(_BASES[mode]) + _OWN
-
-
-def expected(rate: Rate, size: int, *, base: float) -> float | None:
+def duration(ledger: Ledger, mode: Mode, size: int, pace: Pace) -> float:
     """
-    Seconds that so many bytes of text take; None if nothing like it has been measured yet. `base`
-    is what small work takes until some has been.
+    Seconds by our clock from when so many bytes of text are taken up until they are searchable;
+    infinite if nothing like it has been measured yet.
     """
-    least = base if rate.base_ms is None else rate.base_ms / 1000
+    rate = ledger.rates.get(mode, Rate())
+    small = pace.here(_BASES[mode]) if rate.base_ms is None else rate.base_ms / 1000
+    least = small + pace.here(_FOUND) + _OWN
     if size < SMALL:
         return least
     if size > rate.size * _FURTHEST:
-        return None
+        return math.inf
     return least + size * rate.beyond_ms / 1000 / rate.size
 
 

@@ -5,9 +5,13 @@ from dataclasses import dataclass
 
 from stackroom.catalog_access import owned
 from stackroom.catalog_counts import Counts, counts_in, settled_status
-from stackroom.catalogs.read_ahead import read_ahead
-from stackroom.ingestion.estimates import CatalogEstimate, DocumentEstimate, Estimates, in_words
-from stackroom.ingestion.queue_position import QueuePosition
+from stackroom.ingestion.estimates import (
+    CatalogEstimate,
+    DocumentEstimate,
+    Estimates,
+    QueuePosition,
+    in_words,
+)
 from stackroom.model import Catalog, CatalogStatus, DocumentStatus
 from stackroom.ports.catalogs import Catalogs
 
@@ -52,13 +56,10 @@ class Progress:
 
     def of(self, user_id: str, catalog_id: str) -> CatalogProgress:
         """
-        Two round trips to the store: the catalog, then all that an estimate takes, side by side.
-
         Raises CatalogNotFound.
         """
         catalog = owned(self.catalogs, user_id, catalog_id)
-        with read_ahead(self.estimates, catalog) as estimates:
-            estimate = estimates.of(catalog)
+        estimate = self.estimates.of(catalog)
         return _told(estimate) if estimate.is_whole else _counted(estimate)
 
 

@@ -11,8 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 
-from stackroom.ingestion.estimates import DocumentEstimate, Estimates
-from stackroom.ingestion.queue_position import QueuePosition
+from stackroom.ingestion.estimates import DocumentEstimate, Estimates, QueuePosition
 from stackroom.model import Catalog, Document
 from stackroom.ports.documents import ListedDocuments
 from stackroom.ports.inventory import Inventory

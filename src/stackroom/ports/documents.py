@@ -49,10 +49,6 @@ class ListedDocuments(Protocol):
         ...
 
 
-class DocumentLists(DocumentPages, ListedDocuments, Protocol):
-    """What reads as much as is asked for, and never a whole catalog."""
-
-
 DocumentKey = tuple[str, str]  # the ids of its catalog and of itself
 
 
@@ -71,7 +67,7 @@ class DocumentReader(Protocol):
         ...
 
 
-class Documents(DocumentReader, DocumentLists, Protocol):
+class Documents(DocumentReader, DocumentPages, ListedDocuments, Protocol):
     """
     With each write go the document's open item, there while it is open, and what its catalog counts
     of it; the latter is left out where the catalog is gone, and for objects of no catalog.

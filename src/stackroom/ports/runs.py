@@ -23,11 +23,9 @@ class Lease:
         return f"{self.worklist_id}-{self.epoch}"
 
 
-class LeaseReader(Protocol):
+class Leases(Protocol):
     def get(self, worklist_id: str) -> Lease | None: ...
 
-
-class Leases(LeaseReader, Protocol):
     def ask(self, worklist_id: str) -> Lease:
         """Count one more request for a run."""
         ...

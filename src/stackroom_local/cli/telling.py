@@ -11,8 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from stackroom.catalog_tools.texts import size
-from stackroom.ingestion.estimates import DocumentStage, in_words
-from stackroom.ingestion.queue_position import QueuePosition
+from stackroom.ingestion.estimates import DocumentStage, QueuePosition, in_words
 from stackroom.keys import NO_USER
 from stackroom.model import Document, DocumentStatus
 from stackroom_local.cli.answers import (
