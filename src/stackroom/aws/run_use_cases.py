@@ -95,8 +95,7 @@ class RunUseCases:
 
     @cached_property
     def run_tasks(self) -> RunTasks:
-        from stackroom.ingestion.run_tasks import RunTasks
-        from stackroom.ingestion.takedown import Takedown
+        from stackroom.ingestion.run_tasks import RunTasks, Takedown
 
         there = self.deployment
         return RunTasks(

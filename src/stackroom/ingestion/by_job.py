@@ -22,6 +22,7 @@ from stackroom.clock import utc_now
 from stackroom.ingestion.bedrock_evidence import (
     INDEXED,
     JOB_DEADLINE,
+    DetailsByUri,
     DocumentEvidence,
     is_overdue,
     job_evidence,
@@ -33,7 +34,7 @@ from stackroom.ports.admission import Mode, Waiter
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
-from stackroom.ports.ingestion import NOT_FOUND, Busy, DocumentDetail, IngestionJobs, Job, JobState
+from stackroom.ports.ingestion import Busy, IngestionJobs, Job, JobState
 from stackroom.runs.run import Run, RunOutcome, until_first_look, until_next_try
 
 _AT_ONCE = 500  # documents that are kept in memory
@@ -140,7 +141,8 @@ class ByJobs:
         documents = self._open_or_failed(catalog)
         taken = [each for each in documents if _is_of(look.run, each)]
         failed = [each for each in documents if _is_tried_again(each)]
-        details = self._details(source, taken + failed)
+        said = DetailsByUri(jobs=self.jobs, bucket=self.bucket)
+        details = said.of(source, taken + failed)
         indexed_after_all = [each for each in failed if details[each.document_id].status in INDEXED]
         # The job's own count has those again that failed once more.
         failed_anew = look.failed_documents - (len(failed) - len(indexed_after_all))
@@ -204,13 +206,6 @@ class ByJobs:
         return taken.model_copy(
             update={"ingestion_job_id": job.job_id, "attempts": document.attempts + 1}
         )
-
-    def _details(
-        self, source: DataSource, documents: Sequence[Document]
-    ) -> dict[str, DocumentDetail]:
-        uris = {each.document_id: self.bucket.uri_of(each.s3_key) for each in documents}
-        said = self.jobs.details(source, uris.values()) if uris else {}
-        return {document_id: said.get(uri, NOT_FOUND) for document_id, uri in uris.items()}
 
     def _failure_reasons(self, documents: Sequence[Document], job: Job | None) -> dict[str, str]:
         """By document id."""

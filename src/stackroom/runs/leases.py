@@ -98,11 +98,6 @@ class RunLeases:
         else:
             self._enliven(self.leases.ask(worklist_id))
 
-    def requested(self, worklist_id: str) -> int:
-        """The counter of requests; whoever reads it before listing misses none."""
-        lease = self.leases.get(worklist_id)
-        return 0 if lease is None else lease.requested
-
     def has_ended(self, worklist_id: str, epoch: int) -> bool:
         """Whether that run has been released, and none has followed it."""
         lease = self.leases.get(worklist_id)
