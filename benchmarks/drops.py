@@ -13,7 +13,7 @@ from stackroom.aws.catalogs import DynamoCatalogs
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.keys import catalog_id_of, document_id_of
 from stackroom.model import DocumentStatus
-from stackroom.runs.leases import shared_worklist
+from stackroom.runs.run_leases import shared_worklist
 from stackroom_local.state import Instance
 
 USER = "bench"

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from benchmarks.simulated_time.hub import Hub, Signal
 from benchmarks.simulated_time.table import QUERY, Table
-from stackroom.admission.admission import Admission
+from stackroom.admission.grants import Admission
 from stackroom.admission.schedule import Limits
 from stackroom.admission.workload import BATCH, Did
 from stackroom.aws.admission import DynamoAdmissionBook

@@ -44,9 +44,9 @@ from stackroom.aws.receipts import DynamoReceipts
 from stackroom.aws.session import CONFIG
 from stackroom.aws.worklists import DynamoWorklists
 from stackroom.model import PoolMember
-from stackroom.runs.leases import LEASE, RunLeases
 from stackroom.runs.placement import SharedSources
-from stackroom.runs.requests import RunRequests
+from stackroom.runs.run_leases import LEASE, RunLeases
+from stackroom.runs.run_requests import RunRequests
 from stackroom.uploads.plan import Plan
 from stackroom.uploads.reconcile import Uploads
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE, create_tables

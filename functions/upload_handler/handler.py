@@ -13,7 +13,7 @@ from functions.observability import logger_for, metrics_for
 from stackroom.aws.session import client
 from stackroom.aws.settings import Pool
 from stackroom.aws.use_cases import UseCases
-from stackroom.runs.requests import RunRequests
+from stackroom.runs.run_requests import RunRequests
 from stackroom.uploads.events import ObjectEvent, object_event
 from stackroom.uploads.plan import Plan, UploadOutcome
 from stackroom.uploads.reconcile import Uploads

@@ -22,7 +22,7 @@ from stackroom.model import Receipt
 from stackroom.ports.admission import Grant, Ledger, Mode, Rate, Waiter
 from stackroom.ports.rate_ledger import Share, Turns
 from stackroom.ports.runs import Lease
-from stackroom.runs.leases import RunLeases
+from stackroom.runs.run_leases import RunLeases
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeExecutions
 from tests.records import NOW, a_receipt

@@ -16,7 +16,7 @@ from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.leases import DynamoLeases
 from stackroom.aws.worklists import DynamoWorklists
 from stackroom.model import Document, DocumentStatus
-from stackroom.runs.leases import LEASE, shared_worklist
+from stackroom.runs.run_leases import LEASE, shared_worklist
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.campaigns.attack.oracle import FORGED, Attempt, May, judged
 from tests.campaigns.attack.wire import Answer

@@ -16,7 +16,7 @@ from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.leases import DynamoLeases
 from stackroom.keys import Location, locate
 from stackroom.model import Document
-from stackroom.runs.leases import worklist_of
+from stackroom.runs.run_leases import worklist_of
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.lambda_context import Context
 from tests.workflow.bedrock import Bedrock

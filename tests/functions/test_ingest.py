@@ -10,7 +10,7 @@ from pydantic import ValidationError
 import functions.upload_handler.handler as upload_handler
 from bedrock_kb_simulator.disturbances import Kind
 from stackroom.aws import session
-from stackroom.runs.leases import MAX_FAILURES
+from stackroom.runs.run_leases import MAX_FAILURES
 from tests.functions.pipeline import Event, Pipeline, place_of
 from tests.functions.printed import Figure, Printed
 

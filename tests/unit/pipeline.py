@@ -7,7 +7,7 @@ from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, cast
 
-from stackroom.admission.admission import Admission
+from stackroom.admission.grants import Admission
 from stackroom.admission.schedule import Limits
 from stackroom.admission.workload import BATCH
 from stackroom.aws.run_use_cases import RunUseCases
@@ -27,8 +27,8 @@ from stackroom.model import (
     Document,
     PoolMember,
 )
-from stackroom.runs.leases import shared_worklist, worklist_of
 from stackroom.runs.run import Run
+from stackroom.runs.run_leases import shared_worklist, worklist_of
 from stackroom.uploads.plan import Plan
 from stackroom.uploads.reconcile import Uploads
 from statemachines.ingest_catalog import STATES

@@ -13,7 +13,7 @@ from stackroom.reconciler.reconciliation import Reconciliation
 from stackroom.reconciler.retries import Patience
 from stackroom.reconciler.rounds import Rounds
 from stackroom.retries import at_once
-from stackroom.runs.leases import shared_worklist
+from stackroom.runs.run_leases import shared_worklist
 from tests.fakes.inspection import FakeInspectionRequests
 from tests.fakes.inventory import FakeBookmark, FakeBooks, FakeInventory
 from tests.unit.pipeline import Pipeline, place_of

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from stackroom.admission.admission import GRANT, Admission, State
+from stackroom.admission.grants import GRANT, Admission, State
 from stackroom.admission.schedule import PATIENCE
 from stackroom.errors import StoreUnavailable
 from stackroom.ports.admission import Mode, Waiter

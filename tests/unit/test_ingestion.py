@@ -7,8 +7,8 @@ from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled, RunSupers
 from stackroom.ingestion.work_queue import OpenWork, WorkQueue, name_of
 from stackroom.model import CatalogStatus, DocumentStatus, PoolMember
 from stackroom.ports.ingestion import Busy
-from stackroom.runs.leases import MAX_FAILURES
 from stackroom.runs.run import MAX_STEPS, DocumentName, Run, RunOutcome, RunProgress
+from stackroom.runs.run_leases import MAX_FAILURES
 from tests.unit.pipeline import CATALOG, KEY, PARKED, SHARED_WORKLIST, Pipeline, place_of
 from tests.unit.test_schedule import a_waiter
 

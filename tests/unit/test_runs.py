@@ -4,8 +4,8 @@ import pytest
 
 from stackroom.errors import CatalogNotFound, DocumentNotFound, StoreUnavailable
 from stackroom.model import DocumentStatus
-from stackroom.runs.leases import MAX_FAILURES
 from stackroom.runs.run import DirectCall, DocumentName, Run, RunOutcome, RunProgress
+from stackroom.runs.run_leases import MAX_FAILURES
 from tests.records import NOW
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline, place_of
 

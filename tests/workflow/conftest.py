@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from moto import mock_aws
 
-import stackroom.runs.leases
 import stackroom.runs.run
+import stackroom.runs.run_leases
 from stackroom.aws import session
 from stackroom.aws.admission import DynamoAdmissionBook
 from stackroom.aws.catalogs import DynamoCatalogs
@@ -90,7 +90,7 @@ def longest_wait() -> int | None:
 @pytest.fixture
 def no_delay(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs follow broken ones at once."""
-    monkeypatch.setattr(stackroom.runs.leases, "_FIRST_DELAY", 0)
+    monkeypatch.setattr(stackroom.runs.run_leases, "_FIRST_DELAY", 0)
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from stackroom.admission.admission import Admission
+    from stackroom.admission.grants import Admission
     from stackroom.admission.schedule import Limits
     from stackroom.aws.deployment import Deployment
     from stackroom.clock import Pace
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from stackroom.ingestion.strategy import Strategy
     from stackroom.ingestion.verdicts import VerdictWriter
     from stackroom.ingestion.work_queue import WorkQueue
-    from stackroom.runs.leases import RunLeases
     from stackroom.runs.placement import Placements, SharedSources
-    from stackroom.runs.requests import RunRequests
+    from stackroom.runs.run_leases import RunLeases
+    from stackroom.runs.run_requests import RunRequests
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class RunUseCases:
 
     @cached_property
     def runs(self) -> RunLeases:
-        from stackroom.runs.leases import RunLeases
+        from stackroom.runs.run_leases import RunLeases
 
         return RunLeases(
             leases=self.deployment.leases, executions=self.deployment.executions, now=self.now
@@ -55,7 +55,7 @@ class RunUseCases:
 
     @cached_property
     def admission(self) -> Admission:
-        from stackroom.admission.admission import Admission
+        from stackroom.admission.grants import Admission
 
         return Admission(
             book=self.deployment.admission_book,
@@ -69,7 +69,7 @@ class RunUseCases:
 
     @cached_property
     def requests(self) -> RunRequests:
-        from stackroom.runs.requests import RunRequests
+        from stackroom.runs.run_requests import RunRequests
 
         there = self.deployment
         return RunRequests(

@@ -23,7 +23,7 @@ from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
 from stackroom.ports.receipts import Receipts
-from stackroom.runs.requests import RunRequests
+from stackroom.runs.run_requests import RunRequests
 from stackroom.uploads.plan import Plan, receipt_id_of, receipt_of
 from stackroom.uploads.reconcile import Uploads
 

@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 
-from stackroom.admission.admission import Admission
+from stackroom.admission.grants import Admission
 from stackroom.clock import utc_now
 from stackroom.ingestion.verdicts import DocumentOutcome, Settled
 from stackroom.model import Document, DocumentStatus
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
 from stackroom.ports.runs import Lease
-from stackroom.runs.leases import MAX_FAILURES, RunLeases, is_shared
-from stackroom.runs.requests import RunRequests
+from stackroom.runs.run_leases import MAX_FAILURES, RunLeases, is_shared
+from stackroom.runs.run_requests import RunRequests
 
 SILENT = "an execution that ended silently"
 

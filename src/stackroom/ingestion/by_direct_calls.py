@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 
-from stackroom.admission.admission import Admission
+from stackroom.admission.grants import Admission
 from stackroom.admission.workload import Did
 from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, in_threads
@@ -23,7 +23,7 @@ from stackroom.ingestion.bedrock_evidence import (
     DocumentEvidence,
     call_evidence,
 )
-from stackroom.ingestion.direct_calls import DirectCalls, Sending, batches
+from stackroom.ingestion.direct_calls import CallSender, DirectCalls, batches
 from stackroom.ingestion.strategy import Look, Started
 from stackroom.ingestion.work_queue import OpenWork, WorkQueue
 from stackroom.model import Catalog, DataSource, Document, DocumentStatus
@@ -83,7 +83,7 @@ class ByDirectCalls:
         if len(found) > free:  # the turns of the others are yet to come
             last_turn = found[free - 1][-1].catalog_id if free else last_turn
             run = run.having(after=last_turn)
-        sending = Sending(
+        sending = CallSender(
             calls=self.calls,
             admission=self.admission,
             run=run,
@@ -239,7 +239,7 @@ class ByDirectCalls:
         waiting = self._waiting(run.having(is_more=work.is_more))
         return Started(run=waiting, failures=work.failures)
 
-    def _started(self, sending: Sending, *, is_more: bool) -> Started:
+    def _started(self, sending: CallSender, *, is_more: bool) -> Started:
         progress = sending.run.progress
         run = sending.run.having(
             calls=(*progress.calls, *sending.sent),
@@ -256,7 +256,7 @@ class ByDirectCalls:
             failures=sending.work.failures,
         )
 
-    def _after(self, run: Run, sending: Sending) -> Run:
+    def _after(self, run: Run, sending: CallSender) -> Run:
         if sending.sent:
             first, at_work = until_first_look(self.mode), run.progress.calls_at_work
             # Those that were at work before may be over sooner.

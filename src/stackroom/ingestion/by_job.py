@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from urllib.parse import quote
 
-from stackroom.admission.admission import Admission
+from stackroom.admission.grants import Admission
 from stackroom.admission.schedule import PATIENCE
 from stackroom.admission.workload import Did, demand_of_job
 from stackroom.clock import utc_now

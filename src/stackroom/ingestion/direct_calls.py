@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 
-from stackroom.admission.admission import Admission
+from stackroom.admission.grants import Admission
 from stackroom.admission.workload import BATCH, is_large, is_to_ingest, text_size
 from stackroom.clock import Pace, RealTime, utc_now
 from stackroom.concurrency import Beside
@@ -200,7 +200,7 @@ def batches(work: OpenWork, calls: int, *, share: int, at_work: int) -> list[lis
 
 
 @dataclass(kw_only=True)
-class Sending:
+class CallSender:
     """
     `retry_after` are seconds after which a call may be taken that was not; `is_more` tells that
     something waits that another call could take.

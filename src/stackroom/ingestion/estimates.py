@@ -25,7 +25,7 @@ from stackroom.ports.admission import AdmissionReader, Grant, Ledger, Mode, Wait
 from stackroom.ports.documents import Documents
 from stackroom.ports.runs import Lease, Leases
 from stackroom.ports.worklists import Worklists
-from stackroom.runs.leases import LONGEST_DELAY, worklist_of
+from stackroom.runs.run_leases import LONGEST_DELAY, worklist_of
 
 PAGE = 200  # documents: a catalog of fewer is read as it is, in some 50 read units
 LISTED = 500  # of a larger one, open ones and failed ones each
@@ -315,18 +315,15 @@ class _Outlook:
         everybody = [*self.jobs, *self.calls]
         mine = [each.since for each in everybody if each.worklist_id == self._worklist_id]
         ahead = [each for each in everybody if not mine or each.since < mine[0]]
-        modes = {self._mode, *(each.mode for each in ahead)}
         home = source.knowledge_base_id
         here = [each for each in self.ledger.grants if each.knowledge_base_id == home]
-        jobs = sum(each.mode is Mode.JOB for each in here)
-        goes_beside = {
-            Mode.DIRECT: Mode.JOB not in modes,
-            Mode.JOB: Mode.DIRECT not in modes and jobs < self.limits.jobs_in(home),
-        }
+        modes = [each.mode for each in here]
+        if self._mode is Mode.JOB and modes.count(Mode.JOB) < self.limits.jobs_in(home):
+            here = [each for each in here if each.mode is Mode.DIRECT]
         left = (
             self._left(each.mode, each.size, each.start_at or each.granted_at)
             for each in here
-            if not goes_beside[each.mode]
+            if Mode.JOB in (self._mode, each.mode)
         )
         before = (self._turn(each) for each in ahead if Mode.JOB in (self._mode, each.mode))
         return max(left, default=0.0) + sum(before)

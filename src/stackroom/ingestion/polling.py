@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from stackroom.admission.admission import Admission
+from stackroom.admission.grants import Admission
 from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, in_threads
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, is_everybodys
@@ -32,7 +32,6 @@ from stackroom.model import Catalog, Document, PerSourceType, PoolMember
 from stackroom.ports.admission import Mode
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.runs import Leases
-from stackroom.runs.leases import LEASE, is_shared, source_of
 from stackroom.runs.run import (
     MAX_STEPS,
     DirectCall,
@@ -42,6 +41,7 @@ from stackroom.runs.run import (
     until_next_look,
     until_next_try,
 )
+from stackroom.runs.run_leases import LEASE, is_shared, source_of
 
 _GROWS_EACH = 3  # polls in a row, after which a run with more to send asks for more calls
 _COUNTED = {

@@ -10,7 +10,7 @@ from stackroom.errors import DocumentNotFound, RecordChanged
 from stackroom.model import CatalogStatus, Document, DocumentStatus
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.documents import Documents
-from stackroom.runs.requests import RunRequests
+from stackroom.runs.run_requests import RunRequests
 
 _TRIES = 6
 

@@ -13,7 +13,7 @@ from enum import Enum, auto
 from itertools import islice
 from typing import Any
 
-from stackroom.admission.admission import Admission
+from stackroom.admission.grants import Admission
 from stackroom.clock import utc_now
 from stackroom.errors import (
     DataSourceBroken,
@@ -30,10 +30,10 @@ from stackroom.model import Catalog, CatalogStatus, Document, PerSourceType, Poo
 from stackroom.ports.catalogs import CatalogRegister, Catalogs
 from stackroom.ports.data_sources import DataSources, Slots
 from stackroom.ports.documents import Documents
-from stackroom.runs.leases import RunLeases, home_of, is_shared, source_of
 from stackroom.runs.placement import Placements, is_named_after
-from stackroom.runs.requests import RunRequests
 from stackroom.runs.run import MAX_STEPS, Run, RunOutcome, until_next_try
+from stackroom.runs.run_leases import RunLeases, home_of, is_shared, source_of
+from stackroom.runs.run_requests import RunRequests
 
 _NAMED = 100  # documents that are named in a run's progress
 _AT_ONCE = 500  # documents that one task proves

@@ -22,8 +22,8 @@ from stackroom.model import Catalog, CatalogStatus, Document
 from stackroom.ports.catalogs import CatalogRegister
 from stackroom.ports.documents import Documents
 from stackroom.ports.worklists import Entry, Worklists
-from stackroom.runs.leases import is_shared
 from stackroom.runs.run import DocumentName, Run, RunProgress
+from stackroom.runs.run_leases import is_shared
 
 _ENTRIES = 100  # of a page of the worklist
 _AT_ONCE = 10  # catalogs that are looked at beside each other

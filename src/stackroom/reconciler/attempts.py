@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TypeVar
 
 from stackroom.errors import RecordChanged, is_everybodys
-from stackroom.runs.requests import RunRequests
+from stackroom.runs.run_requests import RunRequests
 from stackroom.uploads.plan import Plan
 from stackroom.uploads.reconcile import Uploads
 

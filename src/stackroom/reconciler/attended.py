@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from stackroom.model import Catalog
 from stackroom.ports.runs import Leases
 from stackroom.ports.worklists import Worklists
-from stackroom.runs.leases import is_shared, worklist_of
+from stackroom.runs.run_leases import is_shared, worklist_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,7 +41,7 @@ from stackroom.reconciler.records import RecordAudit
 from stackroom.reconciler.retries import Patience
 from stackroom.reconciler.rounds import Tally
 from stackroom.reconciler.sources import SourceAudit
-from stackroom.runs.requests import RunRequests
+from stackroom.runs.run_requests import RunRequests
 
 
 @dataclass(frozen=True, kw_only=True)

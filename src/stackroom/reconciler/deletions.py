@@ -27,7 +27,7 @@ from stackroom.reconciler.discrepancies import Discrepancy, Kind, Step
 from stackroom.reconciler.mending import Mending
 from stackroom.reconciler.orphans import deleting
 from stackroom.reconciler.rounds import BETWEEN
-from stackroom.runs.requests import RunRequests
+from stackroom.runs.run_requests import RunRequests
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from stackroom.model import Document, DocumentStatus
 from stackroom.ports.documents import Documents
 from stackroom.reconciler.attempts import AT_ONCE, Attempts, chunks, runs_after
 from stackroom.reconciler.discrepancies import QUIET, REMEDIES, Discrepancy, Kind, Outcome
-from stackroom.runs.requests import RunRequests
+from stackroom.runs.run_requests import RunRequests
 from stackroom.uploads.plan import Plan
 from stackroom.uploads.reconcile import Uploads
 

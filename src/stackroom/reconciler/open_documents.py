@@ -18,7 +18,7 @@ from stackroom.ports.inventory import Inventory
 from stackroom.reconciler.attended import Attended
 from stackroom.reconciler.discrepancies import Discrepancy, Kind, Step
 from stackroom.reconciler.mending import Mending
-from stackroom.runs.requests import RunRequests
+from stackroom.runs.run_requests import RunRequests
 
 _TOLD = 100  # open documents of a catalog, each by its key; a run sees to all of them
 

@@ -22,7 +22,7 @@ from stackroom.reconciler.count_audit import Recount
 from stackroom.reconciler.discrepancies import Discrepancy, Kind, Step
 from stackroom.reconciler.mending import Mending
 from stackroom.reconciler.open_documents import is_for_a_run
-from stackroom.runs.requests import RunRequests
+from stackroom.runs.run_requests import RunRequests
 
 _UNPLACED = unplaced_partition("")
 

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from stackroom.operations.overview import Overview
 from stackroom.ports.admission import Grant, Mode, Waiter
 from stackroom.ports.boards import Reading
-from stackroom.runs.leases import shared_worklist
+from stackroom.runs.run_leases import shared_worklist
 from stackroom_console.problems import NOT_FOUND, Refused
 from stackroom_console.rendering import render
 from stackroom_console.request import Request

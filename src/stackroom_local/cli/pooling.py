@@ -10,7 +10,7 @@ from rich.text import Text
 from stackroom.model import Catalog, PoolMember
 from stackroom.operations.pool import MemberStanding, Pool
 from stackroom.ports.admission import Grant, Mode, Waiter
-from stackroom.runs.leases import shared_worklist
+from stackroom.runs.run_leases import shared_worklist
 from stackroom_local.cli.answers import KnowledgeBaseTold, PoolAnswer
 from stackroom_local.cli.console import Output
 from stackroom_local.product import Product

@@ -25,8 +25,8 @@ from stackroom.ports.admission import Mode
 from stackroom.ports.inventory import ListedDocument, ListedObject
 from stackroom.ports.retrieval import Passage
 from stackroom.reconciler.sources import known_sources
-from stackroom.runs.leases import shared_worklist
 from stackroom.runs.placement import catalog_named_in
+from stackroom.runs.run_leases import shared_worklist
 from stackroom.tenancy import Tenant
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.campaigns.chaos.world import World

@@ -2,7 +2,7 @@
 Asking for runs: the one way to have a catalog's open documents seen to.
 
 Whoever has changed a record asks afterwards. What was asked for is looked at after that moment, by
-the run of the catalog's worklist (stackroom.runs.leases).
+the run of the catalog's worklist (stackroom.runs.run_leases).
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from stackroom.model import PoolMember
 from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.worklists import Worklists
-from stackroom.runs.leases import RunLeases, is_shared, shared_worklist, worklist_of
 from stackroom.runs.placement import SharedSources
+from stackroom.runs.run_leases import RunLeases, is_shared, shared_worklist, worklist_of
 
 
 @dataclass(frozen=True, kw_only=True)
