@@ -30,12 +30,11 @@ from benchmarks.reconciling.ports import (
 )
 from benchmarks.reconciling.shelves import Planted, Shelves
 from benchmarks.serving import verdict
-from stackroom.reconciler.auditors import Auditors
+from stackroom.reconciler.audit_rounds import Reconciliation, Rounds
+from stackroom.reconciler.audited import Audited
+from stackroom.reconciler.bedrock_requests import RequestPace
 from stackroom.reconciler.discrepancies import Kind
 from stackroom.reconciler.mending import Mending
-from stackroom.reconciler.pace import Pace
-from stackroom.reconciler.reconciliation import Reconciliation
-from stackroom.reconciler.rounds import Rounds
 from stackroom.uploads.reconcile import Uploads
 from tests.fakes.clock import FakeClock
 from tests.fakes.inspection import FakeInspectionRequests
@@ -65,11 +64,11 @@ def reconciliation(
         receipts=pipeline.receipts,
         now=meter.clock,
     )
-    auditors = Auditors(
+    audited = Audited(
         inventory=made_up,
         catalogs=catalogs,
         documents=documents,
-        document_lists=made_up,
+        listing_items=made_up,
         bucket=bucket,
         leases=pipeline.leases,
         executions=pipeline.executions,
@@ -93,15 +92,12 @@ def reconciliation(
         direct=made_up,
         knowledge_base=lambda _: pipeline.knowledge_base,
         pool=pipeline.pool,
-        pace=Pace(sleep=meter.clock.pass_by, now=lambda: meter.clock().timestamp()),
     )
-    return Reconciliation(
-        audits=auditors.audits(),
-        between=auditors.between(),
+    return Reconciliation.over(
+        audited,
         bookmark=bookmark,
         rounds=Rounds(kept=kept_round),
-        tally=auditors.tally,
-        now=meter.clock,
+        pace=RequestPace(sleep=meter.clock.pass_by, now=lambda: meter.clock().timestamp()),
     )
 
 

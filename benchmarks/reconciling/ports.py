@@ -10,10 +10,10 @@ from itertools import islice
 from benchmarks.reconciling.shelves import LONG_AGO, OF_A_CATALOG, SHARED, Shelves
 from stackroom.model import Catalog, DataSource, Document
 from stackroom.ports.bucket import StoredObject, StoredSidecar
-from stackroom.ports.document_lists import ListingItem
 from stackroom.ports.documents import DocumentPage, Page
 from stackroom.ports.ingestion import DocumentDetail
 from stackroom.ports.inventory import KnownSource, ListedDocument, ListedObject
+from stackroom.ports.listing_items import ListingItem
 from tests.fakes.clock import FakeClock
 
 _PAGE = 1000
@@ -118,13 +118,10 @@ class MadeUp:
             next=str(following) if goes_on else None,
         )
 
-    def listings(self, _catalog_id: str, _cursor: str | None) -> Page[ListingItem]:
+    def stray(self, _catalog_id: str) -> Iterator[ListingItem]:
         """None is listed but what failed, which is in order."""
         self.meter.count("Query", reads=1)
-        return Page(items=[])
-
-    def stray(self, _items: Iterable[ListingItem]) -> list[ListingItem]:
-        return []
+        return iter(())
 
     def unlisted(self, documents: Iterable[Document]) -> list[Document]:
         if any(each.counted is not None and each.counted.failed for each in documents):

@@ -35,10 +35,9 @@ from stackroom.aws.reconciliation import reconciliation_of
 from stackroom.aws.session import client
 from stackroom.aws.settings import Pool, Settings
 from stackroom.aws.use_cases import UseCases
+from stackroom.reconciler.audit_rounds import HeldBookmark, Reconciliation, Rounds
+from stackroom.reconciler.bedrock_requests import ACCOUNT_A_SECOND, DEFAULT_A_SECOND
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
-from stackroom.reconciler.pace import ACCOUNT_A_SECOND, DEFAULT_A_SECOND
-from stackroom.reconciler.reconciliation import Reconciliation
-from stackroom.reconciler.rounds import HeldBookmark, Rounds
 
 logger = logger_for("reconciler")
 metrics = metrics_for("reconciler")

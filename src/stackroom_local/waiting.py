@@ -11,7 +11,7 @@ from textwrap import indent
 from stackroom.keys import is_folder_marker, is_ours
 from stackroom.model import Document
 from stackroom.ports.inventory import Inventory, ListedObject
-from stackroom.reconciler.comparison import has_the_same_content
+from stackroom.reconciler.bucket_audit import has_the_same_content
 
 _SHOWN = 20
 

@@ -2,19 +2,20 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from stackroom.aws.catalog_register import DynamoCatalogRegister
-from stackroom.aws.document_lists import DynamoDocumentLists
 from stackroom.aws.documents import DynamoDocuments
 from stackroom.aws.inventory import AwsInventory
 from stackroom.aws.items import from_item, to_item
+from stackroom.aws.listing_items import DynamoListingItems
 from stackroom.catalog_counts import Counts, counts_in
 from stackroom.errors import RecordChanged
 from stackroom.model import Catalog, Document, DocumentStatus
-from stackroom.ports.document_lists import ListingItem
+from stackroom.ports.listing_items import ListingItem
 from stackroom.reconciler import count_audit
 from stackroom.reconciler.count_audit import CountAudit
 from stackroom.reconciler.discrepancies import Discrepancy, Kind, Outcome
@@ -35,7 +36,7 @@ class Kept:
             client=dynamodb, table=CATALOG_TABLE, control_table=CONTROL_TABLE
         )
         self.documents = DynamoDocuments(client=dynamodb, table=CATALOG_TABLE)
-        self.lists = DynamoDocumentLists(client=dynamodb, table=CATALOG_TABLE)
+        self.lists = DynamoListingItems(client=dynamodb, table=CATALOG_TABLE)
         self.catalogs.open(CATALOG)
         for number in range(12):
             status = STATUSES[number % 3]
@@ -63,7 +64,7 @@ class Kept:
 
     def audit(self, *, dry_run: bool = False) -> CountAudit:
         nobody: Any = None  # neither an upload nor a run is asked for
-        return CountAudit(
+        audited: Any = SimpleNamespace(
             inventory=AwsInventory(
                 s3=None,
                 dynamodb=self.client,
@@ -73,11 +74,12 @@ class Kept:
             ),
             catalogs=self.catalogs,
             documents=self.documents,
-            document_lists=self.lists,
+            listing_items=self.lists,
             mending=Mending(
                 uploads=nobody, documents=self.documents, requests=nobody, dry_run=dry_run
             ),
         )
+        return CountAudit(audited)
 
     def mended(self, *, dry_run: bool = False) -> Iterator[Discrepancy]:
         cursor, goes_on = None, True
@@ -119,9 +121,9 @@ def kept(dynamodb: Any) -> Kept:
 
 @pytest.fixture
 def pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One page of five documents is a step."""
-    monkeypatch.setattr(count_audit, "PAGES", 1)
-    monkeypatch.setattr(count_audit, "_DOCUMENTS", 5)
+    """Five documents are held at a time, and a catalog is a step."""
+    monkeypatch.setattr(count_audit, "_STEP", 1)
+    monkeypatch.setattr(count_audit, "_AT_ONCE", 5)
 
 
 @pytest.mark.usefixtures("pages")
@@ -145,6 +147,7 @@ def test_a_catalog_that_counts_wrongly_is_counted_anew_unless_nothing_is_to_be_c
     assert kept.found() == []
 
 
+@pytest.mark.usefixtures("pages")
 def test_every_catalog_is_counted(kept: Kept) -> None:
     others = [a_catalog(number, user_id="bob") for number in range(3)]
     for each in others:
@@ -162,17 +165,17 @@ def test_what_is_counted_meanwhile_leaves_the_sum_behind(
 ) -> None:
     """One goes and another of its size comes: the counters read as before."""
     kept.miscount(CATALOG, document_count=77)
-    page = DynamoDocuments.page
+    of_catalog = DynamoDocuments.of_catalog
 
-    def exchanged(self: DynamoDocuments, *given: Any, **named: Any) -> Any:
-        found = page(self, *given, **named)
+    def exchanged(self: DynamoDocuments, catalog_id: str) -> Iterator[Document]:
+        found = list(of_catalog(self, catalog_id))
         kept.documents.remove(kept.document(1))
         later = NOW + timedelta(seconds=1)
         new = a_document(101, later, catalog_id=CATALOG.catalog_id, size=1)
         kept.documents.save(new.moved(DocumentStatus.INDEXED, at=later))
-        return found
+        return iter(found)
 
-    monkeypatch.setattr(DynamoDocuments, "page", exchanged)
+    monkeypatch.setattr(DynamoDocuments, "of_catalog", exchanged)
 
     assert kept.found() == []
     assert kept.catalog.document_count == 77

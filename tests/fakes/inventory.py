@@ -1,14 +1,14 @@
 """Everything in the other fakes, page by page; tests/contract/ports holds it to the adapter."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from stackroom.keys import SIDECAR_SUFFIX
 from stackroom.model import Catalog, DataSource, DataSourceType, Document, PoolMember
-from stackroom.ports.document_lists import ListingItem
 from stackroom.ports.documents import Page
 from stackroom.ports.inventory import KnownSource, ListedDocument, ListedObject
+from stackroom.ports.listing_items import ListingItem
 from tests.fakes.bedrock import BUCKET, FakeBedrock
 from tests.fakes.disturbed import Disturbed
 from tests.fakes.pipeline import FakeBucket, FakeCatalogs, FakeDocuments
@@ -133,19 +133,13 @@ class FakeInventory(Disturbed):
         return self.statuses.get(data_source_id, deleting)
 
 
-@dataclass(frozen=True, kw_only=True)
-class FakeBooks:
+class FakeListingItems:
     """They are always right, for the fakes keep none beside their documents."""
 
-    documents: FakeDocuments
+    def stray(self, catalog_id: str) -> Iterator[ListingItem]:
+        return iter(())
 
-    def listings(self, catalog_id: str, cursor: str | None) -> Page[ListingItem]:
-        return Page(items=[])
-
-    def stray(self, items: Iterable[ListingItem]) -> list[ListingItem]:
-        return []
-
-    def stands(self, item: ListingItem) -> bool:
+    def is_gone(self, item: ListingItem) -> bool:
         raise AssertionError("none is stray")
 
     def drop(self, item: ListingItem) -> None:

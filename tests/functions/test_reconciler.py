@@ -259,7 +259,7 @@ def test_every_look_tells_which_indexes_can_be_searched_by_words(
     arn = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors/index/passages"
     member = {"knowledge_base_id": "KB", "data_source_id": "DS", "index": arn}
     monkeypatch.setenv("KB_POOL", json.dumps([member]))
-    go_on = "stackroom.reconciler.reconciliation.Reconciliation.go_on"
+    go_on = "stackroom.reconciler.audit_rounds.Reconciliation.go_on"
     monkeypatch.setattr(go_on, lambda *_, **__: [])
 
     def answer(operation: Any, asked: dict[str, Any]) -> dict[str, Any]:

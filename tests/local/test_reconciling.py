@@ -7,9 +7,14 @@ import pytest
 from rich.console import Console
 
 from stackroom.errors import StoreUnavailable
-from stackroom.reconciler.discrepancies import Discrepancy, Kind, Outcome, Step
-from stackroom.reconciler.reconciliation import AuditStage, Reconciliation
-from stackroom.reconciler.rounds import HeldBookmark, Rounds, Tally
+from stackroom.reconciler.audit_rounds import (
+    AuditStage,
+    HeldBookmark,
+    Reconciliation,
+    Rounds,
+)
+from stackroom.reconciler.audited import Piece
+from stackroom.reconciler.discrepancies import Discrepancy, Kind, Outcome
 from stackroom_local.cli import reconciling
 
 
@@ -19,7 +24,7 @@ class Disturbed:
     def __init__(self, failures: int) -> None:
         self.failures = [failures] * 3
 
-    def step(self, cursor: str | None) -> Step:
+    def step(self, cursor: str | None) -> Piece:
         piece = int(cursor or 0)
         if self.failures[piece]:
             self.failures[piece] -= 1
@@ -46,7 +51,6 @@ def found_with(failures: int, out: StringIO) -> Iterator[str]:
         between=[],
         bookmark=bookmark,
         rounds=Rounds(kept=HeldBookmark()),
-        tally=Tally(),
     )
     found = reconciling._to_the_end(reconciliation, bookmark, Console(file=out))
     return (each.what for each in found)

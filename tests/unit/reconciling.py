@@ -5,17 +5,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stackroom.model import CatalogStatus, DataSource, DataSourceType, Document, PoolMember
-from stackroom.reconciler.auditors import Auditors
+from stackroom.reconciler.audit_rounds import Reconciliation, Rounds
+from stackroom.reconciler.audited import Audited
+from stackroom.reconciler.bedrock_requests import Patience, RequestPace
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.reconciler.mending import Mending
-from stackroom.reconciler.pace import Pace
-from stackroom.reconciler.reconciliation import Reconciliation
-from stackroom.reconciler.retries import Patience
-from stackroom.reconciler.rounds import Rounds
 from stackroom.retries import at_once
 from stackroom.runs.run_leases import shared_worklist
 from tests.fakes.inspection import FakeInspectionRequests
-from tests.fakes.inventory import FakeBookmark, FakeBooks, FakeInventory
+from tests.fakes.inventory import FakeBookmark, FakeInventory, FakeListingItems
 from tests.unit.pipeline import Pipeline, place_of
 
 LONG = 600.0  # seconds: nothing is under way any more
@@ -46,11 +44,11 @@ class Reconciled(Pipeline):
         )
 
     def reconciliation(self, *, dry_run: bool = False) -> Reconciliation:
-        auditors = Auditors(
+        audited = Audited(
             inventory=self.inventory,
             catalogs=self.catalogs,
             documents=self.documents,
-            document_lists=FakeBooks(documents=self.documents),
+            listing_items=FakeListingItems(),
             bucket=self.bucket,
             leases=self.leases,
             executions=self.executions,
@@ -74,23 +72,20 @@ class Reconciled(Pipeline):
             direct=self.bedrock,
             knowledge_base=lambda _: self.knowledge_base,
             pool=self.pool,
-            pace=Pace(
+            capacity=self.capacity,
+            differences=self.differences,
+            salt=lambda: "salt",
+        )
+        return Reconciliation.over(
+            audited,
+            bookmark=self.bookmark,
+            rounds=Rounds(kept=self.kept_round),
+            pace=RequestPace(
                 a_second=self.a_second,
                 sleep=self.clock.pass_by,
                 now=lambda: self.clock().timestamp(),
             ),
-            capacity=self.capacity,
-            differences=self.differences,
-            salt=lambda: "salt",
             patience=Patience(pause=at_once),
-        )
-        return Reconciliation(
-            audits=auditors.audits(),
-            between=auditors.between(),
-            bookmark=self.bookmark,
-            rounds=Rounds(kept=self.kept_round),
-            tally=auditors.tally,
-            now=self.clock,
         )
 
     def reconcile(self, *, dry_run: bool = False) -> list[Discrepancy]:

@@ -7,14 +7,13 @@ import pytest
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.keys import document_id_of
 from stackroom.model import DataSource, DocumentStatus
-from stackroom.ports.inventory import ListingExpired
+from stackroom.ports.inventory import ListedObject, ListingExpired
+from stackroom.reconciler.bedrock_requests import ACCOUNT_A_SECOND, TRIES, RequestPace
+from stackroom.reconciler.bucket_audit import IdWindow, ListedFile
 from stackroom.reconciler.discrepancies import Kind, Outcome
-from stackroom.reconciler.pace import ACCOUNT_A_SECOND, Pace
-from stackroom.reconciler.places import Place
-from stackroom.reconciler.readings import CAPACITY
-from stackroom.reconciler.retries import TRIES
-from stackroom.reconciler.set_reconciliation import Differences, Sketch
-from stackroom.reconciler.window import Window
+from stackroom.reconciler.index_audit import IndexPosition
+from stackroom.reconciler.set_reconciliation import CAPACITY, Sketch
+from tests.records import NOW
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, place_of
 from tests.unit.reconciling import LONG, SHARED, Reconciled
 
@@ -288,8 +287,8 @@ def test_what_was_put_there_a_moment_ago_is_left_for_the_next_time(crowded: Reco
 def test_all_that_differs_is_found_whatever_the_number_of_steps(
     crowded: Reconciled, monkeypatch: pytest.MonkeyPatch, pages: int
 ) -> None:
-    for module in ("readings", "recheck"):  # so many pages of two documents are a step
-        monkeypatch.setattr(f"stackroom.reconciler.{module}.PAGES", pages)
+    # So many pages of two documents are a step.
+    monkeypatch.setattr("stackroom.reconciler.index_audit.PAGES", pages)
     lost, forgotten = KEYS[3], KEYS[5]
     crowded.loses(lost)
     crowded.leaves_behind(forgotten)
@@ -362,7 +361,7 @@ def ids(first: int, last: int) -> list[str]:
     return [document_id_of("cat-1", str(number)) for number in range(first, last)]
 
 
-def compared(sketch: Sketch, listed: list[str], recorded: list[str]) -> Differences | None:
+def compared(sketch: Sketch, listed: list[str], recorded: list[str]) -> set[str] | None:
     for each in listed:
         sketch.put(each)
     for each in recorded:
@@ -373,22 +372,18 @@ def compared(sketch: Sketch, listed: list[str], recorded: list[str]) -> Differen
 def test_what_both_have_cancels_out_in_any_order() -> None:
     both = ids(0, 2000)
 
-    assert compared(Sketch(1, salt="s"), both, both[::-1]) == Differences(
-        put=frozenset(), taken=frozenset()
-    )
+    assert compared(Sketch(1, salt="s"), both, both[::-1]) == set()
 
 
 @pytest.mark.parametrize("capacity", [1, 10, 100, CAPACITY])
-def test_as_many_differences_as_it_is_made_for_are_told_by_side(capacity: int) -> None:
+def test_as_many_differences_as_it_is_made_for_are_told(capacity: int) -> None:
     half = capacity // 2
     listed = ids(0, 1000 + half)
     recorded = ids(half, 1000 + capacity)
 
     found = compared(Sketch(capacity, salt="s"), listed, recorded)
 
-    assert found is not None
-    assert found.put == set(listed) - set(recorded)
-    assert found.taken == set(recorded) - set(listed)
+    assert found == set(listed) ^ set(recorded)
 
 
 def test_more_than_it_can_tell_is_nothing_told() -> None:
@@ -400,7 +395,7 @@ def test_the_shares_of_all_ids_are_told_one_by_one() -> None:
     for share in range(8):
         found = compared(Sketch(200, salt="s", share=share, of=8), ids(0, 1000), ids(900, 1000))
         assert found is not None
-        told += found.put
+        told += found
 
     assert sorted(told) == sorted(ids(0, 900))
 
@@ -423,7 +418,7 @@ def test_a_bookmark_has_room_for_the_largest_sketch_and_its_suspects() -> None:
     sketch = Sketch(CAPACITY, salt="s" * 32)
     for each in ids(0, 100_000):
         sketch.put(each)
-    reading = Place(cells=sketch.packed(), suspects=tuple(ids(0, CAPACITY // 2)))
+    reading = IndexPosition(cells=sketch.packed(), suspects=tuple(ids(0, CAPACITY // 2)))
     looking = reading.model_copy(
         update={"cells": None, "suspects": tuple(ids(0, CAPACITY + CAPACITY // 2))}
     )
@@ -436,13 +431,16 @@ def test_a_bookmark_has_room_for_the_largest_sketch_and_its_suspects() -> None:
 NAMES = [f"doc-{number:03}" for number in (7, 3, 9, 1, 8, 2, 6, 0, 5, 4)]
 
 
+ANY = ListedFile(ListedObject(key="any", size=1, etag="any", last_modified=NOW))
+
+
 def test_never_more_than_the_capacity_is_held() -> None:
-    window: Window[int] = Window(4)
+    window = IdWindow(4)
 
     for name in NAMES:
-        window.put(name, 1)
+        window.put(name, ANY)
 
-        assert len(list(window.values())) <= 4
+        assert len(window.held) <= 4
 
 
 @pytest.mark.parametrize("capacity", [1, 10])
@@ -451,10 +449,10 @@ def test_windows_one_after_another_hold_everything_once(capacity: int) -> None:
     low: str | None = ""
 
     while low is not None:
-        window: Window[int] = Window(capacity, low=low)
+        window = IdWindow(capacity, low=low)
         for name in NAMES:
-            window.put(name, 1)
-        seen += sorted(name for name, _ in window.items())
+            window.put(name, ANY)
+        seen += sorted(window.held)
         low = window.high
 
     assert seen == sorted(NAMES)
@@ -495,7 +493,8 @@ def watch() -> Watch:
 
 
 def paced(port: Port, a_second: float = 2.0) -> Port:
-    return Pace(a_second=a_second, sleep=port.watch.pass_by, now=port.watch.now).of(port, "list")
+    pace = RequestPace(a_second=a_second, sleep=port.watch.pass_by, now=port.watch.now)
+    return pace.of(port, "list")
 
 
 def test_requests_lie_so_far_apart_and_nothing_else_waits(watch: Watch) -> None:
@@ -537,4 +536,4 @@ def test_however_often_it_is_throttled_it_asks_again_after_half_a_minute(watch: 
 @pytest.mark.parametrize("a_second", [0.0, -1.0, ACCOUNT_A_SECOND])
 def test_a_pace_that_would_leave_others_nothing_is_refused(a_second: float) -> None:
     with pytest.raises(ValueError, match="allowed: more than 0 and less than the account's 5"):
-        Pace(a_second=a_second)
+        RequestPace(a_second=a_second)

@@ -6,8 +6,7 @@ import pytest
 
 from stackroom.errors import StoreUnavailable
 from stackroom.model import DataSource, DataSourceType
-from stackroom.reconciler.discrepancies import Kind, Outcome
-from stackroom.reconciler.rounds import BETWEEN
+from stackroom.reconciler.discrepancies import BETWEEN, Kind, Outcome
 from tests.unit.pipeline import CATALOG, KEY, place_of
 from tests.unit.reconciling import LONG, Reconciled
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from stackroom.aws.catalogs import DynamoCatalogs
     from stackroom.aws.data_sources import BedrockDataSources
     from stackroom.aws.direct_documents import BedrockDirectDocuments
-    from stackroom.aws.document_lists import DynamoDocumentLists
     from stackroom.aws.documents import DynamoDocuments
     from stackroom.aws.executions import StepFunctionsExecutions
     from stackroom.aws.files import S3Files
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from stackroom.aws.inspections import DynamoInspections
     from stackroom.aws.inventory import AwsInventory
     from stackroom.aws.leases import DynamoLeases
+    from stackroom.aws.listing_items import DynamoListingItems
     from stackroom.aws.object_events import SqsInspectionRequests
     from stackroom.aws.place_maps import S3PlaceMaps
     from stackroom.aws.receipts import DynamoReceipts
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from stackroom.aws.worklists import DynamoWorklists
     from stackroom.model import PoolMember
     from stackroom.ports.retrieval import KnowledgeBase
-    from stackroom.reconciler.rounds import Rounds
+    from stackroom.reconciler.audit_rounds import Rounds
     from stackroom.retrieval.cached_embeddings import CachedEmbeddings, CacheTally
     from stackroom.retrieval.rate_limiter import TurnTaking
 
@@ -93,10 +93,10 @@ class Deployment:
         return DynamoStayingDocuments(client=self._dynamodb, table=self._catalog_table)
 
     @cached_property
-    def document_lists(self) -> DynamoDocumentLists:
-        from stackroom.aws.document_lists import DynamoDocumentLists
+    def listing_items(self) -> DynamoListingItems:
+        from stackroom.aws.listing_items import DynamoListingItems
 
-        return DynamoDocumentLists(client=self._dynamodb, table=self._catalog_table)
+        return DynamoListingItems(client=self._dynamodb, table=self._catalog_table)
 
     @cached_property
     def receipts(self) -> DynamoReceipts:
@@ -180,7 +180,7 @@ class Deployment:
     def rounds(self) -> Rounds:
         """Of the reconciler."""
         from stackroom.aws.bookmark import ROUND, DynamoBookmark
-        from stackroom.reconciler.rounds import Rounds
+        from stackroom.reconciler.audit_rounds import Rounds
 
         kept = DynamoBookmark(client=self._dynamodb, table=self._control_table, name=ROUND)
         return Rounds(kept=kept)

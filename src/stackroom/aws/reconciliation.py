@@ -6,12 +6,11 @@ from datetime import datetime, timedelta
 from stackroom.aws.use_cases import UseCases
 from stackroom.ports.inspection import InspectionRequests
 from stackroom.ports.inventory import Bookmark
-from stackroom.reconciler.auditors import Auditors
+from stackroom.reconciler.audit_rounds import AuditStage, Reconciliation, Rounds
+from stackroom.reconciler.audited import Audited
+from stackroom.reconciler.bedrock_requests import DEFAULT_A_SECOND, RequestPace
 from stackroom.reconciler.discrepancies import QUIET
 from stackroom.reconciler.mending import Mending
-from stackroom.reconciler.pace import DEFAULT_A_SECOND, Pace
-from stackroom.reconciler.reconciliation import AuditStage, Reconciliation
-from stackroom.reconciler.rounds import Rounds
 
 
 def reconciliation_of(
@@ -32,11 +31,11 @@ def reconciliation_of(
     Raises ValueError unless these are more than none and fewer than the account has.
     """
     deployment = use_cases.deployment
-    auditors = Auditors(
+    audited = Audited(
         inventory=deployment.inventory,
         catalogs=deployment.catalogs,
         documents=deployment.documents,
-        document_lists=deployment.document_lists,
+        listing_items=deployment.listing_items,
         bucket=deployment.bucket,
         leases=deployment.leases,
         executions=deployment.executions,
@@ -60,13 +59,11 @@ def reconciliation_of(
         direct=deployment.direct_documents,
         knowledge_base=deployment.knowledge_base,
         pool=deployment.pool,
-        pace=Pace(a_second=a_second),
     )
-    return Reconciliation(
-        audits=auditors.audits(),
-        between=auditors.between(),
+    return Reconciliation.over(
+        audited,
         bookmark=bookmark,
         rounds=rounds,
-        tally=auditors.tally,
+        pace=RequestPace(a_second=a_second),
         on_step=on_step,
     )

@@ -1,91 +1,90 @@
 """What can be out of step, and what is done about each."""
 
-from collections.abc import Generator
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from typing import Protocol, Self
+from typing import Self
 
 # What is younger may be under way: its event, its run, the index that follows. S3's events come
 # within seconds mostly [S3 user guide: EventNotifications, "typically delivered in seconds"], and
 # a message waits in its batch for less than a minute.
 QUIET = timedelta(minutes=2)
+BETWEEN = timedelta(hours=1)  # two full rounds, at the least
 
 
 class Kind(StrEnum):
-    OBJECT_WITHOUT_RECORD = "object_without_record"
-    STALE_RECORD = "stale_record"
-    WRONG_SIDECAR = "wrong_sidecar"
-    SIDECAR_WITHOUT_OBJECT = "sidecar_without_object"
-    RECORD_WITHOUT_OBJECT = "record_without_object"
-    UNUSED_LINK = "unused_link"
-    RECORD_WITHOUT_CATALOG = "record_without_catalog"
-    UNPLACED_WITHOUT_OBJECT = "stray_without_object"
-    UNLISTED_DOCUMENT = "unlisted_document"
-    WRONG_COUNTS = "wrong_counts"
-    STALLED_DOCUMENT = "stalled_document"
-    STALLED_CATALOG = "stalled_catalog"
-    HALF_DELETED_CATALOG = "half_deleted_catalog"
-    MISSING_FROM_INDEX = "missing_from_index"
-    INDEXED_AFTER_ALL = "indexed_after_all"
-    INDEXED_WITHOUT_RECORD = "indexed_without_record"
-    FOUND_AFTER_DELETION = "found_after_deletion"
-    REJECTED_IN_INDEX = "rejected_in_index"
-    DEAD_RUN = "dead_run"
-    DEAD_GRANT = "dead_turn"
-    DEAD_WAITER = "dead_waiter"
-    UNUSED_SLOT = "unused_slot"
-    LOST_SLOT = "lost_slot"
-    ORPHAN_DATA_SOURCE = "orphan_data_source"
-    BROKEN_DATA_SOURCE = "broken_data_source"
-    STRAY_LISTING = "stray_listing"
-    MALFORMED_RECORD = "malformed_record"
-    UNINSPECTED_FILE = "uninspected_file"
-    NOT_COMPARED = "not_compared"
+    """Its name in logs, metrics and answers, and what is done about it."""
 
+    remedy: str
 
-REMEDIES = {
-    Kind.OBJECT_WITHOUT_RECORD: "registered as if its event had come",
-    Kind.STALE_RECORD: "brought in step with the object that lies there",
-    Kind.WRONG_SIDECAR: "written anew, and the document ingested again",
-    Kind.SIDECAR_WITHOUT_OBJECT: "removed",
-    Kind.RECORD_WITHOUT_OBJECT: "to be removed from the index, verified, then forgotten",
-    Kind.UNUSED_LINK: "forgotten: nobody uploaded the file while the link was valid",
-    Kind.RECORD_WITHOUT_CATALOG: "its catalog opened again, or the record forgotten",
-    Kind.UNPLACED_WITHOUT_OBJECT: "forgotten",
-    Kind.UNLISTED_DOCUMENT: "listed and counted as its record is; a run asked for if it is open",
-    Kind.WRONG_COUNTS: "counted anew",
-    Kind.STALLED_DOCUMENT: "a run asked for",
-    Kind.STALLED_CATALOG: "a run asked for",
-    Kind.HALF_DELETED_CATALOG: (
-        "open again, for objects lie in it; its owner may delete it once more"
-    ),
-    Kind.MISSING_FROM_INDEX: "pending again, and a run asked for",
-    Kind.INDEXED_AFTER_ALL: "pending again, so that a run looks at it anew",
-    Kind.INDEXED_WITHOUT_RECORD: "to be removed from the index and verified",
-    Kind.FOUND_AFTER_DELETION: (
-        "to be removed from the index once more and verified; the receipt of its deletion says so"
-    ),
-    Kind.REJECTED_IN_INDEX: "to be removed from the index and verified",
-    Kind.DEAD_RUN: "followed by another run",
-    Kind.DEAD_GRANT: "given back",
-    Kind.DEAD_WAITER: "taken out of the queue",
-    Kind.UNUSED_SLOT: "freed",
-    Kind.LOST_SLOT: "counted as free, for there is room for a data source again",
-    Kind.ORPHAN_DATA_SOURCE: "deleted with all that it indexed, for no catalog lives there",
-    Kind.BROKEN_DATA_SOURCE: (
+    def __new__(cls, value: str, remedy: str) -> Self:
+        kind = str.__new__(cls, value)
+        kind._value_ = value
+        kind.remedy = remedy
+        return kind
+
+    OBJECT_WITHOUT_RECORD = "object_without_record", "registered as if its event had come"
+    STALE_RECORD = "stale_record", "brought in step with the object that lies there"
+    WRONG_SIDECAR = "wrong_sidecar", "written anew, and the document ingested again"
+    SIDECAR_WITHOUT_OBJECT = "sidecar_without_object", "removed"
+    RECORD_WITHOUT_OBJECT = (
+        "record_without_object",
+        "to be removed from the index, verified, then forgotten",
+    )
+    UNUSED_LINK = "unused_link", "forgotten: nobody uploaded the file while the link was valid"
+    RECORD_WITHOUT_CATALOG = (
+        "record_without_catalog",
+        "its catalog opened again, or the record forgotten",
+    )
+    UNPLACED_WITHOUT_OBJECT = "stray_without_object", "forgotten"
+    UNLISTED_DOCUMENT = (
+        "unlisted_document",
+        "listed and counted as its record is; a run asked for if it is open",
+    )
+    WRONG_COUNTS = "wrong_counts", "counted anew"
+    STALLED_DOCUMENT = "stalled_document", "a run asked for"
+    STALLED_CATALOG = "stalled_catalog", "a run asked for"
+    HALF_DELETED_CATALOG = (
+        "half_deleted_catalog",
+        "open again, for objects lie in it; its owner may delete it once more",
+    )
+    MISSING_FROM_INDEX = "missing_from_index", "pending again, and a run asked for"
+    INDEXED_AFTER_ALL = "indexed_after_all", "pending again, so that a run looks at it anew"
+    INDEXED_WITHOUT_RECORD = (
+        "indexed_without_record",
+        "to be removed from the index and verified",
+    )
+    FOUND_AFTER_DELETION = (
+        "found_after_deletion",
+        "to be removed from the index once more and verified; the receipt of its deletion says so",
+    )
+    REJECTED_IN_INDEX = "rejected_in_index", "to be removed from the index and verified"
+    DEAD_RUN = "dead_run", "followed by another run"
+    DEAD_GRANT = "dead_turn", "given back"
+    DEAD_WAITER = "dead_waiter", "taken out of the queue"
+    UNUSED_SLOT = "unused_slot", "freed"
+    LOST_SLOT = "lost_slot", "counted as free, for there is room for a data source again"
+    ORPHAN_DATA_SOURCE = (
+        "orphan_data_source",
+        "deleted with all that it indexed, for no catalog lives there",
+    )
+    BROKEN_DATA_SOURCE = (
+        "broken_data_source",
         "left alone: give the knowledge base's role its rights and the index back, or use"
         " UpdateDataSource with all of its configuration and dataDeletionPolicy RETAIN; then"
-        " DeleteDataSource again"
-    ),
-    Kind.STRAY_LISTING: "removed",
-    Kind.MALFORMED_RECORD: (
+        " DeleteDataSource again",
+    )
+    STRAY_LISTING = "stray_listing", "removed"
+    MALFORMED_RECORD = (
+        "malformed_record",
         "left alone: its catalog can't be worked on until you mend or remove the item in DynamoDB;"
-        " what is removed is made anew from the bucket"
-    ),
-    Kind.UNINSPECTED_FILE: "an inspection asked for: it finds a defect, or makes the place map",
-    Kind.NOT_COMPARED: "left for the next time",
-}
+        " what is removed is made anew from the bucket",
+    )
+    UNINSPECTED_FILE = (
+        "uninspected_file",
+        "an inspection asked for: it finds a defect, or makes the place map",
+    )
+    NOT_COMPARED = "not_compared", "left for the next time"
 
 
 class Outcome(StrEnum):
@@ -118,13 +117,3 @@ class Discrepancy:
             outcome=Outcome.FAILED,
             error=error,
         )
-
-
-# Yields what is found, as it is found, and returns where to go on; None at the end.
-Step = Generator[Discrepancy, None, str | None]
-
-
-class Audit(Protocol):
-    def step(self, cursor: str | None) -> Step:
-        """A bounded piece of the comparison, from `cursor` on. Safe to repeat."""
-        ...

@@ -6,25 +6,50 @@ is told with its name, and the next one's turn comes (stackroom.errors).
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import islice
+from typing import TypeVar
 
 from stackroom.clock import utc_now
 from stackroom.errors import RecordChanged, is_everybodys
-from stackroom.model import Document, DocumentStatus
+from stackroom.model import Catalog, DataSourceType, Document, DocumentStatus
 from stackroom.ports.documents import Documents
-from stackroom.reconciler.attempts import AT_ONCE, Attempts, chunks, runs_after
-from stackroom.reconciler.discrepancies import QUIET, REMEDIES, Discrepancy, Kind, Outcome
+from stackroom.reconciler.discrepancies import QUIET, Discrepancy, Kind, Outcome
 from stackroom.runs.run_requests import RunRequests
 from stackroom.uploads.plan import Plan
 from stackroom.uploads.reconcile import Uploads
 
+# Each reconciliation of a key is a handful of calls one after another; boto3's pool has ten
+# connections.
+_AT_ONCE = 8
 _CHUNK = 100
+
+T = TypeVar("T")
 
 
 class LeftForLater(Exception):
     """Raised by an act that can't be done now; `str()` of it says why."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Attempt:
+    """
+    What was done about a key, or would be, and what there was to do after that; `error` if any of
+    it failed. No `first` if others kept writing the record: it is in good hands.
+    """
+
+    first: Plan | None = None
+    again: Plan | None = None
+    error: Exception | None = None
+
+    @property
+    def runs(self) -> set[str]:
+        """The catalogs that need a run after it."""
+        plans = (each for each in (self.first, self.again) if each is not None)
+        return {catalog_id for plan in plans for catalog_id in _runs_after(plan)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,16 +63,10 @@ class Mending:
     documents: Documents
     requests: RunRequests
     dry_run: bool = False
-    at_once: int = AT_ONCE
+    at_once: int = _AT_ONCE
     quiet: timedelta = QUIET
     idle_before: datetime | None = None
     now: Callable[[], datetime] = utc_now
-
-    @property
-    def _attempts(self) -> Attempts:
-        return Attempts(
-            uploads=self.uploads, requests=self.requests, dry_run=self.dry_run, at_once=self.at_once
-        )
 
     def is_settled(self, moment: datetime, *, by: datetime | None = None) -> bool:
         """Whether it is long enough ago that nothing of it should be under way now, or by then."""
@@ -66,12 +85,12 @@ class Mending:
     def reconciled(self, suspects: Iterable[tuple[str, Kind]]) -> Iterator[Discrepancy]:
         """Do with each key what its event would have done; a run is asked for where one must go."""
         for chunk in chunks(suspects, of=_CHUNK):
-            attempts = self._attempts.at([key for key, _ in chunk])
+            attempts = self._attempts([key for key, _ in chunk])
             for (key, kind), each in zip(chunk, attempts, strict=True):
                 if each.error is not None:
-                    yield self._failed(kind, key, each.error)
+                    yield _failed(kind, key, each.error)
                 elif each.first is not None and each.first.changes_records:
-                    yield self._judged(kind, key, each.first, each.again)
+                    yield _judged(kind, key, each.first, each.again)
 
     def mended(
         self,
@@ -98,19 +117,28 @@ class Mending:
             except RecordChanged:
                 return
             except LeftForLater as why:
-                yield from (self.left(kind, each, remedy=str(why)) for each in what)
-                return
+                remedy = str(why)
             except Exception as error:
                 if is_everybodys(error):
                     raise
-                yield from (self._failed(kind, each, error) for each in what)
+                yield from (_failed(kind, each, error) for each in what)
                 return
-        yield from (self._told(kind, each, outcome, remedy=remedy) for each in what)
+        yield from (_told(kind, each, outcome, remedy=remedy) for each in what)
 
     def run_again(self, document: Document, kind: Kind) -> Iterator[Discrepancy]:
         """Have the document taken up anew, as it is now."""
         pending = document.moved(DocumentStatus.PENDING, at=self.now())
         yield from self.saved(pending.model_copy(update={"attempts": 0}), kind)
+
+    def evicted(self, document: Document, catalog: Catalog | None) -> Iterator[Discrepancy]:
+        """
+        Have a rejected file taken out of the index, and that proven. Nothing of what ingestion jobs
+        crawl: there it stays, by its sidecar as nobody's.
+        """
+        source = catalog.source if catalog is not None else None
+        if source is None or source.type is not DataSourceType.S3:
+            lingering = document.model_copy(update={"lingering": True, "attempts": 0})
+            yield from self.saved(lingering, Kind.REJECTED_IN_INDEX)
 
     def saved(self, document: Document, kind: Kind) -> Iterator[Discrepancy]:
         """Save the document and ask for a run."""
@@ -131,35 +159,93 @@ class Mending:
 
     def left(self, kind: Kind, what: str, *, remedy: str | None = None) -> Discrepancy:
         """One that nothing is done about here: a person, or the next time, has to."""
-        return self._told(kind, what, Outcome.LEFT, remedy=remedy)
+        return _told(kind, what, Outcome.LEFT, remedy=remedy)
 
-    def _told(
-        self, kind: Kind, what: str, outcome: Outcome, *, remedy: str | None = None
-    ) -> Discrepancy:
-        told = remedy or REMEDIES[kind]
-        if outcome is Outcome.FAILED:
-            told = f"not mended, it is out of step again: {told}"
-        return Discrepancy(kind=kind, what=what, remedy=told, outcome=outcome)
+    def _attempts(self, keys: list[str]) -> list[_Attempt]:
+        """In their order; what fails with one key, or one catalog's run, is in its attempt."""
+        if self.at_once == 1:
+            attempts = list(map(self._attempt, keys))
+        else:
+            with ThreadPoolExecutor(self.at_once) as workers:
+                attempts = list(workers.map(self._attempt, keys))
+        unasked = self._asked({catalog_id for each in attempts for catalog_id in each.runs})
+        return [
+            replace(each, error=each.error or unasked[min(failed)])
+            if (failed := each.runs & unasked.keys())
+            else each
+            for each in attempts
+        ]
 
-    def _failed(self, kind: Kind, what: str, error: BaseException) -> Discrepancy:
-        why = f"not mended, {type(error).__name__}: {error}"
-        return Discrepancy(kind=kind, what=what, remedy=why, outcome=Outcome.FAILED, error=error)
+    def _attempt(self, key: str) -> _Attempt:
+        first = again = None
+        try:
+            if self.dry_run:
+                return _Attempt(first=self.uploads.plan(key))
+            first = again = self.uploads.reconcile(key, is_audit=True)
+            if first.changes_records:
+                again = self.uploads.reconcile(key, is_audit=True)
+        except RecordChanged:
+            return _Attempt()
+        except Exception as error:
+            if is_everybodys(error):
+                raise
+            return _Attempt(first=first, error=error)
+        return _Attempt(first=first, again=again)
 
-    def _judged(self, kind: Kind, key: str, plan: Plan, again: Plan | None) -> Discrepancy:
-        """`again` is what there was to do once the plan had been carried out."""
-        if again is None:
-            asking = ("ask for a run" for _ in runs_after(plan))
-            return self._told(kind, key, Outcome.LEFT, remedy=", ".join((str(plan), *asking)))
-        if again.changes_records:
-            return self._told(kind, key, Outcome.FAILED, remedy=str(again))
-        outcome = Outcome.ASKED_FOR if plan.receipt_id and plan.run_for else Outcome.MENDED
-        told = plan.reason and f"recorded as rejected: {plan.reason}"
-        if plan.is_of_a_loss:
-            told = f"lost, for no deletion of it was seen: drop it again, or else {REMEDIES[kind]}"
-        return self._told(kind, key, outcome, remedy=told)
+    def _asked(self, catalog_ids: Iterable[str]) -> dict[str, Exception]:
+        """The catalogs that no run could be asked for, and why."""
+        failed: dict[str, Exception] = {}
+        for catalog_id in () if self.dry_run else catalog_ids:
+            try:
+                self.requests.ask(catalog_id)
+            except Exception as error:
+                if is_everybodys(error):
+                    raise
+                failed[catalog_id] = error
+        return failed
+
+
+def chunks(items: Iterable[T], *, of: int) -> Iterator[list[T]]:
+    remaining = iter(items)
+    yield from iter(lambda: list(islice(remaining, of)), [])
+
+
+def _runs_after(plan: Plan) -> set[str]:
+    """
+    The catalog that needs a run, if any. One that is opened again needs its data source, whether or
+    not a document needs a run.
+    """
+    opened = plan.opens.catalog_id if plan.opens is not None else None
+    return {catalog_id for catalog_id in (plan.run_for, opened) if catalog_id is not None}
 
 
 def _outcome(until: Callable[[], bool] | None) -> Outcome:
     if until is None:
         return Outcome.ASKED_FOR
     return Outcome.MENDED if until() else Outcome.FAILED
+
+
+def _told(kind: Kind, what: str, outcome: Outcome, *, remedy: str | None = None) -> Discrepancy:
+    told = remedy or kind.remedy
+    if outcome is Outcome.FAILED:
+        told = f"not mended, it is out of step again: {told}"
+    return Discrepancy(kind=kind, what=what, remedy=told, outcome=outcome)
+
+
+def _failed(kind: Kind, what: str, error: BaseException) -> Discrepancy:
+    why = f"not mended, {type(error).__name__}: {error}"
+    return Discrepancy(kind=kind, what=what, remedy=why, outcome=Outcome.FAILED, error=error)
+
+
+def _judged(kind: Kind, key: str, plan: Plan, again: Plan | None) -> Discrepancy:
+    """`again` is what there was to do once the plan had been carried out."""
+    if again is None:
+        asking = ("ask for a run" for _ in _runs_after(plan))
+        return _told(kind, key, Outcome.LEFT, remedy=", ".join((str(plan), *asking)))
+    if again.changes_records:
+        return _told(kind, key, Outcome.FAILED, remedy=str(again))
+    outcome = Outcome.ASKED_FOR if plan.receipt_id and plan.run_for else Outcome.MENDED
+    told = plan.reason and f"recorded as rejected: {plan.reason}"
+    if plan.is_of_a_loss:
+        told = f"lost, for no deletion of it was seen: drop it again, or else {kind.remedy}"
+    return _told(kind, key, outcome, remedy=told)

@@ -12,24 +12,23 @@ theirs. Of many cells, all can be told up to 0.81 ids a cell (there, section 4).
 import base64
 import hashlib
 import struct
+import uuid
 import zlib
 from array import array
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 _PARTS = 3  # cells of an id, each in a part of its own
 _ID = 96  # bits, as in `doc-` and 24 hexadecimal digits
 _CHECK = 32  # bits; tells one id from a sum of several
 # Bytes of a cell's sum: of 2**23 ids, and its sign.
 _SUM = (_ID + _CHECK + 24) // 8
+# Differences that a bookmark has room for a sketch of: 400 KB are the most that an item may have
+# [DynamoDB developer guide: Constraints].
+CAPACITY = 4000
 
 
-@dataclass(frozen=True, kw_only=True)
-class Differences:
-    """The ids that only one side has; one that changed while they were read may be among them."""
-
-    put: frozenset[str]
-    taken: frozenset[str]
+def random_salt() -> str:
+    return uuid.uuid4().hex
 
 
 class Sketch:
@@ -50,22 +49,22 @@ class Sketch:
     def take(self, document_id: str) -> None:
         self._add(_number(document_id), -1)
 
-    def differences(self) -> Differences | None:
-        """None if there are more than it can tell. Call it once: nothing is left of it then."""
-        put: set[str] = set()
-        taken: set[str] = set()
+    def differences(self) -> set[str] | None:
+        """
+        The ids that only one side has; one that changed while they were read may be among them.
+
+        None if there are more than it can tell. Call it once: nothing is left of it then.
+        """
+        found: set[str] = set()
         waiting = list(range(len(self._sums)))
         while waiting:
             at = waiting.pop()
             number = self._alone(at)
             if number is None:
                 continue
-            count = self._counts[at]
-            (put if count > 0 else taken).add(f"doc-{number:024x}")
-            waiting += self._add(number, -count)
-        if any(self._counts) or any(self._sums):
-            return None
-        return Differences(put=frozenset(put), taken=frozenset(taken))
+            found.add(f"doc-{number:024x}")
+            waiting += self._add(number, -self._counts[at])
+        return None if any(self._counts) or any(self._sums) else found
 
     def packed(self) -> str:
         """For one with the same arguments; some hundred kilobytes, of letters and signs."""

@@ -14,9 +14,8 @@ from stackroom.aws.object_events import SqsInspectionRequests
 from stackroom.aws.reconciliation import reconciliation_of
 from stackroom.errors import Unavailable
 from stackroom.ports.inventory import Bookmark
+from stackroom.reconciler.audit_rounds import AuditStage, HeldBookmark, Reconciliation, Rounds
 from stackroom.reconciler.discrepancies import Discrepancy, Kind, Outcome
-from stackroom.reconciler.reconciliation import AuditStage, Reconciliation
-from stackroom.reconciler.rounds import HeldBookmark, Rounds
 from stackroom.retries import random_pauses
 from stackroom_local.cli.answers import DiscrepancyTold, ReconcileAnswer
 from stackroom_local.cli.console import Output

@@ -26,8 +26,8 @@ import stackroom.aws.catalog_register
 import stackroom.clock
 import stackroom.concurrency
 import stackroom.deletions.deletions
-import stackroom.reconciler.attempts
-import stackroom.reconciler.pace
+import stackroom.reconciler.bedrock_requests
+import stackroom.reconciler.mending
 import stackroom.retries
 from benchmarks.simulated_time.functions import Invocation, Pace
 from functions.ingest import deployed, recovery, tasks
@@ -101,12 +101,12 @@ def simulated(
         asleep = SimpleNamespace(sleep=pace.spend)
         patch.setattr(stackroom.retries, "time", asleep)
         awake = SimpleNamespace(sleep=pace.spend, monotonic=lambda: now().timestamp())
-        patch.setattr(stackroom.reconciler.pace, "time", awake)
+        patch.setattr(stackroom.reconciler.bedrock_requests, "time", awake)
         patch.setattr("botocore.endpoint.time", asleep)  # between attempts
         for module in (
             stackroom.aws.bucket,
             stackroom.aws.catalog_register,
-            stackroom.reconciler.attempts,
+            stackroom.reconciler.mending,
             stackroom.concurrency,
             stackroom.deletions.deletions,
         ):

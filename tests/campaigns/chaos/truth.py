@@ -24,7 +24,7 @@ from stackroom.model import Catalog, CatalogStatus, DataSourceType, Document, Do
 from stackroom.ports.admission import Mode
 from stackroom.ports.inventory import ListedDocument, ListedObject
 from stackroom.ports.retrieval import Passage
-from stackroom.reconciler.sources import known_sources
+from stackroom.reconciler.control_audit import known_sources
 from stackroom.runs.placement import catalog_named_in
 from stackroom.runs.run_leases import shared_worklist
 from stackroom.tenancy import Tenant

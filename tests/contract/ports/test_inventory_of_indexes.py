@@ -9,7 +9,7 @@ import pytest
 from stackroom.model import DataSource
 from stackroom.ports.ingestion import Submission
 from stackroom.ports.inventory import ListedDocument
-from stackroom.reconciler.sources import known_sources
+from stackroom.reconciler.control_audit import known_sources
 from tests.contract.ports.homes import NAME, PREFIX, Home, as_simulated, in_memory
 
 

@@ -1,11 +1,10 @@
 """What is kept beside a catalog's documents, to be mended: what lists them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 from stackroom.model import Document
-from stackroom.ports.documents import Page
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,18 +16,14 @@ class ListingItem:
     name: str
 
 
-class DocumentLists(Protocol):
+class ListingItems(Protocol):
     """All readings are consistent; nothing is written on what may have changed since."""
 
-    def listings(self, catalog_id: str, cursor: str | None) -> Page[ListingItem]: ...
-
-    def stray(self, items: Iterable[ListingItem]) -> list[ListingItem]:
-        """Those of one catalog whose documents' records don't say that they stand there."""
+    def stray(self, catalog_id: str) -> Iterator[ListingItem]:
+        """Those whose documents' records don't say that they stand there."""
         ...
 
-    def stands(self, item: ListingItem) -> bool:
-        """Whether it is there."""
-        ...
+    def is_gone(self, item: ListingItem) -> bool: ...
 
     def drop(self, item: ListingItem) -> None:
         """Raises RecordChanged if the document's record says by now that it stands there."""

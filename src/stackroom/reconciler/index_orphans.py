@@ -10,7 +10,7 @@ is told "busy" by Bedrock and waits, and so are we.
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -18,16 +18,11 @@ from functools import partial
 from stackroom.ingestion.bedrock_evidence import key_of
 from stackroom.keys import document_id_of
 from stackroom.model import Catalog, DataSource, DataSourceType, Document, DocumentStatus, Receipt
-from stackroom.passage_source import Origin
-from stackroom.ports.admission import AdmissionBook
-from stackroom.ports.bucket import DocumentBucket
-from stackroom.ports.catalogs import Catalogs
-from stackroom.ports.documents import Documents
-from stackroom.ports.ingestion import Busy, DirectDocuments, DocumentDetail
+from stackroom.ports.ingestion import Busy, DocumentDetail
 from stackroom.ports.inventory import ListedDocument
-from stackroom.ports.retrieval import KnowledgeBase
+from stackroom.reconciler.audited import Audited
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
-from stackroom.reconciler.mending import LeftForLater, Mending
+from stackroom.reconciler.mending import LeftForLater
 from stackroom.tenancy import Operator
 
 # DocumentStatus [API model bedrock-agent]
@@ -39,15 +34,9 @@ _OURS = re.compile(r"doc-[0-9a-f]{24}")
 _MOST = 100
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Orphans:
-    catalogs: Catalogs
-    documents: Documents
-    bucket: DocumentBucket
-    direct: DirectDocuments
-    book: AdmissionBook
-    knowledge_base: Callable[[str], KnowledgeBase]
-    mending: Mending
+    on: Audited
 
     def follow(
         self, source: DataSource, catalog: Catalog | None, listed: ListedDocument
@@ -56,9 +45,9 @@ class Orphans:
         if self._is_passing(listed):
             return
         if catalog is not None and source.type is DataSourceType.S3:
-            yield from self._of_catalog(catalog, key_of(self.bucket, listed.identifier))
+            yield from self._of_catalog(catalog, key_of(self.on.bucket, listed.identifier))
         elif not is_of_our_form(listed.identifier):
-            yield self.mending.left(
+            yield self.on.mending.left(
                 Kind.INDEXED_WITHOUT_RECORD,
                 _where(source, listed),
                 remedy="left alone: it is none of ours",
@@ -72,29 +61,32 @@ class Orphans:
             yield from self._deleted(source, listed, why="its catalog lives elsewhere")
 
     def _of_nobody(self, source: DataSource, listed: ListedDocument) -> Iterator[Discrepancy]:
-        origin = self._origin(source, listed.identifier)
-        catalog = self.catalogs.get(origin.catalog_id) if origin is not None else None
+        operator, document_id = Operator(), listed.identifier
+        searched = self.on.knowledge_base(source.knowledge_base_id)
+        found = searched.retrieve("document", operator.filter(document_id), _MOST).passages
+        origin = operator.origin_of(document_id, found)
+        catalog = self.on.catalogs.get(origin.catalog_id) if origin is not None else None
         if origin is not None and catalog is not None:
             yield from self._of_catalog(catalog, catalog.s3_prefix + origin.filename)
         else:
             # A dry run opens no lost catalog again; then it had one.
-            unless = ", unless its catalog is opened again" if self.mending.dry_run else ""
+            unless = ", unless its catalog is opened again" if self.on.mending.dry_run else ""
             yield from self._deleted(source, listed, why=f"it belongs to no catalog{unless}")
 
     def _of_catalog(self, catalog: Catalog, key: str) -> Iterator[Discrepancy]:
         filename = key.removeprefix(catalog.s3_prefix)
         document_id = document_id_of(catalog.catalog_id, filename)
-        if self.documents.get(catalog.catalog_id, document_id) is not None:
+        if self.on.documents.get(catalog.catalog_id, document_id) is not None:
             return  # made meanwhile
-        if self.bucket.head(key) is not None:
+        if self.on.bucket.head(key) is not None:
             return  # what the object lacks, the comparison with the bucket finds
-        document = deleting(catalog, filename, at=self.mending.now())
-        yield from self.mending.saved(document, Kind.INDEXED_WITHOUT_RECORD)
+        document = deleting(catalog, filename, at=self.on.mending.now())
+        yield from self.on.mending.saved(document, Kind.INDEXED_WITHOUT_RECORD)
 
     def _deleted(
         self, source: DataSource, listed: ListedDocument, *, why: str
     ) -> Iterator[Discrepancy]:
-        yield from self.mending.mended(
+        yield from self.on.mending.mended(
             Kind.INDEXED_WITHOUT_RECORD,
             _where(source, listed),
             by=partial(self._delete, source, listed),
@@ -102,28 +94,24 @@ class Orphans:
         )
 
     def _delete(self, source: DataSource, listed: ListedDocument) -> None:
-        grants = self.book.read().grants
+        grants = self.on.book.read().grants
         in_use = any(each.knowledge_base_id == source.knowledge_base_id for each in grants)
-        said_at = listed.detail.updated_at
-        token = hashlib.sha256(f"{listed.identifier} {said_at}".encode()).hexdigest()
-        if in_use or isinstance(self.direct.delete(source, [listed.identifier], token=token), Busy):
+        said = f"{listed.identifier} {listed.detail.updated_at}"
+        token = hashlib.sha256(said.encode()).hexdigest()
+        if in_use or isinstance(
+            self.on.direct.delete(source, [listed.identifier], token=token), Busy
+        ):
             raise LeftForLater("left for the next time: the knowledge base is in use")
 
     def _is_passing(self, listed: ListedDocument) -> bool:
         said_at = listed.detail.updated_at
-        fresh = said_at is None or not self.mending.is_settled(said_at)
+        fresh = said_at is None or not self.on.mending.is_settled(said_at)
         return fresh or is_passing(listed.detail)
 
     def _is_still(self, source: DataSource, listed: ListedDocument) -> bool:
         """Whether nothing has happened to it since; else a record may have been made for it."""
-        now = self.direct.details(source, [listed.identifier])[listed.identifier]
+        now = self.on.direct.details(source, [listed.identifier])[listed.identifier]
         return now == listed.detail
-
-    def _origin(self, source: DataSource, document_id: str) -> Origin | None:
-        operator = Operator()
-        searched = self.knowledge_base(source.knowledge_base_id)
-        found = searched.retrieve("document", operator.filter(document_id), _MOST).passages
-        return operator.origin_of(document_id, found)
 
 
 def deleting(

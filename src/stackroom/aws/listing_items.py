@@ -4,81 +4,46 @@ Open items and failed items in DynamoDB, looked at beside the documents they are
 What they are, and how they are kept: aws/document_items.py.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from stackroom.aws.document_items import (
-    FAILED,
-    OPEN,
-    document_key,
-    listed_as,
-    to_document,
-)
-from stackroom.aws.error_mapping import store_errors
-from stackroom.aws.items import from_item, get_all, to_item
+from stackroom.aws.document_items import FAILED, OPEN, document_key, listed_as, to_document
+from stackroom.aws.items import get_all, query, to_item
 from stackroom.aws.transactions import CONDITION_FAILED, reasons_of, transact
 from stackroom.aws.writes import conditional
 from stackroom.errors import RecordChanged
 from stackroom.model import Document
-from stackroom.ports.document_lists import ListingItem
-from stackroom.ports.documents import Page
+from stackroom.ports.listing_items import ListingItem
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
 
-_PAGE = 1000  # items of a page
+_LAST = "~"  # comes after all that a sort key goes on with
+_LOOKED_UP = 1000  # items whose documents are held at a time
 
 
 @dataclass(frozen=True, kw_only=True)
-class DynamoDocumentLists:
+class DynamoListingItems:
     client: "DynamoDBClient"
     table: str
 
-    def listings(self, catalog_id: str, cursor: str | None) -> Page[ListingItem]:
-        """Open items before failed ones; an empty page may yet be followed by others."""
-        prefix = FAILED if cursor is not None and cursor.startswith(FAILED) else OPEN
-        after = cursor.removeprefix(FAILED).removeprefix(OPEN) if cursor is not None else ""
-        start: dict[str, Any] = (
-            {"ExclusiveStartKey": to_item({"catalog_id": catalog_id, "sk": cursor})}
-            if after
-            else {}
-        )
-        values = {":catalog": catalog_id, ":items": prefix}
-        with store_errors():
-            answer = self.client.query(
-                TableName=self.table,
-                KeyConditionExpression="catalog_id = :catalog AND begins_with(sk, :items)",
-                ExpressionAttributeValues=to_item(values),
-                ConsistentRead=True,
-                Limit=_PAGE,
-                **start,
-            )
-        items = [
-            ListingItem(catalog_id=catalog_id, document_id=each["document_id"], name=each["sk"])
-            for each in map(from_item, answer["Items"])
-        ]
-        last = answer.get("LastEvaluatedKey")
-        following = from_item(last)["sk"] if last else (FAILED if prefix == OPEN else None)
-        return Page(items=items, next=following)
+    def stray(self, catalog_id: str) -> Iterator[ListingItem]:
+        listed = self._listed(catalog_id)
+        while some := list(islice(listed, _LOOKED_UP)):
+            documents = self._documents(some)
+            for each in some:
+                if each.name not in listed_as(documents.get(each.document_id)):
+                    yield each
 
-    def stray(self, items: Iterable[ListingItem]) -> list[ListingItem]:
-        wanted = list(items)
-        documents = self._documents(wanted)
-        return [
-            each
-            for each in wanted
-            if (found := documents.get(each.document_id)) is None
-            or each.name not in listed_as(found)
-        ]
-
-    def stands(self, item: ListingItem) -> bool:
+    def is_gone(self, item: ListingItem) -> bool:
         key = to_item({"catalog_id": item.catalog_id, "sk": item.name})
-        return bool(list(get_all(self.client, self.table, [key], consistent=True)))
+        return not list(get_all(self.client, self.table, [key], consistent=True))
 
     def drop(self, item: ListingItem) -> None:
         document = self._documents([item]).get(item.document_id)
-        if document is not None and item.name in listed_as(document):
+        if item.name in listed_as(document):
             raise RecordChanged(item.document_id)
         key = to_item({"catalog_id": item.catalog_id, "sk": item.name})
         self._write(
@@ -105,6 +70,22 @@ class DynamoDocumentLists:
         ]
         unchanged = self._unchanged(document.catalog_id, document.document_id, document)
         self._write(unchanged, *puts, document_id=document.document_id)
+
+    def _listed(self, catalog_id: str) -> Iterator[ListingItem]:
+        """In one Query: between failed and open items lies nothing but the catalog's own record."""
+        for each in query(
+            self.client,
+            TableName=self.table,
+            KeyConditionExpression="catalog_id = :catalog AND sk BETWEEN :failed AND :open",
+            ExpressionAttributeValues=to_item(
+                {":catalog": catalog_id, ":failed": FAILED, ":open": OPEN + _LAST}
+            ),
+            ConsistentRead=True,
+        ):
+            if each["sk"].startswith((FAILED, OPEN)):
+                yield ListingItem(
+                    catalog_id=catalog_id, document_id=each["document_id"], name=each["sk"]
+                )
 
     def _documents(self, items: Iterable[ListingItem]) -> dict[str, Document]:
         keys = {each.document_id: document_key(each.catalog_id, each.document_id) for each in items}

@@ -1,10 +1,15 @@
 """
-How often the reconciler asks for documents of the knowledge bases: never so often that a run waits.
+How the knowledge bases are asked: never so often that a run waits, and again if they fail.
 
 List- and GetKnowledgeBaseDocuments of an account are five requests a second each, not adjustable
 [AWS General Reference: Amazon Bedrock quotas], and users' reports have them share these. Runs ask
 as often as their documents need; the reconciler keeps to a small part, and to less when it is
 throttled: then somebody else needs them.
+
+What a knowledge base fails or throttles is the trouble of its data sources alone, so no piece ends
+with it, and nobody would compare anew what was missed: it is asked again before it is told that
+something could not be compared. Of one that is down, each further call would cost all the tries:
+then it is asked once only, until something is answered.
 """
 
 import time
@@ -12,17 +17,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
-from stackroom.errors import KnowledgeBaseThrottled
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+from stackroom.retries import random_pauses, retried
 
 _Port = TypeVar("_Port")
+_Answer = TypeVar("_Answer")
 
 ACCOUNT_A_SECOND = 5.0  # requests, as above
 DEFAULT_A_SECOND = 1.0
 _LONGEST = 30.0  # seconds between two requests
+TRIES = 8  # over eleven seconds on average, besides the SDK's own
+_PASSING = (KnowledgeBaseThrottled, KnowledgeBaseUnavailable)
 
 
 @dataclass(kw_only=True)
-class Pace:
+class RequestPace:
     """
     At most `a_second` requests a second, fewer than the account has; after each that is throttled,
     half as many until thirty seconds lie between two, and after each that is not, twice as many.
@@ -31,7 +40,6 @@ class Pace:
     a_second: float = DEFAULT_A_SECOND
     sleep: Callable[[float], None] = field(default_factory=lambda: time.sleep)
     now: Callable[[], float] = field(default_factory=lambda: time.monotonic)
-    requests: int = field(default=0, init=False)
     _gap: float = field(default=0.0, init=False)
     _next: float = field(default=0.0, init=False)
 
@@ -43,14 +51,13 @@ class Pace:
 
     def of(self, port: _Port, *calls: str) -> _Port:
         """The port, each of whose calls named waits for its turn. It should be one request."""
-        return cast(_Port, _Paced(port, self, calls))
+        return around(port, calls, lambda _, call: self._ask(call))
 
-    def ask(self, call: Callable[[], Any]) -> Any:
+    def _ask(self, call: Callable[[], Any]) -> Any:
         wait = self._next - self.now()
         if wait > 0:
             self.sleep(wait)
         self._next = self.now() + self._gap
-        self.requests += 1
         try:
             answer = call()
         except KnowledgeBaseThrottled:
@@ -65,14 +72,42 @@ class Pace:
         return 1 / self.a_second
 
 
+@dataclass(kw_only=True)
+class Patience:
+    pause: Callable[[int], None] = field(default_factory=lambda: random_pauses(0.5, 5))
+    _is_down: bool = field(default=False, init=False)
+
+    def with_(self, port: _Port, *calls: str) -> _Port:
+        """The port, of which those calls are tried again. They must be safe to repeat."""
+        return around(port, calls, lambda _, call: self._answer(call))
+
+    def _answer(self, once: Callable[[], _Answer]) -> _Answer:
+        """What `once` answers; the last try's KnowledgeBaseThrottled or -Unavailable is raised."""
+        tries = 1 if self._is_down else TRIES
+        try:
+            found = retried(once, tries=tries, pause=self.pause, after=_PASSING)
+        except _PASSING:
+            self._is_down = True
+            raise
+        self._is_down = False
+        return found
+
+
+def around(
+    port: _Port, calls: tuple[str, ...], made: Callable[[str, Callable[[], Any]], Any]
+) -> _Port:
+    """The port, of which those calls are made by `made`, which is told the name and the call."""
+    return cast(_Port, _Around(port, calls, made))
+
+
 @dataclass(frozen=True)
-class _Paced:
+class _Around:
     _port: object
-    _pace: Pace
     _calls: tuple[str, ...]
+    _made: Callable[[str, Callable[[], Any]], Any]
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._port, name)
         if name not in self._calls:
             return method
-        return lambda *given, **named: self._pace.ask(lambda: method(*given, **named))
+        return lambda *given, **named: self._made(name, lambda: method(*given, **named))

@@ -1,0 +1,264 @@
+"""
+Comparing bucket, records, index and control table, and mending what they tell differently.
+
+Events get lost, handlers die, tables are restored from yesterday. In a full round the audits look
+at everything, a bounded piece at a time, and do what the missed event or the dead handler would
+have done, through the same code; between two rounds, at what tells of itself. What may still be
+under way is left for the next time, so that a reconciliation after quiet finds nothing to do.
+
+A full round may take many invocations. The next is due as long after the last as ten of them take,
+and an hour after it at the least: a small deployment is compared every hour, and one of millions
+spends a tenth of its time on it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Self
+
+from pydantic import AwareDatetime, Field
+
+from stackroom.clock import utc_now
+from stackroom.errors import is_everybodys
+from stackroom.model import Record
+from stackroom.ports.documents import Page
+from stackroom.ports.inventory import Bookmark, Inventory
+from stackroom.reconciler.audited import Audit, Audited, Piece
+from stackroom.reconciler.bedrock_requests import Patience, RequestPace, around
+from stackroom.reconciler.bucket_audit import BucketAudit
+from stackroom.reconciler.control_audit import ControlAudit, SourceAudit
+from stackroom.reconciler.count_audit import CountAudit
+from stackroom.reconciler.discrepancies import BETWEEN, Discrepancy
+from stackroom.reconciler.index_audit import IndexAudit
+from stackroom.reconciler.record_audit import OpenAudit, RecordAudit
+from stackroom.reconciler.search_audit import DeletionAudit, QuarantineAudit
+
+_SHARE = 10
+_READ = {"objects": "objects", "records": "records", "indexed": "listed documents"}
+_TOLD = 200  # letters of a cursor
+
+
+class AuditStage(StrEnum):
+    """
+    In this order: who is dead is known before the records are asked who works on them, what is
+    open is listed before a run is asked for it, and what was deleted is told by its receipt before
+    the index's listing tells of it.
+    """
+
+    CONTROL = "control"
+    BUCKET = "bucket"
+    BOOKS = "books"
+    RECORDS = "records"
+    DELETIONS = "deletions"
+    INDEX = "index"
+    SOURCES = "sources"
+    QUARANTINE = "quarantine"
+
+
+_AUDITS: dict[AuditStage, Callable[[Audited], Audit]] = {
+    AuditStage.CONTROL: ControlAudit,
+    AuditStage.BUCKET: BucketAudit,
+    AuditStage.BOOKS: CountAudit,
+    AuditStage.RECORDS: RecordAudit,
+    AuditStage.DELETIONS: DeletionAudit,
+    AuditStage.INDEX: IndexAudit,
+    AuditStage.SOURCES: SourceAudit,
+    AuditStage.QUARANTINE: QuarantineAudit,
+}
+
+
+class Round(Record):
+    """
+    When it began and ended, and what has been read since, by what it is; some of it is read more
+    than once.
+    """
+
+    began: AwareDatetime
+    ended: AwareDatetime | None = None
+    read: dict[str, int] = Field(default_factory=dict)
+
+    def with_read(self, more: Counter[str]) -> "Round":
+        return self.model_copy(update={"read": dict(Counter(self.read) + more)})
+
+    def is_next_due(self, at: datetime) -> bool:
+        if self.ended is None:
+            return True
+        return at - self.ended >= max(BETWEEN, _SHARE * (self.ended - self.began))
+
+    def __str__(self) -> str:
+        told = ", ".join(f"{count:,} {what}" for what, count in self.read.items())
+        return told or "nothing"
+
+
+@dataclass
+class HeldBookmark:
+    """A `Bookmark` for one reconciliation, which nobody else goes on with."""
+
+    cursor: str | None = None
+
+    def read(self) -> str | None:
+        return self.cursor
+
+    def keep(self, cursor: str | None) -> None:
+        self.cursor = cursor
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rounds:
+    """Kept beside the bookmark: the round that is under way, or the last."""
+
+    kept: Bookmark
+
+    def latest(self) -> Round | None:
+        kept = self.kept.read()
+        return Round.model_validate_json(kept) if kept is not None else None
+
+    def keep(self, latest: Round) -> None:
+        self.kept.keep(latest.model_dump_json())
+
+
+class _Position(Record):
+    """What the bookmark keeps, as JSON."""
+
+    stage: AuditStage = AuditStage.CONTROL
+    cursor: str | None = Field(default=None, alias="place")  # as the stage's audit has it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reconciliation:
+    """
+    `audits` are those of a round, `between` those of a look between two. What is read by them is
+    counted in `read`, by what it is. `on_step` is told of each piece of a round that is about to be
+    compared.
+    """
+
+    audits: Mapping[AuditStage, Audit]
+    between: Sequence[Audit]
+    bookmark: Bookmark
+    rounds: Rounds
+    read: Counter[str] = field(default_factory=Counter)
+    now: Callable[[], datetime] = utc_now
+    on_step: Callable[[AuditStage], None] | None = None
+
+    @classmethod
+    def over(
+        cls,
+        audited: Audited,
+        *,
+        bookmark: Bookmark,
+        rounds: Rounds,
+        pace: RequestPace,
+        patience: Patience | None = None,
+        on_step: Callable[[AuditStage], None] | None = None,
+    ) -> Self:
+        """In a round the knowledge bases are asked with patience, and for documents at `pace`."""
+        read: Counter[str] = Counter()
+        patient, paced = (patience or Patience()).with_, pace.of
+        inventory = _counted(paced(audited.inventory, "indexed"), read)
+        asked = replace(
+            audited,
+            inventory=patient(inventory, "source_ids", "source", "indexed"),
+            data_sources=patient(audited.data_sources, "all"),
+            direct=patient(paced(audited.direct, "details"), "details", "delete"),
+            knowledge_base=lambda each: patient(audited.knowledge_base(each), "retrieve"),
+        )
+        return cls(
+            audits={stage: audit(asked) for stage, audit in _AUDITS.items()},
+            between=(ControlAudit(audited), OpenAudit(audited)),
+            bookmark=bookmark,
+            rounds=rounds,
+            read=read,
+            now=audited.mending.now,
+            on_step=on_step,
+        )
+
+    def look_between(self, *, has_time: Callable[[], bool]) -> Iterator[Discrepancy]:
+        """
+        What can be told without reading all there is: dead runs, grants and queue positions, and
+        open documents that nobody works on. A lost event, what the index has or lacks, and whose
+        data sources and slots are, only a round finds.
+        """
+        for audit in self.between:
+            cursor: str | None = None
+            while has_time():
+                cursor = yield from _apart("a look between two rounds", audit, cursor)
+                if cursor is None:
+                    break
+
+    @property
+    def is_due(self) -> bool:
+        """Whether a round is under way, or another one is due."""
+        latest = self.rounds.latest()
+        return not self.is_over or latest is None or latest.is_next_due(self.now())
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the next reconciliation begins at the start."""
+        return self.bookmark.read() is None
+
+    def go_on(self, *, has_time: Callable[[], bool] = lambda: True) -> Iterator[Discrepancy]:
+        """
+        What is found from the bookmark on, mended by the time it is told.
+
+        Ends where there is no time for another piece, or with everything compared: the bookmark
+        is then at the start again. A piece that was cut off is compared anew.
+        """
+        kept = self.bookmark.read()
+        position = _Position.model_validate_json(kept) if kept is not None else _Position()
+        latest = self._begun(is_over=kept is None)
+        while has_time():
+            if self.on_step is not None:
+                self.on_step(position.stage)
+            before = Counter(self.read)
+            # Where a piece can't be compared at all, the stage ends there: what comes before is
+            # done, and the other stages must not wait for it.
+            audit, rest = self.audits[position.stage], f"the rest of {position.stage}"
+            cursor = yield from _apart(rest, audit, position.cursor)
+            latest = latest.with_read(self.read - before)
+            following = _after(position.stage, cursor)
+            if following is None:
+                self.rounds.keep(latest.model_copy(update={"ended": self.now()}))
+                self.bookmark.keep(None)
+                return
+            position = following
+            self.rounds.keep(latest)
+            self.bookmark.keep(position.model_dump_json(by_alias=True))
+
+    def _begun(self, *, is_over: bool) -> Round:
+        latest = self.rounds.latest()
+        if latest is None or latest.ended is not None or is_over:
+            return Round(began=self.now())
+        return latest
+
+
+def _apart(what: str, audit: Audit, cursor: str | None) -> Piece:
+    try:
+        return (yield from audit.step(cursor))
+    except Exception as error:
+        if is_everybodys(error):
+            raise
+        # A cursor may hold a sketch.
+        start = cursor[:_TOLD] if cursor is not None else "its start"
+        yield Discrepancy.not_compared(f"{what}, from {start} on", error)
+        return None
+
+
+def _after(stage: AuditStage, cursor: str | None) -> _Position | None:
+    if cursor is not None:
+        return _Position(stage=stage, place=cursor)
+    stages = list(AuditStage)
+    following = stages.index(stage) + 1
+    return _Position(stage=stages[following]) if following < len(stages) else None
+
+
+def _counted(inventory: Inventory, read: Counter[str]) -> Inventory:
+    """The inventory, of which is counted what has been read through it."""
+
+    def counted(name: str, call: Callable[[], Any]) -> Any:
+        page: Page[Any] | None = call()
+        read[_READ[name]] += len(page.items) if page is not None else 0
+        return page
+
+    return around(inventory, tuple(_READ), counted)

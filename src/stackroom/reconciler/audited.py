@@ -1,0 +1,76 @@
+"""Everything that is compared, and what an audit of it is."""
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from stackroom.ingestion.bedrock_evidence import Details, details_by
+from stackroom.ingestion.broken_runs import Restart
+from stackroom.ingestion.search_check import SearchCheck
+from stackroom.model import PerSourceType, PoolMember
+from stackroom.ports.admission import AdmissionBook
+from stackroom.ports.bucket import DocumentBucket
+from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.data_sources import DataSources, Slots
+from stackroom.ports.documents import Documents
+from stackroom.ports.ingestion import DirectDocuments, IngestionJobs
+from stackroom.ports.inspection import InspectionRequests
+from stackroom.ports.inventory import Inventory
+from stackroom.ports.listing_items import ListingItems
+from stackroom.ports.receipts import ProvenReceipts
+from stackroom.ports.retrieval import KnowledgeBase
+from stackroom.ports.runs import Executions, Leases
+from stackroom.ports.worklists import Worklists
+from stackroom.reconciler.discrepancies import Discrepancy
+from stackroom.reconciler.mending import Mending
+from stackroom.reconciler.set_reconciliation import CAPACITY, random_salt
+from stackroom.runs.run_requests import RunRequests
+
+# Yields what is found, as it is found, and returns where to go on; None at the end.
+Piece = Generator[Discrepancy, None, str | None]
+
+
+class Audit(Protocol):
+    def step(self, cursor: str | None) -> Piece:
+        """A bounded piece of the comparison, from `cursor` on. Safe to repeat."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audited:
+    """
+    `capacity` bounds the objects held at a time, `differences` those of a data source's documents
+    that one reading of it can tell.
+    """
+
+    inventory: Inventory
+    catalogs: Catalogs
+    documents: Documents
+    listing_items: ListingItems
+    bucket: DocumentBucket
+    leases: Leases
+    executions: Executions
+    receipts: ProvenReceipts
+    requests: RunRequests
+    inspections: InspectionRequests
+    worklists: Worklists
+    restart: Restart
+    mending: Mending
+    book: AdmissionBook
+    slots: Slots
+    data_sources: DataSources
+    jobs: IngestionJobs
+    direct: DirectDocuments
+    knowledge_base: Callable[[str], KnowledgeBase]
+    pool: Sequence[PoolMember]
+    capacity: int = 20_000
+    differences: int = CAPACITY
+    salt: Callable[[], str] = random_salt
+
+    @property
+    def details(self) -> PerSourceType[Details]:
+        return details_by(jobs=self.jobs, direct=self.direct, bucket=self.bucket)
+
+    @property
+    def search_check(self) -> SearchCheck:
+        return SearchCheck(knowledge_base=self.knowledge_base)

@@ -1,0 +1,254 @@
+"""
+Objects against records, both ways, one shelf at a time: all that lies under one `{user}/{folder}/`.
+
+The listing brings a shelf in one piece, whatever else lies on it, and the catalog's records are
+read beside it. Nothing is asked of S3 for an object that its record agrees with, and where nothing
+disagrees, nothing is written. Catalogs without any object are left to
+`stackroom.reconciler.record_audit`.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from itertools import groupby
+
+from stackroom.keys import (
+    PLACE_MAP_PREFIX,
+    SIDECAR_SUFFIX,
+    Location,
+    Unplaced,
+    can_have_sidecar,
+    is_folder_marker,
+    locate,
+    unplaced_id_of,
+    unplaced_partition,
+    unplaced_reason,
+)
+from stackroom.model import Document, DocumentStatus, Record
+from stackroom.ports.inventory import ListedObject
+from stackroom.reconciler.audited import Audited, Piece
+from stackroom.reconciler.discrepancies import Discrepancy, Kind
+
+_STEP = 10_000  # objects, ten pages of the listing
+
+
+class _Cursor(Record):
+    """After that key; on its shelf, ids above `low`."""
+
+    after: str = ""
+    low: str = ""
+
+
+@dataclass
+class ListedFile:
+    """An object and when its sidecar was written; None if there is none."""
+
+    item: ListedObject
+    sidecar: datetime | None = None
+
+
+@dataclass
+class IdWindow:
+    """
+    Of what a shelf lists, in memory that has a bound: the lowest ids above where the last window
+    ended, as many as fit; those up to `high`, and None if all of them fit.
+
+    The records come in an order of their own, and are read against it. Ids are hashes, so that each
+    window is as full as can be, and the whole takes (length / capacity) readings of both.
+    """
+
+    capacity: int
+    low: str = ""
+    high: str | None = None
+    held: dict[str, ListedFile] = field(default_factory=dict)
+
+    def put(self, document_id: str, listed: ListedFile) -> None:
+        if not self.covers(document_id):
+            return
+        self.held[document_id] = listed
+        if len(self.held) > self.capacity:  # to three quarters, so that sorting stays rare
+            kept = sorted(self.held)[: max(1, self.capacity * 3 // 4)]
+            self.high = kept[-1]
+            self.held = {each: self.held[each] for each in kept}
+
+    def covers(self, document_id: str) -> bool:
+        return document_id > self.low and (self.high is None or document_id <= self.high)
+
+
+@dataclass(frozen=True)
+class BucketAudit:
+    on: Audited
+
+    def step(self, cursor: str | None) -> Piece:
+        at = _Cursor.model_validate_json(cursor) if cursor else _Cursor()
+        listed = 0
+        for shelf, on_it in groupby(self._listing(at.after), key=_shelf_of):
+            counted = _Counted(on_it)
+            window = IdWindow(self.on.capacity, low=at.low)
+            compared = self._of_shelf(shelf, counted, window)
+            yield from self.on.mending.apart(f"objects under {shelf!r}", compared)
+            counted.finish()
+            if window.high is not None:
+                return _Cursor(after=at.after, low=window.high).model_dump_json()
+            at = _Cursor(after=counted.last)
+            listed += counted.count
+            if listed >= _STEP:
+                return at.model_dump_json()
+        return None
+
+    def _listing(self, after: str) -> Iterator[ListedObject]:
+        following: str | None = after
+        while following is not None:
+            page = self.on.inventory.objects(after=following)
+            yield from (each for each in page.items if not each.key.startswith(PLACE_MAP_PREFIX))
+            following = page.next
+
+    def _of_shelf(
+        self, shelf: str, on_it: Iterable[ListedObject], window: IdWindow
+    ) -> Iterator[Discrepancy]:
+        for item in on_it:
+            location = locate(item.key.removesuffix(SIDECAR_SUFFIX))
+            document_id = location.document_id
+            if not item.key.endswith(SIDECAR_SUFFIX):
+                window.put(document_id, ListedFile(item))
+            elif listed := window.held.get(document_id):
+                listed.sidecar = item.last_modified
+            elif window.covers(document_id) and isinstance(location, Location):
+                # A document comes before its sidecar.
+                alone = self._sidecar_alone(location, item)
+                yield from self.on.mending.apart(item.key, alone)
+        yield from self._of_no_catalog(window)
+        catalogs_own = locate(f"{shelf}any")
+        if isinstance(catalogs_own, Location):
+            yield from self._compared(catalogs_own, window)
+
+    def _of_no_catalog(self, window: IdWindow) -> Iterator[Discrepancy]:
+        """Those of the shelf whose own key is at fault; the window is left with the others."""
+        held = [listed.item for listed in window.held.values()]
+        unplaced = [each for each in held if isinstance(locate(each.key), Unplaced)]
+        for item in unplaced:
+            window.held.pop(unplaced_id_of(item.key), None)
+        yield from self.on.mending.reconciled(self._unlike_their_records(unplaced))
+
+    def _compared(self, location: Location, window: IdWindow) -> Iterator[Discrepancy]:
+        catalog = self.on.catalogs.get(location.catalog_id)
+        first = None if catalog else next(self._settled(window), None)
+        if first is not None and self.on.mending.dry_run and self._is_told(first):
+            first = None  # whether it would be refused again, only an attempt shows
+        if first is not None:
+            # The catalog's record is lost, or it was never opened: what becomes of one tells.
+            yield from self.on.mending.reconciled([(first.key, Kind.OBJECT_WITHOUT_RECORD)])
+            catalog = self.on.catalogs.get(location.catalog_id)
+        if catalog is None or unplaced_reason(location, catalog):
+            others = (each.item for each in window.held.values() if each.item is not first)
+            yield from self.on.mending.reconciled(self._unlike_their_records(others))
+            return
+        yield from self.on.mending.reconciled(self._suspects(location.catalog_id, window))
+
+    def _suspects(self, catalog_id: str, window: IdWindow) -> Iterator[tuple[str, Kind]]:
+        for record in self.on.documents.of_catalog(catalog_id):
+            if not window.covers(record.document_id):
+                continue
+            listed = window.held.pop(record.document_id, None)
+            if listed is None:
+                if record.has_lapsed(self.on.mending.now()):
+                    yield record.s3_key, Kind.UNUSED_LINK
+                elif self._may_be_lost(record):
+                    yield record.s3_key, Kind.RECORD_WITHOUT_OBJECT
+            elif (kind := _difference(record, listed)) and self._is_settled(listed.item):
+                yield listed.item.key, kind
+        yield from ((item.key, Kind.OBJECT_WITHOUT_RECORD) for item in self._settled(window))
+
+    def _settled(self, window: IdWindow) -> Iterator[ListedObject]:
+        return (each.item for each in window.held.values() if self._is_settled(each.item))
+
+    def _is_settled(self, item: ListedObject) -> bool:
+        return self.on.mending.is_settled(item.last_modified)
+
+    def _may_be_lost(self, record: Document) -> bool:
+        known = record.status in (DocumentStatus.DELETING, DocumentStatus.UPLOADING)
+        return not known and self.on.mending.is_settled(record.updated_at)
+
+    def _unlike_their_records(self, items: Iterable[ListedObject]) -> Iterator[tuple[str, Kind]]:
+        for item in items:
+            if self._is_settled(item) and not self._is_told(item):
+                yield item.key, Kind.OBJECT_WITHOUT_RECORD
+
+    def _is_told(self, item: ListedObject) -> bool:
+        """Whether a record shows the object as one that belongs to no catalog."""
+        partition = unplaced_partition(locate(item.key).user_id)
+        record = self.on.documents.get(partition, unplaced_id_of(item.key))
+        return record is not None and _is_the_same(record, item)
+
+    def _sidecar_alone(self, location: Location, sidecar: ListedObject) -> Iterator[Discrepancy]:
+        if not self._is_settled(sidecar):
+            return
+        if self.on.documents.get(location.catalog_id, location.document_id) is not None:
+            return  # the comparison with the record follows, and takes the sidecar along
+        if self.on.bucket.head(location.key) is not None:
+            return
+        yield from self.on.mending.mended(
+            Kind.SIDECAR_WITHOUT_OBJECT,
+            sidecar.key,
+            by=partial(self.on.bucket.remove_sidecar, location.key),
+            until=lambda: self.on.bucket.sidecar_of(location.key) is None,
+        )
+
+
+class _Counted:
+    """Iterates once, and knows afterwards how many there were and the last one's key."""
+
+    def __init__(self, items: Iterable[ListedObject]) -> None:
+        self._items = items
+        self.count = 0
+        self.last = ""
+
+    def __iter__(self) -> Iterator[ListedObject]:
+        for item in self._items:
+            self.count += 1
+            self.last = item.key
+            if not is_folder_marker(item.key, item.size):
+                yield item
+
+    def finish(self) -> None:
+        """Whatever kept the others from being compared, the listing goes on after them."""
+        for _ in self:
+            pass
+
+
+def _shelf_of(item: ListedObject) -> str:
+    """
+    `{user}/{folder}/` as the key has it, or nothing if it has no two folders. By the text alone:
+    a misplaced key among a catalog's own must not take its shelf apart.
+    """
+    user_id, _, rest = item.key.partition("/")
+    folder, slash, _ = rest.partition("/")
+    return f"{user_id}/{folder}/" if slash else ""
+
+
+def _difference(record: Document, listed: ListedFile) -> Kind | None:
+    """What seems wrong, for a HEAD to show."""
+    if record.status in (DocumentStatus.DELETING, DocumentStatus.UPLOADING):
+        return Kind.STALE_RECORD
+    if not _is_the_same(record, listed.item):
+        return Kind.STALE_RECORD
+    return None if _has_its_sidecar(record, listed) else Kind.WRONG_SIDECAR
+
+
+def _is_the_same(record: Document, item: ListedObject) -> bool:
+    """By what a listing tells; a HEAD gives whole seconds, and a listing may give fractions."""
+    at = record.uploaded_at.replace(microsecond=0)
+    return has_the_same_content(record, item) and at == item.last_modified.replace(microsecond=0)
+
+
+def has_the_same_content(record: Document, item: ListedObject) -> bool:
+    return (record.etag, record.size) == (item.etag, item.size)
+
+
+def _has_its_sidecar(record: Document, listed: ListedFile) -> bool:
+    """Whoever writes a sidecar then writes the record: a later one is of somebody who failed to."""
+    if not can_have_sidecar(record.s3_key):
+        return True
+    known_since = record.present_since or record.updated_at
+    return listed.sidecar is not None and listed.sidecar <= known_since

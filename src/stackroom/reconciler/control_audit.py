@@ -1,0 +1,242 @@
+"""
+What the control table and the pool hold for nobody: of runs that ended without a word the grants
+and queue positions, and of catalogs that are gone the data sources and slots.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+from stackroom.errors import RecordChanged
+from stackroom.keys import Location, locate
+from stackroom.model import PoolMember
+from stackroom.ports.admission import Grant, Mode, Waiter
+from stackroom.ports.inventory import Inventory, KnownSource
+from stackroom.ports.runs import Lease
+from stackroom.reconciler.audited import Audited, Piece
+from stackroom.reconciler.discrepancies import Discrepancy, Kind
+from stackroom.reconciler.mending import LeftForLater
+from stackroom.runs.placement import catalog_named_in, is_named_after, is_of_a_catalog
+
+# Of each queue, the oldest: those behind them are looked at when these have gone.
+_OLDEST = 100
+
+
+@dataclass(frozen=True)
+class ControlAudit:
+    """All of it is one step: what is expired, the ledger, and the heads of the queues."""
+
+    on: Audited
+
+    def step(self, cursor: str | None) -> Piece:
+        assert cursor is None, "it is one step"
+        for lease in self.on.leases.expired(self.on.mending.now()):
+            yield from self.on.mending.apart(lease.execution_name, self._of_lease(lease))
+        yield from self.on.mending.apart("the ledger", self._grants())
+        for member in self.on.pool:
+            for mode in Mode:
+                for waiter in self._oldest(member.knowledge_base_id, mode):
+                    yield from self.on.mending.apart(_what(waiter), self._of_waiter(waiter))
+        return None
+
+    def _of_lease(self, lease: Lease) -> Iterator[Discrepancy]:
+        if not self.on.executions.is_running(lease.execution_name):
+            follow = partial(self.on.restart.follow_if_silent, lease)
+            yield from self.on.mending.mended(Kind.DEAD_RUN, lease.execution_name, by=follow)
+
+    def _grants(self) -> Iterator[Discrepancy]:
+        for grant in self.on.book.read().grants:
+            yield from self.on.mending.apart(_what(grant), self._of_grant(grant))
+
+    def _of_grant(self, grant: Grant) -> Iterator[Discrepancy]:
+        if not self.on.mending.is_settled(grant.granted_at) or self._is_live(grant):
+            return
+
+        def drop() -> None:
+            # What is free then, the next dispatch hands out: the sweep's, if no other. If others
+            # write the ledger at this moment, they drop what is void.
+            ledger = self.on.book.read()
+            left = tuple(each for each in ledger.grants if each != grant)
+            self.on.book.write(replace(ledger, grants=left))
+
+        yield from self.on.mending.mended(
+            Kind.DEAD_GRANT,
+            _what(grant),
+            by=drop,
+            until=lambda: grant not in self.on.book.read().grants,
+        )
+
+    def _oldest(self, knowledge_base_id: str, mode: Mode) -> list[Waiter]:
+        return self.on.book.waiting(knowledge_base_id, mode, limit=_OLDEST)
+
+    def _of_waiter(self, waiter: Waiter) -> Iterator[Discrepancy]:
+        if not self.on.mending.is_settled(waiter.since) or self._is_live(waiter):
+            return
+
+        def dequeue() -> None:
+            # Otherwise another token stands there by now: somebody waits.
+            if not self.on.book.dequeue(waiter):
+                raise RecordChanged(waiter.worklist_id)
+
+        yield from self.on.mending.mended(
+            Kind.DEAD_WAITER,
+            _what(waiter),
+            by=dequeue,
+            until=lambda: waiter not in self._oldest(waiter.knowledge_base_id, waiter.mode),
+        )
+
+    def _is_live(self, holder: Grant | Waiter) -> bool:
+        lease = self.on.leases.get(holder.worklist_id)
+        if lease is None or not lease.held or lease.epoch != holder.epoch:
+            return False
+        return not lease.started or self.on.executions.is_running(lease.execution_name)
+
+
+def _what(holder: Grant | Waiter) -> str:
+    return f"{holder.knowledge_base_id} {holder.mode}: {holder.worklist_id}-{holder.epoch}"
+
+
+# DataSourceStatus [API model bedrock-agent]
+_BROKEN = ("DELETE_UNSUCCESSFUL", "FAILED")
+_DELETING = "DELETING"
+
+
+@dataclass(frozen=True)
+class SourceAudit:
+    """
+    Data sources and slots of the pool: whose they are, and which are nobody's any more.
+
+    Where tables were brought back as of yesterday, a data source may stand whose catalog was
+    deleted since, or was given another. The bucket was compared before, so that a catalog that has
+    documents has its record by now: what no record leads to is deleted, with all that it has in
+    the index. A step is a knowledge base of the pool.
+    """
+
+    on: Audited
+
+    def step(self, cursor: str | None) -> Piece:
+        number = int(cursor or 0)
+        if number >= len(self.on.pool):
+            return None
+        knowledge_base_id = self.on.pool[number].knowledge_base_id
+        # Before the data sources: whoever takes a slot makes the data source after it.
+        holders = self.on.slots.holders(knowledge_base_id)
+        known = [
+            each
+            for each in known_sources(self.on.inventory, knowledge_base_id)
+            if is_of_a_catalog(each.name) and each.status != _DELETING
+        ]
+        for each in known:
+            yield from self.on.mending.apart(_where(each), self._of_source(each))
+        names = {each.name for each in known}
+        for catalog_id in sorted(holders):
+            if not any(is_named_after(each, catalog_id) for each in names):
+                what = f"{knowledge_base_id}: {catalog_id}"
+                found = self._of_holder(knowledge_base_id, catalog_id, what)
+                yield from self.on.mending.apart(what, found)
+        found = self._of_lost(self.on.pool[number], holders)
+        yield from self.on.mending.apart(f"lost slots of {knowledge_base_id}", found)
+        return str(number + 1) if number + 1 < len(self.on.pool) else None
+
+    def _of_source(self, known: KnownSource) -> Iterator[Discrepancy]:
+        where = _where(known)
+        if known.status in _BROKEN:
+            told = "; ".join((known.status, *known.reasons))
+            yield self.on.mending.left(Kind.BROKEN_DATA_SOURCE, f"{where}: {told}")
+        elif owner_of(known) is None:
+            there = known.source
+            remedy = (
+                "left alone: its name tells no catalog; if it is yours to delete, run"
+                " aws bedrock-agent delete-data-source"
+                f" --knowledge-base-id {there.knowledge_base_id}"
+                f" --data-source-id {there.data_source_id}"
+            )
+            yield self.on.mending.left(Kind.ORPHAN_DATA_SOURCE, where, remedy=remedy)
+        elif not self._is_lived_in(known):
+            # A dry run opens no lost catalog again; then it had one.
+            unless = ", unless its catalog is opened again" if self.on.mending.dry_run else ""
+            yield from self.on.mending.mended(
+                Kind.ORPHAN_DATA_SOURCE,
+                where,
+                by=partial(self._remove, known),
+                remedy=f"{Kind.ORPHAN_DATA_SOURCE.remedy}{unless}",
+            )
+
+    def _remove(self, known: KnownSource) -> None:
+        if self._is_lived_in(known):
+            raise RecordChanged(known.name)
+        there = known.source
+        if self.on.data_sources.remove(there.knowledge_base_id, there.data_source_id):
+            return
+        now = self.on.inventory.source(there.knowledge_base_id, there.data_source_id)
+        if now is not None and now.status != _DELETING:
+            raise LeftForLater("left for the next time: the knowledge base is in use")
+
+    def _is_lived_in(self, known: KnownSource) -> bool:
+        catalog_id = owner_of(known)
+        if catalog_id is None:
+            return False
+        catalog = self.on.catalogs.get(catalog_id)
+        if catalog is None:  # where objects lie, one is about to be opened
+            return bool(known.prefix and self.on.inventory.objects(prefix=known.prefix).items)
+        # One without a data source adopts it with its next run.
+        return catalog.data_source_id in (None, known.source.data_source_id)
+
+    def _of_holder(
+        self, knowledge_base_id: str, catalog_id: str, what: str
+    ) -> Iterator[Discrepancy]:
+        catalog = self.on.catalogs.get(catalog_id)
+        if catalog is not None and catalog.data_source_id is None:
+            return  # its data source may be about to be made
+        if catalog is not None and catalog.knowledge_base_id == knowledge_base_id:
+            return  # its data source is being deleted, or gone: the next run finds out
+        yield from self.on.mending.mended(
+            Kind.UNUSED_SLOT,
+            what,
+            by=partial(self.on.slots.free, knowledge_base_id, catalog_id),
+            until=lambda: catalog_id not in self.on.slots.holders(knowledge_base_id),
+        )
+
+    def _of_lost(self, member: PoolMember, holders: frozenset[str]) -> Iterator[Discrepancy]:
+        """A slot is lost for as long as a data source that holds none takes its place."""
+        knowledge_base_id = member.knowledge_base_id
+        lost = sorted(self.on.slots.lost(knowledge_base_id))
+        if not lost:
+            return
+        there = self.on.data_sources.all(knowledge_base_id)
+        strangers = [
+            name
+            for name, data_source_id in there.items()
+            if data_source_id != member.data_source_id
+            and not any(is_named_after(name, holder) for holder in holders)
+        ]
+        for each in lost[len(strangers) :]:
+            yield from self.on.mending.mended(
+                Kind.LOST_SLOT,
+                f"{knowledge_base_id}: {each}",
+                by=partial(self.on.slots.free, knowledge_base_id, each),
+                until=partial(self._is_free, knowledge_base_id, each),
+            )
+
+    def _is_free(self, knowledge_base_id: str, lost: str) -> bool:
+        return lost not in self.on.slots.lost(knowledge_base_id)
+
+
+def known_sources(inventory: Inventory, knowledge_base_id: str) -> list[KnownSource]:
+    ids = inventory.source_ids(knowledge_base_id)
+    found = [inventory.source(knowledge_base_id, each) for each in ids]
+    return [each for each in found if each is not None]
+
+
+def _where(known: KnownSource) -> str:
+    return f"{known.source.knowledge_base_id}/{known.source.data_source_id} ({known.name})"
+
+
+def owner_of(known: KnownSource) -> str | None:
+    """The catalog that a data source of its own was made for, whether or not there still is one."""
+    if (named := catalog_named_in(known.name)) is not None:
+        return named
+    location = locate(f"{known.prefix}any")
+    if not isinstance(location, Location) or location.prefix != known.prefix:
+        return None
+    return location.catalog_id if is_named_after(known.name, location.catalog_id) else None

@@ -1,0 +1,409 @@
+"""
+What the knowledge bases list against the records, both ways, whatever their number.
+
+A data source lists its documents in an order of its own, and a CUSTOM one by our ids alone, which
+don't tell the catalog. So both sides are read once, a sketch of them tells the ids on which they
+differ (stackroom.reconciler.set_reconciliation), and these are looked at again by themselves before
+anything is done: both sides go on changing meanwhile.
+
+What Bedrock failed or ignored stays in the listing, and its record is as a rule `failed`, too; of
+those, as many as fit are looked at again each time.
+"""
+
+import hashlib
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from itertools import groupby
+
+from pydantic import AwareDatetime
+
+from stackroom.errors import is_everybodys
+from stackroom.ingestion.bedrock_evidence import may_be_found
+from stackroom.model import (
+    Catalog,
+    DataSource,
+    DataSourceType,
+    Document,
+    DocumentStatus,
+    PoolMember,
+    Record,
+)
+from stackroom.ports.ingestion import NOT_FOUND, DocumentDetail
+from stackroom.ports.inventory import KnownSource, ListedDocument, ListingExpired
+from stackroom.reconciler.audited import Audited, Piece
+from stackroom.reconciler.control_audit import known_sources, owner_of
+from stackroom.reconciler.discrepancies import Discrepancy, Kind
+from stackroom.reconciler.index_orphans import Orphans, is_of_our_form, is_passing
+from stackroom.reconciler.mending import chunks
+from stackroom.reconciler.set_reconciliation import Sketch
+
+# DocumentStatus, and DataSourceStatus [API model bedrock-agent]
+_AS_IT_SHOULD_BE = frozenset({"INDEXED", "PENDING", "STARTING", "IN_PROGRESS"})
+_AVAILABLE = "AVAILABLE"
+PAGES = 25  # of a step; at a page a second, half a minute
+_RECORDS = 1000  # of a page
+_MOST_SHARES = 64  # beyond, so many differ that something else is wrong
+# Nobody documents for how long a listing's nextToken holds; one of five million documents takes an
+# hour and a half. One that never lasts is given up.
+_MOST_EXPIRED = 3
+_AT_ONCE = 10  # ids of a GetKnowledgeBaseDocuments [API model bedrock-agent]
+_AT_MOST = 100  # suspects of a step, or a page with more; asked for ten at a time
+
+
+class IndexReading(StrEnum):
+    """What of a data source is being read, in this order; the last two only where it must be."""
+
+    LISTING = "listing"  # all that it lists is put into a sketch
+    RECORDS = "records"  # all records that it should list are taken out
+    # What differs is looked for once more, on the side that doesn't tell it by its id: a data
+    # source of one catalog lists by keys; of one that many share, the records are read.
+    SUSPECTS = "suspects"
+    REST = "rest"  # and what was not met there is looked at by itself
+
+
+class IndexPosition(Record):
+    """
+    In that member of the pool, the data source after that one; of it, if it is `source`, this
+    reading from `page` on, which began then. A sketch is of one `share` of its documents, of so
+    many; `cells` are what has been put into it. `suspects` are ids that need a second look.
+    """
+
+    member: int = 0
+    after: str = ""
+    source: str | None = None
+    reading: IndexReading = IndexReading.LISTING
+    page: str | None = None
+    began: AwareDatetime | None = None
+    salt: str = ""
+    share: int = 0
+    of: int = 1
+    cells: str | None = None
+    suspects: tuple[str, ...] = ()
+    expired: int = 0  # how often a listing of it had to begin anew
+
+
+# An id that needs a second look; the catalog of its record, and how it is listed, as far as known.
+_Suspect = tuple[str, str | None, ListedDocument | None]
+
+# Yields what is found, and returns where to go on; None if there is nothing to go on with.
+_Reread = Generator[Discrepancy, None, IndexPosition | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Lived:
+    """A data source with documents of ours. `catalog` has it to itself."""
+
+    source: DataSource
+    catalog: Catalog | None
+
+    def __str__(self) -> str:
+        return f"{self.source.knowledge_base_id}/{self.source.data_source_id}"
+
+
+class TooManyDiffer(Exception):
+    def __init__(self, count: int) -> None:
+        super().__init__(f"more than {count:,} documents differ; a lost index, or lost records?")
+
+
+@dataclass(frozen=True)
+class IndexAudit:
+    """What keeps a data source from being compared is told, and the next one's turn comes."""
+
+    on: Audited
+
+    def step(self, cursor: str | None) -> Piece:
+        at = IndexPosition.model_validate_json(cursor) if cursor else IndexPosition()
+        if at.member >= len(self.on.pool):
+            return None
+        member = self.on.pool[at.member]
+        try:
+            there = self._next(at, member)
+        except Exception as error:
+            if is_everybodys(error):
+                raise
+            what = f"data sources of {member.knowledge_base_id}"
+            yield Discrepancy.not_compared(what, error)
+            there = None
+        if there is not None:
+            following: IndexPosition | None = yield from self._of_source(at, there)
+        else:
+            is_last = at.member + 1 == len(self.on.pool)
+            following = None if is_last else IndexPosition(member=at.member + 1)
+        return following.model_dump_json(exclude_defaults=True) if following is not None else None
+
+    def _next(self, at: IndexPosition, member: PoolMember) -> _Lived | None:
+        """None if the pool's member has no data source after that one."""
+        known = known_sources(self.on.inventory, member.knowledge_base_id)
+        for each in sorted(known, key=lambda each: each.source.data_source_id):
+            if each.source.data_source_id <= at.after:
+                continue
+            if each.source.data_source_id == member.data_source_id:
+                return _Lived(source=each.source, catalog=None)
+            if (catalog := self._resident(each)) is not None:
+                return _Lived(source=each.source, catalog=catalog)
+        return None
+
+    def _resident(self, known: KnownSource) -> Catalog | None:
+        catalog_id = owner_of(known)
+        if catalog_id is None or known.status != _AVAILABLE:
+            return None
+        catalog = self.on.catalogs.get(catalog_id)
+        return catalog if catalog is not None and catalog.source == known.source else None
+
+    def _of_source(self, at: IndexPosition, there: _Lived) -> _Reread:
+        source = there.source.data_source_id
+        past = IndexPosition(member=at.member, after=source)
+        if at.source != source:
+            at = self._begun(at, source)
+        try:
+            following = yield from self._read(at, there)
+        except ListingExpired as expired:
+            if at.expired < _MOST_EXPIRED:
+                return self._begun(at, source, share=at.share, of=at.of, expired=at.expired + 1)
+            yield Discrepancy.not_compared(str(there), expired)
+            return past
+        except Exception as error:
+            if is_everybodys(error):
+                raise
+            yield Discrepancy.not_compared(str(there), error)
+            return past
+        if following is None and at.share + 1 < at.of:
+            return self._begun(at, source, share=at.share + 1, of=at.of)
+        return following or past
+
+    def _begun(
+        self,
+        at: IndexPosition,
+        source: str,
+        *,
+        share: int = 0,
+        of: int = 1,
+        expired: int = 0,
+    ) -> IndexPosition:
+        """The first reading of that data source, or of another share of it."""
+        return IndexPosition(
+            member=at.member,
+            after=at.after,
+            source=source,
+            began=self.on.mending.now(),
+            salt=self.on.salt(),
+            share=share,
+            of=of,
+            expired=expired,
+        )
+
+    def _read(self, at: IndexPosition, there: _Lived) -> _Reread:
+        match at.reading:
+            case IndexReading.LISTING:
+                return (yield from self._listed(at, there))
+            case IndexReading.RECORDS:
+                return self._recorded(at, there)
+            case IndexReading.SUSPECTS:
+                return (yield from self._met(at, there))
+            case IndexReading.REST:
+                return (yield from self._rest(at, there))
+
+    def _listed(self, at: IndexPosition, there: _Lived) -> _Reread:
+        """None if the data source lists nothing yet."""
+        sketch, others = self._sketch(at), set(at.suspects)
+        document_id = self.on.details.of(there.source).document_id
+        for _ in range(PAGES):
+            page = self.on.inventory.indexed(there.source, at.page)
+            if page is None:
+                return None
+            for each in page.items:
+                name, detail = document_id(each.identifier), each.detail
+                if there.source.type is DataSourceType.CUSTOM and not is_of_our_form(name):
+                    if at.share == 0:  # somebody else put it there; told once a reading
+                        found = Orphans(self.on).follow(there.source, None, each)
+                        yield from self.on.mending.apart(name, found)
+                elif not self._is_older(detail.updated_at, at):
+                    pass  # a listing that had come by before did not tell what happened since
+                elif detail.status in _AS_IT_SHOULD_BE:
+                    sketch.put(name)
+                elif at.share == 0 and not is_passing(detail):
+                    others.add(name)
+            at = at.model_copy(update={"page": page.next})
+            if page.next is None:
+                at = at.model_copy(update={"reading": IndexReading.RECORDS})
+                break
+        # If more than half as many as a sketch can tell, another draw of them each time.
+        drawn = sorted(others, key=lambda each: _drawn(each, at))
+        fitting = drawn[: max(1, self.on.differences // 2)]
+        return at.model_copy(update={"cells": sketch.packed(), "suspects": tuple(fitting)})
+
+    def _recorded(self, at: IndexPosition, there: _Lived) -> IndexPosition:
+        """And at the end the comparison."""
+        sketch = self._sketch(at)
+        for _ in range(PAGES):
+            documents, following = self._records(there, at.page)
+            for document in documents:
+                is_indexed = document.status is DocumentStatus.INDEXED
+                if is_indexed and self._is_older(document.updated_at, at):
+                    sketch.take(document.document_id)
+            at = at.model_copy(update={"page": following})
+            if following is None:
+                return self._compared(at, sketch)
+        return at.model_copy(update={"cells": sketch.packed()})
+
+    def _compared(self, at: IndexPosition, sketch: Sketch) -> IndexPosition:
+        """Too many differences for one sketch are those of many: a share of the ids at a time."""
+        differences = sketch.differences()
+        if differences is not None:
+            changes = {
+                "reading": IndexReading.SUSPECTS,
+                "page": None,
+                "began": self.on.mending.now(),
+                "cells": None,
+                "suspects": tuple(sorted(differences.union(at.suspects))),
+            }
+            return at.model_copy(update=changes)
+        if at.of < _MOST_SHARES:
+            assert at.source is not None, "it is being read"
+            return self._begun(at, at.source, of=8 * at.of)
+        raise TooManyDiffer(self.on.differences * _MOST_SHARES)
+
+    def _records(self, there: _Lived, cursor: str | None) -> tuple[list[Document], str | None]:
+        """A page of the documents that live there, and where the next one begins."""
+        if there.catalog is not None:
+            catalog_id = there.catalog.catalog_id
+            found = self.on.documents.page(catalog_id, after=cursor, limit=_RECORDS)
+            return list(found.documents), found.next
+        page = self.on.inventory.records(cursor)
+        documents = (each for each in page.items if isinstance(each, Document))
+        living: list[Document] = []
+        for catalog_id, of_one in groupby(documents, key=lambda each: each.catalog_id):
+            home = self.on.catalogs.get(catalog_id)
+            if home is not None and home.source == there.source:
+                living += of_one
+        return living, page.next
+
+    def _is_older(self, moment: datetime | None, at: IndexPosition) -> bool:
+        """Whether it was long enough ago when the reading began that both sides tell it."""
+        return moment is not None and self.on.mending.is_settled(moment, by=at.began)
+
+    def _sketch(self, at: IndexPosition) -> Sketch:
+        sketch = Sketch(self.on.differences, salt=at.salt, share=at.share, of=at.of)
+        if at.cells is not None:
+            sketch.unpack(at.cells)
+        return sketch
+
+    def _met(self, at: IndexPosition, there: _Lived) -> _Reread:
+        """A step of the reading in which most suspects are met."""
+        if not at.suspects:
+            return None
+        left, following, looked_at = set(at.suspects), at.page, self.on.mending.now()
+        met: list[_Suspect] = []
+        for _ in range(PAGES):
+            named, following = self._named(there, following)
+            met += (each for each in named if each[0] in left)
+            if following is None or len(met) >= _AT_MOST:
+                break
+        yield from self._looked_at(there, met, by=looked_at)
+        changes = {
+            "reading": IndexReading.REST if following is None else at.reading,
+            "page": following,
+            "suspects": tuple(sorted(left.difference(name for name, _, _ in met))),
+        }
+        return at.model_copy(update=changes)
+
+    def _named(self, there: _Lived, cursor: str | None) -> tuple[list[_Suspect], str | None]:
+        """A page of the side that doesn't tell a document by its id."""
+        if there.catalog is None:
+            records = self.on.inventory.records(cursor)
+            documents = (each for each in records.items if isinstance(each, Document))
+            return [(each.document_id, each.catalog_id, None) for each in documents], records.next
+        page = self.on.inventory.indexed(there.source, cursor)
+        if page is None:
+            return [], None
+        id_of, catalog_id = self.on.details.of(there.source).document_id, there.catalog.catalog_id
+        return [(id_of(each.identifier), catalog_id, each) for each in page.items], page.next
+
+    def _rest(self, at: IndexPosition, there: _Lived) -> _Reread:
+        """A step through those that were not met."""
+        some, more = at.suspects[:_AT_MOST], at.suspects[_AT_MOST:]
+        catalog_id = there.catalog.catalog_id if there.catalog is not None else None
+        left = [(each, catalog_id, None) for each in some]
+        yield from self._looked_at(there, left, by=at.began)
+        return at.model_copy(update={"suspects": more}) if more else None
+
+    def _looked_at(
+        self, there: _Lived, suspects: Iterable[_Suspect], *, by: datetime | None
+    ) -> Iterator[Discrepancy]:
+        """What is found of them; what changed since `by`, what was read tells nothing of."""
+        for some in chunks(suspects, of=_AT_ONCE):
+            what = f"{there}: {', '.join(name for name, _, _ in some)}"
+            yield from self.on.mending.apart(what, self._of_some(there, some, by))
+
+    def _of_some(
+        self, there: _Lived, some: list[_Suspect], by: datetime | None
+    ) -> Iterator[Discrepancy]:
+        said: Mapping[str, DocumentDetail] = {}
+        if there.catalog is None:
+            said = self.on.direct.details(there.source, [name for name, _, _ in some])
+        for name, catalog_id, met in some:
+            listed = met or ListedDocument(identifier=name, detail=said.get(name, NOT_FOUND))
+            found = self._of_one(there, catalog_id, name, listed, by)
+            yield from self.on.mending.apart(f"{there}: {name}", found)
+
+    def _of_one(
+        self,
+        there: _Lived,
+        catalog_id: str | None,
+        document_id: str,
+        listed: ListedDocument,
+        by: datetime | None,
+    ) -> Iterator[Discrepancy]:
+        mending, document, home = self.on.mending, None, None
+        if catalog_id is not None:
+            document = self.on.documents.get(catalog_id, document_id)
+            home = self.on.catalogs.get(catalog_id)
+        if document is None:
+            # A record that was made since has had it ingested since.
+            said_at = listed.detail.updated_at
+            if said_at is not None and mending.is_settled(said_at, by=by):
+                yield from Orphans(self.on).follow(there.source, there.catalog, listed)
+            return
+        if home is None or not mending.is_settled(document.updated_at, by=by):
+            return
+        if home.source == there.source:
+            yield from self._judged(home, document, listed.detail)
+        elif home.source is not None and there.catalog is None:
+            yield from Orphans(self.on).surplus(there.source, listed)
+
+    def _judged(
+        self, home: Catalog, document: Document, said: DocumentDetail
+    ) -> Iterator[Discrepancy]:
+        kind = _suspicion(document, said)
+        if kind is None:
+            return
+        if kind is Kind.INDEXED_AFTER_ALL and not self.on.search_check.found([(home, document)]):
+            return
+        if kind is Kind.REJECTED_IN_INDEX:
+            yield from self.on.mending.evicted(document, home)
+        else:
+            yield from self.on.mending.run_again(document, kind)
+
+
+def _drawn(document_id: str, at: IndexPosition) -> str:
+    """Where it comes in an order that is another each time."""
+    return hashlib.blake2b(document_id.encode(), digest_size=8, key=at.salt.encode()).hexdigest()
+
+
+def _suspicion(document: Document, said: DocumentDetail) -> Kind | None:
+    if document.status is DocumentStatus.INDEXED:
+        return None if said.status in _AS_IT_SHOULD_BE else Kind.MISSING_FROM_INDEX
+    if document.is_rejected and not document.is_open and may_be_found(said.status):
+        return Kind.REJECTED_IN_INDEX
+    if document.status is DocumentStatus.FAILED and _was_indexed_since(document, said):
+        return Kind.INDEXED_AFTER_ALL
+    return None
+
+
+def _was_indexed_since(document: Document, said: DocumentDetail) -> bool:
+    """What the knowledge base said before the document failed, its verdict has taken in."""
+    if document.lingering or document.present_since is None or said.updated_at is None:
+        return False
+    return said.status == "INDEXED" and said.updated_at > document.updated_at

@@ -1,0 +1,179 @@
+"""
+Records that nobody works on, or that tell of objects that are gone.
+
+A catalog that has any object was compared by `stackroom.reconciler.bucket_audit`; so one look at
+one object per catalog and page is enough here to find those that have none.
+
+Between two full rounds the catalogs alone are read, and of those with open documents the longest
+open, whatever else they hold.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby, takewhile
+
+from stackroom.ingestion.bedrock_evidence import MAX_ATTEMPTS
+from stackroom.keys import is_ours, unplaced_partition
+from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
+from stackroom.reconciler.audited import Audited, Piece
+from stackroom.reconciler.discrepancies import Discrepancy, Kind
+from stackroom.runs.run_leases import is_shared, worklist_of
+
+_UNPLACED = unplaced_partition("")
+_MOST_OPEN = 1000  # of a catalog, each told by its key; a run sees to all of them
+
+
+@dataclass(frozen=True)
+class RecordAudit:
+    """A step is a page of all records."""
+
+    on: Audited
+
+    def step(self, cursor: str | None) -> Piece:
+        page = self.on.inventory.records(cursor)
+        for malformed in page.malformed:
+            yield self.on.mending.left(Kind.MALFORMED_RECORD, malformed)
+        for catalog_id, of_one in groupby(page.items, key=lambda each: each.catalog_id):
+            records = list(of_one)
+            documents = [each for each in records if isinstance(each, Document)]
+            if catalog_id.startswith(_UNPLACED):
+                for each in documents:
+                    yield from self.on.mending.apart(each.s3_key, self._of_unplaced(each))
+            else:
+                # Its own record is on one page only, and so is said once to be stuck.
+                is_its_own = len(documents) < len(records)
+                found = self._of_catalog(catalog_id, documents, is_its_own=is_its_own)
+                yield from self.on.mending.apart(f"records of {catalog_id}", found)
+        return page.next
+
+    def _of_unplaced(self, document: Document) -> Iterator[Discrepancy]:
+        if self.on.bucket.head(document.s3_key) is None:
+            yield from self.on.mending.forgotten(document, Kind.UNPLACED_WITHOUT_OBJECT)
+
+    def _of_catalog(
+        self, catalog_id: str, documents: list[Document], *, is_its_own: bool
+    ) -> Iterator[Discrepancy]:
+        mending, catalog = self.on.mending, self.on.catalogs.get(catalog_id)
+        settled = [each for each in documents if mending.is_settled(each.updated_at)]
+        if catalog is None:
+            suspects = ((each.s3_key, Kind.RECORD_WITHOUT_CATALOG) for each in settled)
+            yield from mending.reconciled(suspects)
+            return
+        yield from self._without_objects(catalog, settled)
+        yield from self._uninspected(settled)
+        if not is_its_own:
+            return
+        is_old = mending.is_settled(catalog.updated_at)
+        if catalog.status is CatalogStatus.DELETING and is_old and self._has_objects(catalog):
+            yield from self._reopened(catalog)
+        else:
+            yield from _stalled(self.on, catalog)
+
+    def _without_objects(
+        self, catalog: Catalog, documents: list[Document]
+    ) -> Iterator[Discrepancy]:
+        now = self.on.mending.now()
+        lapsed = [each for each in documents if each.has_lapsed(now)]
+        elsewhere = (DocumentStatus.DELETING, DocumentStatus.UPLOADING)
+        present = [each for each in documents if each.status not in elsewhere]
+        if present and self.on.bucket.head(present[0].s3_key) is not None:
+            return
+        if not (present or lapsed) or self._has_objects(catalog):
+            return
+        yield from self.on.mending.reconciled((each.s3_key, Kind.UNUSED_LINK) for each in lapsed)
+        suspects = ((each.s3_key, Kind.RECORD_WITHOUT_OBJECT) for each in present)
+        yield from self.on.mending.reconciled(suspects)
+
+    def _uninspected(self, documents: list[Document]) -> Iterator[Discrepancy]:
+        """Their event was lost on the way to the inspection, or waits there for long."""
+        for each in documents:
+            if each.uninspected and each.status in (DocumentStatus.INDEXED, DocumentStatus.FAILED):
+                ask = partial(self.on.inspections.ask, each.s3_key)
+                yield from self.on.mending.mended(Kind.UNINSPECTED_FILE, each.s3_key, by=ask)
+
+    def _has_objects(self, catalog: Catalog) -> bool:
+        listed = self.on.inventory.objects(prefix=catalog.s3_prefix).items
+        return any(not is_ours(each.key) for each in listed)
+
+    def _reopened(self, catalog: Catalog) -> Iterator[Discrepancy]:
+        """
+        Whoever was deleting it died on the way, and never said that it was deleted.
+
+        One that is still at it finds the catalog open, marks it again and goes on.
+        """
+        catalog_id, now = catalog.catalog_id, self.on.mending.now()
+        yield from self.on.mending.mended(
+            Kind.HALF_DELETED_CATALOG,
+            catalog_id,
+            by=partial(self.on.catalogs.unmark_deleting, catalog_id, at=now),
+            until=lambda: not self._is_deleting(catalog_id),
+        )
+
+    def _is_deleting(self, catalog_id: str) -> bool:
+        catalog = self.on.catalogs.get(catalog_id)
+        return catalog is not None and catalog.status is CatalogStatus.DELETING
+
+
+@dataclass(frozen=True)
+class OpenAudit:
+    """What is looked at between two full rounds. A step is a page of catalogs."""
+
+    on: Audited
+
+    def step(self, cursor: str | None) -> Piece:
+        page = self.on.inventory.all_catalogs(cursor)
+        for catalog in page.items:
+            # One that is being deleted is its deletion's, or a full round's.
+            if catalog.status is not CatalogStatus.DELETING:
+                what = f"what is open in {catalog.catalog_id}"
+                yield from self.on.mending.apart(what, _stalled(self.on, catalog))
+        return page.next
+
+
+def _stalled(on: Audited, listed: Catalog) -> Iterator[Discrepancy]:
+    """What is open in the catalog, or that it is stuck itself, if no run looks after it."""
+
+    def is_old(document: Document) -> bool:
+        return document.opened_at is not None and on.mending.is_settled(document.opened_at)
+
+    under_way = listed.status in (CatalogStatus.DELETING, CatalogStatus.INDEXING)
+    if not (listed.open_count or under_way) or _is_attended(on, listed):
+        return
+    # The longest open comes first: if that is young, all are.
+    oldest = list(on.documents.open_in(listed.catalog_id, limit=_MOST_OPEN))
+    old = [each for each in takewhile(is_old, oldest) if _is_for_a_run(each)]
+    now = on.catalogs.get(listed.catalog_id)
+    # What was listed may be older than the end of the run that finished it.
+    if now is None or _is_attended(on, now):
+        return
+    ask = partial(on.requests.ask, listed.catalog_id)
+    if old:
+        keys = (each.s3_key for each in old)
+        yield from on.mending.mended(Kind.STALLED_DOCUMENT, *keys, by=ask)
+        return
+    under_way = now.status in (CatalogStatus.DELETING, CatalogStatus.INDEXING)
+    is_stuck = under_way and on.mending.is_settled(now.updated_at)
+    if is_stuck and not any(map(_is_for_a_run, oldest)):
+        yield from on.mending.mended(Kind.STALLED_CATALOG, listed.catalog_id, by=ask)
+
+
+def _is_attended(on: Audited, catalog: Catalog) -> bool:
+    """Whether a run is thought to be live; of those that many share, only if it knows of it."""
+    worklist_id = worklist_of(catalog.catalog_id, catalog.source)
+    lease = on.leases.get(worklist_id)
+    if lease is None or not lease.held:
+        return False
+    if not is_shared(worklist_id):
+        return True
+    # Ids are of one length: none lies between one and the same with its last letter lowered.
+    before = catalog.catalog_id[:-1] + chr(ord(catalog.catalog_id[-1]) - 1)
+    entry = next(on.worklists.entries(worklist_id, after=before, limit=1), None)
+    return entry is not None and entry.catalog_id == catalog.catalog_id
+
+
+def _is_for_a_run(document: Document) -> bool:
+    """Whether a run would do something about it."""
+    if document.lingering and document.status is DocumentStatus.FAILED:
+        return document.attempts < MAX_ATTEMPTS  # after that, it is left with a reason that says so
+    return document.is_open

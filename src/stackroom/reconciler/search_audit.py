@@ -1,0 +1,139 @@
+"""What a search finds that should not be in an index, whatever the knowledge base lists."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from stackroom.keys import Location, locate
+from stackroom.model import Catalog, Document, DocumentStatus, Receipt
+from stackroom.passage_source import key_of
+from stackroom.ports.retrieval import Passage
+from stackroom.reconciler.audited import Audited, Piece
+from stackroom.reconciler.discrepancies import BETWEEN, Discrepancy, Kind
+from stackroom.reconciler.index_orphans import deleting
+from stackroom.tenancy import Rejected
+
+_MOST = 100  # results of one Retrieve [API model: numberOfResults]; the next time finds the others
+
+
+@dataclass(frozen=True)
+class DeletionAudit:
+    """
+    Text of deleted documents.
+
+    A search has proven each deletion, and its receipt says when. What an ingestion has under way
+    where nothing tells of it may come in after that: so what was proven is looked for once more, by
+    a search for five documents at a time. One search in five deletions, then, and at most as many
+    again for those of the last hour, which the next round looks for, too: the proof itself took no
+    fewer.
+
+    The latest proof first: of a file that was deleted twice it is the one that no longer holds, and
+    it is the removal's that follows.
+
+    Of a catalog that is gone nothing is looked for: its takedown has searched all of it, and what
+    its knowledge base lists of it the comparison with the index finds.
+
+    A step is a page of receipts.
+    """
+
+    on: Audited
+
+    def step(self, cursor: str | None) -> Piece:
+        page = self.on.receipts.proven(cursor)
+        due = [each for each in page.items if self._is_due(each)]
+        yield from self.on.mending.apart(f"{len(due)} deleted documents", self._of(due))
+        return page.next
+
+    def _is_due(self, receipt: Receipt) -> bool:
+        proven = receipt.unsearchable_since
+        return proven is not None and self.on.mending.is_settled(proven)
+
+    def _of(self, due: Sequence[Receipt]) -> Iterator[Discrepancy]:
+        catalogs = {each: self.on.catalogs.get(each) for each in {each.catalog_id for each in due}}
+        gone = [
+            (receipt, catalog, self._record(catalog, receipt))
+            for receipt in due
+            if (catalog := catalogs[receipt.catalog_id]) is not None
+            and catalog.source is not None
+            and self.on.documents.get(catalog.catalog_id, receipt.document_id) is None
+        ]
+        found = self.on.search_check.found((catalog, record) for _, catalog, record in gone)
+        for receipt, _, record in gone:
+            if record.document_id in found:
+                again = self._again(receipt, record)
+                yield from self.on.mending.apart(record.s3_key, again)
+        for receipt in due:
+            if receipt.document_id not in found and self._is_for_the_last_time(receipt):
+                self.on.receipts.let_go(receipt)
+
+    def _record(self, catalog: Catalog, receipt: Receipt) -> Document:
+        return deleting(catalog, receipt.filename, at=self.on.mending.now(), receipt=receipt)
+
+    def _again(self, receipt: Receipt, record: Document) -> Iterator[Discrepancy]:
+        if self.on.bucket.head(record.s3_key) is not None:
+            return  # what the object lacks, the comparison with the bucket finds
+        yield from self.on.mending.mended(
+            Kind.FOUND_AFTER_DELETION, record.s3_key, by=partial(self._remove, receipt, record)
+        )
+
+    def _remove(self, receipt: Receipt, record: Document) -> None:
+        """The record first: where another one was made meanwhile, the receipt stays as it is."""
+        self.on.documents.save(record)
+        self.on.receipts.reopen(receipt, at=record.updated_at)
+        self.on.requests.ask(record.catalog_id)
+
+    def _is_for_the_last_time(self, receipt: Receipt) -> bool:
+        proven = receipt.unsearchable_since
+        is_old = proven is not None and self.on.mending.now() - proven >= BETWEEN
+        return is_old and not self.on.mending.dry_run
+
+
+@dataclass(frozen=True)
+class QuarantineAudit:
+    """
+    Passages of rejected files, which nobody's search finds and one without a filter does.
+
+    What a run takes out it proves by itself; here is found what came in past every run. A step is a
+    knowledge base of the pool.
+    """
+
+    on: Audited
+
+    def step(self, cursor: str | None) -> Piece:
+        number = int(cursor or 0)
+        if number >= len(self.on.pool):
+            return None
+        knowledge_base_id = self.on.pool[number].knowledge_base_id
+        where = f"rejected files in {knowledge_base_id}"
+        yield from self.on.mending.apart(where, self._in(knowledge_base_id))
+        return str(number + 1) if number + 1 < len(self.on.pool) else None
+
+    def _in(self, knowledge_base_id: str) -> Iterator[Discrepancy]:
+        rejected = Rejected()
+        searched = self.on.knowledge_base(knowledge_base_id)
+        answer = searched.retrieve("document", rejected.filter(), _MOST)
+        sources = {_source_of(each) for each in rejected.proven(answer.passages)}
+        for catalog_id, document_id in sorted(each for each in sources if each is not None):
+            document = self.on.documents.get(catalog_id, document_id)
+            # One without a record, the comparison with the listing finds.
+            if document is not None:
+                yield from self.on.mending.apart(document.s3_key, self._of(document))
+
+    def _of(self, document: Document) -> Iterator[Discrepancy]:
+        if document.is_open or not self.on.mending.is_settled(document.updated_at):
+            return  # a run sees to it
+        if document.status is DocumentStatus.FAILED:
+            catalog = self.on.catalogs.get(document.catalog_id)
+            yield from self.on.mending.evicted(document, catalog)
+        elif document.status is DocumentStatus.INDEXED:
+            # An earlier version's, which this one should have replaced.
+            yield from self.on.mending.run_again(document, Kind.REJECTED_IN_INDEX)
+
+
+def _source_of(passage: Passage) -> tuple[str, str] | None:
+    """Catalog and document, by the key or the id that the knowledge base itself tells."""
+    if passage.uri is None:
+        catalog_id = passage.attributes.get("catalog_id")
+        return (str(catalog_id), passage.custom_id) if passage.custom_id else None
+    location = locate(key_of(passage.uri))
+    return (location.catalog_id, location.document_id) if isinstance(location, Location) else None
