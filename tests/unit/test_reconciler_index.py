@@ -335,6 +335,24 @@ def test_a_listing_that_never_lasts_is_told_and_the_next_one_read(crowded: Recon
     ]
 
 
+def test_records_that_cannot_be_read_cost_their_data_source_alone(crowded: Reconciled) -> None:
+    broken = place_of("bob/0/file.txt").catalog_id
+
+    def fail(catalog_id: str, **_: object) -> None:
+        if catalog_id == broken:
+            raise ValueError("a record that nobody can read")
+
+    crowded.documents.before("page", fail)
+    crowded.loses(KEYS[3], "bob/3/file.txt")
+
+    told = crowded.source_of("bob/0/file.txt")
+    assert sorted(crowded.found()) == [
+        (Kind.MISSING_FROM_INDEX, KEYS[3]),
+        (Kind.MISSING_FROM_INDEX, "bob/3/file.txt"),
+        (Kind.NOT_COMPARED, f"{told.knowledge_base_id}/{told.data_source_id}"),
+    ]
+
+
 def test_what_was_ingested_after_the_records_were_read_is_no_orphan(crowded: Reconciled) -> None:
     """Its file was gone, and its index held it still; then it is dropped again."""
     key, document_id = KEYS[3], place_of(KEYS[3]).document_id
