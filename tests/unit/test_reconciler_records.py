@@ -41,6 +41,17 @@ def test_a_document_that_no_run_works_on_gets_one_unless_it_may_be_about_to(
     assert look(world) == []
 
 
+def test_a_stalled_document_that_its_catalog_does_not_count_is_found_in_the_same_round(
+    world: Reconciled,
+) -> None:
+    world.dropped_and_indexed(KEY)
+    world.change(KEY, status=DocumentStatus.PENDING)
+    uncounted = world.catalogs.kept[CATALOG].model_copy(update={"open_count": 0})
+    world.catalogs.kept[CATALOG] = uncounted
+
+    assert world.found() == [(Kind.WRONG_COUNTS, CATALOG), (Kind.STALLED_DOCUMENT, KEY)]
+
+
 def test_a_file_that_was_never_inspected_is_until_its_record_says_so(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     world.change(KEY, uninspected=True)

@@ -42,9 +42,8 @@ _TOLD = 200  # letters of a cursor
 
 class AuditStage(StrEnum):
     """
-    In this order: who is dead is known before the records are asked who works on them, what is
-    open is listed before a run is asked for it, and what was deleted is told by its receipt before
-    the index's listing tells of it.
+    In this order: who is dead, and what is open, is known before the records are asked who works on
+    them, and what was deleted is told by its receipt before the index's listing tells of it.
     """
 
     CONTROL = "control"
