@@ -37,12 +37,12 @@ from benchmarks.serving import (
     scratch,
     verdict,
 )
-from stackroom.aws.linked import linked_retrieval
-from stackroom.aws.linked_settings import linked_settings
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.filters import Filter
 from stackroom.ports.retrieval import Passage, Retrieved
 from stackroom.retrieval.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
+from stackroom.stores.linked_search import linked_retrieval
+from stackroom.stores.store_registry import linked_settings
 from stackroom_agents.observability import Watched
 from stackroom_agents.registry import Registry
 from stackroom_agents.retrieval_tool import retrieval_tool

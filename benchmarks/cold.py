@@ -39,7 +39,7 @@ FUNCTIONS = {
 # Of all others by their names; Redis is imported by the first question.
 HANDLERS = {
     "batch_agent": "stackroom_agents.batch_handler",
-    "retrieve_with_redis": "functions.retrieve.handler, stackroom.aws.embedding_cache",
+    "retrieve_with_redis": "functions.retrieve.handler, stackroom.aws.redis.embedding_cache",
 }
 BASELINE = "import boto3; boto3.session.Session().client('dynamodb', region_name='us-east-1')"
 # What an agent can't start without, ours or not.

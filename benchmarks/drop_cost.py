@@ -26,9 +26,9 @@ from rich.table import Table
 
 from benchmarks.stage import Stage
 from benchmarks.traffic import Upload
-from stackroom.aws.catalog_register import DynamoCatalogRegister
-from stackroom.aws.document_items import Books, DocumentWrite
-from stackroom.aws.documents import DynamoDocuments
+from stackroom.aws.dynamodb.catalog_register import DynamoCatalogRegister
+from stackroom.aws.dynamodb.document_items import Books, DocumentWrite
+from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.keys import Location, locate
 from stackroom.model import Document, DocumentStatus
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE, create_tables

@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from benchmarks.serving import Agent, NotMeasured
-from stackroom.aws.catalogs import DynamoCatalogs
-from stackroom.aws.documents import DynamoDocuments
+from stackroom.aws.dynamodb.catalog_records import DynamoCatalogs
+from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.keys import catalog_id_of, document_id_of
 from stackroom.model import DocumentStatus
 from stackroom.runs.run_leases import shared_worklist

@@ -15,15 +15,15 @@ from benchmarks.metering import DOCUMENT_BYTES
 from benchmarks.observation import percentile
 from benchmarks.simulated_time.hub import Hub
 from benchmarks.simulated_time.table import Item, Table
-from stackroom.aws.items import to_item
-from stackroom.aws.leases import DynamoLeases
+from stackroom.aws.dynamodb.items import to_item
+from stackroom.aws.dynamodb.lease_records import DynamoLeases
 from stackroom.errors import StoreUnavailable
 
 _METADATA_BYTES = 600
-# How conflicts of transactions are outlasted (aws/transactions.py): so many tries, a pause of at
-# most 20 ms after the first, twice as long after each further one, at most 0.8 s.
+# How conflicts of transactions are outlasted (aws/dynamodb/transactions.py): so many tries, a
+# pause of at most 20 ms after the first, twice as long after each further one, at most 0.8 s.
 _TRIES, _FIRST, _LONGEST = 12, 0.02, 0.8
-TOGETHER = 33  # documents of one catalog in a transaction (aws/document_writes.py)
+TOGETHER = 33  # documents of one catalog in a transaction (aws/dynamodb/document_writes.py)
 
 
 @dataclass(frozen=True, kw_only=True)

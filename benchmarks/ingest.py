@@ -32,7 +32,7 @@ from benchmarks.serving import (
     verdict,
     wait_until_indexed,
 )
-from stackroom.aws.catalogs import DynamoCatalogs
+from stackroom.aws.dynamodb.catalog_records import DynamoCatalogs
 from stackroom.inspection.extraction import read_pages
 from stackroom.keys import catalog_id_of
 from stackroom_local.state import Instance

@@ -19,7 +19,7 @@ from benchmarks.simulated_time.table import QUERY, Table
 from stackroom.admission.grants import Admission
 from stackroom.admission.schedule import Limits
 from stackroom.admission.workload import BATCH, Did
-from stackroom.aws.admission import DynamoAdmissionBook
+from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
 from stackroom.errors import RecordChanged, StoreUnavailable
 from stackroom.ports.admission import Grant, Mode, Waiter
 

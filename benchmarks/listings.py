@@ -7,7 +7,7 @@ from typing import Any
 
 from boto3.session import Session
 
-from stackroom.aws.use_cases import UseCases
+from stackroom.wiring.use_cases import UseCases
 from stackroom_local.product import Product, StoreSettings
 from stackroom_local.state import REGION, Instance
 from tests.large_catalogs import filled

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import psutil
 
 from benchmarks.serving import NotMeasured, serving, verdict
-from stackroom.aws.items import scan
+from stackroom.aws.dynamodb.items import scan
 from stackroom.model import DocumentStatus
 from stackroom_local.state import Instance
 

@@ -20,11 +20,11 @@ from benchmarks.simulated_time.bill import Bill
 from benchmarks.simulated_time.hub import Hub
 from benchmarks.stage import Stage
 from benchmarks.traffic import Upload
-from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.catalogs.sending import FORM_SECONDS
 from stackroom.filters import Has
 from stackroom.keys import catalog_id_of
 from stackroom.model import DocumentStatus
+from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 
 TENANT, NEIGHBOUR = "user-0", "user-1"
 CATALOGS = 5

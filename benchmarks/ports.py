@@ -73,7 +73,7 @@ class StoredFiles:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchedIndex:
-    """The port `KnowledgeBase`, as stackroom.aws.index_presence asks an index of S3 Vectors."""
+    """The port `KnowledgeBase`, as stores/s3vectors/index_presence.py asks an index."""
 
     account: Account
     knowledge_base_id: str

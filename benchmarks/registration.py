@@ -35,14 +35,14 @@ from benchmarks.simulated_time.hub import Hub
 from benchmarks.simulated_time.table import Item, Table
 from benchmarks.stores import Bucket, HubClock
 from benchmarks.traffic import Traffic, put
-from stackroom.aws.bucket import S3DocumentBucket
-from stackroom.aws.catalog_register import DynamoCatalogRegister
-from stackroom.aws.document_items import DOCUMENT
-from stackroom.aws.documents import DynamoDocuments
-from stackroom.aws.leases import DynamoLeases
-from stackroom.aws.receipts import DynamoReceipts
+from stackroom.aws.dynamodb.catalog_register import DynamoCatalogRegister
+from stackroom.aws.dynamodb.document_items import DOCUMENT
+from stackroom.aws.dynamodb.document_records import DynamoDocuments
+from stackroom.aws.dynamodb.lease_records import DynamoLeases
+from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
+from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
+from stackroom.aws.s3.document_bucket import S3DocumentBucket
 from stackroom.aws.session import CONFIG
-from stackroom.aws.worklists import DynamoWorklists
 from stackroom.model import PoolMember
 from stackroom.runs.placement import SharedSources
 from stackroom.runs.run_leases import LEASE, RunLeases

@@ -13,7 +13,6 @@ from benchmarks.simulated_time.bedrock import Durations
 from benchmarks.simulated_time.client import Client
 from benchmarks.simulated_time.functions import COLD_START, OVERHEAD
 from benchmarks.simulated_time.hub import START, Hub
-from stackroom.aws.knowledge_base import BedrockKnowledgeBase
 from stackroom.capacity import RETRIEVES
 from stackroom.errors import RetrievalError, Throttled
 from stackroom.identity import Caller
@@ -25,6 +24,7 @@ from stackroom.retrieval.rate_limiter import Clocks, Paced, TurnRate, TurnTaking
 from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.search_arguments import RetrieveArguments
 from stackroom.retrieval.wrappers import Coalesced
+from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from tests.fakes.knowledge_base import AllStaying
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps

@@ -35,8 +35,8 @@ from benchmarks.serving import (
     wait_until_indexed,
 )
 from stackroom.aws import session
-from stackroom.aws.settings import Pool, Settings
 from stackroom.identity import Caller, identity_headers
+from stackroom.wiring.function_settings import Pool, Settings
 from stackroom_local.cli.asking import TOOL
 from stackroom_local.demo import EXAMPLES
 from stackroom_local.dropping import find

@@ -17,17 +17,17 @@ from benchmarks.ports import (
 from benchmarks.simulated_time.account import Account
 from benchmarks.simulated_time.workflow import Workflow
 from benchmarks.stores import AdmissionBook, Bucket, Catalogs, Documents, Leases
-from stackroom.aws.data_sources import BedrockDataSources
-from stackroom.aws.direct_documents import BedrockDirectDocuments
-from stackroom.aws.index_presence import AT_ONCE
-from stackroom.aws.ingestion_jobs import BedrockIngestionJobs
-from stackroom.aws.run_use_cases import RunUseCases
-from stackroom.aws.settings import AdmissionSettings
+from stackroom.aws.bedrock.bedrock_data_sources import BedrockDataSources
+from stackroom.aws.bedrock.bedrock_ingestion_jobs import BedrockIngestionJobs
+from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.inspection import Inspection
 from stackroom.model import PoolMember
 from stackroom.ports.retrieval import KnowledgeBase
+from stackroom.stores.s3vectors.index_presence import AT_ONCE
 from stackroom.uploads.reconcile import Uploads
+from stackroom.wiring.function_settings import AdmissionSettings
+from stackroom.wiring.run_use_cases import RunUseCases
 from tests.fakes.inspection import FakeInspections, FakeMapShelf
 from tests.fakes.pipeline import FakeInspectionResults, FakeReceipts, FakeSlots
 from tests.fakes.worklists import FakeWorklists
@@ -52,7 +52,7 @@ class Settings(AdmissionSettings):
 
 
 class MeteredDeployment:
-    """What stackroom.aws.deployment has, as far as runs, uploads and inspections need it."""
+    """What stackroom.wiring.adapters has, as far as runs, uploads and inspections need it."""
 
     def __init__(
         self, account: Account, stores: Stores, workflow: Workflow, pool: Sequence[PoolMember]

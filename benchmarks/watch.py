@@ -26,7 +26,7 @@ from threading import Thread
 import psutil
 
 from benchmarks.serving import measure, print_machine, serving, verdict
-from stackroom.aws.items import to_item
+from stackroom.aws.dynamodb.items import to_item
 from stackroom.keys import catalog_id_of, document_id_of
 from stackroom.model import Catalog, Document, DocumentStatus
 from stackroom_local.product import Product

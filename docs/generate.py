@@ -78,7 +78,9 @@ MEANINGS = {
     "GUARDRAIL_ID": "Bedrock guardrail over questions, passages and answers; none if not set",
     "GUARDRAIL_VERSION": "its version: a number, or `DRAFT`",
     "ANSWER_MODEL_ARN": "foundation model or inference profile that answers questions",
-    "ANSWER_PROMPT": "template of what it is told; the one in src/stackroom/aws/answer_prompt.py",
+    "ANSWER_PROMPT": (
+        "template of what it is told; the one in src/stackroom/aws/bedrock/answer_prompt.py"
+    ),
     "RETRIEVE_SHARING": "`on`: callers find what others share with their groups, too",
     "KNOWLEDGE_BASES_CONFIG": (
         "JSON list of knowledge bases and how each is searched: what everybody's agents may be"

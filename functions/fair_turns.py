@@ -15,11 +15,11 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
-from stackroom.aws.object_events import Message, SqsObjectEvents, was_sent_by_us
 from stackroom.aws.session import client
-from stackroom.aws.settings import Settings
+from stackroom.aws.sqs.object_events import Message, SqsObjectEvents, was_sent_by_us
 from stackroom.errors import MalformedEvent
 from stackroom.uploads.events import object_event
+from stackroom.wiring.function_settings import Settings
 
 
 class QueueSettings(Settings):

@@ -12,7 +12,7 @@ from stackroom_constructs.model import BedrockModel
 
 _ROOT = Path(__file__).parents[1]
 
-# What Bedrock asks of a template [src/stackroom/aws/answer_prompt.py].
+# What Bedrock asks of a template [src/stackroom/aws/bedrock/answer_prompt.py].
 _PLACEHOLDERS = ("$search_results$", "$output_format_instructions$")
 # All variables of a function together have 4 KB, and the pool needs most of them.
 # https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html

@@ -6,7 +6,7 @@ from typing import Self
 
 import aws_cdk as cdk
 
-# What src/stackroom/aws/redis_url.py takes, but for a user and a password.
+# What src/stackroom/aws/redis/redis_url.py takes, but for a user and a password.
 _URL = re.compile(r"rediss?://([a-zA-Z0-9.-]+|\[[0-9a-fA-F:]+\])(:[0-9]{1,5})?(/[0-9]{0,4})?")
 _SUBNET = re.compile(r"subnet-[0-9a-f]{8,17}")
 _SECURITY_GROUP = re.compile(r"sg-[0-9a-f]{8,17}")

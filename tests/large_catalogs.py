@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
-from stackroom.aws.use_cases import UseCases
 from stackroom.keys import document_id_of
 from stackroom.model import Catalog, Document, DocumentStatus
+from stackroom.wiring.use_cases import UseCases
 
 
 def filled(use_cases: UseCases, user: str, name: str, size: int) -> str:

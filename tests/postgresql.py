@@ -13,9 +13,9 @@ import psutil
 import psycopg
 from psycopg.sql import SQL, Identifier
 
-from stackroom.aws.pgvector.connections import Connections
-from stackroom.aws.pgvector.schema import create
-from stackroom.aws.pgvector.tables import READER, WRITER, Tables
+from stackroom.stores.pgvector.connections import Connections
+from stackroom.stores.pgvector.schema import create
+from stackroom.stores.pgvector.sql_tables import READER, WRITER, Tables
 from tests.orphans import never_left_behind
 
 READING, LOADING = "agent", "loader"  # users, who may read and write

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from benchmarks.answers.corpus import CACHE, Document
 from benchmarks.serving import NotMeasured, free_ports
-from stackroom.aws.use_cases import UseCases
 from stackroom.model import Document as Record
 from stackroom.model import DocumentStatus
+from stackroom.wiring.use_cases import UseCases
 from stackroom_local.ports import Ports
 from stackroom_local.project import ROOT
 from stackroom_local.records import Records

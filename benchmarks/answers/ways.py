@@ -18,11 +18,6 @@ from benchmarks.answers.library import USER
 from benchmarks.retrieve import retrieve_function
 from benchmarks.serving import NotMeasured
 from stackroom.aws import session
-from stackroom.aws.deployment import Deployment
-from stackroom.aws.index_watch import IndexWatch
-from stackroom.aws.knowledge_base import BedrockKnowledgeBase
-from stackroom.aws.use_cases import UseCases
-from stackroom.aws.vector_index import S3VectorsKnowledgeBase
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.filters import Filter
 from stackroom.identity import Caller
@@ -31,7 +26,12 @@ from stackroom.ports.retrieval import KnowledgeBase, PlaceMaps, Retrieved, Searc
 from stackroom.retrieval.calibrations import Calibration
 from stackroom.retrieval.ranking import weighed
 from stackroom.retrieval.search_arguments import RetrieveArguments
+from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
+from stackroom.stores.s3vectors.index_watch import IndexWatch
+from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
 from stackroom.tenancy import Tenant
+from stackroom.wiring.adapters import Deployment
+from stackroom.wiring.use_cases import UseCases
 from stackroom_local.state import REGION, Instance
 
 SHOWN = 5  # of a whole answer: the tool's default

@@ -4,15 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks.vector_stores.filled import Filled, embeddings, vector_of
-from stackroom.aws import vector_filters
-from stackroom.aws.index_watch import IndexWatch
-from stackroom.aws.knowledge_base import BedrockKnowledgeBase, rendered
-from stackroom.aws.retrieve_options import RetrieveOptions
 from stackroom.aws.session import client
-from stackroom.aws.vector_index import S3VectorsKnowledgeBase
-from stackroom.aws.vector_passages import TEXT
 from stackroom.filters import Filter
 from stackroom.ports.retrieval import Search
+from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase, rendered
+from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
+from stackroom.stores.s3vectors import s3vectors_filters
+from stackroom.stores.s3vectors.index_watch import IndexWatch
+from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
+from stackroom.stores.s3vectors.vector_passages import TEXT
 
 DIMENSIONS = 1024
 
@@ -51,7 +51,7 @@ def directly(index_arn: str, search: Search) -> Filled:
             "queryVector": {"float32": list(vector_of(question, DIMENSIONS))},
         }
         if condition is not None:
-            asked["filter"] = vector_filters.rendered(condition)
+            asked["filter"] = s3vectors_filters.rendered(condition)
         if by_words:
             asked["queryTexts"] = [{"text": question, "metadataKey": TEXT}]
         asked["returnScores" if by_words else "returnDistance"] = True

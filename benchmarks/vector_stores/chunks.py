@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from stackroom.aws.vector_passages import SOURCE, TEXT
 from stackroom.ports.embeddings import Vector
+from stackroom.stores.s3vectors.vector_passages import SOURCE, TEXT
 
 _PAGE = "x-amz-bedrock-kb-document-page-number"
 _BEDROCKS = ("AMAZON_BEDROCK_", "x-amz-bedrock-kb-")

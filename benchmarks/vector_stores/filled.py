@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from stackroom.aws.question_embeddings import embedding_cache, question_embeddings
+from stackroom.aws.bedrock.question_embeddings import embedding_cache, question_embeddings
 from stackroom.aws.session import client
 from stackroom.filters import Filter
 from stackroom.ports.embeddings import Embeddings, Vector

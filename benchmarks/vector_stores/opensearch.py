@@ -10,12 +10,12 @@ from botocore.credentials import Credentials
 from benchmarks.vector_stores.chunks import Chunk, cut
 from benchmarks.vector_stores.filled import Filled, embeddings, vector_of
 from benchmarks.vector_stores.stand_in import KEY
-from stackroom.aws.opensearch import filters, queries
-from stackroom.aws.opensearch.collection import Collection
-from stackroom.aws.opensearch.knowledge_base import OpenSearchKnowledgeBase
-from stackroom.aws.opensearch.layout import Fields, creation, layout_of
 from stackroom.filters import Filter
 from stackroom.ports.retrieval import Search
+from stackroom.stores.opensearch import opensearch_filters, queries
+from stackroom.stores.opensearch.collection import Collection
+from stackroom.stores.opensearch.index_layout import Fields, creation, layout_of
+from stackroom.stores.opensearch.opensearch_adapter import OpenSearchKnowledgeBase
 from tests.simulator import collection
 from tests.simulator.collection import PRINCIPALS, REGION
 
@@ -63,7 +63,7 @@ def _filled(there: collection.Collection, search: Search) -> Filled:
     by_words = search is Search.HYBRID
 
     def bare(question: str, condition: Filter | None, limit: int) -> Any:
-        within = None if condition is None else filters.rendered(condition, attributes)
+        within = None if condition is None else opensearch_filters.rendered(condition, attributes)
         vector = vector_of(question, DIMENSIONS)
         near = queries.nearest(vector, limit, within, Fields())
         if not by_words:

@@ -9,13 +9,13 @@ from pgvector import Vector as PgVector
 
 from benchmarks.vector_stores.chunks import Chunk
 from benchmarks.vector_stores.filled import Filled, embeddings, vector_of
-from stackroom.aws.pgvector import documents
-from stackroom.aws.pgvector.documents import Documents, NewDocument
-from stackroom.aws.pgvector.filters import rendered
-from stackroom.aws.pgvector.knowledge_base import PgvectorKnowledgeBase
-from stackroom.aws.pgvector.repository import Repository
 from stackroom.filters import Filter
 from stackroom.ports.retrieval import Search
+from stackroom.stores.pgvector import document_loading
+from stackroom.stores.pgvector.document_loading import Documents, NewDocument
+from stackroom.stores.pgvector.pgvector_adapter import PgvectorKnowledgeBase
+from stackroom.stores.pgvector.pgvector_filters import rendered
+from stackroom.stores.pgvector.repository import Repository
 from tests.postgresql import LOADING, READING, postgresql
 
 DIMENSIONS = 1024
@@ -66,7 +66,7 @@ def _documents(chunks: Sequence[Chunk]) -> Iterator[NewDocument]:
             source_uri=uri,
             attributes=those[0].attributes,
             chunks=[
-                documents.Chunk(
+                document_loading.Chunk(
                     content=each.text,
                     embedding=each.vector,
                     page=each.page or None,

@@ -21,12 +21,17 @@ from stackroom.agent_run import AgentRun, ModelStep
 from stackroom.agents.runner import Runner
 from stackroom.agents.runs import MOST_SECONDS, SECONDS_TO_END
 from stackroom.aws.session import client
-from stackroom.aws.settings import FittingSettings, GuardrailSettings, Pool, SearchSettings
-from stackroom.aws.shared_knowledge_bases import SharedSettings
-from stackroom.aws.use_cases import UseCases
 from stackroom.errors import MalformedEvent
 from stackroom.gateway.access import Access
 from stackroom.retrieval.cached_embeddings import CacheTally
+from stackroom.wiring.function_settings import (
+    FittingSettings,
+    GuardrailSettings,
+    Pool,
+    SearchSettings,
+)
+from stackroom.wiring.shared_settings import SharedSettings
+from stackroom.wiring.use_cases import UseCases
 from stackroom_agents import observability
 from stackroom_agents.batch.composition import bedrock_model
 from stackroom_agents.conversations import StrandsConversations
@@ -54,7 +59,7 @@ class RunnerSettings(FittingSettings, GuardrailSettings, SearchSettings, SharedS
 
 
 class Handed(BaseModel):
-    """A message of the queue, as `stackroom.aws.agent_runs` writes it."""
+    """A message of the queue, as `stackroom.aws.dynamodb.agent_run_records` writes it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 

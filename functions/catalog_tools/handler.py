@@ -8,16 +8,16 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions import access_log
 from functions.observability import logger_for, metrics_for, report_embeddings
 from stackroom.aws.session import client
-from stackroom.aws.settings import (
+from stackroom.catalog_tools.calls import Calls, Response
+from stackroom.identity import tool_call
+from stackroom.retrieval.cached_embeddings import CacheTally
+from stackroom.wiring.function_settings import (
     AdmissionSettings,
     AnswerSettings,
     FittingSettings,
     SearchSettings,
 )
-from stackroom.aws.use_cases import UseCases
-from stackroom.catalog_tools.calls import Calls, Response
-from stackroom.identity import tool_call
-from stackroom.retrieval.cached_embeddings import CacheTally
+from stackroom.wiring.use_cases import UseCases
 
 logger = logger_for("catalog_tools")
 metrics = metrics_for("catalog_tools")

@@ -6,9 +6,9 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.observability import logger_for
-from stackroom.aws.settings import JsonList, Settings
 from stackroom.gateway.interception import Forwarded, GatewayRequest, Interception
 from stackroom.gateway.tokens import PublishedKeys, TokenVerifier
+from stackroom.wiring.function_settings import JsonList, Settings
 
 logger = logger_for("identity_interceptor")
 

@@ -4,8 +4,8 @@ from functools import cache
 
 from functions.observability import logger_for, metrics_for
 from stackroom.aws.session import client
-from stackroom.aws.settings import AdmissionSettings, DataSourceSettings
-from stackroom.aws.use_cases import UseCases
+from stackroom.wiring.function_settings import AdmissionSettings, DataSourceSettings
+from stackroom.wiring.use_cases import UseCases
 
 logger = logger_for("ingest")
 metrics = metrics_for("ingest")

@@ -10,9 +10,9 @@ from functions.batch import handle_each, response
 from functions.fair_turns import QueueSettings, in_turn
 from functions.observability import logger_for, metrics_for
 from stackroom.aws.session import client
-from stackroom.aws.use_cases import UseCases
 from stackroom.inspection.inspection import Inspection, InspectionOutcome
 from stackroom.uploads.events import object_event
+from stackroom.wiring.use_cases import UseCases
 
 logger = logger_for("inspect")
 metrics = metrics_for("inspect")

@@ -16,11 +16,7 @@ from pydantic import AfterValidator
 
 from functions import access_log
 from functions.observability import logger_for, metrics_for
-from stackroom.aws.linked import linked_retrieval
-from stackroom.aws.linked_settings import linked_settings
-from stackroom.aws.opensearch.settings import OpenSearchSettings
 from stackroom.aws.session import client
-from stackroom.aws.settings import FittingSettings
 from stackroom.clock import Deadline
 from stackroom.errors import MissingIdentity, RetrievalFailed, ValidationError
 from stackroom.gateway.access import SUCCESS, access_of
@@ -35,6 +31,10 @@ from stackroom.retrieval.search_tool import (
     failure,
     retrieve_for_everyone,
 )
+from stackroom.stores.linked_search import linked_retrieval
+from stackroom.stores.opensearch.opensearch_entry import OpenSearchSettings
+from stackroom.stores.store_registry import linked_settings
+from stackroom.wiring.function_settings import FittingSettings
 
 logger = logger_for("opensearch_retrieve")
 metrics = metrics_for("opensearch_retrieve")

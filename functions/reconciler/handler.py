@@ -31,13 +31,13 @@ from pydantic import AwareDatetime, BaseModel, Field
 
 from functions.observability import NAMESPACE, logger_for, metrics_for
 from functions.reconciler.search_indexes import report_search_indexes
-from stackroom.aws.reconciliation import reconciliation_of
 from stackroom.aws.session import client
-from stackroom.aws.settings import Pool, Settings
-from stackroom.aws.use_cases import UseCases
 from stackroom.reconciler.audit_rounds import HeldBookmark, Reconciliation, Rounds
 from stackroom.reconciler.bedrock_requests import ACCOUNT_A_SECOND, DEFAULT_A_SECOND
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
+from stackroom.wiring.function_settings import Pool, Settings
+from stackroom.wiring.reconciliation_wiring import reconciliation_of
+from stackroom.wiring.use_cases import UseCases
 
 logger = logger_for("reconciler")
 metrics = metrics_for("reconciler")

@@ -12,8 +12,6 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions import access_log
 from functions.observability import logger_for, metrics_for, report_embeddings
 from stackroom.aws.session import client
-from stackroom.aws.settings import FittingSettings, GuardrailSettings, Pool, SearchSettings
-from stackroom.aws.use_cases import UseCases
 from stackroom.clock import Deadline
 from stackroom.errors import MissingIdentity, RetrievalFailed, ValidationError
 from stackroom.gateway.access import SUCCESS, access_of
@@ -24,6 +22,13 @@ from stackroom.retrieval.cached_embeddings import CacheTally
 from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.search_arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom.retrieval.search_tool import Response, documents_of, failure, knowledge_base_retrieve
+from stackroom.wiring.function_settings import (
+    FittingSettings,
+    GuardrailSettings,
+    Pool,
+    SearchSettings,
+)
+from stackroom.wiring.use_cases import UseCases
 
 logger = logger_for("retrieve")
 metrics = metrics_for("retrieve")

@@ -17,10 +17,10 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions.observability import logger_for
 from functions.search_index.custom_resource import Language, Request, RequestType
 from stackroom.aws.session import client
-from stackroom.aws.settings import JsonList, Settings
-from stackroom.aws.use_cases import UseCases
 from stackroom.errors import SearchIndexBusy, SearchIndexGone, ServiceRefused, Unavailable
 from stackroom.retrieval.index_setup import IndexSetup
+from stackroom.wiring.function_settings import JsonList, Settings
+from stackroom.wiring.use_cases import UseCases
 
 logger = logger_for("search_index")
 

@@ -8,10 +8,10 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.observability import logger_for, metrics_for, report, report_set_aside, told
 from stackroom.aws.session import client
-from stackroom.aws.settings import AdmissionSettings
-from stackroom.aws.use_cases import UseCases
 from stackroom.ingestion.polling import Polling
 from stackroom.runs.run import Run
+from stackroom.wiring.function_settings import AdmissionSettings
+from stackroom.wiring.use_cases import UseCases
 
 logger = logger_for("status_poller")
 metrics = metrics_for("status_poller")

@@ -11,12 +11,12 @@ from functions.batch import handle_each, response
 from functions.fair_turns import QueueSettings, in_turn
 from functions.observability import logger_for, metrics_for
 from stackroom.aws.session import client
-from stackroom.aws.settings import Pool
-from stackroom.aws.use_cases import UseCases
 from stackroom.runs.run_requests import RunRequests
 from stackroom.uploads.events import ObjectEvent, object_event
 from stackroom.uploads.plan import Plan, UploadOutcome
 from stackroom.uploads.reconcile import Uploads
+from stackroom.wiring.function_settings import Pool
+from stackroom.wiring.use_cases import UseCases
 
 logger = logger_for("upload_handler")
 metrics = metrics_for("upload_handler")

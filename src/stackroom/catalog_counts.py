@@ -1,8 +1,9 @@
 """
 What a catalog counts of its documents, and what one write of a document changes in that.
 
-Pure. The repository writes the change with the document, or neither (aws/document_writes.py); so
-nobody has to read a catalog's documents to know how many there are.
+Pure. The repository writes the change with the document, or neither
+(aws/dynamodb/document_writes.py); so nobody has to read a catalog's documents to
+know how many there are.
 """
 
 from collections.abc import Iterable

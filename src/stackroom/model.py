@@ -270,8 +270,8 @@ class PoolMember(Record):
     """
     A knowledge base of the pool: element of the `KB_POOL` JSON list.
 
-    `type` is a name in the tables of aws/knowledge_bases.py and of stackroom.capacity. Whoever
-    deploys may say more of it than is read here.
+    `type` is a name in stores/store_registry.py and in stackroom.capacity. Whoever deploys
+    may say more of it than is read here.
     """
 
     model_config = ConfigDict(extra="ignore")

@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from stackroom.aws import session
-from stackroom.aws.settings import (
+from stackroom.wiring.function_settings import (
     AdmissionSettings,
     AnswerSettings,
     FittingSettings,
     SearchSettings,
 )
-from stackroom.aws.use_cases import UseCases
+from stackroom.wiring.use_cases import UseCases
 
 _FUNCTIONS = ("retrieve", "catalog-tools")
 _lock = threading.Lock()

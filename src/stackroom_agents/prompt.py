@@ -8,9 +8,9 @@ import json
 from collections.abc import Sequence
 from typing import Protocol
 
-from stackroom.aws.linked_entries import DEFAULT_TOOL
 from stackroom.errors import AgentMisconfigured
 from stackroom.gateway.plain_text import is_plain
+from stackroom.stores.entries import DEFAULT_TOOL
 
 _LENGTH = 2000  # characters of a description; all entries together have to be below 4 KB
 

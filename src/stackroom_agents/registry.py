@@ -8,8 +8,8 @@ A tool of a knowledge base's own finds its entry in `registry.knowledge_bases`, 
 
 A notebook, or a Lambda function without Strands, searches them without a tool, by stackroom alone:
 
-    from stackroom.aws.linked import linked_retrieval
-    from stackroom.aws.linked_settings import linked_settings
+    from stackroom.stores.linked_search import linked_retrieval
+    from stackroom.stores.store_registry import linked_settings
     from stackroom.aws.session import client
     from stackroom.retrieval.search_tool import retrieve_from_knowledge_base
 
@@ -30,10 +30,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from stackroom.aws.linked import linked_retrieval
-from stackroom.aws.linked_entries import LinkedSettings
-from stackroom.aws.linked_settings import AnyLinkedSettings
 from stackroom.retrieval.search_tool import Searchable
+from stackroom.stores.entries import LinkedSettings
+from stackroom.stores.linked_search import linked_retrieval
+from stackroom.stores.store_registry import AnyLinkedSettings
 from stackroom_agents import prompt
 from stackroom_agents.configuration import client_of
 from stackroom_agents.observability import Watched

@@ -1,4 +1,4 @@
-"""The use cases behind the tools; `stackroom.aws.use_cases` makes each when it is first used."""
+"""The use cases behind the tools; `stackroom.wiring.use_cases` makes each when it is first used."""
 
 from typing import Protocol
 

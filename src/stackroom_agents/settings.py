@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from stackroom.aws.linked_settings import AnyLinkedSettings, linked_settings
-from stackroom.aws.settings import FittingSettings
+from stackroom.stores.store_registry import AnyLinkedSettings, linked_settings
+from stackroom.wiring.function_settings import FittingSettings
 
 
 def flag(on: str) -> BeforeValidator:

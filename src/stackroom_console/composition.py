@@ -4,21 +4,21 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
-from stackroom.aws.secrets import secret_text
-from stackroom.aws.settings import (
+from stackroom.aws.dynamodb.sign_out_records import DynamoSignOuts
+from stackroom.aws.secret_text import secret_text
+from stackroom.formats import MAX_FILE_BYTES
+from stackroom.gateway.access import AccessLog
+from stackroom.gateway.tokens import PublishedKeys, TokenVerifier
+from stackroom.ports.transfers import Transfers
+from stackroom.wiring.function_settings import (
     AdmissionSettings,
     AnswerSettings,
     FittingSettings,
     JsonList,
     SearchSettings,
 )
-from stackroom.aws.shared_knowledge_bases import SharedSettings
-from stackroom.aws.sign_outs import DynamoSignOuts
-from stackroom.aws.use_cases import UseCases
-from stackroom.formats import MAX_FILE_BYTES
-from stackroom.gateway.access import AccessLog
-from stackroom.gateway.tokens import PublishedKeys, TokenVerifier
-from stackroom.ports.transfers import Transfers
+from stackroom.wiring.shared_settings import SharedSettings
+from stackroom.wiring.use_cases import UseCases
 from stackroom_console.console import Console
 from stackroom_console.issuer import Issuer
 from stackroom_console.sealing import Seal, seal_key

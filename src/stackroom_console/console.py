@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from stackroom.aws.use_cases import UseCases
 from stackroom.clock import utc_now
 from stackroom.gateway.access import AccessLog
 from stackroom.gateway.tokens import TokenVerifier
+from stackroom.wiring.use_cases import UseCases
 from stackroom_console.http_api import ANSWERED_WITHIN
 from stackroom_console.issuer import Issuer
 from stackroom_console.sealing import Seal

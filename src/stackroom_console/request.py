@@ -12,8 +12,8 @@ from stackroom.errors import MissingIdentity, ValidationError
 if TYPE_CHECKING:
     from starlette.requests import Request as HttpRequest
 
-    from stackroom.aws.use_cases import UseCases
     from stackroom.identity import Caller
+    from stackroom.wiring.use_cases import UseCases
     from stackroom_console.console import Console
     from stackroom_console.sealing import Session
 

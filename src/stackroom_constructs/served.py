@@ -2,7 +2,7 @@
 What Stackroom's own tool reads of an entry, held to while the app is synthesised: any class may
 write one, and an entry that the agent refuses when it starts answers no event.
 
-What reads it holds it to the same rules (stackroom.aws.linked_entries, own_store_entries, and the
+What reads it holds it to the same rules (stackroom.stores.entries, own_store_entries, and the
 settings of each store).
 """
 

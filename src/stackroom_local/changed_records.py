@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import ValidationError as Malformed
 
-from stackroom.aws.catalogs import METADATA, to_catalog
-from stackroom.aws.document_items import FAILED, OPEN, to_document
-from stackroom.aws.items import get_all, scan, to_item
+from stackroom.aws.dynamodb.catalog_records import METADATA, to_catalog
+from stackroom.aws.dynamodb.document_items import FAILED, OPEN, to_document
+from stackroom.aws.dynamodb.items import get_all, scan, to_item
 from stackroom.errors import StoreUnavailable
 from stackroom.ingestion.estimates import CatalogEstimate
 from stackroom.keys import unplaced_partition

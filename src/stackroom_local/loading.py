@@ -15,7 +15,6 @@ from pathlib import Path
 from bedrock_kb_simulator.chunking import Chunking
 from bedrock_kb_simulator.errors import Unindexable
 from bedrock_kb_simulator.sidecars import OF_VECTOR, Attributes, parsed
-from stackroom.aws.pgvector.documents import Chunk, Documents, NewDocument
 from stackroom.errors import (
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
@@ -27,6 +26,7 @@ from stackroom.inspection.extraction import read_pages
 from stackroom.keys import SIDECAR_SUFFIX
 from stackroom.ports.embeddings import Embeddings, Vector
 from stackroom.retries import random_pauses, retried
+from stackroom.stores.pgvector.document_loading import Chunk, Documents, NewDocument
 from stackroom_local.dropping import File
 
 _AT_ONCE = 8  # passages of a document that are embedded side by side

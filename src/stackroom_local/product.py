@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from stackroom.aws.deployment import Deployment
-from stackroom.aws.settings import AdmissionSettings, LimitSettings
-from stackroom.aws.use_cases import UseCases
+from stackroom.wiring.adapters import Deployment
+from stackroom.wiring.function_settings import AdmissionSettings, LimitSettings
+from stackroom.wiring.use_cases import UseCases
 from stackroom_local.sites.site import Site
 
 

@@ -7,15 +7,15 @@ from functools import cached_property
 
 from pydantic import ValidationError as Malformed
 
-from stackroom.aws.catalogs import METADATA
-from stackroom.aws.deployment import Deployment
-from stackroom.aws.items import scan, to_item
-from stackroom.aws.receipts import RECEIPTS, to_receipt
-from stackroom.aws.use_cases import UseCases
+from stackroom.aws.dynamodb.catalog_records import METADATA
+from stackroom.aws.dynamodb.items import scan, to_item
+from stackroom.aws.dynamodb.receipt_records import RECEIPTS, to_receipt
 from stackroom.clock import utc_now
 from stackroom.ingestion.estimates import CatalogEstimate, DocumentEstimate, QueuePosition
 from stackroom.keys import unplaced_partition
 from stackroom.model import Catalog, Document, Receipt
+from stackroom.wiring.adapters import Deployment
+from stackroom.wiring.use_cases import UseCases
 from stackroom_local.product import Product
 from stackroom_local.sites.site import Site
 

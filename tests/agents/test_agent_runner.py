@@ -17,8 +17,8 @@ from stackroom.agents.agents import AgentDefinition
 from stackroom.agents.links import NewLink
 from stackroom.agents.runs import MOST_SECONDS, NewRun, Runs
 from stackroom.aws import session
-from stackroom.aws.use_cases import UseCases
 from stackroom.model import Catalog, DataSource
+from stackroom.wiring.use_cases import UseCases
 from tests.agents.conftest import logging_taken_back
 from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables
 from tests.functions.printed import Printed, listening

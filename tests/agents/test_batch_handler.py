@@ -13,7 +13,7 @@ import pytest
 
 import stackroom_agents.batch_handler as function
 from examples.agent.scripted import Call
-from stackroom.aws.objects import S3Objects
+from stackroom.aws.s3.foreign_objects import S3Objects
 from stackroom.errors import AgentBroke, AgentMisconfigured, StoreUnavailable
 from stackroom_agents.batch import bounds, composition
 from tests.agents.batch_world import BUCKET, PROMPT, World, data, file, zipped

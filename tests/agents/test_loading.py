@@ -16,9 +16,14 @@ pytestmark = pytest.mark.processes
 # boto3, which every agent has, and comes with the settings that all functions share.
 OF_STORES: Mapping[str, set[str]] = {
     "MANAGED": set(),
-    "S3_VECTORS_DIRECT": {"stackroom.aws.vector_index"},
-    "OPENSEARCH_SERVERLESS": {"stackroom.aws.opensearch.knowledge_base", "opensearchpy"},
-    "PGVECTOR": {"stackroom.aws.pgvector.knowledge_base", "pgvector", "psycopg", "psycopg_pool"},
+    "S3_VECTORS_DIRECT": {"stackroom.stores.s3vectors.s3vectors_adapter"},
+    "OPENSEARCH_SERVERLESS": {"stackroom.stores.opensearch.opensearch_adapter", "opensearchpy"},
+    "PGVECTOR": {
+        "stackroom.stores.pgvector.pgvector_adapter",
+        "pgvector",
+        "psycopg",
+        "psycopg_pool",
+    },
 }
 # What no store needs, but a cache of questions' vectors that is asked for by itself.
 OF_NONE = {"redis"}

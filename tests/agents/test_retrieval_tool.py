@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from examples.agent.scripted import Call
-from stackroom.aws.linked_settings import linked_settings
 from stackroom.errors import AgentMisconfigured, MissingIdentity
 from stackroom.retrieval.search import Retrieval
+from stackroom.stores.store_registry import linked_settings
 from stackroom_agents import registry
 from stackroom_agents.identity import caller_or_nobody
 from stackroom_agents.prompt import system_prompt

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from stackroom.aws.board_readings import Readings
-from stackroom.aws.widgets import Widget, board
+from stackroom.aws.cloudwatch.board_readings import Readings
+from stackroom.aws.cloudwatch.widgets import Widget, board
 from stackroom.ports.boards import Reading
 
 T = [datetime(2026, 1, 1, hour, tzinfo=UTC) for hour in range(4)]

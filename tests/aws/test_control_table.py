@@ -9,14 +9,14 @@ import pytest
 from botocore.stub import Stubber
 from pydantic import TypeAdapter
 
-from stackroom.aws.admission import DynamoAdmissionBook
-from stackroom.aws.inspections import DynamoInspections
-from stackroom.aws.items import from_item, instant, to_item
-from stackroom.aws.leases import DynamoLeases
-from stackroom.aws.rate_ledger import DynamoTurnBook
-from stackroom.aws.receipts import DynamoReceipts
-from stackroom.aws.selections import DynamoSelections
-from stackroom.aws.worklists import DynamoWorklists
+from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
+from stackroom.aws.dynamodb.inspection_records import DynamoInspections
+from stackroom.aws.dynamodb.items import from_item, instant, to_item
+from stackroom.aws.dynamodb.lease_records import DynamoLeases
+from stackroom.aws.dynamodb.rate_records import DynamoTurnBook
+from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
+from stackroom.aws.dynamodb.selection_records import DynamoSelections
+from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
 from stackroom.errors import RecordChanged, ServiceRefused, StoreUnavailable
 from stackroom.model import Receipt
 from stackroom.ports.admission import Grant, Ledger, Mode, Rate, Waiter

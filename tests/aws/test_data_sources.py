@@ -8,20 +8,20 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
-from stackroom.aws.data_sources import (
+from stackroom.aws.bedrock.bedrock_data_sources import (
     _AVAILABLE,
     _DELETING,
     _ON_ITS_WAY,
     _STUCK,
     BedrockDataSources,
 )
-from stackroom.aws.source_configurations import (
+from stackroom.aws.bedrock.data_source_configurations import (
     managed_over_prefix,
     over_prefix,
     prefix_in,
     type_in,
 )
-from stackroom.aws.vector_ingestion import VectorIngestion
+from stackroom.aws.bedrock.vector_ingestion_settings import VectorIngestion
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.model import DataSource, DataSourceType
 

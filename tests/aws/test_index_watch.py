@@ -8,11 +8,11 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
-from stackroom.aws.index_watch import IndexWatch
-from stackroom.aws.search_index import S3VectorsIndexes
 from stackroom.errors import SearchIndexBusy, SearchIndexGone, ServiceRefused, StoreUnavailable
 from stackroom.ports.retrieval import Search
 from stackroom.ports.search_index import IndexState, Readiness
+from stackroom.stores.s3vectors.index_creation import S3VectorsIndexes
+from stackroom.stores.s3vectors.index_watch import IndexWatch
 from tests.fakes.clock import FakeSeconds
 from tests.fakes.search_index import INDEX
 

@@ -8,8 +8,8 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 from botocore.stub import Stubber
 
-from stackroom.aws.direct_documents import BedrockDirectDocuments
-from stackroom.aws.ingestion_jobs import _STATES, BedrockIngestionJobs
+from stackroom.aws.bedrock.bedrock_ingestion_jobs import _STATES, BedrockIngestionJobs
+from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
 from stackroom.errors import DocumentsRefused, KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.ingestion.bedrock_evidence import KNOWN_STATUSES
 from stackroom.model import DataSource, DataSourceType

@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 from botocore.stub import Stubber
 
-from stackroom.aws.guardrail import Guardrail
-from stackroom.aws.knowledge_base import BedrockKnowledgeBase, rendered
-from stackroom.aws.retrieve_models import Reranking
-from stackroom.aws.retrieve_options import RetrieveOptions
+from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.clock import Deadline
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
 from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Has
 from stackroom.identity import Caller
 from stackroom.ports.retrieval import Passage, Search
 from stackroom.search_filter_argument import conditions
+from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase, rendered
+from stackroom.stores.bedrock.retrieve_models import Reranking
+from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
 from stackroom.tenancy import Member, Tenant
 
 SERVICE = "bedrock-agent-runtime"  # of the fixture `client`

@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 from botocore.stub import Stubber
 
-from stackroom.aws.bedrock_entries import BedrockSettings
-from stackroom.aws.guardrail import Guardrail
-from stackroom.aws.linked import linked_retrieval
-from stackroom.aws.linked_settings import LinkedKnowledgeBasesInvalid, linked_settings
-from stackroom.aws.retrieve_models import Attribute, ImplicitFilter, Reranking
-from stackroom.aws.retrieve_options import RetrieveOptions
+from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.errors import KnowledgeBaseNotFound
 from stackroom.identity import Caller
 from stackroom.retrieval.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
+from stackroom.stores.bedrock.bedrock_entry import BedrockSettings
+from stackroom.stores.bedrock.retrieve_models import Attribute, ImplicitFilter, Reranking
+from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
+from stackroom.stores.linked_search import linked_retrieval
+from stackroom.stores.store_registry import LinkedKnowledgeBasesInvalid, linked_settings
 
 ENTRY = {"knowledgeBaseId": "KB12345678", "name": "Laws", "description": "The laws of leave."}
 EQUALS = {"equals": {"key": "year", "value": 2026}}

@@ -9,7 +9,7 @@ import pytest
 from botocore.response import StreamingBody
 from botocore.stub import Stubber
 
-from stackroom.aws.objects import S3Objects, SqsAnswers
+from stackroom.aws.s3.foreign_objects import S3Objects, SqsAnswers
 from stackroom.errors import ObjectRefused, ServiceRefused, StackroomError, StoreUnavailable
 from tests.aws.conftest import ONCE
 

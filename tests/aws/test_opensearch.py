@@ -14,11 +14,6 @@ from bedrock_kb_simulator.disturbances import Kind
 from bedrock_kb_simulator.faults import Fault, Faults
 from bedrock_kb_simulator.opensearch.signatures import Principal
 from bedrock_kb_simulator.server import Configuration, Simulator
-from stackroom.aws.opensearch.collection import Collection as Client
-from stackroom.aws.opensearch.filters import rendered
-from stackroom.aws.opensearch.hits import hits_in
-from stackroom.aws.opensearch.knowledge_base import OpenSearchKnowledgeBase
-from stackroom.aws.opensearch.layout import Fields, creation, layout_of
 from stackroom.clock import Deadline
 from stackroom.errors import (
     KnowledgeBaseThrottled,
@@ -28,6 +23,11 @@ from stackroom.errors import (
 from stackroom.filters import AllOf, Compares, Comparison, Filter, Has, Lists
 from stackroom.ports.embeddings import Vector
 from stackroom.ports.retrieval import Search
+from stackroom.stores.opensearch.collection import Collection as Client
+from stackroom.stores.opensearch.hits import hits_in
+from stackroom.stores.opensearch.index_layout import Fields, creation, layout_of
+from stackroom.stores.opensearch.opensearch_adapter import OpenSearchKnowledgeBase
+from stackroom.stores.opensearch.opensearch_filters import rendered
 from stackroom.tenancy import Owned
 from tests.contract.stores.relay import Relay
 from tests.simulator.collection import PRINCIPALS, READER, REGION, Collection

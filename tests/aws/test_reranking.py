@@ -9,7 +9,7 @@ import pytest
 from botocore.stub import Stubber
 
 from bedrock_kb_simulator.server import Configuration, Simulator
-from stackroom.aws.reranking import BedrockReranker
+from stackroom.aws.bedrock.bedrock_reranking import BedrockReranker
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 
 SERVICE = "bedrock-agent-runtime"  # of the fixture `client`

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from botocore.stub import Stubber
 
-from stackroom.aws.result_locations import OF_MANAGED, custom_id_of, uri_of
-from stackroom.aws.retrieve_filters import both, can_be_narrowed
-from stackroom.aws.retrieve_models import Attribute, ImplicitFilter, Reranking
-from stackroom.aws.retrieve_options import RetrieveOptions
+from stackroom.aws.bedrock.result_locations import OF_MANAGED, custom_id_of, uri_of
+from stackroom.stores.bedrock.retrieve_models import Attribute, ImplicitFilter, Reranking
+from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
+from stackroom.stores.configured_filters import both, can_be_narrowed
 
 SERVICE = "bedrock-agent-runtime"  # of the fixture `client`
 MODEL = "arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stackroom.aws import session
-from stackroom.aws.transfers import S3Transfers
+from stackroom.aws.s3.presigned_transfers import S3Transfers
 from tests.aws.stores import BUCKET, ENVIRONMENT
 from tests.workflow.functions import forget_clients
 

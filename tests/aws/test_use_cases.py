@@ -16,13 +16,17 @@ from functions.reconciler.handler import ReconcilerSettings
 from functions.retrieve.handler import RetrieveSettings
 from functions.status_poller.handler import PollerSettings
 from functions.upload_handler.handler import UploadSettings
-from stackroom.aws import knowledge_bases
-from stackroom.aws.guardrail import Guardrail
-from stackroom.aws.index_presence import AT_ONCE, IndexPresence
-from stackroom.aws.knowledge_base import BedrockKnowledgeBase
-from stackroom.aws.knowledge_bases import TYPES
-from stackroom.aws.reconciliation import reconciliation_of
-from stackroom.aws.settings import (
+from stackroom.aws.bedrock.guardrail import Guardrail
+from stackroom.capacity import CAPACITIES
+from stackroom.model import PoolMember
+from stackroom.retrieval.rate_limiter import Paced, TurnTaking
+from stackroom.retrieval.wrappers import Coalesced, Reranked
+from stackroom.stores import pool_knowledge_bases
+from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
+from stackroom.stores.pool_knowledge_bases import TYPES
+from stackroom.stores.s3vectors.index_presence import AT_ONCE, IndexPresence
+from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
+from stackroom.wiring.function_settings import (
     AnswerSettings,
     FittingSettings,
     Pool,
@@ -30,12 +34,8 @@ from stackroom.aws.settings import (
     SettingMissing,
     Settings,
 )
-from stackroom.aws.use_cases import UseCases
-from stackroom.aws.vector_index import S3VectorsKnowledgeBase
-from stackroom.capacity import CAPACITIES
-from stackroom.model import PoolMember
-from stackroom.retrieval.rate_limiter import Paced, TurnTaking
-from stackroom.retrieval.wrappers import Coalesced, Reranked
+from stackroom.wiring.reconciliation_wiring import reconciliation_of
+from stackroom.wiring.use_cases import UseCases
 from stackroom_local.product import StoreSettings
 from tests.aws.stores import ENVIRONMENT
 from tests.fakes.knowledge_base import FakeKnowledgeBase
@@ -119,7 +119,7 @@ def test_a_search_imports_nothing_of_the_ingestion() -> None:
     code = f"""
 import sys
 from functions.retrieve.handler import RetrieveSettings
-from stackroom.aws.use_cases import UseCases
+from stackroom.wiring.use_cases import UseCases
 UseCases.of(RetrieveSettings.from_env({VARIABLES!r}), client=lambda service: service).retrieval
 print(*(name for name in sys.modules if name.startswith("stackroom.")))
 """
@@ -141,7 +141,9 @@ def test_a_knowledge_base_is_made_by_the_type_of_its_member(
         made_of.append(member)
         return FakeKnowledgeBase()
 
-    monkeypatch.setattr(knowledge_bases, "TYPES", {**knowledge_bases.TYPES, "SHELF": shelf})
+    monkeypatch.setattr(
+        pool_knowledge_bases, "TYPES", {**pool_knowledge_bases.TYPES, "SHELF": shelf}
+    )
 
     made = use_cases(RetrieveSettings, {}, {"knowledge_base_id": "S1", "type": "SHELF"})
     pool, left = made.retrieval.pool, made.deployment.knowledge_base("KB00000009")

@@ -4,11 +4,16 @@ from typing import Any
 
 import pytest
 
-from stackroom.aws.vector_filters import MOST_CONSTRAINTS, constraints_of, is_listed, rendered
 from stackroom.errors import SearchRefused
 from stackroom.filters import AllOf, Compares, Comparison, Filter, Has, Lists, any_of
 from stackroom.identity import Caller
 from stackroom.search_filter_argument import conditions
+from stackroom.stores.s3vectors.s3vectors_filters import (
+    MOST_CONSTRAINTS,
+    constraints_of,
+    is_listed,
+    rendered,
+)
 from stackroom.tenancy import Member, Tenant
 
 

@@ -8,16 +8,16 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
-from stackroom.aws.guardrail import Guardrail
-from stackroom.aws.index_watch import IndexWatch
-from stackroom.aws.question_guard import QuestionGuard
-from stackroom.aws.vector_index import S3VectorsKnowledgeBase, words_in
-from stackroom.aws.vector_passages import VectorReading
+from stackroom.aws.bedrock.guardrail import Guardrail
+from stackroom.aws.bedrock.question_guard import QuestionGuard
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
 from stackroom.filters import Has
 from stackroom.identity import Caller
 from stackroom.ports.embeddings import Vector
 from stackroom.ports.retrieval import Passage, Search
+from stackroom.stores.s3vectors.index_watch import IndexWatch
+from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase, words_in
+from stackroom.stores.s3vectors.vector_passages import VectorReading
 from stackroom.tenancy import Member
 from tests.aws.conftest import ONCE
 from tests.aws.test_index_watch import ARN, an_index

@@ -9,7 +9,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from bedrock_kb_simulator.disturbances import Kind
 from bedrock_kb_simulator.faults import Fault
-from stackroom.aws.catalogs import DynamoCatalogs
+from stackroom.aws.dynamodb.catalog_records import DynamoCatalogs
 from tests.aws.stores import CATALOG_TABLE
 from tests.campaigns.chaos.deployment import Terms, place_of
 from tests.campaigns.chaos.interleavings import SETTINGS, Interleaving

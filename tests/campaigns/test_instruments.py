@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from bedrock_kb_simulator.store import Store
-from stackroom.aws.documents import DynamoDocuments
-from stackroom.aws.leases import DynamoLeases
-from stackroom.aws.worklists import DynamoWorklists
+from stackroom.aws.dynamodb.document_records import DynamoDocuments
+from stackroom.aws.dynamodb.lease_records import DynamoLeases
+from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
 from stackroom.model import Document, DocumentStatus
 from stackroom.runs.run_leases import LEASE, shared_worklist
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE

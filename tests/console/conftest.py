@@ -10,10 +10,10 @@ from moto.dynamodb.responses import DynamoHandler
 from starlette.testclient import TestClient
 
 from stackroom.aws import session
-from stackroom.aws.sign_outs import DynamoSignOuts
-from stackroom.aws.use_cases import UseCases
+from stackroom.aws.dynamodb.sign_out_records import DynamoSignOuts
 from stackroom.gateway.access import Access
 from stackroom.gateway.tokens import TokenVerifier
+from stackroom.wiring.use_cases import UseCases
 from stackroom_console.app import console_app
 from stackroom_console.composition import ConsoleSettings, uploads_origin
 from stackroom_console.console import Console

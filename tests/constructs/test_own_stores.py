@@ -11,7 +11,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Template
 
-from stackroom.aws.bedrock_entries import BedrockSettings
+from stackroom.stores.bedrock.bedrock_entry import BedrockSettings
 from stackroom_constructs import (
     BedrockKnowledgeBase,
     InvalidArgument,

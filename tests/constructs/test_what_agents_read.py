@@ -9,16 +9,16 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 
-from stackroom.aws.bedrock_entries import STORES as READ
-from stackroom.aws.bedrock_entries import BedrockSettings
-from stackroom.aws.linked_filters import checked
-from stackroom.aws.linked_settings import (
+from stackroom.retrieval import search_arguments
+from stackroom.retrieval.search_arguments import DEFAULT_BUDGET, Priority
+from stackroom.stores.bedrock.bedrock_entry import STORES as READ
+from stackroom.stores.bedrock.bedrock_entry import BedrockSettings
+from stackroom.stores.linked_filters import checked
+from stackroom.stores.store_registry import (
     _OWN_STORES,
     LinkedKnowledgeBasesInvalid,
     linked_settings,
 )
-from stackroom.retrieval import search_arguments
-from stackroom.retrieval.search_arguments import DEFAULT_BUDGET, Priority
 from stackroom_constructs import (
     AgentDefinitionProps,
     BaseKnowledgeBase,

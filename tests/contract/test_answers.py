@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from bedrock_kb_simulator.assumptions import Assumptions
-from stackroom.aws.converse import ConverseWriter
+from stackroom.aws.bedrock.converse import ConverseWriter
 from stackroom.errors import NoResults
 from stackroom.keys import document_id_of
 from stackroom.model import Catalog

@@ -11,7 +11,7 @@ from bedrock_kb_simulator import vector_ingestion
 from bedrock_kb_simulator.errors import ServiceError
 from bedrock_kb_simulator.validation import validate
 from functions.ingest.deployed import IngestSettings
-from stackroom.aws.settings import DataSourceSettings
+from stackroom.wiring.function_settings import DataSourceSettings
 
 MODEL = "arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-3-haiku-20240307-v1:0"
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from stackroom.aws.items import to_item
+from stackroom.aws.dynamodb.items import to_item
 from stackroom.keys import catalog_id_of
 from stackroom.model import DocumentStatus
 from stackroom_local.product import Product

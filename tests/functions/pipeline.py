@@ -11,9 +11,9 @@ import functions.ingest.handler as ingest
 import functions.status_poller.handler as status_poller
 import functions.upload_handler.handler as upload_handler
 from stackroom.aws import session
-from stackroom.aws.catalogs import DynamoCatalogs
-from stackroom.aws.documents import DynamoDocuments
-from stackroom.aws.leases import DynamoLeases
+from stackroom.aws.dynamodb.catalog_records import DynamoCatalogs
+from stackroom.aws.dynamodb.document_records import DynamoDocuments
+from stackroom.aws.dynamodb.lease_records import DynamoLeases
 from stackroom.keys import Location, locate
 from stackroom.model import Document
 from stackroom.runs.run_leases import worklist_of

@@ -10,8 +10,8 @@ from moto import mock_aws
 
 from functions.inspect import handler as function
 from stackroom.aws import session
-from stackroom.aws.inspections import DynamoInspections
-from stackroom.aws.place_maps import S3PlaceMaps
+from stackroom.aws.dynamodb.inspection_records import DynamoInspections
+from stackroom.aws.s3.place_maps import S3PlaceMaps
 from stackroom.keys import Location, locate
 from tests import files
 from tests.aws.stores import BUCKET, CONTROL_TABLE, ENVIRONMENT, create_bucket, create_tables

@@ -13,8 +13,8 @@ from moto import mock_aws
 import functions.reconciler.handler as reconciler
 from bedrock_kb_simulator.errors import ServiceError
 from stackroom.aws import session
-from stackroom.aws.bookmark import DynamoBookmark
-from stackroom.aws.documents import DynamoDocuments
+from stackroom.aws.dynamodb.bookmark import DynamoBookmark
+from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.clock import utc_now
 from stackroom.errors import CatalogNotFound
 from stackroom.keys import Location, locate

@@ -11,9 +11,9 @@ from moto import mock_aws
 
 from functions.retrieve import handler as function
 from stackroom.aws import session
-from stackroom.aws.catalog_register import DynamoCatalogRegister
-from stackroom.aws.documents import DynamoDocuments
-from stackroom.aws.place_maps import S3PlaceMaps
+from stackroom.aws.dynamodb.catalog_register import DynamoCatalogRegister
+from stackroom.aws.dynamodb.document_records import DynamoDocuments
+from stackroom.aws.s3.place_maps import S3PlaceMaps
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.place_map import PlaceMap
 from stackroom.retrieval.search import Retrieval

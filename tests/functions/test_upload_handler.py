@@ -7,7 +7,7 @@ import pytest
 from botocore.stub import Stubber
 
 from stackroom.aws import session
-from stackroom.aws.bucket import S3DocumentBucket
+from stackroom.aws.s3.document_bucket import S3DocumentBucket
 from stackroom.errors import StoreUnavailable
 from tests.functions.pipeline import KEY, Pipeline, body, place_of
 from tests.functions.printed import Figure, Printed

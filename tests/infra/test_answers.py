@@ -6,8 +6,8 @@ import aws_cdk as cdk
 import pytest
 
 from infra.answers import AnswerModel
-from stackroom.aws.answer_prompt import DEFAULT
-from stackroom.aws.settings import AnswerSettings
+from stackroom.aws.bedrock.answer_prompt import DEFAULT
+from stackroom.wiring.function_settings import AnswerSettings
 from tests.infra.assembly import Assembly, listed
 from tests.infra.synthesis import NOVA, ROOT, deployment
 from tests.infra.test_app import RIGHT

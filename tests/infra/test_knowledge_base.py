@@ -12,8 +12,8 @@ from pydantic import TypeAdapter
 
 from infra.bundling import SERVICES
 from infra.deployment import _LANGUAGES
-from stackroom.aws.settings import Pool
 from stackroom.model import CatalogDataSources
+from stackroom.wiring.function_settings import Pool
 from stackroom_constructs.ingestion import in_cloudformation
 from tests.infra.assembly import KEPT, Assembly
 from tests.infra.synthesis import NOVA, deployment

@@ -8,8 +8,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from infra.pool_type import REGIONS, only_where_there_are_managed_ones
-from stackroom.aws.knowledge_bases import TYPES
-from stackroom.aws.settings import Pool
+from stackroom.stores.pool_knowledge_bases import TYPES
+from stackroom.wiring.function_settings import Pool
 from tests.infra.assembly import KEPT, Assembly, listed
 from tests.infra.synthesis import deployment
 

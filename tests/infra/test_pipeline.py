@@ -14,9 +14,9 @@ from functions.retrieve.handler import RetrieveSettings
 from functions.status_poller.handler import PollerSettings
 from functions.upload_handler.handler import UploadSettings
 from infra.bundling import ROOT
-from stackroom.aws.guardrail import Guardrail
-from stackroom.aws.settings import Settings
+from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.retrieval.search_arguments import Budget, Priority
+from stackroom.wiring.function_settings import Settings
 from tests.infra.assembly import Assembly
 
 MACHINE = "arn:aws:states:{region}:{account}:stateMachine:stackroom-ingest-catalog"

@@ -9,9 +9,9 @@ import pytest
 from infra.deployment import Deployment
 from infra.search_rights import bundle_of_search
 from infra.shared_knowledge_bases import SharedKnowledgeBases
-from stackroom.aws.linked_settings import linked_settings
-from stackroom.aws.redis_url import redis_url
-from stackroom.aws.settings import SearchSettings
+from stackroom.aws.redis.redis_url import redis_url
+from stackroom.stores.store_registry import linked_settings
+from stackroom.wiring.function_settings import SearchSettings
 from stackroom_constructs import packages
 from tests.infra.assembly import Assembly
 from tests.infra.synthesis import CONTEXTS, REDIS, deployment

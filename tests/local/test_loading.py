@@ -18,12 +18,12 @@ import pytest
 
 from bedrock_kb_simulator.chunking import Chunking
 from bedrock_kb_simulator.server import Configuration, Simulator
-from stackroom.aws.pgvector.connections import Connections
-from stackroom.aws.pgvector.documents import Documents
-from stackroom.aws.pgvector.records import Match
-from stackroom.aws.pgvector.repository import Repository
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.ports.embeddings import Vector
+from stackroom.stores.pgvector.connections import Connections
+from stackroom.stores.pgvector.document_loading import Documents
+from stackroom.stores.pgvector.repository import Repository
+from stackroom.stores.pgvector.row_records import Match
 from stackroom_local.dropping import find
 from stackroom_local.loading import Loaded, Loading, NotLoaded, Outcome, Unchanged
 from tests.files import pdf

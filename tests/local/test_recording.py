@@ -12,7 +12,7 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
-from stackroom.aws.bucket import S3DocumentBucket
+from stackroom.aws.s3.document_bucket import S3DocumentBucket
 from stackroom_local.recording import VARIABLE, record, record_if_asked
 
 OBJECT = {"Bucket": "documents", "Key": "alice/a.txt"}
@@ -61,7 +61,7 @@ def test_the_nearest_module_that_is_no_adapter_wanted_it(told: list[dict[str, An
         exec("adapter.head('alice/a.txt')", asking)
 
     assert [each["wanted_by"] for each in told] == [
-        "stackroom.aws.bucket",
+        "stackroom.aws.s3.document_bucket",
         "stackroom.uploads.reconcile",
     ]
 

@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 
 from benchmarks.simulated_time.hub import Hub
 from benchmarks.simulated_time.table import HELD, WRITE_UNITS, Table, units_of
-from stackroom.aws.items import from_item, to_item
+from stackroom.aws.dynamodb.items import from_item, to_item
 
 KEY = to_item({"pk": "ONE", "sk": "ONLY"})
 

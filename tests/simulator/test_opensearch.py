@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 from opensearchpy import Urllib3AWSV4SignerAuth
 from opensearchpy.exceptions import TransportError
 
-from stackroom.aws.opensearch.layout import creation
+from stackroom.stores.opensearch.index_layout import creation
 from tests.simulator.collection import (
     REGION,
     STRANGER,

@@ -15,7 +15,7 @@ from bedrock_kb_simulator.embedding import WIDTH
 from bedrock_kb_simulator.memory_index import Entry
 from bedrock_kb_simulator.memory_indexes import MemoryIndexes
 from bedrock_kb_simulator.store import Store
-from stackroom.aws.opensearch.layout import creation
+from stackroom.stores.opensearch.index_layout import creation
 from stackroom_local.processes import free_ports
 from tests.simulator.collection import PRINCIPALS, Collection
 from tests.simulator.holding import holds

@@ -10,8 +10,6 @@ from typing import Any, cast
 from stackroom.admission.grants import Admission
 from stackroom.admission.schedule import Limits
 from stackroom.admission.workload import BATCH
-from stackroom.aws.run_use_cases import RunUseCases
-from stackroom.aws.settings import AdmissionSettings
 from stackroom.deletions.deletions import Deletions
 from stackroom.ingestion.estimates import Estimates
 from stackroom.ingestion.polling import Polled
@@ -31,6 +29,8 @@ from stackroom.runs.run import Run
 from stackroom.runs.run_leases import shared_worklist, worklist_of
 from stackroom.uploads.plan import Plan
 from stackroom.uploads.reconcile import Uploads
+from stackroom.wiring.function_settings import AdmissionSettings
+from stackroom.wiring.run_use_cases import RunUseCases
 from statemachines.ingest_catalog import STATES
 from tests.fakes.admission import FakeAdmissionBook, FakeTaskTokens
 from tests.fakes.bedrock import FakeBedrock

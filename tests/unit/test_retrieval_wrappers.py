@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from stackroom.aws.fixed_filters import parsed
 from stackroom.clock import Deadline
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, Unavailable
 from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
 from stackroom.ports.retrieval import Retrieved
 from stackroom.retrieval.wrappers import Guarded, Narrowed, Reranked
+from stackroom.stores.fixed_filters import parsed
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 
 BERLIN, YEAR, STAFF = Has("city", "Berlin"), Has("year", 2026), Lists("team", "staff")

@@ -10,11 +10,11 @@ from moto import mock_aws
 import stackroom.runs.run
 import stackroom.runs.run_leases
 from stackroom.aws import session
-from stackroom.aws.admission import DynamoAdmissionBook
-from stackroom.aws.catalogs import DynamoCatalogs
-from stackroom.aws.documents import DynamoDocuments
-from stackroom.aws.leases import DynamoLeases
-from stackroom.aws.slots import DynamoSlots
+from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
+from stackroom.aws.dynamodb.catalog_records import DynamoCatalogs
+from stackroom.aws.dynamodb.document_records import DynamoDocuments
+from stackroom.aws.dynamodb.lease_records import DynamoLeases
+from stackroom.aws.dynamodb.slot_records import DynamoSlots
 from stackroom.ports.admission import Mode
 from tests.aws.stores import (
     BUCKET,

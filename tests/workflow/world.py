@@ -7,11 +7,11 @@ from datetime import timedelta
 from itertools import count
 from typing import Any
 
-from stackroom.aws.admission import DynamoAdmissionBook
-from stackroom.aws.catalogs import DynamoCatalogs
-from stackroom.aws.documents import DynamoDocuments
-from stackroom.aws.leases import DynamoLeases
-from stackroom.aws.slots import DynamoSlots
+from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
+from stackroom.aws.dynamodb.catalog_records import DynamoCatalogs
+from stackroom.aws.dynamodb.document_records import DynamoDocuments
+from stackroom.aws.dynamodb.lease_records import DynamoLeases
+from stackroom.aws.dynamodb.slot_records import DynamoSlots
 from stackroom.clock import utc_now
 from stackroom.keys import Location, locate
 from stackroom.model import Catalog, Document

@@ -23,6 +23,7 @@ from stackroom.errors import (
     SearchRefused,
     ServiceRefused,
     StoreUnavailable,
+    Unavailable,
 )
 
 # Error codes of throttling in botocore's standard retry mode, which has given up by now.
@@ -38,7 +39,7 @@ THROTTLES = frozenset(
     }
 )
 # Of our credentials, clock or rights, never of one item [AWS General Reference: Common Errors; S3
-# API reference: ErrorResponses]. S3's AccessDenied is not among them: see aws/refusals.py.
+# API reference: ErrorResponses]. S3's AccessDenied is not among them: see s3/object_refusals.py.
 REFUSALS = frozenset(
     {
         "AccessDeniedException",
@@ -94,6 +95,15 @@ def knowledge_base_errors() -> Iterator[None]:
         if _is_transient(error):
             raise KnowledgeBaseUnavailable("the call", type(error).__name__) from error
         raise
+
+
+def search_error(error: ClientError | BotoCoreError, operation: str) -> Unavailable:
+    """Refusals too: one knowledge base that refuses us must not cost the others' answers."""
+    if not isinstance(error, ClientError):
+        return KnowledgeBaseUnavailable(operation, type(error).__name__)
+    if code_of(error) in THROTTLES:
+        return KnowledgeBaseThrottled(operation)
+    return KnowledgeBaseUnavailable(operation, code_of(error))
 
 
 @contextmanager

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from stackroom.retrieval.cited_answers import Answering
 
 
-# The use cases behind the tools; `stackroom.aws.use_cases` makes each when it is first used, and
+# The use cases behind the tools; `stackroom.wiring.use_cases` makes each when it is first used, and
 # imports its package then.
 
 

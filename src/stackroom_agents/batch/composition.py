@@ -7,8 +7,8 @@ from typing import Any, Generic, TypeVar
 from strands.models import Model
 from strands.models.bedrock import BedrockModel
 
-from stackroom.aws.guardrail import Guardrail
-from stackroom.aws.objects import S3Objects, SqsAnswers
+from stackroom.aws.bedrock.guardrail import Guardrail
+from stackroom.aws.s3.foreign_objects import S3Objects, SqsAnswers
 from stackroom.aws.session import of_agents
 from stackroom.errors import AgentMisconfigured, ObjectRefused
 from stackroom_agents import registry

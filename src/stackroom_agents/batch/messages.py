@@ -30,7 +30,7 @@ Block = dict[str, Any]
 
 
 class Objects(Protocol):
-    """`stackroom.aws.objects.S3Objects`, or a fake."""
+    """`stackroom.aws.s3.foreign_objects.S3Objects`, or a fake."""
 
     def read(self, bucket: str, key: str, *, limit: int) -> bytes: ...
 

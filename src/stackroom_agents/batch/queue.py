@@ -28,7 +28,7 @@ _SOURCE = "aws:sqs"
 
 
 class Answers(Protocol):
-    """`stackroom.aws.objects.SqsAnswers`, or a fake."""
+    """`stackroom.aws.s3.foreign_objects.SqsAnswers`, or a fake."""
 
     def send(self, body: str, *, message_id: str) -> None: ...
 

@@ -10,9 +10,9 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
 from strands.models import Model
 
-from stackroom.aws.agent_sessions import AgentSessions
-from stackroom.aws.settings import JsonList
+from stackroom.aws.s3.agent_sessions import AgentSessions
 from stackroom.gateway.tokens import PublishedKeys, TokenVerifier
+from stackroom.wiring.function_settings import JsonList
 from stackroom_agents import observability
 from stackroom_agents.batch.composition import bedrock_model, defined
 from stackroom_agents.batch.settings import DefinitionSettings

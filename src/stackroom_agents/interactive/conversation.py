@@ -11,7 +11,7 @@ from strands import Agent
 from strands.models import Model
 from strands.types.content import ContentBlock, Message
 
-from stackroom.aws.agent_sessions import AgentSessions
+from stackroom.aws.s3.agent_sessions import AgentSessions
 from stackroom.errors import AgentUnfinished
 from stackroom.identity import Caller
 from stackroom_agents.batch.bounds import TURNS, ToolCalls

@@ -9,7 +9,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from stackroom.aws.boards import read_board
+from stackroom.aws.cloudwatch.cloudwatch_boards import read_board
 from stackroom.catalog_tools.texts import figure
 from stackroom.ports.boards import Board, Reading
 from stackroom_local.cli.answers import DashboardAnswer, LineTold, WidgetTold

@@ -56,7 +56,7 @@ def _sum(log: Path, name: str) -> int:
 
 def _answering(url: str) -> Told:
     # Imported where there is one alone: it takes its time.
-    from stackroom.aws.embedding_cache import RedisEmbeddingCache  # noqa: PLC0415 - see above
+    from stackroom.aws.redis.embedding_cache import RedisEmbeddingCache  # noqa: PLC0415 - see above
 
     parts = urlsplit(url)
     where = f"the Valkey or Redis at {parts.hostname}:{parts.port or 6379}"

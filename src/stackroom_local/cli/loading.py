@@ -12,14 +12,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from bedrock_kb_simulator.chunking import Chunking
 from stackroom.aws import session
-from stackroom.aws.embeddings import BedrockEmbeddings
-from stackroom.aws.pgvector.addresses import ROOT_CERTIFICATES, Address
-from stackroom.aws.pgvector.connections import Connections
-from stackroom.aws.pgvector.documents import Documents
-from stackroom.aws.pgvector.schema import create
-from stackroom.aws.pgvector.tables import Tables
+from stackroom.aws.bedrock.titan_embeddings import BedrockEmbeddings
 from stackroom.catalog_tools.texts import counted
 from stackroom.errors import KnowledgeBaseNotFound, SearchRefused, ValidationError
+from stackroom.stores.pgvector.addresses import ROOT_CERTIFICATES, Address
+from stackroom.stores.pgvector.connections import Connections
+from stackroom.stores.pgvector.document_loading import Documents
+from stackroom.stores.pgvector.schema import create
+from stackroom.stores.pgvector.sql_tables import Tables
 from stackroom_local.cli.answers import LoadAnswer
 from stackroom_local.cli.asking import checked
 from stackroom_local.cli.console import Console, Output

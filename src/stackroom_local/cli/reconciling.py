@@ -10,13 +10,13 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
-from stackroom.aws.object_events import SqsInspectionRequests
-from stackroom.aws.reconciliation import reconciliation_of
+from stackroom.aws.sqs.object_events import SqsInspectionRequests
 from stackroom.errors import Unavailable
 from stackroom.ports.inventory import Bookmark
 from stackroom.reconciler.audit_rounds import AuditStage, HeldBookmark, Reconciliation, Rounds
 from stackroom.reconciler.discrepancies import Discrepancy, Kind, Outcome
 from stackroom.retries import random_pauses
+from stackroom.wiring.reconciliation_wiring import reconciliation_of
 from stackroom_local.cli.answers import DiscrepancyTold, ReconcileAnswer
 from stackroom_local.cli.console import Output
 from stackroom_local.cli.foreign import one_line

@@ -6,11 +6,11 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from stackroom.aws.knowledge_base import BedrockKnowledgeBase
-from stackroom.aws.retrieve_options import RetrieveOptions
 from stackroom.catalog_tools.arguments import MAX_CONTENT_BYTES
 from stackroom.identity import USER_HEADER
 from stackroom.ports.retrieval import Search
+from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
+from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
 from stackroom.tenancy import Tenant
 from stackroom_local.cli.asking import TOOL, asked
 from stackroom_local.smoke.doors import post

@@ -142,7 +142,7 @@ _ALL = (
         evidence="S3 guide, s3-vectors-metadata-filtering, for $eq over lists, read 2026-11; of"
         " Retrieve's listContains one user told that S3 Vectors takes it",
         breaks="what is shared with a group, its members don't find",
-        do="leave retrieve_sharing off, and see src/stackroom/aws/vector_filters.py",
+        do="leave retrieve_sharing off, and see stores/s3vectors/s3vectors_filters.py",
         step="sharing",
     ),
     Assumption(
@@ -162,7 +162,7 @@ _ALL = (
         evidence="Bedrock guide, titan-embedding-models (normalize, dimensions), read 2026-11; that"
         " Retrieve asks with these nobody says",
         breaks="searches by meaning are worse than Retrieve's, and the least score means another",
-        do="deploy with -c retrieve_via=bedrock, and see src/stackroom/aws/embeddings.py",
+        do="deploy with -c retrieve_via=bedrock, and see aws/bedrock/titan_embeddings.py",
         step="agreement",
     ),
     Assumption(
@@ -183,7 +183,7 @@ _ALL = (
         " HatmanStack/RAGStack-Lambda, lib/ragstack_common/ingestion.py, read 2026-11",
         breaks="if they don't, catalogs wait in vain; if the text is another, documents fail that"
         " only had to wait",
-        do="have the texts that were seen in _BUSY_TEXTS of src/stackroom/aws/back_pressure.py",
+        do="have the texts that were seen in _BUSY_TEXTS of aws/bedrock/back_pressure.py",
         step="contention",
     ),
     Assumption(
@@ -192,7 +192,7 @@ _ALL = (
         " with a text that we take for back-pressure; whoever waits, waits at most in vain",
         evidence="Bedrock guide, kb-direct-ingestion, read 2026-11, which names no type",
         breaks="documents fail that only had to wait",
-        do="have the texts that were seen in _BUSY_TEXTS of src/stackroom/aws/back_pressure.py",
+        do="have the texts that were seen in _BUSY_TEXTS of aws/bedrock/back_pressure.py",
         step="contention",
     ),
     Assumption(

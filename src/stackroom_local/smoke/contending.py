@@ -6,12 +6,12 @@ from uuid import uuid4
 
 from botocore.exceptions import ClientError
 
-from stackroom.aws.deployment import Deployment
 from stackroom.aws.error_mapping import THROTTLES
 from stackroom.errors import DataSourceLimit, DocumentsRefused, KnowledgeBaseUnavailable
 from stackroom.ingestion.bedrock_evidence import UNDER_WAY
 from stackroom.model import DataSource, DataSourceType
 from stackroom.ports.ingestion import Busy, Job, JobState, Submission
+from stackroom.wiring.adapters import Deployment
 from stackroom_local.smoke.files import TEXT
 from stackroom_local.smoke.scene import Finding, NotHere, Scene, Told, Verdict
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from stackroom.aws.vector_filters import rendered
 from stackroom.filters import Has, any_of
 from stackroom.model import Document
+from stackroom.stores.s3vectors.s3vectors_filters import rendered
 from stackroom_local.smoke.files import PAGES
 from stackroom_local.smoke.scene import Finding, NotHere, Scene, StepFailed, Told, Verdict
 

@@ -9,10 +9,10 @@ from typing import Any
 import psycopg
 import pytest
 
-from stackroom.aws.pgvector.connections import Connections
-from stackroom.aws.pgvector.documents import Chunk, Documents, NewDocument
-from stackroom.aws.pgvector.repository import Repository
 from stackroom.ports.embeddings import Vector
+from stackroom.stores.pgvector.connections import Connections
+from stackroom.stores.pgvector.document_loading import Chunk, Documents, NewDocument
+from stackroom.stores.pgvector.repository import Repository
 from tests.postgresql import LOADING, READING, PostgreSQL, postgresql
 
 _numbers = itertools.count()

@@ -7,9 +7,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from stackroom.aws.pgvector.connections import Connections
 from stackroom.clock import Deadline
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
+from stackroom.stores.pgvector.connections import Connections
 from tests.aws.pgvector.conftest import EAST, Database
 from tests.postgresql import READING
 

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from stackroom.aws.pgvector.filters import rendered
 from stackroom.errors import SearchRefused
 from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists, Scalar
+from stackroom.stores.pgvector.pgvector_filters import rendered
 from tests.aws.pgvector.conftest import EAST, Database
 
 SHELF: dict[str, dict[str, object]] = {

@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from stackroom.aws.pgvector import searches
-from stackroom.aws.pgvector.documents import Chunk, NewDocument
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.filters import Has
+from stackroom.stores.pgvector import sql_searches
+from stackroom.stores.pgvector.document_loading import Chunk, NewDocument
 from tests.aws.pgvector.conftest import EAST, NORTH, UP, Database, between
 
 pytestmark = pytest.mark.processes
@@ -102,7 +102,7 @@ def test_few_and_many_are_found_alike(
     chunks = [Chunk(content=f"{each}", embedding=between(1 - each / 400)) for each in range(300)]
     documents.put(NewDocument(name="many", digest="1", chunks=chunks))
     database.put("hidden", between(-0.9), attributes={"city": "Oslo"})
-    monkeypatch.setattr(searches, "COMPARED", compared)
+    monkeypatch.setattr(sql_searches, "COMPARED", compared)
 
     nearest = database.repository.search_similar("handbook", EAST, 20)
     hidden = database.repository.search_similar("handbook", EAST, 1, condition=Has("city", "Oslo"))

@@ -2,9 +2,9 @@
 
 import pytest
 
-from stackroom.aws.pgvector.schema import create
-from stackroom.aws.pgvector.tables import Tables
 from stackroom.errors import SearchRefused
+from stackroom.stores.pgvector.schema import create
+from stackroom.stores.pgvector.sql_tables import Tables
 from tests.aws.pgvector.conftest import EAST, Database
 from tests.postgresql import READING
 

@@ -13,10 +13,6 @@ import pytest
 from botocore.exceptions import NoCredentialsError
 from botocore.httpsession import where
 
-from stackroom.aws.linked import linked_retrieval
-from stackroom.aws.linked_settings import LinkedKnowledgeBasesInvalid, linked_settings
-from stackroom.aws.pgvector.addresses import Address
-from stackroom.aws.pgvector.connections import Connections
 from stackroom.errors import (
     KnowledgeBaseUnavailable,
     MissingIdentity,
@@ -25,6 +21,10 @@ from stackroom.errors import (
 )
 from stackroom.identity import Caller
 from stackroom.retrieval.search_arguments import SearchArguments
+from stackroom.stores.linked_search import linked_retrieval
+from stackroom.stores.pgvector.addresses import Address
+from stackroom.stores.pgvector.connections import Connections
+from stackroom.stores.store_registry import LinkedKnowledgeBasesInvalid, linked_settings
 from tests.aws.pgvector.conftest import EAST, Database, opened
 from tests.contract.stores.wire import Wire
 from tests.postgresql import READING, PostgreSQL

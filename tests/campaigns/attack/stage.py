@@ -18,7 +18,7 @@ from boto3.session import Session
 from botocore.config import Config
 
 from functions.tool_targets import TARGETS
-from stackroom.aws.items import Item, query, to_item
+from stackroom.aws.dynamodb.items import Item, query, to_item
 from stackroom.keys import catalog_id_of, document_id_of, is_ours
 from stackroom.model import DocumentStatus
 from stackroom_local.cli.asking import issuer_of

@@ -19,12 +19,12 @@ from benchmarks.simulated_time.executions import Execution
 from benchmarks.simulated_time.functions import Function, FunctionFailed
 from benchmarks.simulated_time.hub import Hub
 from functions.upload_handler.handler import UploadSettings
-from stackroom.aws.slots import DynamoSlots
-from stackroom.aws.use_cases import UseCases
+from stackroom.aws.dynamodb.slot_records import DynamoSlots
 from stackroom.capacity import CAPACITIES
 from stackroom.errors import CatalogNotFound, DocumentNotFound
 from stackroom.keys import Location, locate
 from stackroom.model import CatalogDataSources, PoolMember
+from stackroom.wiring.use_cases import UseCases
 from tests.aws.stores import CONTROL_TABLE, ENVIRONMENT, create_bucket, create_tables
 from tests.campaigns.chaos.disruptions import Disruptions, delivered, disturb
 from tests.campaigns.chaos.handlers import Event, handle

@@ -21,8 +21,8 @@ import functions.ingest.handler as ingest
 import functions.reconciler.handler as reconciler
 import functions.status_poller.handler as status_poller
 import functions.upload_handler.handler as upload_handler
-import stackroom.aws.bucket
-import stackroom.aws.catalog_register
+import stackroom.aws.dynamodb.catalog_register
+import stackroom.aws.s3.document_bucket
 import stackroom.clock
 import stackroom.concurrency
 import stackroom.deletions.deletions
@@ -104,8 +104,8 @@ def simulated(
         patch.setattr(stackroom.reconciler.bedrock_requests, "time", awake)
         patch.setattr("botocore.endpoint.time", asleep)  # between attempts
         for module in (
-            stackroom.aws.bucket,
-            stackroom.aws.catalog_register,
+            stackroom.aws.s3.document_bucket,
+            stackroom.aws.dynamodb.catalog_register,
             stackroom.reconciler.mending,
             stackroom.concurrency,
             stackroom.deletions.deletions,

@@ -11,7 +11,7 @@ from functools import partial
 from bedrock_kb_simulator.disturbances import BY_CHANCE, DOCUMENTS_BY_CHANCE, Kind
 from bedrock_kb_simulator.faults import Chance, Fault
 from benchmarks.simulated_time.hub import Hub
-from stackroom.aws.admission import DynamoAdmissionBook
+from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
 from stackroom.errors import RecordChanged
 from stackroom.ports.admission import Ledger
 from tests.aws.stores import CONTROL_TABLE

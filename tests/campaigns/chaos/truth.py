@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from stackroom.aws.admission import DynamoAdmissionBook
-from stackroom.aws.documents import DynamoDocuments
-from stackroom.aws.inventory import AwsInventory
-from stackroom.aws.knowledge_base import BedrockKnowledgeBase
-from stackroom.aws.leases import DynamoLeases
-from stackroom.aws.receipts import DynamoReceipts
-from stackroom.aws.slots import DynamoSlots
-from stackroom.aws.worklists import DynamoWorklists
+from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
+from stackroom.aws.dynamodb.document_records import DynamoDocuments
+from stackroom.aws.dynamodb.lease_records import DynamoLeases
+from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
+from stackroom.aws.dynamodb.slot_records import DynamoSlots
+from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
+from stackroom.aws.listed_inventory import AwsInventory
 from stackroom.catalog_counts import Counts, counts_in
 from stackroom.keys import Location, is_ours, locate, unplaced_id_of, unplaced_partition
 from stackroom.model import Catalog, CatalogStatus, DataSourceType, Document, DocumentStatus
@@ -27,6 +26,7 @@ from stackroom.ports.retrieval import Passage
 from stackroom.reconciler.control_audit import known_sources
 from stackroom.runs.placement import catalog_named_in
 from stackroom.runs.run_leases import shared_worklist
+from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.tenancy import Tenant
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.campaigns.chaos.world import World

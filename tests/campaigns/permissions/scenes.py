@@ -18,10 +18,10 @@ from pydantic import TypeAdapter
 
 from bedrock_kb_simulator import orders
 from bedrock_kb_simulator.fault_orders import PATH as FAULTS
-from stackroom.aws.settings import Pool
 from stackroom.capacity import capacity_of
 from stackroom.keys import PLACE_MAP_PREFIX, Location, locate
 from stackroom.model import DataSourceType, DocumentStatus
+from stackroom.wiring.function_settings import Pool
 from stackroom_local.cli.asking import TOOL as RETRIEVE
 from stackroom_local.gateway.client import call_tool
 from stackroom_local.product import Product

@@ -19,8 +19,8 @@ import pytest
 from bedrock_kb_simulator.disturbances import Kind
 from bedrock_kb_simulator.faults import Fault
 from benchmarks.simulated_time.bedrock import ACCOUNT, REGION
-from stackroom.aws.catalogs import METADATA, DynamoCatalogs
-from stackroom.aws.documents import DynamoDocuments
+from stackroom.aws.dynamodb.catalog_records import METADATA, DynamoCatalogs
+from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.keys import SIDECAR_SUFFIX
 from stackroom.model import DocumentStatus
 from stackroom_local.recording import record

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TypeVar
 
-from stackroom.aws.direct_documents import BedrockDirectDocuments
-from stackroom.aws.ingestion_jobs import BedrockIngestionJobs
-from stackroom.aws.inventory import AwsInventory
+from stackroom.aws.bedrock.bedrock_ingestion_jobs import BedrockIngestionJobs
+from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
+from stackroom.aws.listed_inventory import AwsInventory
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model import DataSource, DataSourceType, PoolMember
 from stackroom.ports.ingestion import Busy, DirectDocuments, IngestionJobs, Job, JobState

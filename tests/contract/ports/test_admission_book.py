@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from stackroom.aws.admission import DynamoAdmissionBook
-from stackroom.aws.rate_ledger import DynamoTurnBook
+from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
+from stackroom.aws.dynamodb.rate_records import DynamoTurnBook
 from stackroom.errors import RecordChanged
 from stackroom.ports.admission import AdmissionBook, Grant, Ledger, Mode, Waiter
 from stackroom.ports.rate_ledger import Share, TurnBook, Turns

@@ -18,8 +18,8 @@ from stackroom.agent_run import (
 )
 from stackroom.agents.run_recorder import fitted
 from stackroom.agents.runs import LONGEST_MESSAGE, MOST_STEPS
-from stackroom.aws.agent_runs import KEPT, DynamoAgentRuns
-from stackroom.aws.agents import DynamoAgents
+from stackroom.aws.dynamodb.agent_records import DynamoAgents
+from stackroom.aws.dynamodb.agent_run_records import KEPT, DynamoAgentRuns
 from stackroom.errors import RecordChanged
 from stackroom.ports.agent_runs import AgentRunBook
 from stackroom.ports.agents import AgentBook

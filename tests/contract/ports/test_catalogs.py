@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from stackroom.aws.catalog_register import MAX_CATALOGS, DynamoCatalogRegister
+from stackroom.aws.dynamodb.catalog_register import MAX_CATALOGS, DynamoCatalogRegister
 from stackroom.errors import CatalogLimitReached, RecordChanged
 from stackroom.model import Catalog, CatalogStatus, DataSource, DataSourceType
 from stackroom.ports.catalogs import CatalogRegister

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from stackroom.aws.catalog_register import DynamoCatalogRegister
-from stackroom.aws.documents import DynamoDocuments
-from stackroom.aws.staying_documents import DynamoStayingDocuments
+from stackroom.aws.dynamodb.catalog_register import DynamoCatalogRegister
+from stackroom.aws.dynamodb.document_records import DynamoDocuments
+from stackroom.aws.dynamodb.staying_documents import DynamoStayingDocuments
 from stackroom.catalog_counts import Counts
 from stackroom.errors import RecordChanged
 from stackroom.keys import unplaced_partition

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from stackroom.aws.data_sources import BedrockDataSources
+from stackroom.aws.bedrock.bedrock_data_sources import BedrockDataSources
 from stackroom.capacity import CAPACITIES
 from stackroom.errors import DataSourceLimit, KnowledgeBaseThrottled
 from stackroom.model import DataSource, DataSourceType

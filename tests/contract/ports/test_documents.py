@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from stackroom.aws.documents import DynamoDocuments
+from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.errors import RecordChanged
 from stackroom.model import Document
 from stackroom.ports.documents import Documents

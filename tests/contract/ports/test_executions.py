@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from stackroom.aws.executions import StepFunctionsExecutions
+from stackroom.aws.stepfunctions.executions import StepFunctionsExecutions
 from stackroom.ports.runs import Executions
 from tests.fakes.pipeline import FakeExecutions
 

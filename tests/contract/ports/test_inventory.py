@@ -6,10 +6,10 @@ from typing import TypeVar
 
 import pytest
 
-from stackroom.aws.bucket import S3DocumentBucket
-from stackroom.aws.catalog_register import DynamoCatalogRegister
-from stackroom.aws.documents import DynamoDocuments
-from stackroom.aws.inventory import AwsInventory
+from stackroom.aws.dynamodb.catalog_register import DynamoCatalogRegister
+from stackroom.aws.dynamodb.document_records import DynamoDocuments
+from stackroom.aws.listed_inventory import AwsInventory
+from stackroom.aws.s3.document_bucket import S3DocumentBucket
 from stackroom.model import Catalog, Document
 from stackroom.ports.bucket import DocumentBucket
 from stackroom.ports.catalogs import CatalogRegister

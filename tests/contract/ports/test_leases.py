@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from stackroom.aws.leases import DynamoLeases
+from stackroom.aws.dynamodb.lease_records import DynamoLeases
 from stackroom.errors import RunSuperseded
 from stackroom.ports.runs import Lease, Leases
 from tests.aws.stores import CONTROL_TABLE

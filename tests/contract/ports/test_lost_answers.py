@@ -11,12 +11,12 @@ from datetime import timedelta
 
 import pytest
 
-from stackroom.aws.admission import DynamoAdmissionBook
-from stackroom.aws.catalog_register import DynamoCatalogRegister
-from stackroom.aws.documents import DynamoDocuments
-from stackroom.aws.leases import DynamoLeases
-from stackroom.aws.receipts import DynamoReceipts
-from stackroom.aws.slots import DynamoSlots
+from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
+from stackroom.aws.dynamodb.catalog_register import DynamoCatalogRegister
+from stackroom.aws.dynamodb.document_records import DynamoDocuments
+from stackroom.aws.dynamodb.lease_records import DynamoLeases
+from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
+from stackroom.aws.dynamodb.slot_records import DynamoSlots
 from stackroom.model import DataSource, DataSourceType, DocumentStatus
 from stackroom.ports.admission import AdmissionBook, Mode, Waiter
 from stackroom.ports.catalogs import CatalogRegister

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from stackroom.aws.bookmark import DynamoBookmark
-from stackroom.aws.inspections import DynamoInspections
-from stackroom.aws.receipts import DynamoReceipts
-from stackroom.aws.sign_outs import DynamoSignOuts
-from stackroom.aws.worklists import DynamoWorklists
+from stackroom.aws.dynamodb.bookmark import DynamoBookmark
+from stackroom.aws.dynamodb.inspection_records import DynamoInspections
+from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
+from stackroom.aws.dynamodb.sign_out_records import DynamoSignOuts
+from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
 from stackroom.model import Document
 from stackroom.ports.inspection import InspectionResults
 from stackroom.ports.inventory import Bookmark

@@ -17,12 +17,8 @@ from moto import mock_aws
 
 from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.server import Configuration, Simulator
-from stackroom.aws.direct_documents import BedrockDirectDocuments
-from stackroom.aws.embeddings import BedrockEmbeddings
-from stackroom.aws.index_watch import IndexWatch
-from stackroom.aws.knowledge_base import BedrockKnowledgeBase
-from stackroom.aws.retrieve_options import RetrieveOptions
-from stackroom.aws.vector_index import S3VectorsKnowledgeBase
+from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
+from stackroom.aws.bedrock.titan_embeddings import BedrockEmbeddings
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.filters import Has
 from stackroom.keys import document_id_of
@@ -30,6 +26,10 @@ from stackroom.model import Catalog, DataSource, DataSourceType
 from stackroom.ports.ingestion import Busy, Submission
 from stackroom.ports.retrieval import KnowledgeBase, Search
 from stackroom.retrieval.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache
+from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
+from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
+from stackroom.stores.s3vectors.index_watch import IndexWatch
+from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
 from tests.contract.stores.relay import Relay, Spoil, asking, cut_off, half, instead
 from tests.contract.stores.shelves import QUESTION, Shelf, a_catalog
 from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, clipped

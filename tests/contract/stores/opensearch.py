@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 import pytest
 from opensearchpy import Urllib3AWSV4SignerAuth
 
-from stackroom.aws.embeddings import BedrockEmbeddings
-from stackroom.aws.opensearch.collection import Collection as Client
-from stackroom.aws.opensearch.knowledge_base import OpenSearchKnowledgeBase
-from stackroom.aws.opensearch.layout import creation
+from stackroom.aws.bedrock.titan_embeddings import BedrockEmbeddings
 from stackroom.ports.retrieval import KnowledgeBase, Search
 from stackroom.retrieval.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache
+from stackroom.stores.opensearch.collection import Collection as Client
+from stackroom.stores.opensearch.index_layout import creation
+from stackroom.stores.opensearch.opensearch_adapter import OpenSearchKnowledgeBase
 from tests.contract.stores.bedrock import EMBED, MODEL, ONCE, SPOILT, Simulated, client
 from tests.contract.stores.meaning import vector
 from tests.contract.stores.relay import Answer, Call, PassOn, Relay, Spoil, instead

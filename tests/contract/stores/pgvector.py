@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from stackroom.aws.embeddings import BedrockEmbeddings
-from stackroom.aws.pgvector.connections import Connections
-from stackroom.aws.pgvector.documents import Chunk, Documents, NewDocument
-from stackroom.aws.pgvector.knowledge_base import PgvectorKnowledgeBase
-from stackroom.aws.pgvector.repository import Repository
+from stackroom.aws.bedrock.titan_embeddings import BedrockEmbeddings
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.ports.retrieval import KnowledgeBase, Search
 from stackroom.retrieval.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache
+from stackroom.stores.pgvector.connections import Connections
+from stackroom.stores.pgvector.document_loading import Chunk, Documents, NewDocument
+from stackroom.stores.pgvector.pgvector_adapter import PgvectorKnowledgeBase
+from stackroom.stores.pgvector.repository import Repository
 from tests.contract.stores.bedrock import EMBED, MODEL, ONCE, SPOILT, Simulated, client
 from tests.contract.stores.meaning import vector
 from tests.contract.stores.relay import Relay

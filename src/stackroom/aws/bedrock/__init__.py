@@ -1,0 +1,1 @@
+"""What Bedrock does beside searching: data sources, ingestion, models, guardrails."""

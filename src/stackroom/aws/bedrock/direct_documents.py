@@ -1,0 +1,135 @@
+"""Documents of data sources, ingested and deleted without a job."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from stackroom.aws.bedrock.back_pressure import BUSY_CODES, back_pressure
+from stackroom.aws.bedrock.document_details import MOST_IDENTIFIERS, ids, to_detail
+from stackroom.aws.error_mapping import code_of, knowledge_base_errors, message_of
+from stackroom.errors import DocumentsRefused
+from stackroom.model import DataSource
+from stackroom.ports.ingestion import NOT_FOUND, Busy, DocumentDetail, Submission
+
+if TYPE_CHECKING:
+    from types_boto3_bedrock_agent.client import AgentsforBedrockClient
+    from types_boto3_bedrock_agent.type_defs import (
+        DocumentIdentifierTypeDef,
+        KnowledgeBaseDocumentTypeDef,
+        MetadataAttributeValueTypeDef,
+    )
+
+# Too many at a time is a ValidationException ("can't exceed (10)"); under load, users also see
+# ServiceUnavailableException, which the API model doesn't name [HatmanStack/RAGStack-Lambda
+# lib/ragstack_common/ingestion.py].
+_BUSY_CODES = BUSY_CODES | {"ServiceUnavailableException"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BedrockDirectDocuments:
+    """
+    Of CUSTOM data sources, which know documents by our ids, and take their objects by longer URIs
+    than S3 data sources do. [assumed: direct.long-uri]
+    """
+
+    client: "AgentsforBedrockClient"
+
+    def ingest(
+        self, source: DataSource, documents: Sequence[Submission], *, token: str
+    ) -> dict[str, DocumentDetail] | Busy:
+        _check(documents)
+        try:
+            with knowledge_base_errors():
+                answer = self.client.ingest_knowledge_base_documents(
+                    **ids(source),
+                    clientToken=token,
+                    documents=list(map(_to_document, documents)),
+                )
+        except Exception as error:
+            with _refusals():
+                return back_pressure(error, _BUSY_CODES)
+        return _details(answer)
+
+    def delete(
+        self, source: DataSource, document_ids: Sequence[str], *, token: str
+    ) -> dict[str, DocumentDetail] | Busy:
+        _check(document_ids)
+        try:
+            with knowledge_base_errors():
+                answer = self.client.delete_knowledge_base_documents(
+                    **ids(source),
+                    clientToken=token,
+                    documentIdentifiers=list(map(_identifier, document_ids)),
+                )
+        except Exception as error:
+            return back_pressure(error, _BUSY_CODES)
+        return _details(answer)
+
+    def details(self, source: DataSource, document_ids: Iterable[str]) -> dict[str, DocumentDetail]:
+        # Never by listing: catalogs without number share a CUSTOM data source.
+        ordered = sorted(set(document_ids))
+        found: dict[str, DocumentDetail] = {}
+        for start in range(0, len(ordered), MOST_IDENTIFIERS):
+            asked = ordered[start : start + MOST_IDENTIFIERS]
+            with knowledge_base_errors():
+                answer = self.client.get_knowledge_base_documents(
+                    **ids(source), documentIdentifiers=list(map(_identifier, asked))
+                )
+            found |= dict.fromkeys(asked, NOT_FOUND) | _details(answer)
+        return found
+
+
+def _details(answer: Mapping[str, Any]) -> dict[str, DocumentDetail]:
+    return {
+        str(each["identifier"]["custom"]["id"]): to_detail(each)
+        for each in answer.get("documentDetails", [])
+    }
+
+
+def _to_document(submission: Submission) -> "KnowledgeBaseDocumentTypeDef":
+    return {
+        "content": {
+            "dataSourceType": "CUSTOM",
+            "custom": {
+                "customDocumentIdentifier": {"id": submission.document_id},
+                "sourceType": "S3_LOCATION",
+                "s3Location": {"uri": submission.uri},
+            },
+        },
+        "metadata": {
+            "type": "IN_LINE_ATTRIBUTE",
+            "inlineAttributes": [
+                {"key": key, "value": _to_value(value)}
+                for key, value in submission.attributes.items()
+            ],
+        },
+    }
+
+
+def _to_value(value: str | list[str]) -> "MetadataAttributeValueTypeDef":
+    if isinstance(value, str):
+        return {"type": "STRING", "stringValue": value}
+    return {"type": "STRING_LIST", "stringListValue": value}
+
+
+def _identifier(document_id: str) -> "DocumentIdentifierTypeDef":
+    return {"dataSourceType": "CUSTOM", "custom": {"id": document_id}}
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Bedrock checks a call as a whole, and names what is wrong with any document in it."""
+    try:
+        yield
+    except ClientError as error:
+        if code_of(error) != "ValidationException":
+            raise
+        raise DocumentsRefused(message_of(error)) from error
+
+
+def _check(documents: Sequence[object]) -> None:
+    # botocore holds no list to its longest.
+    assert 1 <= len(documents) <= MOST_IDENTIFIERS, "a call takes one to ten documents"

@@ -1,0 +1,143 @@
+"""
+The vectors of questions, for whoever searches a store itself.
+
+    get_embedding("annual leave", "amazon.titan-embed-text-v2:0", "bedrock", tenant="alice")
+"""
+
+import logging
+from collections.abc import Callable
+from functools import cache as once
+from functools import cached_property
+from typing import Any, TypedDict
+
+from stackroom.aws import session
+from stackroom.aws.bedrock.titan_embeddings import BedrockEmbeddings
+from stackroom.aws.redis.redis_url import redis_url
+from stackroom.errors import SearchRefused
+from stackroom.ports.embeddings import EmbeddingCache
+from stackroom.retrieval.cached_embeddings import (
+    CachedEmbeddings,
+    CacheTally,
+    MemoryEmbeddingCache,
+    asked_by,
+)
+
+logger = logging.getLogger(__name__)
+
+
+class Embedding(TypedDict):
+    """`cached` if the vector was there, and had been given to the same tenant before."""
+
+    embedding: list[float]
+    cached: bool
+
+
+def question_embeddings(
+    client: Callable[[str], Any],
+    *,
+    model: str,
+    dimensions: int,
+    cache: EmbeddingCache,
+    tally: CacheTally | None = None,
+) -> CachedEmbeddings:
+    """
+    By a model of Bedrock's, each kept in `cache` for when it is asked again.
+
+    `client` makes a service's boto3 client; in `tally` is counted how often a vector was there.
+    """
+    return CachedEmbeddings(
+        embeddings=BedrockEmbeddings(
+            client=client("embeddings"), model=model, dimensions=dimensions
+        ),
+        cache=cache,
+        tally=tally or CacheTally(),
+    )
+
+
+class QuestionEmbeddings:
+    """
+    For whoever searches several stores at once: stores whose documents were embedded alike get one
+    vector of a question, made once. `client` makes a service's boto3 client, when it is needed.
+    """
+
+    def __init__(self, client: Callable[[str], Any]) -> None:
+        self._client = client
+        self._made: dict[tuple[str, int], CachedEmbeddings] = {}
+
+    def of(self, model: str, dimensions: int) -> CachedEmbeddings:
+        """To be asked for by one thread; what it answers is for any."""
+        made = self._made.get((model, dimensions))
+        if made is None:
+            made = question_embeddings(
+                self._client, model=model, dimensions=dimensions, cache=self._cache
+            )
+            self._made[model, dimensions] = made
+        return made
+
+    @cached_property
+    def _cache(self) -> EmbeddingCache:
+        return embedding_cache()
+
+
+def embedding_cache() -> EmbeddingCache:
+    """
+    Of a process that searches, for all its models: its keys tell them apart. It is where REDIS_URL
+    says; raises ValueError for a variable that is no URL.
+    """
+    return cache_at(redis_url())
+
+
+def cache_at(url: str | None) -> EmbeddingCache:
+    """
+    In Valkey or Redis, and there alone; without a URL in the process.
+
+    With another one in front, a week would begin anew in each process, what an operator deletes
+    would live on in some, and it would save little: Redis takes a small part of the time that
+    embedding takes.
+    """
+    return MemoryEmbeddingCache() if url is None else _in_redis(url)
+
+
+def get_embedding(
+    text: str,
+    model: str,
+    provider: str = "bedrock",
+    *,
+    client: Callable[[str], Any] = session.client,
+    dimensions: int = 1024,
+    tenant: str | None = None,
+) -> Embedding:
+    """
+    The text's vector, of length one, for programs that search by themselves.
+
+    Without a tenant `cached` is never true, since it would tell what others have asked. Raises
+    KnowledgeBaseThrottled, KnowledgeBaseUnavailable, or SearchRefused for what asking again won't
+    mend.
+    """
+    if provider != "bedrock":
+        raise SearchRefused(f"{provider!r} provides no embeddings; allowed: 'bedrock'")
+    embeddings = question_embeddings(
+        client, model=model, dimensions=dimensions, cache=_of_process(redis_url())
+    )
+    with asked_by(tenant) as told:
+        vector = embeddings.embed(text)
+    return {"embedding": list(vector), "cached": told.is_cached is True}
+
+
+@once
+def _of_process(url: str | None) -> EmbeddingCache:
+    """The same one at each call."""
+    return cache_at(url)
+
+
+@once
+def _in_redis(url: str) -> EmbeddingCache:
+    """One connection, however many knowledge bases are searched; in the process, if it can't be."""
+    try:
+        # Imported where there is a URL alone: it takes as long as boto3 (make bench-cold).
+        from stackroom.aws.redis.embedding_cache import RedisEmbeddingCache  # noqa: PLC0415 - see above
+    except ModuleNotFoundError as error:
+        told = {"missing": error.name}
+        logger.warning("REDIS_URL is of no use without the package redis", extra=told)
+        return MemoryEmbeddingCache()
+    return RedisEmbeddingCache(url)

@@ -1,0 +1,121 @@
+"""
+Who may use a knowledge base, and who waits, in the control table.
+
+    item      pk                                  sk
+    ledger    ADMISSION                           LEDGER                   version; grants and more
+    waiter    QUEUE#<knowledge_base_id>#<mode>    <since>#<worklist_id>     epoch, calls, token
+
+    read the ledger           GetItem, consistent
+    write it                  PutItem if its version is still the one that was read
+    the oldest of a queue     Query, consistent; `since` is UTC of one width, so keys sort by time
+    leave the queue           DeleteItem unless another token stands there
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter
+
+from stackroom.aws.dynamodb import writes
+from stackroom.aws.dynamodb.items import Item, from_item, instant, query, readable, to_item
+from stackroom.aws.error_mapping import store_errors
+from stackroom.errors import RecordChanged
+from stackroom.ports.admission import Grant, Ledger, Mode, Waiter
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+
+_LEDGERS = TypeAdapter(Ledger)
+_GRANTS = TypeAdapter(Grant)
+_WAITERS = TypeAdapter(Waiter)
+_LEDGER_KEY = to_item({"pk": "ADMISSION", "sk": "LEDGER"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class DynamoAdmissionBook:
+    client: "DynamoDBClient"
+    table: str
+
+    def read(self) -> Ledger:
+        with store_errors():
+            answer = self.client.get_item(
+                TableName=self.table, Key=_LEDGER_KEY, ConsistentRead=True
+            )
+        if "Item" not in answer:
+            return Ledger()
+        kept = from_item(answer["Item"])
+        # What is left out here is free, and gone with the next write.
+        grants = readable(map(_of_ledger, kept.pop("grants", ())), _to_grant)
+        return replace(_LEDGERS.validate_python(_bare(kept)), grants=tuple(grants))
+
+    def write(self, ledger: Ledger) -> Ledger:
+        written = replace(ledger, version=ledger.version + 1)
+        values = to_item(_LEDGERS.dump_python(written, mode="json", exclude_defaults=True))
+        item = _LEDGER_KEY | values
+        if not writes.put(self.client, self.table, item, **_if_still_at(ledger.version)):
+            raise RecordChanged("the admission ledger")
+        return written
+
+    def enqueue(self, waiter: Waiter) -> None:
+        values = to_item(_WAITERS.dump_python(waiter, mode="json"))
+        with store_errors():
+            self.client.put_item(TableName=self.table, Item=_place(waiter) | values)
+
+    def dequeue(self, waiter: Waiter) -> bool:
+        """True if it had left before, too: this is safe to repeat."""
+        token = {":token": waiter.token}
+        return writes.delete(
+            self.client, self.table, _place(waiter), condition="#token = :token", values=token
+        )
+
+    def waiting(self, knowledge_base_id: str, mode: Mode, *, limit: int) -> list[Waiter]:
+        found = query(
+            self.client,
+            TableName=self.table,
+            KeyConditionExpression="pk = :queue",
+            ExpressionAttributeValues=to_item({":queue": _queue(knowledge_base_id, mode)}),
+            ConsistentRead=True,
+            Limit=limit,
+        )
+        return list(islice(readable(found, _to_waiter), limit))
+
+
+def _if_still_at(version: int) -> dict[str, Any]:
+    if version == 0:
+        return {"condition": "attribute_not_exists(pk)", "values": {}}
+    return {"condition": "#version = :version", "values": {":version": version}}
+
+
+def _queue(knowledge_base_id: str, mode: Mode) -> str:
+    return f"QUEUE#{knowledge_base_id}#{mode}"
+
+
+def _place(waiter: Waiter) -> Item:
+    queue = _queue(waiter.knowledge_base_id, waiter.mode)
+    return to_item({"pk": queue, "sk": f"{instant(waiter.since)}#{waiter.worklist_id}"})
+
+
+def _of_ledger(grant: Any) -> dict[str, Any]:
+    """A grant with the ledger's key, and with whose it is for the rest of its own."""
+    if not isinstance(grant, Mapping):
+        grant = {}
+    return {"pk": "ADMISSION", "sk": f"LEDGER {grant.get('worklist_id')}", **grant}
+
+
+def _to_grant(values: Mapping[str, Any]) -> Grant:
+    return _GRANTS.validate_python(_bare(values))
+
+
+def _to_waiter(values: Mapping[str, Any]) -> Waiter:
+    return _WAITERS.validate_python(_bare(values))
+
+
+def _bare(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Without the keys. Items of before call a worklist by its catalog, the only one it had."""
+    return {
+        "worklist_id" if name == "catalog_id" else name: each
+        for name, each in values.items()
+        if name not in ("pk", "sk")
+    }

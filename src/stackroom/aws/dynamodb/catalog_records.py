@@ -1,0 +1,186 @@
+"""
+Catalogs in DynamoDB, beside their documents.
+
+    item        catalog_id        sk                user_id-index
+    catalog     <catalog_id>      METADATA          user_id
+    document    <catalog_id>      DOC#<id>          (document_records.py, which counts them here)
+
+    get a catalog              GetItem METADATA
+    list a user's catalogs     Query user_id-index, then BatchGetItem
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from stackroom.aws.dynamodb.items import from_item, get_all, query, to_item
+from stackroom.aws.dynamodb.writes import update
+from stackroom.aws.error_mapping import store_errors
+from stackroom.catalog_counts import Counts, counts_in, settled_status
+from stackroom.errors import RecordChanged
+from stackroom.model import Catalog, CatalogStatus, DataSource
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+
+METADATA = "METADATA"
+USER_INDEX = "user_id-index"
+# What it counts of its documents, in the order of Counts.each.
+COUNTERS = ("document_count", "total_bytes", "failed_count", "waiting_count", "open_count")
+_DELETING = str(CatalogStatus.DELETING)
+_TRIES = 6  # while others register or settle documents
+
+
+@dataclass(frozen=True, kw_only=True)
+class DynamoCatalogs:
+    client: "DynamoDBClient"
+    table: str
+
+    def get(self, catalog_id: str) -> Catalog | None:
+        # Consistent, because the event after the one that opened it must find it.
+        with store_errors():
+            answer = self.client.get_item(
+                TableName=self.table, Key=key_of(catalog_id), ConsistentRead=True
+            )
+        return to_catalog(from_item(answer["Item"])) if "Item" in answer else None
+
+    def of_user(self, user_id: str) -> Iterator[Catalog]:
+        keys = map(key_of, self.ids_of(user_id))
+        return map(to_catalog, get_all(self.client, self.table, keys))
+
+    def ids_of(self, user_id: str) -> Iterator[str]:
+        """As the index tells them, which is eventually consistent."""
+        found = query(
+            self.client,
+            TableName=self.table,
+            IndexName=USER_INDEX,
+            KeyConditionExpression="user_id = :user",
+            ExpressionAttributeValues=to_item({":user": user_id}),
+        )
+        return (item["catalog_id"] for item in found)
+
+    def place(self, catalog_id: str, source: DataSource) -> None:
+        values = {
+            ":kb": source.knowledge_base_id,
+            ":source": source.data_source_id,
+            ":type": str(source.type),
+            ":shared": source.is_shared,
+        }
+        placed = self._update(
+            catalog_id,
+            "SET knowledge_base_id = :kb, data_source_id = :source, data_source_type = :type,"
+            " data_source_shared = :shared",
+            values,
+            condition="(attribute_not_exists(data_source_id) OR data_source_id = :source)",
+        )
+        if not placed:  # it is gone, or somebody has just placed it elsewhere
+            raise RecordChanged(catalog_id)
+
+    def clear_data_source(self, catalog_id: str) -> None:
+        cleared = self._update(
+            catalog_id,
+            "REMOVE knowledge_base_id, data_source_id, data_source_type, data_source_shared",
+            {":deleting": _DELETING},
+            condition="#status = :deleting",
+        )
+        if not cleared:
+            raise RecordChanged(catalog_id)
+
+    def settle_status(self, catalog_id: str, *, at: datetime) -> None:
+        for _ in range(_TRIES):
+            catalog = self.get(catalog_id)
+            if catalog is None or catalog.status is CatalogStatus.DELETING or catalog.waiting_count:
+                return
+            if self._is_settled(catalog, at):
+                return
+        raise RecordChanged(catalog_id)
+
+    def _is_settled(self, catalog: Catalog, at: datetime) -> bool:
+        """By what was counted a moment ago; False if it is another by now."""
+        values: dict[str, Any] = {
+            ":status": str(settled_status(counts_in(catalog))),
+            ":seen": str(catalog.status),
+            ":at": at.isoformat(),
+            ":documents": catalog.document_count,
+            ":failed": catalog.failed_count,
+            ":none": 0,
+        }
+        return self._update(
+            catalog.catalog_id,
+            "SET #status = :status, updated_at = :at",
+            values,
+            condition="#status = :seen AND document_count = :documents"
+            " AND (failed_count = :failed OR attribute_not_exists(failed_count))"
+            " AND (waiting_count = :none OR attribute_not_exists(waiting_count))",
+        )
+
+    def recount(self, seen: Catalog, counts: Counts) -> None:
+        # Each document that comes changes when it was written; so does one that comes as one goes.
+        values: dict[str, Any] = {":none": 0, ":at": seen.updated_at.isoformat()}
+        told, conditions = [], ["updated_at = :at"]
+        pairs = zip(COUNTERS, counts.each, counts_in(seen).each, strict=True)
+        for name, right, was in pairs:
+            values |= {f":{name}": right, f":{name}_seen": was}
+            told.append(f"{name} = :{name}")
+            # A record from before has not all of them.
+            unknown = f"(attribute_not_exists({name}) AND :{name}_seen = :none)"
+            conditions.append(f"({name} = :{name}_seen OR {unknown})")
+        recounted = self._update(
+            seen.catalog_id,
+            f"SET {', '.join(told)}",
+            values,
+            condition=" AND ".join(conditions),
+        )
+        if not recounted:
+            raise RecordChanged(seen.catalog_id)
+
+    def mark_deleting(self, catalog_id: str, *, at: datetime) -> None:
+        values = {":deleting": _DELETING, ":at": at.isoformat()}
+        since = "deleting_since = if_not_exists(deleting_since, :at)"
+        expression = f"SET #status = :deleting, updated_at = :at, {since}"
+        if not self._update(catalog_id, expression, values):
+            raise RecordChanged(catalog_id)
+
+    def unmark_deleting(self, catalog_id: str, *, at: datetime) -> None:
+        for _ in range(_TRIES):
+            catalog = self.get(catalog_id)
+            if catalog is None:
+                break
+            if catalog.status is not CatalogStatus.DELETING or self._is_unmarked(catalog, at):
+                return
+        raise RecordChanged(catalog_id)
+
+    def _is_unmarked(self, catalog: Catalog, at: datetime) -> bool:
+        """False if others have registered or settled documents since it was read."""
+        status = CatalogStatus.INDEXING if catalog.waiting_count else CatalogStatus.READY
+        values = {
+            ":deleting": _DELETING,
+            ":status": str(status),
+            ":at": at.isoformat(),
+            ":waiting": catalog.waiting_count,
+        }
+        return self._update(
+            catalog.catalog_id,
+            "SET #status = :status, updated_at = :at REMOVE deleting_since",
+            values,
+            condition="#status = :deleting"
+            " AND (waiting_count = :waiting OR attribute_not_exists(waiting_count))",
+        )
+
+    def _update(
+        self, catalog_id: str, expression: str, values: dict[str, Any], *, condition: str = ""
+    ) -> bool:
+        """False if there is no such catalog, or it doesn't meet the condition."""
+        there = " AND ".join(filter(None, ("attribute_exists(catalog_id)", condition)))
+        key = key_of(catalog_id)
+        changed = update(self.client, self.table, key, expression, values, condition=there)
+        return changed is not None
+
+
+def key_of(catalog_id: str) -> dict[str, Any]:
+    return to_item({"catalog_id": catalog_id, "sk": METADATA})
+
+
+def to_catalog(values: dict[str, Any]) -> Catalog:
+    return Catalog.model_validate({name: each for name, each in values.items() if name != "sk"})

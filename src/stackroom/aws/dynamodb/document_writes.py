@@ -1,0 +1,169 @@
+"""
+A document's item, its open item and its catalog's counters, written together or not at all.
+
+A write that changes none of the latter is a plain one. Documents of one catalog share transactions,
+for each costs a write of the counters. What refuses a write is told apart: the document changed
+since it was read; its books are not as the caller has them (the record was built anew, or is from
+before they were kept), or its catalog is being deleted, or is gone, or counts less than there is.
+Only the first is the caller's: the others are read, and the write is made as they have it.
+"""
+
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from stackroom.aws.dynamodb.catalog_records import key_of, to_catalog
+from stackroom.aws.dynamodb.document_items import Books, DocumentWrite, change_of, counting
+from stackroom.aws.dynamodb.document_plans import Shelf, books_of, groups, planned, shelf_of
+from stackroom.aws.dynamodb.items import WRITE_ID, Item, from_item, to_item
+from stackroom.aws.dynamodb.transactions import (
+    CONDITION_FAILED,
+    outlasting_conflicts,
+    reasons_of,
+    transact,
+)
+from stackroom.aws.error_mapping import store_errors
+from stackroom.catalog_counts import Counts, counts_in
+from stackroom.errors import StoreUnavailable
+from stackroom.model import CatalogStatus, Document
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+
+_TRIES = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Refused:
+    """By the document's own item, as it stands; or else by that of its catalog."""
+
+    by_document: bool
+    item: Item | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentWrites:
+    client: "DynamoDBClient"
+    table: str
+
+    def keep(self, document: Document) -> Document | None:
+        """As it is kept; None if it changed since it was read."""
+        return self._alone(document, shelf_of(document.catalog_id), removes=False)
+
+    def remove(self, document: Document) -> bool:
+        """Also what is gone; False if it changed since it was read."""
+        return self._alone(document, shelf_of(document.catalog_id), removes=True) is not None
+
+    def is_plain(self, document: Document) -> bool:
+        """Whether keeping it writes one item, as far as the caller's copy tells."""
+        write = planned(document, books_of(document), shelf_of(document.catalog_id))
+        return write.change == Counts()
+
+    def keep_together(self, documents: Sequence[Document]) -> Iterator[Document]:
+        """Those of one catalog that are kept, in as few transactions as hold them."""
+        shelf = shelf_of(documents[0].catalog_id)
+        for group in groups(documents):
+            shelf, kept = self._together(group, shelf)
+            yield from kept or self._each(group, shelf)
+
+    def _each(self, documents: Sequence[Document], shelf: Shelf) -> Iterator[Document]:
+        each_kept = (self._alone(each, shelf, removes=False) for each in documents)
+        return (each for each in each_kept if each is not None)
+
+    def _together(
+        self, documents: Sequence[Document], shelf: Shelf
+    ) -> tuple[Shelf, list[Document]]:
+        """All that were kept, or none if any of them is to be seen to alone."""
+        for _ in range(_TRIES):
+            writes = [planned(each, books_of(each), shelf) for each in documents]
+            refused = self._write(writes, shelf)
+            if refused is None:
+                return shelf, [each.kept for each in writes if each.kept is not None]
+            if refused.by_document:
+                break
+            shelf = self._look(documents[0].catalog_id)
+        return shelf, []
+
+    def _alone(self, document: Document, shelf: Shelf, *, removes: bool) -> Document | None:
+        books = books_of(document)
+        for _ in range(_TRIES):
+            write = planned(document, books, shelf, removes=removes)
+            refused = self._write([write], shelf)
+            if refused is None:
+                return write.kept or document
+            if not refused.by_document:
+                shelf = self._look(document.catalog_id)
+                continue
+            if refused.item is None:
+                return document if removes else None
+            books = Books.of(refused.item)
+            if books.document.version != document.version:
+                return None
+        raise StoreUnavailable("TransactWriteItems", CONDITION_FAILED)
+
+    def _write(self, writes: Sequence[DocumentWrite], shelf: Shelf) -> _Refused | None:
+        write_id = secrets.token_hex(8)
+        parts = [each.actions(self.table, write_id) for each in writes]
+        actions = [action for part in parts for action in part]
+        change = change_of(writes)
+        if shelf.counts is not None:
+            change = change.within(shelf.counts)
+        kept = [each.kept for each in writes if each.kept is not None]
+        catalog = key_of(writes[0].books.document.catalog_id)
+        if shelf.is_there:
+            may_index = not shelf.is_deleting
+            actions += counting(self.table, catalog, change, kept, may_index=may_index)
+        try:
+            self._send(actions)
+        except self.client.exceptions.ConditionalCheckFailedException as refusal:
+            return _refused_by(refusal.response.get("Item"), write_id)
+        except self.client.exceptions.TransactionCanceledException as refusal:
+            return _refused(refusal, [len(part) for part in parts], write_id)
+        return None
+
+    def _send(self, actions: list[dict[str, Any]]) -> None:
+        """A write of one item costs half of what it would in a transaction."""
+        if len(actions) > 1:
+            transact(self.client, *actions)
+            return
+        put, delete = actions[0].get("Put"), actions[0].get("Delete")
+        with store_errors():
+            if put is not None:
+                outlasting_conflicts(lambda: self.client.put_item(**put))
+            if delete is not None:
+                outlasting_conflicts(lambda: self.client.delete_item(**delete))
+
+    def _look(self, catalog_id: str) -> Shelf:
+        with store_errors():
+            answer = self.client.get_item(
+                TableName=self.table, Key=key_of(catalog_id), ConsistentRead=True
+            )
+        if "Item" not in answer:
+            return Shelf(is_there=False)
+        catalog = to_catalog(from_item(answer["Item"]))
+        return Shelf(
+            is_deleting=catalog.status is CatalogStatus.DELETING, counts=counts_in(catalog)
+        )
+
+
+def _refused(refusal: ClientError, parts: Sequence[int], write_id: str) -> _Refused | None:
+    """Each part begins with a document's own action; what follows the last part counts."""
+    reasons = refusal.response.get("CancellationReasons", [])
+    start = 0
+    for length in parts:
+        if reasons[start].get("Code") == CONDITION_FAILED:
+            return _refused_by(reasons[start].get("Item"), write_id)
+        start += length
+    if CONDITION_FAILED in reasons_of(refusal)[start:]:
+        return _Refused(by_document=False)
+    raise refusal
+
+
+# Any: boto3 types an answer's item otherwise than a request's.
+def _refused_by(item: Any, write_id: str) -> _Refused | None:
+    """Not if what met the write is what it has made: then only its answer was lost."""
+    is_own = item is not None and item.get(WRITE_ID) == to_item({WRITE_ID: write_id})[WRITE_ID]
+    return None if is_own else _Refused(by_document=True, item=item)

@@ -1,0 +1,57 @@
+"""
+What inspections found, in the control table.
+
+    item          pk                          sk
+    inspection    INSPECTION#<document_id>    INSPECTION    etag, expires_at (TTL); reason, if any
+
+    get some      BatchGetItem
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from stackroom.aws.dynamodb.items import Item, get_all, to_item
+from stackroom.aws.error_mapping import store_errors
+from stackroom.clock import utc_now
+from stackroom.model import Document
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+
+# A result matters from the upload until the document is settled; the record keeps it after that.
+_KEPT = timedelta(days=30)
+_PREFIX = "INSPECTION#"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DynamoInspections:
+    """One result a document, that of the version inspected last."""
+
+    client: "DynamoDBClient"
+    table: str
+    now: Callable[[], datetime] = utc_now
+
+    def record(self, document_id: str, etag: str, reason: str | None) -> None:
+        expires_at = int((self.now() + _KEPT).timestamp())
+        values: dict[str, object] = {"etag": etag, "expires_at": expires_at}
+        if reason is not None:
+            values["reason"] = reason
+        with store_errors():
+            self.client.put_item(TableName=self.table, Item=_key(document_id) | to_item(values))
+
+    def results_for(self, documents: Iterable[Document]) -> dict[str, str | None]:
+        """What is wrong, if anything is, by document id; only of the versions that these are."""
+        etags = {each.document_id: each.etag for each in documents}
+        keys = map(_key, sorted(etags))
+        results: dict[str, str | None] = {}
+        for found in get_all(self.client, self.table, keys, consistent=True):
+            document_id = str(found["pk"]).removeprefix(_PREFIX)
+            if found["etag"] == etags[document_id]:
+                results[document_id] = found.get("reason")
+        return results
+
+
+def _key(document_id: str) -> Item:
+    return to_item({"pk": f"{_PREFIX}{document_id}", "sk": "INSPECTION"})

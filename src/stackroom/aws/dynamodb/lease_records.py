@@ -1,0 +1,169 @@
+"""
+Leases of live runs in the control table: one item per catalog.
+
+    pk RUN#<worklist_id>, sk RUN
+    requested   how often a run was asked for
+    epoch       of the latest lease; names the execution, fences its writes
+    live        "RUN" while a run is live; the attribute is absent otherwise
+    started     1 once the run's first task has come, or StartExecution has answered for it
+    until       ISO 8601, UTC, of one width; when the lease expires unless renewed
+    failures    runs in a row that broke
+
+    list the held, or the expired    Query live-index: PK live, SK until; only what is held is in it
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from stackroom.aws.dynamodb.items import from_item, instant, query, readable, to_item
+from stackroom.aws.dynamodb.writes import update
+from stackroom.aws.error_mapping import store_errors
+from stackroom.errors import RunSuperseded
+from stackroom.ports.runs import Lease
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+
+_LIVE = "RUN"
+_LIVE_INDEX = "live-index"
+_MINE = "live = :live AND epoch = :epoch"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DynamoLeases:
+    client: "DynamoDBClient"
+    table: str
+
+    def get(self, worklist_id: str) -> Lease | None:
+        with store_errors():
+            answer = self.client.get_item(
+                TableName=self.table, Key=_key(worklist_id), ConsistentRead=True
+            )
+        return _to_lease(from_item(answer["Item"])) if "Item" in answer else None
+
+    def ask(self, worklist_id: str) -> Lease:
+        asked = self._update(worklist_id, "ADD requested :one", {":one": 1})
+        assert asked is not None, "nothing is asked of the item"
+        return asked
+
+    def claim(self, worklist_id: str, *, until: datetime) -> Lease | None:
+        return self._update(
+            worklist_id,
+            "ADD requested :one, epoch :one SET live = :live, #until = :until"
+            " REMOVE started, failures",
+            {":one": 1, ":live": _LIVE, ":until": instant(until)},
+            condition="attribute_not_exists(live)",
+        )
+
+    def take(
+        self, seen: Lease, *, until: datetime, failures: int, epoch: int | None = None
+    ) -> Lease | None:
+        values = {
+            ":live": _LIVE,
+            ":next": seen.epoch + 1 if epoch is None else epoch,
+            ":until": instant(until),
+            ":failures": failures,
+        }
+        unmoved = "attribute_not_exists(epoch)"
+        if seen.epoch:
+            unmoved = "epoch = :epoch AND " + (
+                "live = :live" if seen.held else "attribute_not_exists(live)"
+            )
+            values[":epoch"] = seen.epoch
+        return self._update(
+            seen.worklist_id,
+            "SET live = :live, epoch = :next, #until = :until, failures = :failures REMOVE started",
+            values,
+            condition=unmoved,
+        )
+
+    def mark_started(self, lease: Lease) -> None:
+        """Of a run so quick that it has ended already, nothing is written."""
+        self._update(
+            lease.worklist_id,
+            "SET started = :one",
+            {":one": 1, ":live": _LIVE, ":epoch": lease.epoch},
+            condition=_MINE,
+        )
+
+    def renew(
+        self, worklist_id: str, epoch: int, *, until: datetime, is_well: bool = False
+    ) -> Lease:
+        renewed = self._update(
+            worklist_id,
+            f"SET #until = :until, started = :one{' REMOVE failures' if is_well else ''}",
+            {":one": 1, ":live": _LIVE, ":epoch": epoch, ":until": instant(until)},
+            condition=_MINE,
+        )
+        if renewed is None:
+            raise RunSuperseded(worklist_id, epoch)
+        return renewed
+
+    def release(self, worklist_id: str, epoch: int, *, served: int) -> bool:
+        released = self._update(
+            worklist_id,
+            "REMOVE live, started, #until, failures",
+            {":live": _LIVE, ":epoch": epoch, ":served": served},
+            condition=f"{_MINE} AND requested = :served",
+        )
+        return released is not None or self._was_released(worklist_id, epoch)
+
+    def held(self) -> Iterator[Lease]:
+        return self._live("live = :live", {":live": _LIVE})
+
+    def expired(self, at: datetime) -> Iterator[Lease]:
+        return self._live(
+            "live = :live AND #until < :at",
+            {":live": _LIVE, ":at": instant(at)},
+            ExpressionAttributeNames={"#until": "until"},
+        )
+
+    def _live(self, condition: str, values: dict[str, Any], **names: Any) -> Iterator[Lease]:
+        # An index lags behind. One that is missing is found the next time; one that has moved can't
+        # be taken by whoever saw it here.
+        found = query(
+            self.client,
+            TableName=self.table,
+            IndexName=_LIVE_INDEX,
+            KeyConditionExpression=condition,
+            ExpressionAttributeValues=to_item(values),
+            **names,
+        )
+        return readable(found, _to_lease)
+
+    def _was_released(self, worklist_id: str, epoch: int) -> bool:
+        """Whether the release was already done: a task whose answer got lost is retried."""
+        lease = self.get(worklist_id)
+        if lease is None or lease.epoch != epoch:
+            raise RunSuperseded(worklist_id, epoch)
+        return not lease.held
+
+    def _update(
+        self, worklist_id: str, expression: str, values: dict[str, Any], *, condition: str = ""
+    ) -> Lease | None:
+        key = _key(worklist_id)
+        found = update(self.client, self.table, key, expression, values, condition=condition)
+        return _to_lease(found) if found is not None else None
+
+
+def _key(worklist_id: str) -> dict[str, Any]:
+    return to_item({"pk": f"RUN#{worklist_id}", "sk": "RUN"})
+
+
+def _to_lease(values: Mapping[str, Any]) -> Lease:
+    lease = Lease(
+        worklist_id=values["pk"].removeprefix("RUN#"),
+        requested=int(values.get("requested", 0)),
+        epoch=int(values.get("epoch", 0)),
+        held="live" in values,
+        started="started" in values,
+        failures=int(values.get("failures", 0)),
+    )
+    if not lease.held:
+        return lease
+    until = datetime.fromisoformat(values["until"])
+    if until.tzinfo is None:
+        raise ValueError("a time without its zone")
+    return replace(lease, until=until)

@@ -1,0 +1,36 @@
+"""Which documents stay, by a BatchGetItem of their records and of their catalogs'."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from stackroom.aws.dynamodb.catalog_records import METADATA, key_of
+from stackroom.aws.dynamodb.document_items import DOCUMENT, document_key
+from stackroom.aws.dynamodb.items import get_all
+from stackroom.model import CatalogStatus, DocumentStatus
+from stackroom.ports.documents import DocumentKey
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+
+_GOING = frozenset({str(CatalogStatus.DELETING), str(DocumentStatus.DELETING)})
+
+
+@dataclass(frozen=True, kw_only=True)
+class DynamoStayingDocuments:
+    """Apart from `DynamoDocuments`: a search has no use for what writes."""
+
+    client: "DynamoDBClient"
+    table: str
+
+    def staying(self, keys: Iterable[DocumentKey]) -> set[DocumentKey]:
+        asked = set(keys)
+        items = [document_key(*each) for each in asked]
+        items += [key_of(each) for each in {catalog_id for catalog_id, _ in asked}]
+        found = get_all(self.client, self.table, items, consistent=True)
+        there = {(each["catalog_id"], each["sk"]) for each in found if each["status"] not in _GOING}
+        return {
+            (catalog_id, document_id)
+            for catalog_id, document_id in asked
+            if {(catalog_id, METADATA), (catalog_id, DOCUMENT + document_id)} <= there
+        }

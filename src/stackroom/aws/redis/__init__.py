@@ -1,0 +1,1 @@
+"""Questions' vectors in Valkey or Redis."""

@@ -1,0 +1,1 @@
+"""Objects of the documents' bucket, and of others."""

@@ -1,0 +1,1 @@
+"""Executions of the state machine, and the tasks that wait in them."""

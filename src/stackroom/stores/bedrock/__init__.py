@@ -1,0 +1,1 @@
+"""Knowledge bases that Bedrock's Retrieve searches, whatever they stand on."""

@@ -1,0 +1,154 @@
+"""
+How an index of OpenSearch's is made: its vectors, and the attributes that filters may name.
+
+`creation` is the body of an index that suits; one of anybody else's making is read by its mapping.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from stackroom.errors import SearchRefused
+from stackroom.stores.opensearch.spaces import COSINES
+
+# An index that names no space [OpenSearch: knn-vector], and a text that names no length.
+_DEFAULT_SPACE = "l2"
+_NO_LIMIT = 2**31 - 1
+# What a term of Lucene's may have is 32,766 bytes, and a character up to four of them.
+_LONGEST_KEYWORD = 8191
+# https://docs.opensearch.org/latest/mappings/supported-field-types/keyword/
+_CHANGES = ("normalizer", "null_value")
+NUMBERS = frozenset(
+    {"byte", "double", "float", "half_float", "integer", "long", "short", "unsigned_long"}
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fields:
+    """What the fields of a document are called; `source` is the attribute that says its source."""
+
+    vector: str = "vector"
+    text: str = "text"
+    metadata: str = "metadata"
+    source: str = "source"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attribute:
+    """
+    An attribute as the index holds it: the `field` that exact values are compared by, and its type
+    there. A text longer than `longest` characters is not in it.
+    """
+
+    field: str
+    type: str
+    longest: int = _NO_LIMIT
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """`is_filtered_inside` if k counts what a filter lets through, which not every engine can."""
+
+    dimensions: int
+    space: str
+    is_filtered_inside: bool
+    attributes: Mapping[str, Attribute]
+
+
+def creation(*, dimensions: int = 256, fields: Fields | None = None) -> dict[str, Any]:
+    """
+    The body of `PUT /<index>`: cosines by Faiss, text by words, attributes by their exact values.
+
+    Faiss is the engine that OpenSearch Serverless has, and that filters within the search.
+    https://docs.aws.amazon.com/opensearch-service/latest/developerguide/serverless-vector-search.html
+    Whole numbers are kept as fractions may be: else the first document would decide that 2.5 is 2.
+    """
+    fields = fields or Fields()
+    keyword = {"type": "keyword", "ignore_above": _LONGEST_KEYWORD}
+    return {
+        "settings": {"index": {"knn": True}},
+        "mappings": {
+            "date_detection": False,
+            "dynamic_templates": [
+                {"texts": {"match_mapping_type": "string", "mapping": keyword}},
+                {"numbers": {"match_mapping_type": "long", "mapping": {"type": "double"}}},
+            ],
+            "properties": {
+                fields.vector: {
+                    "type": "knn_vector",
+                    "dimension": dimensions,
+                    "method": {"name": "hnsw", "engine": "faiss", "space_type": "cosinesimil"},
+                },
+                fields.text: {"type": "text"},
+                fields.metadata: {"type": "object"},
+            },
+        },
+    }
+
+
+def layout_of(mapping: Mapping[str, Any], fields: Fields, *, index: str) -> Layout:
+    """
+    What `GET /<index>/_mapping` answered, as it concerns a search.
+
+    Raises SearchRefused for an index that can't be searched, and says what it must have.
+    """
+    properties = _properties(mapping)
+    vector = properties.get(fields.vector)
+    if not isinstance(vector, dict) or vector.get("type") != "knn_vector":
+        raise SearchRefused(f"index {index!r} has no knn_vector field {fields.vector!r}")
+    if fields.text not in properties:
+        raise SearchRefused(f"index {index!r} has no field {fields.text!r}")
+    dimensions = vector.get("dimension")
+    if not isinstance(dimensions, int):
+        raise SearchRefused(f"index {index!r} says no dimension of {fields.vector!r}")
+    named = vector.get("method")
+    method = named if isinstance(named, dict) else {}
+    space = method.get("space_type") or vector.get("space_type") or _DEFAULT_SPACE
+    if space not in COSINES:
+        raise SearchRefused(
+            f"index {index!r} compares vectors by {space!r}; allowed: {', '.join(sorted(COSINES))}"
+        )
+    return Layout(
+        dimensions=dimensions,
+        space=space,
+        # "Efficient filtering" is of Faiss and Lucene alone [OpenSearch: efficient-knn-filtering].
+        is_filtered_inside=method.get("engine", "faiss") != "nmslib",
+        attributes=_attributes(properties.get(fields.metadata), fields.metadata),
+    )
+
+
+def _properties(mapping: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = mapping.get("properties")
+    return found if isinstance(found, dict) else {}
+
+
+def _attributes(mapping: object, path: str, *, below: str = "") -> dict[str, Attribute]:
+    """By name, a dot between the names of objects in objects. Of other kinds there are none."""
+    if not isinstance(mapping, dict) or mapping.get("enabled") is False:
+        return {}
+    if mapping.get("type", "object") != "object":
+        return {}
+    found: dict[str, Attribute] = {}
+    for name, about in _properties(mapping).items():
+        if not isinstance(about, dict):
+            continue
+        field, attribute = f"{path}.{name}", f"{below}{name}"
+        if "properties" in about:
+            found |= _attributes(about, field, below=f"{attribute}.")
+        else:
+            found[attribute] = _attribute(field, about)
+    return found
+
+
+def _attribute(field: str, about: Mapping[str, Any]) -> Attribute:
+    """Of a text that is analysed, its exact values, if the index keeps these, too."""
+    if about.get("type") == "text":
+        subfields = about.get("fields")
+        for name, exact in (subfields if isinstance(subfields, dict) else {}).items():
+            if isinstance(exact, dict) and exact.get("type") == "keyword":
+                return _attribute(f"{field}.{name}", exact)
+    longest = about.get("ignore_above", _NO_LIMIT)
+    # Either lets other values through than the one that is demanded, or documents that have none.
+    changed = "".join(f" with {each}" for each in _CHANGES if about.get(each) is not None)
+    kind = str(about.get("type", "object")) + changed
+    return Attribute(field=field, type=kind, longest=int(longest))

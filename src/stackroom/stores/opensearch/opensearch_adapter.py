@@ -1,0 +1,188 @@
+"""
+A knowledge base in an index of OpenSearch Serverless.
+
+By meaning: one kNN search, the filter within it. By both, HYBRID: that and a search for words in
+one call, put in one order here, by reciprocal rank; and where words alone found a passage, a second
+call for its cosine. OpenSearch's own hybrid query needs a search
+pipeline, which somebody who may write to the collection would have to make, and whose scores are
+normalised by page: the best of each would be 1.0 however bad it is, and no threshold would hold.
+https://docs.aws.amazon.com/opensearch-service/latest/developerguide/serverless-configure-neural-search.html
+"""
+
+import threading
+import time
+from dataclasses import dataclass
+
+from stackroom.clock import NO_DEADLINE, Deadline
+from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
+from stackroom.filters import Filter
+from stackroom.ports.embeddings import Embeddings, Vector
+from stackroom.ports.retrieval import Passage, Retrieved, Search
+from stackroom.retrieval.ranking import fused
+from stackroom.stores.opensearch import queries, spaces
+from stackroom.stores.opensearch.collection import Collection, refusal
+from stackroom.stores.opensearch.hits import Hit, answers_in, hits_in
+from stackroom.stores.opensearch.index_layout import Fields, Layout, layout_of
+from stackroom.stores.opensearch.opensearch_filters import Rendered, keys_of, rendered
+from stackroom.stores.s3vectors.s3vectors_filters import is_listed
+
+# Asked for again, where what should be a list and isn't had to be left out; and of both orders.
+_MOST = 100
+# How long an attribute that nobody had is believed to be in no document: documents of a collection
+# for vectors can be found after about a minute [serverless-vector-search].
+_BELIEVED = 60.0  # seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Known:
+    layout: Layout
+    read_at: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    words: str
+    vector: Vector
+    within: Rendered | None
+    deadline: Deadline
+
+
+class OpenSearchKnowledgeBase:
+    """
+    A `KnowledgeBase` over one index; the index's mapping is read with the first question.
+
+    A passage's similarity is the cosine of its vector and the question's, its score (1 + cosine)
+    / 2. It is refused where the index's vectors are not those of the model by their number.
+    """
+
+    def __init__(
+        self,
+        collection: Collection,
+        index: str,
+        *,
+        embeddings: Embeddings,
+        fields: Fields | None = None,
+        search: Search = Search.SEMANTIC,
+    ) -> None:
+        assert search in (Search.SEMANTIC, Search.HYBRID), "there is no vector without its search"
+        self._collection = collection
+        self._index = index
+        self._embeddings = embeddings
+        self._fields = fields or Fields()
+        self._search = search
+        self._known: _Known | None = None
+        self._lock = threading.Lock()
+
+    def retrieve(
+        self,
+        query: str,
+        filter: Filter | None,  # noqa: A002 - the port's name
+        limit: int,
+        *,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> Retrieved:
+        layout = self._layout(filter, deadline)
+        within = None if filter is None else rendered(filter, layout.attributes)
+        needs_filters = within is not None or self._search is Search.HYBRID
+        if needs_filters and not layout.is_filtered_inside:
+            raise SearchRefused(
+                f"index {self._index!r} is of the engine nmslib, which takes no filter within a"
+                " search, as HYBRID needs one, too; make it anew with faiss"
+            )
+        deadline.check("InvokeModel")
+        vector = self._embeddings.embed(query)
+        asked = _Asked(words=query, vector=vector, within=within, deadline=deadline)
+        passages: list[Passage] = []
+        # What should be a list and isn't is left out, and then there may be more to find.
+        for most in (limit, _MOST):
+            found = self._found(asked, most, layout)
+            passages = [each for each in found if is_listed(filter, each.attributes)]
+            if len(passages) >= limit or len(found) < most or len(passages) == len(found):
+                break
+        return Retrieved(passages=tuple(passages[:limit]), search=self._search)
+
+    def _found(self, asked: _Asked, most: int, layout: Layout) -> list[Passage]:
+        if self._search is Search.HYBRID:
+            return self._by_both(asked, most, layout)
+        near = self._nearest(asked.within, most, asked)
+        return [self._passage(each, spaces.cosine(layout.space, each.score)) for each in near]
+
+    def _nearest(self, within: Rendered | None, most: int, asked: _Asked) -> list[Hit]:
+        body = queries.nearest(asked.vector, most, within, self._fields)
+        return hits_in(self._collection.search(self._index, body, asked.deadline), self._fields)
+
+    def _by_both(self, asked: _Asked, most: int, layout: Layout) -> list[Passage]:
+        """Of both orders so much that it doesn't matter to the best how many are asked for."""
+        bodies = [
+            queries.nearest(asked.vector, _MOST, asked.within, self._fields),
+            queries.best_by_words(asked.words, _MOST, asked.within, self._fields),
+        ]
+        answer = self._collection.multi_search(self._index, bodies, asked.deadline)
+        near, worded = (self._hits_of(each) for each in answers_in(answer, len(bodies)))
+        hits = {each.id: each for each in (*near, *worded)}
+        numbers = {key: number for number, key in enumerate(hits)}
+        orders = ([numbers[each.id] for each in found] for found in (near, worded))
+        ids = list(hits)
+        best = [ids[number] for number in fused(*orders)][:most]
+        scores = {each.id: each.score for each in near}
+        if unscored := [key for key in best if key not in scores]:
+            # Words tell nothing of how near these are in meaning.
+            found = self._nearest(queries.of_these(unscored), len(unscored), asked)
+            scores |= {each.id: each.score for each in found}
+        return [
+            self._passage(hits[key], spaces.cosine(layout.space, scores[key]))
+            for key in best
+            if key in scores  # else it was deleted since
+        ]
+
+    def _hits_of(self, answer: object) -> list[Hit]:
+        """Of one of several searches, which may have failed by itself."""
+        status = answer.get("status", 200) if isinstance(answer, dict) else None
+        if isinstance(answer, dict) and status != 200:
+            raise refusal(status, answer, "MultiSearch", self._index)
+        return hits_in(answer, self._fields)
+
+    def _passage(self, hit: Hit, similarity: float) -> Passage:
+        source = hit.attributes.get(self._fields.source)
+        told = source if isinstance(source, str) and source else None
+        is_address = told is not None and "://" in told
+        page = hit.attributes.get("page")
+        return Passage(
+            text=hit.text,
+            score=spaces.shown(similarity),
+            uri=told if is_address else None,
+            custom_id=None if is_address else told,
+            page=page if isinstance(page, int) and page > 0 else None,
+            attributes=hit.attributes,
+            similarity=similarity,
+        )
+
+    def _layout(self, condition: Filter | None, deadline: Deadline) -> Layout:
+        """Read once; and anew, after a while, for an attribute that nobody had until then."""
+        asked = () if condition is None else tuple(keys_of(condition))
+        with self._lock:
+            known = self._known
+        if known is not None and (
+            known.layout.attributes.keys() >= set(asked)
+            or time.monotonic() < known.read_at + _BELIEVED
+        ):
+            return known.layout
+        layout = self._read(deadline)
+        with self._lock:
+            self._known = _Known(layout=layout, read_at=time.monotonic())
+        return layout
+
+    def _read(self, deadline: Deadline) -> Layout:
+        """Raises SearchRefused for vectors of another length than the model's."""
+        answer = self._collection.mapping(self._index, deadline)
+        mappings = list(answer.values()) if isinstance(answer, dict) else []
+        mapping = mappings[0].get("mappings") if len(mappings) == 1 else None
+        if not isinstance(mapping, dict):
+            raise KnowledgeBaseUnavailable("GetMapping", "nonsense: not one index's mapping")
+        layout = layout_of(mapping, self._fields, index=self._index)
+        if layout.dimensions != self._embeddings.dimensions:
+            raise SearchRefused(
+                f"index {self._index!r} holds vectors of {layout.dimensions} dimensions, and"
+                f" {self._embeddings.model} makes them of {self._embeddings.dimensions}"
+            )
+        return layout

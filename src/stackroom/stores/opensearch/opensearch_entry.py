@@ -1,0 +1,80 @@
+"""An entry of KNOWLEDGE_BASES_CONFIG for an index of OpenSearch Serverless that we search."""
+
+import re
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+import pydantic
+from pydantic import Field
+
+from stackroom.filters import Filter
+from stackroom.stores.entries import Said
+from stackroom.stores.opensearch import opensearch_filters
+from stackroom.stores.opensearch.index_layout import Fields
+from stackroom.stores.own_store_entries import OwnStoreSettings
+
+# Of (1 + cosine) / 2, which is a cosine of 0.1.
+DEFAULT_MIN_SCORE = 0.55
+DEFAULT_DIMENSIONS = 256
+DEFAULT_INDEX = "knowledge-base"
+
+# Characters that an index's name can't hold, and what it can't begin with [OpenSearch:
+# create-index, "Index naming restrictions"]; among them `,` and `*`, which would name several.
+_INDEX = re.compile(r"(?![_-])(?!\.\.?$)[^A-Z\s,:\"*+/\\|?#<>]{1,255}")
+_HOST = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)*")
+
+
+class OpenSearchSettings(OwnStoreSettings):
+    """
+    `collection_endpoint` tells it from a knowledge base of Bedrock's over OpenSearch Serverless.
+
+    `min_score` is of (1 + cosine) / 2, whatever space the index is of.
+    """
+
+    vector_store_type: Literal["OPENSEARCH_SERVERLESS"]
+    collection_endpoint: Said
+    index_name: str = DEFAULT_INDEX
+    vector_field: Said = Fields().vector
+    text_field: Said = Fields().text
+    metadata_field: Said = Fields().metadata
+    source_key: Said = Fields().source
+    embedding_dimensions: Annotated[int, Field(strict=True, ge=1, le=16_000)] = DEFAULT_DIMENSIONS
+    min_score: Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)] | None = (
+        DEFAULT_MIN_SCORE
+    )
+
+    @pydantic.field_validator("collection_endpoint")
+    @classmethod
+    def _is_an_endpoint(cls, endpoint: str) -> str:
+        at = urlsplit(endpoint)
+        is_local = at.scheme == "http" and at.hostname == "127.0.0.1"
+        is_there = _HOST.fullmatch(at.hostname or "") and at.port != 0
+        is_path = not is_local and at.path not in ("", "/")
+        is_more = is_path or "@" in at.netloc or at.query or at.fragment
+        if not is_there or is_more or not (is_local or at.scheme == "https"):
+            raise ValueError(
+                "must be the https:// endpoint of a collection, a host alone: no user, no path"
+            )
+        return endpoint
+
+    @pydantic.field_validator("index_name")
+    @classmethod
+    def _is_one_index(cls, name: str) -> str:
+        if not _INDEX.fullmatch(name):
+            raise ValueError(
+                f"{name!r} names no index; allowed: up to 255 lower-case letters, digits and signs"
+                ' but for , : " * + / \\ | ? # < > and blanks, not beginning with _ or -'
+            )
+        return name
+
+    def check(self, condition: Filter) -> None:
+        opensearch_filters.check(condition)
+
+    @property
+    def fields(self) -> Fields:
+        return Fields(
+            vector=self.vector_field,
+            text=self.text_field,
+            metadata=self.metadata_field,
+            source=self.source_key,
+        )

@@ -1,0 +1,141 @@
+"""
+Conditions on attributes in OpenSearch's query language, and what that can't say.
+
+All compare exact values, whole: https://docs.opensearch.org/latest/query-dsl/term/index/
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from stackroom.errors import SearchRefused
+from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists, Scalar
+from stackroom.stores.opensearch.index_layout import NUMBERS, Attribute
+
+Rendered = dict[str, Any]
+
+_KINDS = NUMBERS | {"boolean", "date", "keyword"}  # that are compared whole
+_NOTHING: Rendered = {"match_none": {}}
+_RANGES = {
+    Comparison.GREATER: "gt",
+    Comparison.GREATER_OR_EQUAL: "gte",
+    Comparison.LESS: "lt",
+    Comparison.LESS_OR_EQUAL: "lte",
+}
+
+
+def rendered(condition: Filter, attributes: Mapping[str, Attribute]) -> Rendered:
+    """
+    What lets through what the condition means, in an index that holds these attributes.
+
+    OpenSearch compares each element of a list, and can't tell a list of one from its element: so
+    what `Lists` demands lets bare texts through, too. An attribute that the index doesn't know no
+    document has, and none has a text where the index holds numbers. Raises SearchRefused for what
+    the index can't compare like that.
+    """
+    check(condition)
+    match condition:
+        case Has(key, value) | Lists(key, value):
+            return _had(key, attributes.get(key), value)
+        case Compares(key, comparison, value):
+            return _compared(key, attributes.get(key), comparison, value)
+        case AnyOf(choices):
+            # A group of none, which OpenSearch would let all through.
+            if not choices:
+                return _NOTHING
+            should = [rendered(choice, attributes) for choice in choices]
+            return {"bool": {"should": should, "minimum_should_match": 1}}
+        case AllOf(conditions):
+            return {"bool": {"filter": [rendered(each, attributes) for each in conditions]}}
+
+
+def keys_of(condition: Filter) -> Iterator[str]:
+    """The attributes that it names."""
+    match condition:
+        case Has(key, _) | Lists(key, _) | Compares(key, _, _):
+            yield key
+        case AnyOf(members) | AllOf(members):
+            for member in members:
+                yield from keys_of(member)
+
+
+def check(condition: Filter) -> None:
+    """Raises SearchRefused for what no index of OpenSearch's can compare, whatever it holds."""
+    match condition:
+        case Compares(key, comparison, value):
+            ordered = comparison in _RANGES
+            of_texts = comparison in (Comparison.STARTS_WITH, Comparison.STRING_CONTAINS)
+            if (ordered and not _is_number(value)) or (of_texts and not isinstance(value, str)):
+                kind = "a number" if ordered else "a text"
+                raise SearchRefused(f"a filter on {key!r} with {comparison} needs {kind}")
+        case AnyOf(members) | AllOf(members):
+            for member in members:
+                check(member)
+
+
+def _had(key: str, held: Attribute | None, value: Scalar) -> Rendered:
+    if held is None or (held.type in _KINDS and not _fits(held, value)):
+        return _NOTHING
+    return {"term": {_exact(key, held, value): value}}
+
+
+def _compared(
+    key: str, held: Attribute | None, comparison: Comparison, value: Scalar | tuple[Scalar, ...]
+) -> Rendered:
+    if comparison in (Comparison.NOT_EQUALS, Comparison.NOT_IN):
+        if held is None:
+            return {"match_all": {}}
+        return {"bool": {"must_not": [_among(key, held, value)]}}
+    if held is None:
+        return _NOTHING
+    if comparison is Comparison.IN:
+        return _among(key, held, value)
+    return _measured(key, held, comparison, value)
+
+
+def _measured(key: str, held: Attribute, comparison: Comparison, value: object) -> Rendered:
+    if held.type not in (NUMBERS if comparison in _RANGES else ("keyword",)):
+        raise _unfit(key, held, comparison)
+    if comparison in _RANGES:
+        return {"range": {held.field: {_RANGES[comparison]: value}}}
+    if comparison is Comparison.STARTS_WITH:
+        return {"prefix": {held.field: {"value": value}}}
+    literal = re.sub(r"([*?\\])", r"\\\1", str(value))
+    return {"wildcard": {held.field: {"value": f"*{literal}*"}}}
+
+
+def _among(key: str, held: Attribute, value: Scalar | tuple[Scalar, ...]) -> Rendered:
+    values = list(value) if isinstance(value, tuple) else [value]
+    for each in values:
+        _exact(key, held, each)
+    return {"terms": {held.field: values}}
+
+
+def _exact(key: str, held: Attribute, value: object) -> str:
+    """The field to compare with; what OpenSearch would turn into another type is refused."""
+    if not _fits(held, value):
+        raise _unfit(key, held, f"a value of type {type(value).__name__}")
+    if isinstance(value, str) and len(value) > held.longest:
+        raise SearchRefused(
+            f"a filter on {key!r} with a text of {len(value)} characters, of which the index keeps"
+            f" {held.longest}"
+        )
+    return held.field
+
+
+def _fits(held: Attribute, value: object) -> bool:
+    if held.type == "boolean":
+        return isinstance(value, bool)
+    if held.type in NUMBERS:
+        return _is_number(value)
+    return held.type in _KINDS and isinstance(value, str)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _unfit(key: str, held: Attribute, asked: str) -> SearchRefused:
+    return SearchRefused(
+        f"a filter on {key!r}, which the index holds as {held.type!r}, can't compare it by {asked}"
+    )

@@ -1,0 +1,168 @@
+"""Writing documents with their passages: each in one transaction, all of it or nothing."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pgvector import Vector as PgVector
+from psycopg import Connection
+from psycopg.sql import SQL
+from psycopg.types.json import Jsonb
+
+from stackroom.errors import KnowledgeBaseNotFound, SearchRefused
+from stackroom.ports.embeddings import Vector
+from stackroom.stores.pgvector.connections import Connections
+from stackroom.stores.pgvector.schema import standing
+from stackroom.stores.pgvector.sql_tables import Tables
+
+_OPERATION = "WritePostgreSQL"
+
+_MADE = SQL("""
+INSERT INTO {bases} (knowledge_base_id, name, description, user_id)
+VALUES (%(knowledge_base_id)s, %(name)s, %(description)s, %(user_id)s)
+ON CONFLICT DO NOTHING
+""")
+_THERE = SQL("SELECT FROM {bases} WHERE knowledge_base_id = %(knowledge_base_id)s")
+_DIGEST = SQL("""
+SELECT digest FROM {documents} WHERE knowledge_base_id = %(knowledge_base_id)s
+    AND user_id IS NOT DISTINCT FROM %(user_id)s AND document_name = %(name)s
+""")
+_REMOVED = SQL("""
+DELETE FROM {documents} WHERE knowledge_base_id = %(knowledge_base_id)s
+    AND user_id IS NOT DISTINCT FROM %(user_id)s AND document_name = %(name)s
+""")
+_DOCUMENT = SQL("""
+INSERT INTO {documents}
+    (knowledge_base_id, user_id, document_name, source_uri, attributes, digest)
+VALUES (%(knowledge_base_id)s, %(user_id)s, %(name)s, %(uri)s, %(attributes)s, %(digest)s)
+RETURNING document_id
+""")
+_CHUNK = SQL("""
+INSERT INTO {chunks}
+    (document_id, chunk_index, knowledge_base_id, user_id, content, page, attributes, embedding)
+VALUES (%(document_id)s, %(index)s, %(knowledge_base_id)s, %(user_id)s, %(content)s, %(page)s,
+    %(attributes)s, %(vector)s::vector)
+""")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chunk:
+    """A passage and what it means; `page` counts from 1."""
+
+    content: str
+    embedding: Vector
+    page: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewDocument:
+    """
+    `name` is the only one of its kind among its owner's in a knowledge base. `digest` tells one
+    version of it from another; whoever writes decides of what it is made.
+    """
+
+    name: str
+    digest: str
+    chunks: Sequence[Chunk]
+    source_uri: str | None = None
+    attributes: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Documents:
+    """
+    The documents of one owner in a knowledge base; of nobody, hence shared, without `user_id`.
+
+    Every method raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable for what will pass, and
+    SearchRefused for all else.
+    """
+
+    connections: Connections
+    knowledge_base_id: str
+    dimensions: int
+    user_id: str | None = None
+    tables: Tables = field(default_factory=Tables)
+
+    def make_knowledge_base(self, name: str, *, description: str = "") -> None:
+        """
+        The owner's, if there is none of that id yet. Raises KnowledgeBaseNotFound if it is
+        somebody else's.
+        """
+
+        def make(connection: Connection[Any]) -> None:
+            standing(connection, self.tables, dimensions=self.dimensions)
+            values = {**self._whose, "name": name, "description": description}
+            connection.execute(_MADE.format(**self.tables.names), values)
+            if connection.execute(_THERE.format(**self.tables.names), values).fetchone() is None:
+                raise KnowledgeBaseNotFound(f"Knowledge base '{self.knowledge_base_id}'")
+
+        self.connections.write(_OPERATION, make, user_id=self.user_id)
+
+    def digest(self, name: str) -> str | None:
+        """Of the version that is there; None if there is none."""
+
+        def asked(connection: Connection[Any]) -> str | None:
+            values = {**self._whose, "name": name}
+            row = connection.execute(_DIGEST.format(**self.tables.names), values).fetchone()
+            return None if row is None else str(row[0])
+
+        return self.connections.write(_OPERATION, asked, user_id=self.user_id)
+
+    def put(self, document: NewDocument) -> None:
+        """
+        In place of the version that is there, if any: whoever searches finds either, whole.
+
+        Raises SearchRefused for a vector of other dimensions than the tables have.
+        """
+        for chunk in document.chunks:
+            if len(chunk.embedding) != self.dimensions:
+                raise SearchRefused(
+                    f"a vector of {len(chunk.embedding)} dimensions, where the tables have"
+                    f" {self.dimensions}"
+                )
+
+        def put(connection: Connection[Any]) -> None:
+            self._remove(connection, document.name)
+            attributes = Jsonb(dict(document.attributes))
+            values = {
+                **self._whose,
+                "name": document.name,
+                "uri": document.source_uri,
+                "attributes": attributes,
+                "digest": document.digest,
+            }
+            row = connection.execute(_DOCUMENT.format(**self.tables.names), values).fetchone()
+            assert row is not None, "what was inserted has an id"
+            of_all = {**self._whose, "document_id": row[0], "attributes": attributes}
+            with connection.cursor() as cursor:
+                cursor.executemany(
+                    _CHUNK.format(**self.tables.names),
+                    [{**of_all, **each} for each in _rows(document.chunks)],
+                )
+
+        self.connections.write(_OPERATION, put, user_id=self.user_id)
+
+    def remove(self, name: str) -> bool:
+        """Whether it was there."""
+        return self.connections.write(
+            _OPERATION, lambda connection: self._remove(connection, name), user_id=self.user_id
+        )
+
+    def _remove(self, connection: Connection[Any], name: str) -> bool:
+        values = {**self._whose, "name": name}
+        return connection.execute(_REMOVED.format(**self.tables.names), values).rowcount > 0
+
+    @property
+    def _whose(self) -> dict[str, str | None]:
+        return {"knowledge_base_id": self.knowledge_base_id, "user_id": self.user_id}
+
+
+def _rows(chunks: Iterable[Chunk]) -> Iterable[dict[str, object]]:
+    for index, chunk in enumerate(chunks):
+        yield {
+            "index": index,
+            # What a PDF's font has no character for may be a null, which no text of PostgreSQL has.
+            "content": chunk.content.replace("\x00", " "),
+            "page": chunk.page,
+            "vector": PgVector(list(chunk.embedding)).to_text(),
+        }

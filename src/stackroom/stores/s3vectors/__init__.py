@@ -1,0 +1,1 @@
+"""Indexes of S3 Vectors that we search ourselves, whoever fills them."""

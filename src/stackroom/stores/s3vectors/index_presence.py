@@ -1,0 +1,65 @@
+"""
+Whether documents are found in an index of S3 Vectors, whatever the question.
+
+For whoever only looks what is there: the account's Retrieve, twenty a second, stays with people.
+What is written is found by the next query: "strongly consistent" [S3 user guide: s3-vectors].
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from stackroom.aws.error_mapping import direct_search_errors, understood
+from stackroom.clock import NO_DEADLINE, Deadline
+from stackroom.filters import Filter
+from stackroom.ports.retrieval import Passage, Retrieved
+from stackroom.stores.s3vectors.s3vectors_filters import rendered
+from stackroom.stores.s3vectors.vector_passages import VectorReading
+
+if TYPE_CHECKING:
+    from types_boto3_s3vectors.client import S3VectorsClient
+
+# Documents that one question names: the 100 results of a query [S3 user guide:
+# s3-vectors-limitations] leave room for ten passages of each, and the filter's 100 constraints do.
+AT_ONCE = 10
+
+
+@dataclass(frozen=True)
+class IndexPresence:
+    """A `KnowledgeBase` in which all passages that the filter lets through are equally near."""
+
+    client: "S3VectorsClient"
+    index_arn: str
+
+    def retrieve(
+        self,
+        query: str,  # noqa: ARG002 - the port's argument
+        filter: Filter | None,  # noqa: A002 - the port's name
+        limit: int,
+        *,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> Retrieved:
+        asked: dict[str, Any] = {
+            "indexArn": self.index_arn,
+            "queryVector": {"float32": self._any_vector},
+            "topK": limit,
+            "returnMetadata": True,
+        }
+        if filter is not None:
+            asked["filter"] = rendered(filter)
+        passages: list[Passage] = []
+        while True:
+            deadline.check("QueryVectors")
+            with direct_search_errors("QueryVectors"), understood("QueryVectors"):
+                answer: Any = self.client.query_vectors(**asked)
+            passages += VectorReading().passages(answer)
+            if not answer.get("nextToken"):
+                return Retrieved(passages=tuple(passages))
+            asked["nextToken"] = answer["nextToken"]
+
+    @cached_property
+    def _any_vector(self) -> list[float]:
+        """None but zeros is refused [API model of s3vectors]."""
+        with direct_search_errors("GetIndex"), understood("GetIndex"):
+            index: Any = self.client.get_index(indexArn=self.index_arn)["index"]
+            return [1.0] + [0.0] * (int(index["dimension"]) - 1)

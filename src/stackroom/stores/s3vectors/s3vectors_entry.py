@@ -1,0 +1,48 @@
+"""An entry of KNOWLEDGE_BASES_CONFIG of an S3 Vectors index that is searched itself."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from stackroom.filters import Filter, Has, all_of
+from stackroom.stores.own_store_entries import OwnStoreSettings
+from stackroom.stores.s3vectors.s3vectors_filters import rendered
+from stackroom.stores.s3vectors.vector_passages import SOURCE, TEXT
+from stackroom.tenancy import USER
+
+# IndexArn and MetadataKey in the API model of s3vectors, botocore 1.44.5.
+_IndexArn = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^arn:aws[-a-z0-9]*:s3vectors:[a-z0-9-]+:[0-9]{12}"
+        r":bucket/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/index/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$"
+    ),
+]
+_Key = Annotated[str, StringConstraints(strip_whitespace=True), Field(min_length=1, max_length=63)]
+# What a search demands beside what is configured: the owner, and groups of one query.
+_DEMANDED = 6
+
+
+class VectorIndexSettings(OwnStoreSettings):
+    """
+    `text_key` and `source_key` are those of a vector's metadata that have the text and where it is
+    from: Bedrock's own, or those of whoever fills the index.
+    """
+
+    vector_store_type: Literal["S3_VECTORS_DIRECT"]
+    index_arn: _IndexArn
+    text_key: _Key = TEXT
+    source_key: _Key = SOURCE
+
+    @model_validator(mode="after")
+    def _shows_what_proves(self) -> Self:
+        """The text is shown as no attribute, so that nobody could be told by it."""
+        members = (("tenantKey", self.owner_in), ("aclMetadataField", self.groups_in))
+        for member, name in members:
+            if name == self.text_key:
+                raise ValueError(f"{member} is {name!r}, which is the text; allowed: another key")
+        return self
+
+    def check(self, condition: Filter) -> None:
+        """With room for what a search demands beside it."""
+        _ = rendered(all_of((condition, *(Has(USER, "") for _ in range(_DEMANDED)))))

@@ -1,0 +1,110 @@
+"""Passages of what QueryVectors found: by which keys text and source are told, and how near."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stackroom.aws.bedrock.result_locations import OF_VECTOR, data_source_id_of
+from stackroom.aws.bedrock.retrieved_passages import page_of
+from stackroom.aws.error_mapping import understood
+from stackroom.ports.retrieval import Passage
+
+# What Bedrock calls the text of a passage and where it is from, in any index that it fills.
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-bedrock-kb.html
+# [assumed: vector.source-uri]
+TEXT = "AMAZON_BEDROCK_TEXT"
+SOURCE = OF_VECTOR.uri
+
+# Bedrock's own notes; Retrieve doesn't show them either.
+_NOTES = "AMAZON_BEDROCK_METADATA"
+_HALF = 10.0  # the BM25 score that is shown as 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorReading:
+    """
+    How the vectors of an index are read. `first_page` is the number that Bedrock gives a document's
+    first page.
+
+    By Bedrock's own key the source is the URI of an object, or the id that a document of a CUSTOM
+    data source was ingested under; of the latter Bedrock was seen to leave it out of what Retrieve
+    shows, and tells their data source all the same. By another's key it is whatever they write
+    there: an address, a path. That is shown as the passage's URI, and proves nothing.
+    """
+
+    text_key: str = TEXT
+    source_key: str = SOURCE
+    first_page: int = 1
+
+    @property
+    def is_bedrocks(self) -> bool:
+        """Whether Bedrock fills the index, by whose word a passage's source is proven."""
+        return self.source_key == SOURCE
+
+    def passages(self, answer: Any) -> Sequence[Passage]:
+        """
+        Of a page of QueryVectors' answer. A vector without a text is left out.
+
+        Raises KnowledgeBaseUnavailable for what is no page, or has no numbers where they belong.
+        """
+        with understood("QueryVectors"):
+            is_cosine = answer.get("distanceMetric") == "cosine"
+            if not isinstance(answer["vectors"], list):
+                raise TypeError("vectors are a list")
+            found = [self._passage(each, is_cosine=is_cosine) for each in answer["vectors"]]
+        return [each for each in found if each is not None]
+
+    def _passage(self, found: Mapping[str, Any], *, is_cosine: bool) -> Passage | None:
+        metadata: Mapping[str, object] = found.get("metadata") or {}
+        text = _text_of(metadata, self.text_key)
+        if text is None:
+            return None
+        scores: Mapping[str, Any] = found.get("scores") or {}
+        distance = _number(scores.get("vectorDistance", found.get("distance")))
+        similarity = _similarity(distance) if is_cosine else None
+        source = _text_of(metadata, self.source_key) or None
+        is_id = self.is_bedrocks and source is not None and not source.startswith("s3://")
+        hidden = (self.text_key, _NOTES)
+        return Passage(
+            text=text,
+            score=_score(similarity, distance, scores),
+            uri=None if is_id else source,
+            custom_id=source if is_id else None,
+            data_source_id=data_source_id_of(metadata) if self.is_bedrocks else None,
+            page=page_of(metadata, self.first_page),
+            attributes={key: value for key, value in metadata.items() if key not in hidden},
+            similarity=similarity,
+        )
+
+
+def _similarity(distance: float | None) -> float | None:
+    return None if distance is None else min(1.0, max(0.0, 1.0 - distance))
+
+
+def _score(similarity: float | None, distance: float | None, scores: Mapping[str, Any]) -> float:
+    """
+    From 0 to 1: the cosine; of a Euclidean distance d, which AWS calls the straight line between
+    two vectors and which has no end, 1 / (1 + d); of words alone w / (w + 10), w being what BM25
+    gives. https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-indexes.html
+    """
+    if similarity is not None:
+        return similarity
+    if distance is not None:
+        return 1.0 / (1.0 + max(0.0, distance))
+    words = sum(_number(each["score"]) or 0.0 for each in scores.get("bm25Scores", ()))
+    return words / (words + _HALF)
+
+
+def _number(value: object) -> float | None:
+    """Raises TypeError for what is neither a number nor left out."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise TypeError("distances and scores are numbers")
+    return float(value)
+
+
+def _text_of(metadata: Mapping[str, object], key: str) -> str | None:
+    value = metadata.get(key)
+    return value if isinstance(value, str) else None

@@ -1,0 +1,102 @@
+"""
+KNOWLEDGE_BASES_CONFIG: the knowledge bases that an agent is given, a JSON array of entries.
+
+Whoever deploys writes it, so an error names the entry and the field.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pydantic
+
+from stackroom.stores.bedrock.bedrock_entry import BedrockSettings
+from stackroom.stores.entries import DEFAULT_TOOL, LinkedSettings, ToolsOwnSettings
+from stackroom.stores.opensearch.opensearch_entry import OpenSearchSettings
+from stackroom.stores.own_store_entries import OwnStoreSettings
+from stackroom.stores.pgvector.pgvector_entry import PgvectorSettings
+from stackroom.stores.s3vectors.s3vectors_entry import VectorIndexSettings
+
+AnyLinkedSettings = LinkedSettings | ToolsOwnSettings
+
+# What stores of our own are called, those that Bedrock's Retrieve knows nothing of.
+_OWN_STORES: Mapping[str, type[OwnStoreSettings]] = {
+    "PGVECTOR": PgvectorSettings,
+    "S3_VECTORS_DIRECT": VectorIndexSettings,
+}
+
+
+class LinkedKnowledgeBasesInvalid(ValueError):
+    """The configuration can't be used; every line names an entry, a field, and what is wrong."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("KNOWLEDGE_BASES_CONFIG: " + "; ".join(problems))
+
+
+def linked_settings(text: str) -> tuple[AnyLinkedSettings, ...]:
+    """Every entry, in order. Raises LinkedKnowledgeBasesInvalid, which tells all that is wrong."""
+    try:
+        entries = json.loads(text, object_pairs_hook=_each_once)
+    except LinkedKnowledgeBasesInvalid:
+        raise
+    except ValueError as error:
+        raise LinkedKnowledgeBasesInvalid([f"is no JSON ({error})"]) from None
+    except RecursionError:
+        raise LinkedKnowledgeBasesInvalid(["is nested too deeply"]) from None
+    if not isinstance(entries, list):
+        raise LinkedKnowledgeBasesInvalid(["must be a JSON array of entries"])
+    problems: list[str] = []
+    read: list[AnyLinkedSettings] = []
+    for number, entry in enumerate(entries):
+        if not isinstance(entry, dict):
+            problems.append(f"entry {number}: must be a JSON object")
+            continue
+        try:
+            read.append(_kind_of(entry).model_validate(entry))
+        except pydantic.ValidationError as error:
+            problems += [f"{_named(number, entry)}: {each}" for each in _problems(error)]
+    ids = [each.knowledge_base_id for each in read]
+    for twice in dict.fromkeys(each for each in ids if ids.count(each) > 1):
+        problems.append(f"knowledgeBaseId: {twice!r} stands in {ids.count(twice)} entries, not one")
+    if problems:
+        raise LinkedKnowledgeBasesInvalid(problems)
+    return tuple(read)
+
+
+def _each_once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Of a member that is said twice Python keeps the last; which is meant nobody can tell."""
+    found = dict(members)
+    if len(found) < len(members):
+        names = [name for name, _ in members]
+        [twice, *_] = [name for name in found if names.count(name) > 1]
+        raise LinkedKnowledgeBasesInvalid([f"{twice!r:.60} stands twice in one object"])
+    return found
+
+
+def _kind_of(entry: Mapping[str, Any]) -> type[LinkedSettings] | type[ToolsOwnSettings]:
+    if entry.get("retrievalTool", DEFAULT_TOOL) != DEFAULT_TOOL:
+        return ToolsOwnSettings
+    store = entry.get("vectorStoreType")
+    if store == "OPENSEARCH_SERVERLESS" and "collectionEndpoint" in entry:
+        return OpenSearchSettings
+    own_store = _OWN_STORES.get(store) if isinstance(store, str) else None
+    return own_store or BedrockSettings
+
+
+def _named(number: int, entry: Mapping[str, Any]) -> str:
+    key = entry.get("knowledgeBaseId")
+    return f"entry {number}" + (f" ({key!r:.60})" if isinstance(key, str) else "")
+
+
+def _problems(error: pydantic.ValidationError) -> list[str]:
+    return [
+        ": ".join(
+            part
+            for part in (
+                ".".join(map(str, each["loc"])),
+                each["msg"].removeprefix("Value error, "),
+            )
+            if part
+        )
+        for each in error.errors(include_url=False, include_input=False)
+    ]

@@ -1,0 +1,1 @@
+"""From a function's settings to its use cases: what is deployed, behind the ports."""

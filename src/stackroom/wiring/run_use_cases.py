@@ -1,0 +1,259 @@
+"""
+The use cases that the tasks of a run call, and those that follow one that broke.
+
+Each use case is composed in one place, in a few lines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from stackroom.clock import utc_now
+from stackroom.concurrency import Beside, in_threads
+from stackroom.model import PerSourceType
+from stackroom.retries import among_writers
+from stackroom.wiring.function_settings import LimitSettings, SettingMissing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from stackroom.admission.grants import Admission
+    from stackroom.admission.schedule import Limits
+    from stackroom.clock import Pace
+    from stackroom.ingestion.broken_runs import BrokenRuns, Restart
+    from stackroom.ingestion.evidence import Investigation
+    from stackroom.ingestion.polling import Polling
+    from stackroom.ingestion.run_tasks import RunTasks
+    from stackroom.ingestion.strategy import Strategy
+    from stackroom.ingestion.verdicts import VerdictWriter
+    from stackroom.ingestion.work_queue import WorkQueue
+    from stackroom.runs.placement import Placements, SharedSources
+    from stackroom.runs.run_leases import RunLeases
+    from stackroom.runs.run_requests import RunRequests
+    from stackroom.wiring.adapters import Deployment
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunUseCases:
+    """`now` and `beside` are the clock and the threads of whoever has others than these."""
+
+    deployment: Deployment
+    now: Callable[[], datetime] = utc_now
+    beside: Beside = in_threads
+    pause_among_writers: Callable[[int], None] = among_writers
+
+    @cached_property
+    def runs(self) -> RunLeases:
+        from stackroom.runs.run_leases import RunLeases
+
+        return RunLeases(
+            leases=self.deployment.leases, executions=self.deployment.executions, now=self.now
+        )
+
+    @cached_property
+    def admission(self) -> Admission:
+        from stackroom.admission.grants import Admission
+
+        return Admission(
+            book=self.deployment.admission_book,
+            task_tokens=self.deployment.task_tokens,
+            pool=[member.knowledge_base_id for member in self.deployment.pool],
+            limits=self.limits,
+            now=self.now,
+            pause=self.pause_among_writers,
+            beside=self.beside,
+        )
+
+    @cached_property
+    def requests(self) -> RunRequests:
+        from stackroom.runs.run_requests import RunRequests
+
+        there = self.deployment
+        return RunRequests(
+            catalogs=there.catalogs,
+            shared=self._shared_sources,
+            worklists=there.worklists,
+            runs=self.runs,
+            pool=there.pool,
+        )
+
+    @cached_property
+    def placements(self) -> Placements:
+        from stackroom.runs.placement import Placements
+
+        there = self.deployment
+        return Placements(
+            catalogs=there.catalogs,
+            slots=there.slots,
+            data_sources=there.data_sources,
+            pool=there.pool,
+            shared=self._shared_sources,
+        )
+
+    @cached_property
+    def run_tasks(self) -> RunTasks:
+        from stackroom.ingestion.run_tasks import RunTasks, Takedown
+
+        there = self.deployment
+        return RunTasks(
+            catalogs=there.catalogs,
+            documents=there.documents,
+            pool=there.pool,
+            placements=self.placements,
+            strategies=self._strategies,
+            queue=self._queue,
+            admission=self.admission,
+            takedown=Takedown(
+                catalogs=there.register,
+                documents=there.documents,
+                slots=there.slots,
+                data_sources=there.data_sources,
+                investigation=self._investigation,
+                verdict_writer=self._verdict_writer,
+                pool=there.pool,
+                now=self.now,
+            ),
+            verdict_writer=self._verdict_writer,
+            runs=self.runs,
+            requests=self.requests,
+            now=self.now,
+        )
+
+    @cached_property
+    def polling(self) -> Polling:
+        from stackroom.ingestion.polling import Polling
+
+        there = self.deployment
+        return Polling(
+            catalogs=there.catalogs,
+            pool=there.pool,
+            strategies=self._strategies,
+            investigation=self._investigation,
+            verdict_writer=self._verdict_writer,
+            leases=there.leases,
+            admission=self.admission,
+            beside=self.beside,
+            now=self.now,
+        )
+
+    @cached_property
+    def broken_runs(self) -> BrokenRuns:
+        from stackroom.ingestion.broken_runs import BrokenRuns
+
+        return BrokenRuns(
+            admission=self.admission,
+            runs=self.runs,
+            restart=self.restart,
+            requests=self.requests,
+        )
+
+    @cached_property
+    def restart(self) -> Restart:
+        from stackroom.ingestion.broken_runs import Restart
+
+        return Restart(
+            catalogs=self.deployment.catalogs,
+            documents=self.deployment.documents,
+            runs=self.runs,
+            now=self.now,
+        )
+
+    @cached_property
+    def _shared_sources(self) -> SharedSources:
+        from stackroom.runs.placement import SharedSources
+
+        there = self.deployment
+        return SharedSources(catalogs=there.catalogs, slots=there.slots, pool=there.pool)
+
+    @cached_property
+    def _strategies(self) -> PerSourceType[Strategy[Any]]:
+        from stackroom.ingestion.by_direct_calls import ByDirectCalls
+        from stackroom.ingestion.by_job import ByJobs
+        from stackroom.ingestion.direct_calls import DirectCalls
+
+        there = self.deployment
+        calls = DirectCalls(
+            documents=there.documents,
+            bucket=there.bucket,
+            direct=there.direct_documents,
+            pace=self._pace,
+            now=self.now,
+        )
+        return PerSourceType(
+            s3=ByJobs(
+                catalogs=there.catalogs,
+                documents=there.documents,
+                bucket=there.bucket,
+                jobs=there.jobs,
+                admission=self.admission,
+                now=self.now,
+            ),
+            custom=ByDirectCalls(
+                calls=calls,
+                direct=there.direct_documents,
+                queue=self._queue,
+                catalogs=there.catalogs,
+                documents=there.documents,
+                admission=self.admission,
+                now=self.now,
+                beside=self.beside,
+            ),
+        )
+
+    @cached_property
+    def _queue(self) -> WorkQueue:
+        from stackroom.ingestion.work_queue import WorkQueue
+
+        there = self.deployment
+        return WorkQueue(
+            worklists=there.worklists,
+            catalogs=there.register,
+            documents=there.documents,
+            now=self.now,
+            beside=self.beside,
+        )
+
+    @cached_property
+    def _investigation(self) -> Investigation:
+        from stackroom.ingestion.evidence import Investigation
+        from stackroom.ingestion.search_check import SearchCheck
+
+        there = self.deployment
+        return Investigation(
+            inspections=there.inspections,
+            search_check=SearchCheck(
+                knowledge_base=there.knowledge_base,
+                at_once=there.documents_at_once,
+                beside=self.beside,
+            ),
+            pace=self._pace,
+            now=self.now,
+        )
+
+    @cached_property
+    def _verdict_writer(self) -> VerdictWriter:
+        from stackroom.ingestion.verdicts import VerdictWriter
+
+        return VerdictWriter(
+            documents=self.deployment.documents,
+            inspections=self.deployment.inspections,
+            receipts=self.deployment.receipts,
+            now=self.now,
+        )
+
+    @property
+    def limits(self) -> Limits:
+        settings = self.deployment.settings
+        if not isinstance(settings, LimitSettings):
+            raise SettingMissing("admission_jobs", settings)
+        return settings.limits
+
+    @property
+    def _pace(self) -> Pace:
+        from stackroom.wiring.simulated_pace import SimulatedPace
+
+        # 1 is AWS itself.
+        return SimulatedPace(self.deployment.settings.need("ingest_speed"))

@@ -1,0 +1,50 @@
+"""What everybody's agents may be linked to, and from which score on a catalog's passages answer."""
+
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, InstanceOf
+
+from stackroom.agent import DEFAULT_LEAST_SCORE
+from stackroom.agents.available import AvailableKnowledgeBase
+from stackroom.ports.retrieval import Search
+from stackroom.retrieval.calibrations import CALIBRATIONS
+from stackroom.stores.entries import LinkedSettings, ToolsOwnSettings
+from stackroom.stores.store_registry import AnyLinkedSettings, linked_settings
+from stackroom.wiring.function_settings import Settings
+
+
+def _read(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    return linked_settings(value) if value.strip() else ()
+
+
+class SharedSettings(Settings):
+    """KNOWLEDGE_BASES_CONFIG, if there is one."""
+
+    knowledge_bases_config: Annotated[
+        tuple[InstanceOf[LinkedSettings] | InstanceOf[ToolsOwnSettings], ...],
+        BeforeValidator(_read),
+    ] = ()
+
+
+def shared_of(configured: Iterable[AnyLinkedSettings]) -> tuple[AvailableKnowledgeBase, ...]:
+    """Those of KNOWLEDGE_BASES_CONFIG that the one retrieval tool serves."""
+    return tuple(
+        AvailableKnowledgeBase(
+            id=each.knowledge_base_id,
+            name=each.name,
+            description=each.description,
+            least_score=DEFAULT_LEAST_SCORE if each.min_score is None else each.min_score,
+        )
+        for each in configured
+        if isinstance(each, LinkedSettings)
+    )
+
+
+def least_score_of(settings: Settings) -> float:
+    """What the deployment says, or else what was measured for its model, or else the contract's."""
+    least: float | None = settings.need("retrieve_least_score")
+    measured = CALIBRATIONS[settings.need("retrieve_calibration")].least
+    return measured.get(Search.HYBRID, DEFAULT_LEAST_SCORE) if least is None else least

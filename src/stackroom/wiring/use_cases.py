@@ -1,0 +1,291 @@
+"""
+The composition root: from settings to use cases, for the functions, the CLI and the local mode.
+
+A use case that is asked for is made once, with the adapters of wiring/adapters.py, and its package
+imported then; so a function pays for what it uses. Where a new one belongs: a property here, or in
+wiring/run_use_cases.py if a run's tasks call it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Self
+
+from stackroom.wiring.adapters import Deployment
+from stackroom.wiring.run_use_cases import RunUseCases
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stackroom.agents.agents import Agents
+    from stackroom.agents.available import AvailableKnowledgeBases
+    from stackroom.agents.links import Links
+    from stackroom.agents.runner import Runner
+    from stackroom.agents.runs import Runs as AgentRuns
+    from stackroom.catalogs.creation import Creation
+    from stackroom.catalogs.fetching import Fetching
+    from stackroom.catalogs.listing import Listing
+    from stackroom.catalogs.progress import Progress
+    from stackroom.catalogs.selection import Selection
+    from stackroom.catalogs.sending import Sending
+    from stackroom.deletions.deletions import Deletions
+    from stackroom.gateway.access import AccessLog
+    from stackroom.ingestion.estimates import Estimates
+    from stackroom.ingestion.retry_failed import Retrying
+    from stackroom.inspection.inspection import Inspection
+    from stackroom.operations.overview import Operations
+    from stackroom.ports.agent_runs import Conversations
+    from stackroom.retrieval.cached_embeddings import CacheTally
+    from stackroom.retrieval.cited_answers import Answering
+    from stackroom.retrieval.index_setup import IndexSetup
+    from stackroom.retrieval.search import Retrieval
+    from stackroom.uploads.reconcile import Uploads
+    from stackroom.wiring.function_settings import Settings
+
+
+class UseCases(RunUseCases):
+    @classmethod
+    def of(
+        cls,
+        settings: Settings,
+        client: Callable[[str], Any],
+        *,
+        cache_tally: CacheTally | None = None,
+    ) -> Self:
+        deployment = Deployment(settings=settings, client=client, cache_tally=cache_tally)
+        return cls(deployment=deployment)
+
+    @cached_property
+    def uploads(self) -> Uploads:
+        from stackroom.uploads.reconcile import Uploads
+
+        return Uploads(
+            catalogs=self.deployment.register,
+            documents=self.deployment.documents,
+            bucket=self.deployment.bucket,
+            receipts=self.deployment.receipts,
+        )
+
+    @cached_property
+    def inspection(self) -> Inspection:
+        from stackroom.inspection.extraction.apart import read_pages_apart
+        from stackroom.inspection.inspection import Inspection
+
+        need = self.deployment.settings.need
+        seconds, scans = need("inspect_seconds_per_file"), need("parses_images")
+        return Inspection(
+            files=self.deployment.files,
+            place_maps=self.deployment.place_maps,
+            catalogs=self.deployment.catalogs,
+            documents=self.deployment.documents,
+            inspections=self.deployment.inspections,
+            extract=partial(read_pages_apart, seconds=seconds, scans=scans),
+        )
+
+    @cached_property
+    def retrieval(self) -> Retrieval:
+        from stackroom.retrieval.calibrations import CALIBRATIONS, Calibration
+        from stackroom.retrieval.citations import PlaceMapCache
+        from stackroom.retrieval.search import Retrieval
+        from stackroom.retrieval.search_arguments import Budget
+
+        need = self.deployment.settings.need
+        least = need("retrieve_least_score")
+        budget = Budget(
+            max_tokens=need("retrieve_max_tokens"), prioritize_by=need("retrieve_prioritize_by")
+        )
+        measured = CALIBRATIONS[need("retrieve_calibration")]
+        ids = [member.knowledge_base_id for member in self.deployment.pool]
+        return Retrieval(
+            pool={each: self.deployment.knowledge_base(each) for each in ids},
+            # The control table is for opening catalogs; a search only reads them.
+            catalogs=self.deployment.catalogs,
+            documents=self.deployment.staying_documents,
+            place_maps=PlaceMapCache(self.deployment.place_maps),
+            min_score=need("retrieve_min_score"),
+            budget=budget,
+            # Who asks one catalog of the caller's has no use for the setting.
+            sharing=getattr(self.deployment.settings, "retrieve_sharing", "off") == "on",
+            calibration=measured if least is None else Calibration.of(least),
+            uri_of=self.deployment.bucket.uri_of,
+        )
+
+    @cached_property
+    def answering(self) -> Answering:
+        from stackroom.aws.bedrock.converse import ConverseWriter
+        from stackroom.retrieval.cited_answers import Answering
+
+        settings = self.deployment.settings
+        writer = ConverseWriter(
+            self.deployment.client("writing"),
+            model_arn=settings.need("answer_model_arn"),
+            prompt=settings.need("answer_prompt"),
+            guardrail=getattr(settings, "guardrail", None),
+        )
+        return Answering(retrieval=self.retrieval, writer=writer)
+
+    @cached_property
+    def index_setup(self) -> IndexSetup:
+        from stackroom.retrieval.index_setup import IndexSetup
+
+        return IndexSetup(indexes=self.deployment.search_indexes)
+
+    @cached_property
+    def retrying(self) -> Retrying:
+        from stackroom.ingestion.retry_failed import Retrying
+
+        return Retrying(
+            catalogs=self.deployment.catalogs,
+            documents=self.deployment.documents,
+            requests=self.requests,
+        )
+
+    @cached_property
+    def deletions(self) -> Deletions:
+        from stackroom.deletions.deletions import Deletions
+
+        return Deletions(
+            catalogs=self.deployment.catalogs,
+            documents=self.deployment.documents,
+            bucket=self.deployment.bucket,
+            receipts=self.deployment.receipts,
+            uploads=self.uploads,
+            requests=self.requests,
+        )
+
+    @cached_property
+    def creation(self) -> Creation:
+        from stackroom.catalogs.creation import Creation
+
+        return Creation(catalogs=self.deployment.register)
+
+    @cached_property
+    def listing(self) -> Listing:
+        from stackroom.catalogs.listing import Listing
+
+        return Listing(catalogs=self.deployment.register, pages=self.deployment.documents)
+
+    @cached_property
+    def selection(self) -> Selection:
+        from stackroom.catalogs.selection import Selection
+
+        return Selection(catalogs=self.deployment.catalogs, selections=self.deployment.selections)
+
+    @cached_property
+    def sending(self) -> Sending:
+        from stackroom.catalogs.sending import Sending
+
+        return Sending(
+            catalogs=self.deployment.catalogs,
+            documents=self.deployment.documents,
+            bucket=self.deployment.bucket,
+            transfers=self.deployment.transfers,
+        )
+
+    @cached_property
+    def fetching(self) -> Fetching:
+        from stackroom.catalogs.fetching import Fetching
+
+        return Fetching(
+            catalogs=self.deployment.catalogs,
+            documents=self.deployment.documents,
+            transfers=self.deployment.transfers,
+        )
+
+    @cached_property
+    def agents(self) -> Agents:
+        from stackroom.agents.agents import Agents
+
+        return Agents(book=self.deployment.agents)
+
+    @cached_property
+    def agent_links(self) -> Links:
+        from stackroom.agents.links import Links
+
+        return Links(agents=self.agents, available=self.available_knowledge_bases)
+
+    @cached_property
+    def agent_runs(self) -> AgentRuns:
+        """Of users' agents; `runs` are those of ingestions."""
+        from stackroom.agents.runs import Runs as AgentRuns
+
+        return AgentRuns(
+            agents=self.agents,
+            book=self.deployment.agent_runs,
+            queue=self.deployment.agent_run_queue,
+        )
+
+    def agent_runner(self, conversations: Conversations, *, log: AccessLog) -> Runner:
+        from stackroom.agents.asking import Asking
+        from stackroom.agents.runner import Runner
+        from stackroom.stores.linked_search import linked_retrieval
+
+        settings = self.deployment.settings
+        return Runner(
+            agents=self.deployment.agents,
+            book=self.deployment.agent_runs,
+            asking=Asking(
+                available=self.available_knowledge_bases,
+                retrieval=self.retrieval,
+                shared=linked_retrieval(
+                    settings.need("knowledge_bases_config"),
+                    self.deployment.client,
+                    budget=self.retrieval.budget,
+                ),
+                log=log,
+            ),
+            conversations=conversations,
+        )
+
+    @cached_property
+    def available_knowledge_bases(self) -> AvailableKnowledgeBases:
+        from stackroom.agents.available import AvailableKnowledgeBases
+        from stackroom.wiring.shared_settings import least_score_of, shared_of
+
+        settings = self.deployment.settings
+        return AvailableKnowledgeBases(
+            catalogs=self.deployment.catalogs,
+            shared=shared_of(settings.need("knowledge_bases_config")),
+            least_score=least_score_of(settings),
+        )
+
+    @cached_property
+    def operations(self) -> Operations:
+        from stackroom.operations.backlog import Backlogs
+        from stackroom.operations.overview import Operations
+        from stackroom.operations.pool import Pool
+
+        return Operations(
+            backlogs=Backlogs(
+                inventory=self.deployment.inventory,
+                documents=self.deployment.documents,
+                estimates=self.estimates,
+            ),
+            pool=Pool(
+                members=self.deployment.pool,
+                slots=self.deployment.slots,
+                book=self.deployment.admission_book,
+            ),
+            receipts=self.deployment.receipts,
+            boards=self.deployment.boards,
+            pace=self._pace,
+        )
+
+    @cached_property
+    def progress(self) -> Progress:
+        from stackroom.catalogs.progress import Progress
+
+        return Progress(catalogs=self.deployment.catalogs, estimates=self.estimates)
+
+    @cached_property
+    def estimates(self) -> Estimates:
+        from stackroom.ingestion.estimates import Estimates
+
+        return Estimates(
+            documents=self.deployment.documents,
+            leases=self.deployment.leases,
+            book=self.deployment.admission_book,
+            worklists=self.deployment.worklists,
+            limits=self.limits,
+            pace=self._pace,
+        )
