@@ -41,8 +41,7 @@ from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.filters import Filter
 from stackroom.ports.retrieval import Passage, Retrieved
 from stackroom.retrieval.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
-from stackroom.stores.linked_search import linked_retrieval
-from stackroom.stores.store_registry import linked_settings
+from stackroom.stores.linked_knowledge_bases import linked_retrieval, linked_settings
 from stackroom_agents.observability import Watched
 from stackroom_agents.registry import Registry
 from stackroom_agents.retrieval_tool import retrieval_tool

@@ -14,8 +14,7 @@ import psycopg
 from psycopg.sql import SQL, Identifier
 
 from stackroom.stores.pgvector.connections import Connections
-from stackroom.stores.pgvector.schema import create
-from stackroom.stores.pgvector.sql_tables import READER, WRITER, Tables
+from stackroom.stores.pgvector.schema import READER, WRITER, Tables, create
 from tests.orphans import never_left_behind
 
 READING, LOADING = "agent", "loader"  # users, who may read and write

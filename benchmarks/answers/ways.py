@@ -27,8 +27,7 @@ from stackroom.retrieval.calibrations import Calibration
 from stackroom.retrieval.ranking import weighed
 from stackroom.retrieval.search_arguments import RetrieveArguments
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
-from stackroom.stores.s3vectors.index_watch import IndexWatch
-from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
+from stackroom.stores.s3vectors.s3vectors_adapter import IndexWatch, S3VectorsKnowledgeBase
 from stackroom.tenancy import Tenant
 from stackroom.wiring.adapters import Deployment
 from stackroom.wiring.use_cases import UseCases

@@ -10,8 +10,7 @@ from stackroom.ports.retrieval import Search
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase, rendered
 from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
 from stackroom.stores.s3vectors import s3vectors_filters
-from stackroom.stores.s3vectors.index_watch import IndexWatch
-from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
+from stackroom.stores.s3vectors.s3vectors_adapter import IndexWatch, S3VectorsKnowledgeBase
 from stackroom.stores.s3vectors.vector_passages import TEXT
 
 DIMENSIONS = 1024

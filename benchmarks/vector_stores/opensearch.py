@@ -12,7 +12,7 @@ from benchmarks.vector_stores.filled import Filled, embeddings, vector_of
 from benchmarks.vector_stores.stand_in import KEY
 from stackroom.filters import Filter
 from stackroom.ports.retrieval import Search
-from stackroom.stores.opensearch import opensearch_filters, queries
+from stackroom.stores.opensearch import opensearch_adapter, opensearch_filters
 from stackroom.stores.opensearch.collection import Collection
 from stackroom.stores.opensearch.index_layout import Fields, creation, layout_of
 from stackroom.stores.opensearch.opensearch_adapter import OpenSearchKnowledgeBase
@@ -65,10 +65,10 @@ def _filled(there: collection.Collection, search: Search) -> Filled:
     def bare(question: str, condition: Filter | None, limit: int) -> Any:
         within = None if condition is None else opensearch_filters.rendered(condition, attributes)
         vector = vector_of(question, DIMENSIONS)
-        near = queries.nearest(vector, limit, within, Fields())
+        near = opensearch_adapter.nearest(vector, limit, within, Fields())
         if not by_words:
             return reader.search(index=INDEX, body=near)
-        worded = queries.best_by_words(question, limit, within, Fields())
+        worded = opensearch_adapter.best_by_words(question, limit, within, Fields())
         return reader.msearch(index=INDEX, body=[{}, near, {}, worded])
 
     return Filled(

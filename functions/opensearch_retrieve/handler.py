@@ -31,9 +31,8 @@ from stackroom.retrieval.search_tool import (
     failure,
     retrieve_for_everyone,
 )
-from stackroom.stores.linked_search import linked_retrieval
+from stackroom.stores.linked_knowledge_bases import linked_retrieval, linked_settings
 from stackroom.stores.opensearch.opensearch_entry import OpenSearchSettings
-from stackroom.stores.store_registry import linked_settings
 from stackroom.wiring.function_settings import FittingSettings
 
 logger = logger_for("opensearch_retrieve")

@@ -8,8 +8,8 @@ A tool of a knowledge base's own finds its entry in `registry.knowledge_bases`, 
 
 A notebook, or a Lambda function without Strands, searches them without a tool, by stackroom alone:
 
-    from stackroom.stores.linked_search import linked_retrieval
-    from stackroom.stores.store_registry import linked_settings
+    from stackroom.stores.linked_knowledge_bases import linked_retrieval
+    from stackroom.stores.linked_knowledge_bases import linked_settings
     from stackroom.aws.session import client
     from stackroom.retrieval.search_tool import retrieve_from_knowledge_base
 
@@ -32,8 +32,7 @@ from typing import Any
 
 from stackroom.retrieval.search_tool import Searchable
 from stackroom.stores.entries import LinkedSettings
-from stackroom.stores.linked_search import linked_retrieval
-from stackroom.stores.store_registry import AnyLinkedSettings
+from stackroom.stores.linked_knowledge_bases import AnyLinkedSettings, linked_retrieval
 from stackroom_agents import prompt
 from stackroom_agents.configuration import client_of
 from stackroom_agents.observability import Watched

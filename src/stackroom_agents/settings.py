@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from stackroom.stores.store_registry import AnyLinkedSettings, linked_settings
+from stackroom.stores.linked_knowledge_bases import AnyLinkedSettings, linked_settings
 from stackroom.wiring.function_settings import FittingSettings
 
 

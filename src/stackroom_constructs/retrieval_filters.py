@@ -3,7 +3,7 @@ A filter in Bedrock's own words, checked before anything is deployed.
 
 Grammar: RetrievalFilter in the API model of bedrock-agent-runtime (botocore 1.44.5). How wide and
 deep, and what S3 Vectors can't: https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-config.html
-What searches it holds it to the same rules when it starts (stackroom.stores.linked_filters).
+What searches it holds it to the same rules when it starts (stackroom.stores.configured_filters).
 """
 
 import math

@@ -2,8 +2,8 @@
 What Stackroom's own tool reads of an entry, held to while the app is synthesised: any class may
 write one, and an entry that the agent refuses when it starts answers no event.
 
-What reads it holds it to the same rules (stackroom.stores.entries, own_store_entries, and the
-settings of each store).
+What reads it holds it to the same rules (stackroom.stores.entries, and the settings of each
+store).
 """
 
 from collections.abc import Mapping

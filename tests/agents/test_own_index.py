@@ -12,8 +12,7 @@ from bedrock_kb_simulator.server import Configuration, Simulator
 from stackroom.aws.session import client
 from stackroom.identity import Caller
 from stackroom.retrieval.search_tool import retrieve_from_knowledge_base
-from stackroom.stores.linked_search import linked_retrieval
-from stackroom.stores.store_registry import linked_settings
+from stackroom.stores.linked_knowledge_bases import linked_retrieval, linked_settings
 from stackroom_local.endpoints import endpoint_variables
 from tests.simulator.world import guardrail_request
 from tests.workflow.functions import forget_clients

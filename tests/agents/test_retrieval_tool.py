@@ -12,7 +12,7 @@ import pytest
 from examples.agent.scripted import Call
 from stackroom.errors import AgentMisconfigured, MissingIdentity
 from stackroom.retrieval.search import Retrieval
-from stackroom.stores.store_registry import linked_settings
+from stackroom.stores.linked_knowledge_bases import linked_settings
 from stackroom_agents import registry
 from stackroom_agents.identity import caller_or_nobody
 from stackroom_agents.prompt import system_prompt

@@ -12,7 +12,7 @@ from stackroom.errors import SearchIndexBusy, SearchIndexGone, ServiceRefused, S
 from stackroom.ports.retrieval import Search
 from stackroom.ports.search_index import IndexState, Readiness
 from stackroom.stores.s3vectors.index_creation import S3VectorsIndexes
-from stackroom.stores.s3vectors.index_watch import IndexWatch
+from stackroom.stores.s3vectors.s3vectors_adapter import IndexWatch
 from tests.fakes.clock import FakeSeconds
 from tests.fakes.search_index import INDEX
 

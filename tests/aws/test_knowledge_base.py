@@ -14,8 +14,7 @@ from stackroom.identity import Caller
 from stackroom.ports.retrieval import Passage, Search
 from stackroom.search_filter_argument import conditions
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase, rendered
-from stackroom.stores.bedrock.retrieve_models import Reranking
-from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
+from stackroom.stores.bedrock.retrieve_options import RerankingSettings, RetrieveOptions
 from stackroom.tenancy import Member, Tenant
 
 SERVICE = "bedrock-agent-runtime"  # of the fixture `client`
@@ -249,7 +248,9 @@ def test_no_page_is_asked_for_behind_the_deadline(
 
 
 RERANKED = RetrieveOptions(
-    reranking=Reranking(model_arn="arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0")
+    reranking=RerankingSettings.model_validate(
+        {"modelArn": "arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0"}
+    )
 )
 
 

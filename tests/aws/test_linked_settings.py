@@ -11,10 +11,11 @@ from stackroom.errors import KnowledgeBaseNotFound
 from stackroom.identity import Caller
 from stackroom.retrieval.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
 from stackroom.stores.bedrock.bedrock_entry import BedrockSettings
-from stackroom.stores.bedrock.retrieve_models import Attribute, ImplicitFilter, Reranking
-from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
-from stackroom.stores.linked_search import linked_retrieval
-from stackroom.stores.store_registry import LinkedKnowledgeBasesInvalid, linked_settings
+from stackroom.stores.linked_knowledge_bases import (
+    LinkedKnowledgeBasesInvalid,
+    linked_retrieval,
+    linked_settings,
+)
 
 ENTRY = {"knowledgeBaseId": "KB12345678", "name": "Laws", "description": "The laws of leave."}
 EQUALS = {"equals": {"key": "year", "value": 2026}}
@@ -70,19 +71,25 @@ def test_an_entry_says_all_that_retrieve_can_be_told() -> None:
         },
     )
 
-    year = Attribute(key="year", type="NUMBER", description="Of issue.")
-    assert settings.options == RetrieveOptions(
-        search_type="HYBRID",
-        fixed_filter=EQUALS,
-        has_cosine_scores=False,
-        reranking=Reranking(
-            model_arn="arn:rerank",
-            number_of_reranked_results=3,
-            fields_to_exclude=("price",),
-            model_fields={"top": 1},
-        ),
-        implicit_filter=ImplicitFilter(model_arn="arn:model", attributes=[year]),
-    )
+    options = settings.options
+    asked = options.configuration(20, None)["vectorSearchConfiguration"]
+    assert (options.fixed_filter, options.has_cosine_scores) == (EQUALS, False)
+    assert asked["overrideSearchType"] == "HYBRID"
+    assert asked["rerankingConfiguration"]["bedrockRerankingConfiguration"] == {
+        "modelConfiguration": {
+            "modelArn": "arn:rerank",
+            "additionalModelRequestFields": {"top": 1},
+        },
+        "numberOfRerankedResults": 3,
+        "metadataConfiguration": {
+            "selectionMode": "SELECTIVE",
+            "selectiveModeConfiguration": {"fieldsToExclude": [{"fieldName": "price"}]},
+        },
+    }
+    assert asked["implicitFilterConfiguration"] == {
+        "modelArn": "arn:model",
+        "metadataAttributes": [{"key": "year", "type": "NUMBER", "description": "Of issue."}],
+    }
     assert settings.number_of_results == 100
     assert settings.guardrail == Guardrail(id="gr1", version="3")
     assert settings.groups_in == "readers"

@@ -24,9 +24,8 @@ from stackroom.filters import AllOf, Compares, Comparison, Filter, Has, Lists
 from stackroom.ports.embeddings import Vector
 from stackroom.ports.retrieval import Search
 from stackroom.stores.opensearch.collection import Collection as Client
-from stackroom.stores.opensearch.hits import hits_in
 from stackroom.stores.opensearch.index_layout import Fields, creation, layout_of
-from stackroom.stores.opensearch.opensearch_adapter import OpenSearchKnowledgeBase
+from stackroom.stores.opensearch.opensearch_adapter import OpenSearchKnowledgeBase, hits_in
 from stackroom.stores.opensearch.opensearch_filters import rendered
 from stackroom.tenancy import Owned
 from tests.contract.stores.relay import Relay

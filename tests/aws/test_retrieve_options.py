@@ -6,13 +6,26 @@ import pytest
 from botocore.stub import Stubber
 
 from stackroom.aws.bedrock.result_locations import OF_MANAGED, custom_id_of, uri_of
-from stackroom.stores.bedrock.retrieve_models import Attribute, ImplicitFilter, Reranking
-from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
+from stackroom.stores.bedrock.retrieve_options import (
+    ImplicitFilterSettings,
+    RerankingSettings,
+    RetrieveOptions,
+)
 from stackroom.stores.configured_filters import both, can_be_narrowed
 
 SERVICE = "bedrock-agent-runtime"  # of the fixture `client`
 MODEL = "arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0"
-YEAR = Attribute(key="year", type="NUMBER", description="the year of the document")
+YEAR = {"key": "year", "type": "NUMBER", "description": "the year of the document"}
+
+
+def reranked(**entry: Any) -> RerankingSettings:
+    return RerankingSettings.model_validate({"modelArn": MODEL, **entry})
+
+
+def filtered(*attributes: dict[str, str]) -> ImplicitFilterSettings:
+    return ImplicitFilterSettings.model_validate(
+        {"modelArn": MODEL, "metadataAttributes": attributes}
+    )
 
 
 def passes_the_model(client: Any, configuration: Any) -> None:
@@ -27,7 +40,7 @@ def passes_the_model(client: Any, configuration: Any) -> None:
 
 def test_no_more_is_asked_for_than_retrieve_gives_nor_reranked_than_there_are_passages() -> None:
     asked: Any = RetrieveOptions().configuration(250, None)
-    reranking: Any = Reranking(model_arn=MODEL, number_of_reranked_results=50).configuration(5)
+    reranking: Any = reranked(numberOfRerankedResults=50).configuration(5)
 
     assert asked["vectorSearchConfiguration"]["numberOfResults"] == 100
     assert reranking["bedrockRerankingConfiguration"]["numberOfRerankedResults"] == 5
@@ -37,13 +50,12 @@ def test_every_choice_of_a_vector_search_is_sent(client: Any) -> None:
     condition = {"equals": {"key": "city", "value": "Rome"}}
     options = RetrieveOptions(
         search_type="HYBRID",
-        reranking=Reranking(
-            model_arn=MODEL,
-            number_of_reranked_results=3,
-            fields_to_include=("title",),
-            model_fields={"max_chunks": 2},
+        reranking=reranked(
+            numberOfRerankedResults=3,
+            fieldsToInclude=["title"],
+            additionalModelRequestFields={"max_chunks": 2},
         ),
-        implicit_filter=ImplicitFilter(model_arn=MODEL, attributes=(YEAR,)),
+        implicit_filter=filtered(YEAR),
     )
 
     asked = options.configuration(20, condition)
@@ -87,7 +99,7 @@ def test_every_choice_of_a_vector_search_is_sent(client: Any) -> None:
             {"rerankingModelType": "NONE"},
         ),
         (
-            RetrieveOptions(is_managed=True, reranking=Reranking(model_arn=MODEL)),
+            RetrieveOptions(is_managed=True, reranking=reranked()),
             {
                 "rerankingModelType": "CUSTOM",
                 "rerankingConfiguration": {
@@ -112,10 +124,10 @@ def test_a_managed_knowledge_base_has_a_configuration_of_its_own(
 @pytest.mark.parametrize(
     ("reranking", "expected"),
     [
-        (Reranking(model_arn=MODEL), None),
-        (Reranking(model_arn=MODEL, reads_attributes=True), {"selectionMode": "ALL"}),
+        (reranked(), None),
+        (reranked(readsAttributes=True), {"selectionMode": "ALL"}),
         (
-            Reranking(model_arn=MODEL, fields_to_exclude=("user_id",)),
+            reranked(fieldsToExclude=["user_id"]),
             {
                 "selectionMode": "SELECTIVE",
                 "selectiveModeConfiguration": {"fieldsToExclude": [{"fieldName": "user_id"}]},
@@ -123,13 +135,15 @@ def test_a_managed_knowledge_base_has_a_configuration_of_its_own(
         ),
     ],
 )
-def test_the_attributes_that_a_model_reads_are_chosen(reranking: Reranking, expected: Any) -> None:
+def test_the_attributes_that_a_model_reads_are_chosen(
+    reranking: RerankingSettings, expected: Any
+) -> None:
     chosen = reranking.configuration(5)["bedrockRerankingConfiguration"]
 
     assert chosen.get("metadataConfiguration") == expected
 
 
-RERANKING = Reranking(model_arn=MODEL)
+RERANKING = reranked()
 
 
 @pytest.mark.parametrize(
@@ -153,22 +167,20 @@ RERANKING = Reranking(model_arn=MODEL)
             ),
             "only one can be given",
         ),
-        (lambda: Reranking(model_arn=" "), "a reranking model needs an ARN"),
+        (lambda: reranked(modelArn=" "), "modelArn\n.*at least 1 character"),
         (
-            lambda: Reranking(model_arn=MODEL, number_of_reranked_results=0),
-            "number_of_reranked_results is 0, 1 to 100 are taken",
+            lambda: reranked(numberOfRerankedResults=0),
+            "numberOfRerankedResults\n.*greater than or equal to 1",
         ),
         (
-            lambda: Reranking(model_arn=MODEL, fields_to_include=("a",), fields_to_exclude=("b",)),
+            lambda: reranked(fieldsToInclude=["a"], fieldsToExclude=["b"]),
             "only one can be given",
         ),
+        (lambda: reranked(fieldsToInclude=["a"] * 101), "fieldsToInclude\n.*at most 100 items"),
+        (lambda: filtered(*[YEAR] * 26), "metadataAttributes\n.*at most 25 items"),
         (
-            lambda: ImplicitFilter(model_arn=MODEL, attributes=(YEAR,) * 26),
-            "26 attributes, 1 to 25 are taken",
-        ),
-        (
-            lambda: Attribute(key="k", type="DATE", description="x"),  # type: ignore[arg-type]
-            "the type of 'k' is 'DATE', possible are STRING, NUMBER, BOOLEAN, STRING_LIST",
+            lambda: filtered({**YEAR, "type": "DATE"}),
+            "type\n.*'STRING', 'NUMBER', 'BOOLEAN' or 'STRING_LIST'",
         ),
     ],
 )
@@ -184,7 +196,7 @@ def test_what_bedrock_does_not_take_is_refused_before(make: Any, why: str) -> No
         (RetrieveOptions(search_type="HYBRID"), False),
         (RetrieveOptions(has_cosine_scores=False), False),
         (RetrieveOptions(is_managed=True), False),
-        (RetrieveOptions(reranking=Reranking(model_arn=MODEL)), False),
+        (RetrieveOptions(reranking=reranked()), False),
     ],
 )
 def test_a_score_is_a_similarity_only_where_it_is_a_cosine(

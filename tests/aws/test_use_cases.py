@@ -21,11 +21,10 @@ from stackroom.capacity import CAPACITIES
 from stackroom.model import PoolMember
 from stackroom.retrieval.rate_limiter import Paced, TurnTaking
 from stackroom.retrieval.wrappers import Coalesced, Reranked
-from stackroom.stores import pool_knowledge_bases
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
-from stackroom.stores.pool_knowledge_bases import TYPES
 from stackroom.stores.s3vectors.index_presence import AT_ONCE, IndexPresence
 from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
+from stackroom.stores.store_registry import STORES
 from stackroom.wiring.function_settings import (
     AnswerSettings,
     FittingSettings,
@@ -38,6 +37,7 @@ from stackroom.wiring.reconciliation_wiring import reconciliation_of
 from stackroom.wiring.use_cases import UseCases
 from stackroom_local.product import StoreSettings
 from tests.aws.stores import ENVIRONMENT
+from tests.fakes import toy_store
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 
 MEMBER = {"knowledge_base_id": "KB00000001", "data_source_id": "DSSHARED01"}
@@ -128,30 +128,29 @@ print(*(name for name in sys.modules if name.startswith("stackroom.")))
 
     imported = ran.stdout.split()
     assert "stackroom.retrieval.search" in imported
-    for other in ("uploads", "ingestion", "deletions", "audits", "runs", "aws.documents"):
+    for other in (
+        "uploads",
+        "ingestion",
+        "deletions",
+        "audits",
+        "runs",
+        "aws.dynamodb.document_records",
+    ):
         assert not [name for name in imported if name.startswith(f"stackroom.{other}")]
 
 
 def test_a_knowledge_base_is_made_by_the_type_of_its_member(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made_of: list[PoolMember] = []
+    toy_store.add_to(monkeypatch)
+    toy_store.KEPT["S1"] = FakeKnowledgeBase()
 
-    def shelf(_deployment: object, member: PoolMember) -> FakeKnowledgeBase:
-        made_of.append(member)
-        return FakeKnowledgeBase()
-
-    monkeypatch.setattr(
-        pool_knowledge_bases, "TYPES", {**pool_knowledge_bases.TYPES, "SHELF": shelf}
-    )
-
-    made = use_cases(RetrieveSettings, {}, {"knowledge_base_id": "S1", "type": "SHELF"})
+    made = use_cases(RetrieveSettings, {}, {"knowledge_base_id": "S1", "type": "TOY"})
     pool, left = made.retrieval.pool, made.deployment.knowledge_base("KB00000009")
 
     assert isinstance(found_in(pool["KB00000001"]), BedrockKnowledgeBase)
     assert isinstance(found_in(pool["S1"]), FakeKnowledgeBase)
     assert isinstance(found_in(left), BedrockKnowledgeBase)  # it has left the pool
-    assert [each.knowledge_base_id for each in made_of] == ["S1"]
 
 
 def test_an_unknown_type_is_named_with_those_that_are_allowed() -> None:
@@ -295,8 +294,8 @@ def test_settings_of_answers_that_can_not_work_are_named(given: dict[str, str], 
         Answers.from_env(VARIABLES | given)
 
 
-def test_every_type_of_a_pool_says_what_it_takes() -> None:
-    assert CAPACITIES.keys() == TYPES.keys()
+def test_every_type_of_a_pool_is_a_store() -> None:
+    assert CAPACITIES.keys() <= STORES.keys()
 
 
 def test_jobs_at_a_time_are_those_of_each_members_type() -> None:

@@ -15,8 +15,11 @@ from stackroom.filters import Has
 from stackroom.identity import Caller
 from stackroom.ports.embeddings import Vector
 from stackroom.ports.retrieval import Passage, Search
-from stackroom.stores.s3vectors.index_watch import IndexWatch
-from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase, words_in
+from stackroom.stores.s3vectors.s3vectors_adapter import (
+    IndexWatch,
+    S3VectorsKnowledgeBase,
+    words_in,
+)
 from stackroom.stores.s3vectors.vector_passages import VectorReading
 from stackroom.tenancy import Member
 from tests.aws.conftest import ONCE

@@ -9,8 +9,7 @@ from botocore.stub import Stubber
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
 from stackroom.filters import Compares, Comparison
 from stackroom.ports.retrieval import Passage, Search
-from stackroom.stores.s3vectors.index_watch import IndexWatch
-from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
+from stackroom.stores.s3vectors.s3vectors_adapter import IndexWatch, S3VectorsKnowledgeBase
 from stackroom.stores.s3vectors.vector_passages import VectorReading
 from tests.aws.test_index_watch import ARN, an_index
 from tests.aws.test_vector_index import BY_MEANING, FakeEmbeddings

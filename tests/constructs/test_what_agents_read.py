@@ -11,11 +11,10 @@ import pytest
 
 from stackroom.retrieval import search_arguments
 from stackroom.retrieval.search_arguments import DEFAULT_BUDGET, Priority
-from stackroom.stores.bedrock.bedrock_entry import STORES as READ
-from stackroom.stores.bedrock.bedrock_entry import BedrockSettings
-from stackroom.stores.linked_filters import checked
-from stackroom.stores.store_registry import (
-    _OWN_STORES,
+from stackroom.stores import store_registry
+from stackroom.stores.bedrock.bedrock_entry import STANDS_ON, BedrockSettings
+from stackroom.stores.configured_filters import checked
+from stackroom.stores.linked_knowledge_bases import (
     LinkedKnowledgeBasesInvalid,
     linked_settings,
 )
@@ -47,8 +46,8 @@ def of_bedrock(stack: cdk.Stack, **arguments: Any) -> BedrockKnowledgeBase:
 
 
 def test_every_store_is_known_to_both() -> None:
-    assert STORES == READ
-    assert set(OF_STORES) <= set(_OWN_STORES)
+    assert STORES == STANDS_ON
+    assert set(OF_STORES) <= set(store_registry.STORES)
 
 
 def test_a_budget_is_the_same_to_both() -> None:
@@ -64,7 +63,7 @@ def test_every_member_is_known_to_both() -> None:
     assert set(MEMBERS) == {each.alias for each in BedrockSettings.model_fields.values()}
     assert OF_STORES
     for store in OF_STORES:
-        settings = _OWN_STORES[store]
+        settings = store_registry.STORES[store]()
         members = members_of({"vectorStoreType": store})
         assert set(members) == {each.alias for each in settings.model_fields.values()}
 

@@ -8,7 +8,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from infra.pool_type import REGIONS, only_where_there_are_managed_ones
-from stackroom.stores.pool_knowledge_bases import TYPES
+from stackroom.capacity import CAPACITIES
 from stackroom.wiring.function_settings import Pool
 from tests.infra.assembly import KEPT, Assembly, listed
 from tests.infra.synthesis import deployment
@@ -70,7 +70,7 @@ def test_the_pool_says_of_which_type_it_is_and_a_scan_is_no_defect(managed: Asse
     }
     [[member]] = pools
     assert member.is_managed
-    assert member.type in TYPES
+    assert member.type in CAPACITIES
     assert member.index is None
     # Only who makes data sources is told whose the bucket is; pages of a scan are read.
     owners = {each["POWERTOOLS_SERVICE_NAME"] for each in told if "KB_DOCS_OWNER" in each}

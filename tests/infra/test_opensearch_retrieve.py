@@ -12,8 +12,8 @@ from botocore.stub import Stubber
 from functions.opensearch_retrieve.handler import OpenSearchRetrieveSettings
 from infra import opensearch_facts
 from infra.opensearch_facts import NotThere, facts
+from stackroom.stores.linked_knowledge_bases import linked_settings
 from stackroom.stores.opensearch.opensearch_entry import OpenSearchSettings
-from stackroom.stores.store_registry import linked_settings
 from tests.infra.assembly import Assembly, listed
 from tests.infra.opensearch import EXISTING, ROLE, kept, synthesised
 

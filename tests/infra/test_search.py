@@ -10,7 +10,7 @@ from infra.deployment import Deployment
 from infra.search_rights import bundle_of_search
 from infra.shared_knowledge_bases import SharedKnowledgeBases
 from stackroom.aws.redis.redis_url import redis_url
-from stackroom.stores.store_registry import linked_settings
+from stackroom.stores.linked_knowledge_bases import linked_settings
 from stackroom.wiring.function_settings import SearchSettings
 from stackroom_constructs import packages
 from tests.infra.assembly import Assembly

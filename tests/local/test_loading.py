@@ -22,8 +22,7 @@ from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.ports.embeddings import Vector
 from stackroom.stores.pgvector.connections import Connections
 from stackroom.stores.pgvector.document_loading import Documents
-from stackroom.stores.pgvector.repository import Repository
-from stackroom.stores.pgvector.row_records import Match
+from stackroom.stores.pgvector.repository import Match, Repository
 from stackroom_local.dropping import find
 from stackroom_local.loading import Loaded, Loading, NotLoaded, Outcome, Unchanged
 from tests.files import pdf

@@ -9,7 +9,7 @@ from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, U
 from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
 from stackroom.ports.retrieval import Retrieved
 from stackroom.retrieval.wrappers import Guarded, Narrowed, Reranked
-from stackroom.stores.fixed_filters import parsed
+from stackroom.stores.configured_filters import parsed
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 
 BERLIN, YEAR, STAFF = Has("city", "Berlin"), Has("year", 2026), Lists("team", "staff")

@@ -1,20 +1,35 @@
 """
-An entry of KNOWLEDGE_BASES_CONFIG, which stackroom.stores.store_registry reads.
+A knowledge base's settings, and how it is made of them: what all stores have in common.
 
-The names of the members are a contract with whoever writes them (stackroom_constructs does). What
-all stores have in common stands here; what one needs beside it, with its store.
+Linked to an agent, it is an entry of KNOWLEDGE_BASES_CONFIG; the names of the members are a
+contract with whoever writes them (stackroom_constructs does). Of the pool it is a member of
+KB_POOL. A store's own settings derive from `LinkedSettings` and say what it needs beside; of a
+store that we search without Bedrock's Retrieve, from `OwnStoreSettings`.
 """
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal, Self
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 import pydantic
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 from pydantic.alias_generators import to_camel
 
 from stackroom.aws.bedrock.guardrail import Guardrail
-from stackroom.stores import linked_filters
+from stackroom.errors import SearchRefused
+from stackroom.filters import Filter, Has, Lists
+from stackroom.model import PoolMember
+from stackroom.stores import configured_filters
 from stackroom.tenancy import CATALOG, STORE_PREFIX, USER
+
+if TYPE_CHECKING:
+    from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings
+    from stackroom.ports.embeddings import Embeddings
+    from stackroom.ports.retrieval import KnowledgeBase
+    from stackroom.retrieval.rate_limiter import TurnTaking
+
+Clients = Callable[[str], Any]  # makes a service's boto3 client
 
 # The tool that serves every knowledge base without a tool of its own.
 DEFAULT_TOOL: Final = "retrieve_from_knowledge_base"
@@ -31,13 +46,32 @@ class Entry(BaseModel):
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class PoolSearch:
+    """
+    How a function searches the pool, as its settings say.
+
+    `via` is None of one that only looks whether something is found, without a `guardrail`: guarded
+    is who shows something to people. `take_turns` answers the turns of an operation that AWS gives
+    so many `per_second`; None of a function without a control table to take them by.
+    """
+
+    client: Clients
+    embeddings: "Callable[[], Embeddings]"
+    via: Literal["s3vectors", "bedrock"] | None = None
+    first_page: int = 1
+    guardrail: Guardrail | None = None
+    rerank_model_arn: str | None = None
+    take_turns: "Callable[[str, float], TurnTaking] | None" = None
+
+
 def embedding_of(model: str, dimensions: int) -> str:
     return f"{model}, {dimensions} dimensions"
 
 
 class LinkedSettings(Entry):
     """
-    An entry that `retrieve_from_knowledge_base` serves.
+    A knowledge base that `retrieve_from_knowledge_base` serves.
 
     Ranges are those of Bedrock's Retrieve [API model of bedrock-agent-runtime, botocore 1.44.5],
     for other stores, too.
@@ -73,7 +107,7 @@ class LinkedSettings(Entry):
     def _has_a_filter(self) -> Self:
         if self.retrieval_filter is not None:
             try:
-                linked_filters.checked(
+                configured_filters.checked(
                     self.retrieval_filter,
                     store=self.vector_store_type,
                     is_narrowed=self.enable_acl,
@@ -103,6 +137,21 @@ class LinkedSettings(Entry):
             return None
         return Guardrail(id=self.guardrail_id, version=self.guardrail_version)
 
+    @abstractmethod
+    def knowledge_base(self, client: Clients, embeddings: "QuestionEmbeddings") -> "KnowledgeBase":
+        """As it is linked: its adapter is imported here, with whatever it reaches its store by."""
+        raise NotImplementedError
+
+    @classmethod
+    def of_pool(cls, member: PoolMember, search: PoolSearch) -> "KnowledgeBase":
+        """Of a store that stackroom.capacity tells of."""
+        raise NotImplementedError
+
+    @classmethod
+    def documents_at_once(cls, member: PoolMember) -> int:  # noqa: ARG003 - for stores that differ
+        """How many documents one question can name, of whoever only looks what is there."""
+        return configured_filters.MOST_MEMBERS
+
 
 class ToolsOwnSettings(Entry):
     """An entry that a tool of its own serves, by whoever made it: all but the prompt is theirs."""
@@ -113,3 +162,126 @@ class ToolsOwnSettings(Entry):
     name: Said
     description: Said
     retrieval_tool: Said
+
+
+# What stackroom.aws.bedrock.titan_embeddings can ask, and how long the vectors are that it makes.
+# https://docs.aws.amazon.com/bedrock/latest/userguide/titan-embedding-models.html
+_TITAN = "amazon.titan-embed-text-v2:0"
+_DIMENSIONS = (256, 512, 1024)
+
+
+class OwnRerankingSettings(Entry):
+    """By Bedrock's Rerank, of what was found; the best `number_of_reranked_results` are kept."""
+
+    model_arn: Said
+    number_of_reranked_results: Annotated[int, Field(strict=True, ge=1, le=100)] | None = None
+
+
+class OwnStoreSettings(LinkedSettings):
+    """
+    Of a store that is searched itself, without Bedrock's Retrieve.
+
+    `tenancy` must be said, for nobody else knows what is in such a store: `shared` is for everyone
+    who may ask the agent; of `user` each document is its owner's alone, whose id is the attribute
+    `tenant_key`.
+
+    The question is embedded with what the documents were: model and number of dimensions.
+    """
+
+    tenancy: Literal["shared", "user"]
+    tenant_key: Annotated[str, Field(min_length=1, max_length=100)] = USER
+    embedding_model: Said = _TITAN
+    embedding_dimensions: Annotated[int, Field(strict=True, ge=1, le=4096)] = 1024
+    reranking: OwnRerankingSettings | None = None
+
+    @property
+    def embedding(self) -> str:
+        return embedding_of(self.embedding_model, self.embedding_dimensions)
+
+    @pydantic.field_validator("tenant_key")
+    @classmethod
+    def _is_an_attribute(cls, name: str) -> str:
+        if not name.strip() or name.strip().casefold().startswith(STORE_PREFIX):
+            raise ValueError(
+                f"{name!r} is no attribute that a document's owner stands in; allowed: any other"
+                f" name that isn't blank and doesn't begin with {STORE_PREFIX}"
+            )
+        return name
+
+    @pydantic.field_validator("embedding_model")
+    @classmethod
+    def _can_embed(cls, model: str) -> str:
+        if model != _TITAN:
+            raise ValueError(
+                f"{model!r} is no model that questions are embedded by; allowed: {_TITAN}"
+            )
+        return model
+
+    @pydantic.field_validator("embedding_dimensions")
+    @classmethod
+    def _is_made(cls, dimensions: int) -> int:
+        if dimensions not in _DIMENSIONS:
+            allowed = ", ".join(map(str, _DIMENSIONS))
+            raise ValueError(f"{dimensions} is not what {_TITAN} makes; allowed: {allowed}")
+        return dimensions
+
+    @model_validator(mode="after")
+    def _can_be_asked(self) -> Self:
+        """What the store can't express is refused when it is read, not at the first question."""
+        demanded: Mapping[str, Filter | None] = {
+            "retrievalFilter": self.fixed_filter,
+            "tenantKey": None if self.owner_in is None else Has(self.owner_in, ""),
+            "aclMetadataField": None if self.groups_in is None else Lists(self.groups_in, ""),
+        }
+        for member, condition in demanded.items():
+            try:
+                if condition is not None:
+                    self.check(condition)
+            except SearchRefused as error:
+                raise ValueError(
+                    f"{member} can't be asked of {self.vector_store_type}: {error}"
+                ) from None
+        return self
+
+    def knowledge_base(self, client: Clients, embeddings: "QuestionEmbeddings") -> "KnowledgeBase":
+        """With what Bedrock does beside searching, for a store that does nothing else."""
+        found = self.searched(client, embeddings)
+        if self.fixed_filter is not None:
+            from stackroom.retrieval.wrappers import Narrowed
+
+            found = Narrowed(found, self.fixed_filter)
+        if self.guardrail is not None:
+            from stackroom.aws.bedrock.question_guard import QuestionGuard
+            from stackroom.retrieval.wrappers import Guarded
+
+            guard = QuestionGuard(client=client("embeddings"), guardrail=self.guardrail)
+            found = Guarded(found, guard.lets_through)
+        if self.reranking is not None:
+            from stackroom.aws.bedrock.bedrock_reranking import BedrockReranker
+            from stackroom.retrieval.wrappers import Reranked
+
+            chosen, runtime = self.reranking, client("bedrock-agent-runtime")
+            reranker = BedrockReranker(runtime, model_arn=chosen.model_arn)
+            found = Reranked(found, reranker, most=chosen.number_of_reranked_results)
+        return found
+
+    @abstractmethod
+    def searched(self, client: Clients, embeddings: "QuestionEmbeddings") -> "KnowledgeBase":
+        """The store's adapter alone."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def check(self, condition: Filter) -> None:
+        """Raises SearchRefused for a filter that the store can't express."""
+        raise NotImplementedError
+
+    @property
+    def fixed_filter(self) -> Filter | None:
+        """What always holds, in the words of stackroom.filters."""
+        if self.retrieval_filter is None:
+            return None
+        return configured_filters.parsed(self.retrieval_filter)
+
+    @property
+    def owner_in(self) -> str | None:
+        return self.tenant_key if self.tenancy == "user" else None

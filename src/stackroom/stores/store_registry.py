@@ -1,102 +1,79 @@
 """
-KNOWLEDGE_BASES_CONFIG: the knowledge bases that an agent is given, a JSON array of entries.
+Every store that a knowledge base may be in, by its name: the `type` of a member of KB_POOL, or the
+`vectorStoreType` of an entry of KNOWLEDGE_BASES_CONFIG.
 
-Whoever deploys writes it, so an error names the entry and the field.
+Another store is an adapter of `ports.retrieval.KnowledgeBase`, its settings, which make it (see
+stores/entries.py), a function here that imports these, and a line in the table. For the pool it
+has a line in stackroom.capacity, too. A store is imported when the first knowledge base in it is
+made: with it comes whatever it is reached by.
 """
 
-import json
-from collections.abc import Mapping
-from typing import Any
+from __future__ import annotations
 
-import pydantic
+from typing import TYPE_CHECKING
 
-from stackroom.stores.bedrock.bedrock_entry import BedrockSettings
-from stackroom.stores.entries import DEFAULT_TOOL, LinkedSettings, ToolsOwnSettings
-from stackroom.stores.opensearch.opensearch_entry import OpenSearchSettings
-from stackroom.stores.own_store_entries import OwnStoreSettings
-from stackroom.stores.pgvector.pgvector_entry import PgvectorSettings
-from stackroom.stores.s3vectors.s3vectors_entry import VectorIndexSettings
+from stackroom.model import PoolMember
 
-AnyLinkedSettings = LinkedSettings | ToolsOwnSettings
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
-# What stores of our own are called, those that Bedrock's Retrieve knows nothing of.
-_OWN_STORES: Mapping[str, type[OwnStoreSettings]] = {
-    "PGVECTOR": PgvectorSettings,
-    "S3_VECTORS_DIRECT": VectorIndexSettings,
+    from stackroom.ports.retrieval import KnowledgeBase
+    from stackroom.stores.entries import LinkedSettings, PoolSearch
+
+
+def bedrock() -> type[LinkedSettings]:
+    from stackroom.stores.bedrock.bedrock_entry import BedrockSettings
+
+    return BedrockSettings
+
+
+def _opensearch() -> type[LinkedSettings]:
+    from stackroom.stores.opensearch.opensearch_entry import OpenSearchSettings
+
+    return OpenSearchSettings
+
+
+def _pgvector() -> type[LinkedSettings]:
+    from stackroom.stores.pgvector.pgvector_entry import PgvectorSettings
+
+    return PgvectorSettings
+
+
+def _s3vectors() -> type[LinkedSettings]:
+    from stackroom.stores.s3vectors.s3vectors_entry import VectorIndexSettings
+
+    return VectorIndexSettings
+
+
+# Of these the pool may have those that stackroom.capacity tells of.
+STORES: dict[str, Callable[[], type[LinkedSettings]]] = {
+    "BEDROCK": bedrock,
+    "MANAGED": bedrock,
+    "OPENSEARCH_SERVERLESS": _opensearch,
+    "PGVECTOR": _pgvector,
+    "RDS": bedrock,
+    "S3_VECTORS": bedrock,
+    "S3_VECTORS_DIRECT": _s3vectors,
 }
 
 
-class LinkedKnowledgeBasesInvalid(ValueError):
-    """The configuration can't be used; every line names an entry, a field, and what is wrong."""
-
-    def __init__(self, problems: list[str]) -> None:
-        super().__init__("KNOWLEDGE_BASES_CONFIG: " + "; ".join(problems))
-
-
-def linked_settings(text: str) -> tuple[AnyLinkedSettings, ...]:
-    """Every entry, in order. Raises LinkedKnowledgeBasesInvalid, which tells all that is wrong."""
-    try:
-        entries = json.loads(text, object_pairs_hook=_each_once)
-    except LinkedKnowledgeBasesInvalid:
-        raise
-    except ValueError as error:
-        raise LinkedKnowledgeBasesInvalid([f"is no JSON ({error})"]) from None
-    except RecursionError:
-        raise LinkedKnowledgeBasesInvalid(["is nested too deeply"]) from None
-    if not isinstance(entries, list):
-        raise LinkedKnowledgeBasesInvalid(["must be a JSON array of entries"])
-    problems: list[str] = []
-    read: list[AnyLinkedSettings] = []
-    for number, entry in enumerate(entries):
-        if not isinstance(entry, dict):
-            problems.append(f"entry {number}: must be a JSON object")
-            continue
-        try:
-            read.append(_kind_of(entry).model_validate(entry))
-        except pydantic.ValidationError as error:
-            problems += [f"{_named(number, entry)}: {each}" for each in _problems(error)]
-    ids = [each.knowledge_base_id for each in read]
-    for twice in dict.fromkeys(each for each in ids if ids.count(each) > 1):
-        problems.append(f"knowledgeBaseId: {twice!r} stands in {ids.count(twice)} entries, not one")
-    if problems:
-        raise LinkedKnowledgeBasesInvalid(problems)
-    return tuple(read)
+def of_pool(
+    pool: Iterable[PoolMember], knowledge_base_id: str, search: PoolSearch
+) -> KnowledgeBase:
+    """By its member's type; one that has left the pool meanwhile is taken for Bedrock's."""
+    member = _member(pool, knowledge_base_id)
+    return STORES[member.type]().of_pool(member, search)
 
 
-def _each_once(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Of a member that is said twice Python keeps the last; which is meant nobody can tell."""
-    found = dict(members)
-    if len(found) < len(members):
-        names = [name for name, _ in members]
-        [twice, *_] = [name for name in found if names.count(name) > 1]
-        raise LinkedKnowledgeBasesInvalid([f"{twice!r:.60} stands twice in one object"])
-    return found
+def documents_at_once(pool: Iterable[PoolMember], knowledge_base_id: str) -> int:
+    """How many documents one question of whoever looks what is there can name."""
+    member = _member(pool, knowledge_base_id)
+    return STORES[member.type]().documents_at_once(member)
 
 
-def _kind_of(entry: Mapping[str, Any]) -> type[LinkedSettings] | type[ToolsOwnSettings]:
-    if entry.get("retrievalTool", DEFAULT_TOOL) != DEFAULT_TOOL:
-        return ToolsOwnSettings
-    store = entry.get("vectorStoreType")
-    if store == "OPENSEARCH_SERVERLESS" and "collectionEndpoint" in entry:
-        return OpenSearchSettings
-    own_store = _OWN_STORES.get(store) if isinstance(store, str) else None
-    return own_store or BedrockSettings
-
-
-def _named(number: int, entry: Mapping[str, Any]) -> str:
-    key = entry.get("knowledgeBaseId")
-    return f"entry {number}" + (f" ({key!r:.60})" if isinstance(key, str) else "")
-
-
-def _problems(error: pydantic.ValidationError) -> list[str]:
-    return [
-        ": ".join(
-            part
-            for part in (
-                ".".join(map(str, each["loc"])),
-                each["msg"].removeprefix("Value error, "),
-            )
-            if part
-        )
-        for each in error.errors(include_url=False, include_input=False)
-    ]
+def _member(pool: Iterable[PoolMember], knowledge_base_id: str) -> PoolMember:
+    for member in pool:
+        if member.knowledge_base_id == knowledge_base_id:
+            return member
+    # A catalog may lie in one that has left the pool; nobody asks for its shared data source.
+    return PoolMember(knowledge_base_id=knowledge_base_id, data_source_id="")

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from stackroom.reconciler.audit_rounds import Rounds
     from stackroom.retrieval.cached_embeddings import CachedEmbeddings, CacheTally
     from stackroom.retrieval.rate_limiter import TurnTaking
+    from stackroom.stores.entries import PoolSearch
     from stackroom.stores.s3vectors.index_creation import S3VectorsIndexes
     from stackroom.wiring.function_settings import Settings
 
@@ -230,7 +231,7 @@ class Deployment:
             client=self.client("cloudwatch"), name=self.settings.need("dashboard_name")
         )
 
-    def turn_taking(self, operation: str, *, per_second: float) -> TurnTaking:
+    def turn_taking(self, operation: str, per_second: float) -> TurnTaking:
         """Of a rate that AWS gives; one for all knowledge bases that it is for."""
         from stackroom.aws.dynamodb.rate_records import DynamoTurnBook
         from stackroom.retrieval.rate_limiter import TurnRate, TurnTaking
@@ -314,16 +315,31 @@ class Deployment:
 
     def knowledge_base(self, knowledge_base_id: str) -> KnowledgeBase:
         """Of the pool, by its type; one that has left the pool meanwhile is taken for Bedrock's."""
-        from stackroom.stores.pool_knowledge_bases import of_pool
+        from stackroom.stores.store_registry import of_pool
 
-        return of_pool(self, knowledge_base_id)
+        return of_pool(self.pool, knowledge_base_id, self.pool_search)
+
+    @cached_property
+    def pool_search(self) -> PoolSearch:
+        from stackroom.stores.entries import PoolSearch
+
+        there = self.settings
+        return PoolSearch(
+            client=self.client,
+            embeddings=lambda: self.embeddings,
+            via=getattr(there, "retrieve_via", None),
+            # Pages are for those who ask; whoever only looks reads none.
+            first_page=getattr(there, "retrieve_first_page", 1),
+            guardrail=getattr(there, "guardrail", None),
+            rerank_model_arn=getattr(there, "rerank_model_arn", None),
+            take_turns=self.turn_taking if hasattr(there, "kb_control_table") else None,
+        )
 
     def documents_at_once(self, knowledge_base_id: str) -> int:
         """How many documents one question of whoever looks what is there can name."""
-        from stackroom.stores.pool_knowledge_bases import documents_at_once
+        from stackroom.stores.store_registry import documents_at_once
 
-        found = (each for each in self.pool if each.knowledge_base_id == knowledge_base_id)
-        return documents_at_once(next(found, None))
+        return documents_at_once(self.pool, knowledge_base_id)
 
     @property
     def _managed(self) -> frozenset[str]:

@@ -20,11 +20,10 @@ from stackroom.aws.bedrock.answer_prompt import checked
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.aws.bedrock.vector_ingestion_settings import VectorIngestion
 from stackroom.aws.redis.redis_url import RedisUrl
-from stackroom.capacity import capacity_of
+from stackroom.capacity import CAPACITIES, capacity_of
 from stackroom.model import PoolMember
 from stackroom.retrieval.calibrations import CALIBRATIONS
 from stackroom.retrieval.search_arguments import DEFAULT_BUDGET, MOST_TOKENS, Budget, Priority
-from stackroom.stores import pool_knowledge_bases
 
 
 class SettingMissing(LookupError):
@@ -65,9 +64,9 @@ def _members(value: Any) -> Any:
 
 def _of_known_types(pool: tuple[PoolMember, ...]) -> tuple[PoolMember, ...]:
     for member in pool:
-        if member.type not in pool_knowledge_bases.TYPES:
+        if member.type not in CAPACITIES:
             # No secret, unlike what else a setting may hold: whoever deploys must see the mistake.
-            allowed = ", ".join(map(repr, pool_knowledge_bases.TYPES))
+            allowed = ", ".join(map(repr, CAPACITIES))
             raise ValueError(f"a knowledge base of type {member.type!r}; allowed: {allowed}")
     return pool
 

@@ -10,7 +10,7 @@ from stackroom.agents.available import AvailableKnowledgeBase
 from stackroom.ports.retrieval import Search
 from stackroom.retrieval.calibrations import CALIBRATIONS
 from stackroom.stores.entries import LinkedSettings, ToolsOwnSettings
-from stackroom.stores.store_registry import AnyLinkedSettings, linked_settings
+from stackroom.stores.linked_knowledge_bases import AnyLinkedSettings, linked_settings
 from stackroom.wiring.function_settings import Settings
 
 

@@ -218,7 +218,7 @@ class UseCases(RunUseCases):
     def agent_runner(self, conversations: Conversations, *, log: AccessLog) -> Runner:
         from stackroom.agents.asking import Asking
         from stackroom.agents.runner import Runner
-        from stackroom.stores.linked_search import linked_retrieval
+        from stackroom.stores.linked_knowledge_bases import linked_retrieval
 
         settings = self.deployment.settings
         return Runner(

@@ -15,11 +15,10 @@ from stackroom.aws import session
 from stackroom.aws.bedrock.titan_embeddings import BedrockEmbeddings
 from stackroom.catalog_tools.texts import counted
 from stackroom.errors import KnowledgeBaseNotFound, SearchRefused, ValidationError
-from stackroom.stores.pgvector.addresses import ROOT_CERTIFICATES, Address
 from stackroom.stores.pgvector.connections import Connections
 from stackroom.stores.pgvector.document_loading import Documents
-from stackroom.stores.pgvector.schema import create
-from stackroom.stores.pgvector.sql_tables import Tables
+from stackroom.stores.pgvector.pgvector_entry import ROOT_CERTIFICATES, Address
+from stackroom.stores.pgvector.schema import Tables, create
 from stackroom_local.cli.answers import LoadAnswer
 from stackroom_local.cli.asking import checked
 from stackroom_local.cli.console import Console, Output

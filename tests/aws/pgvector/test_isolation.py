@@ -10,8 +10,7 @@ from stackroom.errors import KnowledgeBaseNotFound, SearchRefused
 from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has
 from stackroom.ports.retrieval import Search
 from stackroom.stores.pgvector.pgvector_adapter import PgvectorKnowledgeBase
-from stackroom.stores.pgvector.schema import create
-from stackroom.stores.pgvector.sql_tables import Tables
+from stackroom.stores.pgvector.schema import Tables, create
 from tests.aws.pgvector.conftest import EAST, Database
 from tests.fakes.embeddings import FixedEmbeddings
 from tests.postgresql import LOADING, READING

@@ -6,7 +6,7 @@ import pytest
 
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.filters import Has
-from stackroom.stores.pgvector import sql_searches
+from stackroom.stores.pgvector import repository
 from stackroom.stores.pgvector.document_loading import Chunk, NewDocument
 from tests.aws.pgvector.conftest import EAST, NORTH, UP, Database, between
 
@@ -102,7 +102,7 @@ def test_few_and_many_are_found_alike(
     chunks = [Chunk(content=f"{each}", embedding=between(1 - each / 400)) for each in range(300)]
     documents.put(NewDocument(name="many", digest="1", chunks=chunks))
     database.put("hidden", between(-0.9), attributes={"city": "Oslo"})
-    monkeypatch.setattr(sql_searches, "COMPARED", compared)
+    monkeypatch.setattr(repository, "COMPARED", compared)
 
     nearest = database.repository.search_similar("handbook", EAST, 20)
     hidden = database.repository.search_similar("handbook", EAST, 1, condition=Has("city", "Oslo"))

@@ -3,8 +3,7 @@
 import pytest
 
 from stackroom.errors import SearchRefused
-from stackroom.stores.pgvector.schema import create
-from stackroom.stores.pgvector.sql_tables import Tables
+from stackroom.stores.pgvector.schema import Tables, create
 from tests.aws.pgvector.conftest import EAST, Database
 from tests.postgresql import READING
 

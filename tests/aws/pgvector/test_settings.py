@@ -21,10 +21,13 @@ from stackroom.errors import (
 )
 from stackroom.identity import Caller
 from stackroom.retrieval.search_arguments import SearchArguments
-from stackroom.stores.linked_search import linked_retrieval
-from stackroom.stores.pgvector.addresses import Address
+from stackroom.stores.linked_knowledge_bases import (
+    LinkedKnowledgeBasesInvalid,
+    linked_retrieval,
+    linked_settings,
+)
 from stackroom.stores.pgvector.connections import Connections
-from stackroom.stores.store_registry import LinkedKnowledgeBasesInvalid, linked_settings
+from stackroom.stores.pgvector.pgvector_entry import Address
 from tests.aws.pgvector.conftest import EAST, Database, opened
 from tests.contract.stores.wire import Wire
 from tests.postgresql import READING, PostgreSQL

@@ -28,8 +28,7 @@ from stackroom.ports.retrieval import KnowledgeBase, Search
 from stackroom.retrieval.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
-from stackroom.stores.s3vectors.index_watch import IndexWatch
-from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
+from stackroom.stores.s3vectors.s3vectors_adapter import IndexWatch, S3VectorsKnowledgeBase
 from tests.contract.stores.relay import Relay, Spoil, asking, cut_off, half, instead
 from tests.contract.stores.shelves import QUESTION, Shelf, a_catalog
 from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, clipped

@@ -15,6 +15,7 @@ from tests.contract.stores.opensearch import opensearch_hybrid_world, opensearch
 from tests.contract.stores.pgvector import filled, pgvector_hybrid_world, pgvector_world
 from tests.contract.stores.shelves import BARE, CROWD, DOCS
 from tests.contract.stores.table import STORES, every
+from tests.contract.stores.toy import toy_linked_world, toy_pooled_world
 from tests.contract.stores.worlds import Store, World
 
 __all__ = [
@@ -29,6 +30,8 @@ __all__ = [
     "pgvector_world",
     "retrieve_world",
     "text_world",
+    "toy_linked_world",
+    "toy_pooled_world",
 ]
 
 

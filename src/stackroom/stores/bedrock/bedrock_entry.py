@@ -1,42 +1,35 @@
-"""An entry of KNOWLEDGE_BASES_CONFIG that Bedrock's Retrieve searches, whatever it stands on."""
+"""The settings of a knowledge base of Bedrock's, and how those of the pool are searched."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 import pydantic
 from pydantic import Field, model_validator
 
-from stackroom.stores.bedrock.retrieve_models import Attribute, ImplicitFilter, Reranking
-from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
-from stackroom.stores.entries import Entry, LinkedSettings, Said, embedding_of
+from stackroom.capacity import INDEX_QUERIES, MANAGED_RETRIEVES, RETRIEVES
+from stackroom.stores.bedrock.retrieve_options import (
+    ImplicitFilterSettings,
+    RerankingSettings,
+    RetrieveOptions,
+)
+from stackroom.stores.entries import Clients, LinkedSettings, PoolSearch, Said, embedding_of
 
-STORES = ("S3_VECTORS", "OPENSEARCH_SERVERLESS", "RDS", "MANAGED")
+if TYPE_CHECKING:
+    from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings
+    from stackroom.model import PoolMember
+    from stackroom.ports.retrieval import KnowledgeBase
 
+logger = logging.getLogger(__name__)
 
-class RerankingSettings(Entry):
-    model_arn: Said
-    number_of_reranked_results: Annotated[int, Field(strict=True, ge=1, le=100)] | None = None
-    reads_attributes: Annotated[bool, Field(strict=True)] = False
-    fields_to_include: tuple[Said, ...] = ()
-    fields_to_exclude: tuple[Said, ...] = ()
-    additional_model_request_fields: Mapping[str, Any] | None = None
-
-
-class AttributeSettings(Entry):
-    key: Said
-    type: Literal["STRING", "NUMBER", "BOOLEAN", "STRING_LIST"]
-    description: Said
-
-
-class ImplicitFilterSettings(Entry):
-    model_arn: Said
-    metadata_attributes: Annotated[
-        tuple[AttributeSettings, ...], Field(min_length=1, max_length=25)
-    ]
+STANDS_ON = ("S3_VECTORS", "OPENSEARCH_SERVERLESS", "RDS", "MANAGED")
 
 
 class BedrockSettings(LinkedSettings):
     """
+    A knowledge base that Bedrock's Retrieve searches, whatever it stands on.
+
     `managed_reranking` is of a MANAGED knowledge base: its service's own model, or none.
 
     `embedding_model` and `embedding_dimensions` are said of a knowledge base that is made with
@@ -52,8 +45,8 @@ class BedrockSettings(LinkedSettings):
     @pydantic.field_validator("vector_store_type")
     @classmethod
     def _is_known(cls, store: str) -> str:
-        if store not in STORES:
-            raise ValueError(f"{store!r} is no known store; allowed: {', '.join(STORES)}")
+        if store not in STANDS_ON:
+            raise ValueError(f"{store!r} is no known store; allowed: {', '.join(STANDS_ON)}")
         return store
 
     @model_validator(mode="after")
@@ -93,32 +86,122 @@ class BedrockSettings(LinkedSettings):
         return RetrieveOptions(
             search_type=self.override_search_type,
             fixed_filter=self.retrieval_filter,
-            reranking=_reranking(self.reranking),
-            implicit_filter=_implicit_filter(self.implicit_filter),
+            reranking=self.reranking,
+            implicit_filter=self.implicit_filter,
             is_managed=self.vector_store_type == "MANAGED",
             managed_reranking=self.managed_reranking,
             has_cosine_scores=self.vector_store_type == "S3_VECTORS",
         )
 
+    def knowledge_base(
+        self,
+        client: Clients,
+        embeddings: QuestionEmbeddings,  # noqa: ARG002 - Bedrock embeds the question
+    ) -> KnowledgeBase:
+        from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 
-def _reranking(chosen: RerankingSettings | None) -> Reranking | None:
-    if chosen is None:
-        return None
-    return Reranking(
-        model_arn=chosen.model_arn,
-        number_of_reranked_results=chosen.number_of_reranked_results,
-        reads_attributes=chosen.reads_attributes,
-        fields_to_include=chosen.fields_to_include,
-        fields_to_exclude=chosen.fields_to_exclude,
-        model_fields=chosen.additional_model_request_fields,
+        return BedrockKnowledgeBase(
+            client("bedrock-agent-runtime"),
+            self.knowledge_base_id,
+            guardrail=self.guardrail,
+            options=self.options,
+        )
+
+    @classmethod
+    def of_pool(cls, member: PoolMember, search: PoolSearch) -> KnowledgeBase:
+        """
+        For who searches for somebody, as the deployment says. Whoever only looks whether something
+        is found asks the index itself, or Bedrock's Retrieve where no index is known: a MANAGED one
+        has none.
+        """
+        index = None if member.is_managed else member.index
+        if search.via is None and index is not None:
+            from stackroom.stores.s3vectors.index_presence import IndexPresence
+
+            return IndexPresence(search.client("s3vectors"), index)
+        if search.via is None:
+            return _retrieve(member, search)
+        found = retrieve_in_turn(member, search)
+        if search.via == "s3vectors" and index is not None:
+            found = _query_vectors(index, search, fallback=found)
+        elif search.via == "s3vectors" and not member.is_managed:
+            logger.warning(
+                "%r is searched through Retrieve: no index in KB_POOL", member.knowledge_base_id
+            )
+        return _for_somebody(found, search)
+
+    @classmethod
+    def documents_at_once(cls, member: PoolMember) -> int:
+        if member.is_managed or member.index is None:
+            return super().documents_at_once(member)
+        from stackroom.stores.s3vectors.index_presence import AT_ONCE
+
+        return AT_ONCE
+
+
+def retrieve_in_turn(member: PoolMember, search: PoolSearch) -> KnowledgeBase:
+    """Without turns for who has no control table to take them by."""
+    if search.take_turns is None:
+        return _retrieve(member, search)
+    from stackroom.retrieval.rate_limiter import Paced
+
+    operation, per_second = "Retrieve", RETRIEVES
+    if member.is_managed:  # a rate of its own
+        operation = f"Retrieve of {member.knowledge_base_id}"
+        per_second = MANAGED_RETRIEVES
+    found = _retrieve(member, search, client="searches")
+    return Paced(found, search.take_turns(operation, per_second), repeats_failures=True)
+
+
+def _retrieve(
+    member: PoolMember, search: PoolSearch, *, client: str = "bedrock-agent-runtime"
+) -> KnowledgeBase:
+    from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
+
+    # The scores of a MANAGED one are of its own making.
+    managed = RetrieveOptions(is_managed=True, has_cosine_scores=False)
+    return BedrockKnowledgeBase(
+        search.client(client),
+        member.knowledge_base_id,
+        first_page=search.first_page,
+        guardrail=search.guardrail,
+        options=managed if member.is_managed else None,
     )
 
 
-def _implicit_filter(chosen: ImplicitFilterSettings | None) -> ImplicitFilter | None:
-    if chosen is None:
-        return None
-    attributes = [
-        Attribute(key=each.key, type=each.type, description=each.description)
-        for each in chosen.metadata_attributes
-    ]
-    return ImplicitFilter(model_arn=chosen.model_arn, attributes=attributes)
+def _query_vectors(index: str, search: PoolSearch, *, fallback: KnowledgeBase) -> KnowledgeBase:
+    from stackroom.aws.bedrock.question_guard import QuestionGuard
+    from stackroom.ports.retrieval import Search
+    from stackroom.retrieval.rate_limiter import Paced
+    from stackroom.stores.s3vectors.s3vectors_adapter import IndexWatch, S3VectorsKnowledgeBase
+    from stackroom.stores.s3vectors.vector_passages import VectorReading
+
+    client, embeddings, guard = search.client("s3vectors"), search.embeddings(), None
+    if search.guardrail is not None:
+        guard = QuestionGuard(client=search.client("embeddings"), guardrail=search.guardrail)
+    found = S3VectorsKnowledgeBase(
+        client,
+        index,
+        watch=IndexWatch(client, index, search=Search.HYBRID, dimensions=embeddings.dimensions),
+        embeddings=embeddings,
+        fallback=fallback,
+        search=Search.HYBRID,
+        reading=VectorReading(first_page=search.first_page),
+        lets_through=guard.lets_through if guard else None,
+    )
+    if search.take_turns is None:
+        return found
+    return Paced(found, search.take_turns("QueryVectors", INDEX_QUERIES))
+
+
+def _for_somebody(found: KnowledgeBase, search: PoolSearch) -> KnowledgeBase:
+    """Reranked by the model that whoever deploys has chosen, if any; equal questions asked once."""
+    from stackroom.retrieval.wrappers import Coalesced
+
+    if search.rerank_model_arn is None:
+        return Coalesced(found)
+    from stackroom.aws.bedrock.bedrock_reranking import BedrockReranker
+    from stackroom.retrieval.wrappers import Reranked
+
+    client = search.client("bedrock-agent-runtime")
+    return Coalesced(Reranked(found, BedrockReranker(client, model_arn=search.rerank_model_arn)))

@@ -6,9 +6,94 @@ https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-config.html
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
-from stackroom.stores.bedrock.retrieve_models import MOST_RESULTS, ImplicitFilter, Reranking
+from pydantic import Field, StringConstraints, model_validator
+
+from stackroom.stores.entries import Entry, Said
+
+# Limits are those of the API model of bedrock-agent-runtime (botocore 1.44.5).
+MOST_RESULTS = 100  # of numberOfResults and numberOfRerankedResults
+_Key = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=256)]
+# What an attribute means, and which values there are.
+_Description = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1024)
+]
+_Fields = Annotated[tuple[Said, ...], Field(max_length=100)]
+
+
+class RerankingSettings(Entry):
+    """
+    A reranking model of Bedrock's, which reads question and passage together.
+
+    It reads what the search found and leaves the `number_of_reranked_results` best of that, never
+    more than were asked for; None leaves their number to Bedrock. Of a document's attributes it
+    reads those in `fields_to_include`, or all but those in `fields_to_exclude` (one of the two), or
+    with `reads_attributes` all; else what Bedrock does by default, which AWS doesn't tell.
+    """
+
+    model_arn: Said
+    number_of_reranked_results: Annotated[int, Field(strict=True, ge=1, le=MOST_RESULTS)] | None = (
+        None
+    )
+    reads_attributes: Annotated[bool, Field(strict=True)] = False
+    fields_to_include: _Fields = ()
+    fields_to_exclude: _Fields = ()
+    additional_model_request_fields: Mapping[str, Any] | None = None
+
+    @model_validator(mode="after")
+    def _includes_or_excludes(self) -> Self:
+        if self.fields_to_include and self.fields_to_exclude:
+            raise ValueError("fieldsToInclude and fieldsToExclude: only one can be given")
+        return self
+
+    def configuration(self, limit: int) -> dict[str, Any]:
+        """For an answer of at most `limit` passages."""
+        model: dict[str, Any] = {"modelArn": self.model_arn}
+        if self.additional_model_request_fields:
+            model["additionalModelRequestFields"] = dict(self.additional_model_request_fields)
+        chosen: dict[str, Any] = {"modelConfiguration": model}
+        if self.number_of_reranked_results is not None:
+            chosen["numberOfRerankedResults"] = min(limit, self.number_of_reranked_results)
+        chosen |= self._attributes
+        return {"type": "BEDROCK_RERANKING_MODEL", "bedrockRerankingConfiguration": chosen}
+
+    @property
+    def _attributes(self) -> dict[str, Any]:
+        named = {
+            "fieldsToInclude": self.fields_to_include,
+            "fieldsToExclude": self.fields_to_exclude,
+        }
+        for member, fields in named.items():
+            if fields:
+                selected = {member: [{"fieldName": each} for each in fields]}
+                mode = {"selectionMode": "SELECTIVE", "selectiveModeConfiguration": selected}
+                return {"metadataConfiguration": mode}
+        return {"metadataConfiguration": {"selectionMode": "ALL"}} if self.reads_attributes else {}
+
+
+class _AttributeSettings(Entry):
+    key: _Key
+    type: Literal["STRING", "NUMBER", "BOOLEAN", "STRING_LIST"]
+    description: _Description
+
+
+class ImplicitFilterSettings(Entry):
+    """
+    A model that makes a filter of the question, over these attributes of documents.
+
+    It narrows what is found, beside the other filters. It is no protection: a model decides.
+    """
+
+    model_arn: Said
+    metadata_attributes: Annotated[
+        tuple[_AttributeSettings, ...], Field(min_length=1, max_length=25)
+    ]
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", by_alias=True)
+
 
 SearchType = Literal["HYBRID", "SEMANTIC"]
 
@@ -33,8 +118,8 @@ class RetrieveOptions:
 
     search_type: SearchType | None = None
     fixed_filter: Mapping[str, object] | None = None
-    reranking: Reranking | None = None
-    implicit_filter: ImplicitFilter | None = None
+    reranking: RerankingSettings | None = None
+    implicit_filter: ImplicitFilterSettings | None = None
     is_managed: bool = False
     managed_reranking: Literal["MANAGED", "NONE"] | None = None
     has_cosine_scores: bool = True

@@ -9,9 +9,12 @@ normalised by page: the best of each would be 1.0 however bad it is, and no thre
 https://docs.aws.amazon.com/opensearch-service/latest/developerguide/serverless-configure-neural-search.html
 """
 
+import math
 import threading
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
@@ -19,12 +22,158 @@ from stackroom.filters import Filter
 from stackroom.ports.embeddings import Embeddings, Vector
 from stackroom.ports.retrieval import Passage, Retrieved, Search
 from stackroom.retrieval.ranking import fused
-from stackroom.stores.opensearch import queries, spaces
+from stackroom.stores.opensearch import index_layout
 from stackroom.stores.opensearch.collection import Collection, refusal
-from stackroom.stores.opensearch.hits import Hit, answers_in, hits_in
 from stackroom.stores.opensearch.index_layout import Fields, Layout, layout_of
 from stackroom.stores.opensearch.opensearch_filters import Rendered, keys_of, rendered
 from stackroom.stores.s3vectors.s3vectors_filters import is_listed
+
+# What an index is asked, in OpenSearch's query language.
+
+Body = dict[str, Any]
+
+
+def nearest(vector: Sequence[float], limit: int, within: Rendered | None, fields: Fields) -> Body:
+    """
+    The passages nearest to a vector. The filter is a part of the search, so that `limit` counts
+    what it lets through: https://docs.opensearch.org/latest/vector-search/filter-search-knn/
+    """
+    knn: Body = {"vector": list(vector), "k": limit}
+    if within is not None:
+        knn["filter"] = within
+    return {
+        "size": limit,
+        "query": {"knn": {fields.vector: knn}},
+        "_source": [fields.text, fields.metadata],
+    }
+
+
+def best_by_words(words: str, limit: int, within: Rendered | None, fields: Fields) -> Body:
+    """The passages with most of the words, by BM25."""
+    sought: Body = {"must": [{"match": {fields.text: {"query": words}}}]}
+    if within is not None:
+        sought["filter"] = [within]
+    return {"size": limit, "query": {"bool": sought}, "_source": [fields.text, fields.metadata]}
+
+
+def of_these(ids: Sequence[str]) -> Rendered:
+    """
+    A filter of so few documents that a search for as many compares each of them, exactly.
+
+    https://docs.opensearch.org/latest/vector-search/filter-search-knn/efficient-knn-filtering/
+    """
+    return {"ids": {"values": list(ids)}}
+
+
+# What OpenSearch answers, read with suspicion: half an answer is none, and nonsense is none.
+#
+# https://docs.opensearch.org/latest/api-reference/search-apis/search/#response-body-fields
+
+SEARCH = "Search"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hit:
+    """`score` is OpenSearch's, of vectors or of words."""
+
+    id: str
+    score: float
+    text: str
+    attributes: Mapping[str, object]
+
+
+def hits_in(answer: object, fields: Fields) -> list[Hit]:
+    """Best first. Raises KnowledgeBaseUnavailable for a part of an answer, and for nonsense."""
+    if not isinstance(answer, dict):
+        raise _nonsense("no object")
+    if not isinstance(answer.get("timed_out"), bool):
+        raise _nonsense("no word of whether it timed out")
+    if answer["timed_out"]:
+        raise KnowledgeBaseUnavailable(SEARCH, "a part of its answer (timed_out)")
+    if answer.get("terminated_early"):
+        raise KnowledgeBaseUnavailable(SEARCH, "a part of its answer (terminated_early)")
+    _check_shards(answer.get("_shards"))
+    outer = answer.get("hits")
+    found = outer.get("hits") if isinstance(outer, dict) else None
+    if not isinstance(found, list):
+        raise _nonsense("no hits")
+    return [_hit(each, fields) for each in found]
+
+
+def _check_shards(shards: object) -> None:
+    """
+    A shard that is nowhere at the moment has neither failed nor answered.
+    https://www.elastic.co/guide/en/elasticsearch/reference/7.10/search-search.html
+    """
+    counted = shards if isinstance(shards, dict) else {}
+    total, answered, failed = (counted.get(each) for each in ("total", "successful", "failed"))
+    if not (type(total) is type(answered) is type(failed) is int):
+        raise _nonsense("no count of shards")
+    if failed:
+        problem = f"a part of its answer ({failed} of {total} shards failed)"
+        raise KnowledgeBaseUnavailable(SEARCH, problem)
+    if answered < total:
+        problem = f"a part of its answer ({answered} of {total} shards answered)"
+        raise KnowledgeBaseUnavailable(SEARCH, problem)
+
+
+def answers_in(answer: object, count: int) -> list[Any]:
+    """Those of a multi-search. Raises KnowledgeBaseUnavailable if there are others than asked."""
+    found = answer.get("responses") if isinstance(answer, dict) else None
+    if not isinstance(found, list) or len(found) != count:
+        raise _nonsense("not as many answers as questions")
+    return found
+
+
+def _hit(found: object, fields: Fields) -> Hit:
+    if not isinstance(found, dict):
+        raise _nonsense("a hit that is no object")
+    source, score = found.get("_source"), found.get("_score")
+    if not isinstance(source, dict) or not isinstance(source.get(fields.text), str):
+        raise _nonsense(f"a hit without {fields.text!r}")
+    if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
+        raise _nonsense("a hit without a score")
+    attributes = source.get(fields.metadata)
+    return Hit(
+        id=str(found.get("_id")),
+        score=float(score),
+        text=source[fields.text],
+        attributes=_named(attributes),
+    )
+
+
+def _named(metadata: object) -> dict[str, object]:
+    """
+    By the names of `layout`, a dot between those of objects in objects, which is how OpenSearch
+    itself takes a name with a dot in it: what stands under both spellings is a list of all.
+    """
+    found: dict[str, list[object]] = {}
+    for name, value in _leaves(metadata, ""):
+        found.setdefault(name, []).append(value)
+    return {
+        name: values[0] if len(values) == 1 else [each for value in values for each in _each(value)]
+        for name, values in found.items()
+    }
+
+
+def _leaves(value: object, name: str) -> Iterator[tuple[str, object]]:
+    if isinstance(value, dict):
+        for each, inner in value.items():
+            yield from _leaves(inner, f"{name}.{each}" if name else each)
+    elif isinstance(value, list) and any(isinstance(each, dict) for each in value):
+        for each in value:
+            yield from _leaves(each, name)
+    elif name:
+        yield name, value
+
+
+def _each(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]
+
+
+def _nonsense(what: str) -> KnowledgeBaseUnavailable:
+    return KnowledgeBaseUnavailable(SEARCH, f"nonsense: {what}")
+
 
 # Asked for again, where what should be a list and isn't had to be left out; and of both orders.
 _MOST = 100
@@ -105,17 +254,17 @@ class OpenSearchKnowledgeBase:
         if self._search is Search.HYBRID:
             return self._by_both(asked, most, layout)
         near = self._nearest(asked.within, most, asked)
-        return [self._passage(each, spaces.cosine(layout.space, each.score)) for each in near]
+        return [self._passage(each, index_layout.cosine(layout.space, each.score)) for each in near]
 
     def _nearest(self, within: Rendered | None, most: int, asked: _Asked) -> list[Hit]:
-        body = queries.nearest(asked.vector, most, within, self._fields)
+        body = nearest(asked.vector, most, within, self._fields)
         return hits_in(self._collection.search(self._index, body, asked.deadline), self._fields)
 
     def _by_both(self, asked: _Asked, most: int, layout: Layout) -> list[Passage]:
         """Of both orders so much that it doesn't matter to the best how many are asked for."""
         bodies = [
-            queries.nearest(asked.vector, _MOST, asked.within, self._fields),
-            queries.best_by_words(asked.words, _MOST, asked.within, self._fields),
+            nearest(asked.vector, _MOST, asked.within, self._fields),
+            best_by_words(asked.words, _MOST, asked.within, self._fields),
         ]
         answer = self._collection.multi_search(self._index, bodies, asked.deadline)
         near, worded = (self._hits_of(each) for each in answers_in(answer, len(bodies)))
@@ -127,10 +276,10 @@ class OpenSearchKnowledgeBase:
         scores = {each.id: each.score for each in near}
         if unscored := [key for key in best if key not in scores]:
             # Words tell nothing of how near these are in meaning.
-            found = self._nearest(queries.of_these(unscored), len(unscored), asked)
+            found = self._nearest(of_these(unscored), len(unscored), asked)
             scores |= {each.id: each.score for each in found}
         return [
-            self._passage(hits[key], spaces.cosine(layout.space, scores[key]))
+            self._passage(hits[key], index_layout.cosine(layout.space, scores[key]))
             for key in best
             if key in scores  # else it was deleted since
         ]
@@ -149,7 +298,7 @@ class OpenSearchKnowledgeBase:
         page = hit.attributes.get("page")
         return Passage(
             text=hit.text,
-            score=spaces.shown(similarity),
+            score=index_layout.shown(similarity),
             uri=told if is_address else None,
             custom_id=None if is_address else told,
             page=page if isinstance(page, int) and page > 0 else None,

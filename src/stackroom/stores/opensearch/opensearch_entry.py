@@ -1,17 +1,22 @@
-"""An entry of KNOWLEDGE_BASES_CONFIG for an index of OpenSearch Serverless that we search."""
+"""The settings of an index of OpenSearch Serverless that we search."""
+
+from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 from urllib.parse import urlsplit
 
 import pydantic
 from pydantic import Field
 
 from stackroom.filters import Filter
-from stackroom.stores.entries import Said
+from stackroom.stores.entries import Clients, OwnStoreSettings, Said
 from stackroom.stores.opensearch import opensearch_filters
 from stackroom.stores.opensearch.index_layout import Fields
-from stackroom.stores.own_store_entries import OwnStoreSettings
+
+if TYPE_CHECKING:
+    from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings
+    from stackroom.ports.retrieval import KnowledgeBase
 
 # Of (1 + cosine) / 2, which is a cosine of 0.1.
 DEFAULT_MIN_SCORE = 0.55
@@ -66,6 +71,30 @@ class OpenSearchSettings(OwnStoreSettings):
                 ' but for , : " * + / \\ | ? # < > and blanks, not beginning with _ or -'
             )
         return name
+
+    # ARG002: opensearch-py signs with the session's credentials.
+    def searched(
+        self,
+        client: Clients,  # noqa: ARG002
+        embeddings: QuestionEmbeddings,
+    ) -> KnowledgeBase:
+        from stackroom.aws import session
+        from stackroom.ports.retrieval import Search
+        from stackroom.stores.opensearch.collection import Collection
+        from stackroom.stores.opensearch.opensearch_adapter import OpenSearchKnowledgeBase
+
+        is_hybrid = self.override_search_type == "HYBRID"
+        return OpenSearchKnowledgeBase(
+            Collection(
+                self.collection_endpoint,
+                credentials=session.credentials(),
+                region=session.region(),
+            ),
+            self.index_name,
+            embeddings=embeddings.of(self.embedding_model, self.embedding_dimensions),
+            fields=self.fields,
+            search=Search.HYBRID if is_hybrid else Search.SEMANTIC,
+        )
 
     def check(self, condition: Filter) -> None:
         opensearch_filters.check(condition)

@@ -1,8 +1,8 @@
 """
 Knowledge bases in PostgreSQL with the extension pgvector, in tables of our own.
 
-`tables` says what there is, `schema` makes it, `documents` writes into it, `repository` searches
-it, and `knowledge_base` is the port's adapter over that. Whose rows a transaction sees is
+`schema` says what there is and makes it, `document_loading` writes into it, `repository` searches
+it, and `pgvector_adapter` is the port's adapter over that. Whose rows a transaction sees is
 PostgreSQL's to say, by row level security: a statement that forgets its tenant finds nothing of
 others.
 

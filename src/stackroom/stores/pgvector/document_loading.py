@@ -12,8 +12,7 @@ from psycopg.types.json import Jsonb
 from stackroom.errors import KnowledgeBaseNotFound, SearchRefused
 from stackroom.ports.embeddings import Vector
 from stackroom.stores.pgvector.connections import Connections
-from stackroom.stores.pgvector.schema import standing
-from stackroom.stores.pgvector.sql_tables import Tables
+from stackroom.stores.pgvector.schema import Tables, standing
 
 _OPERATION = "WritePostgreSQL"
 

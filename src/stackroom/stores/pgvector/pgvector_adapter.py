@@ -6,8 +6,7 @@ from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.filters import AllOf, Filter, Has
 from stackroom.ports.embeddings import Embeddings
 from stackroom.ports.retrieval import Passage, Retrieved, Search
-from stackroom.stores.pgvector.repository import OPERATION, Repository
-from stackroom.stores.pgvector.row_records import Match
+from stackroom.stores.pgvector.repository import OPERATION, Match, Repository
 
 
 class PgvectorKnowledgeBase:

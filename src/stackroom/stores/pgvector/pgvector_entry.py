@@ -1,13 +1,103 @@
-"""An entry of KNOWLEDGE_BASES_CONFIG for a knowledge base in PostgreSQL that we search."""
+"""The settings of a knowledge base in PostgreSQL that we search, and of its database."""
 
-from typing import Annotated, Literal, Self
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
+from stackroom.aws.error_mapping import direct_search_errors
+from stackroom.errors import SearchRefused
 from stackroom.filters import Filter
-from stackroom.stores.entries import Said
-from stackroom.stores.own_store_entries import OwnStoreSettings
-from stackroom.stores.pgvector.addresses import ROOT_CERTIFICATES, Address
+from stackroom.stores.entries import Clients, OwnStoreSettings, Said
+
+if TYPE_CHECKING:
+    from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings
+    from stackroom.ports.retrieval import KnowledgeBase
+    from stackroom.stores.pgvector.connections import Connections
+
+# AWS publishes the certificates of RDS in one file and recommends to verify by it; it is in no
+# image of Lambda's, and too seldom changed to be fetched by each function.
+# https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/UsingWithRDS.SSL.html
+ROOT_CERTIFICATES = "/opt/rds/global-bundle.pem"
+
+# libpq takes a comma for several hosts, and a slash for a folder. A name is verified, and signed.
+_HOST_NAME = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Address:
+    """
+    Where a database is, and how to prove oneself to it: with a token of IAM, over TLS that is
+    verified. Only a database of this very machine is reached without either.
+
+    `ssl_root_cert` is a file of certificates. `is_local` is of a server that listens on this
+    machine alone, whose `host` may be the folder of its socket: no TLS, no token. Raises ValueError
+    for a host elsewhere that is said to be local, and for what is no host.
+    """
+
+    host: str
+    database: str
+    user: str
+    port: int = 5432
+    ssl_root_cert: str = ROOT_CERTIFICATES
+    is_local: bool = False
+
+    def __post_init__(self) -> None:
+        if self.is_local and not _is_of_this_machine(self.host):
+            raise ValueError(
+                f"{self.host!r} is not of this machine; allowed without TLS: a loopback address,"
+                " localhost, or the folder of a socket"
+            )
+        if not self.is_local and not _HOST_NAME.fullmatch(self.host):
+            raise ValueError(f"{self.host!r} is no name of one host, as RDS tells an endpoint's")
+
+    def connecting(self, client: Callable[[str], Any]) -> Callable[[], dict[str, Any]]:
+        """
+        How psycopg connects, asked anew for each connection: a token is good for 15 minutes, and
+        only to begin with. `client` makes a service's boto3 client. What connects raises
+        SearchRefused without a file of certificates.
+
+        https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/UsingWithRDS.IAMDBAuth.html
+        """
+        where = {
+            "host": self.host,
+            "port": self.port,
+            "dbname": self.database,
+            "user": self.user,
+        }
+        if self.is_local:
+            return lambda: {**where, "sslmode": "disable"}
+
+        def with_token() -> dict[str, Any]:
+            # libpq would say so, too, but in an error like those that pass by themselves.
+            if not Path(self.ssl_root_cert).is_file():
+                raise SearchRefused(f"sslRootCert: there is no file {self.ssl_root_cert!r}")
+            # Signed here: no call goes out, but perhaps one for the credentials to sign with.
+            with direct_search_errors("GenerateDBAuthToken"):
+                token = client("rds").generate_db_auth_token(
+                    DBHostname=self.host, Port=self.port, DBUsername=self.user
+                )
+            tls = {"sslmode": "verify-full", "sslrootcert": self.ssl_root_cert}
+            return {**where, **tls, "password": token}
+
+        return with_token
+
+
+def _is_of_this_machine(host: str) -> bool:
+    if host.startswith("/") or host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
 
 # An identifier that is longer is cut without a word [PostgreSQL: Identifiers and Key Words].
 _Name = Annotated[str, StringConstraints(min_length=1, max_length=63, pattern=r"^[^\x00]+$")]
@@ -47,8 +137,36 @@ class PgvectorSettings(OwnStoreSettings):
             is_local=self.is_local,
         )
 
+    def searched(self, client: Clients, embeddings: QuestionEmbeddings) -> KnowledgeBase:
+        """By meaning and words, unless it says SEMANTIC: the words have an index of their own."""
+        from stackroom.ports.retrieval import Search
+        from stackroom.stores.pgvector.pgvector_adapter import PgvectorKnowledgeBase
+        from stackroom.stores.pgvector.repository import Repository
+        from stackroom.stores.pgvector.schema import Tables
+
+        is_semantic = self.override_search_type == "SEMANTIC"
+        return PgvectorKnowledgeBase(
+            Repository(
+                connections=_connections(self.address, client),
+                dimensions=self.embedding_dimensions,
+                tables=Tables(schema=self.schema_name),
+            ),
+            self.knowledge_base_id,
+            embeddings=embeddings.of(self.embedding_model, self.embedding_dimensions),
+            search=Search.SEMANTIC if is_semantic else Search.HYBRID,
+            tenant_key=self.owner_in,
+        )
+
     def check(self, condition: Filter) -> None:
         # psycopg, which is no package of an agent without such a knowledge base
-        from stackroom.stores.pgvector.pgvector_filters import rendered  # noqa: PLC0415 - as said above
+        from stackroom.stores.pgvector.pgvector_filters import rendered
 
         rendered(condition)
+
+
+@cache
+def _connections(address: Address, client: Clients) -> Connections:
+    """Shared by all knowledge bases of one database: a server has few for all functions."""
+    from stackroom.stores.pgvector.connections import Connections
+
+    return Connections(address.connecting(client))

@@ -1,14 +1,20 @@
-"""An entry of KNOWLEDGE_BASES_CONFIG of an S3 Vectors index that is searched itself."""
+"""The settings of an index of S3 Vectors that we search, whoever fills it."""
 
-from typing import Annotated, Literal, Self
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
 from stackroom.filters import Filter, Has, all_of
-from stackroom.stores.own_store_entries import OwnStoreSettings
+from stackroom.stores.entries import Clients, OwnStoreSettings
 from stackroom.stores.s3vectors.s3vectors_filters import rendered
 from stackroom.stores.s3vectors.vector_passages import SOURCE, TEXT
 from stackroom.tenancy import USER
+
+if TYPE_CHECKING:
+    from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings
+    from stackroom.ports.retrieval import KnowledgeBase
 
 # IndexArn and MetadataKey in the API model of s3vectors, botocore 1.44.5.
 _IndexArn = Annotated[
@@ -42,6 +48,30 @@ class VectorIndexSettings(OwnStoreSettings):
             if name == self.text_key:
                 raise ValueError(f"{member} is {name!r}, which is the text; allowed: another key")
         return self
+
+    def searched(self, client: Clients, embeddings: QuestionEmbeddings) -> KnowledgeBase:
+        from stackroom.ports.retrieval import Search
+        from stackroom.stores.s3vectors.s3vectors_adapter import IndexWatch, S3VectorsKnowledgeBase
+        from stackroom.stores.s3vectors.vector_passages import VectorReading
+
+        vectors = client("s3vectors")
+        by_meaning = self.override_search_type == "SEMANTIC"
+        search = Search.SEMANTIC if by_meaning else Search.HYBRID
+        return S3VectorsKnowledgeBase(
+            vectors,
+            self.index_arn,
+            watch=IndexWatch(
+                vectors,
+                self.index_arn,
+                search=search,
+                dimensions=self.embedding_dimensions,
+                text_key=self.text_key,
+                metrics=("cosine", "euclidean"),
+            ),
+            embeddings=embeddings.of(self.embedding_model, self.embedding_dimensions),
+            search=search,
+            reading=VectorReading(text_key=self.text_key, source_key=self.source_key),
+        )
 
     def check(self, condition: Filter) -> None:
         """With room for what a search demands beside it."""

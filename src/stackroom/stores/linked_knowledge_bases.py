@@ -1,0 +1,123 @@
+"""
+KNOWLEDGE_BASES_CONFIG: the knowledge bases that an agent is given, a JSON array of entries, and a
+search over them.
+
+    linked_retrieval(linked_settings(os.environ["KNOWLEDGE_BASES_CONFIG"]), session.client)
+
+Whoever deploys writes it, so an error names the entry and the field.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pydantic
+
+from stackroom.retrieval.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
+from stackroom.retrieval.search_arguments import DEFAULT_BUDGET, Budget
+from stackroom.retrieval.wrappers import Coalesced
+from stackroom.stores.entries import DEFAULT_TOOL, Clients, LinkedSettings, ToolsOwnSettings
+from stackroom.stores.store_registry import STORES, bedrock
+
+AnyLinkedSettings = LinkedSettings | ToolsOwnSettings
+
+
+class LinkedKnowledgeBasesInvalid(ValueError):
+    """The configuration can't be used; every line names an entry, a field, and what is wrong."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("KNOWLEDGE_BASES_CONFIG: " + "; ".join(problems))
+
+
+def linked_settings(text: str) -> tuple[AnyLinkedSettings, ...]:
+    """Every entry, in order. Raises LinkedKnowledgeBasesInvalid, which tells all that is wrong."""
+    try:
+        entries = json.loads(text, object_pairs_hook=_each_once)
+    except LinkedKnowledgeBasesInvalid:
+        raise
+    except ValueError as error:
+        raise LinkedKnowledgeBasesInvalid([f"is no JSON ({error})"]) from None
+    except RecursionError:
+        raise LinkedKnowledgeBasesInvalid(["is nested too deeply"]) from None
+    if not isinstance(entries, list):
+        raise LinkedKnowledgeBasesInvalid(["must be a JSON array of entries"])
+    problems: list[str] = []
+    read: list[AnyLinkedSettings] = []
+    for number, entry in enumerate(entries):
+        if not isinstance(entry, dict):
+            problems.append(f"entry {number}: must be a JSON object")
+            continue
+        try:
+            read.append(_kind_of(entry).model_validate(entry))
+        except pydantic.ValidationError as error:
+            problems += [f"{_named(number, entry)}: {each}" for each in _problems(error)]
+    ids = [each.knowledge_base_id for each in read]
+    for twice in dict.fromkeys(each for each in ids if ids.count(each) > 1):
+        problems.append(f"knowledgeBaseId: {twice!r} stands in {ids.count(twice)} entries, not one")
+    if problems:
+        raise LinkedKnowledgeBasesInvalid(problems)
+    return tuple(read)
+
+
+def linked_retrieval(
+    settings: Iterable[AnyLinkedSettings], client: Clients, *, budget: Budget = DEFAULT_BUDGET
+) -> LinkedRetrieval:
+    """Of those that have no tool of their own; `client` makes a service's boto3 client."""
+    from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings
+
+    embeddings = QuestionEmbeddings(client)
+    return LinkedRetrieval(
+        linked=tuple(
+            LinkedKnowledgeBase(
+                knowledge_base_id=each.knowledge_base_id,
+                knowledge_base=Coalesced(each.knowledge_base(client, embeddings)),
+                limit=each.number_of_results,
+                min_score=each.min_score,
+                groups_in=each.groups_in,
+                owner_in=each.owner_in,
+                embedding=each.embedding,
+            )
+            for each in settings
+            if isinstance(each, LinkedSettings)
+        ),
+        budget=budget,
+    )
+
+
+def _each_once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Of a member that is said twice Python keeps the last; which is meant nobody can tell."""
+    found = dict(members)
+    if len(found) < len(members):
+        names = [name for name, _ in members]
+        [twice, *_] = [name for name in found if names.count(name) > 1]
+        raise LinkedKnowledgeBasesInvalid([f"{twice!r:.60} stands twice in one object"])
+    return found
+
+
+def _kind_of(entry: Mapping[str, Any]) -> type[LinkedSettings] | type[ToolsOwnSettings]:
+    if entry.get("retrievalTool", DEFAULT_TOOL) != DEFAULT_TOOL:
+        return ToolsOwnSettings
+    store = entry.get("vectorStoreType")
+    known = STORES.get(store) if isinstance(store, str) else None
+    if known is None or (store == "OPENSEARCH_SERVERLESS" and "collectionEndpoint" not in entry):
+        return bedrock()
+    return known()
+
+
+def _named(number: int, entry: Mapping[str, Any]) -> str:
+    key = entry.get("knowledgeBaseId")
+    return f"entry {number}" + (f" ({key!r:.60})" if isinstance(key, str) else "")
+
+
+def _problems(error: pydantic.ValidationError) -> list[str]:
+    return [
+        ": ".join(
+            part
+            for part in (
+                ".".join(map(str, each["loc"])),
+                each["msg"].removeprefix("Value error, "),
+            )
+            if part
+        )
+        for each in error.errors(include_url=False, include_input=False)
+    ]

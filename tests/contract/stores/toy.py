@@ -1,0 +1,67 @@
+"""A store that was added in a few lines, made by the registry: of the pool, and linked."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from stackroom.model import PoolMember
+from stackroom.ports.retrieval import KnowledgeBase
+from stackroom.stores.entries import PoolSearch
+from stackroom.stores.linked_knowledge_bases import linked_retrieval, linked_settings
+from stackroom.stores.store_registry import of_pool
+from tests.contract.stores.fake import FakeWorld
+from tests.contract.stores.shelves import Shelf
+from tests.contract.stores.worlds import Ranks, Store, Trouble
+from tests.fakes import toy_store
+
+STORES = {
+    f"toy, {way}": Store(
+        fixture=f"toy_{way}_world",
+        ranks=Ranks.BY_WORDS,
+        troubles=frozenset({Trouble.THROTTLED, Trouble.DOWN, Trouble.FOREIGN}),
+        is_process=False,
+        is_variant=True,
+    )
+    for way in ("pooled", "linked")
+}
+
+
+def _no_client(service: str) -> object:
+    raise AssertionError(f"a store in memory asks {service} for nothing")
+
+
+class _Pooled(FakeWorld):
+    def holding(self, shelf: Shelf) -> KnowledgeBase:  # type: ignore[override]
+        toy_store.KEPT[shelf.name] = super().holding(shelf)
+        member = PoolMember(knowledge_base_id=shelf.name, data_source_id="DS1", type="TOY")
+        search = PoolSearch(client=_no_client, embeddings=lambda: pytest.fail("it embeds nothing"))
+        return of_pool([member], shelf.name, search)
+
+
+class _Linked(FakeWorld):
+    def holding(self, shelf: Shelf) -> KnowledgeBase:  # type: ignore[override]
+        toy_store.KEPT[shelf.name] = super().holding(shelf)
+        entry = {
+            "knowledgeBaseId": shelf.name,
+            "name": "Toy",
+            "description": "What is on a shelf.",
+            "vectorStoreType": "TOY",
+            "tenancy": "shared",
+        }
+        [linked] = linked_retrieval(linked_settings(json.dumps([entry])), _no_client).linked
+        return linked.knowledge_base
+
+
+@pytest.fixture(scope="package")
+def toy_pooled_world() -> Iterator[FakeWorld]:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        toy_store.add_to(monkeypatch)
+        yield _Pooled()
+
+
+@pytest.fixture(scope="package")
+def toy_linked_world() -> Iterator[FakeWorld]:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        toy_store.add_to(monkeypatch)
+        yield _Linked()
