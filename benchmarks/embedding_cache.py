@@ -27,7 +27,7 @@ from unittest.mock import patch
 from benchmarks.agents import simulator
 from benchmarks.corpus import sentences
 from benchmarks.serving import NotMeasured, measure, percentile, print_machine, verdict
-from stackroom.aws.bedrock.titan_embeddings import BedrockEmbeddings
+from stackroom.aws.bedrock.question_embeddings import BedrockEmbeddings
 from stackroom.aws.redis.embedding_cache import LONGEST, RedisEmbeddingCache
 from stackroom.ports.embeddings import Embeddings, Vector
 from stackroom.retrieval.cached_embeddings import CachedEmbeddings, asked_by

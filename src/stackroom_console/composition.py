@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from stackroom.aws.dynamodb.sign_out_records import DynamoSignOuts
-from stackroom.aws.secret_text import secret_text
+from stackroom.aws.session import secret_text
 from stackroom.formats import MAX_FILE_BYTES
 from stackroom.gateway.access import AccessLog
 from stackroom.gateway.tokens import PublishedKeys, TokenVerifier

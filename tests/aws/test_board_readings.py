@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from stackroom.aws.cloudwatch.board_readings import Readings
-from stackroom.aws.cloudwatch.widgets import Widget, board
+from stackroom.aws.cloudwatch.cloudwatch_boards import Readings, Widget, dashboard
 from stackroom.ports.boards import Reading
 
 T = [datetime(2026, 1, 1, hour, tzinfo=UTC) for hour in range(4)]
@@ -14,13 +13,13 @@ T = [datetime(2026, 1, 1, hour, tzinfo=UTC) for hour in range(4)]
 
 def a_widget(*metrics: list[Any]) -> Widget:
     widget = {"type": "metric", "properties": {"title": "A graph", "metrics": list(metrics)}}
-    [made] = board(json.dumps({"start": "-PT12H", "widgets": [widget]})).widgets
+    [made] = dashboard(json.dumps({"start": "-PT12H", "widgets": [widget]})).widgets
     return made
 
 
 def test_a_body_has_alarms_and_graphs_and_says_how_far_back() -> None:
     alarm = {"type": "alarm", "properties": {"title": "A", "alarms": ["arn:aws:x:alarm:Late"]}}
-    told = board(json.dumps({"start": "-PT12H", "widgets": [alarm, {"type": "text"}]}))
+    told = dashboard(json.dumps({"start": "-PT12H", "widgets": [alarm, {"type": "text"}]}))
 
     assert told.hours == 12
     assert told.widgets == (Widget(title="A", alarms=("Late",)),)

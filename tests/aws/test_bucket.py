@@ -8,8 +8,7 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
-from stackroom.aws.s3.bucket_files import S3Files
-from stackroom.aws.s3.document_bucket import S3DocumentBucket
+from stackroom.aws.s3.document_bucket import S3DocumentBucket, S3Files
 from stackroom.errors import ObjectRefused, ServiceRefused, StoreUnavailable
 from stackroom.inspection.inspection import File
 from tests.aws.stores import BUCKET

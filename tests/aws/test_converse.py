@@ -8,8 +8,7 @@ from botocore.stub import Stubber
 
 from stackroom.aws import session
 from stackroom.aws.bedrock.answer_prompt import DEFAULT, MAX_LENGTH, checked, rendered
-from stackroom.aws.bedrock.citation_marks import unmarked
-from stackroom.aws.bedrock.converse import MAX_TOKENS, ConverseWriter
+from stackroom.aws.bedrock.converse import MAX_TOKENS, ConverseWriter, unmarked
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.retrieval.cited_answers import Mark, Written

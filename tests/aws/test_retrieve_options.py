@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from botocore.stub import Stubber
 
-from stackroom.aws.bedrock.result_locations import OF_MANAGED, custom_id_of, uri_of
+from stackroom.aws.bedrock.retrieved_passages import OF_MANAGED, custom_id_of, uri_of
 from stackroom.stores.bedrock.retrieve_options import (
     ImplicitFilterSettings,
     RerankingSettings,
@@ -143,30 +143,9 @@ def test_the_attributes_that_a_model_reads_are_chosen(
     assert chosen.get("metadataConfiguration") == expected
 
 
-RERANKING = reranked()
-
-
 @pytest.mark.parametrize(
     ("make", "why"),
     [
-        (
-            lambda: RetrieveOptions(search_type="TEXT"),  # type: ignore[arg-type]
-            "search_type is 'TEXT', HYBRID or SEMANTIC is possible",
-        ),
-        (
-            lambda: RetrieveOptions(is_managed=True, search_type="HYBRID"),
-            "neither search_type nor implicit_filter",
-        ),
-        (
-            lambda: RetrieveOptions(managed_reranking="NONE"),
-            "for a MANAGED knowledge base only",
-        ),
-        (
-            lambda: RetrieveOptions(
-                is_managed=True, managed_reranking="MANAGED", reranking=RERANKING
-            ),
-            "only one can be given",
-        ),
         (lambda: reranked(modelArn=" "), "modelArn\n.*at least 1 character"),
         (
             lambda: reranked(numberOfRerankedResults=0),

@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError, ConnectionClosedError
 from botocore.stub import Stubber
 from moto.core.botocore_stubber import MockRawResponse
 
-from stackroom.aws.stepfunctions.task_tokens import StepFunctionsTaskTokens
+from stackroom.aws.stepfunctions.executions import StepFunctionsTaskTokens
 from stackroom.errors import StoreUnavailable
 from tests.aws.conftest import TWICE
 

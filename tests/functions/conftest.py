@@ -11,7 +11,7 @@ import functions.opensearch_retrieve.handler as opensearch_retrieve
 import functions.retrieve.handler as retrieve
 import functions.search_index.handler as search_index
 from stackroom.aws import session
-from stackroom.aws.stepfunctions.task_tokens import StepFunctionsTaskTokens
+from stackroom.aws.stepfunctions.executions import StepFunctionsTaskTokens
 from stackroom.deletions import deletions
 from stackroom.retrieval.search import Retrieval
 from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stackroom.aws.redis.breaker import Breaker
+from stackroom.aws.redis.embedding_cache import Breaker
 from stackroom.clock import Deadline
 from stackroom.errors import KnowledgeBaseUnavailable, RecordChanged
 from stackroom.ports.admission import Mode

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stackroom.aws.stepfunctions.task_tokens import StepFunctionsTaskTokens
+from stackroom.aws.stepfunctions.executions import StepFunctionsTaskTokens
 from stackroom.errors import StoreUnavailable
 from tests.workflow.world import World
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from stackroom.aws.bedrock.data_source_configurations import prefix_in, type_in
+from stackroom.aws.bedrock.bedrock_data_sources import prefix_in, type_in
 from stackroom.aws.bedrock.document_details import ids, most_listed, to_detail
 from stackroom.aws.dynamodb.catalog_records import METADATA, USER_INDEX, key_of, to_catalog
 from stackroom.aws.dynamodb.document_items import FAILED, OPEN, to_document

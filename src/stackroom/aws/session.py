@@ -6,6 +6,8 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
+from stackroom.aws.error_mapping import store_errors
+
 # Standard mode retries throttles and 5xx three times within a few seconds; what lasts longer is
 # Step Functions' and SQS's to retry, so a function never sleeps for minutes on paid time.
 CONFIG = Config(
@@ -91,3 +93,12 @@ def client(service: str) -> Any:
     # The service is a name known when it runs; types-boto3 has types for literal names only.
     name, config = ALIASES.get(service, service), _CONFIGS.get(service, CONFIG)
     return _session().client(name, config=config)  # type: ignore[call-overload]
+
+
+def secret_text(client: Any, arn: str) -> str:
+    """
+    A text that AWS made for a deployment and keeps in Secrets Manager: in no template, and in no
+    variable. Raises StoreUnavailable, or ServiceRefused without the right to it.
+    """
+    with store_errors():
+        return str(client.get_secret_value(SecretId=arn)["SecretString"])

@@ -164,7 +164,7 @@ class ToolsOwnSettings(Entry):
     retrieval_tool: Said
 
 
-# What stackroom.aws.bedrock.titan_embeddings can ask, and how long the vectors are that it makes.
+# What BedrockEmbeddings can ask, and how long the vectors are that it makes.
 # https://docs.aws.amazon.com/bedrock/latest/userguide/titan-embedding-models.html
 _TITAN = "amazon.titan-embed-text-v2:0"
 _DIMENSIONS = (256, 512, 1024)

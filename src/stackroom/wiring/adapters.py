@@ -36,13 +36,14 @@ if TYPE_CHECKING:
     from stackroom.aws.dynamodb.staying_documents import DynamoStayingDocuments
     from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
     from stackroom.aws.listed_inventory import AwsInventory
-    from stackroom.aws.s3.bucket_files import S3Files
-    from stackroom.aws.s3.document_bucket import S3DocumentBucket
+    from stackroom.aws.s3.document_bucket import S3DocumentBucket, S3Files
     from stackroom.aws.s3.place_maps import S3PlaceMaps
     from stackroom.aws.s3.presigned_transfers import S3Transfers
     from stackroom.aws.sqs.object_events import SqsInspectionRequests
-    from stackroom.aws.stepfunctions.executions import StepFunctionsExecutions
-    from stackroom.aws.stepfunctions.task_tokens import StepFunctionsTaskTokens
+    from stackroom.aws.stepfunctions.executions import (
+        StepFunctionsExecutions,
+        StepFunctionsTaskTokens,
+    )
     from stackroom.model import PoolMember
     from stackroom.ports.retrieval import KnowledgeBase
     from stackroom.reconciler.audit_rounds import Rounds
@@ -194,7 +195,7 @@ class Deployment:
 
     @cached_property
     def files(self) -> S3Files:
-        from stackroom.aws.s3.bucket_files import S3Files
+        from stackroom.aws.s3.document_bucket import S3Files
 
         return S3Files(client=self.client("s3"), bucket=self._bucket_name)
 
@@ -280,7 +281,7 @@ class Deployment:
 
     @cached_property
     def task_tokens(self) -> StepFunctionsTaskTokens:
-        from stackroom.aws.stepfunctions.task_tokens import StepFunctionsTaskTokens
+        from stackroom.aws.stepfunctions.executions import StepFunctionsTaskTokens
 
         return StepFunctionsTaskTokens(client=self.client("stepfunctions"))
 

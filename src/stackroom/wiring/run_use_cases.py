@@ -36,6 +36,19 @@ if TYPE_CHECKING:
     from stackroom.wiring.adapters import Deployment
 
 
+@dataclass(frozen=True)
+class SimulatedPace:
+    """The `Pace` of an AWS whose clock is `speed` times as fast as the world's, if simulated."""
+
+    speed: float
+
+    def here(self, seconds: float) -> float:
+        return seconds / self.speed
+
+    def on_aws(self, seconds: float) -> float:
+        return seconds * self.speed
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunUseCases:
     """`now` and `beside` are the clock and the threads of whoever has others than these."""
@@ -253,7 +266,7 @@ class RunUseCases:
 
     @property
     def _pace(self) -> Pace:
-        from stackroom.wiring.simulated_pace import SimulatedPace
+        from stackroom.wiring.run_use_cases import SimulatedPace
 
         # 1 is AWS itself.
         return SimulatedPace(self.deployment.settings.need("ingest_speed"))

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from bedrock_kb_simulator.chunking import Chunking
 from stackroom.aws import session
-from stackroom.aws.bedrock.titan_embeddings import BedrockEmbeddings
+from stackroom.aws.bedrock.question_embeddings import BedrockEmbeddings
 from stackroom.catalog_tools.texts import counted
 from stackroom.errors import KnowledgeBaseNotFound, SearchRefused, ValidationError
 from stackroom.stores.pgvector.connections import Connections

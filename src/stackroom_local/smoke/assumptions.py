@@ -162,7 +162,7 @@ _ALL = (
         evidence="Bedrock guide, titan-embedding-models (normalize, dimensions), read 2026-11; that"
         " Retrieve asks with these nobody says",
         breaks="searches by meaning are worse than Retrieve's, and the least score means another",
-        do="deploy with -c retrieve_via=bedrock, and see aws/bedrock/titan_embeddings.py",
+        do="deploy with -c retrieve_via=bedrock, and see aws/bedrock/question_embeddings.py",
         step="agreement",
     ),
     Assumption(

@@ -18,7 +18,7 @@ from moto import mock_aws
 from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.server import Configuration, Simulator
 from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
-from stackroom.aws.bedrock.titan_embeddings import BedrockEmbeddings
+from stackroom.aws.bedrock.question_embeddings import BedrockEmbeddings
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.filters import Has
 from stackroom.keys import document_id_of

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from opensearchpy import Urllib3AWSV4SignerAuth
 
-from stackroom.aws.bedrock.titan_embeddings import BedrockEmbeddings
+from stackroom.aws.bedrock.question_embeddings import BedrockEmbeddings
 from stackroom.ports.retrieval import KnowledgeBase, Search
 from stackroom.retrieval.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache
 from stackroom.stores.opensearch.collection import Collection as Client

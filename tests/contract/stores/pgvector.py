@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stackroom.aws.bedrock.titan_embeddings import BedrockEmbeddings
+from stackroom.aws.bedrock.question_embeddings import BedrockEmbeddings
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.ports.retrieval import KnowledgeBase, Search
 from stackroom.retrieval.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache

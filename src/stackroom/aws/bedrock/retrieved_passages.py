@@ -1,15 +1,9 @@
 """What Bedrock found, as passages: by `Retrieve`, or cited by an answer."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from stackroom.aws.bedrock.result_locations import (
-    OF_VECTOR,
-    OwnKeys,
-    custom_id_of,
-    data_source_id_of,
-    uri_of,
-)
 from stackroom.ports.retrieval import Passage
 
 if TYPE_CHECKING:
@@ -19,6 +13,85 @@ if TYPE_CHECKING:
     )
 
     Found = KnowledgeBaseRetrievalResultTypeDef | RetrievedReferenceTypeDef
+    from types_boto3_bedrock_agent_runtime.type_defs import RetrievalResultLocationTypeDef
+
+
+# Where a passage is from, in Bedrock's word for it.
+
+_IN_S3 = "s3://"
+# Members of RetrievalResultLocation in the API model of bedrock-agent-runtime, botocore 1.44.5.
+_ELSEWHERE = {
+    "confluenceLocation": "url",
+    "googleDriveLocation": "url",
+    "kendraDocumentLocation": "uri",
+    "oneDriveLocation": "url",
+    "salesforceLocation": "url",
+    "sharePointLocation": "url",
+    "webLocation": "url",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnKeys:
+    """
+    What Bedrock itself notes with a passage, which nobody's sidecar can: all that begins with
+    `prefix`, among them the document's `uri`, its `data_source` and its `page`, None where none is
+    told. A key of another kind of knowledge base anybody may have written.
+    """
+
+    prefix: str
+    uri: str
+    data_source: str
+    page: str | None
+
+
+# https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-config.html
+OF_VECTOR = OwnKeys(
+    prefix="x-amz-bedrock",
+    uri="x-amz-bedrock-kb-source-uri",
+    data_source="x-amz-bedrock-kb-data-source-id",
+    page="x-amz-bedrock-kb-document-page-number",
+)
+# Of pages in MANAGED knowledge bases AWS says nothing.
+OF_MANAGED = OwnKeys(prefix="_", uri="_source_uri", data_source="_data_source_id", page=None)
+
+
+def uri_of(
+    location: "RetrievalResultLocationTypeDef | None",
+    attributes: Mapping[str, object],
+    own: OwnKeys = OF_VECTOR,
+) -> str | None:
+    """The object in S3, or the address of a page or a file elsewhere; None if neither is told."""
+    if location is None:
+        return None  # an attribute alone is no word of the store's on where a passage is from
+    if "s3Location" in location:
+        return location["s3Location"].get("uri")
+    reported = attributes.get(own.uri)
+    # Of a CUSTOM data source's documents it is their id.
+    if isinstance(reported, str) and reported.startswith(_IN_S3):
+        return reported
+    return _address(cast("Mapping[str, Mapping[str, str]]", location))
+
+
+def custom_id_of(location: "RetrievalResultLocationTypeDef | None") -> str | None:
+    if location is None or "customDocumentLocation" not in location:
+        return None
+    return location["customDocumentLocation"].get("id")
+
+
+def data_source_id_of(attributes: Mapping[str, object], own: OwnKeys = OF_VECTOR) -> str | None:
+    """The data source that the passage's document is of, as Bedrock notes it."""
+    noted = attributes.get(own.data_source)
+    return noted if isinstance(noted, str) and noted else None
+
+
+def _address(location: Mapping[str, Mapping[str, str]]) -> str | None:
+    """Never one that looks like S3's: by those, whose passage it is gets told."""
+    for member, name in _ELSEWHERE.items():
+        address = location.get(member, {}).get(name)
+        if address and not address.startswith(_IN_S3):
+            return address
+    return None
 
 
 def passage_of(found: "Found", *, first_page: int, own: OwnKeys = OF_VECTOR) -> Passage:

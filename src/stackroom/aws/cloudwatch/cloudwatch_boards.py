@@ -1,6 +1,8 @@
 """The deployed CloudWatch dashboard, read with its figures: whoever reads it defines none anew."""
 
-from collections.abc import Collection
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -8,11 +10,195 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from stackroom.aws.cloudwatch.board_readings import Readings
-from stackroom.aws.cloudwatch.widgets import Widget, board
 from stackroom.aws.error_mapping import code_of
 from stackroom.errors import FiguresNotRead
-from stackroom.ports.boards import Board, Graph
+from stackroom.ports.boards import Board, Graph, Reading
+
+# What a line of a widget says:
+# https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html
+_PERIOD = 300  # seconds, where a line says nothing; AWS's choice for graphs of some hours
+_STATISTIC = "Average"
+_HOURS = re.compile(r"-PT(\d+)H")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A metric, or an expression over others' ids; `id` is unique in its widget."""
+
+    id: str
+    label: str
+    visible: bool
+    period: int  # seconds
+    expression: str = ""
+    namespace: str = ""
+    name: str = ""
+    dimensions: Mapping[str, str]
+    statistic: str = _STATISTIC
+
+    def query(self) -> dict[str, Any]:
+        """For GetMetricData."""
+        told: dict[str, Any] = {"Id": self.id, **({"Label": self.label} if self.label else {})}
+        if self.expression:
+            return {**told, "Expression": self.expression, "Period": self.period}
+        dimensions = [{"Name": name, "Value": value} for name, value in self.dimensions.items()]
+        metric = {
+            "Namespace": self.namespace,
+            "MetricName": self.name,
+            "Dimensions": dimensions,
+        }
+        stat = {"Metric": metric, "Period": self.period, "Stat": self.statistic}
+        return {**told, "MetricStat": stat}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Widget:
+    title: str
+    lines: tuple[Line, ...] = ()
+    alarms: tuple[str, ...] = ()  # names
+
+
+@dataclass(frozen=True)
+class Dashboard:
+    """As it is written."""
+
+    hours: int  # that it shows
+    widgets: tuple[Widget, ...]
+
+
+def dashboard(body: str) -> Dashboard:
+    """Widgets of text, and others without figures, are left out."""
+    told = json.loads(body)
+    hours = _HOURS.fullmatch(told.get("start", ""))
+    found = (_widget(each["type"], each.get("properties", {})) for each in told["widgets"])
+    return Dashboard(
+        hours=int(hours[1]) if hours else 3,  # AWS's default
+        widgets=tuple(each for each in found if each.lines or each.alarms),
+    )
+
+
+def _widget(kind: str, properties: Mapping[str, Any]) -> Widget:
+    alarms = [arn.partition(":alarm:")[2] for arn in properties.get("alarms", [])]
+    metrics = properties.get("metrics", []) if kind == "metric" else []
+    return Widget(
+        title=properties.get("title", ""), lines=tuple(_lines(metrics)), alarms=tuple(alarms)
+    )
+
+
+def _lines(metrics: Sequence[Sequence[Any]]) -> Iterator[Line]:
+    before: list[str] = []
+    for number, metric in enumerate(metrics):
+        options = metric[-1] if metric and isinstance(metric[-1], dict) else {}
+        words = _spelled_out([each for each in metric if isinstance(each, str)], before)
+        before = words or before
+        names, values = words[2::2], words[3::2]
+        yield Line(
+            id=options.get("id") or f"line_{number}",
+            label=options.get("label", ""),
+            visible=options.get("visible", True),
+            period=options.get("period", _PERIOD),
+            expression=options.get("expression", ""),
+            namespace=words[0] if words else "",
+            name=words[1] if words else "",
+            dimensions=dict(zip(names, values, strict=True)),
+            statistic=options.get("stat", _STATISTIC),
+        )
+
+
+def _spelled_out(words: list[str], before: Sequence[str]) -> list[str]:
+    """`.` is the word of the line before at this place, `...` all of them that are left out."""
+    if "..." in words:
+        at = words.index("...")
+        missing = len(before) - (len(words) - 1)
+        words = [*words[:at], *before[at : at + missing], *words[at + 1 :]]
+    return [before[at] if word == "." else word for at, word in enumerate(words)]
+
+
+# https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricData.html
+_QUERIES = 500
+# https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_DescribeAlarms.html
+_ALARMS = 100
+
+
+@dataclass(frozen=True)
+class Readings:
+    """What the lines of widgets stand at."""
+
+    cloudwatch: Any
+    start: datetime
+    end: datetime
+
+    def of(self, widget: Widget) -> list[Reading]:
+        """In the order of the widget; a search gives as many as it finds."""
+        asked = self._asked([each.query() for each in widget.lines])
+        return [
+            reading
+            for line in widget.lines
+            if line.visible
+            for reading in _readings(line, asked.get(line.id, []))
+        ]
+
+    def states(self, alarms: Iterable[str]) -> dict[str, str]:
+        """By name, of the alarms that there are."""
+        names = list(alarms)
+        found: dict[str, str] = {}
+        for at in range(0, len(names), _ALARMS):
+            answer = self.cloudwatch.describe_alarms(
+                AlarmNames=names[at : at + _ALARMS], MaxRecords=_ALARMS
+            )
+            for each in (*answer.get("MetricAlarms", ()), *answer.get("CompositeAlarms", ())):
+                found[each["AlarmName"]] = each["StateValue"]
+        return found
+
+    def _asked(self, queries: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+        """By the id of the query; of a series that takes several pages, all of them together."""
+        answers: dict[str, list[dict[str, Any]]] = {}
+        pages = self.cloudwatch.get_paginator("get_metric_data")
+        for at in range(0, len(queries), _QUERIES):
+            for page in pages.paginate(
+                MetricDataQueries=queries[at : at + _QUERIES],
+                StartTime=self.start,
+                EndTime=self.end,
+                ScanBy="TimestampAscending",
+            ):
+                for told in _by_query(page["MetricDataResults"]).items():
+                    _join(answers, *told)
+        return answers
+
+
+def _by_query(results: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    answers: dict[str, list[dict[str, Any]]] = {}
+    for each in results:
+        answers.setdefault(each["Id"], []).append(each)
+    return answers
+
+
+def _join(answers: dict[str, list[dict[str, Any]]], query: str, more: list[dict[str, Any]]) -> None:
+    """A later page goes on with series of an earlier one, which have the same label."""
+    there = answers.setdefault(query, [])
+    open_ = list(there)
+    for each in more:
+        before = next((one for one in open_ if one.get("Label") == each.get("Label")), None)
+        if before is None:
+            there.append(each)
+            continue
+        open_.remove(before)
+        before["Timestamps"] = [*before["Timestamps"], *each["Timestamps"]]
+        before["Values"] = [*before["Values"], *each["Values"]]
+
+
+def _readings(line: Line, answers: list[dict[str, Any]]) -> list[Reading]:
+    """A search has an answer for each metric that it found, under a label of its own."""
+    return [_reading(line, each) for each in answers] or [Reading(line.label, {})]
+
+
+def _reading(line: Line, answer: Mapping[str, Any]) -> Reading:
+    label = answer.get("Label") or line.label
+    if answer.get("StatusCode") == "InternalError":
+        messages = (each["Value"] for each in answer.get("Messages", ()))
+        return Reading(label, {}, "; ".join(messages) or "CloudWatch couldn't work it out")
+    pairs = zip(answer["Timestamps"], answer["Values"], strict=True)
+    return Reading(label, dict(sorted(pairs)))
+
 
 # boto3's connection pool has ten connections. GetMetricData takes 500 calls a second.
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_limits.html
@@ -47,7 +233,7 @@ def read_board(
     One GetMetricData for each graph, several at a time; CloudWatch bills each metric that is asked
     for, some 200 on the whole board. Raises botocore's ClientError and BotoCoreError.
     """
-    found = board(client.get_dashboard(DashboardName=name)["DashboardBody"])
+    found = dashboard(client.get_dashboard(DashboardName=name)["DashboardBody"])
     since = end - timedelta(hours=found.hours) if start is None else start
     readings = Readings(client, since, end)
     wanted = [each for each in found.widgets if not titles or each.title in titles]

@@ -13,7 +13,7 @@ from typing import Any
 
 from stackroom.aws.dynamodb.catalog_records import METADATA, DynamoCatalogs, key_of, to_catalog
 from stackroom.aws.dynamodb.items import Item, from_item, get_all, to_item
-from stackroom.aws.dynamodb.transactions import CONDITION_FAILED, reasons_of, transact
+from stackroom.aws.dynamodb.writes import CONDITION_FAILED, reasons_of, transact
 from stackroom.aws.error_mapping import store_errors
 from stackroom.errors import CatalogLimitReached, RecordChanged
 from stackroom.model import Catalog, CatalogStatus

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.dynamodb.document_items import FAILED, OPEN, document_key, listed_as, to_document
 from stackroom.aws.dynamodb.items import get_all, query, to_item
-from stackroom.aws.dynamodb.transactions import CONDITION_FAILED, reasons_of, transact
-from stackroom.aws.dynamodb.writes import conditional
+from stackroom.aws.dynamodb.writes import CONDITION_FAILED, conditional, reasons_of, transact
 from stackroom.errors import RecordChanged
 from stackroom.model import Document
 from stackroom.ports.listing_items import ListingItem

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 from botocore.exceptions import BotoCoreError, ClientError
 
 from stackroom.aws.bedrock.guardrail import Guardrail
-from stackroom.aws.bedrock.result_locations import OF_MANAGED, OF_VECTOR
-from stackroom.aws.bedrock.retrieved_passages import passage_of
+from stackroom.aws.bedrock.retrieved_passages import OF_MANAGED, OF_VECTOR, passage_of
 from stackroom.aws.error_mapping import search_error, understood
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import (

@@ -62,7 +62,6 @@ class BedrockSettings(LinkedSettings):
             ):
                 if chosen is not None:
                     raise ValueError(f"{member} must be left out with MANAGED, which takes none")
-        _ = self.options  # which knows what goes together
         return self
 
     def _check_managed_reranking(self) -> None:
@@ -82,7 +81,6 @@ class BedrockSettings(LinkedSettings):
 
     @property
     def options(self) -> RetrieveOptions:
-        """Raises ValueError for what doesn't go together."""
         return RetrieveOptions(
             search_type=self.override_search_type,
             fixed_filter=self.retrieval_filter,

@@ -6,7 +6,7 @@ https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-config.html
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -113,7 +113,7 @@ class RetrieveOptions:
     `managed_reranking` is NONE or `reranking` names another.
     https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-retrieve.html
 
-    Raises ValueError for what doesn't go together.
+    What goes together BedrockSettings knows.
     """
 
     search_type: SearchType | None = None
@@ -123,18 +123,6 @@ class RetrieveOptions:
     is_managed: bool = False
     managed_reranking: Literal["MANAGED", "NONE"] | None = None
     has_cosine_scores: bool = True
-
-    def __post_init__(self) -> None:
-        if self.search_type not in (None, *get_args(SearchType)):
-            raise ValueError(f"search_type is {self.search_type!r}, HYBRID or SEMANTIC is possible")
-        if self.is_managed and (self.search_type or self.implicit_filter):
-            raise ValueError(
-                "a MANAGED knowledge base takes neither search_type nor implicit_filter"
-            )
-        if self.managed_reranking and not self.is_managed:
-            raise ValueError("managed_reranking is for a MANAGED knowledge base only")
-        if self.managed_reranking and self.reranking:
-            raise ValueError("managed_reranking and reranking: only one can be given")
 
     @property
     def is_hybrid(self) -> bool:

@@ -6,31 +6,22 @@ under Retrieve's 20 calls a second. Retrieve itself searches by meaning alone.
 https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-hybrid-search.html
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+import logging
+import time
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.error_mapping import direct_search_errors, understood
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
+from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused, Unavailable
 from stackroom.filters import Filter
 from stackroom.passage_source import is_told
 from stackroom.ports.embeddings import Embeddings
 from stackroom.ports.retrieval import KnowledgeBase, Passage, Retrieved, Search
 from stackroom.stores.s3vectors.s3vectors_filters import is_listed, rendered
-from stackroom.stores.s3vectors.vector_passages import VectorReading
-
-if TYPE_CHECKING:
-    from types_boto3_s3vectors.client import S3VectorsClient
-import logging
-import time
-from collections.abc import Collection
-from dataclasses import dataclass
-from threading import Lock
-from typing import TYPE_CHECKING
-
-from stackroom.errors import Unavailable
-from stackroom.stores.s3vectors.vector_passages import TEXT
+from stackroom.stores.s3vectors.vector_passages import TEXT, VectorReading
 
 if TYPE_CHECKING:
     from types_boto3_s3vectors.client import S3VectorsClient

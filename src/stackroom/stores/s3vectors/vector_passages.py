@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stackroom.aws.bedrock.result_locations import OF_VECTOR, data_source_id_of
-from stackroom.aws.bedrock.retrieved_passages import page_of
+from stackroom.aws.bedrock.retrieved_passages import OF_VECTOR, data_source_id_of, page_of
 from stackroom.aws.error_mapping import understood
 from stackroom.ports.retrieval import Passage
 
