@@ -17,7 +17,6 @@ from benchmarks.answers.corpus import CACHE, Document
 from benchmarks.serving import NotMeasured, free_ports
 from stackroom.model import Document as Record
 from stackroom.model import DocumentStatus
-from stackroom.wiring.use_cases import UseCases
 from stackroom_local.ports import Ports
 from stackroom_local.project import ROOT
 from stackroom_local.records import Records
@@ -118,7 +117,7 @@ def _inspect(instance: Instance, documents: Sequence[Document], folder: Path) ->
     if places.is_there():
         return
     # Imported here, because its logger takes the environment as it is then.
-    from functions.inspect.handler import InspectSettings  # noqa: PLC0415 - see above
+    from functions.inspect.handler import InspectSettings, inspection_of  # noqa: PLC0415 - see above
 
     settings = InspectSettings(
         kb_catalog_table=instance.catalog_table,
@@ -126,7 +125,7 @@ def _inspect(instance: Instance, documents: Sequence[Document], folder: Path) ->
         kb_docs_bucket=instance.bucket,
         inspect_seconds_per_file=_PATIENCE,
     )
-    inspection = UseCases.of(settings, instance.client).inspection
+    inspection = inspection_of(settings, instance.client)
     for document in documents:
         inspection.inspect(_key(document))
     places.put()

@@ -18,12 +18,14 @@ from functions import access_log
 from functions.batch import handle_each, response
 from functions.observability import logger_for, metrics_for, report_embeddings
 from stackroom.agent_run import AgentRun, ModelStep
+from stackroom.agents.asking import Asking
 from stackroom.agents.runner import Runner
 from stackroom.agents.runs import MOST_SECONDS, SECONDS_TO_END
 from stackroom.aws.session import client
 from stackroom.errors import MalformedEvent
 from stackroom.gateway.access import Access
 from stackroom.retrieval.cached_embeddings import CacheTally
+from stackroom.stores.linked_knowledge_bases import linked_retrieval
 from stackroom.wiring.function_settings import (
     FittingSettings,
     GuardrailSettings,
@@ -84,7 +86,20 @@ def runner() -> Runner:
     copy_config_to_registered_loggers(logger, include=_OURS)
     observability.hush()
     use_cases = UseCases.of(settings(), client, cache_tally=embedded)
-    return use_cases.agent_runner(StrandsConversations(model_of=model_of), log=report_access)
+    retrieval = use_cases.retrieval
+    return Runner(
+        agents=use_cases.deployment.agents,
+        book=use_cases.deployment.agent_runs,
+        asking=Asking(
+            available=use_cases.available_knowledge_bases,
+            retrieval=retrieval,
+            shared=linked_retrieval(
+                settings().knowledge_bases_config, client, budget=retrieval.budget
+            ),
+            log=report_access,
+        ),
+        conversations=StrandsConversations(model_of=model_of),
+    )
 
 
 def report_access(access: Access) -> None:

@@ -1,6 +1,7 @@
 """SQS: something happened to an object; find out what is wrong with the file, and its places."""
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 from aws_lambda_powertools.metrics import MetricUnit
@@ -10,9 +11,10 @@ from functions.batch import handle_each, response
 from functions.fair_turns import QueueSettings, in_turn
 from functions.observability import logger_for, metrics_for
 from stackroom.aws.session import client
+from stackroom.inspection.extraction.apart import read_pages_apart
 from stackroom.inspection.inspection import Inspection, InspectionOutcome
 from stackroom.uploads.events import object_event
-from stackroom.wiring.use_cases import UseCases
+from stackroom.wiring.adapters import Deployment
 
 logger = logger_for("inspect")
 metrics = metrics_for("inspect")
@@ -35,7 +37,20 @@ def settings() -> InspectSettings:
 
 @cache
 def inspection() -> Inspection:
-    return UseCases.of(settings(), client).inspection
+    return inspection_of(settings(), client)
+
+
+def inspection_of(settings: InspectSettings, client: Callable[[str], Any]) -> Inspection:
+    there = Deployment(settings=settings, client=client)
+    seconds, scans = settings.inspect_seconds_per_file, settings.parses_images
+    return Inspection(
+        files=there.files,
+        place_maps=there.place_maps,
+        catalogs=there.catalogs,
+        documents=there.documents,
+        inspections=there.inspections,
+        extract=partial(read_pages_apart, seconds=seconds, scans=scans),
+    )
 
 
 @logger.inject_lambda_context(clear_state=True)

@@ -19,8 +19,8 @@ from functions.search_index.custom_resource import Language, Request, RequestTyp
 from stackroom.aws.session import client
 from stackroom.errors import SearchIndexBusy, SearchIndexGone, ServiceRefused, Unavailable
 from stackroom.retrieval.index_setup import IndexSetup
+from stackroom.stores.s3vectors.index_creation import S3VectorsIndexes
 from stackroom.wiring.function_settings import JsonList, Settings
-from stackroom.wiring.use_cases import UseCases
 
 logger = logger_for("search_index")
 
@@ -54,7 +54,7 @@ def settings() -> SearchIndexSettings:
 
 @cache
 def index_setup() -> IndexSetup:
-    return UseCases.of(settings(), client).index_setup
+    return IndexSetup(indexes=S3VectorsIndexes(client("s3vectors")))
 
 
 @logger.inject_lambda_context(clear_state=True)

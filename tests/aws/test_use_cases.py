@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from functions.catalog_tools.handler import CatalogToolsSettings
 from functions.ingest.deployed import IngestSettings
-from functions.inspect.handler import InspectSettings
+from functions.inspect.handler import InspectSettings, inspection_of
 from functions.reconciler.handler import ReconcilerSettings
 from functions.retrieve.handler import RetrieveSettings
 from functions.status_poller.handler import PollerSettings
@@ -78,7 +78,7 @@ def searched_by(settings: type[Settings], member: dict[str, str], **variables: s
     ("settings", "asked"),
     [
         (UploadSettings, lambda made: (made.uploads, made.runs, made.deletions, made.retrying)),
-        (InspectSettings, lambda made: made.inspection),
+        (InspectSettings, lambda made: inspection_of(made.deployment.settings, str)),
         (IngestSettings, lambda made: (made.run_tasks, made.broken_runs, made.estimates)),
         (PollerSettings, lambda made: made.polling),
         (

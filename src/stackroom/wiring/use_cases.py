@@ -1,14 +1,15 @@
 """
-The composition root: from settings to use cases, for the functions, the CLI and the local mode.
+From settings to the use cases that several functions, the CLI and the local mode have in common; of
+one function alone, its handler makes it.
 
 A use case that is asked for is made once, with the adapters of wiring/adapters.py, and its package
-imported then; so a function pays for what it uses. Where a new one belongs: a property here, or in
-wiring/run_use_cases.py if a run's tasks call it.
+imported then; so a function pays for what it uses. Where a new one belongs: in its handler, or a
+property here, or in wiring/run_use_cases.py if a run's tasks call it.
 """
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from stackroom.wiring.adapters import Deployment
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from stackroom.agents.agents import Agents
     from stackroom.agents.available import AvailableKnowledgeBases
     from stackroom.agents.links import Links
-    from stackroom.agents.runner import Runner
     from stackroom.agents.runs import Runs as AgentRuns
     from stackroom.catalogs.creation import Creation
     from stackroom.catalogs.fetching import Fetching
@@ -29,15 +29,11 @@ if TYPE_CHECKING:
     from stackroom.catalogs.selection import Selection
     from stackroom.catalogs.sending import Sending
     from stackroom.deletions.deletions import Deletions
-    from stackroom.gateway.access import AccessLog
     from stackroom.ingestion.estimates import Estimates
     from stackroom.ingestion.retry_failed import Retrying
-    from stackroom.inspection.inspection import Inspection
     from stackroom.operations.overview import Operations
-    from stackroom.ports.agent_runs import Conversations
     from stackroom.retrieval.cached_embeddings import CacheTally
     from stackroom.retrieval.cited_answers import Answering
-    from stackroom.retrieval.index_setup import IndexSetup
     from stackroom.retrieval.search import Retrieval
     from stackroom.uploads.reconcile import Uploads
     from stackroom.wiring.function_settings import Settings
@@ -64,22 +60,6 @@ class UseCases(RunUseCases):
             documents=self.deployment.documents,
             bucket=self.deployment.bucket,
             receipts=self.deployment.receipts,
-        )
-
-    @cached_property
-    def inspection(self) -> Inspection:
-        from stackroom.inspection.extraction.apart import read_pages_apart
-        from stackroom.inspection.inspection import Inspection
-
-        need = self.deployment.settings.need
-        seconds, scans = need("inspect_seconds_per_file"), need("parses_images")
-        return Inspection(
-            files=self.deployment.files,
-            place_maps=self.deployment.place_maps,
-            catalogs=self.deployment.catalogs,
-            documents=self.deployment.documents,
-            inspections=self.deployment.inspections,
-            extract=partial(read_pages_apart, seconds=seconds, scans=scans),
         )
 
     @cached_property
@@ -123,12 +103,6 @@ class UseCases(RunUseCases):
             guardrail=getattr(settings, "guardrail", None),
         )
         return Answering(retrieval=self.retrieval, writer=writer)
-
-    @cached_property
-    def index_setup(self) -> IndexSetup:
-        from stackroom.retrieval.index_setup import IndexSetup
-
-        return IndexSetup(indexes=self.deployment.search_indexes)
 
     @cached_property
     def retrying(self) -> Retrying:
@@ -213,28 +187,6 @@ class UseCases(RunUseCases):
             agents=self.agents,
             book=self.deployment.agent_runs,
             queue=self.deployment.agent_run_queue,
-        )
-
-    def agent_runner(self, conversations: Conversations, *, log: AccessLog) -> Runner:
-        from stackroom.agents.asking import Asking
-        from stackroom.agents.runner import Runner
-        from stackroom.stores.linked_knowledge_bases import linked_retrieval
-
-        settings = self.deployment.settings
-        return Runner(
-            agents=self.deployment.agents,
-            book=self.deployment.agent_runs,
-            asking=Asking(
-                available=self.available_knowledge_bases,
-                retrieval=self.retrieval,
-                shared=linked_retrieval(
-                    settings.need("knowledge_bases_config"),
-                    self.deployment.client,
-                    budget=self.retrieval.budget,
-                ),
-                log=log,
-            ),
-            conversations=conversations,
         )
 
     @cached_property
