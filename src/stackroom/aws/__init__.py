@@ -1,1 +1,1 @@
-"""The adapters: the only modules that import boto3."""
+"""The adapters, by what they speak to; these alone import boto3."""
