@@ -16,7 +16,7 @@ import zipfile
 from pathlib import Path
 
 from infra.bundling import CACHED, CORE, IDENTITY, INSPECT, SERVICES, Group
-from stackroom_constructs import packages
+from stackroom_constructs import bundling
 
 ROOT = Path(__file__).parents[1]
 AIM = 1.5
@@ -73,11 +73,11 @@ def bundle(group: Group, folder: Path) -> Path:
     pins = folder / f"{group.name}.txt"
     uv = [str(Path(sys.executable).with_name("uv")), "pip"]
     wanted = folder / f"{group.name}.in"
-    wanted.write_text("\n".join(packages.requirements(group.extras)) + "\n", "utf-8")
+    wanted.write_text("\n".join(bundling.requirements(group.extras)) + "\n", "utf-8")
     compile_ = ["compile", str(wanted), "--constraint", "requirements.lock"]
     run(*uv, *compile_, "--quiet", "-o", str(pins))
     run(*uv, "install", "--quiet", "--target", str(target), "-r", str(pins))
-    packages.prune(target, SERVICES)
+    bundling.prune(target, SERVICES)
     run(sys.executable, "-m", "compileall", "-q", str(target))
     return target
 

@@ -13,8 +13,8 @@ from infra.queues import ConsumedQueue
 from infra.retrieval_rights import TURNS, environment_of_retrieval, may_retrieve
 from infra.rights import Rights
 from infra.shared_knowledge_bases import environment_of_shared
-from stackroom_constructs.given import GivenKnowledgeBases
-from stackroom_constructs.model import BedrockModel
+from stackroom_constructs.agent_knowledge_bases import GivenKnowledgeBases
+from stackroom_constructs.bedrock_model import BedrockModel
 
 # More than a run may take with its end [stackroom.agents.runs].
 _LONGEST_RUN = cdk.Duration.minutes(6)

@@ -8,7 +8,7 @@ from typing import Self
 import aws_cdk as cdk
 from constructs import Construct
 
-from stackroom_constructs.model import BedrockModel
+from stackroom_constructs.bedrock_model import BedrockModel
 
 _ROOT = Path(__file__).parents[1]
 

@@ -7,7 +7,7 @@ from typing import Self
 import aws_cdk as cdk
 
 from infra.shared_knowledge_bases import SharedKnowledgeBases
-from stackroom_constructs.model import BedrockModel
+from stackroom_constructs.bedrock_model import BedrockModel
 
 _HOST = re.compile(r"(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]{1,253}(:[0-9]{1,5})?")

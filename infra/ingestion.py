@@ -9,10 +9,10 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from infra.pool_type import store_of
+from stackroom_constructs.argument_checks import InvalidArgument
 from stackroom_constructs.chunking import Chunking
-from stackroom_constructs.ingestion import vector_ingestion
+from stackroom_constructs.created_knowledge_base import vector_ingestion
 from stackroom_constructs.parsing import Parsing
-from stackroom_constructs.refusals import InvalidArgument
 
 _NUMBER = re.compile(r"[0-9]{1,5}")
 _TWO = re.compile(r"(?P<parent>[0-9]{1,5}),(?P<child>[0-9]{1,5})")

@@ -22,9 +22,9 @@ from infra.pool_type import only_where_there_are_managed_ones
 from infra.search_index import SearchIndexes
 from stackroom_constructs import BedrockKnowledgeBase, KnowledgeBaseCreation
 from stackroom_constructs.bedrock_knowledge_base import Store
-from stackroom_constructs.created import CreatedKnowledgeBase
-from stackroom_constructs.creation import MANAGED_MODEL
-from stackroom_constructs.model import BedrockModel
+from stackroom_constructs.bedrock_model import BedrockModel
+from stackroom_constructs.created_knowledge_base import CreatedKnowledgeBase
+from stackroom_constructs.knowledge_base_creation import MANAGED_MODEL
 
 _MODEL = "amazon.titan-embed-text-v2:0"
 _DIMENSIONS = 1024  # its default and largest

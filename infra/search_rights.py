@@ -10,7 +10,7 @@ from infra.bundling import CACHED, CORE, Group
 from infra.deployment import Deployment
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
-from stackroom_constructs.network import AgentNetwork
+from stackroom_constructs.agent_network import AgentNetwork
 
 
 def may_search(

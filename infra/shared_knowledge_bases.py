@@ -12,7 +12,7 @@ from typing import Any, Self
 import aws_cdk as cdk
 from constructs import Construct
 
-from stackroom_constructs.given import GivenKnowledgeBases
+from stackroom_constructs.agent_knowledge_bases import GivenKnowledgeBases
 
 _ROOT = Path(__file__).parents[1]
 _SETTING = "shared_knowledge_bases_file"

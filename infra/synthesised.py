@@ -64,7 +64,7 @@ def wanted(context: Mapping[str, str]) -> Wanted:
     # Imported here: it starts Node, which whoever has no credentials need not wait for.
     from infra.app import build_app  # noqa: PLC0415 - see above
     from infra.deployment import Deployment  # noqa: PLC0415 - see above
-    from stackroom_constructs.embedding import TITAN  # noqa: PLC0415 - see above
+    from stackroom_constructs.bedrock_model import TITAN  # noqa: PLC0415 - see above
 
     # The CDK tells of each function's folder, which is about nothing here.
     quiet = redirect_stderr(io.TextIOWrapper(io.BytesIO()))

@@ -9,14 +9,14 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct
 
-from stackroom_constructs.knowledge_base import IKnowledgeBase
-from stackroom_constructs.model import BedrockModel
-from stackroom_constructs.refusals import (
+from stackroom_constructs.argument_checks import (
     InvalidArgument,
     check_choice,
     check_kind,
     check_range,
 )
+from stackroom_constructs.base_knowledge_base import IKnowledgeBase
+from stackroom_constructs.bedrock_model import BedrockModel
 
 # What an agent takes [src/stackroom/retrieval/search_arguments.py].
 MOST_TOKENS = 100_000

@@ -3,6 +3,7 @@
 from enum import StrEnum
 
 import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_lambda_event_sources as event_sources
@@ -11,12 +12,10 @@ from constructs import Construct
 
 from stackroom_constructs import environment
 from stackroom_constructs.acknowledgments import accept, accept_wildcard
-from stackroom_constructs.agent import BaseAgent
-from stackroom_constructs.agent_bundle import bundle_of, with_dependencies
 from stackroom_constructs.agent_definition import AgentDefinitionProps
-from stackroom_constructs.agent_queues import check_visibility, may_send
-from stackroom_constructs.network import AgentNetwork
-from stackroom_constructs.refusals import InvalidArgument, check_flag
+from stackroom_constructs.agent_network import AgentNetwork
+from stackroom_constructs.argument_checks import InvalidArgument, check_flag
+from stackroom_constructs.base_agent import BaseAgent, bundle_of, with_dependencies
 
 TIMEOUT = cdk.Duration.minutes(10)
 MEMORY_MB = 1024
@@ -161,3 +160,33 @@ class BatchAgent(BaseAgent):
             environment_encryption=self.encryption_key,
             **network,
         )
+
+
+# The queues of a batch agent: one that it takes messages from, one for its answers.
+
+# SQS's own default [API reference: CreateQueue, VisibilityTimeout].
+_SECONDS_HIDDEN = 30
+
+
+def check_visibility(agent: Construct, queue: sqs.IQueue, timeout: cdk.Duration) -> None:
+    """
+    Raises InvalidArgument for a queue that shows a message again before the function's timeout,
+    which Lambda refuses; six times it is what AWS advises. Of a queue that is only referred to,
+    it isn't known here.
+    https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
+    """
+    made = queue.node.default_child
+    if not isinstance(made, sqs.CfnQueue):
+        return
+    hidden = made.visibility_timeout if made.visibility_timeout is not None else _SECONDS_HIDDEN
+    seconds = timeout.to_seconds()
+    if hidden < seconds:
+        allowed = f"{seconds:g} seconds or more, better {6 * seconds:,g}"
+        raise InvalidArgument(agent, "visibility_timeout of the queue", hidden, allowed)
+
+
+def may_send(role: iam.Role, queue: sqs.IQueue) -> None:
+    queue.grant(role, "sqs:SendMessage")
+    if queue.encryption_master_key is not None:
+        # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-key-management.html
+        queue.encryption_master_key.grant(role, "kms:GenerateDataKey", "kms:Decrypt")

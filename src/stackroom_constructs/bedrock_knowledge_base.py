@@ -8,13 +8,12 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from stackroom_constructs.created import CreatedKnowledgeBase, created
-from stackroom_constructs.creation import KnowledgeBaseCreation
-from stackroom_constructs.knowledge_base import BaseKnowledgeBase
-from stackroom_constructs.refusals import InvalidArgument, check_kind, check_name, check_said
+from stackroom_constructs.argument_checks import InvalidArgument, check_kind, check_name, check_said
+from stackroom_constructs.base_knowledge_base import BaseKnowledgeBase
+from stackroom_constructs.created_knowledge_base import CreatedKnowledgeBase, created
+from stackroom_constructs.knowledge_base_creation import KnowledgeBaseCreation
 from stackroom_constructs.retrieval_filters import check_filter
-from stackroom_constructs.search_options import ImplicitFilter, Reranking
-from stackroom_constructs.searching import Searching
+from stackroom_constructs.search_options import BedrockSearch, ImplicitFilter, Reranking
 
 Store = Literal["S3_VECTORS", "OPENSEARCH_SERVERLESS", "RDS", "MANAGED"]
 
@@ -106,7 +105,7 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
             enable_acl=enable_acl,
             acl_metadata_field=acl_metadata_field,
         )
-        self._searching = Searching(
+        self._searching = BedrockSearch(
             store=vector_store_type,
             generation=generation,
             guardrail_id=guardrail_id,

@@ -9,7 +9,7 @@ https://docs.aws.amazon.com/bedrock/latest/userguide/kb-chunking.html
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from stackroom_constructs.refusals import InvalidArgument, check_choice, check_range
+from stackroom_constructs.argument_checks import InvalidArgument, check_choice, check_range
 
 Strategy = Literal["default", "fixed", "hierarchical", "semantic", "none"]
 STRATEGIES = ("default", "fixed", "hierarchical", "semantic", "none")

@@ -15,7 +15,7 @@ from typing import Any
 import aws_cdk as cdk
 from constructs import Construct
 
-from stackroom_constructs.refusals import InvalidArgument, TooLarge
+from stackroom_constructs.argument_checks import InvalidArgument, TooLarge
 
 KNOWLEDGE_BASES_CONFIG = "KNOWLEDGE_BASES_CONFIG"
 ALL_VARIABLES = 4096

@@ -13,11 +13,10 @@ from constructs import Construct
 
 from stackroom_constructs import environment
 from stackroom_constructs.acknowledgments import accept, accept_wildcard
-from stackroom_constructs.agent import BaseAgent
-from stackroom_constructs.agent_bundle import bundle_of, with_dependencies
 from stackroom_constructs.agent_definition import AgentDefinitionProps
-from stackroom_constructs.network import AgentNetwork
-from stackroom_constructs.refusals import InvalidArgument
+from stackroom_constructs.agent_network import AgentNetwork
+from stackroom_constructs.argument_checks import InvalidArgument
+from stackroom_constructs.base_agent import BaseAgent, bundle_of, with_dependencies
 
 # A file at the root of the zip, since what it imports is found beside it. The local mode knows an
 # agent of ours by its name.

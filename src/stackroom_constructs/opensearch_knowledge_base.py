@@ -9,10 +9,10 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_opensearchserverless as aoss
 from constructs import Construct
 
-from stackroom_constructs.knowledge_base import RetrievalTool
-from stackroom_constructs.model import Right
-from stackroom_constructs.own_store import OwnStoreArguments, OwnStoreKnowledgeBase
-from stackroom_constructs.refusals import InvalidArgument, check_said
+from stackroom_constructs.argument_checks import InvalidArgument, check_said
+from stackroom_constructs.base_knowledge_base import RetrievalTool
+from stackroom_constructs.bedrock_model import Right
+from stackroom_constructs.own_store_knowledge_base import OwnStoreArguments, OwnStoreKnowledgeBase
 from stackroom_constructs.retrieval_filters import check_types
 
 _COLLECTION = re.compile(r"arn:aws[-a-z0-9]*:aoss:[a-z0-9-]+:[0-9]{12}:collection/[a-z0-9]+")

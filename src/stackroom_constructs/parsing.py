@@ -9,8 +9,8 @@ from typing import Any, Literal
 import aws_cdk as cdk
 from constructs import IConstruct
 
-from stackroom_constructs.model import BedrockModel, Right
-from stackroom_constructs.refusals import InvalidArgument, check_choice, check_said
+from stackroom_constructs.argument_checks import InvalidArgument, check_choice, check_said
+from stackroom_constructs.bedrock_model import BedrockModel, Right
 
 Parser = Literal["default", "bedrock_data_automation", "foundation_model"]
 PARSERS = ("default", "bedrock_data_automation", "foundation_model")

@@ -11,10 +11,10 @@ import aws_cdk as cdk
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from stackroom_constructs.knowledge_base import RetrievalTool
-from stackroom_constructs.model import Right
-from stackroom_constructs.own_store import OwnStoreArguments, OwnStoreKnowledgeBase
-from stackroom_constructs.refusals import InvalidArgument, check_range, check_said
+from stackroom_constructs.argument_checks import InvalidArgument, check_range, check_said
+from stackroom_constructs.base_knowledge_base import RetrievalTool
+from stackroom_constructs.bedrock_model import Right
+from stackroom_constructs.own_store_knowledge_base import OwnStoreArguments, OwnStoreKnowledgeBase
 
 # What the tool imports to search it: of Stackroom's extra `pgvector`.
 PACKAGES = ("pgvector>=0.5", "psycopg[binary,pool]>=3.3")

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stackroom_constructs.refusals import InvalidArgument, Owner
+from stackroom_constructs.argument_checks import InvalidArgument, Owner
 
 MOST_MEMBERS = 5
 _GROUPS = ("andAll", "orAll")

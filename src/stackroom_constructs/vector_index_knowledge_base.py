@@ -7,10 +7,14 @@ from typing import Any, Self, Unpack
 import aws_cdk as cdk
 from constructs import Construct
 
+from stackroom_constructs.argument_checks import InvalidArgument, check_kind, check_said
 from stackroom_constructs.bedrock_knowledge_base import BedrockKnowledgeBase
-from stackroom_constructs.model import Right
-from stackroom_constructs.own_store import OwnStoreArguments, OwnStoreKnowledgeBase, Tenancy
-from stackroom_constructs.refusals import InvalidArgument, check_kind, check_said
+from stackroom_constructs.bedrock_model import Right
+from stackroom_constructs.own_store_knowledge_base import (
+    OwnStoreArguments,
+    OwnStoreKnowledgeBase,
+    Tenancy,
+)
 
 # IndexArn and MetadataKey in the API model of s3vectors, botocore 1.44.5.
 _INDEX = re.compile(

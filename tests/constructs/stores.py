@@ -11,7 +11,7 @@ from stackroom_constructs import (
     PgvectorKnowledgeBase,
     VectorIndexKnowledgeBase,
 )
-from stackroom_constructs.own_store import OwnStoreKnowledgeBase
+from stackroom_constructs.own_store_knowledge_base import OwnStoreKnowledgeBase
 
 INDEX = "arn:aws:s3vectors:us-east-1:123456789012:bucket/parts/index/chunks"
 COLLECTION = "arn:aws:aoss:us-east-1:123456789012:collection/abcdefghij0123456789"

@@ -11,10 +11,9 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk.aws_s3_assets import Asset
 
 from stackroom.aws.session import ALIASES
-from stackroom_constructs import RetrievalTool, packages
-from stackroom_constructs.agent_bundle import SERVICES
-from stackroom_constructs.bundling import source_of
-from stackroom_constructs.packages import install, prune, requirements
+from stackroom_constructs import RetrievalTool, bundling
+from stackroom_constructs.base_agent import SERVICES
+from stackroom_constructs.bundling import install, prune, requirements, source_of
 from tests.constructs.agents import Wiki, a_file, a_stack, an_agent, app_of, properties
 
 
@@ -92,9 +91,9 @@ def _as_if_bundled(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     def prune(_: Path, services: object) -> None:
         made["services"] = services
 
-    monkeypatch.setattr(packages, "install", install)
-    monkeypatch.setattr(packages, "prune", prune)
-    monkeypatch.setattr(packages, "compile_all", lambda _: None)
+    monkeypatch.setattr(bundling, "install", install)
+    monkeypatch.setattr(bundling, "prune", prune)
+    monkeypatch.setattr(bundling, "compile_all", lambda _: None)
     return made
 
 

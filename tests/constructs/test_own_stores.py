@@ -21,8 +21,8 @@ from stackroom_constructs import (
     Reranking,
     VectorIndexKnowledgeBase,
 )
-from stackroom_constructs.given import GivenKnowledgeBases
-from stackroom_constructs.own_store import OwnStoreKnowledgeBase
+from stackroom_constructs.agent_knowledge_bases import GivenKnowledgeBases
+from stackroom_constructs.own_store_knowledge_base import OwnStoreKnowledgeBase
 from stackroom_constructs.pgvector_knowledge_base import PACKAGES
 from tests.constructs.stores import COLLECTION, INDEX, in_its_store
 from tests.constructs.test_bedrock_knowledge_base import readable, statements

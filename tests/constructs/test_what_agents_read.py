@@ -31,10 +31,10 @@ from stackroom_constructs import (
     VectorIndexKnowledgeBase,
 )
 from stackroom_constructs.agent_definition import MOST_TOKENS, PRIORITIES
-from stackroom_constructs.own_store import OwnStoreKnowledgeBase
+from stackroom_constructs.agent_knowledge_bases import MEMBERS, OF_STORES, check_entry, members_of
+from stackroom_constructs.own_store_knowledge_base import OwnStoreKnowledgeBase
 from stackroom_constructs.retrieval_filters import check_filter
-from stackroom_constructs.searching import STORES
-from stackroom_constructs.served import MEMBERS, OF_STORES, check_entry, members_of
+from stackroom_constructs.search_options import STORES
 from tests.constructs.stores import OWN_STORES, in_its_store
 
 LEAF = {"equals": {"key": "lang", "value": "en"}}

@@ -14,7 +14,7 @@ from infra.bundling import SERVICES
 from infra.deployment import _LANGUAGES
 from stackroom.model import CatalogDataSources
 from stackroom.wiring.function_settings import Pool
-from stackroom_constructs.ingestion import in_cloudformation
+from stackroom_constructs.created_knowledge_base import in_cloudformation
 from tests.infra.assembly import KEPT, Assembly
 from tests.infra.synthesis import NOVA, deployment
 

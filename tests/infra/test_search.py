@@ -12,7 +12,7 @@ from infra.shared_knowledge_bases import SharedKnowledgeBases
 from stackroom.aws.redis.redis_url import redis_url
 from stackroom.stores.linked_knowledge_bases import linked_settings
 from stackroom.wiring.function_settings import SearchSettings
-from stackroom_constructs import packages
+from stackroom_constructs import bundling
 from tests.infra.assembly import Assembly
 from tests.infra.synthesis import CONTEXTS, REDIS, deployment
 from tests.infra.test_app import RIGHT
@@ -148,7 +148,7 @@ def test_subnets_and_security_groups_go_together(left_out: str) -> None:
 def test_redis_is_in_the_zip_where_it_is_used() -> None:
     def shipped(**context: object) -> list[str]:
         group = bundle_of_search(Deployment.from_context(cdk.App(context={**RIGHT, **context})))
-        return [each for each in packages.requirements(group.extras) if each.startswith("redis")]
+        return [each for each in bundling.requirements(group.extras) if each.startswith("redis")]
 
     assert shipped() == []
     assert len(shipped(redis_url=REDIS)) == 1

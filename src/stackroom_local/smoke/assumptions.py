@@ -109,11 +109,11 @@ _ALL = (
         believed="a knowledge base works whose index filters by none of Bedrock's own keys but the"
         " data source's, so that ours have room in S3 Vectors' 2,048 bytes",
         evidence="S3 guide, s3-vectors-limitations, read 2026-11, for the bytes; a user's index"
-        " with five such keys: src/stackroom_constructs/vector_index.py, 2026-03; which a PDF gets"
-        " nobody lists",
+        " with five such keys: src/stackroom_constructs/created_knowledge_base.py, 2026-03; which"
+        " a PDF gets nobody lists",
         breaks="documents with many attributes fail, or none is found",
-        do="change the list in src/stackroom_constructs/vector_index.py by the keys that are"
-        " printed, before anything is ingested",
+        do="change the list in src/stackroom_constructs/created_knowledge_base.py by the keys that"
+        " are printed, before anything is ingested",
         step="vectors",
     ),
     Assumption(

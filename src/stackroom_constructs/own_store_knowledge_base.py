@@ -30,19 +30,17 @@ from typing import Any, Literal, Required, TypedDict
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from stackroom_constructs.embedding import TITAN, check_dimensions
-from stackroom_constructs.guarding import Guarding
-from stackroom_constructs.knowledge_base import BaseKnowledgeBase
-from stackroom_constructs.model import BedrockModel, Right
-from stackroom_constructs.refusals import (
+from stackroom_constructs.argument_checks import (
     InvalidArgument,
     check_choice,
     check_kind,
     check_said,
     check_share,
 )
+from stackroom_constructs.base_knowledge_base import BaseKnowledgeBase
+from stackroom_constructs.bedrock_model import TITAN, BedrockModel, Right, check_dimensions
 from stackroom_constructs.retrieval_filters import check_filter
-from stackroom_constructs.search_options import Reranking
+from stackroom_constructs.search_options import Guarding, Reranking
 
 Tenancy = Literal["shared", "user"]
 SearchType = Literal["HYBRID", "SEMANTIC"]

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import IConstruct
+
+from stackroom_constructs.argument_checks import InvalidArgument, Owner, check_range
 
 # Where a system-defined inference profile may send a question begins its id.
 # https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-support.html
@@ -102,3 +104,20 @@ class BedrockModel:
             where=by_profile,
             because="One model, in the regions of its inference profile, which AWS may add to.",
         )
+
+
+# The model that makes vectors of chunks and of questions, and how long these are.
+
+TITAN = "amazon.titan-embed-text-v2:0"
+# https://docs.aws.amazon.com/bedrock/latest/userguide/titan-embedding-models.html
+_TITAN_DIMENSIONS = (256, 512, 1024)
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-limitations.html
+_MOST_DIMENSIONS = 4096
+
+
+def check_dimensions(owner: Owner, argument: str, value: Any, *, model: str) -> None:
+    """Of vectors that a model makes. Raises InvalidArgument."""
+    check_range(owner, argument, value, 1, _MOST_DIMENSIONS)
+    if model == TITAN and value not in _TITAN_DIMENSIONS:
+        allowed = f"one of {', '.join(map(str, _TITAN_DIMENSIONS))} with {TITAN}"
+        raise InvalidArgument(owner, argument, value, allowed)

@@ -6,11 +6,7 @@ from typing import Literal
 import aws_cdk as cdk
 from aws_cdk import aws_s3 as s3
 
-from stackroom_constructs.chunking import Chunking, Strategy
-from stackroom_constructs.embedding import TITAN, check_dimensions
-from stackroom_constructs.model import BedrockModel
-from stackroom_constructs.parsing import Parser, Parsing
-from stackroom_constructs.refusals import (
+from stackroom_constructs.argument_checks import (
     InvalidArgument,
     check_choice,
     check_flag,
@@ -19,7 +15,10 @@ from stackroom_constructs.refusals import (
     check_range,
     check_said,
 )
-from stackroom_constructs.stores import VectorStore
+from stackroom_constructs.bedrock_model import TITAN, BedrockModel, check_dimensions
+from stackroom_constructs.chunking import Chunking, Strategy
+from stackroom_constructs.parsing import Parser, Parsing
+from stackroom_constructs.vector_stores import VectorStore
 
 MANAGED_MODEL = "managed"
 # S3Prefix of AWS::Bedrock::DataSource in CloudFormation.

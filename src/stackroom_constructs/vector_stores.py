@@ -8,8 +8,8 @@ https://docs.aws.amazon.com/bedrock/latest/userguide/kb-permissions.html
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from stackroom_constructs.model import Right
-from stackroom_constructs.refusals import check_said
+from stackroom_constructs.argument_checks import check_said
+from stackroom_constructs.bedrock_model import Right
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,23 +2,129 @@
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3_assets as s3_assets
-from constructs import Construct
+from constructs import Construct, IConstruct
 
 from stackroom_constructs import environment
 from stackroom_constructs.acknowledgments import accept_wildcard
 from stackroom_constructs.agent_definition import AgentDefinitionProps
-from stackroom_constructs.agent_logs import AgentLogs
-from stackroom_constructs.given import GivenKnowledgeBases
-from stackroom_constructs.network import AgentNetwork
-from stackroom_constructs.refusals import InvalidArgument, check_flag, check_kind
-from stackroom_constructs.stated_rights import accept_stated
+from stackroom_constructs.agent_knowledge_bases import GivenKnowledgeBases
+from stackroom_constructs.agent_network import AgentNetwork
+from stackroom_constructs.argument_checks import InvalidArgument, check_flag, check_kind
+from stackroom_constructs.bundling import BASE_SERVICES, Bundle, source_of
+
+# Where an agent's function logs: a group of its own, under the agent's key.
+
+# What may stand in a question and is nobody's business: email and postal addresses, credentials,
+# numbers of cards. https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/protect-sensitive-log-data-types.html
+_PROTECTED = (
+    logs.DataIdentifier.EMAILADDRESS,
+    logs.DataIdentifier.ADDRESS,
+    logs.DataIdentifier.AWSSECRETKEY,
+    logs.DataIdentifier.OPENSSHPRIVATEKEY,
+    logs.DataIdentifier.PGPPRIVATEKEY,
+    logs.DataIdentifier.PKCSPRIVATEKEY,
+    logs.DataIdentifier.PUTTYPRIVATEKEY,
+    logs.DataIdentifier.CREDITCARDNUMBER,
+    logs.DataIdentifier.CREDITCARDEXPIRATION,
+    logs.DataIdentifier.CREDITCARDSECURITYCODE,
+)
+
+
+class AgentLogs(logs.LogGroup):
+    """
+    Encrypted with the agent's key, since with observability on it holds what people asked; then
+    CloudWatch Logs also finds, counts and masks personal data and credentials in it.
+
+    A key that is only referred to can't be changed here: the app is warned that the key's own
+    policy must let CloudWatch Logs use it.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        key: kms.IKey,
+        is_observed: bool,
+        removal_policy: cdk.RemovalPolicy,
+    ) -> None:
+        # A name that is known before the group is: the key's policy has it, and the group the key.
+        name = f"/aws/lambda/{cdk.Names.unique_resource_name(scope, separator='-')}"
+        super().__init__(
+            scope,
+            construct_id,
+            log_group_name=name,
+            encryption_key=key,
+            retention=logs.RetentionDays.ONE_MONTH,
+            removal_policy=removal_policy,
+            data_protection_policy=(
+                logs.DataProtectionPolicy(identifiers=list(_PROTECTED)) if is_observed else None
+            ),
+        )
+        allowed = key.add_to_resource_policy(_may_be_used_for(self, name))
+        if not allowed.statement_added:
+            cdk.Annotations.of(self).add_warning_v2(
+                "stackroom:key-of-logs",
+                "The policy of this agent's encryption_key must let CloudWatch Logs use it for"
+                f" {name}, see https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/"
+                "encrypt-log-data-kms.html",
+            )
+
+
+def _may_be_used_for(scope: Construct, log_group_name: str) -> iam.PolicyStatement:
+    """https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html"""
+    arn = cdk.Stack.of(scope).format_arn(
+        service="logs",
+        resource="log-group",
+        resource_name=log_group_name,
+        arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
+    )
+    return iam.PolicyStatement(
+        principals=[iam.ServicePrincipal(f"logs.{cdk.Aws.REGION}.amazonaws.com")],
+        actions=[
+            "kms:Encrypt",
+            "kms:Decrypt",
+            "kms:ReEncryptFrom",
+            "kms:ReEncryptTo",
+            "kms:GenerateDataKey",
+            "kms:GenerateDataKeyWithoutPlaintext",
+            "kms:DescribeKey",
+        ],
+        resources=["*"],  # of a key's policy: the key
+        conditions={"ArnEquals": {"kms:EncryptionContext:aws:logs:arn": arn}},
+    )
+
+
+# Wildcards in what knowledge bases state, where IAM leaves no choice.
+
+# https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonbedrock.html
+_OF_NO_RESOURCE = {"bedrock:RetrieveAndGenerate", "bedrock:Rerank"}
+_ANY_REGION = ":bedrock:*::foundation-model/"
+
+
+def accept_stated(construct: IConstruct, statements: Sequence[iam.PolicyStatement]) -> None:
+    """Accepts these alone: whoever states another wildcard has to say why it is right."""
+    everywhere = [each for each in statements if "*" in each.resources]
+    if everywhere and all(set(each.actions) <= _OF_NO_RESOURCE for each in everywhere):
+        names = sorted({action for each in everywhere for action in each.actions})
+        because = f"{' and '.join(names)} have no resource type in IAM."
+        accept_wildcard(construct, "*", because=because)
+    for statement in statements:
+        by_profile = "bedrock:InferenceProfileArn" in str(statement.conditions)
+        for arn in statement.resources:
+            if by_profile and _ANY_REGION in arn and arn.count("*") == 1:
+                because = "One model, in the regions of its inference profile, and only by that."
+                accept_wildcard(construct, arn, because=because)
+
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}")
 
@@ -185,3 +291,52 @@ def _location(tool: s3_assets.Asset) -> dict[str, Any]:
         "isFile": tool.is_file and not tool.is_zip_archive,
         "isZipArchive": tool.is_zip_archive,
     }
+
+
+# What an agent's zip holds: Stackroom's code, and the packages of the agent and its tools.
+
+_CONTEXT = "stackroom:bundling"
+# What the code calls of an agent that runs nobody's but Stackroom's.
+SERVICES = BASE_SERVICES | {
+    "bedrock-agent-runtime",
+    "bedrock-runtime",
+    "rds",  # signs the tokens that PostgreSQL is reached with
+    "s3",
+    "s3vectors",
+    "sqs",
+}
+
+
+def bundle_of(
+    agent: BaseAgent,
+    *,
+    extras: tuple[str, ...] = ("agents",),
+    files: Mapping[str, str] | None = None,
+) -> Bundle:
+    linked = agent.knowledge_bases
+    runs_others_code = bool(
+        agent.definition.tools
+        or agent.definition.lambda_layers
+        or linked.own_tools
+        or linked.layers
+        or linked.packages
+    )
+    return Bundle(
+        folders={name: source_of(name) for name in ("stackroom_agents", "stackroom")},
+        files=files or {},
+        extras=extras,
+        packages=linked.packages,
+        # What others' code calls isn't known, so then every service is kept.
+        services=None if runs_others_code else SERVICES,
+        architecture=agent.architecture,
+    )
+
+
+def with_dependencies(agent: BaseAgent) -> bool:
+    for name in agent.node.get_all_context():
+        if name.startswith("stackroom:") and name != _CONTEXT:
+            raise InvalidArgument(agent, "context", name, f"{_CONTEXT!r}, our only one")
+    chosen = agent.node.try_get_context(_CONTEXT) or "full"
+    if chosen not in ("full", "none"):
+        raise InvalidArgument(agent, f"context {_CONTEXT}", chosen, "'full' or 'none'")
+    return bool(chosen == "full")

@@ -16,7 +16,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct
 
-from stackroom_constructs.refusals import (
+from stackroom_constructs.argument_checks import (
     InvalidArgument,
     Owner,
     check_flag,

@@ -12,7 +12,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from stackroom_constructs.acknowledgments import accept, accept_wildcard
-from stackroom_constructs.creation import KnowledgeBaseCreation
+from stackroom_constructs.knowledge_base_creation import KnowledgeBaseCreation
 
 # A job reads all that lies there when it starts, so one is enough for all messages of a call, and
 # for those that wait until Bedrock takes another: one at a time, and few in an account

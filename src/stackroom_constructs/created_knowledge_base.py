@@ -1,0 +1,466 @@
+"""The resources of a knowledge base that is made: its index, its role, itself, a data source."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import aws_cdk as cdk
+from aws_cdk import aws_bedrock as bedrock
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3vectors as s3vectors
+from constructs import Construct, IConstruct
+
+from stackroom_constructs.acknowledgments import accept_wildcard
+from stackroom_constructs.argument_checks import InvalidArgument
+from stackroom_constructs.bedrock_model import Right
+from stackroom_constructs.chunking import Chunking
+from stackroom_constructs.ingestion_on_upload import IngestionOnUpload
+from stackroom_constructs.knowledge_base_creation import KnowledgeBaseCreation
+from stackroom_constructs.parsing import Parsing
+
+# The knowledge base itself, as CloudFormation makes it.
+
+_Kb = bedrock.CfnKnowledgeBase
+# By which awslabs.bedrock-kb-retrieval-mcp-server finds the knowledge bases that it may search:
+# https://awslabs.github.io/mcp/servers/bedrock-kb-retrieval-mcp-server
+_FOUND_BY_MCP_SERVER = {"mcp-multirag-kb": "true"}
+
+
+def knowledge_base_resource(
+    scope: Construct,
+    creation: KnowledgeBaseCreation,
+    *,
+    vector_store_type: str,
+    name: str,
+    description: str,
+    role_arn: str,
+    index: s3vectors.CfnIndex | None,
+) -> bedrock.CfnKnowledgeBase:
+    """It keeps vectors in the index, in the store of `creation`, or, MANAGED, where it likes."""
+    made = bedrock.CfnKnowledgeBase(
+        scope,
+        "KnowledgeBase",
+        name=name,
+        description=description,
+        role_arn=role_arn,
+        knowledge_base_configuration=_configuration(scope, creation, vector_store_type),
+        storage_configuration=None if index is None else _in_index(index),
+        tags=_FOUND_BY_MCP_SERVER,
+    )
+    if creation.store is not None:
+        kept = in_cloudformation(creation.store.configuration)
+        made.add_property_override("StorageConfiguration", kept)
+    return made
+
+
+def _configuration(
+    scope: Construct, creation: KnowledgeBaseCreation, vector_store_type: str
+) -> _Kb.KnowledgeBaseConfigurationProperty:
+    if creation.model is None:
+        return _managed(
+            _Kb.ManagedKnowledgeBaseConfigurationProperty(embedding_model_type="MANAGED")
+        )
+    arn = creation.model.arn(scope)
+    numbers = _Kb.EmbeddingModelConfigurationProperty(
+        bedrock_embedding_model_configuration=_Kb.BedrockEmbeddingModelConfigurationProperty(
+            dimensions=creation.dimensions, embedding_data_type="FLOAT32"
+        )
+    )
+    if vector_store_type == "MANAGED":
+        return _managed(
+            _Kb.ManagedKnowledgeBaseConfigurationProperty(
+                embedding_model_type="CUSTOM",
+                embedding_model_arn=arn,
+                embedding_model_configuration=numbers,
+            )
+        )
+    return _Kb.KnowledgeBaseConfigurationProperty(
+        type="VECTOR",
+        vector_knowledge_base_configuration=_Kb.VectorKnowledgeBaseConfigurationProperty(
+            embedding_model_arn=arn, embedding_model_configuration=numbers
+        ),
+    )
+
+
+def _managed(
+    about: _Kb.ManagedKnowledgeBaseConfigurationProperty,
+) -> _Kb.KnowledgeBaseConfigurationProperty:
+    return _Kb.KnowledgeBaseConfigurationProperty(
+        type="MANAGED", managed_knowledge_base_configuration=about
+    )
+
+
+def _in_index(index: s3vectors.CfnIndex) -> _Kb.StorageConfigurationProperty:
+    return _Kb.StorageConfigurationProperty(
+        type="S3_VECTORS",
+        # The ARN alone: with bucket and name beside it CloudFormation refuses.
+        s3_vectors_configuration=_Kb.S3VectorsConfigurationProperty(index_arn=index.attr_index_arn),
+    )
+
+
+# Where a knowledge base's documents come from, and how they become chunks.
+
+_Source = bedrock.CfnDataSource.DataSourceConfigurationProperty
+
+
+def data_source(
+    scope: Construct,
+    creation: KnowledgeBaseCreation,
+    *,
+    knowledge_base_id: str,
+    vector_store_type: str,
+) -> bedrock.CfnDataSource:
+    managed = vector_store_type == "MANAGED"
+    source = bedrock.CfnDataSource(
+        scope,
+        "DataSource",
+        knowledge_base_id=knowledge_base_id,
+        name=creation.data_source_name,
+        description=creation.data_source_description,
+        # Vectors that outlived their data source would still be found.
+        data_deletion_policy="DELETE",
+        data_source_configuration=(
+            _by_connector(scope, creation) if managed else _by_type(creation)
+        ),
+    )
+    chosen = vector_ingestion(scope, creation.chunks, creation.parser)
+    # The service's own model is told nothing of chunks, and needn't be: they are its own.
+    if chosen is not None and creation.model is not None:
+        source.add_property_override("VectorIngestionConfiguration", in_cloudformation(chosen))
+    return source
+
+
+def _by_type(creation: KnowledgeBaseCreation) -> _Source:
+    if creation.data_source_type == "CUSTOM":
+        return _Source(type="CUSTOM")
+    return _Source(
+        type="S3",
+        s3_configuration=bedrock.CfnDataSource.S3DataSourceConfigurationProperty(
+            bucket_arn=creation.bucket.bucket_arn,
+            inclusion_prefixes=[creation.prefix] if creation.prefix else None,
+        ),
+    )
+
+
+def _by_connector(scope: Construct, creation: KnowledgeBaseCreation) -> _Source:
+    """
+    Of a MANAGED knowledge base, which takes no other.
+    https://docs.aws.amazon.com/bedrock/latest/userguide/kb-managed-ds-s3.html
+    """
+    parameters: dict[str, object] = {"type": creation.data_source_type, "version": "1"}
+    protection = None
+    if creation.data_source_type == "S3":
+        parameters["connectionConfiguration"] = {
+            "bucketName": creation.bucket.bucket_name,
+            "bucketOwnerAccountId": cdk.Stack.of(scope).account,
+        }
+        if creation.prefix:
+            parameters["filterConfiguration"] = {"inclusionPrefixes": [creation.prefix]}
+        protection = _protection(creation.most_deleted)
+    connector = bedrock.CfnDataSource.ManagedKnowledgeBaseConnectorConfigurationProperty(
+        connector_parameters=parameters, deletion_protection_configuration=protection
+    )
+    return _Source(
+        type="MANAGED_KNOWLEDGE_BASE_CONNECTOR",
+        managed_knowledge_base_connector_configuration=connector,
+    )
+
+
+def _protection(
+    most_deleted: int | None,
+) -> bedrock.CfnDataSource.DeletionProtectionConfigurationProperty:
+    """Said either way: AWS doesn't say what holds where it is left out."""
+    return bedrock.CfnDataSource.DeletionProtectionConfigurationProperty(
+        deletion_protection_status="DISABLED" if most_deleted is None else "ENABLED",
+        deletion_protection_threshold=most_deleted,
+    )
+
+
+# As whom Bedrock works for a knowledge base.
+
+
+class ServiceRole(iam.Role):
+    """
+    Taken by Bedrock alone, for knowledge bases of this account and region, with exactly these
+    rights. A right with a wildcard says why.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, rights: Iterable[Right]) -> None:
+        rights = list(rights)
+        super().__init__(
+            scope,
+            construct_id,
+            assumed_by=_bedrock_in(cdk.Stack.of(scope)),
+            # Inline, so that the rights exist as soon as the role does.
+            inline_policies={
+                "Ingestion": iam.PolicyDocument(statements=[each.statement() for each in rights])
+            },
+        )
+        for right in rights:
+            for arn in right.resources:
+                if "*" in arn:
+                    assert right.because, f"{arn} has a wildcard and no reason for it"
+                    accept_wildcard(self, arn, because=right.because)
+
+
+def _bedrock_in(stack: cdk.Stack) -> iam.ServicePrincipal:
+    caller = {
+        "StringEquals": {"aws:SourceAccount": stack.account},
+        "ArnLike": {
+            "aws:SourceArn": stack.format_arn(
+                service="bedrock", resource="knowledge-base", resource_name="*"
+            )
+        },
+    }
+    return iam.ServicePrincipal("bedrock.amazonaws.com", conditions=caller)
+
+
+# What a knowledge base's service role needs to read documents.
+
+
+def rights_to_read(scope: Construct, creation: KnowledgeBaseCreation) -> list[Right]:
+    """https://docs.aws.amazon.com/bedrock/latest/userguide/kb-permissions.html"""
+    stack = cdk.Stack.of(scope)
+    in_account = {"StringEquals": {"aws:ResourceAccount": stack.account}}
+    rights = [
+        Right(
+            actions=("s3:ListBucket",), resources=(creation.bucket.bucket_arn,), where=in_account
+        ),
+        Right(
+            actions=("s3:GetObject",),
+            resources=(creation.objects_arn,),
+            where=in_account,
+            because="A data source reads any key below its prefix; it only reads, and only in this"
+            " account.",
+        ),
+    ]
+    key = creation.bucket.encryption_key
+    if key is not None:
+        by_s3 = {"StringEquals": {"kms:ViaService": f"s3.{stack.region}.{stack.url_suffix}"}}
+        rights.append(Right(actions=("kms:Decrypt",), resources=(key.key_arn,), where=by_s3))
+    return rights
+
+
+# An S3 Vectors index that Bedrock can fill, and the right to.
+
+# Of ten that may be, and for good: another list is another index. A vector has 2 KB of filterable
+# metadata; a document whose vectors have more is lost, and reads INDEXED. So what Bedrock writes of
+# its own accord is not filterable, whatever its size: nobody filters by it here. The 2 KB are for
+# what documents bring, which is 1 KB at most, and for x-amz-bedrock-kb-data-source-id: that is 44
+# bytes, and Bedrock's one key by which others do filter.
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-bedrock-kb.html (the first two)
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-limitations.html
+# The others but the last, seen live in such a list (2026-03), by the guide that is named below.
+_NOT_FILTERABLE = [
+    "AMAZON_BEDROCK_TEXT",
+    "AMAZON_BEDROCK_METADATA",  # with the parent's text, where chunks have one
+    "x-amz-bedrock-kb-source-uri",  # of a key of up to 1,024 bytes
+    "x-amz-bedrock-kb-document-page-number",
+    "x-amz-bedrock-kb-chunk-id",
+    "x-amz-bedrock-kb-source-file-modality",
+    "x-amz-bedrock-kb-source-file-mime-type",  # of images
+]
+
+
+def vector_index(
+    scope: Construct,
+    construct_id: str,
+    *,
+    vector_bucket_arn: str,
+    name: str | None,
+    dimensions: int,
+) -> s3vectors.CfnIndex:
+    return s3vectors.CfnIndex(
+        scope,
+        construct_id,
+        vector_bucket_arn=vector_bucket_arn,
+        index_name=name,
+        data_type="float32",
+        dimension=dimensions,
+        distance_metric="cosine",
+        metadata_configuration=s3vectors.CfnIndex.MetadataConfigurationProperty(
+            non_filterable_metadata_keys=_NOT_FILTERABLE
+        ),
+    )
+
+
+def right_to_fill(index: s3vectors.CfnIndex) -> Right:
+    """
+    What Bedrock needs of an index that it fills, searches and cleans up.
+    https://docs.aws.amazon.com/bedrock/latest/userguide/kb-permissions.html
+
+    That page doesn't name ListVectors; without it a deployment in Tokyo had 403 (2026-03):
+    github.com/Yoshiki0705/Permission-aware-RAG-FSxN-CDK, docs/s3-vectors-sid-architecture-guide.md
+    """
+    return Right(
+        actions=(
+            "s3vectors:PutVectors",
+            "s3vectors:GetVectors",
+            "s3vectors:DeleteVectors",
+            "s3vectors:QueryVectors",
+            "s3vectors:GetIndex",
+            "s3vectors:ListVectors",
+        ),
+        resources=(index.attr_index_arn,),
+    )
+
+
+# How documents become chunks, in the words of Bedrock's API and of CloudFormation.
+
+
+def vector_ingestion(
+    scope: IConstruct, chunking: Chunking, parsing: Parsing
+) -> dict[str, Any] | None:
+    """`vectorIngestionConfiguration` of CreateDataSource; None if all is Bedrock's default."""
+    chosen = {
+        "chunkingConfiguration": chunking.configuration,
+        "parsingConfiguration": parsing.configuration(scope),
+    }
+    return {name: each for name, each in chosen.items() if each is not None} or None
+
+
+def in_cloudformation(value: Any) -> Any:
+    """The same in a template, where members are called as in the API but for a capital letter."""
+    match value:
+        case Mapping():
+            return {
+                f"{name[0].upper()}{name[1:]}": in_cloudformation(member)
+                for name, member in value.items()
+            }
+        case list():
+            return [in_cloudformation(member) for member in value]
+        case _:
+            return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreatedKnowledgeBase:
+    """`index` is None where vectors are kept elsewhere. `creation` is what it was made by."""
+
+    creation: KnowledgeBaseCreation
+    role: ServiceRole
+    index: s3vectors.CfnIndex | None
+    knowledge_base: bedrock.CfnKnowledgeBase
+    data_source: bedrock.CfnDataSource
+
+
+def created(
+    scope: Construct,
+    creation: KnowledgeBaseCreation,
+    *,
+    vector_store_type: str,
+    name: str,
+    description: str,
+    rights: Iterable[Right],
+) -> CreatedKnowledgeBase:
+    """
+    Made in `scope`, with these `rights` beside those that follow from what it is.
+
+    Raises InvalidArgument for what that store doesn't take.
+    """
+    _check_store(scope, creation, vector_store_type)
+    index = _index(scope, creation) if vector_store_type == "S3_VECTORS" else None
+    role = ServiceRole(scope, "Role", rights=[*_rights(scope, creation, index), *rights])
+    knowledge_base = knowledge_base_resource(
+        scope,
+        creation,
+        vector_store_type=vector_store_type,
+        name=name,
+        description=description,
+        role_arn=role.role_arn,
+        index=index,
+    )
+    source = data_source(
+        scope,
+        creation,
+        knowledge_base_id=knowledge_base.attr_knowledge_base_id,
+        vector_store_type=vector_store_type,
+    )
+    needed = [role] if index is None else [role, index]
+    for each in needed:
+        # A knowledge base without its role's rights or its index can't delete its vectors any
+        # more, and the deletion of its data source ends in DELETE_UNSUCCESSFUL.
+        # https://docs.aws.amazon.com/bedrock/latest/userguide/kb-ds-delete.html
+        knowledge_base.node.add_dependency(each)
+        source.node.add_dependency(each)
+    for each in (*needed, knowledge_base, source):
+        each.apply_removal_policy(creation.removal_policy)
+    if creation.ingest_on_upload:
+        IngestionOnUpload(
+            scope,
+            "OnUpload",
+            creation=creation,
+            knowledge_base_id=knowledge_base.attr_knowledge_base_id,
+            knowledge_base_arn=knowledge_base.attr_knowledge_base_arn,
+            data_source_id=source.attr_data_source_id,
+        )
+    if warning := creation.chunks.warning(vector_store_type):
+        cdk.Annotations.of(scope).add_warning_v2("stackroom:hierarchical-chunks", warning)
+    return CreatedKnowledgeBase(
+        creation=creation,
+        role=role,
+        index=index,
+        knowledge_base=knowledge_base,
+        data_source=source,
+    )
+
+
+def _check_store(scope: Construct, creation: KnowledgeBaseCreation, store_type: str) -> None:
+    creation.chunks.check_store(store_type)
+    creation.parser.check_store(store_type)
+    store = creation.store
+    kept_in = getattr(store, "vector_store_type", None)
+    if store_type in ("OPENSEARCH_SERVERLESS", "RDS"):
+        if kept_in != store_type:
+            needed = "OpenSearchServerlessStore" if store_type != "RDS" else "RdsStore"
+            raise InvalidArgument(scope, "create.store", store, f"an {needed}, for {store_type}")
+    elif store is not None:
+        allowed = f"left out, since vector_store_type is {store_type!r} and not {kept_in!r}"
+        raise InvalidArgument(scope, "create.store", store, allowed)
+    if creation.model is None and store_type != "MANAGED":
+        allowed = "the id of a model, since only a MANAGED knowledge base chooses one"
+        raise InvalidArgument(scope, "create.embedding_model", creation.embedding_model, allowed)
+    if creation.most_deleted is not None and (
+        store_type != "MANAGED" or creation.data_source_type != "S3"
+    ):
+        allowed = "left out but for a MANAGED knowledge base with the data source type 'S3'"
+        raise InvalidArgument(scope, "create.most_deleted", creation.most_deleted, allowed)
+    if creation.model is None and not creation.chunks.is_bedrocks_own:
+        # Users report that it is refused, though the guide has it configurable.
+        allowed = "default, or fixed with 300 tokens and 20 %, where the service's model embeds"
+        raise InvalidArgument(scope, "create.chunking", creation.chunking, allowed)
+
+
+def _index(scope: Construct, creation: KnowledgeBaseCreation) -> s3vectors.CfnIndex:
+    bucket_arn = creation.vector_bucket_arn
+    if bucket_arn is None:
+        bucket = s3vectors.CfnVectorBucket(
+            scope,
+            "Vectors",
+            encryption_configuration=s3vectors.CfnVectorBucket.EncryptionConfigurationProperty(
+                sse_type="AES256"
+            ),
+        )
+        bucket.apply_removal_policy(creation.removal_policy)
+        bucket_arn = bucket.attr_vector_bucket_arn
+    return vector_index(
+        scope,
+        "Index",
+        vector_bucket_arn=bucket_arn,
+        name=creation.index_name,
+        dimensions=creation.dimensions,
+    )
+
+
+def _rights(
+    scope: Construct, creation: KnowledgeBaseCreation, index: s3vectors.CfnIndex | None
+) -> list[Right]:
+    embedding = () if creation.model is None else creation.model.rights(scope)
+    kept = () if creation.store is None else creation.store.rights
+    return [
+        *embedding,
+        *rights_to_read(scope, creation),
+        *kept,
+        *(() if index is None else (right_to_fill(index),)),
+        *creation.parser.rights(scope),
+    ]
