@@ -1,6 +1,6 @@
 """
 What a wheel holds beside the packages, so that `stackroom up` needs no checkout, no make, no Node:
-the parts of stackroom_local.project, the synthesised templates, and ministack.
+the parts of stackroom_local.project_files, the synthesised templates, and ministack.
 
 ministack asks for one exact botocore, that of the day of its release; S3 Vectors' text search needs
 a later one. A lock file overrides what a package asks for (requirements.overrides.txt), a wheel
@@ -23,7 +23,8 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 _SOURCES = str(Path(__file__).with_name("src"))
 sys.path.insert(0, _SOURCES)
 
-from stackroom_local import project, synthesis  # noqa: E402 - from this checkout, not an installed one
+# From this checkout, not an installed one.
+from stackroom_local import project_files, synthesis  # noqa: E402
 from stackroom_local.deployment.assembly import files_of  # noqa: E402
 
 _SHIPPED = "stackroom_local/shipped"
@@ -50,8 +51,8 @@ class Parts(BuildHookInterface[BuilderConfig]):
         known = os.environ.get("PYTHONPATH")
         os.environ["PYTHONPATH"] = f"{_SOURCES}:{known}" if known else _SOURCES
         included: dict[str, str] = build_data["force_include"]
-        for name in project.PARTS:
-            included[str(project.part(name))] = f"{_SHIPPED}/{name}"
+        for name in project_files.PARTS:
+            included[str(project_files.part(name))] = f"{_SHIPPED}/{name}"
         for context in synthesis.SHIPPED_FOR:
             made, folder = synthesis.assembly(context), synthesis.folder_of(context)
             for file in files_of(made):

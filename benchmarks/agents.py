@@ -42,7 +42,7 @@ from stackroom.filters import Filter
 from stackroom.ports.retrieval import Passage, Retrieved
 from stackroom.retrieval.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom.stores.linked_knowledge_bases import linked_retrieval, linked_settings
-from stackroom_agents.observability import Watched
+from stackroom_agents.observability import ObservedRetrieval
 from stackroom_agents.registry import Registry
 from stackroom_agents.retrieval_tool import retrieval_tool
 from tests.simulator.world import REGION, World, client, eventually, inline
@@ -186,14 +186,14 @@ def in_memory(number: int) -> tuple[Registry, Clock]:
         for name in (f"KB{each:08}" for each in range(number))
     )
     found = LinkedRetrieval(linked=linked)
-    return Registry(knowledge_bases=(), retrieval=Watched(retrieval=found)), clock
+    return Registry(knowledge_bases=(), retrieval=ObservedRetrieval(retrieval=found)), clock
 
 
 def over_http(entries: list[dict[str, str]], runtime: Any) -> tuple[Registry, Clock]:
     clock = Clock()
     settings = linked_settings(json.dumps(entries))
     found = linked_retrieval(settings, lambda _: Timed(runtime, clock))
-    return Registry(knowledge_bases=settings, retrieval=Watched(retrieval=found)), clock
+    return Registry(knowledge_bases=settings, retrieval=ObservedRetrieval(retrieval=found)), clock
 
 
 @dataclass(frozen=True)

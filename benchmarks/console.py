@@ -24,7 +24,7 @@ from benchmarks.serving import (
     serving,
     verdict,
 )
-from stackroom_local.product import Product
+from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests.gateway.browser import Browser
 from tests.large_catalogs import filled
@@ -41,7 +41,9 @@ def main() -> None:
     with serving(SPEED) as instance, signed_in(instance) as browser:
         report_weight(browser)
         catalogs = {
-            f"a catalog of {size:,}": filled(Product(instance).use_cases, USER, f"Of {size}", size)
+            f"a catalog of {size:,}": filled(
+                SiteServices(instance).use_cases, USER, f"Of {size}", size
+            )
             for size in SIZES
         }
         print(f"\n{'milliseconds':28}{'p50':>9}{'p99':>9}")

@@ -8,7 +8,7 @@ from typing import Any
 from boto3.session import Session
 
 from stackroom.wiring.use_cases import UseCases
-from stackroom_local.product import Product, StoreSettings
+from stackroom_local.sites.site_services import SiteServices, StoreSettings
 from stackroom_local.state import REGION, Instance
 from tests.large_catalogs import filled
 
@@ -60,7 +60,7 @@ def _documents(use_cases: UseCases, catalog_id: str, pages: int = 99) -> int:
 
 
 def _counted(instance: Instance, asked: Counter[str]) -> UseCases:
-    product = Product(instance)
+    services = SiteServices(instance)
     key = instance.root_key
     session = Session(key.access_key_id, key.secret_access_key, region_name=REGION)
 
@@ -69,7 +69,7 @@ def _counted(instance: Instance, asked: Counter[str]) -> UseCases:
 
     def client(service: str) -> Any:
         if service != "dynamodb":
-            return product.site.client(service)
+            return services.site.client(service)
         made = session.client("dynamodb", endpoint_url=instance.aws_endpoint)
         made.meta.events.register("before-call.dynamodb", count)
         return made

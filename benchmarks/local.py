@@ -33,7 +33,7 @@ from benchmarks.serving import (
     serving,
     verdict,
 )
-from stackroom_local.project import ROOT
+from stackroom_local.project_files import ROOT
 from stackroom_local.state import Instance, StateDirectory
 from stackroom_local.synthesis import assembly
 

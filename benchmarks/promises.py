@@ -13,7 +13,7 @@ from statistics import quantiles
 from benchmarks.serving import NotMeasured, serving
 from stackroom.ingestion.estimates import DocumentEstimate
 from stackroom.model import DocumentStatus
-from stackroom_local.records import Records
+from stackroom_local.sites.site_records import SiteRecords
 from stackroom_local.state import Instance
 
 USER = "bench"
@@ -94,7 +94,7 @@ def _text(key: str, size: int) -> str:
 def _watched(instance: Instance, keys: Sequence[str], speed: float) -> dict[str, Promise]:
     """Until all are settled."""
     promises = {key: Promise() for key in keys}
-    records = Records(instance)
+    records = SiteRecords(instance)
     deadline = time.monotonic() + _PATIENCE
     while time.monotonic() < deadline:
         listings = records.listings(USER)

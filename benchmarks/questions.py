@@ -26,7 +26,7 @@ from benchmarks.serving import (
     wait_until_indexed,
 )
 from stackroom.keys import catalog_id_of
-from stackroom_local.records import Records
+from stackroom_local.sites.site_records import SiteRecords
 from stackroom_local.state import Instance
 
 SPEED = 20  # the simulator scales Retrieve's 20 a second and account with it
@@ -51,7 +51,7 @@ def main() -> None:
             fill(instance, files)
             homes = {
                 catalog.knowledge_base_id
-                for catalog in Records(instance).catalogs()
+                for catalog in SiteRecords(instance).catalogs()
                 if catalog.user_id == USER
             }
             if len(homes) != pool:

@@ -37,10 +37,13 @@ from benchmarks.serving import (
 from stackroom.aws import session
 from stackroom.identity import Caller, identity_headers
 from stackroom.wiring.function_settings import Pool, Settings
-from stackroom_local.cli.asking import TOOL
-from stackroom_local.demo import EXAMPLES
-from stackroom_local.dropping import find
-from stackroom_local.gateway.configuration import FunctionConfiguration, GatewayConfiguration
+from stackroom_local.cli.demo import EXAMPLES
+from stackroom_local.cli.retrieve_tool import TOOL
+from stackroom_local.gateway.gateway_configuration import (
+    FunctionConfiguration,
+    GatewayConfiguration,
+)
+from stackroom_local.sites.file_drop import find
 from stackroom_local.state import REGION, Instance
 
 SPEED = 20  # the simulator scales Retrieve's 20 a second and account with it

@@ -23,10 +23,11 @@ from mcp.client.streamable_http import streamable_http_client
 
 from stackroom.errors import StackroomError
 from stackroom.model import DocumentStatus
-from stackroom_local.cli.asking import TOOL, issuer_of
-from stackroom_local.ports import Ports
+from stackroom_local.cli.callers import issuer_of
+from stackroom_local.cli.retrieve_tool import TOOL
 from stackroom_local.processes import HOST
-from stackroom_local.records import Records
+from stackroom_local.servers import Ports
+from stackroom_local.sites.site_records import SiteRecords
 from stackroom_local.state import Instance, StateDirectory
 from stackroom_local.supervisor import LocalMode, Stopped
 
@@ -75,7 +76,7 @@ def serving(speed: float, **context: str) -> Iterator[Instance]:
 
 def wait_until_indexed(instance: Instance, user: str, keys: Collection[str]) -> None:
     deadline = time.monotonic() + _PATIENCE
-    records = Records(instance)
+    records = SiteRecords(instance)
     while time.monotonic() < deadline:
         documents = [
             document

@@ -29,7 +29,7 @@ from benchmarks.serving import measure, print_machine, serving, verdict
 from stackroom.aws.dynamodb.items import to_item
 from stackroom.keys import catalog_id_of, document_id_of
 from stackroom.model import Catalog, Document, DocumentStatus
-from stackroom_local.product import Product
+from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 
 SIZES = (170, 3850)
@@ -122,7 +122,7 @@ class Archive:
     """A catalog whose records nobody but us changes."""
 
     def __init__(self, instance: Instance) -> None:
-        self._stores = Product(instance).stores
+        self._stores = SiteServices(instance).stores
         self._id = catalog_id_of(USER, CATALOG)
         self._documents: list[Document] = []
 

@@ -9,8 +9,8 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 
 from docs.tables import table
-from stackroom_local.cli.answers import ANSWERS, Answer, Changed, Failed
-from stackroom_local.cli.verbs import EXIT_CODES, FAILS_WHEN, VERBS, Listed
+from stackroom_local.cli.commands import EXIT_CODES, FAILS_WHEN, VERBS, ListedCommand
+from stackroom_local.cli.json_output import ANSWERS, Changed, Failed, JsonAnswer
 
 CLI = Path(__file__).parents[1] / "docs" / "cli.md"
 
@@ -82,11 +82,11 @@ def _exit_codes() -> str:
     )
 
 
-def _need(listed: Listed) -> str:
+def _need(listed: ListedCommand) -> str:
     return listed.need.removeprefix("Needs, on a deployment: ")
 
 
-def _said(listed: Listed) -> str:
+def _said(listed: ListedCommand) -> str:
     told = inspect.getdoc(listed.verb) or ""
     return " ".join(told.partition("\n\n")[0].split()).replace("|", "\\|")
 
@@ -98,7 +98,7 @@ def _shapes() -> Iterator[str]:
             told.setdefault(answer)
     for shape in _with_parts(told):
         yield f"### {shape.__name__}\n"
-        if (about := inspect.getdoc(shape)) and shape.__doc__ != Answer.__doc__:
+        if (about := inspect.getdoc(shape)) and shape.__doc__ != JsonAnswer.__doc__:
             yield f"{' '.join(about.partition(chr(10) * 2)[0].split())}\n"
         yield "| key | type | |"
         yield "| --- | --- | --- |"

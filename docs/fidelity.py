@@ -12,8 +12,8 @@ from pathlib import Path
 from bedrock_kb_simulator.disturbances import BY_CHANCE, DOCUMENTS_BY_CHANCE
 from bedrock_kb_simulator.omissions import OMISSIONS
 from bedrock_kb_simulator.rules import RULES
-from stackroom_local.smoke.assumptions import ASSUMPTIONS
-from stackroom_local.smoke.steps import STEPS
+from stackroom_local.cli.smoke.assumptions import ASSUMPTIONS
+from stackroom_local.cli.smoke.smoke_run import STEPS
 
 ROOT = Path(__file__).parents[1]
 FIDELITY = ROOT / "docs" / "fidelity.md"
@@ -36,9 +36,9 @@ _ASSUMED = """
 
 What Stackroom's own code relies on, and AWS doesn't say, or users saw otherwise. Where it does, a
 comment has a mark, `[assumed: name]`; the table is made of these and of
-src/stackroom_local/smoke/assumptions.py. `stackroom doctor --smoke` tells of each whether it holds
-where it runs: confirmed, refuted, with what to do, or not seen. Here it confirms what the simulator
-enforces, and proves the steps; nothing of it was tried in an account of our own yet.
+src/stackroom_local/cli/smoke/assumptions.py. `stackroom doctor --smoke` tells of each whether it
+holds where it runs: confirmed, refuted, with what to do, or not seen. Here it confirms what the
+simulator enforces, and proves the steps; nothing of it was tried in an account of our own yet.
 
 """
 _MANAGED = """

@@ -50,7 +50,7 @@ TIERS: dict[str, Tier] = {
     # Every start and stop of the local mode, the wheel, and a deployment of each kind.
     "local/test_deployment.py": "prove",
     "local/test_lifecycle.py": "prove",
-    "local/test_loading.py": "prove",
+    "local/test_pgvector_load.py": "prove",
     "local/test_search_index.py": "prove",
     "local/test_wheel.py": "prove",
     # The state machine over moto's interpreter; `test` has each Choice, Catch and Retry.

@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 
 from benchmarks.serving import NotMeasured
 from stackroom.inspection.extraction import Page, read_pages
-from stackroom_local.project import ROOT
+from stackroom_local.project_files import ROOT
 
 CACHE = ROOT / ".cache" / "answers"
 _MANIFEST = Path(__file__).with_name("corpus.toml")

@@ -17,9 +17,9 @@ from benchmarks.answers.corpus import CACHE, Document
 from benchmarks.serving import NotMeasured, free_ports
 from stackroom.model import Document as Record
 from stackroom.model import DocumentStatus
-from stackroom_local.ports import Ports
-from stackroom_local.project import ROOT
-from stackroom_local.records import Records
+from stackroom_local.project_files import ROOT
+from stackroom_local.servers import Ports
+from stackroom_local.sites.site_records import SiteRecords
 from stackroom_local.state import Instance, StateDirectory
 from stackroom_local.supervisor import LocalMode
 
@@ -107,7 +107,7 @@ def _indexed(instance: Instance) -> set[str]:
 
 
 def _known(instance: Instance) -> dict[str, Record]:
-    listings = Records(instance).listings(USER)
+    listings = SiteRecords(instance).listings(USER)
     return {each.s3_key: each for listing in listings for each in listing.documents}
 
 

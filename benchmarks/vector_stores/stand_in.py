@@ -18,7 +18,7 @@ from unittest.mock import patch
 
 from bedrock_kb_simulator.server import Configuration, create_app, listening, server_of
 from benchmarks.serving import free_ports, scratch
-from stackroom_local.endpoints import endpoint_variables
+from stackroom_local.clients import endpoint_variables
 from stackroom_local.state import REGION
 from tests.simulator.collection import PRINCIPALS
 from tests.simulator.world import eventually

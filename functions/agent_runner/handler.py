@@ -35,8 +35,8 @@ from stackroom.wiring.function_settings import (
 from stackroom.wiring.shared_settings import SharedSettings
 from stackroom.wiring.use_cases import UseCases
 from stackroom_agents import observability
-from stackroom_agents.batch.composition import bedrock_model
-from stackroom_agents.conversations import StrandsConversations
+from stackroom_agents.batch.event_agent import bedrock_model
+from stackroom_agents.strands_conversations import StrandsConversations
 
 logger = logger_for("agent_runner")
 metrics = metrics_for("agent_runner")

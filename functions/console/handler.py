@@ -18,7 +18,7 @@ from functions.observability import logger_for
 from stackroom.aws.session import client
 from stackroom.gateway.access import EVENT, Access
 from stackroom_console.app import console_app
-from stackroom_console.composition import ConsoleSettings, console_of
+from stackroom_console.wiring import ConsoleSettings, console_of
 
 logger = logger_for("console")
 

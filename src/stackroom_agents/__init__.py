@@ -4,16 +4,14 @@ the function of an agent that answers events, and the process of one that people
 
 - catalog_tools: Strands tools of the same names as the gateway's, over the same definitions
 - retrieval_tool: retrieve_from_knowledge_base, over the pool or over linked knowledge bases
-- registry: the knowledge bases that an agent was given, and what needs no agent to search them
-- prompt: what a system prompt says of them
+- registry: the knowledge bases that an agent was given, and what needs no agent to search them;
+  what the environment and a system prompt say of them
 - observability: what is written down of searches, and what is not
 - batch_handler, batch: an agent on events, one at a time or from a queue
 - interactive: the process of an agent that people talk to
-- conversations: runs of users' agents, talked through with a model
-- identity: who is asking, from the invocation state
-- services, configuration: the use cases behind the tools; from the environment, or a project
-- settings: what the environment says of knowledge bases
-- access: the audit line of each call
+- strands_conversations: runs of users' agents, talked through with a model
+- tool_context: who is asking, from the invocation state, and the audit line of each call
+- configuration: the use cases behind the tools; from the environment, or a project
 
     from strands import Agent
     from stackroom_agents.catalog_tools import catalog_tools

@@ -3,12 +3,13 @@ The function of a batch agent: an event in, the agent's answer out.
 
     {"contentType": "data", "content": {"data": "..."}}  ->  {"success": true, "result": ...}
 
-Its events are told in `stackroom_agents.batch.events`, its variables in `batch.settings`. What the
-sender can change is answered: `{"success": false, "result": null, "error", "errorType"}`, where the
-type is a name under `Rejected` in stackroom.errors. What may pass by itself is raised, so that
-Lambda tries an asynchronous event again, and Step Functions can `Retry` by the names
-ModelThrottled and ModelUnavailable (of the model) and StoreUnavailable (of S3).
-ServiceRefused, AgentMisconfigured and AgentBroke are raised, too: an operator must mend those.
+Its events are told in `stackroom_agents.batch.agent_events`, its variables in
+`batch.definition_settings`. What the sender can change is answered:
+`{"success": false, "result": null, "error", "errorType"}`, where the type is a name under
+`Rejected` in stackroom.errors. What may pass by itself is raised, so that Lambda tries an
+asynchronous event again, and Step Functions can `Retry` by the names ModelThrottled and
+ModelUnavailable (of the model) and StoreUnavailable (of S3). ServiceRefused, AgentMisconfigured and
+AgentBroke are raised, too: an operator must mend those.
 
 Whoever invokes it looks at `success`. Of an asynchronous invocation nobody does: there a queue is
 the way.
@@ -30,10 +31,10 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from stackroom.errors import AgentBroke, Rejected, StackroomError
 from stackroom_agents import observability
-from stackroom_agents.batch import replies
-from stackroom_agents.batch.bounds import Deadline
-from stackroom_agents.batch.composition import BatchAgent, batch_agent
+from stackroom_agents.batch import queue
+from stackroom_agents.batch.event_agent import EventAgent, batch_agent
 from stackroom_agents.batch.queue import records_of
+from stackroom_agents.batch.run_limits import RunDeadline
 
 logger = Logger()
 _OURS = {"stackroom", "stackroom_agents"}
@@ -41,14 +42,14 @@ _SUCCESS = "success"
 _lock = Lock()
 
 
-def agent() -> BatchAgent:
+def agent() -> EventAgent:
     """The one of this process, however many events ask for it at the same time."""
     with _lock:
         return _agent()
 
 
 @cache
-def _agent() -> BatchAgent:
+def _agent() -> EventAgent:
     # What our own modules log by Python's logging goes out as JSON, with its fields.
     for name in _OURS:
         logging.getLogger(name)  # there is none of a package before somebody asks
@@ -63,7 +64,7 @@ def _agent() -> BatchAgent:
 def handler(event: Any, context: LambdaContext) -> Mapping[str, object]:
     started = time.perf_counter()
     try:
-        reply = _reply(event, Deadline.of(context))
+        reply = _reply(event, RunDeadline.of(context))
     except StackroomError as error:
         _tell(type(error).__name__, started)
         raise error from None  # a cause's words may be the user's
@@ -81,14 +82,14 @@ def _outcome(reply: Mapping[str, object]) -> str:
     return str(reply.get("errorType", _SUCCESS))
 
 
-def _reply(event: Any, deadline: Deadline) -> Mapping[str, object]:
+def _reply(event: Any, deadline: RunDeadline) -> Mapping[str, object]:
     try:
         records = records_of(event)
         if records is not None:
             return agent().queue(deadline).work(records)
-        return replies.success(agent().answer(event, deadline))
+        return queue.success(agent().answer(event, deadline))
     except Rejected as error:
-        return replies.failure(error)
+        return queue.failure(error)
 
 
 def _tell(outcome: str, started: float) -> None:

@@ -28,11 +28,9 @@ from stackroom.catalog_tools.calls import Calls, Response
 from stackroom.catalog_tools.definition import CatalogTool
 from stackroom.catalog_tools.tools import TOOLS
 from stackroom.identity import ToolCall
-from stackroom_agents.access import report
 from stackroom_agents.configuration import from_environment
-from stackroom_agents.identity import caller_of
 from stackroom_agents.retrieval_tool import retrieval_tool
-from stackroom_agents.services import AgentServices
+from stackroom_agents.tool_context import AgentServices, caller_of, report
 
 StrandsTool = DecoratedFunctionTool[[ToolContext[Any]], Response]
 

@@ -42,7 +42,7 @@ _QUOTING = ("asyncio", "strands")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Watched:
+class ObservedRetrieval:
     """A search of which is written down what may be."""
 
     retrieval: Searchable

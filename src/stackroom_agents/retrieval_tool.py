@@ -23,10 +23,8 @@ from stackroom.gateway.plain_text import encodable
 from stackroom.identity import Caller, ToolCall
 from stackroom.retrieval import search_tool as core
 from stackroom.retrieval.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
-from stackroom_agents.access import report
-from stackroom_agents.identity import caller_or_nobody
 from stackroom_agents.observability import tell_breakage
-from stackroom_agents.services import SearchServices
+from stackroom_agents.tool_context import SearchServices, caller_or_nobody, report
 
 logger = logging.getLogger(__name__)
 

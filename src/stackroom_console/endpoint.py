@@ -23,7 +23,7 @@ class Audience(Enum):
     OPERATORS = "operators"
 
 
-class Kind(Enum):
+class EndpointKind(Enum):
     """PAGE is for browsers: forms and HTML. API is for programs and our scripts: JSON both ways."""
 
     PAGE = "page"
@@ -44,7 +44,7 @@ class Endpoint:
     path: str
     answer: Answer
     audience: Audience = Audience.SIGNED_IN
-    kind: Kind = Kind.PAGE
+    kind: EndpointKind = EndpointKind.PAGE
     max_body: int = MAX_BODY
     reads: str = ""
 

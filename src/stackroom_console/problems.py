@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 
 from stackroom import errors
 from stackroom.catalog_tools.calls import retry_after
-from stackroom_console.bodies import BodyRefused
+from stackroom_console.request_body import BodyRefused
 
 logger = logging.getLogger(__name__)
 

@@ -15,12 +15,20 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import RedirectResponse, Response
 
 from stackroom.clock import NO_DEADLINE, Deadline
+from stackroom.gateway.access import SUCCESS, access_of
+from stackroom.identity import ToolCall
 from stackroom_console import rendering
-from stackroom_console.auditing import audit
-from stackroom_console.bodies import body_of, parsed
+from stackroom_console.authentication import (
+    CSRF_FIELD,
+    CSRF_HEADER,
+    Authenticated,
+    SessionStanding,
+    authenticated,
+    is_own_change,
+    signing_in,
+)
 from stackroom_console.console import OPERATORS, Console
-from stackroom_console.endpoint import Audience, Endpoint, Kind
-from stackroom_console.own_paths import signing_in
+from stackroom_console.endpoint import Audience, Endpoint, EndpointKind
 from stackroom_console.problems import (
     FOR_OPERATORS,
     NOT_OWN_CHANGE,
@@ -30,15 +38,8 @@ from stackroom_console.problems import (
     problem_of,
     too_long,
 )
-from stackroom_console.recognition import (
-    CSRF_FIELD,
-    CSRF_HEADER,
-    Recognised,
-    Standing,
-    is_own_change,
-    recognised,
-)
 from stackroom_console.request import Request
+from stackroom_console.request_body import body_of, parsed
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -49,7 +50,7 @@ _OWN_SITES = ("same-origin", "none")  # "none": typed into the address bar
 
 
 @dataclass(frozen=True)
-class Served:
+class EndpointHandler:
     """An endpoint of the console, as Starlette is to call it."""
 
     console: Console
@@ -57,11 +58,11 @@ class Served:
 
     async def answer(self, http: HttpRequest) -> Response:
         started, deadline = time.perf_counter(), Deadline.after(self.console.seconds)
-        who, problem = Recognised(), None
+        who, problem = Authenticated(), None
         request = self._request(http, who, deadline=deadline)
         with anyio.move_on_after(self.console.seconds) as scope:
             try:
-                who = await _in_a_thread(partial(self._recognised, http))
+                who = await _in_a_thread(partial(self._authenticated, http))
                 request = self._request(http, who, deadline=deadline)
                 self._require(who)
                 request = self._request(http, who, await self._parsed(http, who), deadline)
@@ -76,17 +77,17 @@ class Served:
         audit(self.endpoint, request, problem, seconds=time.perf_counter() - started)
         return response
 
-    def _told(self, request: Request, who: Recognised, problem: Problem) -> Response:
+    def _told(self, request: Request, who: Authenticated, problem: Problem) -> Response:
         # A part of a page leads nowhere: something may be typed there (static/session.js).
-        is_page = self.endpoint.kind is Kind.PAGE and not request.is_htmx
+        is_page = self.endpoint.kind is EndpointKind.PAGE and not request.is_htmx
         if problem is NOT_SIGNED_IN and is_page:
             return self._to_sign_in(request.http, who)
         return answer_to(request, problem, kind=self.endpoint.kind)
 
-    def _recognised(self, http: HttpRequest) -> Recognised:
-        return recognised(self.console, http, with_token=self.endpoint.kind is Kind.API)
+    def _authenticated(self, http: HttpRequest) -> Authenticated:
+        return authenticated(self.console, http, with_token=self.endpoint.kind is EndpointKind.API)
 
-    def _require(self, who: Recognised) -> None:
+    def _require(self, who: Authenticated) -> None:
         if self.endpoint.audience is Audience.ANYONE:
             return
         if who.caller is None:
@@ -94,17 +95,17 @@ class Served:
         if self.endpoint.audience is Audience.OPERATORS and OPERATORS not in who.caller.groups:
             raise Refused(FOR_OPERATORS)
 
-    async def _parsed(self, http: HttpRequest, who: Recognised) -> Mapping[str, Any]:
+    async def _parsed(self, http: HttpRequest, who: Authenticated) -> Mapping[str, Any]:
         """Raises Refused for a change that no page of ours has asked for."""
         if not self.endpoint.changes:
             return {}
         body = await body_of(http, self.endpoint.max_body)
         fields = dict(parsed(body, http, self.endpoint))
-        in_form = fields.pop(CSRF_FIELD, None) if self.endpoint.kind is Kind.PAGE else None
+        in_form = fields.pop(CSRF_FIELD, None) if self.endpoint.kind is EndpointKind.PAGE else None
         self._require_own_change(http, who, http.headers.get(CSRF_HEADER) or in_form)
         return fields
 
-    def _require_own_change(self, http: HttpRequest, who: Recognised, given: str | None) -> None:
+    def _require_own_change(self, http: HttpRequest, who: Authenticated, given: str | None) -> None:
         if who.caller is not None and who.session is None:
             return  # no browser sends a bearer token of itself
         # Browsers say of each request where it comes from [W3C Fetch Metadata].
@@ -115,11 +116,11 @@ class Served:
     def _request(
         self,
         http: HttpRequest,
-        who: Recognised,
+        who: Authenticated,
         given: Mapping[str, Any] = NOTHING,
         deadline: Deadline = NO_DEADLINE,
     ) -> Request:
-        is_page = self.endpoint.kind is Kind.PAGE
+        is_page = self.endpoint.kind is EndpointKind.PAGE
         return Request(
             console=self.console,
             http=http,
@@ -130,12 +131,12 @@ class Served:
             deadline=deadline,
         )
 
-    def _to_sign_in(self, http: HttpRequest, who: Recognised) -> Response:
+    def _to_sign_in(self, http: HttpRequest, who: Authenticated) -> Response:
         """Silently where the session has merely run out; what was under way is told as undone."""
         target = signing_in(
             f"{http.url.path}?{http.url.query}" if http.url.query else http.url.path,
-            begin=who.standing is not Standing.NONE and not self.endpoint.changes,
-            ask_again=who.standing is Standing.SIGNED_OUT,
+            begin=who.standing is not SessionStanding.NONE and not self.endpoint.changes,
+            ask_again=who.standing is SessionStanding.SIGNED_OUT,
         )
         return RedirectResponse(target, status_code=303)
 
@@ -145,23 +146,47 @@ async def _in_a_thread(call: Callable[[], T]) -> T:
     return await to_thread.run_sync(call, abandon_on_cancel=True)
 
 
-def answer_to(request: Request, problem: Problem, *, kind: Kind) -> Response:
+def answer_to(request: Request, problem: Problem, *, kind: EndpointKind) -> Response:
     """An error's answer, in the form that whoever asks can read."""
-    if kind is Kind.API:
+    if kind is EndpointKind.API:
         return rendering.told_program(problem)
     return rendering.told(request, problem)
 
 
 @dataclass(frozen=True)
-class Unserved:
+class HttpErrorHandler:
     """What no endpoint answers: no such path, or not by this method."""
 
     console: Console
 
     async def __call__(self, http: HttpRequest, error: Exception) -> Response:
-        kind = Kind.API if http.url.path.startswith(_API) else Kind.PAGE
+        kind = EndpointKind.API if http.url.path.startswith(_API) else EndpointKind.PAGE
         # Whoever it is: a page that isn't there is the same for all, and asks no store.
         request = Request(console=self.console, http=http)
         response = answer_to(request, problem_of(error), kind=kind)
         response.headers.update(getattr(error, "headers", None) or {})  # Allow, with 405
         return response
+
+
+# Who read what in the console: the audit line that tools leave, for what a page hands out.
+
+
+def audit(endpoint: Endpoint, request: Request, problem: Problem | None, *, seconds: float) -> None:
+    """
+    A line for each call of an endpoint that `reads`, whoever asked and whatever was answered;
+    never any text, as of tools.
+    """
+    if not endpoint.reads:
+        return
+    called = None if request.known is None else ToolCall(endpoint.reads, request.known)
+    request.console.log(
+        access_of(
+            called,
+            tools=(endpoint.reads,),
+            outcome=SUCCESS if problem is None else problem.code,
+            seconds=seconds,
+            named_in=({"catalog_id": request.form.get("catalog") or None}, request.path),
+            shown=() if problem is not None else request.handed_out,
+            otherwise=endpoint.reads,
+        )
+    )

@@ -21,7 +21,7 @@ from stackroom_constructs.base_agent import BaseAgent, bundle_of, with_dependenc
 # A file at the root of the zip, since what it imports is found beside it. The local mode knows an
 # agent of ours by its name.
 ENTRY_POINT = "stackroom_interactive_agent.py"
-_ENTRY = "from stackroom_agents.interactive.composition import serve\n\nserve()\n"
+_ENTRY = "from stackroom_agents.interactive import serve\n\nserve()\n"
 _LOGS = "/aws/bedrock-agentcore/runtimes/"
 
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stackroom_local.problems import ChildFailed, LocalModeError, PortTaken
+from stackroom_local.local_errors import ChildFailed, LocalModeError, PortTaken
 
 HOST = "127.0.0.1"
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h

@@ -4,11 +4,50 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from pydantic import BaseModel, ConfigDict
+
 from bedrock_kb_simulator.model_endpoint import API_KEY
-from stackroom_local.endpoints import endpoint_variables
-from stackroom_local.ports import Ports
-from stackroom_local.processes import HOST
+from stackroom_local.clients import endpoint_variables
+from stackroom_local.processes import HOST, require_free
 from stackroom_local.state import ACCOUNT, REGION, StateDirectory
+
+# Where the servers of the local mode listen.
+
+
+class Ports(BaseModel):
+    """Four in a row: what the user was told is the first one."""
+
+    model_config = ConfigDict(frozen=True)
+
+    aws: int
+
+    @property
+    def simulator(self) -> int:
+        return self.aws + 1
+
+    @property
+    def gateway(self) -> int:
+        return self.aws + 2
+
+    @property
+    def console(self) -> int:
+        return self.aws + 3
+
+    @property
+    def by_name(self) -> dict[str, int]:
+        """With the name of whoever serves there, as a sentence has it."""
+        return {
+            "ministack": self.aws,
+            "the simulator": self.simulator,
+            "the gateway": self.gateway,
+            "the console": self.console,
+        }
+
+    def require_free(self, *, patience: float) -> None:
+        """Raises `PortTaken` if something still listens at one after `patience` seconds."""
+        for name, port in self.by_name.items():
+            require_free(port, name, patience=patience)
+
 
 # The key of a model's endpoint is for the simulator alone, and no function's to read.
 _WITHOUT_KEY = {API_KEY: ""}
@@ -114,7 +153,7 @@ class Servers:
             "--issuer": self.agents,
         }
         return self._server(
-            "stackroom_local.console",
+            "stackroom_local.console_server",
             options,
             {**endpoint_variables(self.aws, self.bedrock), **_WITHOUT_KEY},
             health=f"{self.console_url}/sign-in",

@@ -13,8 +13,10 @@ What is served from a state directory, for the verbs that run in another process
 """
 
 import contextlib
+import fcntl
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,10 +24,29 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from bedrock_kb_simulator.access_keys import RootKey, write_private
-from stackroom_local import locks
-from stackroom_local.clients import Clients
-from stackroom_local.endpoints import endpoint_variables
-from stackroom_local.problems import AlreadyUp, NotOurs, NotUp
+from stackroom_local.clients import Clients, endpoint_variables
+from stackroom_local.local_errors import AlreadyUp, NotOurs, NotUp
+
+# The kernel's lock on an open file: gone with the process that holds it, however that ends.
+
+
+def taken_soon(descriptor: int) -> bool:
+    """Tries for a moment: a verb that looks whether the lock is held holds it itself meanwhile."""
+    deadline = time.monotonic() + 0.5
+    while not taken(descriptor):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def taken(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
 
 ACCOUNT = "000000000000"  # ministack's default account, which its root acts in
 REGION = "us-east-1"
@@ -145,7 +166,7 @@ class StateDirectory:
         self._claim()
         os.umask(0o077)  # our servers', too: what they write here is for nobody else to read
         with (self / "lock").open("a") as lock:
-            if not locks.taken_soon(lock.fileno()):
+            if not taken_soon(lock.fileno()):
                 raise AlreadyUp(self.path, self.holder())
             lock.truncate(0)
             lock.write(str(os.getpid()))
@@ -190,7 +211,7 @@ class StateDirectory:
         """The process that serves or is about to, or None."""
         try:
             with (self / "lock").open("r") as lock:
-                return None if locks.taken(lock.fileno()) else int(lock.read() or 0)
+                return None if taken(lock.fileno()) else int(lock.read() or 0)
         except FileNotFoundError:
             return None
         except OSError as error:

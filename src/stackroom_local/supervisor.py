@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, NoReturn
 from stackroom.clock import utc_now
 from stackroom_local import synthesis
 from stackroom_local.clients import Clients
-from stackroom_local.keeping import Keeping
-from stackroom_local.ports import Ports
+from stackroom_local.ministack.disk_reserve import DiskReserve
 from stackroom_local.processes import Child, spawn
-from stackroom_local.resumption import resume
-from stackroom_local.servers import Server, Servers
+from stackroom_local.servers import Ports, Server, Servers
 from stackroom_local.state import REGION, Instance, StateDirectory
 
 if TYPE_CHECKING:
     from stackroom_local.deployment.deployer import Deployed
+import re
+from typing import Any
 
 # What EventBridge invokes on a schedule, by handler. Each is invoked at every start, too: nothing
 # of before can be under way then, so what the last stop interrupted goes on at once.
@@ -76,14 +76,14 @@ class LocalMode:
 
     def watch(self) -> NoReturn:
         """Returns never: raises `Stopped` on a signal, `ChildFailed` when a server dies."""
-        keeping, is_short = Keeping(self.state.path), False
+        reserve, is_short = DiskReserve(self.state.path), False
         while True:
             # Python drops what a signal raises while a module is being imported, at some moments.
             if self.signals:
                 raise Stopped
             for child in self._children.values():
                 child.check()
-            if keeping.is_short != is_short:
+            if reserve.is_short != is_short:
                 is_short = not is_short
                 self.announce(_ROOM[is_short].format(self.state.path))
             time.sleep(0.2)
@@ -107,7 +107,7 @@ class LocalMode:
         if self.fresh:
             self.state.forget()
             self.state.ensure_root_key()
-        Keeping(self.state.path).begin()
+        DiskReserve(self.state.path).begin()
         resume(self.state / "ministack", self.ports.aws)
         (self.state / "tmp").mkdir(exist_ok=True)
         self._spawn(self._servers.ministack(), self._servers.simulator())
@@ -218,3 +218,54 @@ def signals_raise(arrived: list[int]) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+# What ministack kept, made fit for the next start while nobody has its files open.
+#
+# Written for the files of ministack 1.5.33; a new version needs a look here.
+
+_OWN_URL = re.compile(rb"http://localhost:\d+/")
+
+
+def resume(kept: Path, port: int) -> None:
+    """`kept` is ministack's STATE_DIR, `port` where it will serve; repeating it changes nothing."""
+    for file in kept.glob("*.json"):
+        _move(file, port)
+    _release_messages(kept / "sqs.json")
+
+
+def _move(file: Path, port: int) -> None:
+    """It finds a queue by its URL, port included; after a start elsewhere it would find none."""
+    before = file.read_bytes()
+    after = _OWN_URL.sub(f"http://localhost:{port}/".encode(), before)
+    if after != before:
+        _replace(file, after)
+
+
+def _release_messages(file: Path) -> None:
+    """
+    Messages that a stop caught while a function had them become visible at once.
+
+    On AWS a queue never stops: a message whose consumer died comes back after the visibility
+    timeout, six times the function's. Here a dropped file would seem lost for as long.
+    """
+    if not file.exists():
+        return  # never stopped before
+    state: dict[str, Any] = json.loads(file.read_bytes())
+    caught = [
+        message
+        for queue in state["payload"]["queues"]["data"].values()
+        for message in queue["messages"]
+        if message["receive_count"] and message["visible_at"]
+    ]
+    for message in caught:
+        message["visible_at"] = 0
+        message["receive_count"] -= 1  # the stop is no failure of its consumer
+    if caught:
+        _replace(file, json.dumps(state).encode())
+
+
+def _replace(file: Path, content: bytes) -> None:
+    draft = file.with_suffix(".new")
+    draft.write_bytes(content)
+    draft.replace(file)

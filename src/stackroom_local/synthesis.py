@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 
-from stackroom_local import project
-from stackroom_local.problems import CdkMissing, NodeMissing, SynthesisFailed
+from stackroom_local import project_files
+from stackroom_local.local_errors import CdkMissing, NodeMissing, SynthesisFailed
 
 _SOURCES = ("infra", "statemachines", "cdk.json", "requirements.lock")
 _KEPT = 8  # assemblies of other contents, so that switching branches to and fro stays quick
@@ -41,8 +41,8 @@ def assembly(context: Mapping[str, str] = _AS_IN_CDK_JSON) -> Path:
     Raises `NodeMissing`, `CdkMissing`, `SynthesisFailed`, or `PartMissing` in a broken wheel.
     """
     chosen = _chosen(context)
-    if not project.IS_CHECKOUT and chosen in SHIPPED_FOR:
-        return project.part(f"templates/{folder_of(chosen)}")
+    if not project_files.IS_CHECKOUT and chosen in SHIPPED_FOR:
+        return project_files.part(f"templates/{folder_of(chosen)}")
     cache = _cache()
     outcome = cache / _fingerprint(chosen)
     with _alone(cache):
@@ -56,7 +56,7 @@ def assembly(context: Mapping[str, str] = _AS_IN_CDK_JSON) -> Path:
 
 def is_cached(context: Mapping[str, str] = _AS_IN_CDK_JSON) -> bool:
     chosen = _chosen(context)
-    if not project.IS_CHECKOUT and chosen in SHIPPED_FOR:
+    if not project_files.IS_CHECKOUT and chosen in SHIPPED_FOR:
         return True
     return (_cache() / _fingerprint(chosen) / "manifest.json").exists()
 
@@ -68,14 +68,14 @@ def folder_of(context: Mapping[str, str]) -> str:
 
 def _chosen(context: Mapping[str, str]) -> dict[str, str]:
     """What is not as cdk.json has it anyway."""
-    stated = json.loads(project.part("cdk.json").read_text("utf-8")).get("context", {})
+    stated = json.loads(project_files.part("cdk.json").read_text("utf-8")).get("context", {})
     return {name: value for name, value in context.items() if str(stated.get(name)) != value}
 
 
 def _cache() -> Path:
     """Beside the checkout's sources; a wheel's may be written by nobody, and be gone tomorrow."""
-    if project.IS_CHECKOUT:
-        return project.ROOT / ".cache" / "synth"
+    if project_files.IS_CHECKOUT:
+        return project_files.ROOT / ".cache" / "synth"
     # https://specifications.freedesktop.org/basedir-spec/latest/#variables
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(home) / "stackroom" / "synth"
@@ -105,7 +105,12 @@ def _synthesise(outcome: Path, context: Mapping[str, str]) -> None:
     # How the CDK CLI hands its `-c` to an app.
     environment = {**os.environ, "CDK_CONTEXT_JSON": json.dumps(dict(context))}
     run = subprocess.run(  # noqa: S603 - our own command line
-        command, cwd=project.ROOT, env=environment, capture_output=True, text=True, check=False
+        command,
+        cwd=project_files.ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if run.returncode or not (draft / "manifest.json").exists():
         raise SynthesisFailed("\n".join((run.stderr or run.stdout).splitlines()[-25:]))
@@ -118,7 +123,7 @@ def _fingerprint(context: Mapping[str, str]) -> str:
     for path in _named_in(context):
         digest.update(path.read_bytes())
     for path in _sources():
-        digest.update(f"{path.relative_to(project.ROOT)}\0".encode())
+        digest.update(f"{path.relative_to(project_files.ROOT)}\0".encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -126,13 +131,13 @@ def _fingerprint(context: Mapping[str, str]) -> str:
 def _named_in(context: Mapping[str, str]) -> Iterator[Path]:
     """The files that settings name, by paths as infra takes them."""
     for name, value in sorted(context.items()):
-        if name.endswith("_file") and value and (path := project.ROOT / value).is_file():
+        if name.endswith("_file") and value and (path := project_files.ROOT / value).is_file():
             yield path
 
 
 def _sources() -> Iterator[Path]:
     for name in _SOURCES:
-        root = project.part(name)
+        root = project_files.part(name)
         if root.is_file():
             yield root
             continue

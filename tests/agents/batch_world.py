@@ -13,7 +13,7 @@ from strands.models import Model
 import stackroom_agents.batch_handler as function
 from stackroom.aws import session
 from stackroom_agents import registry
-from stackroom_agents.batch import composition
+from stackroom_agents.batch import event_agent
 from tests.agents.linked import FakeRetrieve
 from tests.agents.models import PlayedModel, Said
 from tests.functions.printed import Printed, listening
@@ -42,7 +42,7 @@ class World:
             PROMPT="Sum up.",
         )
         self.monkeypatch.setattr(registry, "client_of", self.knowledge_bases)
-        self.monkeypatch.setattr(composition, "bedrock_model", self._model)
+        self.monkeypatch.setattr(event_agent, "bedrock_model", self._model)
 
     def _model(self, model_id: str) -> Model:
         assert model_id == "a-model"

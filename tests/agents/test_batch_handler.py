@@ -15,7 +15,7 @@ import stackroom_agents.batch_handler as function
 from examples.agent.scripted import Call
 from stackroom.aws.s3.foreign_objects import S3Objects
 from stackroom.errors import AgentBroke, AgentMisconfigured, StoreUnavailable
-from stackroom_agents.batch import bounds, composition
+from stackroom_agents.batch import event_agent, run_limits
 from tests.agents.batch_world import BUCKET, PROMPT, World, data, file, zipped
 from tests.agents.linked import LAWS, configured
 from tests.agents.models import Asked, PlayedModel, Said, Stopped
@@ -206,9 +206,9 @@ def test_the_first_events_at_the_same_time_make_one_agent(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[object] = []
-    make = composition.batch_agent
+    make = event_agent.batch_agent
 
-    def slowly(environ: Mapping[str, str]) -> composition.BatchAgent:
+    def slowly(environ: Mapping[str, str]) -> event_agent.EventAgent:
         made.append(environ)
         time.sleep(0.05)
         return make(environ)
@@ -225,7 +225,7 @@ def test_the_first_events_at_the_same_time_make_one_agent(
 @pytest.mark.parametrize(
     ("calls", "turns", "problem"),
     [
-        (1, bounds.TURNS, "the model took more than 25 turns"),
+        (1, run_limits.TURNS, "the model took more than 25 turns"),
         (1000, 1, "it called tools more than 100 times"),
     ],
 )

@@ -15,8 +15,8 @@ from stackroom.errors import (
     ServiceRefused,
     StackroomError,
 )
-from stackroom_agents.batch.composition import bedrock_model
-from stackroom_agents.batch.json_answers import parsed
+from stackroom_agents.batch.event_agent import bedrock_model
+from stackroom_agents.batch.event_conversation import parsed
 from tests.agents.batch_world import PROMPT, World, data
 from tests.agents.linked import LAWS, configured
 from tests.workflow.functions import forget_clients

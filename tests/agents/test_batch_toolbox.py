@@ -11,7 +11,7 @@ import pytest
 from strands.types.tools import AgentTool
 
 from stackroom.errors import AgentMisconfigured, ObjectRefused
-from stackroom_agents.batch.settings import ToolAsset, ToolModule
+from stackroom_agents.batch.definition_settings import ToolAsset, ToolModule
 from stackroom_agents.batch.toolbox import load_tools
 from tests.agents.batch_world import zipped
 

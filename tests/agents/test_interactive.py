@@ -16,7 +16,7 @@ from urllib3.exceptions import ProtocolError
 
 from examples.agent.scripted import Call
 from stackroom.gateway.tokens import TokenVerifier
-from stackroom_agents.interactive.composition import interactive_agent
+from stackroom_agents.interactive import interactive_agent
 from stackroom_local.gateway.issuer import CLIENT_ID, Issuer
 from tests.agents.batch_world import BUCKET, World
 from tests.agents.linked import LAWS, configured

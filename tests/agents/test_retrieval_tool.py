@@ -14,10 +14,9 @@ from stackroom.errors import AgentMisconfigured, MissingIdentity
 from stackroom.retrieval.search import Retrieval
 from stackroom.stores.linked_knowledge_bases import linked_settings
 from stackroom_agents import registry
-from stackroom_agents.identity import caller_or_nobody
-from stackroom_agents.prompt import system_prompt
-from stackroom_agents.registry import from_environment
+from stackroom_agents.registry import from_environment, system_prompt
 from stackroom_agents.retrieval_tool import retrieval_tool
+from stackroom_agents.tool_context import caller_or_nobody
 from tests.agents.linked import LAWS, NEWS, FakeRetrieve, configured
 from tests.agents.twins import called
 from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
@@ -281,7 +280,7 @@ def test_a_call_leaves_one_line_that_names_what_was_shown_and_tells_no_text(
 
     world.ask({"query": "secret"}, {"user_id": "alice", "session_id": "s-1"})
 
-    [line] = [vars(each) for each in caplog.records if each.name == "stackroom_agents.access"]
+    [line] = [vars(each) for each in caplog.records if each.name == "stackroom_agents.tool_context"]
     told = (line["tool"], line["user_id"], line["session_id"], line["document_ids"])
     assert told == ("retrieve_from_knowledge_base", "alice", "s-1", "doc-a.txt")
     assert "secret" not in str(line)

@@ -106,7 +106,7 @@ def test_each_call_leaves_one_line_that_tells_no_text(
     assert unread["status"] == "error"
     assert "must be a mapping" in text_of(unread)
 
-    lines = [vars(each) for each in caplog.records if each.name == "stackroom_agents.access"]
+    lines = [vars(each) for each in caplog.records if each.name == "stackroom_agents.tool_context"]
     assert [each["message"] for each in lines] == ["catalog accessed"] * 3
     told = [
         (each["tool"], each["outcome"], each["user_id"], each["session_id"], each["catalog_id"])

@@ -9,7 +9,7 @@ from strands import Agent
 
 from examples.agent.scripted import Call, Script, ScriptedModel
 from stackroom_agents.catalog_tools import catalog_tools
-from stackroom_agents.services import AgentServices
+from stackroom_agents.tool_context import AgentServices
 from tests.functions.tools import Answer, Tools
 
 SESSION = "session-1"

@@ -9,7 +9,7 @@ import pytest
 from stackroom.catalogs import listing
 from stackroom.ingestion import estimates
 from stackroom.wiring.use_cases import UseCases
-from stackroom_local.product import StoreSettings
+from stackroom_local.sites.site_services import StoreSettings
 from tests.aws.conftest import ONCE
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.large_catalogs import filled

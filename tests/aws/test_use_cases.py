@@ -35,7 +35,7 @@ from stackroom.wiring.function_settings import (
 )
 from stackroom.wiring.reconciliation_wiring import reconciliation_of
 from stackroom.wiring.use_cases import UseCases
-from stackroom_local.product import StoreSettings
+from stackroom_local.sites.site_services import StoreSettings
 from tests.aws.stores import ENVIRONMENT
 from tests.fakes import toy_store
 from tests.fakes.knowledge_base import FakeKnowledgeBase

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, expect
 
 from bedrock_kb_simulator import script_orders
 from stackroom.keys import catalog_id_of
-from stackroom_local.product import Product
+from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests.browser.visitors import Visitor
 from tests.e2e.people import Person
@@ -55,7 +55,7 @@ def stocked(instance: Instance, user: str, catalog: str, files: Mapping[str, byt
 
 def catalog_made(instance: Instance, user: str, name: str) -> str:
     """An empty one; answers its id."""
-    return Product(instance).use_cases.creation.create(user, name).catalog_id
+    return SiteServices(instance).use_cases.creation.create(user, name).catalog_id
 
 
 def make_agent(visitor: Visitor, name: str) -> str:

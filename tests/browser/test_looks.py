@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-from stackroom_console.endpoint import Kind
+from stackroom_console.endpoint import EndpointKind
 from stackroom_console.routes import ROUTES
 from tests.browser.belongings import MODEL
 from tests.browser.builders import open_choice
@@ -19,7 +19,7 @@ from tests.browser.visitors import Visitor
 PAGES = {
     each.path
     for each in ROUTES
-    if each.method == "GET" and each.kind is Kind.PAGE and not each.path.endswith("/part")
+    if each.method == "GET" and each.kind is EndpointKind.PAGE and not each.path.endswith("/part")
 }
 # Of what a browser may ask for by GET: what it never shows as a page of ours.
 NO_PAGES = {

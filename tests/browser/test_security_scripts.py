@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from playwright.sync_api import Browser, Dialog, Error, Page, Request, expect
 
 from stackroom.gateway.plain_text import is_plain
-from stackroom_console.endpoint import Kind
+from stackroom_console.endpoint import EndpointKind
 from stackroom_console.routes import ROUTES
 from stackroom_local.state import Instance
 from tests.browser.attempts import Attempts
@@ -232,7 +232,7 @@ def test_addresses_and_their_queries_do_nothing(signed_in: SignedIn, instance: I
     visitor, tried = signed_in("mallory-of-queries"), Attempts()
     things = belongings_of(visitor, instance, "quayside").things
     alarm = alarm_at(visitor.page)
-    pages = [each for each in ROUTES if not each.changes and each.kind is Kind.PAGE]
+    pages = [each for each in ROUTES if not each.changes and each.kind is EndpointKind.PAGE]
     looks = [each for each in pages if each.path != "/sign-in/begin"]  # it leads to the issuer
 
     for endpoint, group in zip(looks, cycle(GROUPS), strict=False):

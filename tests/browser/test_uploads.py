@@ -82,7 +82,7 @@ def test_what_no_catalog_takes_is_refused_before_it_is_sent(
 
 
 def test_the_stores_own_reason_is_told(signed_in: SignedIn, tmp_path: Path) -> None:
-    """As from a full disk, in the words of stackroom_local.room_guard."""
+    """As from a full disk, in the words of stackroom_local.ministack.room_guard."""
     zoe = signed_in("zoe-full")
     make(zoe, "Full")
     told = "<Error><Message>The disk has 0.2 MB left.</Message></Error>"

@@ -15,10 +15,10 @@ from stackroom.gateway.access import Access
 from stackroom.gateway.tokens import TokenVerifier
 from stackroom.wiring.use_cases import UseCases
 from stackroom_console.app import console_app
-from stackroom_console.composition import ConsoleSettings, uploads_origin
 from stackroom_console.console import Console
-from stackroom_console.issuer import Issuer
-from stackroom_console.sealing import Seal
+from stackroom_console.openid_provider import OpenIdProvider
+from stackroom_console.sealed_cookies import Seal
+from stackroom_console.wiring import ConsoleSettings, uploads_origin
 from tests.aws.stores import CONTROL_TABLE
 from tests.console.browser import URL, Browser
 from tests.console.provider import CLIENT, ISSUER, Provider
@@ -85,7 +85,7 @@ def console(
             url=URL,
             services=services,
             verifier=TokenVerifier(keys=provider, issuer=ISSUER, client_ids=(CLIENT,)),
-            issuer=Issuer(
+            issuer=OpenIdProvider(
                 url=ISSUER, client_id=CLIENT, keys=provider, transport=provider.transport
             ),
             seal=Seal([Fernet.generate_key()]),

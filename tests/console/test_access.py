@@ -14,7 +14,7 @@ from stackroom.aws import session
 from stackroom.gateway.access import Access
 from stackroom_console.app import console_app
 from stackroom_console.console import Console
-from stackroom_console.endpoint import Audience, Endpoint, Kind
+from stackroom_console.endpoint import Audience, Endpoint, EndpointKind
 from stackroom_console.routes import ROUTES
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.console.browser import SESSION, Browser
@@ -48,7 +48,7 @@ def call(
         headers["X-CSRF-Token"] = token
     if not endpoint.changes:
         return browser.get(path, **headers)
-    if endpoint.kind is Kind.PAGE:
+    if endpoint.kind is EndpointKind.PAGE:
         return browser.send(path, {name: str(value) for name, value in body.items()}, **headers)
     return browser.client.request(
         endpoint.method, path, json=body, headers=headers, follow_redirects=False
@@ -81,7 +81,7 @@ def test_nobody_gets_in_without_signing_in(browser: Browser) -> None:
 
 
 def is_refused(endpoint: Endpoint, answer: httpx2.Response) -> bool:
-    if endpoint.kind is Kind.API:
+    if endpoint.kind is EndpointKind.API:
         code = answer.json()["error"]["code"]
         return (answer.status_code, code) == (401, "NOT_SIGNED_IN")
     return answer.status_code == 303 and answer.headers["location"].startswith("/sign-in?")
@@ -133,9 +133,9 @@ def shape(answer: httpx2.Response, things: Things, token: str) -> str:
     return text
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", EndpointKind)
 def test_each_of_these_is_a_change_that_its_owner_can_make(
-    alice: Browser, things: Things, kind: Kind
+    alice: Browser, things: Things, kind: EndpointKind
 ) -> None:
     """Else the tests above would hold for calls that nobody could make."""
     changes = [each for each in NAMING if each.changes and each.kind is kind]

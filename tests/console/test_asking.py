@@ -23,9 +23,8 @@ from stackroom.retrieval.cited_answers import (
 )
 from stackroom.retrieval.results import SearchAnswer
 from stackroom_console.app import console_app
-from stackroom_console.console import Console
-from stackroom_console.http_api import FOR_A_PAGE
-from stackroom_console.pages.answers import shown
+from stackroom_console.console import FOR_A_PAGE, Console
+from stackroom_console.pages.ask_page import shown
 from tests.console.browser import URL, Browser
 from tests.console.things import dropped, indexed, new_catalog
 from tests.functions.pipeline import Pipeline

@@ -12,8 +12,8 @@ import pytest
 
 from stackroom.agents.exchange import LARGEST
 from stackroom.agents.runs import LONGEST_MESSAGE
-from stackroom_console.bodies import FORM, JSON
-from stackroom_console.endpoint import MAX_BODY, Endpoint, Kind
+from stackroom_console.endpoint import MAX_BODY, Endpoint, EndpointKind
+from stackroom_console.request_body import FORM, JSON
 from tests.console.browser import Browser
 from tests.console.test_access import CHANGES, stored, told
 from tests.console.things import Things
@@ -134,7 +134,7 @@ def test_a_field_that_is_filled_in_wrongly_is_named_and_nothing_is_kept(
 
 def bad(endpoint: Endpoint) -> Iterator[tuple[str, object]]:
     """A field of the endpoint, and what it doesn't take."""
-    is_api = endpoint.kind is Kind.API
+    is_api = endpoint.kind is EndpointKind.API
     for name, field in fields_of(endpoint).items():
         for value in bad_texts(field) if isinstance(field, Text) else bad_numbers(field, is_api):
             yield name, value
@@ -171,7 +171,7 @@ def sent(
     good = {name: field.good for name, field in fields_of(endpoint).items()}
     body = {**good, **things.body(endpoint), **given}
     path, headers = things.address(endpoint), {"X-CSRF-Token": token, "HX-Request": "true"}
-    if endpoint.kind is Kind.PAGE:
+    if endpoint.kind is EndpointKind.PAGE:
         form = {name: str(value) for name, value in body.items()}
         return browser.send(path, form, **headers)
     content = json.dumps(body).encode()
@@ -188,23 +188,23 @@ def sentence(answer: httpx2.Response) -> str:
 
 def is_named(endpoint: Endpoint, name: str, answer: httpx2.Response) -> bool:
     text = sentence(answer).lower()
-    labels = LABELS if endpoint.kind is Kind.PAGE else {"size": "the file"}
+    labels = LABELS if endpoint.kind is EndpointKind.PAGE else {"size": "the file"}
     called = labels.get(name, name).lower()
     is_bounded = "allowed" in text or "limit" in text or called == "the file"
     return called in text and is_bounded
 
 
-TYPES = {Kind.PAGE: FORM, Kind.API: JSON}
-READABLE = {Kind.PAGE: b"name=A", Kind.API: b"{}"}
+TYPES = {EndpointKind.PAGE: FORM, EndpointKind.API: JSON}
+READABLE = {EndpointKind.PAGE: b"name=A", EndpointKind.API: b"{}"}
 UNREADABLE = {
-    Kind.PAGE: {
+    EndpointKind.PAGE: {
         "no UTF-8": b"name=\xff\xfe",
         "no UTF-8 once read": b"name=%ff%fe",
         "half of a pair": b"name=%ed%a0%80",
         "a field twice": b"name=a&name=b",
         "too many fields": b"&".join(b"f%d=" % each for each in range(101)),
     },
-    Kind.API: {
+    EndpointKind.API: {
         "nothing of JSON": b"name=A",
         "broken off": b'{"name": "A"',
         "more behind it": b'{"name": "A"} {}',
@@ -314,5 +314,5 @@ def posted(
 
 def is_told(endpoint: Endpoint, answer: httpx2.Response) -> bool:
     """A sentence, and nothing of how we are made."""
-    text = answer.json()["error"]["message"] if endpoint.kind is Kind.API else answer.text
+    text = answer.json()["error"]["message"] if endpoint.kind is EndpointKind.API else answer.text
     return bool(re.search(r"The (request|form)\b[^.<]*\w\.", text)) and "Traceback" not in text

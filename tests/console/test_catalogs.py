@@ -13,7 +13,7 @@ from stackroom.deletions import deletions
 from stackroom.formats import MAX_FILE_BYTES
 from stackroom.model import DocumentStatus
 from stackroom_console.console import Console
-from stackroom_console.pages import catalogs
+from stackroom_console.pages import catalog_pages
 from tests.aws.stores import BUCKET
 from tests.console.browser import Browser
 from tests.console.things import dropped, indexed, new_catalog
@@ -89,7 +89,7 @@ def test_a_deletion_names_what_goes_and_then_it_goes(alice: Browser, pipeline: P
 def test_a_large_catalog_goes_in_steps_each_asked_for_by_the_page_of_the_one_before(
     alice: Browser, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(catalogs, "FOR_A_STEP", 0.0)  # time for a slice of its documents
+    monkeypatch.setattr(catalog_pages, "FOR_A_STEP", 0.0)  # time for a slice of its documents
     monkeypatch.setattr(deletions, "_SLICE", 2)
     # Counters of the store in memory miss some where several threads count at once.
     monkeypatch.setattr(deletions, "_AT_ONCE", 1)

@@ -12,7 +12,7 @@ import stackroom_console
 from stackroom.aws import session
 from stackroom.errors import ServiceRefused, StoreUnavailable
 from stackroom_console.console import Console
-from stackroom_console.endpoint import Kind
+from stackroom_console.endpoint import EndpointKind
 from stackroom_console.routes import ROUTES
 from tests.console.browser import Browser
 from tests.console.things import dropped, things_of
@@ -139,7 +139,7 @@ def test_what_people_write_is_text_on_every_page(alice: Browser, pipeline: Pipel
     pages = {
         each.path: alice.get(things.address(each)).text
         for each in ROUTES
-        if not each.changes and each.kind is Kind.PAGE and not each.path.endswith("/export")
+        if not each.changes and each.kind is EndpointKind.PAGE and not each.path.endswith("/export")
     }
 
     assert [path for path, text in pages.items() if re.search("<script>alert|\u202e", text)] == []

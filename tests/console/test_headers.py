@@ -5,10 +5,9 @@ from urllib.parse import urlencode
 
 import httpx2
 
-from stackroom_console.console import Console
-from stackroom_console.http_api import MAX_HEADERS
-from stackroom_console.own_paths import LONGEST
-from stackroom_console.sealing import MAX_COOKIE, Session
+from stackroom_console.authentication import LONGEST
+from stackroom_console.console import MAX_HEADERS, Console
+from stackroom_console.sealed_cookies import MAX_COOKIE, Session
 from tests.console.conftest import NewBrowser
 
 

@@ -9,9 +9,9 @@ from cryptography.fernet import Fernet
 from starlette.testclient import TestClient
 
 from stackroom_console.app import console_app
+from stackroom_console.authentication import HOME, own_path
 from stackroom_console.console import Console
-from stackroom_console.own_paths import HOME, own_path
-from stackroom_console.sealing import Seal, Session, SignInBegun
+from stackroom_console.sealed_cookies import Seal, Session, SignInBegun
 from tests.console.browser import SESSION, URL, Browser
 from tests.console.conftest import NewBrowser
 from tests.console.provider import ISSUER, Provider

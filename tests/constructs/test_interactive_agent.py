@@ -9,7 +9,7 @@ from aws_cdk import aws_cognito as cognito
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_lambda as lambda_
 
-from stackroom_agents.interactive.composition import InteractiveSettings
+from stackroom_agents.interactive import InteractiveSettings
 from stackroom_constructs import AgentNetwork, InteractiveAgent, InvalidArgument
 from tests.constructs.agents import (
     MODEL,

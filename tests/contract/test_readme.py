@@ -18,8 +18,8 @@ from docs.store_prices import PAGE as STORES
 from docs.store_prices import costs, with_prices
 from docs.tables import section
 from stackroom_local.cli import app
-from stackroom_local.cli.answers import ANSWERS
-from stackroom_local.cli.verbs import FAILS_WHEN, VERBS
+from stackroom_local.cli.commands import FAILS_WHEN, VERBS
+from stackroom_local.cli.json_output import ANSWERS
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

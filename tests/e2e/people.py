@@ -12,11 +12,12 @@ from stackroom.clock import utc_now
 from stackroom.keys import Location, catalog_id_of, locate
 from stackroom.model import Catalog, CatalogDataSources, Document, DocumentStatus
 from stackroom.runs.placement import Placements, SharedSources
-from stackroom_local.cli.asking import TOOL, issuer_of
-from stackroom_local.dropping import Dropped
-from stackroom_local.gateway.client import call_tool
-from stackroom_local.product import Product
-from stackroom_local.records import Records
+from stackroom_local.cli.callers import issuer_of
+from stackroom_local.cli.retrieve_tool import TOOL
+from stackroom_local.gateway.mcp_client import call_tool
+from stackroom_local.sites.file_drop import Dropped
+from stackroom_local.sites.site_records import SiteRecords
+from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 
 PATIENCE = 300.0  # of a very busy machine; an idle one takes a thirtieth
@@ -57,7 +58,7 @@ class Person:
 
     def records(self) -> dict[str, Document]:
         """Every document of theirs, by key, those that belong to no catalog included."""
-        return {each.s3_key: each for each in Records(self.instance).documents(self.name)}
+        return {each.s3_key: each for each in SiteRecords(self.instance).documents(self.name)}
 
     def record(self, path: str) -> Document | None:
         return self.records().get(f"{self.name}/{path}")
@@ -114,7 +115,7 @@ class Person:
         return [each["source"]["filename"] for each in self.find(query, **arguments)]
 
     def catalog(self, name: str) -> Catalog:
-        found = Records(self.instance)._stores.catalogs.get(catalog_id_of(self.name, name))
+        found = SiteRecords(self.instance)._stores.catalogs.get(catalog_id_of(self.name, name))
         assert found is not None, f"{self.name} has no catalog {name!r}"
         return found
 
@@ -125,7 +126,7 @@ class Person:
         """
         place = locate(f"{self.name}/{name}/a.txt")
         assert isinstance(place, Location), place
-        there, now = Product(self.instance).use_cases.deployment, utc_now()
+        there, now = SiteServices(self.instance).use_cases.deployment, utc_now()
         opened = there.register.open(
             Catalog(
                 catalog_id=place.catalog_id,

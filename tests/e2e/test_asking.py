@@ -10,12 +10,9 @@ from strands.tools.mcp import MCPClient
 
 from functions.tool_targets import TARGETS, schema_file
 from stackroom.keys import catalog_id_of
-from stackroom_local.cli.asking import TOOL, issuer_of
-from stackroom_local.gateway.client import (
-    GatewayError,
-    call_tool,
-    list_tools,
-)
+from stackroom_local.cli.callers import issuer_of
+from stackroom_local.cli.retrieve_tool import TOOL
+from stackroom_local.gateway.mcp_client import GatewayError, call_tool, list_tools
 from stackroom_local.state import Instance
 from tests.e2e.people import Person
 from tests.gateway.forgeries import resigned

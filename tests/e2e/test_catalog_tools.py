@@ -9,8 +9,8 @@ import pytest
 
 from functions.tool_targets import strict_tools
 from stackroom.keys import catalog_id_of
-from stackroom_local.cli.asking import issuer_of
-from stackroom_local.gateway.client import call_tool
+from stackroom_local.cli.callers import issuer_of
+from stackroom_local.gateway.mcp_client import call_tool
 from stackroom_local.state import Instance
 from tests.e2e.people import Agent, Person, eventually
 from tests.local.running import stackroom

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from stackroom.model import Receipt
-from stackroom_local.product import Product
+from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests.e2e.people import Person
 from tests.local.running import within
@@ -109,7 +109,7 @@ def test_receipts_of_everybody_show_those_of_a_user_who_has_nothing_left(
         filename="a.txt",
         asked_at=datetime(2026, 1, 1, tzinfo=UTC),
     )
-    Product(vera.instance).stores.receipts.keep(receipt)
+    SiteServices(vera.instance).stores.receipts.keep(receipt)
 
     everybodys = run("receipts")
     one = run("receipts", receipt.receipt_id)

@@ -13,8 +13,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from stackroom_local import synthesis
+from stackroom_local.deployment.user_keys import UserKeys
 from stackroom_local.state import REGION, Instance
-from stackroom_local.user_keys import UserKeys
 from tests.campaigns.permissions.needs import needs
 from tests.campaigns.permissions.recorded import calls_of, lines_in, names_of
 from tests.campaigns.permissions.roles import roles

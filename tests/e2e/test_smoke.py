@@ -9,16 +9,15 @@ import pytest
 
 from bedrock_kb_simulator import orders
 from bedrock_kb_simulator.fault_orders import PATH as FAULTS
-from stackroom_local.cli.console import output
-from stackroom_local.cli.smoking import Smoked, smoke
-from stackroom_local.product import Product
-from stackroom_local.records import Records
-from stackroom_local.sites import aws
-from stackroom_local.sites.aws import AwsSite
-from stackroom_local.smoke import people, scene, sweeping
-from stackroom_local.smoke.scene import Names, Scene, Told
-from stackroom_local.smoke.steps import STEPS, Step
-from stackroom_local.smoke.sweeping import Ledger, Sweep
+from stackroom_local.cli.output import output
+from stackroom_local.cli.smoke import cleanup, scene
+from stackroom_local.cli.smoke.cleanup import RunLedger, Sweep
+from stackroom_local.cli.smoke.scene import Names, Scene, StepOutcome
+from stackroom_local.cli.smoke.smoke_run import STEPS, Smoked, Step, smoke
+from stackroom_local.sites import site as sites_site
+from stackroom_local.sites.site import AwsSite
+from stackroom_local.sites.site_records import SiteRecords
+from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests.local.running import within
 
@@ -31,16 +30,16 @@ def left_of_runs(instance: Instance) -> list[str]:
     objects = s3.list_object_versions(Bucket=instance.bucket, Prefix="stackroom-smoke-")
     sources = [
         each["name"]
-        for member in Product(instance).use_cases.deployment.pool
+        for member in SiteServices(instance).use_cases.deployment.pool
         for each in bedrock.list_data_sources(knowledgeBaseId=member.knowledge_base_id)[
             "dataSourceSummaries"
         ]
     ]
     return [
-        *(each.user_id for each in Records(instance).catalogs() if "smoke" in each.user_id),
+        *(each.user_id for each in SiteRecords(instance).catalogs() if "smoke" in each.user_id),
         *(each["Key"] for each in objects.get("Versions", ())),
         *(each for each in sources if each.startswith("smoke-")),
-        *(each.name for each in Ledger.of(instance).folder.glob("*")),
+        *(each.name for each in RunLedger.of(instance).folder.glob("*")),
     ]
 
 
@@ -75,7 +74,7 @@ def test_a_whole_run_goes_through_confirms_what_is_believed_and_leaves_nothing(
 def test_a_run_that_ctrl_c_ends_midway_sweeps_up_and_reports_how_far_it_came(
     instance: Instance, tmp_path: Path
 ) -> None:
-    def interrupted(_: Scene) -> Told:
+    def interrupted(_: Scene) -> StepOutcome:
         raise KeyboardInterrupt
 
     steps = [BY_NAME["people"], BY_NAME["drop"], Step("cut", "ends it", interrupted)]
@@ -94,7 +93,7 @@ def test_what_a_killed_run_left_the_next_one_sweeps_up(
     killed = Scene(instance, Names("dead"))
     BY_NAME["people"].run(killed)
     BY_NAME["drop"].run(killed)
-    ledger = Ledger.of(instance).folder
+    ledger = RunLedger.of(instance).folder
     ledger.mkdir(exist_ok=True)
     (ledger / "dead").write_text(str(2**22 + 1))  # above the largest id of a process on Linux
 
@@ -115,7 +114,7 @@ def test_a_user_stays_while_their_documents_do_so_that_the_next_run_finds_these(
             raise scene.StepFailed("not within 180 s: the catalog is gone")
 
     monkeypatch.setattr(Sweep, "_documents", stuck)
-    monkeypatch.setattr(people, "remove", lambda _, name, group: removed.append(name))
+    monkeypatch.setattr(scene, "remove", lambda _, name, group: removed.append(name))
     site: Any = SimpleNamespace()
     names = Names("dead")
 
@@ -166,12 +165,12 @@ def test_on_aws_users_are_of_the_pool_and_are_removed_with_their_group(instance:
         client=instance.client, issuer=f"https://cognito/{pool['Id']}", client_id=client["ClientId"]
     )
 
-    made = people.made(site, "smoke-a", "smokers").user_id
-    found = people.user_id_of(site, "smoke-a")
+    made = scene.made(site, "smoke-a", "smokers").user_id
+    found = scene.user_id_of(site, "smoke-a")
     for _ in range(2):
-        people.remove(site, "smoke-a", "smokers")
+        scene.remove(site, "smoke-a", "smokers")
 
-    assert (made, people.user_id_of(site, "smoke-a")) == (found, None)
+    assert (made, scene.user_id_of(site, "smoke-a")) == (found, None)
     groups = cognito.list_groups(**of_pool)["Groups"]
     assert "smokers" not in [each["GroupName"] for each in groups]
 
@@ -185,10 +184,12 @@ def test_on_a_deployment_its_functions_reconcile_and_sweep_up(
     for name, value in instance.environment().items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("STACKROOM_CONFIG", str(tmp_path))
-    monkeypatch.setattr(scene, "made", lambda _, name, group: people.made(instance, name, group))
-    monkeypatch.setattr(sweeping, "user_id_of", lambda _, name: name)
-    monkeypatch.setattr(people, "remove", lambda *_: None)
-    monkeypatch.setattr(aws, "client_in", aws.client_in.__wrapped__)  # none of other tests'
+    made = scene.made
+    monkeypatch.setattr(scene, "made", lambda _, name, group: made(instance, name, group))
+    monkeypatch.setattr(cleanup, "user_id_of", lambda _, name: name)
+    monkeypatch.setattr(scene, "remove", lambda *_: None)
+    anew = sites_site.client_in.__wrapped__  # and none of another test's
+    monkeypatch.setattr(sites_site, "client_in", anew)
     steps = [each for each in STEPS if each.name not in ("content", "contention")]
 
     smoke(site, tmp_path / "report.json", told=output(as_json=False), steps=steps)

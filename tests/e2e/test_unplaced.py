@@ -7,7 +7,7 @@ import pytest
 from stackroom.aws.dynamodb.items import to_item
 from stackroom.keys import catalog_id_of
 from stackroom.model import DocumentStatus
-from stackroom_local.product import Product
+from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests.e2e.people import Person, put
 from tests.local.running import stackroom
@@ -61,7 +61,7 @@ def test_a_record_that_is_none_costs_only_its_own_catalog(instance: Instance) ->
     mallory, nora = Person(instance, "mallory"), Person(instance, "nora")
     mallory.settle([put(instance, "mallory/papers/a.txt", "A page among others.")])
     nora.settle([put(instance, "nora/papers/a.txt", "Another page.")])
-    table = Product(instance).stores.documents
+    table = SiteServices(instance).stores.documents
     key = {"catalog_id": catalog_id_of("mallory", "papers"), "sk": "DOC#broken"}
     table.client.put_item(TableName=table.table, Item=to_item({**key, "status": "sleepy"}))
 

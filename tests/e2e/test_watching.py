@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from stackroom.model import Document, DocumentStatus
-from stackroom_local.changed_records import Following
+from stackroom_local.sites.site_records import ChangedRecords
 from stackroom_local.state import Instance
 from tests.e2e.people import Person
 from tests.local.running import stackroom
@@ -36,12 +36,12 @@ def calls(instance: Instance) -> Iterator[list[str]]:
         each.meta.events.unregister("before-call", note)
 
 
-def documents(following: Following) -> dict[str, Document]:
+def documents(following: ChangedRecords) -> dict[str, Document]:
     return {each.s3_key: each for listing in following.look() for each in listing.documents}
 
 
 def test_after_the_first_look_only_what_changed_is_read(wendy: Person, calls: list[str]) -> None:
-    following = Following(wendy.instance, wendy.name)
+    following = ChangedRecords(wendy.instance, wendy.name)
     wendy.settle([wendy.put("papers/first.exe", "x")])
     documents(following)
 

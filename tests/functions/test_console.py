@@ -16,10 +16,10 @@ from botocore.exceptions import ClientError
 from functions.console import handler as function
 from stackroom.aws import session
 from stackroom.gateway.access import EVENT
-from stackroom_console import composition
-from stackroom_console.issuer import CALLBACK, Issuer
+from stackroom_console import wiring
+from stackroom_console.openid_provider import CALLBACK, OpenIdProvider
 from stackroom_console.rendering import STATIC
-from stackroom_console.sealing import seal_key
+from stackroom_console.sealed_cookies import seal_key
 from tests.console.provider import CLIENT, ISSUER, Provider
 from tests.functions.pipeline import Pipeline
 from tests.functions.printed import listening
@@ -53,8 +53,10 @@ def console(
         "IDENTITY_CLIENT_IDS": json.dumps([CLIENT, "agents"]),
     }.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(composition, "Issuer", partial(Issuer, transport=provider.transport))
-    monkeypatch.setattr(composition, "PublishedKeys", lambda _url: provider)
+    monkeypatch.setattr(
+        wiring, "OpenIdProvider", partial(OpenIdProvider, transport=provider.transport)
+    )
+    monkeypatch.setattr(wiring, "PublishedKeys", lambda _url: provider)
     function.served.cache_clear()
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)  # Mangum takes the thread's; one that it makes nobody closes

@@ -4,14 +4,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from stackroom_local.gateway.client import (
+from stackroom_local.gateway.issuer import Issuer
+from stackroom_local.gateway.mcp_client import (
     GatewayError,
     SignInRequired,
     ToolFailed,
     call_tool,
     list_tools,
 )
-from stackroom_local.gateway.issuer import Issuer
 from tests.gateway.serving import TOOL, RunningGateway
 
 

@@ -4,9 +4,8 @@ import json
 
 from infra.console_sign_in import SIGNED_IN
 from stackroom.agents.runs import MOST_SECONDS, SECONDS_TO_END
-from stackroom_console.console import OPERATORS
-from stackroom_console.http_api import ANSWERED_WITHIN, FOR_A_START
-from stackroom_console.issuer import CALLBACK
+from stackroom_console.console import ANSWERED_WITHIN, FOR_A_START, OPERATORS
+from stackroom_console.openid_provider import CALLBACK
 from tests.infra.assembly import KEPT, Assembly
 from tests.infra.synthesis import CERTIFICATE, DOMAIN, deployment
 

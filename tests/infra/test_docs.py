@@ -3,7 +3,7 @@
 import re
 
 from benchmarks.running_costs import PAGE, idle_table
-from stackroom_local.sites.outputs import NAMES, STACKS
+from stackroom_local.cli.deployments import NAMES, STACKS
 from tests.campaigns.permissions.report import DOCUMENT
 from tests.campaigns.permissions.roles import roles
 from tests.infra.assembly import Assembly

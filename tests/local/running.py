@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from stackroom_local.problems import NotUp
+from stackroom_local.local_errors import NotUp
 from stackroom_local.processes import Child, free_ports, spawn
 from stackroom_local.state import Instance, StateDirectory
 

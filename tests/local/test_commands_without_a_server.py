@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from stackroom_local.cli import serving
-from stackroom_local.ports import Ports
+from stackroom_local.cli import lifecycle
+from stackroom_local.servers import Ports
 from stackroom_local.state import StateDirectory
 from stackroom_local.supervisor import LocalMode, Stopped, signals_raise
 from tests.local.running import STACKROOM, Said, within
@@ -189,7 +189,7 @@ def test_a_place_that_can_not_be_written_is_told_in_a_line(
     def fails(*_given: object, **_named: object) -> None:
         raise OSError(number, os.strerror(number), file)
 
-    monkeypatch.setattr(serving, "up", fails)
+    monkeypatch.setattr(lifecycle, "up", fails)
 
     answer = within(monkeypatch, capsys, "up")
 

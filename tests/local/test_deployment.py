@@ -14,8 +14,8 @@ from botocore.exceptions import ClientError, WaiterError
 
 from stackroom_local.deployment.assembly import Template
 from stackroom_local.deployment.cloudformation import CloudFormation
-from stackroom_local.deployment.invocation_rights import InvocationRights
-from stackroom_local.problems import DeploymentFailed
+from stackroom_local.deployment.resource_policies import InvocationRights
+from stackroom_local.local_errors import DeploymentFailed
 from stackroom_local.state import ACCOUNT, REGION, Instance
 from tests.local.running import local_mode
 from tests.local.templates import a_knowledge_base

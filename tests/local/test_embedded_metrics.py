@@ -6,7 +6,12 @@ import pytest
 from aws_lambda_powertools import Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
-from stackroom_local.embedded_metrics import Figure, Followed, NotEmbedded, figures
+from stackroom_local.ministack.embedded_metrics import (
+    Figure,
+    Followed,
+    NotEmbedded,
+    figures,
+)
 
 
 def test_what_powertools_prints_is_read_value_by_value(

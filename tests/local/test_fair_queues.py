@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stackroom_local.fair_queues import in_turn
+from stackroom_local.ministack.__main__ import in_turn
 
 NOW = time.time()
 ALICE, BOB, NOBODY = "alice", "bob", None

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from stackroom_local.foreign_functions import is_ours, package
-from stackroom_local.runtime import LAYERS
+from stackroom_local.deployment.function_packages import is_ours, package
+from stackroom_local.function_processes.runtime_client import LAYERS
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ReadTimeoutError
 
-from stackroom_local.cli import checkup, commands, console
-from stackroom_local.cli.check_results import CheckResult, SomeBad, tell
-from stackroom_local.cli.documents import tell_not_dropped
-from stackroom_local.cli.verbs import documents
-from stackroom_local.dropping import File, NotDropped, drop
+from stackroom_local.cli import health_checks, output, program
+from stackroom_local.cli.commands import document_commands
+from stackroom_local.cli.health_checks import CheckResult, SomeBad, tell
+from stackroom_local.cli.operator_documents import tell_not_dropped
+from stackroom_local.sites.file_drop import DroppableFile, NotDropped, drop
 from stackroom_local.state import Instance, StateDirectory
 from tests.local.running import an_instance
 
@@ -32,10 +32,10 @@ def hanging(tmp_path: Path) -> Iterator[Instance]:
 def test_files_for_a_server_that_is_gone_are_told_so_at_once(
     hanging: Instance, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    files = [File(tmp_path / f"{number}.txt", f"{number}.txt") for number in range(100)]
+    files = [DroppableFile(tmp_path / f"{number}.txt", f"{number}.txt") for number in range(100)]
     for each in files:
         each.path.write_text("A page.")
-    told = console.output(as_json=False).people
+    told = output.output(as_json=False).people
 
     refused = list(drop(hanging.within(0.1), files, prefix="ada/home/", on_put=lambda _: None))
     tell_not_dropped(
@@ -60,13 +60,13 @@ def test_whoever_looks_waits_so_long_and_no_longer(hanging: Instance) -> None:
 def test_doctor_names_each_server_that_hangs_and_comes_to_an_end(
     hanging: Instance, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(checkup, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(health_checks, "LOOK_SECONDS", 0.1)
     state = StateDirectory(hanging.state_dir)
     with state.held():
         state.record(hanging.model_copy(update={"pid": state.holder()}))
 
         with pytest.raises(SomeBad):
-            checkup.doctor(state.path, told=console.output(as_json=True))
+            health_checks.doctor(state.path, told=output.output(as_json=True))
 
     said = capsys.readouterr().out
     bad = [each["text"] for each in json.loads(said)["checks"] if not each["good"]]
@@ -80,7 +80,7 @@ def test_each_check_is_told_before_the_next_begins(capsys: pytest.CaptureFixture
         assert "the first" in capsys.readouterr().out
         yield CheckResult(True, "the second")
 
-    tell(checks(), console.output(as_json=False))
+    tell(checks(), output.output(as_json=False))
 
     assert "the second" in capsys.readouterr().out
 
@@ -88,7 +88,7 @@ def test_each_check_is_told_before_the_next_begins(capsys: pytest.CaptureFixture
 def test_status_says_that_a_server_hangs(
     hanging: Instance, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(documents, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(document_commands, "LOOK_SECONDS", 0.1)
     monkeypatch.setattr(sys, "argv", ["stackroom", "status", "--state-dir", str(hanging.state_dir)])
     state = StateDirectory(hanging.state_dir)
     url, started = hanging.aws_endpoint, time.monotonic()
@@ -96,7 +96,7 @@ def test_status_says_that_a_server_hangs(
         state.record(hanging.model_copy(update={"pid": state.holder()}))
 
         with pytest.raises(SystemExit) as ended:
-            commands.run()
+            program.run()
 
     [told] = capsys.readouterr().err.splitlines()
     assert ended.value.code == 1

@@ -4,7 +4,7 @@ import pytest
 
 from stackroom_local.deployment.intrinsics import (
     REF,
-    Scope,
+    TemplateScope,
     Unresolvable,
     references,
     with_literals,
@@ -33,7 +33,9 @@ INDEX = {REF: "arn:index", "IndexArn": "arn:index"}
     ],
 )
 def test_an_expression_is_computed(expression: Any, value: Any) -> None:
-    scope = Scope(stack="data", resources={"Index": INDEX}, exports={"other:Arn": "arn:imported"})
+    scope = TemplateScope(
+        stack="data", resources={"Index": INDEX}, exports={"other:Arn": "arn:imported"}
+    )
 
     assert scope.value(expression) == value
 
@@ -48,7 +50,7 @@ def test_an_expression_is_computed(expression: Any, value: Any) -> None:
     ],
 )
 def test_what_cannot_be_computed_is_named(expression: Any) -> None:
-    scope = Scope(stack="data", resources={"Index": INDEX})
+    scope = TemplateScope(stack="data", resources={"Index": INDEX})
 
     with pytest.raises(Unresolvable, match=str(next(iter(expression)))[-3:] + "|GetAtt"):
         scope.value(expression)

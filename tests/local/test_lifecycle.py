@@ -11,9 +11,9 @@ import pytest
 
 from bedrock_kb_simulator import orders
 from bedrock_kb_simulator.fault_orders import PATH
-from stackroom_local.ports import Ports
-from stackroom_local.problems import ChildFailed, PortTaken
+from stackroom_local.local_errors import ChildFailed, PortTaken
 from stackroom_local.processes import free_ports
+from stackroom_local.servers import Ports
 from tests.local.running import (
     instance_of,
     kill_hard,

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from stackroom_local.deployment.bootstrap import bootstrap_archive, bootstrap_key
+from stackroom_local.deployment.function_packages import bootstrap_archive, bootstrap_key
 from stackroom_local.deployment.intrinsics import REF
 from stackroom_local.deployment.localisation import localised
-from stackroom_local.project import task_root
+from stackroom_local.project_files import task_root
 
 
 def a_template(**resources: dict[str, Any]) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def test_the_bootstrap_is_an_executable_that_runs_the_handler_from_the_checkout(
 
     assert (entry.filename, entry.external_attr >> 16) == ("bootstrap", 0o700)
     assert 'PYTHONPATH="/here:/here/src"' in script
-    assert '-m stackroom_local.runtime "$_HANDLER"' in script
+    assert '-m stackroom_local.function_processes.runtime_client "$_HANDLER"' in script
     assert bootstrap_archive(Path("/here")) == bootstrap_archive(Path("/here"))
 
 

@@ -5,8 +5,12 @@ from typing import Any
 
 import pytest
 
-from stackroom_local.metric_math import NotUnderstood, evaluated, search
-from stackroom_local.metric_queries import Answers
+from stackroom_local.ministack.metric_queries import (
+    MetricDataQueries,
+    NotUnderstood,
+    evaluated,
+    search,
+)
 
 T = [datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=5 * each) for each in range(3)]
 
@@ -83,7 +87,7 @@ def answered(*queries: dict[str, Any]) -> list[dict[str, Any]]:
             for each in some
         ]
 
-    return Answers(queries=queries, ask=ask, metrics=lambda _namespace: METRICS).results()
+    return MetricDataQueries(queries=queries, ask=ask, metrics=lambda _namespace: METRICS).results()
 
 
 def test_an_expression_is_worked_out_from_what_it_names_whatever_is_returned() -> None:

@@ -4,7 +4,7 @@ import pytest
 from ministack.core import iam_actions, iam_evaluator
 from ministack.services import dynamodb
 
-from stackroom_local.ministack import mend
+from stackroom_local.ministack.__main__ import mend
 
 BUCKET = "arn:aws:s3:::docs"
 EXPRESSIONS = ("_tokenize", "_condition_syntax_error")  # what DynamoDB reads them by

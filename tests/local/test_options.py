@@ -9,12 +9,11 @@ import boto3
 import pytest
 from typer.testing import CliRunner
 
-from stackroom_local.cli import serving
-from stackroom_local.cli.commands import commands
-from stackroom_local.cli.verbs import VERBS
-from stackroom_local.endpoints import endpoint_variables
-from stackroom_local.ports import Ports
-from stackroom_local.servers import Servers
+from stackroom_local.cli import lifecycle
+from stackroom_local.cli.commands import VERBS
+from stackroom_local.cli.program import commands
+from stackroom_local.clients import endpoint_variables
+from stackroom_local.servers import Ports, Servers
 from tests.local.running import directory
 
 INSPECTOR, ELSEWHERE = "http://localhost:6274", "https://inspector.example"
@@ -24,7 +23,7 @@ INSPECTOR, ELSEWHERE = "http://localhost:6274", "https://inspector.example"
 def served(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """With what a local mode would have been served."""
     calls: list[dict[str, Any]] = []
-    monkeypatch.setattr(serving, "up", lambda _state_dir, **told: calls.append(told))
+    monkeypatch.setattr(lifecycle, "up", lambda _state_dir, **told: calls.append(told))
     return calls
 
 

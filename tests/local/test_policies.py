@@ -4,17 +4,20 @@ from typing import Any
 
 import pytest
 
-from stackroom_local.deployment.intrinsics import REF, Scope
-from stackroom_local.deployment.policies import policy_engine_of
-from stackroom_local.deployment.stand_ins import Resource
-from stackroom_local.gateway.configuration import PolicyEngineConfiguration, TargetConfiguration
-from stackroom_local.problems import DeploymentFailed
+from stackroom_local.deployment.agentcore import policy_engine_of
+from stackroom_local.deployment.intrinsics import REF, TemplateScope
+from stackroom_local.deployment.localisation import Resource
+from stackroom_local.gateway.gateway_configuration import (
+    PolicyEngineConfiguration,
+    TargetConfiguration,
+)
+from stackroom_local.local_errors import DeploymentFailed
 from tests.gateway.serving import GATEWAY_ARN, a_permit, a_target
 
 ENGINE = "arn:aws:bedrock-agentcore:us-east-1:000000000000:policy-engine/engine-local00000"
 GATEWAY = {"PolicyEngineConfiguration": {"Arn": ENGINE, "Mode": "ENFORCE"}}
 TEMPLATE = a_permit().replace("principal is AgentCore::OAuthUser", "principal == ?principal")
-SCOPE = Scope(
+SCOPE = TemplateScope(
     stack="gateway",
     resources={
         "Gateway": {REF: "g", "GatewayArn": GATEWAY_ARN},

@@ -15,7 +15,7 @@ from stackroom.reconciler.audit_rounds import (
 )
 from stackroom.reconciler.audited import Piece
 from stackroom.reconciler.discrepancies import Discrepancy, Kind, Outcome
-from stackroom_local.cli import reconciling
+from stackroom_local.cli import run_reconciler
 
 
 class Disturbed:
@@ -40,7 +40,7 @@ class Disturbed:
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reconciling, "_pause", lambda _failures: None)
+    monkeypatch.setattr(run_reconciler, "_pause", lambda _failures: None)
 
 
 def found_with(failures: int, out: StringIO) -> Iterator[str]:
@@ -52,14 +52,14 @@ def found_with(failures: int, out: StringIO) -> Iterator[str]:
         bookmark=bookmark,
         rounds=Rounds(kept=HeldBookmark()),
     )
-    found = reconciling._to_the_end(reconciliation, bookmark, Console(file=out))
+    found = run_reconciler._to_the_end(reconciliation, bookmark, Console(file=out))
     return (each.what for each in found)
 
 
 def test_every_piece_is_compared_once_however_often_calls_fail_meanwhile() -> None:
     out = StringIO()
 
-    found = list(found_with(reconciling._TRIES - 1, out))
+    found = list(found_with(run_reconciler._TRIES - 1, out))
 
     assert found == [f"piece {piece}" for _ in AuditStage for piece in range(3)]
     assert "trying again" in out.getvalue()
@@ -67,7 +67,7 @@ def test_every_piece_is_compared_once_however_often_calls_fail_meanwhile() -> No
 
 def test_a_service_that_stays_down_ends_it_with_its_error() -> None:
     with pytest.raises(StoreUnavailable):
-        list(found_with(reconciling._TRIES, StringIO()))
+        list(found_with(run_reconciler._TRIES, StringIO()))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_what_could_not_be_compared_is_no_discrepancy(
         Discrepancy(kind=kind, what="any", remedy="any", outcome=Outcome.FAILED) for kind in kinds
     ]
 
-    reconciling._sum_up(Console(file=out, width=200), found, dry_run=dry_run)
+    run_reconciler._sum_up(Console(file=out, width=200), found, dry_run=dry_run)
 
     assert out.getvalue() == f"{told}\n"
-    assert list(reconciling._bad(found, dry_run=dry_run)) == bad
+    assert list(run_reconciler._bad(found, dry_run=dry_run)) == bad

@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
 from stackroom.aws.s3.document_bucket import S3DocumentBucket
-from stackroom_local.recording import VARIABLE, record, record_if_asked
+from stackroom_local.function_processes.aws_call_recorder import VARIABLE, record, record_if_asked
 
 OBJECT = {"Bucket": "documents", "Key": "alice/a.txt"}
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from stackroom_local.resumption import resume
+from stackroom_local.supervisor import resume
 
 
 @pytest.fixture

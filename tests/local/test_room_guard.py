@@ -9,8 +9,8 @@ from ministack.services import s3
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from stackroom_local import room_guard
-from stackroom_local.room_guard import RoomGuard
+from stackroom_local.ministack import room_guard
+from stackroom_local.ministack.room_guard import RoomGuard
 
 SIGNED = {"authorization": "AWS4-HMAC-SHA256 Credential=A/20261125/us-east-1/s3/aws4_request, ..."}
 TABLES = {"authorization": "AWS4-HMAC-SHA256 Credential=A/20261125/us-east-1/dynamodb/aws4_request"}

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from stackroom_local.problems import AlreadyUp, NotOurs, NotUp
+from stackroom_local.local_errors import AlreadyUp, NotOurs, NotUp
 from stackroom_local.state import StateDirectory
 from tests.local.running import an_instance
 

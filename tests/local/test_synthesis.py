@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from stackroom_local import project, synthesis
-from stackroom_local.problems import CdkMissing, NodeMissing, SynthesisFailed
+from stackroom_local import project_files, synthesis
+from stackroom_local.local_errors import CdkMissing, NodeMissing, SynthesisFailed
 
 pytestmark = pytest.mark.processes
 
@@ -26,7 +26,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("cdk.json", "requirements.lock"):
         (tmp_path / name).write_text("{}")
     (tmp_path / "statemachines").mkdir()
-    monkeypatch.setattr(project, "ROOT", tmp_path)
+    monkeypatch.setattr(project_files, "ROOT", tmp_path)
     monkeypatch.setattr(shutil, "which", lambda _name: "/usr/bin/node")
     return tmp_path
 
@@ -90,7 +90,7 @@ def test_a_failing_app_is_shown_with_the_end_of_what_it_said(checkout: Path) -> 
 @pytest.fixture
 def wheel(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The same in a wheel, with templates, and without the CDK and Node."""
-    monkeypatch.setattr(project, "IS_CHECKOUT", False)
+    monkeypatch.setattr(project_files, "IS_CHECKOUT", False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(checkout / "cache"))
     for name in ("default", "retrieve_sharing=on"):
         (checkout / "templates" / name).mkdir(parents=True)

@@ -2,8 +2,7 @@
 
 import pytest
 
-from stackroom_local.deployment.cloudformation import ASSETS, CloudFormation
-from stackroom_local.deployment.toolkit import STACK, toolkit
+from stackroom_local.deployment.cloudformation import ASSETS, STACK, CloudFormation, toolkit
 from stackroom_local.state import Instance
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from stackroom_local import project
+from stackroom_local import project_files
 from stackroom_local.deployment.assembly import files_of, stacks
 from stackroom_local.processes import free_ports
 from stackroom_local.synthesis import SHIPPED_FOR, assembly, folder_of
@@ -98,7 +98,7 @@ def test_it_holds_each_part_of_the_project_and_of_the_console_and_nothing_compil
     names = zipfile.ZipFile(wheel).namelist()
     held = {name.removeprefix(f"{SHIPPED}/") for name in names if name.startswith(SHIPPED)}
 
-    for part in project.PARTS:
+    for part in project_files.PARTS:
         root = ROOT / part
         files = [root] if root.is_file() else [each for each in root.rglob("*") if each.is_file()]
         written = {str(each.relative_to(ROOT)) for each in files if each.suffix != ".pyc"}

@@ -9,8 +9,8 @@ from rich.cells import cell_len
 
 from stackroom.ingestion.estimates import DocumentEstimate, DocumentStage
 from stackroom.model import Document, DocumentStatus
-from stackroom_local.cli.window import composed
-from stackroom_local.records import CatalogListing
+from stackroom_local.cli.live_status import composed
+from stackroom_local.sites.site_records import CatalogListing
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SIZES = [(80, 24), (200, 50)]

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from stackroom_local.sites.aws import AwsSite
-from stackroom_local.sites.known import Deployments
+from stackroom_local.sites.known_deployments import KnownDeployments
+from stackroom_local.sites.site import AwsSite
 
 OUTPUTS = {
     "docs-data": {
@@ -38,5 +38,5 @@ def site() -> AwsSite:
 
 
 @pytest.fixture
-def deployments(tmp_path: Path) -> Deployments:
-    return Deployments(tmp_path / "config")
+def deployments(tmp_path: Path) -> KnownDeployments:
+    return KnownDeployments(tmp_path / "config")

@@ -14,23 +14,35 @@ import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
+from stackroom.aws.s3.foreign_objects import SqsAnswers
 from stackroom.errors import MalformedEvent, StackroomError
-from stackroom_agents.batch import replies
-from stackroom_agents.batch.events import event_of
-from stackroom_agents.batch.json_answers import Json
+from stackroom.gateway.plain_text import encodable
+from stackroom_agents.batch.agent_events import event_of
+from stackroom_agents.batch.event_conversation import Json
 from stackroom_agents.observability import tell_breakage
+
+# How an answer is told, or why there is none.
+
+Reply = dict[str, object]
+
+
+def success(result: str | Json) -> Reply:
+    told: Reply = encodable({"success": True, "result": result})
+    return told
+
+
+def failure(error: StackroomError) -> Reply:
+    told: Reply = encodable(
+        {"success": False, "result": None, "error": str(error), "errorType": type(error).__name__}
+    )
+    return told
+
 
 logger = logging.getLogger(__name__)
 
 _SOURCE = "aws:sqs"
-
-
-class Answers(Protocol):
-    """`stackroom.aws.s3.foreign_objects.SqsAnswers`, or a fake."""
-
-    def send(self, body: str, *, message_id: str) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +50,7 @@ class Queue:
     """`answer` is of one event; `answers` is None where nobody waits for any."""
 
     answer: Callable[[object], str | Json]
-    answers: Answers | None = None
+    answers: SqsAnswers | None = None
 
     def work(self, records: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, str]]]:
         """What Lambda is told of a batch: the messages that failed."""
@@ -57,7 +69,7 @@ class Queue:
         try:
             result = self.answer(event_of(str(record["body"])))
             if self.answers is not None:
-                reply = {"messageId": message_id, **replies.success(result)}
+                reply = {"messageId": message_id, **success(result)}
                 self.answers.send(json.dumps(reply, ensure_ascii=False), message_id=message_id)
         except StackroomError as error:
             logger.error("message failed", extra={**told, "error_type": type(error).__name__})

@@ -8,8 +8,11 @@ may have files without one, and its tests (test_*.py) are left alone.
 """
 
 import importlib
+import io
+import stat
 import sys
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from types import ModuleType
@@ -19,9 +22,38 @@ from strands.tools.loader import load_tools_from_module
 from strands.types.tools import AgentTool
 
 from stackroom.errors import AgentMisconfigured, ObjectRefused
-from stackroom_agents.batch import archives
-from stackroom_agents.batch.messages import Objects
-from stackroom_agents.batch.settings import ToolAsset, ToolModule
+from stackroom_agents.batch.agent_events import Objects
+from stackroom_agents.batch.definition_settings import ToolAsset, ToolModule
+
+# A zip of tools, unpacked where nothing of it lies outside its folder.
+
+_MAX_UNPACKED = 256 * 1024**2  # of what comes out; a function's /tmp holds 512 MB by default
+_UNIX = 3  # of `create_system` [APPNOTE.TXT 4.4.2], whose file modes stand in `external_attr`
+
+
+def unpack(body: bytes, folder: Path, *, where: str) -> None:
+    """Raises AgentMisconfigured before anything is written, if any name leads out of it."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(body)) as archive:
+            members = archive.infolist()
+            for each in members:
+                _check(each, where)
+            if sum(each.file_size for each in members) > _MAX_UNPACKED:
+                raise AgentMisconfigured(where, f"it unpacks to more than {_MAX_UNPACKED:,} bytes")
+            archive.extractall(folder)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+        # Encrypted is a RuntimeError, compressed in an unknown way NotImplementedError.
+        raise AgentMisconfigured(where, f"it is no zip that can be read ({error})") from None
+
+
+def _check(member: zipfile.ZipInfo, where: str) -> None:
+    path = PurePosixPath(member.filename.replace("\\", "/"))
+    is_outside = path.is_absolute() or ".." in path.parts or ":" in member.filename[:2]
+    is_link = member.create_system == _UNIX and stat.S_ISLNK(member.external_attr >> 16)
+    if is_outside or is_link:
+        kind = "is a link" if is_link else "lies outside the zip's folder"
+        raise AgentMisconfigured(where, f"{member.filename[:200]!r} in it {kind}")
+
 
 # A function's /tmp holds 512 MB by default, and what is read of an asset its memory once more.
 MAX_BYTES = 64 * 1024**2
@@ -78,7 +110,7 @@ def _unpacked(asset: ToolAsset, where: str, objects: Objects, folder: Path) -> l
     except ObjectRefused as error:
         raise AgentMisconfigured(where, error.why) from error
     if asset.isZipArchive:
-        archives.unpack(body, folder, where=where)
+        unpack(body, folder, where=where)
     else:
         # An asset's key is a hash. So is the module's name, which nothing else has.
         (folder / f"{PurePosixPath(asset.key).stem}.py").write_bytes(body)

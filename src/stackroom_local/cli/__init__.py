@@ -1,5 +1,5 @@
 """
-The command line: `verbs` has what each verb takes, the modules beside this do the work.
+The command line: `commands` has what each verb takes, the modules beside this do the work.
 
 Those are imported when their verb runs, because boto3, the MCP client and the tables of `rich` take
 longer to import than most verbs take to do their work.
@@ -11,7 +11,7 @@ import sys
 def app() -> None:
     """The console script. Ctrl-C ends it quietly, also while it is still being imported."""
     try:
-        from stackroom_local.cli.commands import run  # noqa: PLC0415
+        from stackroom_local.cli.program import run  # noqa: PLC0415
 
         run()
     except KeyboardInterrupt:

@@ -12,10 +12,10 @@ from rich.text import Text
 from stackroom.aws.cloudwatch.cloudwatch_boards import read_board
 from stackroom.catalog_tools.texts import figure
 from stackroom.ports.boards import Board, Reading
-from stackroom_local.cli.answers import DashboardAnswer, LineTold, WidgetTold
-from stackroom_local.cli.console import Output
-from stackroom_local.cli.foreign import one_line
-from stackroom_local.problems import LocalModeError
+from stackroom_local.cli.json_output import DashboardAnswer, LineTold, WidgetTold
+from stackroom_local.cli.output import Output
+from stackroom_local.cli.untrusted_text import one_line
+from stackroom_local.local_errors import LocalModeError
 from stackroom_local.sites.site import Site
 
 _PAUSE = 5.0  # seconds, between looks

@@ -1,21 +1,102 @@
 """deployments add, list, remove: which deployments on AWS this machine knows."""
 
+import json
 import os
+import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from botocore.exceptions import ClientError
+from pydantic import TypeAdapter, ValidationError
 from rich.table import Table
 from rich.text import Text
 
-from stackroom_local.cli.answers import DeploymentsAnswer, DeploymentTold, DoneAnswer
-from stackroom_local.cli.console import Output
-from stackroom_local.cli.usage import WrongUsage
-from stackroom_local.sites import outputs
-from stackroom_local.sites.aws import AwsSite, client_in
-from stackroom_local.sites.known import Deployments
+from stackroom.aws.error_mapping import code_of
+from stackroom.errors import ValidationError as Refused
+from stackroom_local.cli.failures import WrongUsage
+from stackroom_local.cli.json_output import DeploymentsAnswer, DeploymentTold, DoneAnswer
+from stackroom_local.cli.output import Output
+from stackroom_local.sites.known_deployments import KnownDeployments
+from stackroom_local.sites.site import AwsSite, client_in
+from stackroom_local.sites.site_errors import NotDeployed, OtherOutputs
+
+# A deployment, as the outputs of its stacks tell it: from a file of the CDK's, or from AWS.
+#
+# The file is what `cdk deploy --outputs-file` writes: values by name, by stack. AWS is asked with
+# DescribeStacks, which needs an operator's credentials.
+
+# Field of a site: the output that tells it. Who reads outputs of another version lacks one.
+NAMES = {
+    "bucket": "BucketName",
+    "catalog_table": "CatalogTableName",
+    "control_table": "ControlTableName",
+    "mcp_url": "McpUrl",
+    "issuer": "IssuerUrl",
+    "client_id": "ClientId",
+}
+STACKS = ("data", "gateway")  # those whose outputs they are
+_OUTPUTS = TypeAdapter(dict[str, dict[str, str]])
+# As infra/data.py names it.
+_BUCKET = re.compile(r"(?P<project>.+)-kb-docs-\d{12}-(?P<region>[a-z0-9-]+)")
+
+
+def of_file(name: str, path: Path) -> AwsSite:
+    """Raises `OtherOutputs` naming what is missing, or ValidationError for no file."""
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        told = f"{str(path)!r} can't be read: {error.strerror or error}"
+        raise Refused(f"{told}; `make deploy` writes cdk.out/outputs.json") from error
+    try:
+        outputs = _OUTPUTS.validate_json(text)
+    except ValidationError as error:
+        why = "it is no JSON of outputs by name, by stack"
+        raise OtherOutputs(str(path), why) from error
+    return _site(
+        name, {key: each for stack in outputs.values() for key, each in stack.items()}, str(path)
+    )
+
+
+def of_stacks(name: str, cloudformation: Any, *, project: str, region: str) -> AwsSite:
+    """Raises `NotDeployed` where there are none, `OtherOutputs` naming what is missing."""
+    merged: dict[str, str] = {}
+    for each in STACKS:
+        stack = f"{project}-{each}"
+        try:
+            [found] = cloudformation.describe_stacks(StackName=stack)["Stacks"]
+        except ClientError as error:
+            # "Stack with id ... does not exist" [CloudFormation API reference: DescribeStacks]
+            if code_of(error) != "ValidationError":
+                raise
+            raise NotDeployed(stack, region) from error
+        merged |= {one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", ())}
+    return _site(name, merged, f"what stacks {project}-* of {region} tell")
+
+
+def _site(name: str, outputs: Mapping[str, str], where: str) -> AwsSite:
+    if missing := [each for each in NAMES.values() if not outputs.get(each)]:
+        raise OtherOutputs(where, f"without {', '.join(missing)}")
+    bucket = _BUCKET.fullmatch(outputs[NAMES["bucket"]])
+    if bucket is None:
+        raise OtherOutputs(where, f"{NAMES['bucket']} is {json.dumps(outputs[NAMES['bucket']])}")
+    told = {field: outputs[output] for field, output in NAMES.items()}
+    try:
+        return AwsSite.model_validate({"name": name, **bucket.groupdict(), **told})
+    except ValidationError as error:
+        wrong = sorted({str(each["loc"][0]) for each in error.errors()})
+        if "name" in wrong:
+            raise Refused(
+                f"{name!r} can't name a deployment: 1 to 64 of A-Z, a-z, 0-9, '_' and '-', "
+                "beginning with a letter or digit"
+            ) from None
+        raise OtherOutputs(
+            where, f"{', '.join(NAMES.get(each, each) for each in wrong)} is none"
+        ) from None
 
 
 def add_from_file(name: str, path: Path, *, told: Output) -> None:
-    _add(outputs.of_file(name, path), told)
+    _add(of_file(name, path), told)
 
 
 def add_from_stacks(name: str, *, project: str, region: str | None, told: Output) -> None:
@@ -24,11 +105,11 @@ def add_from_stacks(name: str, *, project: str, region: str | None, told: Output
     if not there:
         raise WrongUsage("no region is named: --region, or AWS_REGION")
     cloudformation = client_in("cloudformation", there)
-    _add(outputs.of_stacks(name, cloudformation, project=project, region=there), told)
+    _add(of_stacks(name, cloudformation, project=project, region=there), told)
 
 
 def show(*, told: Output) -> None:
-    known = Deployments().all()
+    known = KnownDeployments().all()
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("Deployment", "Project", "Region", "MCP endpoint"):
         table.add_column(column, overflow="fold")
@@ -40,13 +121,13 @@ def show(*, told: Output) -> None:
 
 
 def remove(name: str, *, told: Output) -> None:
-    Deployments().forget(name)
+    KnownDeployments().forget(name)
     told.people.print(f"{name} is forgotten; on AWS it is as it was")
     told.answer(DoneAnswer())
 
 
 def _add(site: AwsSite, told: Output) -> None:
-    Deployments().keep(site)
+    KnownDeployments().keep(site)
     told.people.print(f"added {site.told}; try: stackroom --deployment {site.name} doctor")
     told.answer(_told(site))
 

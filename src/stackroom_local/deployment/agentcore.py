@@ -1,26 +1,28 @@
 """The AgentCore Gateway of a template, as the configuration of its stand-in."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bedrock_kb_simulator.access_keys import AccessKey, write_private
 from stackroom_local.deployment.assembly import Template
-from stackroom_local.deployment.intrinsics import REF, Attributes, Scope
-from stackroom_local.deployment.invocation_rights import InvocationRights
-from stackroom_local.deployment.policies import policy_engine_of
-from stackroom_local.deployment.stand_ins import IN_GATEWAY, Resource, made_by_stand_in
-from stackroom_local.gateway.configuration import (
+from stackroom_local.deployment.intrinsics import REF, Attributes, TemplateScope
+from stackroom_local.deployment.localisation import IN_GATEWAY, Resource, made_by_stand_in
+from stackroom_local.deployment.resource_policies import InvocationRights
+from stackroom_local.gateway.gateway_configuration import (
     FunctionConfiguration,
     GatewayConfiguration,
+    PolicyConfiguration,
+    PolicyEngineConfiguration,
     TargetConfiguration,
     ToolDefinition,
 )
 from stackroom_local.gateway.issuer import CLIENT_ID
-from stackroom_local.problems import UnknownResource
-from stackroom_local.project import task_root
+from stackroom_local.gateway.policy_engine import findings, parsed
+from stackroom_local.local_errors import DeploymentFailed, UnknownResource
+from stackroom_local.project_files import task_root
 from stackroom_local.state import ACCOUNT, REGION
 
 _ARN = f"arn:aws:bedrock-agentcore:{REGION}:{ACCOUNT}"
@@ -100,7 +102,7 @@ class FunctionEnvironment:
 
 
 def gateway_of(
-    template: Template, scope: Scope, functions: FunctionEnvironment, *, issuer_url: str
+    template: Template, scope: TemplateScope, functions: FunctionEnvironment, *, issuer_url: str
 ) -> GatewayConfiguration:
     """The gateway with its targets; `scope` knows what became of everything else in the stack."""
     functions.begin()
@@ -127,7 +129,7 @@ def gateway_of(
     )
 
 
-def _invoked(resources: Iterable[Resource], scope: Scope) -> Iterator[str]:
+def _invoked(resources: Iterable[Resource], scope: TemplateScope) -> Iterator[str]:
     """The functions that a gateway and its targets name."""
     for resource in resources:
         properties = scope.value(resource.properties)
@@ -155,7 +157,7 @@ def _interceptor(
 
 
 def _target(
-    resource: Resource, scope: Scope, functions: FunctionEnvironment
+    resource: Resource, scope: TemplateScope, functions: FunctionEnvironment
 ) -> TargetConfiguration:
     properties = scope.value(resource.properties)
     target = properties["TargetConfiguration"]["Mcp"]["Lambda"]
@@ -186,3 +188,65 @@ def _schema(definition: Mapping[str, Any]) -> Any:
             name: _schema(value) for name, value in schema["properties"].items()
         }
     return schema
+
+
+# The Cedar policies of a template, checked as the service checks them when they are made.
+
+
+def policy_engine_of(
+    gateway: Mapping[str, Any],
+    resources: Iterable[Resource],
+    scope: TemplateScope,
+    *,
+    gateway_arn: str,
+    targets: Sequence[TargetConfiguration],
+) -> PolicyEngineConfiguration | None:
+    """
+    The engine that a gateway's properties name, with its policies; None if they name none. A policy
+    that only logs (`EnforcementMode`) decides nothing, so it is checked and left out.
+
+    Raises `DeploymentFailed` for a policy that can't be made, with Cedar's reasons.
+    """
+    configuration = gateway.get("PolicyEngineConfiguration")
+    if configuration is None:
+        return None
+    policies = []
+    for resource in resources:
+        if resource.type == "AWS::BedrockAgentCore::Policy":
+            properties = scope.value(resource.properties)
+            if configuration["Arn"].endswith(f":policy-engine/{properties['PolicyEngineId']}"):
+                _check(scope.stack, resource.logical_id, properties, targets)
+                if properties.get("EnforcementMode") != "LOG_ONLY":
+                    policies.append(_policy(scope.resources[resource.logical_id], properties))
+    return PolicyEngineConfiguration(
+        gateway_arn=gateway_arn, mode=configuration["Mode"], policies=policies
+    )
+
+
+def _policy(attributes: Mapping[str, str], properties: Mapping[str, Any]) -> PolicyConfiguration:
+    return PolicyConfiguration(policy_id=attributes["PolicyId"], statement=_statement(properties))
+
+
+def _statement(properties: Mapping[str, Any]) -> str:
+    statement: str = properties["Definition"]["Cedar"]["Statement"]
+    return statement
+
+
+def _check(
+    stack: str,
+    logical_id: str,
+    properties: Mapping[str, Any],
+    targets: Sequence[TargetConfiguration],
+) -> None:
+    """
+    Names and types, which the service checks in every mode of validation.
+    https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/policy-create-update-validation.html
+    """
+    statement = _statement(properties)
+    try:
+        parsed(statement)
+        found = findings(statement, targets)
+    except ValueError as error:
+        raise DeploymentFailed(stack, "refused", [f"{logical_id}: no Cedar: {error}"]) from error
+    if found:
+        raise DeploymentFailed(stack, "refused", [f"{logical_id}: {each}" for each in found])

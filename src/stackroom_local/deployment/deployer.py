@@ -7,19 +7,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from stackroom_local.clients import Clients
-from stackroom_local.deployment import agentcore, toolkit
+from stackroom_local.clients import Clients, endpoint_variables
+from stackroom_local.deployment import agentcore, cloudformation
 from stackroom_local.deployment.assembly import Stack, stacks
-from stackroom_local.deployment.bootstrap import bootstrap_archive, bootstrap_key
 from stackroom_local.deployment.cloudformation import ASSETS, CloudFormation
-from stackroom_local.deployment.intrinsics import REF, Attributes, Scope
-from stackroom_local.deployment.invocation_rights import InvocationRights
-from stackroom_local.deployment.knowledge import Simulator
-from stackroom_local.deployment.localisation import localised
-from stackroom_local.deployment.stand_ins import IN_GATEWAY, IN_SIMULATOR, made_by_stand_in
-from stackroom_local.endpoints import endpoint_variables
-from stackroom_local.gateway.configuration import GatewayConfiguration
-from stackroom_local.project import task_root
+from stackroom_local.deployment.function_packages import bootstrap_archive, bootstrap_key
+from stackroom_local.deployment.intrinsics import REF, Attributes, TemplateScope
+from stackroom_local.deployment.localisation import (
+    IN_GATEWAY,
+    IN_SIMULATOR,
+    localised,
+    made_by_stand_in,
+)
+from stackroom_local.deployment.resource_policies import InvocationRights
+from stackroom_local.deployment.simulated_resources import Simulator
+from stackroom_local.gateway.gateway_configuration import GatewayConfiguration
+from stackroom_local.project_files import task_root
 from stackroom_local.state import ACCOUNT, REGION
 
 
@@ -66,8 +69,8 @@ class Deployer:
             s3.create_bucket(Bucket=ASSETS)
         bootstrap = bootstrap_archive(task_root())
         s3.put_object(Bucket=ASSETS, Key=bootstrap_key(bootstrap), Body=bootstrap)
-        if not self._cloudformation.stands(toolkit.STACK):
-            self._cloudformation.deploy(toolkit.STACK, toolkit.toolkit())
+        if not self._cloudformation.stands(cloudformation.STACK):
+            self._cloudformation.deploy(cloudformation.STACK, cloudformation.toolkit())
         for asset in {asset for stack in all_stacks for asset in stack.assets}:
             s3.put_object(Bucket=ASSETS, Key=asset.key, Body=asset.source.read_bytes())
 
@@ -115,7 +118,7 @@ class Deployer:
         exports = self._cloudformation.exports()
         for resource in wanted:
             known = {**_roles_to_come(stack), **made}
-            scope = Scope(stack=stack.name, resources=known, exports=exports)
+            scope = TemplateScope(stack=stack.name, resources=known, exports=exports)
             properties = scope.value(resource.properties)
             made[resource.logical_id] = simulator.make(stack.name, resource, properties)
         return made
@@ -129,7 +132,7 @@ class Deployer:
                 stack.name
             ).items()
         }
-        scope = Scope(
+        scope = TemplateScope(
             stack=stack.name,
             resources={**resources, **self._made[stack.name]},
             exports=self._cloudformation.exports(),

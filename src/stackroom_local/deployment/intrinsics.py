@@ -1,8 +1,8 @@
 """
 CloudFormation's intrinsic functions, for the resources that CloudFormation here never sees.
 
-Two directions: `Scope.value` computes a property of such a resource; `with_literals` puts what
-became of these resources into the rest of a template, wherever that refers to them.
+Two directions: `TemplateScope.value` computes a property of such a resource; `with_literals` puts
+what became of these resources into the rest of a template, wherever that refers to them.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from stackroom_local.problems import LocalModeError
+from stackroom_local.local_errors import LocalModeError
 from stackroom_local.state import ACCOUNT, REGION
 
 REF = "Ref"  # the key of `Attributes` under which the result of Ref is kept
@@ -31,7 +31,7 @@ class Unresolvable(LocalModeError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scope:
+class TemplateScope:
     """What names stand for in one template: resources by logical id, and other stacks' exports."""
 
     stack: str

@@ -15,20 +15,73 @@ What differs between a template for AWS and the same template here, and nothing 
 import copy
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from stackroom_local.deployment.assembly import Template
-from stackroom_local.deployment.bootstrap import bootstrap_archive, bootstrap_key
+from stackroom_local.deployment.function_packages import bootstrap_archive, bootstrap_key
 from stackroom_local.deployment.intrinsics import (
     REF,
     Attributes,
-    Scope,
+    TemplateScope,
+    references,
     with_literals,
 )
-from stackroom_local.deployment.stand_ins import IN_GATEWAY, IN_SIMULATOR, WITHOUT_EFFECT
-from stackroom_local.project import task_root
+from stackroom_local.project_files import task_root
 from stackroom_local.state import ACCOUNT, REGION
+
+# Which resources of a template a stand-in of ours makes, or nobody; ministack makes the others.
+#
+# What a Lambda function's resource policy forbids is refused by ministack's Lambda endpoint, root's
+# requests too (stackroom_local.deployment.resource_policies). The gateway's stand-in invokes
+# nothing there, since ministack passes no client context: it asks for the gateway's rights once,
+# when it is deployed (InvocationRights), and runs the functions itself.
+
+# Made by the simulator of Bedrock, and by the stand-in of the gateway.
+IN_SIMULATOR = ("AWS::Bedrock::", "AWS::S3Vectors::")
+IN_GATEWAY = ("AWS::BedrockAgentCore::",)
+# Left out, since nothing here would obey it.
+WITHOUT_EFFECT = {
+    # Bedrock's service access to the S3 Vectors bucket: the simulator is that service.
+    "AWS::S3Vectors::VectorBucketPolicy",
+    # Questions kept for Logs Insights, which ministack doesn't have.
+    "AWS::Logs::QueryDefinition",
+    # How Cognito's sign-in pages look: the local issuer has a page of its own.
+    "AWS::Cognito::ManagedLoginBranding",
+    "AWS::CDK::Metadata",
+}
+
+
+@dataclass(frozen=True)
+class Resource:
+    logical_id: str
+    type: str
+    properties: dict[str, Any]
+
+
+def made_by_stand_in(template: Template, prefixes: tuple[str, ...]) -> list[Resource]:
+    """The resources of the types that begin so, each after those that it refers to."""
+    return [
+        Resource(logical_id, resource["Type"], resource.get("Properties", {}))
+        for logical_id, resource in _dependencies_first(template["Resources"])
+        if resource["Type"].startswith(prefixes) and resource["Type"] not in WITHOUT_EFFECT
+    ]
+
+
+def _dependencies_first(resources: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """A template may name a resource before the one it refers to; a cycle it may not have."""
+    pending = dict(resources)
+    while pending:
+        ready = [
+            name
+            for name, resource in pending.items()
+            if not (set(references(resource)) & pending.keys() - {name})
+        ]
+        assert ready, "a synthesised template has no cycles"
+        for name in ready:
+            yield name, pending.pop(name)
+
 
 # Seconds of AWS that a function lets pass; the simulator counts them by its own clock.
 _PAUSES = {"ADMISSION_SECONDS_BETWEEN_STARTS"}
@@ -58,7 +111,7 @@ def localised(
         if resource["Type"] == "AWS::S3::Bucket":
             # CloudFormation takes over an existing bucket only if its name is a literal.
             properties = resource["Properties"]
-            properties["BucketName"] = Scope(stack="").value(properties["BucketName"])
+            properties["BucketName"] = TemplateScope(stack="").value(properties["BucketName"])
             _let_upload_from_here(properties)
         if resource["Type"] == "AWS::SQS::Queue":
             _shorten_visibility(resource["Properties"], speed)

@@ -1,14 +1,137 @@
 """`python -m stackroom_local.gateway --port P --config FILE --data-dir D` serves until SIGTERM."""
 
 import argparse
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import uvicorn
+from mcp.server.lowlevel.server import Server
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.routing import Route
 
 from bedrock_kb_simulator.request_timeouts import PatientProtocol
-from stackroom_local.gateway.app import gateway_app
-from stackroom_local.gateway.configuration import GatewayConfiguration
-from stackroom_local.gateway.cors import checked_origin
+from stackroom_local.gateway.authorization_server import AuthorizationServer
+from stackroom_local.gateway.authorizer import Authorizer
+from stackroom_local.gateway.cors import checked_origin, shared_with
+from stackroom_local.gateway.gateway_configuration import (
+    FunctionConfiguration,
+    GatewayConfiguration,
+)
+from stackroom_local.gateway.issuer import Issuer
+from stackroom_local.gateway.lambda_functions import LambdaFunction
+from stackroom_local.gateway.middleware import MAX_BODY, GatewayMiddleware
+from stackroom_local.gateway.policy_engine import PolicyEngine
+from stackroom_local.gateway.session_store import SessionStore
+from stackroom_local.gateway.sign_in_routes import (
+    RESOURCE_METADATA_PATH,
+    browser_routes,
+    client_routes,
+)
+from stackroom_local.gateway.targets import Target, Targets
+
+# The gateway stand-in put together: issuer, front, MCP server, functions.
+
+MCP_PATH = "/mcp"
+_NAMES = ("127.0.0.1", "localhost")
+
+
+def gateway_app(
+    configuration: GatewayConfiguration, *, data_dir: Path, url: str, origins: Sequence[str] = ()
+) -> Starlette:
+    """`url`: where the app will be served, without a path; `origins`: of pages that may call it."""
+    functions = _Functions(configuration.task_root, data_dir / "logs")
+    issuer = Issuer.open(data_dir, url=configuration.issuer_url)
+    mcp = _mcp_app(configuration, functions, origins)
+    shared = shared_with(origins)
+    interceptor = configuration.interceptor
+    front = GatewayMiddleware(
+        mcp,
+        authorizer=Authorizer(issuer=issuer, allowed_client_ids=configuration.allowed_client_ids),
+        interceptor=None if interceptor is None else functions.start(interceptor),
+        metadata_path=RESOURCE_METADATA_PATH,
+    )
+    port = urlsplit(url).port
+    server = AuthorizationServer(
+        issuer=issuer,
+        client_ids=configuration.allowed_client_ids,
+        resources=[f"http://{name}:{port}{MCP_PATH}" for name in _NAMES],
+        sign_ins=SessionStore.open(data_dir),
+        access_token_seconds=configuration.access_token_seconds,
+    )
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        async with mcp.router.lifespan_context(mcp):
+            yield
+        functions.close()
+
+    routes = [
+        Route(MCP_PATH, shared(front)),
+        *browser_routes(server),
+        *client_routes(server, resource_path=MCP_PATH, shared=shared),
+    ]
+    # A page elsewhere could have its own name resolve to this machine, and sign in by itself.
+    names = Middleware(TrustedHostMiddleware, allowed_hosts=list(_NAMES), www_redirect=False)
+    return Starlette(routes=routes, lifespan=lifespan, middleware=[names])
+
+
+class _Functions:
+    """Every function of a gateway, to be ended with it."""
+
+    def __init__(self, task_root: Path, logs: Path) -> None:
+        self._task_root = task_root
+        self._logs = logs
+        self._functions: list[LambdaFunction] = []
+
+    def start(self, configuration: FunctionConfiguration) -> LambdaFunction:
+        function = LambdaFunction(configuration, task_root=self._task_root, logs=self._logs)
+        self._functions.append(function)
+        return function
+
+    def close(self) -> None:
+        for function in self._functions:
+            function.close()
+
+
+def _mcp_app(
+    configuration: GatewayConfiguration, functions: _Functions, origins: Sequence[str]
+) -> Starlette:
+    targets = Targets(
+        gateway_id=configuration.gateway_id,
+        targets=tuple(
+            Target(target, functions.start(target.function)) for target in configuration.targets
+        ),
+        debug=configuration.exception_level == "DEBUG",
+        engine=_engine(configuration),
+    )
+    server = Server(
+        configuration.gateway_id,
+        version="1.0.0",
+        on_list_tools=targets.list_tools,
+        on_call_tool=targets.call_tool,
+    )
+    return server.streamable_http_app(
+        streamable_http_path=MCP_PATH,
+        json_response=True,
+        stateless_http=True,
+        max_request_body_size=2
+        * MAX_BODY,  # `GatewayMiddleware` has measured; encoding anew may lengthen
+        transport_security=TransportSecuritySettings(
+            allowed_hosts=[f"{name}:*" for name in _NAMES],
+            allowed_origins=[*(f"http://{name}:*" for name in _NAMES), *origins],
+        ),
+    )
+
+
+def _engine(configuration: GatewayConfiguration) -> PolicyEngine | None:
+    engine = configuration.policy_engine
+    return None if engine is None else PolicyEngine(engine)
+
 
 HOST = "127.0.0.1"
 

@@ -2,7 +2,7 @@
 A local token issuer: what Cognito is to the gateway.
 
 Whoever can read the data directory can mint a token for any user, so the key file belongs to its
-owner alone. Over HTTP tokens come from a sign-in: see authorization.py.
+owner alone. Over HTTP tokens come from a sign-in: see authorization_server.py.
 """
 
 import base64

@@ -18,11 +18,10 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from starlette.requests import Request
 
-from stackroom_local.gateway.configuration import TargetConfiguration, ToolDefinition
-from stackroom_local.gateway.front import CLAIMS, INTERCEPTED_HEADERS, combined, invoke
-from stackroom_local.gateway.functions import LambdaFunction
-from stackroom_local.gateway.policies import Claims, PolicyEngine
-from stackroom_local.gateway.runtime_api import Outcome
+from stackroom_local.gateway.gateway_configuration import TargetConfiguration, ToolDefinition
+from stackroom_local.gateway.lambda_functions import InvocationOutcome, LambdaFunction
+from stackroom_local.gateway.middleware import CLAIMS, INTERCEPTED_HEADERS, combined, invoke
+from stackroom_local.gateway.policy_engine import Claims, PolicyEngine
 
 _SEPARATOR = "___"
 _MAX_HEADER_BYTES = 4096
@@ -122,7 +121,7 @@ class Targets:
             return
         raise MCPError(_DENIED, f"{_DENIAL} [{denial}]")
 
-    def _failure(self, outcome: Outcome) -> types.CallToolResult:
+    def _failure(self, outcome: InvocationOutcome) -> types.CallToolResult:
         if not self.debug:
             return _result(_HIDDEN_ERROR, is_error=True)
         error = json.loads(outcome.payload)
@@ -141,7 +140,7 @@ def _request(context: Context) -> Request:
     return context.request
 
 
-def _success(outcome: Outcome) -> types.CallToolResult:
+def _success(outcome: InvocationOutcome) -> types.CallToolResult:
     """
     The whole answer, JSON-encoded, in one text block: a string keeps its quotes, a
     `{"statusCode": 200, "body": ...}` is not unwrapped, `isError` within it means nothing, as in

@@ -1,12 +1,14 @@
 """
 Where the verbs work: the local mode of this machine, or a deployment on AWS, in the same terms.
 
-    site       what a verb needs of either
-    aws        a deployment on AWS
-    outputs    a deployment, as the outputs of its stacks tell it
-    known      the deployments that somebody added, in a file of theirs
-    sign_in    a person's tokens for a deployment: signing in, renewing, signing out
-    callback   the address of this machine to which a browser comes back with the code
-    removals   what deletes here, and what deletes there
-    refusals   AWS's refusals of an operator, a sentence each
+    site               what a verb needs of either, and a deployment on AWS
+    stack_outputs      a deployment, as the outputs of its stacks tell it
+    known_deployments  the deployments that somebody added, in a file of theirs
+    oauth_sign_in      a person's tokens: signing in, renewing, signing out
+    person_tools       the catalog tools, as somebody who is signed in calls them
+    site_services      the product's use cases over what is deployed, for an operator
+    site_records       everybody's records; changed_records: as they change
+    file_drop          files of this machine into the bucket
+    operator_removals  what deletes here, and what deletes there
+    aws_refusals       AWS's refusals of an operator, a sentence each
 """

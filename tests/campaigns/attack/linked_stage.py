@@ -18,8 +18,8 @@ import pytest
 import stackroom_agents.batch_handler as function
 from bedrock_kb_simulator.server import Configuration, Simulator
 from examples.agent.scripted import Call
-from stackroom_agents.batch import composition
-from stackroom_local.endpoints import endpoint_variables
+from stackroom_agents.batch import event_agent
+from stackroom_local.clients import endpoint_variables
 from tests.agents.models import Asked, PlayedModel, Said
 from tests.lambda_context import Context
 from tests.simulator.collection import PRINCIPALS
@@ -104,7 +104,7 @@ class LinkedStage:
         """The function's answer to an event, whose model calls the tool so and tells the result."""
         said = [*(Call(TOOL, each) for each in calls)]
         model = PlayedModel(play=lambda asked: _obeying(asked, said))
-        self.patch.setattr(composition, "bedrock_model", lambda _: model)
+        self.patch.setattr(event_agent, "bedrock_model", lambda _: model)
         function._agent.cache_clear()
         reply = function.handler(event, Context())  # type: ignore[arg-type]
         return json.dumps(reply, ensure_ascii=False)

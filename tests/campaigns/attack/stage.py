@@ -21,10 +21,10 @@ from functions.tool_targets import TARGETS
 from stackroom.aws.dynamodb.items import Item, query, to_item
 from stackroom.keys import catalog_id_of, document_id_of, is_ours
 from stackroom.model import DocumentStatus
-from stackroom_local.cli.asking import issuer_of
+from stackroom_local.cli.callers import issuer_of
+from stackroom_local.deployment.user_keys import UserKeys
 from stackroom_local.gateway.issuer import Issuer
 from stackroom_local.state import REGION, Instance
-from stackroom_local.user_keys import UserKeys
 from tests.campaigns.attack.wire import Answer, Wire
 from tests.e2e.people import Person, eventually
 

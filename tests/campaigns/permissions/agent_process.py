@@ -11,7 +11,7 @@ import json
 import os
 import sys
 
-from stackroom_local.recording import record_if_asked
+from stackroom_local.function_processes.aws_call_recorder import record_if_asked
 from tests.lambda_context import Context
 
 

@@ -19,8 +19,8 @@ import pytest
 
 from bedrock_kb_simulator import script_orders
 from bedrock_kb_simulator.server import Configuration, Simulator
-from stackroom_local.endpoints import endpoint_variables
-from stackroom_local.recording import VARIABLE
+from stackroom_local.clients import endpoint_variables
+from stackroom_local.function_processes.aws_call_recorder import VARIABLE
 from stackroom_local.state import ACCOUNT, REGION
 from tests.campaigns.permissions.agent_stack import (
     ANSWERS,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from stackroom_local.recording import VARIABLE
+from stackroom_local.function_processes.aws_call_recorder import VARIABLE
 from stackroom_local.state import ACCOUNT, REGION, Instance
 from tests.campaigns.permissions.needs import Line, Names
 from tests.campaigns.permissions.scenes import SCENES

@@ -22,9 +22,9 @@ from stackroom.capacity import capacity_of
 from stackroom.keys import PLACE_MAP_PREFIX, Location, locate
 from stackroom.model import DataSourceType, DocumentStatus
 from stackroom.wiring.function_settings import Pool
-from stackroom_local.cli.asking import TOOL as RETRIEVE
-from stackroom_local.gateway.client import call_tool
-from stackroom_local.product import Product
+from stackroom_local.cli.retrieve_tool import TOOL as RETRIEVE
+from stackroom_local.gateway.mcp_client import call_tool
+from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests import files
 from tests.campaigns.gateways import another_gateway, configuration_of
@@ -101,7 +101,7 @@ def drop(person: Person) -> None:
     """
     Documents of every kind of fate, in a catalog with a data source of its own and in shared ones.
     """
-    pool = Product(person.instance).use_cases.deployment.pool
+    pool = SiteServices(person.instance).use_cases.deployment.pool
     if not any(member.is_managed for member in pool):  # there it gets one by itself
         person.place("emptied")
     person.settle([person.put("emptied/soon gone.txt", "Not for long.")])
@@ -223,9 +223,9 @@ def words_forgotten(instance: Instance) -> Iterator[None]:
 
 def live_where_no_place_is_left(person: Person) -> None:
     """A catalog on the shared data source of a MANAGED knowledge base, which has many places."""
-    product = Product(person.instance)
-    [member] = product.use_cases.deployment.pool
-    slots, most = product.stores.slots, capacity_of(member).own_sources
+    services = SiteServices(person.instance)
+    [member] = services.use_cases.deployment.pool
+    slots, most = services.stores.slots, capacity_of(member).own_sources
     taken = [f"another-{number}" for number in range(most)]
     for each in taken:
         slots.take(member.knowledge_base_id, each, limit=most)

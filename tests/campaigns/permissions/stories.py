@@ -23,7 +23,7 @@ from stackroom.aws.dynamodb.catalog_records import METADATA, DynamoCatalogs
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.keys import SIDECAR_SUFFIX
 from stackroom.model import DocumentStatus
-from stackroom_local.recording import record
+from stackroom_local.function_processes.aws_call_recorder import record
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.campaigns.chaos import deployment, handlers
 from tests.campaigns.chaos.deployment import Terms, place_of

@@ -10,7 +10,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from stackroom.errors import StackroomError
-from stackroom_local.gateway.client import GatewayError
+from stackroom_local.gateway.mcp_client import GatewayError
 from tests.campaigns.soak.mode import Mode
 from tests.campaigns.soak.model import ABSENT, POISONS, Content, Model, Possible, note
 from tests.campaigns.soak.tally import Tally

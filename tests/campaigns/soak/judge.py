@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from stackroom.keys import NO_USER, Location, is_ours, locate
 from stackroom.model import UNEXPLAINED_FAILURE, Document, DocumentStatus
-from stackroom_local.product import Product
-from stackroom_local.records import Records
+from stackroom_local.sites.site_records import SiteRecords
+from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests.campaigns.soak.actor import WORD
 from tests.campaigns.soak.model import Content, End, Model
@@ -88,7 +88,7 @@ class Judge:
             yield f"status: {key!a} lies there no more, and is {records[key].status}"
 
     def of_receipts(self) -> Iterator[str]:
-        receipts = Product(self.instance).stores.receipts
+        receipts = SiteServices(self.instance).stores.receipts
         for user in self.users:
             for each in receipts.of_user(user):
                 if each.is_open:
@@ -138,7 +138,7 @@ class Judge:
                         yield f"index: it has {found.group()}, which is there no more: {attributes}"
 
     def _listed(self, user: str) -> list[Document]:
-        return list(Records(self.instance).documents(user))
+        return list(SiteRecords(self.instance).documents(user))
 
     def _shelves(self, user: str) -> dict[str, set[str]]:
         """By catalog, the words that its owner must find: those of what is listed as indexed."""

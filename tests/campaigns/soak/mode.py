@@ -22,10 +22,10 @@ from botocore.config import Config
 from bedrock_kb_simulator import orders
 from bedrock_kb_simulator.disturbances import Kind
 from bedrock_kb_simulator.fault_orders import PATH
-from stackroom_local.problems import ChildFailed
+from stackroom_local.deployment.user_keys import UserKeys
+from stackroom_local.local_errors import ChildFailed
 from stackroom_local.processes import Child
 from stackroom_local.state import REGION, Instance
-from stackroom_local.user_keys import UserKeys
 from tests.local.running import instance_of, none_left, start
 
 _ATTEMPTS = 3
@@ -112,7 +112,7 @@ class Mode:
         found = []
         for each in psutil.Process(self.pid_of("ministack")).children(recursive=True):
             try:
-                if "stackroom_local.runtime" in each.cmdline():
+                if "stackroom_local.function_processes.runtime_client" in each.cmdline():
                     found.append(each)
             except (psutil.NoSuchProcess, psutil.ZombieProcess):
                 continue

@@ -1,0 +1,75 @@
+"""
+What an agent's tools share: who asks, the use cases behind them, the audit line of each call.
+
+Who is asking stands in the invocation state alone: the program sets it, no model reads or writes
+it.
+
+    agent(prompt, invocation_state={"user_id": "alice", "groups": ["hr"], "session_id": "s-1"})
+
+The program answers for these as an interceptor does for its headers: they must come from a token
+that it has verified, never from a prompt or from an argument of a tool.
+"""
+
+import logging
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from stackroom.catalog_tools.definition import Services
+from stackroom.errors import MissingIdentity
+from stackroom.gateway.access import EVENT, Access
+from stackroom.identity import Caller, is_session_id
+from stackroom.keys import is_user_id
+from stackroom.retrieval.search_tool import Searchable
+
+USER_ID = "user_id"
+GROUPS = "groups"
+SESSION_ID = "session_id"
+
+
+def caller_of(invocation_state: Mapping[str, Any]) -> Caller:
+    """
+    Raises MissingIdentity where there is no user, or the groups are no list of names: a text would
+    pass as a group of each of its letters. What can't be a session is none, as in `tool_call`.
+    """
+    user_id = invocation_state.get(USER_ID)
+    groups = invocation_state.get(GROUPS) or ()
+    session_id = invocation_state.get(SESSION_ID)
+    if not isinstance(user_id, str) or not is_user_id(user_id):
+        raise MissingIdentity
+    if not isinstance(groups, list | tuple) or not all(isinstance(each, str) for each in groups):
+        raise MissingIdentity
+    is_session = isinstance(session_id, str) and is_session_id(session_id)
+    return Caller(user_id, tuple(groups), session_id if is_session else None)
+
+
+def caller_or_nobody(invocation_state: Mapping[str, Any]) -> Caller | None:
+    """
+    None if the state tells nothing of a caller; for searches that may not ask who it is.
+
+    Raises MissingIdentity for a caller who is told wrongly: no group of theirs may count.
+    """
+    told = any(invocation_state.get(name) is not None for name in (USER_ID, GROUPS))
+    return caller_of(invocation_state) if told else None
+
+
+# A name that programs listen to.
+logger = logging.getLogger("stackroom_agents.tool_context")
+
+
+def report(access: Access) -> None:
+    """The line that the function behind the gateway writes: its values are the record's fields."""
+    logger.info(EVENT, extra=access.fields())
+
+
+# The use cases behind the tools; `stackroom.wiring.use_cases` makes each when it is first used.
+
+
+class SearchServices(Protocol):
+    """Of Stackroom's own pool, or of the knowledge bases that an agent was given."""
+
+    @property
+    def retrieval(self) -> Searchable: ...
+
+
+class AgentServices(Services, SearchServices, Protocol):
+    """Of all eleven tools."""

@@ -1,1 +1,0 @@
-"""The console's API: JSON both ways, as contracts tell it; each function asks one use case."""

@@ -1,0 +1,189 @@
+"""A user's agents: listed, made, changed, removed, exported and imported."""
+
+import json
+from dataclasses import dataclass
+
+from starlette.responses import Response
+
+from stackroom.agent import Agent, LinkedTool, OtherTool
+from stackroom.agent_run import AgentRun
+from stackroom.agents.agents import AgentChanges, AgentDefinition
+from stackroom.agents.exchange import exported, imported
+from stackroom.agents.links import tool_name_of
+from stackroom.agents.runs import LONGEST_MESSAGE, NewRun
+from stackroom.catalog_tools.front_end import tools_config
+from stackroom_console.ids import agent_id, run_id
+from stackroom_console.rendering import Watch, done, redirect, render, watch
+from stackroom_console.request import Request, parse
+
+_LABELS = {
+    "name": "Name",
+    "description": "Description",
+    "model": "Model",
+    "system_prompt": "Prompt",
+}
+
+
+def page(request: Request) -> Response:
+    return render(request, "agents.html", agents=request.services.agents.of_user(request.user_id))
+
+
+def blank(request: Request) -> Response:
+    models = _models(request)
+    return render(request, "agent.html", agent=None, cards=(), model=models[0], models=models)
+
+
+def create(request: Request) -> Response:
+    definition = parse(AgentDefinition, _fields(request), called=_LABELS)
+    agent = request.services.agents.create(request.user_id, definition)
+    return redirect(request, path_of(agent))
+
+
+def builder(request: Request) -> Response:
+    agent = request.services.agents.get(request.user_id, agent_id(request))
+    return render(
+        request,
+        "agent.html",
+        agent=agent,
+        cards=cards_of(request, agent),
+        model=agent.model,
+        models=_models(request),
+    )
+
+
+def save(request: Request) -> Response:
+    changes = parse(AgentChanges, _fields(request), called=_LABELS)
+    seen = request.form.get("seen")
+    agent = request.services.agents.edit(request.user_id, agent_id(request), changes, seen=seen)
+    return redirect(request, f"{path_of(agent)}?saved")
+
+
+def removal(request: Request) -> Response:
+    agent = request.services.agents.get(request.user_id, agent_id(request))
+    return render(request, "agent_delete.html", agent=agent)
+
+
+def remove(request: Request) -> Response:
+    request.services.agents.remove(request.user_id, agent_id(request))
+    return redirect(request, "/agents")
+
+
+def export(request: Request) -> Response:
+    agent = request.services.agents.get(request.user_id, agent_id(request))
+    text = json.dumps(exported(agent), indent=2, ensure_ascii=False) + "\n"
+    return _file(text, f"{tool_name_of(agent.name).removeprefix('search_') or 'agent'}.json")
+
+
+def import_dialog(request: Request) -> Response:
+    return render(request, "agent_import.html")
+
+
+def import_agent(request: Request) -> Response:
+    definition, tools = imported(request.form.get("agent", ""))
+    agent = request.services.agents.create(request.user_id, definition, tools)
+    return redirect(request, path_of(agent))
+
+
+def tools_configuration(_request: Request) -> Response:
+    """For a chat front end: how it shows the gateway's catalog tools."""
+    return _file(tools_config(), "tools-config.json")
+
+
+def path_of(agent: Agent) -> str:
+    return f"/agents/{agent.id}"
+
+
+def _fields(request: Request) -> dict[str, str]:
+    """Browsers end a line with CR LF [HTML: form submission], and nobody types that."""
+    given = {name: request.form[name] for name in _LABELS if name in request.form}
+    return {name: text.replace("\r\n", "\n") for name, text in given.items()}
+
+
+def _models(request: Request) -> tuple[str, ...]:
+    """What agents may ask in this deployment, the usual one first."""
+    settings = request.services.deployment.settings
+    allowed: tuple[str, ...] = settings.need("agent_models")
+    arn: str = settings.need("answer_model_arn")  # of it the id, as Converse takes it
+    return allowed or (arn.rpartition("/")[2],)
+
+
+def _file(text: str, name: str) -> Response:
+    return Response(
+        text,
+        media_type="application/json",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+
+
+# The tools of an agent, as its page shows them.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """A tool as the builder shows it; `is_gone` if what it asks is no more."""
+
+    tool: LinkedTool | OtherTool
+    is_gone: bool
+
+    @property
+    def is_linked(self) -> bool:
+        return isinstance(self.tool, LinkedTool)
+
+
+def cards_of(request: Request, agent: Agent) -> list[Card]:
+    links = request.services.agent_links
+    return [
+        Card(
+            tool=each,
+            is_gone=isinstance(each, LinkedTool) and links.is_gone(request.user_id, each),
+        )
+        for each in agent.available_tools
+    ]
+
+
+# What was asked of an agent, and the steps that it takes to answer, as they come.
+
+
+def chat(request: Request) -> Response:
+    agent, runs = _shown(request)
+    return render(
+        request,
+        "chat.html",
+        agent=agent,
+        runs=runs,
+        watch=_watch(request, runs),
+        longest=LONGEST_MESSAGE,
+    )
+
+
+def chat_part(request: Request) -> Response:
+    """Of the page what changes by itself."""
+    agent, runs = _shown(request)
+    watching = _watch(request, runs)
+    return render(request, "parts/chat_watched.html", agent=agent, runs=runs, watch=watching)
+
+
+def ask(request: Request) -> Response:
+    message = request.form.get("message", "").replace("\r\n", "\n")
+    wanted = parse(NewRun, {"message": message}, called={"message": "Question"})
+    chosen = agent_id(request)
+    request.services.agent_runs.start(request.user_id, chosen, wanted, groups=request.caller.groups)
+    return redirect(request, f"/agents/{chosen}/chat")
+
+
+def cancel(request: Request) -> Response:
+    run = request.services.agent_runs.cancel(request.user_id, run_id(request))
+    return done(request, f"/agents/{run.agent_id}/chat")
+
+
+def _shown(request: Request) -> tuple[Agent, list[AgentRun]]:
+    """The runs in the order in which they were asked for."""
+    agent = request.services.agents.get(request.user_id, agent_id(request))
+    return agent, request.services.agent_runs.of_agent(request.user_id, agent.id)[::-1]
+
+
+def _watch(request: Request, runs: list[AgentRun]) -> Watch:
+    shown = [(each.id, each.version, each.state, each.is_cancel_asked) for each in runs]
+    is_under_way = any(not each.is_over for each in runs)
+    path = f"/agents/{agent_id(request)}/chat/part"
+    return watch(request, path, shown, is_under_way=is_under_way)

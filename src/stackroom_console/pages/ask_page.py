@@ -1,0 +1,243 @@
+"""A question: of all catalogs, or of one."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from starlette.responses import Response
+
+from stackroom.catalog_access import in_use
+from stackroom.catalog_tools.texts import counted
+from stackroom.errors import CatalogEmpty, CatalogNotFound
+from stackroom.formats import extension_of
+from stackroom.model import Catalog
+from stackroom.retrieval.citations import Source
+from stackroom.retrieval.cited_answers import AskedAndAnswered, CatalogAnswer, CitedSource
+from stackroom.retrieval.question_words import MarkedPiece, marked_pieces
+from stackroom.retrieval.results import Result, SearchAnswer
+from stackroom.retrieval.search_arguments import KNOWLEDGE_BASE_RETRIEVE
+from stackroom_console import ids
+from stackroom_console.console import FOR_A_PAGE
+from stackroom_console.rendering import render
+from stackroom_console.request import Request
+
+# An answer as its page shows it: its citations linked, the question's words marked.
+
+_MARK = re.compile(r"\[([0-9]{1,3})\]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stands:
+    """Where a passage stands; `href` is None where the file is not this user's to open."""
+
+    filename: str
+    place: str
+    catalog: str
+    href: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """A piece of the answer; `number` is that of a cited passage."""
+
+    text: str
+    number: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerPassage:
+    number: int
+    stands: tuple[Stands, ...]  # the first of them, and who says the same
+    score: str
+    pieces: tuple[MarkedPiece, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownAnswer:
+    """`text` is None where there is no answer; `unanswered` says why then."""
+
+    text: tuple[Said, ...] | None
+    unanswered: str
+    cited: tuple[AnswerPassage, ...]
+    others: tuple[AnswerPassage, ...]
+    left_out: tuple[str, ...]
+
+
+def shown(query: str, found: AskedAndAnswered, catalogs: Mapping[str, Catalog]) -> ShownAnswer:
+    """`catalogs` are the asker's own, by id."""
+    answer = found.answer
+    cited = () if answer is None else answer.sources
+    others = [each for each in found.passages.results if not _is_cited(each, cited)]
+    first = len(cited) + 1
+    return ShownAnswer(
+        text=None if answer is None else tuple(_said(answer)),
+        unanswered=found.unanswered,
+        cited=tuple(
+            _cited(number, each, query, catalogs) for number, each in enumerate(cited, start=1)
+        ),
+        others=tuple(
+            _passage(number, each, query, catalogs) for number, each in enumerate(others, first)
+        ),
+        left_out=tuple(_left_out(found.passages)),
+    )
+
+
+def _said(answer: CatalogAnswer) -> Iterator[Said]:
+    at = 0
+    for mark in _MARK.finditer(answer.text):
+        if 1 <= int(mark[1]) <= len(answer.sources):
+            yield Said(text=answer.text[at : mark.start()])
+            yield Said(text=mark[0], number=int(mark[1]))
+            at = mark.end()
+    yield Said(text=answer.text[at:])
+
+
+def _is_cited(result: Result, cited: Collection[CitedSource]) -> bool:
+    return any((each.source, each.chunk_text) == (result.source, result.text) for each in cited)
+
+
+def _cited(
+    number: int, each: CitedSource, query: str, catalogs: Mapping[str, Catalog]
+) -> AnswerPassage:
+    return AnswerPassage(
+        number=number,
+        stands=_stands((each.source, *each.other_sources), catalogs),
+        score=f"{each.relevance_score:.2f}",
+        pieces=marked_pieces(query, each.chunk_text),
+    )
+
+
+def _passage(
+    number: int, each: Result, query: str, catalogs: Mapping[str, Catalog]
+) -> AnswerPassage:
+    return AnswerPassage(
+        number=number,
+        stands=_stands((each.source, *each.other_sources), catalogs),
+        score=f"{each.score:.2f}",
+        pieces=marked_pieces(query, each.text),
+    )
+
+
+def _stands(sources: Collection[Source], catalogs: Mapping[str, Catalog]) -> tuple[Stands, ...]:
+    return tuple(_where(each, catalogs.get(each.catalog_id or "")) for each in sources)
+
+
+def _where(source: Source, catalog: Catalog | None) -> Stands:
+    filename = source.filename or "an unnamed file"
+    href = None
+    if catalog is not None and source.document_id is not None:
+        # Browsers' PDF viewers open it there: RFC 8118, 3.
+        at = f"#page={source.page}" if source.page and extension_of(filename) == "pdf" else ""
+        href = f"/catalogs/{catalog.catalog_id}/documents/{source.document_id}/file{at}"
+    name = "shared with you" if catalog is None else catalog.name
+    return Stands(filename=filename, place=_place(source), catalog=name, href=href)
+
+
+def _place(source: Source) -> str:
+    parts = []
+    if source.page is not None:
+        first, last = source.page_first or source.page, source.page_last or source.page
+        parts.append(f"page {source.page}" if first == last else f"pages {first} to {last}")
+    if source.section:
+        parts.append(f"section {source.section}")
+    return ", ".join(parts)
+
+
+def _left_out(answer: SearchAnswer) -> Iterator[str]:
+    if answer.omitted:
+        passages = counted(answer.omitted, "relevant passage")
+        yield f"{passages} left out: the budget of text ({answer.tokens:,} tokens used) is full."
+    if answer.withheld:
+        passages = counted(answer.withheld, "passage")
+        yield f"{passages} withheld: from documents that aren't yours."
+    if answer.best_score_below is not None:
+        yield (
+            "What was found is too far from the question to answer it: the best passage scores"
+            f" {answer.best_score_below:.2f}."
+        )
+    if answer.failures:
+        failed = counted(len(answer.failures), "knowledge base")
+        yield f"{failed} didn't answer, so something may be missing. Ask again in a moment."
+    if answer.notices:
+        yield "Part of it was searched in another way than usual; the best may not come first."
+    if answer.guardrail_action != "NONE":
+        yield "A guardrail held back something of what was found."
+
+
+_MOST = 20  # passages
+_DEFAULT = 5
+_LABELS = {"query": "Question", "top_k": "Passages at most"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """As it is filled in; a page that shows an answer keeps what was asked."""
+
+    query: str = ""
+    catalog_id: str = ""
+    most: int = _DEFAULT
+
+
+def page(request: Request) -> Response:
+    given = request.query.get("catalog", "")
+    return _page(request, Form(catalog_id=given if ids.is_catalog(given) else ""))
+
+
+def ask(request: Request) -> Response:
+    form = Form(
+        query=request.form.get("query", ""),
+        catalog_id=request.form.get("catalog", ""),
+        most=request.number("most", called=_LABELS["top_k"], least=1, most=_MOST, default=_DEFAULT),
+    )
+    asked = KNOWLEDGE_BASE_RETRIEVE.parse(
+        {"query": form.query, "top_k": form.most, "catalog_id": form.catalog_id or None},
+        called=_LABELS,
+    )
+    catalog = _named(request, form.catalog_id)
+    mine = _catalogs(request)
+    found = request.services.answering.search_and_ask(
+        asked, request.caller, deadline=request.deadline.sooner(FOR_A_PAGE)
+    )
+    if catalog is not None and not found.passages.results:
+        _require_any(request, catalog)
+    answer = shown(asked.query, found, mine)
+    request.handed_out.extend(_documents_of(found))
+    if request.is_htmx:
+        return render(request, "parts/answer.html", answer=answer)
+    return _page(request, form, answer)
+
+
+def _page(request: Request, form: Form, answer: ShownAnswer | None = None) -> Response:
+    catalogs = _catalogs(request).values()
+    return render(request, "ask.html", form=form, catalogs=catalogs, most=_MOST, answer=answer)
+
+
+def _documents_of(found: AskedAndAnswered) -> Iterator[str]:
+    cited = () if found.answer is None else found.answer.sources
+    for first, others in (
+        *((each.source, each.other_sources) for each in cited),
+        *((each.source, each.other_sources) for each in found.passages.results),
+    ):
+        yield from (each.document_id for each in (first, *others) if each.document_id)
+
+
+def _catalogs(request: Request) -> dict[str, Catalog]:
+    """By id, in the order of their names; there are at most a few hundred of a user's."""
+    found = request.services.listing.catalogs.of_user(request.user_id)
+    ordered = sorted(found, key=lambda each: (each.name.casefold(), each.name))
+    return {each.catalog_id: each for each in ordered}
+
+
+def _named(request: Request, catalog_id: str) -> Catalog | None:
+    """Raises CatalogNotFound for what isn't the caller's, or CatalogDeleting."""
+    if not catalog_id:
+        return None
+    if not ids.is_catalog(catalog_id):
+        raise CatalogNotFound(catalog_id)
+    return in_use(request.services.deletions.catalogs, request.user_id, catalog_id)
+
+
+def _require_any(request: Request, catalog: Catalog) -> None:
+    """Of a catalog in which nothing is indexed yet, that is what there is to tell."""
+    if not request.services.progress.of(request.user_id, catalog.catalog_id).indexed:
+        raise CatalogEmpty

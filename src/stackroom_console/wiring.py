@@ -1,0 +1,85 @@
+"""From settings to the console, for its function and for the local mode."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from stackroom.aws.dynamodb.sign_out_records import DynamoSignOuts
+from stackroom.aws.session import secret_text
+from stackroom.formats import MAX_FILE_BYTES
+from stackroom.gateway.access import AccessLog
+from stackroom.gateway.tokens import PublishedKeys, TokenVerifier
+from stackroom.ports.transfers import Transfers
+from stackroom.wiring.function_settings import (
+    AdmissionSettings,
+    AnswerSettings,
+    FittingSettings,
+    JsonList,
+    SearchSettings,
+)
+from stackroom.wiring.shared_settings import SharedSettings
+from stackroom.wiring.use_cases import UseCases
+from stackroom_console.console import Console
+from stackroom_console.openid_provider import OpenIdProvider
+from stackroom_console.sealed_cookies import Seal, seal_key
+
+
+class ConsoleSettings(
+    AdmissionSettings, AnswerSettings, FittingSettings, SearchSettings, SharedSettings
+):
+    """
+    What the catalog tools read, where browsers find the console, and whose tokens it takes: those
+    of its own client from sign-ins, those of any of `identity_client_ids` as bearer tokens.
+    """
+
+    kb_catalog_table: str
+    kb_control_table: str
+    kb_docs_bucket: str
+    state_machine_arn: str
+    agent_runs_queue_url: str
+    dashboard_name: str  # in CloudWatch, for operators
+    agent_models: JsonList = ()  # that the runner may ask, the usual one first
+    ingest_speed: float = 1.0
+    retrieve_min_score: float = 0.0
+    retrieve_first_page: int = 1
+    retrieve_sharing: str = "off"
+
+    console_url: str
+    console_client_id: str
+    console_key_arn: str
+    identity_issuer: str
+    identity_jwks_url: str
+    identity_client_ids: JsonList
+
+
+def console_of(
+    settings: ConsoleSettings, client: Callable[[str], Any], *, log: AccessLog
+) -> Console:
+    """`client` answers the boto3 client of a service, `log` keeps the audit."""
+    services = UseCases.of(settings, client)
+    keys = PublishedKeys(settings.identity_jwks_url)
+    clients = (*settings.identity_client_ids, settings.console_client_id)
+    return Console(
+        url=settings.console_url,
+        services=services,
+        verifier=TokenVerifier(
+            keys=keys, issuer=settings.identity_issuer, client_ids=tuple(dict.fromkeys(clients))
+        ),
+        issuer=OpenIdProvider(
+            url=settings.identity_issuer, client_id=settings.console_client_id, keys=keys
+        ),
+        seal=Seal([seal_key(secret_text(client("secretsmanager"), settings.console_key_arn))]),
+        sign_outs=DynamoSignOuts(client=client("dynamodb"), table=settings.kb_control_table),
+        uploads=uploads_origin(services.deployment.transfers),
+        log=log,
+        speed=settings.ingest_speed,
+    )
+
+
+def uploads_origin(transfers: Transfers) -> str:
+    """Where forms are posted to; asks nobody."""
+    form = transfers.form(
+        "any", content_type="text/plain", attributes={}, max_bytes=MAX_FILE_BYTES, seconds=1
+    )
+    parts = urlsplit(form.url)
+    return f"{parts.scheme}://{parts.netloc}"

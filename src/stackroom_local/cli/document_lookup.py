@@ -1,0 +1,119 @@
+"""Which documents are meant: by a key, or by a file's name in a catalog."""
+
+import difflib
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Self
+
+from stackroom.errors import ValidationError
+from stackroom.keys import (
+    Unplaced,
+    catalog_id_of,
+    locate,
+    unplaced_id_of,
+    unplaced_partition,
+)
+from stackroom.model import Catalog, Document
+from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.documents import Documents
+from stackroom_local.cli.callers import checked
+from stackroom_local.sites.site_services import SiteServices
+
+_LOOKED_THROUGH = 1000  # documents of a catalog, for a name that is alike
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentLookup:
+    catalogs: Catalogs
+    documents: Documents
+    bucket: str
+
+    @classmethod
+    def among(cls, services: SiteServices) -> Self:
+        return cls(
+            catalogs=services.stores.catalogs,
+            documents=services.stores.documents,
+            bucket=services.site.bucket,
+        )
+
+    def catalog(self, user: str | None, catalog: str) -> Catalog:
+        """By name or id. Raises ValidationError, naming those there are."""
+        if user is None:
+            raise ValidationError(f"--catalog {catalog!r} needs --user: catalogs are a user's own")
+        is_id = catalog.startswith("cat-")
+        found = self.catalogs.get(catalog if is_id else catalog_id_of(checked(user), catalog))
+        if found is None or found.user_id != user:
+            names = sorted(each.name for each in self.catalogs.of_user(user))
+            others = f", only {', '.join(map(repr, names))}" if names else ", nor any other"
+            raise ValidationError(f"{user!r} has no catalog {catalog!r}{others}")
+        return found
+
+    def chosen(
+        self, targets: Iterable[str], *, user: str | None, catalog: str | None
+    ) -> list[Document]:
+        """
+        One per target, which is a key or, with a catalog, a file's name in it.
+
+        Raises ValidationError naming the target, before anything is done to any of them.
+        """
+        within = self.catalog(user, catalog) if catalog is not None else None
+        keys = dict.fromkeys(self._key(each, user=user, within=within) for each in targets)
+        return [self._document(key) for key in keys]
+
+    def _key(self, target: str, *, user: str | None, within: Catalog | None) -> str:
+        uri = f"s3://{self.bucket}/"
+        if target.startswith("s3://") and not target.startswith(uri):
+            raise ValidationError(f"{target!r} is not in this bucket, {uri}")
+        key = target.removeprefix(uri)
+        if within is not None:
+            return key if key.startswith(within.s3_prefix) else within.s3_prefix + key
+        if user is not None and not key.startswith(f"{user}/"):
+            raise ValidationError(
+                f"{target!r} is not a key under {user}/; give the key, or the file's name with "
+                "--catalog"
+            )
+        return key
+
+    def _document(self, key: str) -> Document:
+        location = locate(key)
+        unplaced = self.documents.get(unplaced_partition(location.user_id), unplaced_id_of(key))
+        if unplaced is not None:
+            return unplaced
+        if isinstance(location, Unplaced):
+            raise ValidationError(self._no_documents(key))
+        document = self.documents.get(location.catalog_id, location.document_id)
+        if document is None or document.s3_key != key:
+            raise ValidationError(
+                f"there is no document {key!r}{self._alike(location.catalog_id, key)}"
+            )
+        return document
+
+    def _no_documents(self, key: str) -> str:
+        """What is wrong with the key, and how to name the catalog that it seems to be."""
+        user, _, name = key.removesuffix("/").partition("/")
+        found = self.catalogs.get(catalog_id_of(user, name)) if user and name else None
+        if found is not None and found.user_id == user:
+            name = shlex.quote(found.name)
+            return f"{key!r} is a catalog, not a document; name all of it with: -u {user} -c {name}"
+        return (
+            f"{key!r} is no document's key, which is {{user}}/{{catalog}}/{{file}}; "
+            "stackroom status shows what there is"
+        )
+
+    def _alike(self, catalog_id: str, key: str) -> str:
+        """Of the catalog's, those with a name that is nearly the same, whatever its type."""
+        page = self.documents.page(catalog_id, after=None, limit=_LOOKED_THROUGH)
+        keys: dict[str, list[str]] = {}
+        for each in page.documents:
+            keys.setdefault(_stem(each.s3_key), []).append(each.s3_key)
+        near = difflib.get_close_matches(_stem(key), keys, n=3)
+        alike = [one for stem in near for one in keys[stem]][:3]
+        if not alike:
+            return "; stackroom status shows what there is"
+        return f"; there is {', '.join(map(repr, alike))}"
+
+
+def _stem(key: str) -> str:
+    return PurePosixPath(key).stem.casefold()

@@ -1,0 +1,118 @@
+"""ask and retrieve: the agent's side, over MCP through the gateway."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+
+from stackroom.errors import ValidationError
+from stackroom.gateway.plain_text import is_encodable
+from stackroom_local.cli.callers import Asker, checked, issuer_of
+from stackroom_local.cli.failures import WrongUsage
+from stackroom_local.cli.output import Output
+from stackroom_local.cli.untrusted_text import one_line
+from stackroom_local.gateway.mcp_client import call_tool
+from stackroom_local.sites.site import Site
+from stackroom_local.state import Instance
+
+TOOL = "knowledge___knowledge_base_retrieve"
+_BRIEF = 2
+
+
+def ask(
+    asker: Asker, question: str, *, catalog: str | None, top: int, nearest: bool, told: Output
+) -> None:
+    """With `nearest`, what is nearest is shown however far it is."""
+    given = {"query": question, "top_k": top, **asker.within(catalog)}
+    given |= {"min_score": 0} if nearest else {}
+    answer = asked(asker.site, given, asker.token)
+    if told.is_json:
+        told.tell(json.dumps(answer, indent=2, ensure_ascii=False))
+        _require_success(answer)
+    else:
+        print_passages(told.people, answer)
+
+
+def retrieve(
+    asker: Asker, query: str, *, catalog: str | None, top: int, arguments: str, told: Output
+) -> None:
+    given = {"query": query, "top_k": top, **asker.within(catalog), **_object(arguments)}
+    answer = asked(asker.site, given, asker.token)
+    told.tell(json.dumps(answer, indent=2, ensure_ascii=False))
+    _require_success(answer)
+
+
+def search(
+    instance: Instance, arguments: dict[str, Any], user: str, groups: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The tool's answer to a user; raises ValidationError or RetrievalFailed if it is none."""
+    return asked(instance, arguments, issuer_of(instance).mint(checked(user), groups=groups))
+
+
+def asked(site: Site, arguments: dict[str, Any], token: str) -> dict[str, Any]:
+    """The same, to whoever the token speaks for."""
+    answer = call_tool(site.mcp_url, token, TOOL, arguments)
+    assert isinstance(answer, dict), "the retrieve tool answers with an object"
+    return answer
+
+
+def print_passages(out: Console, answer: dict[str, Any], *, brief: bool = False) -> None:
+    """`brief`: the first passage whole, of the others two lines."""
+    _require_success(answer)
+    for number, result in enumerate(answer["results"], start=1):
+        out.print(
+            f"[bold]\\[{number}][/bold] [cyan]{_stands(result['source'])}[/cyan]"
+            f"  [dim]score {result['score']:.2f}[/dim]"
+        )
+        for source in result.get("other_sources", ()):
+            out.print(f"    [dim]the same in[/dim] [cyan]{_stands(source)}[/cyan]")
+        clip = _BRIEF if brief and number > 1 else None
+        out.print(_indented(result["content"], clip), markup=False)
+    if not answer["results"]:
+        out.print(_nothing(answer["metadata"]))
+
+
+def _nothing(metadata: dict[str, Any]) -> str:
+    if "best_score_below" not in metadata:
+        return "nothing found in this user's documents"
+    if (nearest := metadata.get("nearest")) is not None:
+        return f"nothing certain; nearest: [cyan]{_stands(nearest)}[/cyan]\n--nearest shows it"
+    best = f"{metadata['best_score_below']:.2f}"
+    return f"nothing in this user's documents speaks to this; the nearest passage scores {best}"
+
+
+def _stands(source: dict[str, Any]) -> str:
+    file = escape(one_line(str(source["filename"])))
+    page = f", page {source['page']}" if source.get("page") is not None else ""
+    return f"{file}{page}{_section(source.get('section'))}"
+
+
+def _section(heading: str | None) -> str:
+    return escape(one_line(f", section {heading}")) if heading else ""
+
+
+def _require_success(answer: dict[str, Any]) -> None:
+    if not answer["success"]:
+        raise ValidationError(f"{answer['errorType']}: {answer['error']}")
+
+
+def _indented(passage: str, clip: int | None = None) -> str:
+    lines = [f"    {line}" for line in passage.strip().splitlines() if line.strip()]
+    return "\n".join(lines if clip is None or len(lines) <= clip else [*lines[:clip], "    ..."])
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise WrongUsage(f"--arguments is no JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise WrongUsage("--arguments must be a JSON object")
+    if not is_encodable(value):  # the client would send null, or leave the argument out
+        raise WrongUsage(
+            "--arguments has what JSON in UTF-8 can't carry: NaN, Infinity, a number as large as "
+            "1e999, or half of a surrogate pair (\\ud800 to \\udfff)"
+        )
+    return value

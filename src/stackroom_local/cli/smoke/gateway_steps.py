@@ -1,0 +1,121 @@
+"""Steps at the gateway's door: who comes in, what they are offered, and how others are refused."""
+
+import base64
+import json
+from collections.abc import Sequence
+
+import httpx
+from botocore.exceptions import ClientError
+
+from stackroom.aws.error_mapping import code_of, message_of
+from stackroom.catalog_tools.tools import TOOLS
+from stackroom.gateway.interception import Malformed
+from stackroom.identity import GROUPS_HEADER, SESSION_HEADER, USER_HEADER
+from stackroom_local.cli.smoke.scene import (
+    AssumptionVerdict,
+    Finding,
+    Scene,
+    StepFailed,
+    StepOutcome,
+)
+from stackroom_local.gateway.mcp_client import list_tools
+
+_SECONDS = 60.0
+_UNAUTHORIZED = 401
+_RETRIEVE = "knowledge___knowledge_base_retrieve"
+_ANSWERED = "it was answered: "
+# https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html
+_DENIED_BY_FUNCTION = "with an explicit deny in a resource-based policy"
+
+
+def people(scene: Scene) -> StepOutcome:
+    scene.enter()
+    return StepOutcome(f"{scene.owner.user_id} and {scene.other.user_id} are signed in")
+
+
+def tools(scene: Scene) -> StepOutcome:
+    offered = {each["name"] for each in list_tools(scene.site.mcp_url, scene.owner.token)}
+    wanted = {_RETRIEVE, *(f"catalogs___{each.name}" for each in TOOLS)}
+    seen = f"tools/list gives {len(offered)} tools"
+    missing = ", ".join(sorted(wanted - offered))
+    findings = (Finding.of("policy.username-tag", seen, holds=not missing),)
+    return StepOutcome(f"{seen}, without {missing}" if missing else seen, findings)
+
+
+def refusals(scene: Scene) -> StepOutcome:
+    stranger = post(scene, "no-token", "{}")
+    denied = [post(scene, scene.owner.token, each) for each in _DENIED]
+    direct = _invoked(scene)
+    if stranger.status_code != _UNAUTHORIZED:
+        raise StepFailed(f"a bad token is answered {stranger.status_code} instead of 401")
+    findings = (
+        Finding.of("gateway.unauthorized-body", _shown(stranger), holds=bool(stranger.text)),
+        _of_denials(denied),
+        of_direct(direct),
+    )
+    return StepOutcome(
+        f"a bad token, a batch and a direct invocation are refused: {direct}", findings
+    )
+
+
+def of_direct(seen: str) -> Finding:
+    """An operator without lambda:InvokeFunction is refused whatever the function's policy says."""
+    name = "function.resource-deny"
+    if _ANSWERED in seen or _DENIED_BY_FUNCTION in seen:
+        return Finding.of(name, seen, holds=_ANSWERED not in seen)
+    return Finding(name, AssumptionVerdict.NOT_SEEN, seen)
+
+
+# What the interceptor refuses with a good token, unless the gateway itself was the sooner: a batch,
+# and a number that no JSON of ours can say again.
+_LIST = '{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'
+_DENIED = (f"[{_LIST}]", _LIST.replace("1,", "1e999,"))
+_OURS = ("Not authorised", Malformed.reason)
+
+
+def _of_denials(answers: Sequence[httpx.Response]) -> Finding:
+    seen = "; ".join(map(_shown, answers))
+    if not all(each.text.strip() for each in answers):
+        return Finding("gateway.denial-body", AssumptionVerdict.REFUTED, seen)
+    is_told = any(text in each.text for each in answers for text in _OURS)
+    return Finding(
+        "gateway.denial-body",
+        AssumptionVerdict.CONFIRMED if is_told else AssumptionVerdict.NOT_SEEN,
+        seen,
+    )
+
+
+def post(scene: Scene, token: str, content: str, **others: str) -> httpx.Response:
+    """Bare JSON, with other headers than a client's own."""
+    headers = {
+        **others,
+        "Authorization": f"Bearer {token}",
+        "Accept": "application/json, text/event-stream",
+        "Content-Type": "application/json",
+        "MCP-Protocol-Version": "2025-11-25",
+    }
+    return httpx.post(scene.site.mcp_url, headers=headers, content=content, timeout=_SECONDS)
+
+
+def _invoked(scene: Scene) -> str:
+    """What a tool's function answers an operator who forges what the gateway sends."""
+    headers = {USER_HEADER: scene.owner.user_id, GROUPS_HEADER: ",", SESSION_HEADER: "-"}
+    context = {
+        "custom": {
+            "bedrockAgentCoreToolName": _RETRIEVE,
+            "bedrockAgentCorePropagatedHeaders": headers,
+        }
+    }
+    try:
+        answer = scene.site.client("lambda").invoke(
+            FunctionName=f"{scene.site.project}-retrieve",
+            ClientContext=base64.b64encode(json.dumps(context).encode()).decode(),
+            Payload=json.dumps({"query": "who is there?"}).encode(),
+        )
+    except ClientError as error:
+        return f"{code_of(error)}: {message_of(error)}"
+    return f"{_ANSWERED}{answer['Payload'].read().decode()[:200]}"
+
+
+def _shown(answer: httpx.Response) -> str:
+    return f"{answer.status_code}, {answer.text.strip()[:200] or 'no body'}"

@@ -1,1 +1,0 @@
-"""The console as `stackroom up` serves it, with the environment of the deployed catalog tools."""

@@ -1,0 +1,61 @@
+"""`python -m stackroom_local.console_server --port P --function NAME ...` serves until SIGTERM."""
+
+import argparse
+import json
+import os
+import sys
+
+import uvicorn
+
+from bedrock_kb_simulator.request_timeouts import PatientProtocol
+from stackroom.aws.session import client
+from stackroom.gateway.access import EVENT, Access
+from stackroom_console.app import console_app
+from stackroom_console.wiring import ConsoleSettings, console_of
+from stackroom_local.function_processes.aws_call_recorder import record_if_asked
+from stackroom_local.gateway.issuer import CLIENT_ID
+from stackroom_local.processes import HOST
+
+
+def report_access(access: Access) -> None:
+    """The audit stands in this server's log."""
+    line = json.dumps({"message": EVENT, **access.fields()})
+    print(line, file=sys.stderr, flush=True)  # noqa: T201 - a server's log
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m stackroom_local.console_server", description=__doc__
+    )
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--function", required=True, help="whose environment it takes")
+    parser.add_argument("--issuer", required=True, help="where users sign in")
+    arguments = parser.parse_args()
+
+    deployed = client("lambda").get_function_configuration(FunctionName=arguments.function)
+    # From here on it does what the function would.
+    record_if_asked({**os.environ, "AWS_LAMBDA_FUNCTION_NAME": arguments.function})
+    settings = ConsoleSettings.from_env(
+        {
+            **deployed["Environment"]["Variables"],
+            "CONSOLE_URL": f"http://{HOST}:{arguments.port}",
+            "CONSOLE_CLIENT_ID": CLIENT_ID,
+            "IDENTITY_ISSUER": arguments.issuer,
+            "IDENTITY_JWKS_URL": f"{arguments.issuer}/.well-known/jwks.json",
+            "IDENTITY_CLIENT_IDS": json.dumps([CLIENT_ID]),
+        }
+    )
+    console = console_of(settings, client, log=report_access)
+    uvicorn.run(
+        console_app(console),
+        host=HOST,
+        port=arguments.port,
+        http=PatientProtocol,
+        log_level="warning",
+        server_header=False,
+        timeout_graceful_shutdown=2,  # a stuck request must not keep the local mode from ending
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""
+Resource policies of functions, `AWS::Lambda::ResourcePolicy`, which ministack 1.5.33 doesn't know.
+
+Its IAM obeys a function's policy, also a Deny in it; what is missing is the way in, since
+AddPermission only ever adds an Allow. `install` adds the resource type to its CloudFormation. It
+also lets a Deny hold for the account's root, whose requests ministack never checks; on AWS an
+explicit deny is stronger than any right, root's too:
+https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
+As on AWS, the policy of a function says nothing of `function:$LATEST`, which has an ARN of its own
+and can have no policy: stackroom.identity refuses whoever invokes a tool's function that way.
+"""
+
+import copy
+import functools
+import inspect
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ministack.core import iam_evaluator
+from ministack.core.iam_evaluator import EvalContext
+
+from stackroom_local.local_errors import DeploymentFailed
+
+TYPE = "AWS::Lambda::ResourcePolicy"
+_INVOKE = "lambda:InvokeFunction"
+
+
+def denies(policy: Any, principal_arn: str, function_arn: str) -> bool:
+    """Whether a function's policy forbids this principal, by its ARN, to invoke it."""
+    context = EvalContext(
+        principal_arn=principal_arn,
+        principal_type="AssumedRole" if ":assumed-role/" in principal_arn else "Root",
+        principal_account=principal_arn.split(":")[4],
+        action=_INVOKE,
+        resource_arn=function_arn,
+        region=function_arn.split(":")[3],
+    )
+    decision: str = iam_evaluator.evaluate_resource_policy(policy, context).decision
+    return decision == "Deny"
+
+
+def install() -> None:
+    from ministack.services.cloudformation import provisioners  # noqa: PLC0415 - ministack's alone
+
+    provisioners._RESOURCE_HANDLERS[TYPE] = {
+        "create": _create,
+        "update": _update,
+        "delete": _delete,
+    }
+    checked = iam_evaluator.enforce
+    signature = inspect.signature(checked)
+
+    @functools.wraps(checked)
+    def enforce(*arguments: Any, **named: Any) -> Any:
+        request = signature.bind(*arguments, **named).arguments
+        refusal = checked(*arguments, **named)
+        if refusal is None and request["iam_action"] == _INVOKE:
+            return _denial_of_root(request["access_key_id"], request.get("resource_arn", "*"))
+        return refusal
+
+    iam_evaluator.enforce = enforce
+
+
+def _denial_of_root(access_key_id: str, function_arn: str) -> Any:
+    """ministack's own kind of denial; None for anybody else, whom it has checked itself."""
+    found = iam_evaluator._resource_policy("lambda", function_arn)
+    if found is None:
+        return None
+    policy, account = found
+    principal = iam_evaluator.resolve_principal(access_key_id, account)
+    if principal.policies is not None or not denies(policy, principal.arn, function_arn):
+        return None
+    return iam_evaluator.EvalResult(
+        "Deny", principal_arn=principal.arn, resource_policy_arn=function_arn
+    )
+
+
+def _create(_id: str, properties: dict[str, Any], _stack: str) -> tuple[str, dict[str, str]]:
+    _function(properties)["policy"] = copy.deepcopy(properties["PolicyDocument"])
+    return properties["ResourceArn"], {}
+
+
+def _update(
+    physical_id: str, old: dict[str, Any], new: dict[str, Any], stack: str
+) -> tuple[str, dict[str, str]]:
+    if old["ResourceArn"] != new["ResourceArn"]:
+        _delete(physical_id, old)
+    return _create(physical_id, new, stack)
+
+
+def _delete(_physical_id: str, properties: dict[str, Any]) -> None:
+    from ministack.services import lambda_svc  # noqa: PLC0415 - ministack's alone
+
+    if function := lambda_svc._functions.get(_name(properties)):  # deleted before its policy
+        function["policy"] = {"Version": "2012-10-17", "Id": "default", "Statement": []}
+
+
+def _function(properties: dict[str, Any]) -> dict[str, Any]:
+    from ministack.services import lambda_svc  # noqa: PLC0415 - ministack's alone
+
+    function: dict[str, Any] | None = lambda_svc._functions.get(_name(properties))
+    if function is None:
+        raise ValueError(f"{TYPE}: no function {properties['ResourceArn']}")
+    return function
+
+
+def _name(properties: dict[str, Any]) -> str:
+    return str(properties["ResourceArn"].rpartition(":")[2])
+
+
+# Whether the gateway's role may invoke the functions behind it, as AWS tries when a target is
+# made.
+#
+# Policies change with a deployment and at no other time, so the stand-in asks here and not at
+# every call. Whoever invokes such a function directly asks ministack's Lambda, which answers for
+# itself.
+
+
+@dataclass(frozen=True, kw_only=True)
+class InvocationRights:
+    """By ministack's IAM and Lambda, whose clients these are."""
+
+    iam: Any
+    aws_lambda: Any
+
+    def require(self, stack: str, role_arn: str, function_arns: Iterable[str]) -> None:
+        """Raises `DeploymentFailed` naming every function that the role may not invoke."""
+        refusals = [
+            f"Gateway execution role lacks permission to invoke Lambda function {arn}: {reason}"
+            for arn in function_arns
+            if (reason := self._refusal(role_arn, arn))
+        ]
+        if refusals:
+            raise DeploymentFailed(stack, "refused", refusals)
+
+    def _refusal(self, role_arn: str, function_arn: str) -> str | None:
+        [identity] = self.iam.simulate_principal_policy(
+            PolicySourceArn=role_arn, ActionNames=[_INVOKE], ResourceArns=[function_arn]
+        )["EvaluationResults"]
+        if identity["EvalDecision"] != "allowed":
+            return f"no identity-based policy allows the {_INVOKE} action"
+        policy = json.loads(self.aws_lambda.get_policy(FunctionName=function_arn)["Policy"])
+        account, _, name = role_arn.removeprefix("arn:aws:iam::").partition(":role/")
+        session = f"arn:aws:sts::{account}:assumed-role/{name}/gateway"
+        if denies(policy, session, function_arn):
+            return "an explicit deny in a resource-based policy"
+        return None

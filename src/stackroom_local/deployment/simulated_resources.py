@@ -1,0 +1,480 @@
+"""
+The Bedrock and S3 Vectors resources of a template, made in the simulator through its real API.
+
+CloudFormation's property names are the API's with a capital first letter, so a resource becomes
+one create call. For our own stacks what exists under its name already is kept, with everything
+ingested into it; stacks of others go by CloudFormation's rules
+(stackroom_local.deployment.simulated_types).
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from stackroom_local.deployment.intrinsics import REF, Attributes
+from stackroom_local.deployment.localisation import Resource
+from stackroom_local.local_errors import NotStabilised, OfAnotherType, UnknownResource
+
+# How a resource of one CloudFormation type is made, changed and deleted through AWS's API.
+
+Request = dict[str, Any]  # the members of an API call
+
+_POLL_SECONDS = 0.02
+# A MANAGED knowledge base takes two minutes to go, at AWS's own pace.
+_DEADLINE_SECONDS = 300.0
+_PASSING = ("CREATING", "UPDATING")
+
+
+class Maker(Protocol):
+    """
+    One type. A resource is told by its physical id, which is what `Ref` answers.
+
+    Requests have the API's names, and errors are the API's, as boto3 raises them.
+    """
+
+    def create(self, request: Request) -> str:
+        """The physical id of a new one; AWS refuses a name that is taken."""
+
+    def known(self, request: Request) -> str | None:
+        """The physical id of the one that the request would make a second time."""
+
+    def attributes(self, physical_id: str) -> Attributes:
+        """What `Ref` and `Fn::GetAtt` answer [CloudFormation reference of each type]."""
+
+    def update(self, physical_id: str, request: Request) -> None:
+        """In place; what can't be changed so is replaced, and never asked for here."""
+
+    def delete(self, physical_id: str) -> None:
+        """Returns when it is gone."""
+
+
+def as_request(properties: Any) -> Any:
+    """CloudFormation's `VectorBucketName` is the API's `vectorBucketName`, at every depth."""
+    if isinstance(properties, list):
+        return [as_request(item) for item in properties]
+    if not isinstance(properties, dict):
+        return properties
+    return {
+        name[0].lower() + name[1:]: as_request(value)
+        for name, value in properties.items()
+        if name != "Tags"  # shaped by the type: stackroom_local.deployment.simulated_resources
+    }
+
+
+def until_gone(what: str, get: Callable[[], dict[str, Any]], gone: type[Exception]) -> None:
+    """
+    Returns once `get` raises `gone`; raises `NotStabilised` if the deletion ends otherwise.
+
+    `get` answers with the resource's description: its status, and the reasons of a failure.
+    """
+    deadline = time.monotonic() + _DEADLINE_SECONDS
+    while True:
+        try:
+            found = get()
+        except gone:
+            return
+        if found["status"] != "DELETING" or time.monotonic() > deadline:
+            reasons = found.get("failureReasons", [])
+            raise NotStabilised(what, "deleted", found["status"], reasons)
+        time.sleep(_POLL_SECONDS)
+
+
+def until_active(what: str, get: Callable[[], dict[str, Any]], *, active: str = "ACTIVE") -> None:
+    """Returns once it can be used, which that status says; raises `NotStabilised` if it can't."""
+    deadline = time.monotonic() + _DEADLINE_SECONDS
+    while (found := get())["status"] != active:
+        if found["status"] not in _PASSING or time.monotonic() > deadline:
+            reasons = found.get("failureReasons", [])
+            raise NotStabilised(what, "created", found["status"], reasons)
+        time.sleep(_POLL_SECONDS)
+
+
+# The tags of a template's resources: a map or a list there, by type, and so in the API; and made
+# right in the simulator where a resource is there already.
+
+_BASE, _GUARDRAIL = "AWS::Bedrock::KnowledgeBase", "AWS::Bedrock::Guardrail"
+
+
+def requested(resource_type: str, tags: Any) -> Any:
+    """What the API is asked for of a type's `Tags` [CloudFormation reference of each type]."""
+    if resource_type == _BASE:
+        return tags
+    if resource_type == _GUARDRAIL:
+        return [{"key": tag["Key"], "value": tag["Value"]} for tag in tags]
+    return {tag["Key"]: tag["Value"] for tag in tags}
+
+
+def retag(client: Any, resource_type: str, arn: str, wanted: Any) -> None:
+    """Its tags are those that are `requested`, and no others."""
+    is_guardrail = resource_type == _GUARDRAIL
+    name = {"resourceARN" if is_guardrail else "resourceArn": arn}
+    listed = client.list_tags_for_resource(**name)["tags"]
+    gone = sorted(set(_keys(listed)) - set(_keys(wanted)))
+    if gone:
+        client.untag_resource(**name, tagKeys=gone)
+    if wanted and wanted != listed:
+        client.tag_resource(**name, tags=wanted)
+
+
+def _keys(tags: Any) -> list[str]:
+    return list(tags) if isinstance(tags, Mapping) else [tag["key"] for tag in tags]
+
+
+# The guardrails of a template and their versions, made in the simulator.
+
+
+@dataclass(frozen=True)
+class Guardrails:
+    """`AWS::Bedrock::Guardrail`; `bedrock` is a boto3 client of the simulator's control plane."""
+
+    bedrock: Any
+
+    def create(self, request: Request) -> str:
+        return str(self.bedrock.create_guardrail(**_with_key_id(request))["guardrailArn"])
+
+    def known(self, request: Request) -> str | None:
+        pages = self.bedrock.get_paginator("list_guardrails").paginate()
+        return next(
+            (
+                str(each["arn"])
+                for page in pages
+                for each in page["guardrails"]
+                if each["name"] == request["name"]
+            ),
+            None,
+        )
+
+    def attributes(self, physical_id: str) -> Attributes:
+        found = self.bedrock.get_guardrail(guardrailIdentifier=physical_id)
+        return {
+            REF: physical_id,
+            "GuardrailArn": physical_id,
+            "GuardrailId": found["guardrailId"],
+            "Version": found["version"],
+        }
+
+    def update(self, physical_id: str, request: Request) -> None:
+        self.bedrock.update_guardrail(guardrailIdentifier=physical_id, **_with_key_id(request))
+
+    def delete(self, physical_id: str) -> None:
+        self.bedrock.delete_guardrail(guardrailIdentifier=physical_id)
+
+
+@dataclass(frozen=True)
+class GuardrailVersions:
+    """
+    `AWS::Bedrock::GuardrailVersion`. A version is never changed: it stays what it was, whatever
+    becomes of its guardrail, until its description changes. CloudFormation makes another one then,
+    and so does this.
+    """
+
+    bedrock: Any
+
+    def create(self, request: Request) -> str:
+        made = self.bedrock.create_guardrail_version(**request)
+        return f"{made['guardrailId']}|{made['version']}"
+
+    def known(self, request: Request) -> str | None:
+        same = [
+            each
+            for each in self._listed(request["guardrailIdentifier"])
+            if each["version"] != "DRAFT" and each.get("description") == request.get("description")
+        ]
+        return f"{same[-1]['id']}|{same[-1]['version']}" if same else None
+
+    def attributes(self, physical_id: str) -> Attributes:
+        id_, _, version = physical_id.partition("|")
+        found = self.bedrock.get_guardrail(guardrailIdentifier=id_, guardrailVersion=version)
+        return {
+            REF: physical_id,
+            "GuardrailArn": found["guardrailArn"],
+            "GuardrailId": id_,
+            "Version": version,
+        }
+
+    def update(self, physical_id: str, request: Request) -> None:
+        pass
+
+    def delete(self, physical_id: str) -> None:
+        id_, _, version = physical_id.partition("|")
+        self.bedrock.delete_guardrail(guardrailIdentifier=id_, guardrailVersion=version)
+
+    def _listed(self, identifier: str) -> list[dict[str, Any]]:
+        pages = self.bedrock.get_paginator("list_guardrails").paginate(
+            guardrailIdentifier=identifier
+        )
+        return [each for page in pages for each in page["guardrails"]]
+
+
+def _with_key_id(request: Request) -> Request:
+    """The one property that the API has by another name."""
+    kept = {name: value for name, value in request.items() if name != "kmsKeyArn"}
+    return {**kept, "kmsKeyId": request["kmsKeyArn"]} if "kmsKeyArn" in request else kept
+
+
+# The knowledge bases and data sources of a template, made in the simulator.
+
+
+@dataclass(frozen=True)
+class KnowledgeBases:
+    """`AWS::Bedrock::KnowledgeBase`."""
+
+    bedrock_agent: Any
+
+    def create(self, request: Request) -> str:
+        made = self.bedrock_agent.create_knowledge_base(**request)["knowledgeBase"]
+        return str(made["knowledgeBaseId"])
+
+    def wait(self, physical_id: str) -> None:
+        """Returns once it can be used; raises `NotStabilised` if it can't."""
+        until_active(f"knowledge base {physical_id}", lambda: self._get(physical_id))
+
+    def known(self, request: Request) -> str | None:
+        """
+        Raises OfAnotherType: taken for the one that is wanted, it would be searched in a way that
+        finds nothing.
+        """
+        found = self._named(request)
+        if found is not None:
+            there = self._get(found)["knowledgeBaseConfiguration"]["type"]
+            wanted = request["knowledgeBaseConfiguration"]["type"]
+            if there != wanted:
+                raise OfAnotherType(request["name"], there, wanted)
+        return found
+
+    def _named(self, request: Request) -> str | None:
+        pages = self.bedrock_agent.get_paginator("list_knowledge_bases").paginate()
+        return next(
+            (
+                str(each["knowledgeBaseId"])
+                for page in pages
+                for each in page["knowledgeBaseSummaries"]
+                if each["name"] == request["name"]
+            ),
+            None,
+        )
+
+    def attributes(self, physical_id: str) -> Attributes:
+        return {
+            REF: physical_id,
+            "KnowledgeBaseId": physical_id,
+            "KnowledgeBaseArn": str(self._get(physical_id)["knowledgeBaseArn"]),
+        }
+
+    def update(self, physical_id: str, request: Request) -> None:
+        self.bedrock_agent.update_knowledge_base(knowledgeBaseId=physical_id, **request)
+
+    def delete(self, physical_id: str) -> None:
+        self.bedrock_agent.delete_knowledge_base(knowledgeBaseId=physical_id)
+        gone = self.bedrock_agent.exceptions.ResourceNotFoundException
+        until_gone(f"knowledge base {physical_id}", lambda: self._get(physical_id), gone)
+
+    def _get(self, physical_id: str) -> dict[str, Any]:
+        found = self.bedrock_agent.get_knowledge_base(knowledgeBaseId=physical_id)
+        return dict(found["knowledgeBase"])
+
+
+@dataclass(frozen=True)
+class DataSourceMaker:
+    """`AWS::Bedrock::DataSource`; its physical id is `{knowledge base's id}|{its own}`."""
+
+    bedrock_agent: Any
+
+    def create(self, request: Request) -> str:
+        made = self.bedrock_agent.create_data_source(**request)["dataSource"]
+        return f"{made['knowledgeBaseId']}|{made['dataSourceId']}"
+
+    def wait(self, physical_id: str) -> None:
+        """Returns once it takes documents; raises `NotStabilised` if it doesn't."""
+        names = _names(physical_id)
+        until_active(
+            f"data source {names['dataSourceId']}",
+            lambda: dict(self.bedrock_agent.get_data_source(**names)["dataSource"]),
+            active="AVAILABLE",
+        )
+
+    def known(self, request: Request) -> str | None:
+        base = request["knowledgeBaseId"]
+        pages = self.bedrock_agent.get_paginator("list_data_sources").paginate(knowledgeBaseId=base)
+        return next(
+            (
+                f"{base}|{each['dataSourceId']}"
+                for page in pages
+                for each in page["dataSourceSummaries"]
+                if each["name"] == request["name"]
+            ),
+            None,
+        )
+
+    def attributes(self, physical_id: str) -> Attributes:
+        return {REF: physical_id, "DataSourceId": physical_id.partition("|")[2]}
+
+    def update(self, physical_id: str, request: Request) -> None:
+        self.bedrock_agent.update_data_source(**{**request, **_names(physical_id)})
+
+    def delete(self, physical_id: str) -> None:
+        names = _names(physical_id)
+        self.bedrock_agent.delete_data_source(**names)
+        until_gone(
+            f"data source {names['dataSourceId']}",
+            lambda: dict(self.bedrock_agent.get_data_source(**names)["dataSource"]),
+            self.bedrock_agent.exceptions.ResourceNotFoundException,
+        )
+
+
+def _names(physical_id: str) -> dict[str, str]:
+    base, _, source = physical_id.partition("|")
+    return {"knowledgeBaseId": base, "dataSourceId": source}
+
+
+# The vector buckets and vector indexes of a template, made in the simulator.
+
+
+@dataclass(frozen=True)
+class VectorBuckets:
+    """`AWS::S3Vectors::VectorBucket`; nothing of one can be changed."""
+
+    s3vectors: Any
+
+    def create(self, request: Request) -> str:
+        self.s3vectors.create_vector_bucket(**request)
+        return self._arn(vectorBucketName=request["vectorBucketName"])
+
+    def known(self, request: Request) -> str | None:
+        try:
+            return self._arn(vectorBucketName=request["vectorBucketName"])
+        except self.s3vectors.exceptions.NotFoundException:
+            return None
+
+    def attributes(self, physical_id: str) -> Attributes:
+        return {REF: physical_id, "VectorBucketArn": physical_id}
+
+    def update(self, physical_id: str, request: Request) -> None:
+        pass
+
+    def delete(self, physical_id: str) -> None:
+        self.s3vectors.delete_vector_bucket(vectorBucketArn=physical_id)
+
+    def _arn(self, **name: str) -> str:
+        found = self.s3vectors.get_vector_bucket(**name)
+        return str(found["vectorBucket"]["vectorBucketArn"])
+
+
+@dataclass(frozen=True)
+class VectorIndexes:
+    """`AWS::S3Vectors::Index`; nothing of one can be changed."""
+
+    s3vectors: Any
+
+    def create(self, request: Request) -> str:
+        self.s3vectors.create_index(**request)
+        return self._arn(request)
+
+    def known(self, request: Request) -> str | None:
+        try:
+            return self._arn(request)
+        except self.s3vectors.exceptions.NotFoundException:
+            return None
+
+    def attributes(self, physical_id: str) -> Attributes:
+        return {REF: physical_id, "IndexArn": physical_id}
+
+    def update(self, physical_id: str, request: Request) -> None:
+        pass
+
+    def delete(self, physical_id: str) -> None:
+        self.s3vectors.delete_index(indexArn=physical_id)
+
+    def _arn(self, request: Request) -> str:
+        # a template names the bucket by name or by ARN, GetIndex by name
+        bucket = request.get("vectorBucketName") or request["vectorBucketArn"].split("/")[-1]
+        found = self.s3vectors.get_index(vectorBucketName=bucket, indexName=request["indexName"])
+        return str(found["index"]["indexArn"])
+
+
+# The name of each type that a template may leave out, and the most characters of it.
+_NAMES = {
+    "AWS::S3Vectors::VectorBucket": ("vectorBucketName", 63),
+    "AWS::S3Vectors::Index": ("indexName", 63),
+    "AWS::Bedrock::KnowledgeBase": ("name", 63),
+    "AWS::Bedrock::DataSource": ("name", 63),
+    "AWS::Bedrock::Guardrail": ("name", 50),
+}
+# The attribute of each type that can be tagged by which that is done.
+_ARNS = {
+    "AWS::S3Vectors::VectorBucket": "VectorBucketArn",
+    "AWS::S3Vectors::Index": "IndexArn",
+    "AWS::Bedrock::KnowledgeBase": "KnowledgeBaseArn",
+    "AWS::Bedrock::Guardrail": "GuardrailArn",
+}
+
+
+@dataclass(frozen=True)
+class Simulator:
+    """Makes resources; its fields are boto3 clients of the simulator."""
+
+    bedrock: Any
+    bedrock_agent: Any
+    s3vectors: Any
+
+    @property
+    def makers(self) -> Mapping[str, Maker]:
+        return {
+            "AWS::S3Vectors::VectorBucket": VectorBuckets(self.s3vectors),
+            "AWS::S3Vectors::Index": VectorIndexes(self.s3vectors),
+            "AWS::Bedrock::KnowledgeBase": KnowledgeBases(self.bedrock_agent),
+            "AWS::Bedrock::DataSource": DataSourceMaker(self.bedrock_agent),
+            "AWS::Bedrock::Guardrail": Guardrails(self.bedrock),
+            "AWS::Bedrock::GuardrailVersion": GuardrailVersions(self.bedrock),
+        }
+
+    def make(self, stack: str, resource: Resource, properties: dict[str, Any]) -> Attributes:
+        """What Ref and Fn::GetAtt of the resource answer; `properties` has no references left."""
+        maker = self.makers.get(resource.type)
+        if maker is None:
+            raise UnknownResource(stack, resource.logical_id, resource.type)
+        # CloudFormation makes a name up where the template gives none.
+        request = named(resource.type, f"{stack}-{resource.logical_id}".lower(), properties)
+        made = maker.known(request)
+        if made is None:
+            made = maker.create(request)
+        elif isinstance(maker, Guardrails):
+            self.update(resource.type, made, request)
+        else:
+            self._retag(resource.type, made, request)
+        settle(maker, made)
+        return maker.attributes(made)
+
+    def update(self, resource_type: str, physical_id: str, request: Request) -> None:
+        """In place, and its tags with it, which no update of the API takes."""
+        untagged = {name: value for name, value in request.items() if name != "tags"}
+        self.makers[resource_type].update(physical_id, untagged)
+        self._retag(resource_type, physical_id, request)
+
+    def _retag(self, resource_type: str, physical_id: str, request: Request) -> None:
+        if resource_type in _ARNS:
+            arn = self.makers[resource_type].attributes(physical_id)[_ARNS[resource_type]]
+            retag(self._client(resource_type), resource_type, arn, request.get("tags") or {})
+
+    def _client(self, resource_type: str) -> Any:
+        if resource_type.startswith("AWS::S3Vectors::"):
+            return self.s3vectors
+        return self.bedrock if resource_type.endswith("::Guardrail") else self.bedrock_agent
+
+
+def settle(maker: Maker, physical_id: str) -> None:
+    """Wait for what takes a while, as a MANAGED knowledge base does: what needs it comes next."""
+    if isinstance(maker, KnowledgeBases | DataSourceMaker):
+        maker.wait(physical_id)
+
+
+def named(resource_type: str, fallback: str, properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The API's request for these properties, with a name where they give none."""
+    request: dict[str, Any] = as_request(dict(properties))
+    if properties.get("Tags"):
+        request["tags"] = requested(resource_type, properties["Tags"])
+    if resource_type in _NAMES:
+        name, most = _NAMES[resource_type]
+        request.setdefault(name, fallback[:most])
+    return request

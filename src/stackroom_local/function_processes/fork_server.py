@@ -1,0 +1,155 @@
+"""
+The process that functions' processes are forked from, so that they share what it has imported.
+
+`python -m stackroom_local.function_processes.fork_server PARENT`, a child of ministack's process
+PARENT. It imports what reads nothing of the environment: libraries, the packages of `stackroom`,
+and botocore's descriptions of services. It runs no thread and keeps no client. Everything else is
+the forked process's own: its environment, working directory, input and output come from the
+launcher that asked for it (`launcher.py`), with which it ends. Whoever changes code starts the
+local mode again.
+"""
+
+import gc
+import importlib
+import marshal
+import os
+import pkgutil
+import signal
+import socket
+import sys
+import threading
+import traceback
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+import boto3
+from botocore.loaders import JSONFileLoader
+
+import stackroom
+from stackroom_local.function_processes.launcher import BEGUN, SOCKET
+from stackroom_local.function_processes.runtime_client import run
+
+# Not awslambdaric's client and bootstrap, and not `functions`: they read it when imported.
+_LIBRARIES = (
+    "aws_lambda_powertools.logging",
+    "aws_lambda_powertools.metrics",
+    "aws_lambda_powertools.utilities.batch",
+    "aws_lambda_powertools.utilities.typing",
+    "awslambdaric.lambda_runtime_marshaller",
+    "pydantic.type_adapter",
+)
+_SERVICES = ("bedrock-agent", "bedrock-agent-runtime", "dynamodb", "s3", "stepfunctions")
+_POLL_SECONDS = 0.5
+
+
+def serve(parent: int) -> NoReturn:
+    """Ends with the parent, which nobody tells us of."""
+    gc.disable()  # it would leave holes, which each forked process fills with memory of its own
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # each tells its launcher how it ends
+    with _listening() as asked:
+        _import_all()
+        share_descriptions()
+        gc.freeze()
+        while os.getppid() == parent:
+            with suppress(TimeoutError):
+                _fork(asked)
+    os._exit(0)
+
+
+def _listening() -> socket.socket:
+    """From before the imports: who asks meanwhile waits. The directory: see the launcher."""
+    os.chdir(os.environ["TMPDIR"])
+    Path(SOCKET).unlink(missing_ok=True)
+    asked = socket.socket(socket.AF_UNIX)
+    mask = os.umask(0o177)
+    asked.bind(SOCKET)
+    os.umask(mask)
+    asked.listen(128)
+    asked.settimeout(_POLL_SECONDS)
+    return asked
+
+
+def _import_all() -> None:
+    services = pkgutil.walk_packages(stackroom.__path__, "stackroom.")
+    for name in (*_LIBRARIES, *(each.name for each in services)):
+        importlib.import_module(name)
+
+
+def share_descriptions() -> None:
+    """What botocore reads of each service, 2 MB or more, is read once for all; it changes none."""
+    load, kept = JSONFileLoader.load_file, dict[str, Any]()
+
+    def load_once(loader: JSONFileLoader, file_path: str) -> Any:
+        if file_path not in kept:
+            kept[file_path] = load(loader, file_path)
+        return kept[file_path]
+
+    JSONFileLoader.load_file = load_once  # type: ignore[method-assign, assignment]
+    session = boto3.session.Session("no key", "no secret", region_name="us-east-1")
+    for service in _SERVICES:
+        session.client(service)  # type: ignore[call-overload]
+
+
+def _fork(asked: socket.socket) -> None:
+    launcher, _ = asked.accept()
+    with launcher:
+        if os.fork() == 0:
+            asked.close()
+            _become(launcher)
+
+
+def _become(launcher: socket.socket) -> NoReturn:
+    """The process that the launcher would be if nobody forked."""
+    code = 1
+    try:
+        gc.enable()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        arguments = _take_over(launcher)
+        threading.Thread(target=_end_with, args=(launcher,), daemon=True).start()
+        launcher.sendall(BEGUN)
+        code = _run(arguments[-1])
+        sys.stdout.flush()
+        sys.stderr.flush()
+        launcher.sendall(bytes([code]))
+    finally:
+        os._exit(code)
+
+
+def _take_over(launcher: socket.socket) -> list[str]:
+    launcher.setblocking(True)
+    size, descriptors, _, _ = socket.recv_fds(launcher, 8, 3)
+    with launcher.makefile("rb") as file:
+        told = file.read(int.from_bytes(size, "big"))
+    arguments, environment, directory = marshal.loads(told)  # noqa: S302 - the socket is ours alone
+    for number, descriptor in enumerate(descriptors):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(directory)
+    sys.argv = arguments[1:]
+    sys.path[:0] = [directory, *environment.get("PYTHONPATH", "").split(os.pathsep)]
+    return list(arguments)
+
+
+def _end_with(launcher: socket.socket) -> None:
+    with suppress(ConnectionResetError):  # it ended before it had read everything
+        launcher.recv(1)  # it sends nothing any more
+    os._exit(0)
+
+
+def _run(handler: str) -> int:
+    """The exit code, as of an interpreter."""
+    try:
+        run(handler)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    serve(parent=int(sys.argv[1]))

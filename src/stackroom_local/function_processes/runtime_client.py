@@ -1,0 +1,65 @@
+"""
+The process of a Lambda function under ministack: AWS's own runtime client, tied to its parent.
+
+`python -m stackroom_local.function_processes.runtime_client HANDLER`. If ministack is killed,
+nobody tells its functions' processes; one that waits for an answer from elsewhere would stay.
+PR_SET_PDEATHSIG would not do: it watches the thread that forked, and ministack's come and go.
+"""
+
+import fcntl
+import importlib
+import os
+import sys
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from stackroom_local.function_processes.aws_call_recorder import record_if_asked
+
+LAYERS = "layers-of-the-function"  # in the directory of its files
+_POLL_SECONDS = 0.5
+
+
+def _exit_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_POLL_SECONDS)
+    os._exit(0)
+
+
+def _import_in_turn(handler: str) -> None:
+    """
+    As many processes start at a time as there are cores. If all of a burst did, each would take so
+    long that ministack starts others for what comes meanwhile, and these take longer still.
+    """
+    place = os.getpid() % (os.cpu_count() or 1)
+    with Path(tempfile.gettempdir(), f"starting-{place}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with suppress(Exception):  # the runtime client tells ministack of it in its own words
+            importlib.import_module(handler.rpartition(".")[0])
+
+
+def _find_own_modules() -> None:
+    """
+    What came with the function and its layers, where neither the checkout nor .venv has it: Lambda
+    looks into the function's files first, but the packages there may be another machine's.
+    """
+    if root := os.environ.get("LAMBDA_TASK_ROOT"):
+        sys.path += [root, f"{root}/{LAYERS}"]
+
+
+def run(handler: str) -> None:
+    """Returns never, unless by an exception."""
+    record_if_asked()
+    _find_own_modules()
+    _import_in_turn(handler)
+    # Imported here because it reads the environment.
+    from awslambdaric.__main__ import main  # noqa: PLC0415
+
+    main(["", handler])
+
+
+if __name__ == "__main__":
+    threading.Thread(target=_exit_with, args=(os.getppid(),), daemon=True).start()
+    run(sys.argv[1])

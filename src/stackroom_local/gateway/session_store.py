@@ -1,0 +1,159 @@
+"""
+What outlives a restart of the local authorization server: who is signed in, and where clients may
+be sent back to.
+
+One file of its data directory, mode 0600, written as a whole. It holds no token: of each refresh
+token its SHA-256. What doesn't fit is forgotten, the oldest first; such a client signs in again.
+"""
+
+import contextlib
+import hashlib
+import hmac
+import logging
+import os
+import secrets
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+_FILE = "sign-ins.json"
+_MAX_SESSIONS = 500
+_MAX_REDIRECTS = 200
+# Cognito's default: https://docs.aws.amazon.com/cognito/latest/developerguide/amazon-cognito-user-pools-using-the-refresh-token.html
+REFRESH_SECONDS = 30 * 24 * 3600
+
+logger = logging.getLogger(__name__)
+
+
+class SignInSession(BaseModel):
+    """One sign-in of one user at one client; a refresh prolongs nothing, as at Cognito."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str  # the tokens' origin_jti
+    client_id: str
+    user: str
+    groups: tuple[str, ...]
+    scopes: tuple[str, ...]
+    signed_in_at: int
+    refresh_sha256: str = ""
+
+    @property
+    def expires_at(self) -> int:
+        return self.signed_in_at + REFRESH_SECONDS
+
+
+class _Kept(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    redirects: list[str] = []
+    sessions: dict[str, SignInSession] = {}  # by a name that only a refresh token tells
+
+
+@dataclass(kw_only=True)
+class SessionStore:
+    path: Path
+    now: Callable[[], float] = time.time
+    _kept: _Kept = field(default_factory=_Kept)
+
+    @classmethod
+    def open(cls, data_dir: Path) -> Self:
+        """Those kept in a data directory; what can't be read is as if nobody had signed in."""
+        path = data_dir / _FILE
+        if not path.exists():
+            return cls(path=path)
+        try:
+            return cls(path=path, _kept=_Kept.model_validate_json(path.read_bytes()))
+        except ValidationError:
+            logger.warning("%s can't be read; everybody signs in again", path)
+            return cls(path=path)
+
+    def register(self, redirects: Sequence[str]) -> None:
+        """The last to be registered are the last to be forgotten."""
+        others = [each for each in self._kept.redirects if each not in redirects]
+        self._kept.redirects = [*others, *redirects][-_MAX_REDIRECTS:]
+        self._write()
+
+    def redirects(self) -> Sequence[str]:
+        return self._kept.redirects
+
+    def begin(self, session: SignInSession) -> str:
+        """The first refresh token of a session."""
+        return self._issue(secrets.token_urlsafe(16), session)
+
+    def session(self, refresh_token: str) -> SignInSession | None:
+        """
+        Whose refresh token it is, None if it is nobody's any more.
+
+        One that has been used before ends its session: it may be a thief who comes second, or the
+        thief was first (https://datatracker.ietf.org/doc/html/rfc9700#section-4.14.2).
+        """
+        name, session = self._named(refresh_token)
+        if session is None:
+            return None
+        if not hmac.compare_digest(session.refresh_sha256, _sha256(refresh_token)):
+            self._end(name)
+            return None
+        return session
+
+    def renewed(self, refresh_token: str) -> str:
+        """The next refresh token in place of one that `session` knows."""
+        name, session = self._named(refresh_token)
+        assert session is not None, "`session` has just found it"
+        return self._issue(name, session)
+
+    def end(self, session_id: str) -> None:
+        """Does nothing for a session that has ended."""
+        for name in [name for name, each in self._kept.sessions.items() if each.id == session_id]:
+            self._end(name)
+
+    def users(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Who has signed in here, the last one first, with the groups of that time."""
+        seen = set()
+        for session in reversed(self._kept.sessions.values()):
+            if session.user not in seen:
+                seen.add(session.user)
+                yield session.user, session.groups
+
+    def _named(self, refresh_token: str) -> tuple[str, SignInSession | None]:
+        name, _, _ = refresh_token.partition(".")
+        session = self._kept.sessions.get(name)
+        return name, session if session and session.expires_at > self.now() else None
+
+    def _issue(self, name: str, session: SignInSession) -> str:
+        token = f"{name}.{secrets.token_urlsafe(32)}"
+        self._kept.sessions.pop(name, None)  # it becomes the newest
+        self._kept.sessions[name] = session.model_copy(update={"refresh_sha256": _sha256(token)})
+        for oldest in list(self._kept.sessions)[:-_MAX_SESSIONS]:
+            del self._kept.sessions[oldest]
+        self._write()
+        return token
+
+    def _end(self, name: str) -> None:
+        del self._kept.sessions[name]
+        self._write()
+
+    def _write(self) -> None:
+        """
+        As a whole or not at all; `mkstemp` makes it its owner's alone. Where the disk takes no more
+        it holds until the next start what is known here.
+        """
+        draft = ""
+        try:
+            descriptor, draft = tempfile.mkstemp(dir=self.path.parent)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(self._kept.model_dump_json(indent=1))
+            os.replace(draft, self.path)
+        except OSError as error:
+            logger.warning("%s can't be written (%s); make room for it", self.path, error.strerror)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(draft)
+
+
+def _sha256(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

@@ -1,0 +1,179 @@
+"""
+What can keep the local mode from serving; each message says what to do about it.
+
+LocalModeError
+├── AlreadyUp          this state directory is served by another process
+├── NotOurs            the state directory is in use for something else
+├── NotUp              a verb needs the local mode, and none serves this state directory
+├── StillStopping      it was told to stop and has not ended yet
+├── PortTaken          another program listens on a port we were told to use
+├── PartMissing        this installation lacks something that every wheel holds
+├── CdkMissing         the context needs templates that no wheel holds, and the CDK is not installed
+├── NodeMissing        the templates can't be synthesised without Node
+├── SynthesisFailed    infra/app.py ended with an error
+├── UnknownResource    a template holds what neither ministack nor a stand-in can make
+├── DeploymentFailed   CloudFormation refused a template
+├── NotStabilised      what was made or deleted for a template ended otherwise, or never
+├── OfAnotherType      a knowledge base is there whose type is not the one to be made
+├── ChildFailed        ministack, the simulator or the gateway died or never answered
+└── DemoFailed         the demonstration saw something that is not as it should be
+"""
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from stackroom.errors import StackroomError
+
+# How this installation is called from another shell: what messages tell people to type.
+
+
+def command() -> str:
+    """
+    `stackroom` where that is on everybody's PATH, as after `pipx install`; else where it lies.
+
+    The folder of this Python doesn't count: `uvx` and an activated environment put it on the PATH
+    of this shell alone.
+    """
+    program = Path(sys.executable).with_name("stackroom")
+    others = [
+        each for each in os.get_exec_path() if Path(each).absolute() != program.parent.absolute()
+    ]
+    found = shutil.which("stackroom", path=os.pathsep.join(others))
+    if found and Path(found).resolve() == program.resolve():
+        return "stackroom"
+    here = Path.cwd()
+    return shlex.quote(str(program.relative_to(here) if program.is_relative_to(here) else program))
+
+
+class LocalModeError(StackroomError):
+    """The local mode can't go on; `str()` of it is for the person at the keyboard."""
+
+
+class AlreadyUp(LocalModeError):
+    def __init__(self, state_dir: Path, pid: int | None) -> None:
+        by = f" by process {pid}" if pid else ""
+        super().__init__(
+            f"{state_dir} is already served{by}; stop it with: "
+            f"{command()} down --state-dir {state_dir}"
+        )
+
+
+class NotOurs(LocalModeError):
+    def __init__(self, state_dir: Path, why: str) -> None:
+        super().__init__(
+            f"{state_dir} can't be the state directory: {why}; name an empty or a new one with "
+            "--state-dir"
+        )
+
+
+class NotUp(LocalModeError):
+    def __init__(self, state_dir: Path) -> None:
+        super().__init__(
+            f"nothing is up in {state_dir}; start it in another shell with: {command()} up "
+            "(another directory: --state-dir, or STACKROOM_STATE_DIR)"
+        )
+
+
+class StillStopping(LocalModeError):
+    def __init__(self, pid: int, seconds: float) -> None:
+        super().__init__(
+            f"process {pid} was told to stop {seconds:.0f} s ago and is still saving its state; "
+            f"wait, or end it with: kill -9 {pid}"
+        )
+
+
+class PortTaken(LocalModeError):
+    def __init__(self, port: int, needed_by: str) -> None:
+        super().__init__(
+            f"port {port} on 127.0.0.1 is taken, and {needed_by} needs it; stop what listens there "
+            "or choose four free ports in a row: --port "
+            f"{port + 1000 if port < 60_000 else port - 1000}"
+        )
+
+
+class PartMissing(LocalModeError):
+    def __init__(self, name: str, root: Path) -> None:
+        super().__init__(
+            f"this installation of Stackroom is broken: {name} is missing in {root}; install it "
+            "anew from its checkout: pipx install --force ."
+        )
+
+
+class CdkMissing(LocalModeError):
+    def __init__(self, context: Mapping[str, str]) -> None:
+        told = " ".join(f"-c {name}={value}" for name, value in context.items())
+        super().__init__(
+            f"{told} needs templates that are not shipped, and the AWS CDK to synthesise them is "
+            "not installed; install Stackroom with it: pipx install --force '.[infra]' "
+            "(it also needs `node`, version 20 or newer)"
+        )
+
+
+class NodeMissing(LocalModeError):
+    def __init__(self) -> None:
+        super().__init__(
+            "Node is missing: the AWS CDK needs `node` (version 20 or newer) on the PATH to "
+            "synthesise the templates; install it from https://nodejs.org and try again"
+        )
+
+
+class SynthesisFailed(LocalModeError):
+    def __init__(self, tail: str) -> None:
+        super().__init__(f"infra/app.py did not synthesise; it ended with:\n{tail}")
+
+
+class UnknownResource(LocalModeError):
+    def __init__(self, stack: str, logical_id: str, resource_type: str) -> None:
+        super().__init__(
+            f"{stack}.{logical_id} is of type {resource_type!r}, which the local mode doesn't know"
+        )
+
+
+class DeploymentFailed(LocalModeError):
+    def __init__(self, stack: str, status: str, reasons: list[str]) -> None:
+        told = "\n".join(f"  {reason}" for reason in reasons) or "  no reason was given"
+        super().__init__(f"stack {stack!r} ended as {status}:\n{told}")
+
+
+class NotStabilised(LocalModeError):
+    def __init__(self, what: str, wanted: str, status: str, reasons: list[str]) -> None:
+        told = f": {' '.join(reasons)}" if reasons else ""
+        super().__init__(f"{what} was not {wanted}, its status is {status}{told}")
+
+
+class OfAnotherType(LocalModeError):
+    def __init__(self, name: str, there: str, wanted: str) -> None:
+        super().__init__(
+            f"knowledge base {name!r} is there and of type {there}, which can't be changed to"
+            f" {wanted}; start as before, in another --state-dir, or anew with --fresh"
+        )
+
+
+class ChildFailed(LocalModeError):
+    def __init__(self, name: str, what: str, log: Path, tail: str) -> None:
+        super().__init__(f"{name} {what}; the end of {log}:\n{tail or '(it logged nothing)'}")
+
+
+class NoRoom(LocalModeError):
+    def __init__(self, path: Path, needed: int, why: str) -> None:
+        super().__init__(
+            f"{path} needs {needed // 2**20} MB of room for what is written at a stop ({why}); make"
+            " room on its disk, or name a directory on another one with --state-dir"
+        )
+
+
+class NotKept(LocalModeError):
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"down, but not all of {path} could be written: files are kept, and tables and queues"
+            f" are as at the stop before; see {path}/logs/ministack.log, make room on its disk, and"
+            " drop again what is missing after the next start"
+        )
+
+
+class DemoFailed(LocalModeError):
+    pass

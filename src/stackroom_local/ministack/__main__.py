@@ -1,0 +1,186 @@
+"""
+ministack, with what it does not have, and mended where it differs from AWS.
+
+Functions' processes are forked from one (function_processes.fork_server), and functions of others
+that run a handler of ours run from this project (deployment.function_packages). Functions have
+resource policies (deployment.resource_policies), CloudFormation has Bedrock's and S3 Vectors' types
+(deployment.simulated_types), AgentCore Runtime has agents (agent_runtimes), and CloudWatch has what
+functions count in their logs (embedded_metrics), and metric math (metric_queries). It is closed to
+other sites' pages (bedrock_kb_simulator.page_guard) and to what its disk has no room for
+(room_guard); tables and queues have room on the disk for when it stops (disk_reserve). IAM verifies
+every signature (signers) and is mended in four ways, DynamoDB reads an expression once, and queues
+let tenants have their turns.
+
+`python -m stackroom_local.ministack`. To policies every request came over TLS: the servers of the
+local mode speak plain HTTP to 127.0.0.1, which nobody can listen in on, and what denies requests
+"not over TLS", as the CDK's `enforce_ssl` does, would deny every one.
+
+And three faults of version 1.5.33: its IAM takes a line break for the end of a key. S3 takes line
+breaks in keys, and a wildcard of a policy any character [IAM user guide:
+reference_policies_elements_resource]; ministack compiles `*` to `.*`, so that no policy but `*`
+itself allows, or denies, anything about such a key. It leaves out the empty parts of a key, so that
+whoever may put `bob/*` could put `/bob/a.txt`. And a batch of messages is to it an action of its
+own, where AWS has `sqs:SendMessage` for SendMessageBatch, too [SQS developer guide:
+sqs-api-permissions-reference]. A new version needs a look here: tests/local/test_ministack.py says
+whether it still has the faults.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ministack.core import iam_actions, iam_evaluator
+from ministack.services import dynamodb, sqs
+
+from bedrock_kb_simulator.access_keys import RootKey
+from stackroom_local.deployment import function_packages, resource_policies, simulated_types
+from stackroom_local.ministack import (
+    agent_runtimes,
+    embedded_metrics,
+    metric_queries,
+    signers,
+)
+from stackroom_local.state import ACCOUNT
+
+# Standard queues of ministack that let tenants have their turns, as those of SQS do.
+#
+# A message names its tenant as its group; one without is of a tenant of its own. While a tenant
+# has more than a tenth of what is in flight, messages of others are delivered before its own. SQS
+# asks for thirty of its messages in flight, too, or looks at how long its messages take [SQS
+# developer guide: sqs-fair-queues-detailed]; here never so many are in flight.
+
+_SHARE = 0.1  # of what is in flight, beyond which a tenant is busy
+
+_Collect = Callable[[dict[str, Any], int, int], list[dict[str, Any]]]
+
+
+def deliver_in_turn() -> None:
+    collect: _Collect = sqs._collect_msgs
+    sqs._collect_msgs = lambda queue, most, hidden: collect(in_turn(queue), most, hidden)
+
+
+def in_turn(queue: dict[str, Any]) -> dict[str, Any]:
+    """The queue as it is, but for the order of its messages."""
+    if queue["is_fifo"]:
+        return queue
+    now = time.time()
+    messages = list(queue["messages"])
+    in_flight = [each for each in messages if each["visible_at"] > now and each["receive_count"]]
+    counts = Counter(each["group_id"] for each in in_flight if each.get("group_id"))
+    busy = {group for group, count in counts.items() if count > _SHARE * len(in_flight)}
+    return {**queue, "messages": sorted(messages, key=lambda each: each.get("group_id") in busy)}
+
+
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/amazon-s3-policy-keys.html#example-object-tls-version
+_TLS = {"aws:securetransport": "true", "s3:tlsversion": "1.3"}
+# Whoever takes a role here for a service does so for this account; ministack leaves it unsaid.
+_SOURCE = "aws:sourceaccount"
+_ANY = {"*": ".*", "?": "."}
+_EXPRESSIONS = 1024  # different ones that are kept; all of ours are some fifty
+_PAUSE = 1.0  # seconds, between looks and if it fails again and again
+
+
+@lru_cache(4096)
+def wildcard(pattern: str, ignore_case: bool) -> re.Pattern[str]:
+    """A policy's pattern as an expression of the whole text, of however many lines."""
+    expression = "".join(_ANY.get(each) or re.escape(each) for each in pattern)
+    return re.compile(rf"{expression}\Z", re.DOTALL | (re.IGNORECASE if ignore_case else 0))
+
+
+def mend() -> None:
+    iam_evaluator._fnmatch_compile = wildcard
+    value_of: Callable[[str, Any], Any] = iam_evaluator._resolve_condition_key
+
+    def value(key: str, context: Any) -> Any:
+        if key.lower() == _SOURCE and context.action == "sts:AssumeRole":
+            return ACCOUNT
+        return _TLS[key.lower()] if key.lower() in _TLS else value_of(key, context)
+
+    iam_evaluator._resolve_condition_key = value
+    action_of: Callable[..., str | None] = iam_actions.extract_iam_action
+
+    def action(service: str, *rest: Any) -> str | None:
+        asked = action_of(service, *rest)
+        return asked.removesuffix("Batch") if service == "sqs" and asked else asked
+
+    iam_actions.extract_iam_action = action
+    named: Callable[..., str] = iam_actions.extract_resource_arn
+
+    def resource_arn(service: str, method: str, path: str, *rest: Any) -> str:
+        bucket, _, key = path.removeprefix("/").partition("/")
+        is_object = service == "s3" and bucket and key
+        return f"arn:aws:s3:::{bucket}/{key}" if is_object else named(service, method, path, *rest)
+
+    iam_actions.extract_resource_arn = resource_arn
+    # A query of a large partition asks for these with each item: most of its time.
+    read_tokens = lru_cache(_EXPRESSIONS)(dynamodb._tokenize)
+    dynamodb._tokenize = lambda expression: list(read_tokens(expression))
+    dynamodb._condition_syntax_error = lru_cache(_EXPRESSIONS)(dynamodb._condition_syntax_error)
+
+
+def fork_functions(up: Path) -> None:
+    """
+    Has their processes forked as long as this one lives, once `up` exists: until then the start
+    needs the cores. Before, and on other systems, each imports for itself.
+    """
+    if sys.platform != "linux":  # libraries of macOS break in a process that was only forked
+        return
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "stackroom_local.function_processes.fork_server",
+        str(os.getpid()),
+    ]
+
+    def keep_one_running() -> None:
+        while not up.exists():
+            time.sleep(_PAUSE)
+        while True:
+            subprocess.run(command, stdin=subprocess.DEVNULL, check=False)  # noqa: S603 - our own
+            time.sleep(_PAUSE)
+
+    threading.Thread(target=keep_one_running, daemon=True).start()
+
+
+if __name__ == "__main__":
+    state = Path(os.environ["STATE_DIR"]).parent
+    fork_functions(up=state / "instance.json")
+    from ministack import app
+
+    from bedrock_kb_simulator.page_guard import PageGuard
+    from stackroom_local.ministack import room_guard
+    from stackroom_local.ministack.disk_reserve import RESERVE_BYTES, DiskReserve
+
+    reserve = DiskReserve(state)
+    reserve.install()
+    room_guard.install()
+    mend()
+    signers.install(RootKey.of_environment())
+    with_agents = agent_runtimes.Runtimes(app.app, state, os.environ["ISSUER_URL"])
+    # Of pages that may upload to a bucket, as its CORS configuration says, too.
+    # Of the reserve half: a draft may be larger than what was sent.
+    with_room = room_guard.RoomGuard(
+        with_agents, state, kept=reserve.size(), reserved=RESERVE_BYTES // 2
+    )
+    app.app = PageGuard(with_room, os.environ.get("PAGE_ORIGINS", "").split())
+    for each in (
+        resource_policies,
+        simulated_types,
+        function_packages,
+        embedded_metrics,
+        metric_queries,
+    ):
+        each.install()
+    deliver_in_turn()
+    agent_runtimes.install(state, with_agents)
+    embedded_metrics.follow(state / "gateway" / "logs")
+    app.main()

@@ -1,0 +1,146 @@
+"""
+Refuses what ministack would acknowledge, and lose: uploads that its disk has no room for, or that
+it could not write there, and entries of tables and queues beyond what is kept free for them.
+
+AWS has no such limits, so no error of its own for them.
+"""
+
+import json
+import shutil
+from contextvars import ContextVar
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from bedrock_kb_simulator.sidecars import SUFFIX
+from stackroom_local.ministack.disk_reserve import SPARE_BYTES
+
+_INSUFFICIENT_STORAGE = 507  # RFC 4918; botocore doesn't try it again
+_CODE = "InsufficientStorage"
+# Beginnings of operations that add to the tables and queues that ministack has in memory.
+_ADDING = (
+    *(f"DynamoDB_20120810.{each}" for each in ("BatchWrite", "Put", "TransactWrite", "Update")),
+    "AmazonSQS.Send",
+)
+
+_unwritten: ContextVar[list[str]] = ContextVar("_unwritten")  # in the request at hand
+
+
+def install() -> None:
+    """Into ministack's S3, which logs what it can't write, and answers as if it had."""
+    from ministack.services import s3  # noqa: PLC0415 - in its own process
+
+    warning = s3.logger.warning
+
+    def note(*told: object) -> None:
+        if str(told[0]).startswith("Failed to persist"):
+            _unwritten.get([]).append(str(told[-1]))
+        warning(*told)
+
+    s3.logger.warning = note
+
+
+class RoomGuard:
+    """
+    An ASGI application; `folder` is on the disk in question. Its tables and queues are of `kept`
+    bytes, and may grow to `reserved` bytes and what the disk has free.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        folder: Path,
+        spare: int = SPARE_BYTES,
+        *,
+        kept: int = 0,
+        reserved: int = 0,
+    ) -> None:
+        self._app = app
+        self._folder = folder
+        self._spare = spare
+        self._kept = kept
+        self._reserved = reserved
+        self._on_their_way = 0  # bytes of uploads that are not written yet
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        free = shutil.disk_usage(self._folder).free
+        length = headers.get("content-length", "")
+        size = int(length) if length.isdigit() else 0
+        is_upload = _is_upload(scope, headers)
+        # Of an entry as it is sent: more than what is kept of it, which may replace another.
+        is_entry = _operation(headers).startswith(_ADDING)
+        needed = 0
+        if is_upload:
+            needed = self._spare + self._on_their_way + size
+        elif is_entry:
+            needed = self._kept + size - self._reserved
+        if free < needed:
+            await _refusal(self._told(free), headers)(scope, receive, send)
+            return
+        self._kept += size * is_entry
+        self._on_their_way += size * is_upload
+        try:
+            await self._answer(scope, receive, send)
+        finally:
+            self._on_their_way -= size * is_upload
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """What ministack answers, unless it could not write what it should keep."""
+        unwritten = list[str]()
+        _unwritten.set(unwritten)
+        has_begun = False
+
+        async def answered(message: Message) -> None:
+            nonlocal has_begun
+            if has_begun or not unwritten:
+                has_begun = True
+                await send(message)
+
+        await self._app(scope, receive, answered)
+        if unwritten and not has_begun:
+            told = f"{self._told(shutil.disk_usage(self._folder).free)} ({unwritten[0]})"
+            await _refusal(told, Headers(scope=scope))(scope, receive, send)
+
+    def _told(self, free: int) -> str:
+        return (
+            f"The disk of {self._folder} has {free / 2**20:.1f} MB left, too few for this, which"
+            " is not stored: make room there, then try again."
+        )
+
+
+def _operation(headers: Headers) -> str:
+    """Of a protocol that names it, as DynamoDB's and SQS's do: `DynamoDB_20120810.PutItem`."""
+    return headers.get("x-amz-target", "")
+
+
+def _refusal(message: str, headers: Headers) -> Response:
+    """In the protocol of whoever asked; a page may read it that may ask here at all."""
+    origin = headers.get("origin")
+    allowed = {"Access-Control-Allow-Origin": origin} if origin else {}
+    if _operation(headers):
+        body, kind = json.dumps({"__type": _CODE, "message": message}), "application/x-amz-json-1.0"
+    else:
+        told = escape(message)
+        body, kind = (
+            f"<Error><Code>{_CODE}</Code><Message>{told}</Message></Error>",
+            "application/xml",
+        )
+    return Response(body, _INSUFFICIENT_STORAGE, allowed, kind)
+
+
+def _is_upload(scope: Scope, headers: Headers) -> bool:
+    """A PUT to S3, of an object or a part of it, or a form that a page posts to a bucket."""
+    is_form = headers.get("content-type", "").startswith("multipart/form-data")
+    of_s3 = "/s3/aws4_request" in headers.get("authorization", "") or (
+        b"X-Amz-Signature=" in scope["query_string"]
+    )
+    if scope["path"].endswith(SUFFIX):
+        return False  # of a document that was accepted
+    return (scope["method"] == "PUT" and of_s3) or (scope["method"] == "POST" and is_form)

@@ -1,0 +1,58 @@
+"""The product's own use cases over what is deployed somewhere, for the verbs that do something."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from stackroom.wiring.adapters import Deployment
+from stackroom.wiring.function_settings import AdmissionSettings, LimitSettings
+from stackroom.wiring.use_cases import UseCases
+from stackroom_local.sites.site import Site
+
+
+class StoreSettings(LimitSettings):
+    """What whoever serves has told us; enough to look at what is there."""
+
+    ingest_speed: float
+
+    kb_catalog_table: str
+    kb_control_table: str
+    kb_docs_bucket: str
+
+
+class DeployedSettings(AdmissionSettings):
+    """The environment of the deployed `ingest` function, which has all that the verbs need."""
+
+    kb_catalog_table: str
+    kb_control_table: str
+    kb_docs_bucket: str
+    kb_docs_owner: str | None = None
+    state_machine_arn: str
+
+
+@dataclass(frozen=True)
+class SiteServices:
+    """Of what a verb only looks at, no function has to be asked: that is in `looking`."""
+
+    site: Site
+
+    @property
+    def stores(self) -> Deployment:
+        return self.looking.deployment
+
+    @cached_property
+    def looking(self) -> UseCases:
+        settings = StoreSettings(
+            kb_catalog_table=self.site.catalog_table,
+            kb_control_table=self.site.control_table,
+            kb_docs_bucket=self.site.bucket,
+            ingest_speed=self.site.speed,
+        )
+        return UseCases.of(settings, self.site.client)
+
+    @cached_property
+    def use_cases(self) -> UseCases:
+        name = f"{self.site.project}-ingest"
+        answer = self.site.client("lambda").get_function_configuration(FunctionName=name)
+        return UseCases.of(
+            DeployedSettings.from_env(answer["Environment"]["Variables"]), self.site.client
+        )

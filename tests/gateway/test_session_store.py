@@ -1,0 +1,118 @@
+"""What the authorization server keeps: bounded, its owner's alone, and never a token."""
+
+import errno
+import logging
+import stat
+from pathlib import Path
+
+import pytest
+
+from stackroom_local.gateway import session_store as module
+from stackroom_local.gateway.session_store import REFRESH_SECONDS, SessionStore, SignInSession
+
+
+def a_session(
+    name: str = "s-1", user: str = "alice", signed_in_at: int = 1_000_000
+) -> SignInSession:
+    return SignInSession(
+        id=name,
+        client_id="stackroom-local",
+        user=user,
+        groups=("staff",),
+        scopes=("openid",),
+        signed_in_at=signed_in_at,
+    )
+
+
+def opened(directory: Path, now: float = 1_000_000) -> SessionStore:
+    sign_ins = SessionStore.open(directory)
+    sign_ins.now = lambda: now
+    return sign_ins
+
+
+def test_a_session_is_found_by_its_latest_token_only_and_after_a_restart(tmp_path: Path) -> None:
+    sign_ins = opened(tmp_path)
+    first = sign_ins.begin(a_session())
+    second = sign_ins.renewed(first)
+
+    again = opened(tmp_path)
+
+    for token in ("", ".", "unknown.token", "a" * 100_000):
+        assert again.session(token) is None
+    found = again.session(second)
+    assert found
+    assert (found.id, found.user, found.groups) == ("s-1", "alice", ("staff",))
+    assert again.session(first) is None
+
+
+def test_a_session_ends_a_month_after_its_sign_in_however_often_it_was_refreshed(
+    tmp_path: Path,
+) -> None:
+    sign_ins = opened(tmp_path)
+    token = sign_ins.renewed(sign_ins.begin(a_session(signed_in_at=1_000_000)))
+
+    last = opened(tmp_path, now=1_000_000 + REFRESH_SECONDS - 1).session(token)
+    after = opened(tmp_path, now=1_000_000 + REFRESH_SECONDS).session(token)
+
+    assert last is not None
+    assert after is None
+
+
+def test_beyond_what_is_kept_the_session_longest_unused_is_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_MAX_SESSIONS", 2)
+    sign_ins = opened(tmp_path)
+    one, two = sign_ins.begin(a_session("s-1")), sign_ins.begin(a_session("s-2"))
+    one = sign_ins.renewed(one)
+
+    sign_ins.begin(a_session("s-3"))
+
+    assert sign_ins.session(one)
+    assert sign_ins.session(two) is None
+
+
+def test_the_file_is_its_owners_alone_and_tells_no_token(tmp_path: Path) -> None:
+    sign_ins = opened(tmp_path)
+    token = sign_ins.begin(a_session())
+
+    (file,) = tmp_path.iterdir()
+
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert token not in file.read_text()
+    assert token.partition(".")[2] not in file.read_text()
+
+
+@pytest.mark.parametrize("text", ["", '{"sessions": []}', '{"from": "a later release"}'])
+def test_of_a_file_that_cannot_be_read_everybody_signs_in_again(
+    tmp_path: Path, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "sign-ins.json").write_text(text)
+
+    with caplog.at_level(logging.WARNING):
+        sign_ins = opened(tmp_path)
+
+    assert list(sign_ins.users()) == []
+    assert "everybody signs in again" in caplog.text
+    assert sign_ins.session(sign_ins.begin(a_session()))
+
+
+def test_on_a_full_disk_people_sign_in_until_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    sign_ins = opened(tmp_path)
+    before = sign_ins.begin(a_session())
+
+    def full(*_paths: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched, caplog.at_level(logging.WARNING):
+        patched.setattr("os.replace", full)
+        after = sign_ins.begin(a_session("s-2"))
+
+    assert sign_ins.session(after)
+    assert "can't be written (No space left on device); make room" in caplog.text
+    (_kept,) = tmp_path.iterdir()  # and no draft beside it
+    again = opened(tmp_path)
+    assert again.session(before)
+    assert again.session(after) is None

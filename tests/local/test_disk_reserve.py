@@ -1,0 +1,80 @@
+"""Room for what ministack keeps in memory, and the truth about whether it was written."""
+
+from pathlib import Path
+
+import pytest
+from ministack import app
+from ministack.core import persistence
+
+from stackroom_local.local_errors import NoRoom
+from stackroom_local.ministack import disk_reserve
+from stackroom_local.ministack.disk_reserve import DiskReserve
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DiskReserve:
+    """Installed in a ministack that persists into a directory of its own, and taken out again."""
+    monkeypatch.setattr(app, "save_all", app.save_all)
+    monkeypatch.setattr(persistence.logger, "error", persistence.logger.error)
+    monkeypatch.setattr(persistence, "PERSIST_STATE", True)
+    monkeypatch.setattr(persistence, "STATE_DIR", str(tmp_path / "ministack"))
+    made = DiskReserve(tmp_path)
+    made.begin()
+    made.install()
+    return made
+
+
+def test_room_is_kept_until_all_is_written(kept: DiskReserve, tmp_path: Path) -> None:
+    reserved = (tmp_path / "reserve").stat()
+    before = kept.is_done
+
+    app.save_all({"sqs": lambda: {"queues": {}}})
+
+    assert reserved.st_blocks * 512 >= disk_reserve.RESERVE_BYTES, "a sparse file keeps no room"
+    assert not (tmp_path / "reserve").exists()
+    assert (tmp_path / "ministack" / "sqs.json").exists()
+    assert (before, kept.is_done) == (False, True)
+
+
+def test_what_could_not_be_written_is_not_said_to_be_kept(
+    kept: DiskReserve, tmp_path: Path
+) -> None:
+    (tmp_path / "ministack" / "sqs.json.tmp").mkdir(parents=True)  # where a draft is to be written
+
+    app.save_all({"sqs": lambda: {"queues": {}}, "sns": lambda: {"topics": {}}})
+
+    assert (tmp_path / "ministack" / "sns.json").exists()
+    assert not kept.is_done
+
+
+def test_a_history_that_could_not_be_written_is_nothing_lost(
+    kept: DiskReserve, tmp_path: Path
+) -> None:
+    (tmp_path / "ministack" / "cloudwatch_logs.json.tmp").mkdir(parents=True)
+
+    app.save_all({"sqs": lambda: {"queues": {}}, "cloudwatch_logs": lambda: {"groups": {}}})
+
+    assert kept.is_done
+
+
+def test_what_grows_with_every_call_is_written_last(kept: DiskReserve) -> None:
+    """Where the room that is kept is not enough for all, tables and queues are there."""
+    asked = list[str]()
+    names = ("stepfunctions", "sqs", "cloudwatch_logs", "dynamodb")
+
+    app.save_all({name: lambda name=name: asked.append(name) for name in names})
+
+    assert asked == ["sqs", "dynamodb", "stepfunctions", "cloudwatch_logs"]
+    assert kept.size() == 0
+
+
+def test_a_disk_without_that_room_is_refused_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_path: Path, _content: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+
+    with pytest.raises(NoRoom, match=rf"{tmp_path} needs 64 MB .*No space left.*--state-dir"):
+        DiskReserve(tmp_path).begin()

@@ -1,0 +1,98 @@
+"""What a person names on the command line, and what the answer to a mistake names."""
+
+import pytest
+
+from stackroom.errors import ValidationError
+from stackroom.keys import catalog_id_of, is_unplaced
+from stackroom_local.cli.document_lookup import DocumentLookup
+from tests.unit.pipeline import KEY, Pipeline
+
+OTHER = "alice/research/2026/Q1 (final).pdf"
+
+
+@pytest.fixture
+def pipeline() -> Pipeline:
+    filled = Pipeline()
+    filled.drop(KEY)
+    filled.drop(OTHER)
+    return filled
+
+
+@pytest.fixture
+def choosing(pipeline: Pipeline) -> DocumentLookup:
+    return DocumentLookup(catalogs=pipeline.catalogs, documents=pipeline.documents, bucket="docs")
+
+
+@pytest.mark.parametrize(("target", "user"), [(KEY, None), (f"s3://docs/{KEY}", "alice")])
+def test_a_document_is_chosen_by_its_key(
+    choosing: DocumentLookup, target: str, user: str | None
+) -> None:
+    (document,) = choosing.chosen([target], user=user, catalog=None)
+
+    assert document.s3_key == KEY
+
+
+@pytest.mark.parametrize(
+    ("catalog", "target"),
+    [
+        ("research", OTHER),
+        ("Research", "2026/Q1 (final).pdf"),
+        (catalog_id_of("alice", "research"), f"s3://docs/{OTHER}"),
+    ],
+)
+def test_a_document_is_chosen_by_its_file_in_a_catalog(
+    choosing: DocumentLookup, catalog: str, target: str
+) -> None:
+    (document,) = choosing.chosen([target], user="alice", catalog=catalog)
+
+    assert document.s3_key == OTHER
+
+
+@pytest.mark.parametrize(
+    ("target", "user", "catalog", "problem"),
+    [
+        ("report.pdf", "alice", None, "'report.pdf' is not a key under alice/; give the key"),
+        ("report.pdf", None, "research", "--catalog 'research' needs --user"),
+        ("report.pdf", "alice", "law", "'alice' has no catalog 'law', only 'research'"),
+        ("s3://other/a.txt", None, None, "'s3://other/a.txt' is not in this bucket, s3://docs/"),
+        ("reprot.pdf", "alice", "research", f"there is '{KEY}'"),
+        ("nosuch.pdf", "alice", "research", "'alice/research/nosuch.pdf'; stackroom status shows"),
+        ("alice/law/a.txt", None, None, "stackroom status shows what there is"),
+        ("a.txt", "a/b", "research", "'a/b' can't be a user id"),
+    ],
+)
+def test_what_is_not_there_is_named_with_what_is(
+    choosing: DocumentLookup, target: str, user: str | None, catalog: str | None, problem: str
+) -> None:
+    with pytest.raises(ValidationError) as raised:
+        choosing.chosen([target], user=user, catalog=catalog)
+
+    assert problem in str(raised.value)
+
+
+@pytest.mark.parametrize("key", ["alice/Research/x.txt", "stray.txt"])
+def test_a_file_that_belongs_to_no_catalog_is_chosen_by_its_key(
+    pipeline: Pipeline, choosing: DocumentLookup, key: str
+) -> None:
+    pipeline.drop(key)
+
+    (document,) = choosing.chosen([key], user=None, catalog=None)
+
+    assert document.s3_key == key
+    assert is_unplaced(document.catalog_id)
+
+
+def test_a_rejected_file_below_a_catalogs_prefix_is_chosen_as_one_of_the_catalog(
+    pipeline: Pipeline, choosing: DocumentLookup
+) -> None:
+    pipeline.drop("alice/research//x.txt")
+
+    (document,) = choosing.chosen(["alice/research//x.txt"], user="alice", catalog=None)
+
+    assert document.s3_key == "alice/research//x.txt"
+    assert document.catalog_id == catalog_id_of("alice", "research")
+
+
+def test_somebody_elses_catalog_is_not_chosen_by_its_id(choosing: DocumentLookup) -> None:
+    with pytest.raises(ValidationError, match="'bob' has no catalog"):
+        choosing.catalog("bob", catalog_id_of("alice", "research"))

@@ -1,0 +1,145 @@
+"""What the tables of the command line say of stages and receipts."""
+
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+
+import pytest
+from rich.console import Console, RenderableType
+
+from stackroom.ingestion.estimates import DocumentEstimate, DocumentStage, QueuePosition
+from stackroom.model import Document, DocumentStatus, Receipt
+from stackroom_local.cli.deletion import receipts_told as told
+from stackroom_local.cli.document_tables import overview
+from stackroom_local.sites.site_records import NO_CATALOG, CatalogListing
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+WAITING = Document(
+    catalog_id="cat-1",
+    document_id="doc-1",
+    filename="a.txt",
+    s3_key="ada/home/a.txt",
+    status=DocumentStatus.PENDING,
+    uploaded_at=NOON,
+    updated_at=NOON,
+)
+ASKED = Receipt(
+    receipt_id="rcpt-1",
+    user_id="ada",
+    catalog_id="cat-1",
+    document_id="doc-1",
+    filename="a.txt",
+    asked_at=NOON,
+)
+ESTIMATE = DocumentEstimate(
+    document=WAITING, stage=DocumentStage.WAITING, eta_seconds=1, so_far_seconds=0
+)
+
+
+def printed(what: RenderableType) -> str:
+    out = Console(file=StringIO(), width=200)
+    out.print(what)
+    assert isinstance(out.file, StringIO), "given above"
+    return out.file.getvalue()
+
+
+def listing(estimate: DocumentEstimate, position: QueuePosition | None = None) -> CatalogListing:
+    return CatalogListing(
+        "ada", "home", (WAITING,), estimates={"doc-1": estimate}, queue_position=position
+    )
+
+
+def test_a_waiting_document_is_shown_with_its_position_its_attempt_and_the_time_it_takes() -> None:
+    estimate = DocumentEstimate(
+        document=WAITING, stage=DocumentStage.WAITING, attempt=2, eta_seconds=1200, so_far_seconds=0
+    )
+
+    shown = printed(overview([listing(estimate, QueuePosition(position=3, length=8))], speed=10))
+
+    stage = "waiting for its turn, number 3 of 8 in the queue, attempt 2, about 2m to go"
+    assert stage in shown
+
+
+def test_a_time_that_nobody_knows_or_that_has_run_out_is_not_told() -> None:
+    unknown, late = (
+        DocumentEstimate(
+            document=WAITING, stage=DocumentStage.INGESTING, so_far_seconds=2400, is_late=is_late
+        )
+        for is_late in (False, True)
+    )
+
+    shown = [printed(overview([listing(each)], speed=10)) for each in (unknown, late)]
+
+    assert "being ingested, 4m so far, time to go unknown" in shown[0]
+    assert "being ingested, longer than usual: 4m so far" in shown[1]
+
+
+def test_a_settled_document_has_no_stage_and_a_failed_one_its_reason() -> None:
+    failed = WAITING.moved(DocumentStatus.FAILED, at=NOON, reason="the file is empty")
+
+    shown = printed(overview([CatalogListing("ada", "home", (failed,))], speed=1))
+
+    assert "the file is empty" in shown
+    assert "to go" not in shown
+
+
+@pytest.mark.parametrize(
+    ("changes", "end"),
+    [
+        ({}, "being removed"),
+        ({"not_found_at": NOON}, "being removed"),
+        (
+            {"unsearchable_since": NOON + timedelta(seconds=7)},
+            "unsearchable since 2026-03-01 12:00:07Z",
+        ),
+        (
+            {"unsearchable_since": NOON, "waited_until": NOON},
+            "unsearchable since 2026-03-01 12:00:00Z, no search before 2026-03-01 12:00:00Z"
+            " counted",
+        ),
+        ({"found_again_at": NOON}, "being removed, after it was found again 2026-03-01 12:00:00Z"),
+        ({"superseded_at": NOON}, "dropped again 2026-03-01 12:00:00Z"),
+    ],
+)
+def test_a_receipt_says_removed_only_when_no_search_finds_the_document(
+    changes: dict[str, datetime], end: str
+) -> None:
+    line, times = printed(told([ASKED.model_copy(update=changes)])).rstrip().splitlines()
+
+    assert line == "rcpt-1  a.txt"
+    assert times.split("asked 2026-03-01 12:00:00Z  ")[1] == end
+
+
+def test_a_pipe_reads_cells_between_tabs_and_a_narrow_terminal_the_whole_reason() -> None:
+    reason = "it has no catalog folder; drop it under ada/{catalog}/ and it is taken up at once"
+    failed = WAITING.moved(DocumentStatus.FAILED, at=NOON, reason=reason)
+    shown = overview([CatalogListing("ada", "home", (failed,))], speed=1)
+    narrow = Console(file=StringIO(), force_terminal=True, width=80, color_system=None)
+
+    narrow.print(shown)
+
+    head, row, _ = printed(shown).splitlines()
+    assert head.split("\t") == ["Status", "Age", "Document", "Size", "Stage, or reason"]
+    assert [row.split("\t")[at] for at in (0, 2, 3, 4)] == [
+        *("failed", "ada/home/a.txt", "0 B", reason)
+    ]
+    assert isinstance(narrow.file, StringIO), "given above"
+    lines = narrow.file.getvalue().splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    assert set(reason.split()) <= set(" ".join(lines).split())
+
+
+def test_a_receipt_of_a_lost_file_says_that_nobody_asked() -> None:
+    shown = printed(told([ASKED.model_copy(update={"lost": True})]))
+
+    assert "lost, missed since 2026-03-01 12:00:00Z" in shown
+    assert "asked" not in shown
+
+
+def test_files_of_nobody_are_explained_once_below_the_table() -> None:
+    nobodys = [CatalogListing("!none", NO_CATALOG, (WAITING, WAITING))]
+
+    shown = printed(overview([listing(ESTIMATE), *nobodys], speed=10))
+
+    assert shown.count("no user's folder") == 1
+    assert "stackroom status -u '!none'" in shown
+    assert "!none" not in printed(overview([listing(ESTIMATE)], speed=10))

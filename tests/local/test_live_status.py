@@ -1,0 +1,51 @@
+"""Documents that are watched: line by line in a pipe."""
+
+from io import StringIO
+
+from stackroom.model import Document, DocumentStatus
+from stackroom_local.cli.live_status import StatusWatch
+from stackroom_local.cli.output import TerminalConsole
+from stackroom_local.sites.site_records import CatalogListing
+from tests.local.test_window import a_document, some
+
+INDEXED, FAILED, PENDING = DocumentStatus.INDEXED, DocumentStatus.FAILED, DocumentStatus.PENDING
+
+
+def printed(out: TerminalConsole) -> str:
+    assert isinstance(out.file, StringIO), "the tests give one"
+    return out.file.getvalue()
+
+
+def listing(*documents: Document) -> list[CatalogListing]:
+    return [CatalogListing("ada", "home", documents)]
+
+
+def told(*looks: list[CatalogListing], every_document: bool) -> list[str]:
+    """What a pipe reads, without the seconds before each line."""
+    out = TerminalConsole(file=StringIO(), width=200)
+    with StatusWatch.of(out, speed=1, every_document=every_document) as watch:
+        for each in looks:
+            watch.show(each)
+    assert "\x1b" not in printed(out)
+    return [line.partition(" s  ")[2] or line for line in printed(out).splitlines()]
+
+
+def test_a_pipe_is_told_what_moves_and_failed_at_first_and_then_every_change_alone() -> None:
+    waiting, failed = a_document("a.txt", PENDING), a_document("b.txt", FAILED, reason="empty")
+    settled = some(INDEXED, 3)
+
+    lines = told(
+        listing(waiting, failed, *settled),
+        listing(waiting, failed, *settled),
+        listing(a_document("a.txt", INDEXED), failed, *settled),
+        listing(a_document("a.txt", INDEXED), *settled),
+        every_document=True,
+    )
+
+    assert lines == [
+        "pending   ada/home/a.txt",
+        "failed    ada/home/b.txt  empty",
+        "5 documents: 1 failed, 1 pending, 3 indexed",
+        "indexed   ada/home/a.txt",
+        "gone      ada/home/b.txt",
+    ]

@@ -1,0 +1,400 @@
+"""
+Folders of documents into PostgreSQL with pgvector, what is left of a loader that dies, and the page
+that tells of it.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from bedrock_kb_simulator.chunking import Chunking
+from bedrock_kb_simulator.server import Configuration, Simulator
+from stackroom.errors import KnowledgeBaseThrottled
+from stackroom.ports.embeddings import Vector
+from stackroom.stores.pgvector.connections import Connections
+from stackroom.stores.pgvector.document_loading import Documents
+from stackroom.stores.pgvector.repository import Match, Repository
+from stackroom_local.cli.pgvector_load import Loaded, Loading, NotLoaded, Outcome, Unchanged
+from stackroom_local.sites.file_drop import find
+from tests.files import pdf
+from tests.local.running import within
+from tests.postgresql import LOADING, READING, PostgreSQL, postgresql
+
+pytestmark = pytest.mark.processes
+
+EAST = (1.0, 0.0, 0.0)
+DATABASE, LARGE = "small", "large"
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass
+class CountedEmbeddings:
+    """All texts mean the same; the first `failures` calls are throttled."""
+
+    provider: str = "fake"
+    model: str = "fake"
+    dimensions: int = 3
+    failures: int = 0
+    vector: Vector = EAST
+    asked: list[str] = field(default_factory=list)
+
+    def embed(self, text: str) -> Vector:
+        self.asked.append(text)
+        if len(self.asked) <= self.failures:
+            raise KnowledgeBaseThrottled("InvokeModel")
+        return self.vector
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgreSQL]:
+    with postgresql() as running:
+        running.database(DATABASE)
+        running.database(LARGE, dimensions=256)
+        yield running
+
+
+@pytest.fixture
+def loading(server: PostgreSQL) -> Iterator[Connections]:
+    with server.connections(LOADING, DATABASE) as connections:
+        yield connections
+    for database in (DATABASE, LARGE):
+        with server.as_superuser(database) as connection:
+            connection.execute("TRUNCATE knowledge_bases CASCADE")
+
+
+@pytest.fixture
+def reading(server: PostgreSQL) -> Iterator[Repository]:
+    with server.connections(READING, DATABASE) as connections:
+        yield Repository(connections=connections, dimensions=3)
+
+
+Make = Callable[..., Loading]
+
+
+@pytest.fixture
+def make(loading: Connections) -> Make:
+    def make(
+        embeddings: CountedEmbeddings | None = None,
+        *,
+        user_id: str | None = "alice",
+        source: str | None = "s3://docs/",
+        **options: int,
+    ) -> Loading:
+        documents = Documents(
+            connections=loading, knowledge_base_id="handbook", dimensions=3, user_id=user_id
+        )
+        documents.make_knowledge_base("Handbook")
+        return Loading(
+            documents=documents,
+            embeddings=embeddings or CountedEmbeddings(),
+            chunking=Chunking(**options),
+            source=source,
+            pause=lambda _attempt: None,
+        )
+
+    return make
+
+
+def loaded(loading: Loading, folder: Path) -> list[Outcome]:
+    return list(loading.load(find([folder]).files))
+
+
+def there(repository: Repository, user_id: str | None = "alice") -> list[Match]:
+    found = repository.of(user_id).search_similar("handbook", EAST, 100)
+    return sorted(found, key=lambda each: (each.document_name, each.chunk_index))
+
+
+def test_a_folder_is_found_with_its_places_and_attributes(
+    make: Make, reading: Repository, tmp_path: Path
+) -> None:
+    (tmp_path / "2026").mkdir()
+    (tmp_path / "2026" / "leave.txt").write_text("Thirty days of leave.", "utf-8")
+    sidecar = {"metadataAttributes": {"year": 2026, "teams": ["hr"]}}
+    (tmp_path / "2026" / "leave.txt.metadata.json").write_text(json.dumps(sidecar), "utf-8")
+    (tmp_path / "two.pdf").write_bytes(pdf("The first page.", "The second page."))
+
+    outcomes = loaded(make(), tmp_path)
+
+    text, first, second = there(reading)
+    assert outcomes == [Loaded("2026/leave.txt", 1), Loaded("two.pdf", 2)]
+    assert (text.content, text.attributes) == (
+        "Thirty days of leave.",
+        sidecar["metadataAttributes"],
+    )
+    assert text.source_uri == "s3://docs/2026/leave.txt"
+    assert [(each.content, each.page) for each in (first, second)] == [
+        ("The first page.", 1),
+        ("The second page.", 2),
+    ]
+    assert there(reading, "bob") == there(reading, None) == []
+
+
+def test_what_is_there_already_is_not_embedded_again(
+    make: Make, reading: Repository, tmp_path: Path
+) -> None:
+    file = tmp_path / "leave.txt"
+    file.write_text("Thirty days.", "utf-8")
+    embeddings = CountedEmbeddings()
+    loaded(make(embeddings), tmp_path)
+
+    again = loaded(make(embeddings), tmp_path)
+    before = len(embeddings.asked)
+    file.write_text("Forty days.", "utf-8")
+    changed = loaded(make(embeddings), tmp_path)
+
+    assert again == [Unchanged("leave.txt")]
+    assert before == 1
+    assert changed == [Loaded("leave.txt", 1)]
+    assert [each.content for each in there(reading)] == ["Forty days."]
+
+
+def test_without_a_source_a_document_says_from_which_file_it_was_loaded(
+    make: Make, reading: Repository, tmp_path: Path
+) -> None:
+    file = tmp_path / "Night ferry.txt"
+    file.write_text("It sails at ten.", "utf-8")
+
+    loaded(make(source=None), tmp_path)
+
+    [found] = there(reading)
+    assert found.source_uri == file.as_uri()
+    assert str(found.source_uri).endswith("Night%20ferry.txt")
+
+
+def test_a_file_that_can_not_be_read_is_named_and_the_rest_goes_on(
+    make: Make, reading: Repository, tmp_path: Path
+) -> None:
+    (tmp_path / "a.exe").write_bytes(b"MZ")
+    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4 and no more")
+    (tmp_path / "empty.txt").write_bytes(b"")
+    (tmp_path / "good.txt").write_text("Thirty days.", "utf-8")
+    (tmp_path / "odd.txt").write_text("Odd.", "utf-8")
+    (tmp_path / "odd.txt.metadata.json").write_text("{", "utf-8")
+
+    outcomes = loaded(make(), tmp_path)
+
+    bad = {each.name: each.reason for each in outcomes if isinstance(each, NotLoaded)}
+    assert set(bad) == {"a.exe", "broken.pdf", "empty.txt", "odd.txt"}
+    assert all(bad.values())
+    assert [each.content for each in there(reading)] == ["Thirty days."]
+
+
+def test_a_model_that_stays_busy_costs_the_file_and_leaves_the_old_one(
+    make: Make, reading: Repository, tmp_path: Path
+) -> None:
+    file = tmp_path / "leave.txt"
+    file.write_text("Thirty days.", "utf-8")
+    once_busy = loaded(make(CountedEmbeddings(failures=3)), tmp_path)
+    file.write_text("Forty days.", "utf-8")
+
+    [outcome] = loaded(make(CountedEmbeddings(failures=100)), tmp_path)
+
+    assert once_busy == [Loaded("leave.txt", 1)], "it is asked again"
+    assert outcome == NotLoaded("leave.txt", "InvokeModel was throttled")
+    assert [each.content for each in there(reading)] == ["Thirty days."]
+
+
+def test_users_have_files_of_one_name_each_their_own(
+    make: Make, reading: Repository, tmp_path: Path
+) -> None:
+    file = tmp_path / "leave.txt"
+    make(user_id=None)
+    for user in ("alice", "bob", None):
+        file.write_text(f"The leave of {user}.", "utf-8")
+        loaded(make(user_id=user), tmp_path)
+
+    found = {
+        user: sorted(each.content for each in there(reading, user))
+        for user in ("alice", "bob", None)
+    }
+
+    assert found == {
+        "alice": ["The leave of None.", "The leave of alice."],
+        "bob": ["The leave of None.", "The leave of bob."],
+        None: ["The leave of None."],
+    }
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The variables of a process that embeds with a model as simulated."""
+    configuration = Configuration(
+        data_dir=tmp_path_factory.mktemp("simulator"), s3_endpoint="http://127.0.0.1:1"
+    )
+    with Simulator(configuration) as simulator:
+        yield {
+            "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": simulator.endpoint,
+            "AWS_ACCESS_KEY_ID": "testing",
+            "AWS_SECRET_ACCESS_KEY": "testing",
+            "AWS_DEFAULT_REGION": "us-east-1",
+        }
+
+
+def command(server: PostgreSQL, folder: Path, *more: str) -> list[str]:
+    url = f"postgresql://{LOADING}@/{LARGE}?host={server.socket}"
+    console_script = str(Path(sys.executable).with_name("stackroom"))
+    asked = ["load", str(folder), "--to", url, "--local", "--knowledge-base", "handbook"]
+    return [console_script, *asked, "--dimensions", "256", *more]
+
+
+def run(
+    server: PostgreSQL, folder: Path, model: dict[str, str], *more: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(server, folder, *more),
+        env={**os.environ, **model},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.usefixtures("loading")
+def test_the_command_loads_a_folder_and_tells_what_it_could_not(
+    server: PostgreSQL, model: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "leave.txt").write_text("Thirty days of leave.", "utf-8")
+    well = run(server, tmp_path, model, "--user", "alice")
+    (tmp_path / "a.exe").write_bytes(b"MZ")
+    partly = run(server, tmp_path, model, "--user", "alice")
+
+    assert (well.returncode, well.stderr) == (0, "")
+    assert well.stdout.startswith("loaded 1 of 1 file as 1 passage in ")
+    assert partly.returncode == 1
+    assert "not loaded: a.exe: File type '.exe' not supported" in partly.stdout
+    assert "; 1 were there already" in partly.stdout
+    assert partly.stderr == "stackroom: 1 of 2 files were not loaded; see above\n"
+
+
+@pytest.mark.usefixtures("loading")
+def test_what_can_not_be_loaded_into_is_told_with_what_to_do(
+    server: PostgreSQL, model: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "leave.txt").write_text("Thirty days of leave.", "utf-8")
+    assert run(server, tmp_path, model, "--user", "alice").returncode == 0
+
+    others = run(server, tmp_path, model, "--user", "bob")
+    nowhere = run(server, tmp_path, model, "--user", "alice", "--schema", "nowhere")
+
+    assert (others.returncode, nowhere.returncode) == (1, 1)
+    assert "is another user's; name another one with --knowledge-base" in others.stderr
+    assert "has no tables of Stackroom's; --create-tables makes tables" in nowhere.stderr
+
+
+@pytest.mark.usefixtures("loading")
+def test_a_loader_that_is_killed_leaves_the_old_document_whole(
+    server: PostgreSQL, model: dict[str, str], tmp_path: Path
+) -> None:
+    old, new = ("".join(f"{word} {number}. " for number in range(200)) for word in ("Old", "New"))
+    file = tmp_path / "leave.txt"
+    file.write_text(old, "utf-8")
+    assert run(server, tmp_path, model, "--shared", "--chunk-tokens", "50").returncode == 0
+    before = contents(server)
+    file.write_text(new, "utf-8")
+
+    with server.as_superuser(LARGE) as connection:
+        # It may take the old passages away, and write the new document, but no passage of it yet.
+        connection.execute("BEGIN")
+        connection.execute(
+            "CREATE FUNCTION halt() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+            " PERFORM pg_advisory_xact_lock_shared(4711); RETURN NEW; END $$"
+        )
+        connection.execute(
+            "CREATE TRIGGER halting BEFORE INSERT ON knowledge_chunks"
+            " FOR EACH ROW WHEN (NEW.chunk_index = 3) EXECUTE FUNCTION halt()"
+        )
+        connection.execute("COMMIT")
+        connection.execute("SELECT pg_advisory_lock(4711)")
+        loader = subprocess.Popen(
+            command(server, tmp_path, "--shared", "--chunk-tokens", "50"),
+            env={**os.environ, **model},
+        )
+        try:
+            halted = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+            while connection.execute(halted).fetchone() == (0,):
+                assert loader.poll() is None, "it ended before it was killed"
+                time.sleep(0.02)
+            during = contents(server)
+        finally:
+            loader.send_signal(signal.SIGKILL)
+            loader.wait()
+        connection.execute("SELECT pg_advisory_unlock(4711)")
+        while connection.execute(halted + " OR mode = 'ShareLock'").fetchone() != (0,):
+            time.sleep(0.02)
+        connection.execute("DROP TRIGGER halting ON knowledge_chunks")
+        connection.execute("DROP FUNCTION halt")
+    killed = contents(server)
+    again = run(server, tmp_path, model, "--shared", "--chunk-tokens", "50")
+
+    assert len(before) > 3
+    assert before == during == killed
+    assert again.returncode == 0
+    assert all(text.startswith("New") for text in contents(server))
+    assert len(contents(server)) == len(before)
+
+
+def contents(server: PostgreSQL) -> list[str]:
+    with server.as_superuser(LARGE) as connection:
+        asked = "SELECT content FROM knowledge_chunks ORDER BY document_id, chunk_index"
+        return [text for [text] in connection.execute(asked)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], (2, "say whose they are: --user alice, or --shared")),
+        (["--shared", "--reader", "agent"], (2, "--reader and --language are for --create-tables")),
+        (["--user", "a/b"], (1, "a/b")),
+        (["--shared", "--to", "postgresql://a:secret@h/d"], (1, "--to must be postgresql://")),
+        (["--shared", "--to", "postgresql://a@h/d?sslmode=disable"], (1, "without sslmode")),
+        (["--shared", "--local", "--to", "postgresql://a@10.0.0.7/d"], (1, "not of this machine")),
+    ],
+)
+def test_a_command_line_that_is_wrong_is_told_so(
+    arguments: list[str],
+    told: tuple[int, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "a.txt").write_text("x", "utf-8")
+    default = ["--to", "postgresql://a@db.example.com/d", "--knowledge-base", "k"]
+
+    said = within(monkeypatch, capsys, "load", str(tmp_path), *default, *arguments)
+
+    code, why = told
+    assert said.returncode == code
+    assert why in " ".join(said.stderr.replace("│", " ").split())
+    assert "secret" not in said.stderr
+
+
+def test_the_lines_of_the_page_load_a_folder_and_find_it_for_its_owner_alone(
+    model: dict[str, str],
+) -> None:
+    page = (ROOT / "docs" / "pgvector.md").read_text("utf-8")
+
+    def printed(language: str, *command: str) -> str:
+        [block] = re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+        with_model = {**os.environ, **model, "PGHOST": fresh.socket}
+        run = subprocess.run(
+            [*command, block], cwd=ROOT, env=with_model, check=False, capture_output=True, text=True
+        )
+        assert run.returncode == 0, run.stderr
+        return run.stdout
+
+    with postgresql() as fresh:
+        loaded = printed("bash", "bash", "-euo", "pipefail", "-c")
+        found = printed("python", sys.executable, "-c")
+
+    assert re.match(r"loaded (\d+) of \1 files as \d+ passages in ", loaded)
+    assert found == "alice 5\nbob 0\n"
+    assert "It prints `alice 5` and `bob 0`." in page

@@ -1,0 +1,30 @@
+"""What the smoke concludes from how a direct invocation is answered."""
+
+import pytest
+
+from stackroom_local.cli.smoke.gateway_steps import of_direct
+from stackroom_local.cli.smoke.scene import AssumptionVerdict
+
+REFUSED = "AccessDeniedException: User: me is not authorized to perform: lambda:InvokeFunction on r"
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        (
+            f"{REFUSED} with an explicit deny in a resource-based policy",
+            AssumptionVerdict.CONFIRMED,
+        ),
+        # The operator's own lack, which says nothing of the function's policy.
+        (
+            f"{REFUSED} because no identity-based policy allows the lambda:InvokeFunction action",
+            AssumptionVerdict.NOT_SEEN,
+        ),
+        ("it was answered: {}", AssumptionVerdict.REFUTED),
+        ("TooManyRequestsException: Rate exceeded", AssumptionVerdict.NOT_SEEN),
+    ],
+)
+def test_only_the_functions_own_deny_confirms_that_it_denies(
+    answer: str, verdict: AssumptionVerdict
+) -> None:
+    assert of_direct(answer).verdict is verdict

@@ -1,0 +1,30 @@
+from datetime import UTC, datetime, timedelta
+
+from stackroom.model import Document
+from stackroom.ports.inventory import ListedObject
+from stackroom_local.cli.operator_documents import waiting
+from tests.records import a_document
+
+AT = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
+
+
+def lying(key: str, *, etag: str = "e1", at: datetime = AT) -> ListedObject:
+    return ListedObject(key=key, size=10, etag=etag, last_modified=at)
+
+
+def known(key: str) -> Document:
+    return a_document(s3_key=key, etag="e1", size=10, uploaded_at=AT)
+
+
+def test_an_object_waits_until_a_record_tells_of_it_as_it_is_now() -> None:
+    objects = [
+        lying("ada/home/known.txt"),
+        lying("ada/home/new.txt"),
+    ]
+    replaced = [lying("ada/home/known.txt", etag="e2", at=AT + timedelta(minutes=1))]
+
+    assert waiting(objects, [known("ada/home/known.txt")]) == ["ada/home/new.txt"]
+    again = [lying("ada/home/known.txt", at=AT + timedelta(minutes=1))]
+
+    assert waiting(again, [known("ada/home/known.txt")]) == []
+    assert waiting(replaced, [known("ada/home/known.txt")]) == ["ada/home/known.txt"]

@@ -1,0 +1,74 @@
+"""What AWS refuses an operator is a sentence, with what to do."""
+
+import pytest
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    EndpointConnectionError,
+    NoCredentialsError,
+    ProfileNotFound,
+    ReadTimeoutError,
+    UnauthorizedSSOTokenError,
+)
+
+from stackroom.aws.error_mapping import store_errors
+from stackroom.errors import StackroomError
+from stackroom_local.sites.aws_refusals import sentence
+
+DENIAL = "User: arn:aws:iam::1:user/ann is not authorized to perform: dynamodb:Query on resource: x"
+
+
+def of_service(code: str, message: str = "no", operation: str = "GetThing") -> ClientError:
+    return ClientError({"Error": {"Code": code, "Message": message}}, operation)
+
+
+REFUSALS = {
+    "right": (of_service("AccessDeniedException", DENIAL), "don't allow dynamodb:Query; use an"),
+    "one of two rights": (
+        of_service(
+            "AccessDeniedException",
+            DENIAL.replace("dynamodb:Query", "bedrock:StartIngestionJob"),
+            "DeleteKnowledgeBaseDocuments",
+        ),
+        "don't allow bedrock:StartIngestionJob (DeleteKnowledgeBaseDocuments needs"
+        " bedrock:DeleteKnowledgeBaseDocuments and bedrock:StartIngestionJob: https://docs.aws",
+    ),
+    "right, by HEAD": (of_service("403", "Forbidden"), "don't allow GetThing; use an"),
+    "expired": (of_service("ExpiredTokenException"), "have expired; sign in to AWS again"),
+    "unknown": (of_service("InvalidClientTokenId"), "does not know your credentials"),
+    "elsewhere": (of_service("ResourceNotFoundException"), "of another region, or it is gone"),
+    "none": (NoCredentialsError(), "there are no AWS credentials"),
+    "no profile": (ProfileNotFound(profile="nobody"), "set AWS_PROFILE to one of"),
+    "stale sign-in": (UnauthorizedSSOTokenError(), "have expired; sign in to AWS again"),
+    "no answer": (
+        ReadTimeoutError(endpoint_url="https://x"),
+        "stackroom doctor tells which server",
+    ),
+    "no network": (EndpointConnectionError(endpoint_url="https://x"), "is the region right"),
+}
+
+
+@pytest.mark.parametrize(("error", "told"), REFUSALS.values(), ids=REFUSALS)
+def test_a_refusal_is_one_sentence_with_what_to_do(
+    error: ClientError | BotoCoreError, told: str
+) -> None:
+    text = sentence(error)
+
+    assert text is not None
+    assert told in text
+    assert "\n" not in text
+
+
+def test_our_own_error_tells_the_refusal_that_it_comes_from() -> None:
+    with pytest.raises(StackroomError) as raised, store_errors():
+        raise of_service("AccessDeniedException", DENIAL)
+
+    text = sentence(raised.value)
+
+    assert text is not None
+    assert "dynamodb:Query" in text
+
+
+@pytest.mark.parametrize("error", [ValueError("x"), of_service("ValidationException")])
+def test_what_is_no_refusal_stays_what_it_is(error: Exception) -> None:
+    assert sentence(error) is None

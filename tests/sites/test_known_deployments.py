@@ -1,0 +1,65 @@
+"""The file of deployments: kept whole or not at all, for its owner alone."""
+
+import errno
+import os
+import stat
+
+import pytest
+
+from stackroom_local.sites.known_deployments import KnownDeployments, write
+from stackroom_local.sites.site import AwsSite
+from stackroom_local.sites.site_errors import NotKept
+
+
+def test_what_is_kept_is_there_for_the_next_one_and_one_of_its_name_takes_its_place(
+    deployments: KnownDeployments, site: AwsSite
+) -> None:
+    moved = site.model_copy(update={"mcp_url": "https://another.example/mcp"})
+
+    deployments.keep(site)
+    first = KnownDeployments(deployments.folder).named("prod")
+    deployments.keep(moved)
+
+    assert first == site
+    assert deployments.all() == [moved]
+
+
+def test_files_are_their_owners_alone_and_what_is_forgotten_takes_the_sign_in_with_it(
+    deployments: KnownDeployments, site: AwsSite
+) -> None:
+    deployments.keep(site)
+    write(deployments.sign_in_of("prod"), b"{}")
+    modes = [stat.S_IMODE(each.stat().st_mode) for each in deployments.folder.rglob("*.json")]
+
+    deployments.forget("prod")
+
+    assert modes == [0o600, 0o600]
+    assert (deployments.all(), deployments.sign_in_of("prod").exists()) == ([], False)
+
+
+def test_a_full_disk_leaves_what_was_there(
+    deployments: KnownDeployments, site: AwsSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deployments.keep(site)
+
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(NotKept, match="No space left on device; make room"):
+        deployments.keep(site.model_copy(update={"name": "other"}))
+
+    assert deployments.all() == [site]
+    assert [each.name for each in deployments.folder.iterdir()] == ["deployments.json"]
+
+
+@pytest.mark.parametrize("text", ["[]", '{"version": 2, "deployments": []}', "{"])
+def test_a_file_of_somebody_elses_is_not_written_over(
+    deployments: KnownDeployments, site: AwsSite, text: str
+) -> None:
+    write(deployments.folder / "deployments.json", text.encode())
+
+    with pytest.raises(NotKept, match="none that this version of stackroom writes"):
+        deployments.keep(site)
+
+    assert (deployments.folder / "deployments.json").read_text() == text

@@ -1,0 +1,43 @@
+"""A deployment is known by the outputs of its stacks, and by no others."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stackroom.errors import ValidationError
+from stackroom_local.cli.deployments import NAMES, of_file
+from stackroom_local.sites.site import AwsSite
+from stackroom_local.sites.site_errors import OtherOutputs
+from tests.sites.conftest import OUTPUTS
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "outputs.json"
+
+
+def test_a_file_of_outputs_tells_all_of_a_deployment(path: Path, site: AwsSite) -> None:
+    path.write_text(json.dumps(OUTPUTS))
+
+    assert of_file("prod", path) == site
+
+
+@pytest.mark.parametrize("missing", NAMES.values())
+def test_outputs_of_another_version_are_told_by_what_they_lack(path: Path, missing: str) -> None:
+    others = {
+        stack: {name: value for name, value in outputs.items() if name != missing}
+        for stack, outputs in OUTPUTS.items()
+    }
+    path.write_text(json.dumps(others))
+
+    with pytest.raises(OtherOutputs, match=f"without {missing}; deploy this version with"):
+        of_file("prod", path)
+
+
+@pytest.mark.parametrize("name", ["", "../x", "-x", "x" * 65])
+def test_a_name_that_can_name_no_file_is_refused(path: Path, name: str) -> None:
+    path.write_text(json.dumps(OUTPUTS))
+
+    with pytest.raises(ValidationError, match="can't name a deployment"):
+        of_file(name, path)
