@@ -11,13 +11,12 @@ rule with its source in `rules`. It fails when it is told to (`faults`).
                         documents, direct                              bedrock-agent
                         guardrails                                           bedrock
                         retrieval, generation, reranking       bedrock-agent-runtime
-                        conversation, invocation, guardrail_application  bedrock-runtime
+                        conversation, models, guardrail_application      bedrock-runtime
                         opensearch.collections            opensearchserverless
                         vector_buckets, vector_indexes,
                         vector_items, vector_queries                       s3vectors
          -> opensearch.front -> faults, and a part of OpenSearch's own API
     retrieval, generation, conversation -> screening, by words and topics of a guardrail
-    invocation -> models, or anthropic_messages, nova_messages -> conversation
     conversation -> requests (tools), speaking -> scripts, model_endpoint or stand_in
     knowledge_bases -> knowledge_base_configurations; data_sources -> source_configurations
                       -> connectors, of managed knowledge bases; retrieval -> managed_search

@@ -8,7 +8,6 @@ from bedrock_kb_simulator.conversation import Conversations
 from bedrock_kb_simulator.dispatch import Handler
 from bedrock_kb_simulator.extraction import Extraction
 from bedrock_kb_simulator.guardrail_application import GuardrailApplication
-from bedrock_kb_simulator.invocation import Invocations
 from bedrock_kb_simulator.models import Models
 from bedrock_kb_simulator.requests import Requests
 from bedrock_kb_simulator.screening import Screening
@@ -29,13 +28,10 @@ def model_handlers(
         ),
         requests=Requests(attachments=Attachments(parser=components.parser)),
     )
-    invocations = Invocations(
-        models=Models(embedder=components.embedder), conversations=conversations
-    )
     application = GuardrailApplication(screening=screening, arns=components.arns)
     return {
         "bedrock-runtime.ApplyGuardrail": application.apply,
         "bedrock-runtime.Converse": conversations.answer,
         "bedrock-runtime.ConverseStream": conversations.stream,
-        "bedrock-runtime.InvokeModel": invocations.invoke,
+        "bedrock-runtime.InvokeModel": Models(embedder=components.embedder).invoke,
     }

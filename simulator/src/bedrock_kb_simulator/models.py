@@ -32,7 +32,7 @@ class Models:
 
     def invoke(self, parameters: Parameters) -> Parameters:
         if parameters["modelId"].rpartition("/")[2] != TITAN:
-            raise NOT_SIMULATED.broken(what=f"models other than {TITAN}")
+            raise NOT_SIMULATED.broken(what=f"InvokeModel of models other than {TITAN}")
         try:
             request = json.loads(parameters.get("body") or b"{}")
         except ValueError:

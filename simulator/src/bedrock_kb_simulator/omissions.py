@@ -51,8 +51,8 @@ OMISSIONS = {
     " guardrails beside a stream, additionalModelRequestFields,"
     " additionalModelResponseFieldPaths, performanceConfig, serviceTier, outputConfig,"
     " requestMetadata": "refused by name",
-    "of InvokeModel: text of models other than Claude and Nova, images and documents, guardrails,"
-    " top_k, thinking, betas; InvokeModelWithResponseStream": "refused by name",
+    "of InvokeModel: models other than Titan's text embeddings, which Converse asks for text;"
+    " InvokeModelWithResponseStream": "refused by name",
     "caching of prompts": "cache points are taken where the model takes them, and nothing is"
     " cached",
     "what a single model refuses of tools (texts and results in one turn, schemas, hyphens in"
