@@ -15,9 +15,8 @@ from typing import Protocol
 
 import numpy as np
 
-from bedrock_kb_simulator.assembly import Services
+from bedrock_kb_simulator.assembly import Components, Services
 from bedrock_kb_simulator.assumptions import Assumptions
-from bedrock_kb_simulator.components import Components
 from bedrock_kb_simulator.embedding import Vector
 from bedrock_kb_simulator.errors import Unindexable
 from bedrock_kb_simulator.faults import Faults

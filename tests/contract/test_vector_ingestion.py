@@ -8,8 +8,8 @@ from botocore.session import get_session
 from pydantic import ValidationError
 
 from bedrock_kb_simulator import vector_ingestion
+from bedrock_kb_simulator.dispatch import validate
 from bedrock_kb_simulator.errors import ServiceError
-from bedrock_kb_simulator.validation import validate
 from functions.ingest.deployed import IngestSettings
 from stackroom.wiring.function_settings import DataSourceSettings
 

@@ -7,8 +7,7 @@ import pytest
 
 from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.errors import ServiceError
-from bedrock_kb_simulator.quotas import Quotas
-from bedrock_kb_simulator.rates import Rates
+from bedrock_kb_simulator.rates import Quotas, Rates
 from bedrock_kb_simulator.rules import MANAGED_RATES
 from tests.simulator.holding import holds
 from tests.simulator.managed import CUSTOM, connected, ingested, managed, pair, places, search

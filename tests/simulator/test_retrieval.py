@@ -9,7 +9,7 @@ import pytest
 from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.clock import Clock
 from bedrock_kb_simulator.errors import ServiceError
-from bedrock_kb_simulator.page_tokens import start_of, token_for
+from bedrock_kb_simulator.identifiers import start_of, token_for
 from bedrock_kb_simulator.rules import RETRIEVE_TOKEN
 from tests.simulator.holding import holds
 from tests.simulator.world import World, eventually, invalid, refused

@@ -14,10 +14,9 @@ from typing import Any, TypeVar
 
 import botocore.session
 
-from bedrock_kb_simulator.assembly import Services
+from bedrock_kb_simulator.assembly import Components, Services
 from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.clock import Clock, Signal
-from bedrock_kb_simulator.components import Components
 from bedrock_kb_simulator.errors import ServiceError
 from bedrock_kb_simulator.faults import Faults
 from bedrock_kb_simulator.identifiers import Arns

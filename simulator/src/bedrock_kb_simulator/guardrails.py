@@ -14,7 +14,7 @@ from bedrock_kb_simulator.rules import (
     NO_SUCH_RESOURCE,
 )
 from bedrock_kb_simulator.store import Row, Store, dumped, loaded, moment
-from bedrock_kb_simulator.tags import Tags
+from bedrock_kb_simulator.tagging import Tags
 
 DRAFT = "DRAFT"
 

@@ -26,7 +26,7 @@ from bedrock_kb_simulator.rules import (
     NOT_SIMULATED,
 )
 from bedrock_kb_simulator.store import Row, Store, dumped, loaded, moment
-from bedrock_kb_simulator.tags import Tags
+from bedrock_kb_simulator.tagging import Tags
 
 
 @dataclass(frozen=True, kw_only=True)

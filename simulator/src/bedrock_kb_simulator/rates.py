@@ -1,15 +1,18 @@
 """Which rates a request counts against: those of the account, and of a managed knowledge base."""
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bedrock_kb_simulator.assumptions import Assumptions
+from bedrock_kb_simulator.clock import Clock
 from bedrock_kb_simulator.indexes import is_managed
 from bedrock_kb_simulator.rules import (
     MANAGED_RATES,
     MANAGED_RETRIEVE_BURST,
     MANAGED_RETRIEVE_RATE,
+    RATE_EXCEEDED,
     RATES,
 )
 from bedrock_kb_simulator.store import Store
@@ -70,3 +73,40 @@ def _plain(counted: str, per_second: float | None) -> Sequence[Rate]:
         return ()
     # A burst of one second's worth; AWS documents the rate only.
     return (Rate(counted=counted, per_second=per_second, burst=max(1.0, per_second)),)
+
+
+# Request rates: token buckets, shared by all callers of the account.
+
+
+@dataclass
+class _Bucket:
+    tokens: float
+    filled_at: float
+
+
+class Quotas:
+    """Raises ThrottlingException for a request that comes too soon, which takes no token."""
+
+    def __init__(self, clock: Clock, rates: Rates) -> None:
+        self._clock = clock
+        self._rates = rates
+        self._buckets: dict[str, _Bucket] = {}
+        self._lock = threading.Lock()
+
+    def spend(self, operation: str, parameters: Mapping[str, Any]) -> None:
+        rates = self._rates.of(operation, parameters)
+        with self._lock:
+            buckets = [self._refilled(rate) for rate in rates]
+            if any(bucket.tokens < 1 for bucket in buckets):
+                raise RATE_EXCEEDED.broken()
+            for bucket in buckets:
+                bucket.tokens -= 1
+
+    def _refilled(self, rate: Rate) -> _Bucket:
+        now = self._clock.elapsed()
+        first = _Bucket(tokens=rate.burst, filled_at=now)
+        bucket = self._buckets.setdefault(rate.counted, first)
+        gained = (now - bucket.filled_at) * rate.per_second
+        bucket.tokens = min(rate.burst, bucket.tokens + gained)
+        bucket.filled_at = now
+        return bucket

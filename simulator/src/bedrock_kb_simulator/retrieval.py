@@ -10,11 +10,11 @@ from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.clock import Clock
 from bedrock_kb_simulator.dispatch import Parameters
 from bedrock_kb_simulator.embedding import Embedder, normalised
+from bedrock_kb_simulator.identifiers import start_of, token_for
 from bedrock_kb_simulator.indexes import index_of, is_managed
 from bedrock_kb_simulator.knowledge_bases import knowledge_base
 from bedrock_kb_simulator.managed_search import ManagedSearch
 from bedrock_kb_simulator.metadata import OF_MANAGED, OF_VECTOR, OwnKeys
-from bedrock_kb_simulator.page_tokens import start_of, token_for
 from bedrock_kb_simulator.reranking import Reranking
 from bedrock_kb_simulator.rules import (
     DEFAULT_RESULTS,

@@ -15,7 +15,7 @@ from bedrock_kb_simulator.rules import (
     VECTOR_POLICY_GONE,
 )
 from bedrock_kb_simulator.store import Row, Store, moment
-from bedrock_kb_simulator.tags import Tags
+from bedrock_kb_simulator.tagging import Tags
 
 _PAGE = 500
 

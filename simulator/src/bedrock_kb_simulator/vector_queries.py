@@ -7,10 +7,10 @@ from typing import Any
 from bedrock_kb_simulator import vector_data, vector_filters
 from bedrock_kb_simulator.clock import Clock
 from bedrock_kb_simulator.dispatch import Parameters
+from bedrock_kb_simulator.identifiers import start_of, token_for
 from bedrock_kb_simulator.indexes import Index, index_in
 from bedrock_kb_simulator.memory_indexes import MemoryIndexes
 from bedrock_kb_simulator.metadata import OwnKeys
-from bedrock_kb_simulator.page_tokens import start_of, token_for
 from bedrock_kb_simulator.rules import (
     QUERY_CLASSIC,
     QUERY_EMPTY,

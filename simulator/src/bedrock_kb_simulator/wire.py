@@ -8,18 +8,81 @@ are AWS's by construction. One port serves all services.
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+import re
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 from uuid import uuid4
 
+from moto.core.parse import PROTOCOL_PARSERS
+from moto.core.request import Request
+from moto.core.routing import get_service_router
 from moto.core.serialize import SerializationContext, get_serializer_class
 from werkzeug.exceptions import NotFound
 
 from bedrock_kb_simulator.dispatch import Dispatcher
 from bedrock_kb_simulator.errors import ConnectionDropped, ServiceError
 from bedrock_kb_simulator.opensearch.front import PREFIX, OpenSearchFront, Response
-from bedrock_kb_simulator.reading import Message, read
 from bedrock_kb_simulator.signatures import Signatures
+
+# Which operation a request means, and its parameters, by the botocore service models.
+#
+# The SigV4 credential scope names the service, or the path does where several share a signing
+# name (`bedrock`), or the ARN in it.
+
+Message = MutableMapping[str, Any]  # ASGI's
+
+_SCOPE = re.compile(r"Credential=[^/]+/\d{8}/[^/]+/(?P<signing_name>[^/]+)/aws4_request")
+_SERVICES = {
+    "aoss": ("opensearchserverless",),
+    "s3vectors": ("s3vectors",),
+    "bedrock": ("bedrock-agent-runtime", "bedrock-agent", "bedrock-runtime", "bedrock"),
+}
+# `/tags/{arn}` is a path of several; these take no other ARNs [TaggableResourcesArn, ResourceARN].
+_TAGGED = {"bedrock-agent-runtime": ":session/", "s3vectors": ":s3vectors:"}
+_ANY_SERVICE = (*_SERVICES["s3vectors"], *_SERVICES["bedrock"])  # whose paths tell them apart
+
+
+def read(scope: Message, body: bytes) -> tuple[Any, dict[str, Any]]:
+    """
+    The operation that a request of ASGI's means, and its parameters; raises NotFound if it means
+    none, or whatever moto's parsers stumble over.
+    """
+    request = _request(scope, body)
+    signed = _SCOPE.search(request.headers.get("Authorization", ""))
+    services = _SERVICES.get(signed["signing_name"], ()) if signed else _ANY_SERVICE
+    for service in services:
+        try:
+            operation, labels = get_service_router(service).match(request)
+        except NotFound:
+            continue
+        arn = labels.get("resourceArn")
+        if arn is not None and len(services) > 1 and _TAGGED.get(service, "") not in arn:
+            continue
+        parser = PROTOCOL_PARSERS[operation.service_model.protocol](operation)
+        parameters = parser.parse(
+            {
+                "body": body,
+                "headers": request.headers,
+                "method": request.method,
+                "url_params": labels,
+                "url_path": request.path,
+                "values": request.args,
+            }
+        )
+        return operation, parameters
+    raise NotFound
+
+
+def _request(scope: Message, body: bytes) -> Request:
+    headers = {name.decode(): value.decode("latin-1") for name, value in scope["headers"]}
+    query = scope["query_string"].decode()
+    path = scope["raw_path"].decode()
+    request = Request.from_primitives(
+        scope["method"], f"http://{headers.get('host', 'localhost')}/?{query}", headers, body
+    )
+    request.environ["RAW_URI"] = path  # labels keep their percent-encoding until they are matched
+    return request
+
 
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]

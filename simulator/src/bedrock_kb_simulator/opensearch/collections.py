@@ -13,8 +13,7 @@ from bedrock_kb_simulator.opensearch.refusals import refused
 from bedrock_kb_simulator.opensearch.signatures import Principal
 from bedrock_kb_simulator.rules import AOSS_ACCESS, AOSS_COLLECTION, NO_SUCH_RESOURCE
 from bedrock_kb_simulator.store import Store, dumped, loaded
-from bedrock_kb_simulator.tagging import Tagging
-from bedrock_kb_simulator.tags import Tags
+from bedrock_kb_simulator.tagging import Tagging, Tags
 
 _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS collections (id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
