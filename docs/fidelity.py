@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import filter as matching
 from pathlib import Path
 
-from bedrock_kb_simulator.disturbances import BY_CHANCE, DOCUMENTS_BY_CHANCE
+from bedrock_kb_simulator.faults import BY_CHANCE, DOCUMENTS_BY_CHANCE
 from bedrock_kb_simulator.omissions import OMISSIONS
 from bedrock_kb_simulator.rules import RULES
 from stackroom_local.cli.smoke.assumptions import ASSUMPTIONS

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from botocore.credentials import Credentials, RefreshableCredentials
 
-from bedrock_kb_simulator.disturbances import Kind
-from bedrock_kb_simulator.faults import Fault, Faults
+from bedrock_kb_simulator.faults import Fault, Faults, Kind
 from bedrock_kb_simulator.opensearch.signatures import Principal
 from bedrock_kb_simulator.server import Configuration, Simulator
 from stackroom.clock import Deadline

@@ -7,8 +7,7 @@ from random import Random
 import pytest
 from hypothesis.stateful import run_state_machine_as_test
 
-from bedrock_kb_simulator.disturbances import Kind
-from bedrock_kb_simulator.faults import Fault
+from bedrock_kb_simulator.faults import Fault, Kind
 from stackroom.aws.dynamodb.catalog_records import DynamoCatalogs
 from tests.aws.stores import CATALOG_TABLE
 from tests.campaigns.chaos.deployment import Terms, place_of

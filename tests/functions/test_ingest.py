@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 import functions.upload_handler.handler as upload_handler
-from bedrock_kb_simulator.disturbances import Kind
+from bedrock_kb_simulator.faults import Kind
 from stackroom.aws import session
 from stackroom.runs.run_leases import MAX_FAILURES
 from tests.functions.pipeline import Event, Pipeline, place_of

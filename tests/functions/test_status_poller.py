@@ -5,7 +5,7 @@ from typing import Any, cast
 import pytest
 from botocore.stub import Stubber
 
-from bedrock_kb_simulator.disturbances import Kind
+from bedrock_kb_simulator.faults import Kind
 from bedrock_kb_simulator.rules import DIRECT_DURATION, JOB_SHORTEST
 from stackroom.aws import session
 from tests.functions.pipeline import Pipeline, place_of

@@ -6,8 +6,7 @@ from functools import partial
 
 import pytest
 
-from bedrock_kb_simulator.disturbances import Kind
-from bedrock_kb_simulator.faults import Chance, Faults
+from bedrock_kb_simulator.faults import Chance, Faults, Kind
 from benchmarks.naive import naive
 from benchmarks.observation import Observation
 from benchmarks.passage import CASES, Case, passage

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, ConnectionClosedError
 
-from bedrock_kb_simulator.disturbances import BY_CHANCE, Kind
 from bedrock_kb_simulator.fault_orders import PATH, chance_of
-from bedrock_kb_simulator.faults import Chance, Fault, Faults
+from bedrock_kb_simulator.faults import BY_CHANCE, Chance, Fault, Faults, Kind
 from tests.simulator.holding import holds
 from tests.simulator.running import simulated
 from tests.simulator.world import (

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 import stackroom.ingestion.run_tasks
-from bedrock_kb_simulator.disturbances import Kind
+from bedrock_kb_simulator.faults import Kind
 from stackroom.aws import session
 from stackroom.clock import utc_now
 from stackroom.errors import Unavailable

@@ -15,9 +15,9 @@ from bedrock_kb_simulator.clock import Clock, Signal, Work
 from bedrock_kb_simulator.contents import Content, contents_of, drafted, refuse_too_much
 from bedrock_kb_simulator.direct_calls import DirectCalls
 from bedrock_kb_simulator.dispatch import Parameters
-from bedrock_kb_simulator.disturbances import AT_ACCEPTANCE, Kind
 from bedrock_kb_simulator.documents import detail, key_of, refuse_unsynced, usable_data_source
 from bedrock_kb_simulator.errors import Stopped, Unindexable
+from bedrock_kb_simulator.faults import AT_ACCEPTANCE, Kind
 from bedrock_kb_simulator.identifiers import ClientTokens
 from bedrock_kb_simulator.indexing import Destination, Indexing
 from bedrock_kb_simulator.managed_ingestion import ingestion_of

@@ -6,9 +6,8 @@ from functools import cache
 from typing import Any
 
 from bedrock_kb_simulator.clock import Clock
-from bedrock_kb_simulator.disturbances import AFTER_THE_EFFECT, Kind, answer
 from bedrock_kb_simulator.errors import ConnectionDropped, ServiceError
-from bedrock_kb_simulator.faults import Fault, Faults
+from bedrock_kb_simulator.faults import AFTER_THE_EFFECT, Fault, Faults, Kind, answer
 from bedrock_kb_simulator.rates import Quotas
 from bedrock_kb_simulator.rules import MODEL_CONSTRAINT, NOT_SIMULATED
 

@@ -12,36 +12,16 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from bedrock_kb_simulator import orders
 from bedrock_kb_simulator.access_keys import AccessKey
-from bedrock_kb_simulator.disturbances import Kind
-from bedrock_kb_simulator.faults import Chance, Fault, Faults
+from bedrock_kb_simulator.faults import Chance, Fault, Faults, Kind
 
 PATH = "/_stackroom/faults"
 DEFAULT_RATE = 0.02
 
 Probability = Annotated[float, Field(ge=0, le=1)]
-
-
-class FaultOrder(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    operation: str
-    kind: Kind
-    times: Annotated[int, Field(ge=1)] = 1
-    skip: Annotated[int, Field(ge=0)] = 0
-    where: str = ""
-    seconds: Annotated[float, Field(ge=0)] = 5.0
-
-    def fault(self) -> Fault:
-        return Fault(**self.model_dump())
-
-    @model_validator(mode="after")
-    def _can_be_met(self) -> "FaultOrder":
-        self.fault()  # raises ValueError for a kind that this operation never meets
-        return self
 
 
 class ChanceOrder(BaseModel):
@@ -59,10 +39,10 @@ class ChanceOrder(BaseModel):
         return Chance(seed=self.seed, rates=self.rates)
 
 
-class Order(BaseModel):
+class FaultOrders(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    faults: Sequence[FaultOrder] = ()
+    faults: Sequence[Fault] = ()
     chance: ChanceOrder | None = None
 
 
@@ -82,8 +62,8 @@ def served(faults: Faults, method: str, body: bytes) -> tuple[int, bytes]:
     """HTTP status and JSON."""
 
     def take(body: bytes) -> None:
-        order = Order.model_validate_json(body)
-        faults.ask(*(each.fault() for each in order.faults))
+        order = FaultOrders.model_validate_json(body)
+        faults.ask(*order.faults)
         if order.chance is not None:
             faults.chance = order.chance.chance()
 

@@ -6,11 +6,10 @@ from functools import partial
 from itertools import count
 
 from bedrock_kb_simulator.clock import Signal
-from bedrock_kb_simulator.disturbances import Kind
 from bedrock_kb_simulator.drafts import Draft, Drafts
 from bedrock_kb_simulator.embedding import Embedder, Vector
 from bedrock_kb_simulator.errors import Stopped, Unindexable
-from bedrock_kb_simulator.faults import Faults
+from bedrock_kb_simulator.faults import Faults, Kind
 from bedrock_kb_simulator.indexes import Index, index_of
 from bedrock_kb_simulator.long_work import bounded, while_wanted
 from bedrock_kb_simulator.memory_index import Owner

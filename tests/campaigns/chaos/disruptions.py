@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
-from bedrock_kb_simulator.disturbances import Kind
-from bedrock_kb_simulator.faults import Fault, Faults
+from bedrock_kb_simulator.faults import Fault, Faults, Kind
 from benchmarks.simulated_time.queues import Message, Queue
 
 # A client of ours asks four times in all before its caller hears of a passing error.

@@ -9,8 +9,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from bedrock_kb_simulator.disturbances import BY_CHANCE, Kind
-from bedrock_kb_simulator.faults import Fault
+from bedrock_kb_simulator.faults import BY_CHANCE, Fault, Kind
 from tests.campaigns.chaos.deployment import Command, Terms
 from tests.campaigns.chaos.disruptions import ATTEMPTS, MESSAGES, SLOW, kinds_of
 from tests.campaigns.chaos.trials import expire, injected_into

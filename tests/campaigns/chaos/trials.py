@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from bedrock_kb_simulator.disturbances import BY_CHANCE, DOCUMENTS_BY_CHANCE, Kind
-from bedrock_kb_simulator.faults import Chance, Fault
+from bedrock_kb_simulator.faults import BY_CHANCE, DOCUMENTS_BY_CHANCE, Chance, Fault, Kind
 from benchmarks.simulated_time.hub import Hub
 from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
 from stackroom.errors import RecordChanged

@@ -30,7 +30,7 @@ from moto.core.models import botocore_stubber
 from moto.dynamodb.models import dynamodb_backends
 from moto.s3.models import s3_backends
 
-from bedrock_kb_simulator.disturbances import AFTER_THE_EFFECT, Kind
+from bedrock_kb_simulator.faults import AFTER_THE_EFFECT, Kind
 from benchmarks.simulated_time.account import Account
 from benchmarks.simulated_time.executions import (
     ExecutionAlreadyExists,

@@ -20,8 +20,8 @@ import psutil
 from botocore.config import Config
 
 from bedrock_kb_simulator import orders
-from bedrock_kb_simulator.disturbances import Kind
 from bedrock_kb_simulator.fault_orders import PATH
+from bedrock_kb_simulator.faults import Kind
 from stackroom_local.deployment.user_keys import UserKeys
 from stackroom_local.local_errors import ChildFailed
 from stackroom_local.processes import Child

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bedrock_kb_simulator.clock import Clock
-from bedrock_kb_simulator.disturbances import Kind
 from bedrock_kb_simulator.errors import ConnectionDropped
-from bedrock_kb_simulator.faults import Fault, Faults
+from bedrock_kb_simulator.faults import Fault, Faults, Kind
 from bedrock_kb_simulator.opensearch import searches
 from bedrock_kb_simulator.opensearch.collections import Collections
 from bedrock_kb_simulator.opensearch.operations import Operations
