@@ -9,7 +9,7 @@ import pytest
 from moto import mock_aws
 
 import functions.agent_runner.handler as function
-from bedrock_kb_simulator import script_orders
+from bedrock_kb_simulator import scripts
 from bedrock_kb_simulator.server import Configuration, Simulator
 from functions.agent_runner.handler import RunnerSettings
 from stackroom.agent_run import AgentRun, RunState, ToolStep
@@ -130,7 +130,7 @@ class World:
 
     def model_says(self, *turns: Any, model: str = MODEL, where: str = "") -> None:
         order = {"model": model, "where": where, "turns": turns}
-        script_orders.order(self.simulated.endpoint, order)
+        scripts.order(self.simulated.endpoint, order)
 
     def start(self, question: str = QUESTION) -> AgentRun:
         return self.runs.start("alice", self.agent_id, NewRun(message=question))

@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 from playwright.sync_api import Locator, expect
 
-from bedrock_kb_simulator import script_orders
+from bedrock_kb_simulator import scripts
 from stackroom.keys import catalog_id_of
 from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance
@@ -109,7 +109,7 @@ def answered(run: Locator, state: str = "succeeded") -> Locator:
 def script(instance: Instance, where: str, *turns: Mapping[str, Any], model: str) -> None:
     """What the model is to say, turn by turn, to whoever has `where` in the question."""
     order = {"model": model, "where": where, "turns": list(turns)}
-    script_orders.order(instance.simulator_endpoint, order, key=instance.root_key)
+    scripts.order(instance.simulator_endpoint, order, key=instance.root_key)
 
 
 def searching(tool: str, *questions: str) -> Sequence[Mapping[str, Any]]:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from bedrock_kb_simulator.script_orders import order
+from bedrock_kb_simulator.scripts import order
 from stackroom_local.state import ACCOUNT, REGION, Instance
 from tests.e2e.people import eventually
 from tests.local.running import local_mode

@@ -9,7 +9,7 @@ import pytest
 from strands import Agent, tool
 from strands.models.bedrock import BedrockModel
 
-from bedrock_kb_simulator import script_orders
+from bedrock_kb_simulator import scripts
 from tests.simulator.holding import holds
 from tests.simulator.world import HAIKU, REGION, World, invalid
 
@@ -44,13 +44,13 @@ def world(world: World) -> Iterator[World]:
 
 
 def ordered(world: World, method: str, body: bytes | None = None) -> Any:
-    request = urllib.request.Request(world.endpoint + script_orders.PATH, data=body, method=method)
+    request = urllib.request.Request(world.endpoint + scripts.PATH, data=body, method=method)
     with urllib.request.urlopen(request, timeout=60) as response:
         return json.load(response)
 
 
 def script(world: World, *turns: Mapping[str, Any], **more: Any) -> None:
-    script_orders.order(world.endpoint, {"model": MODEL, "turns": turns, **more})
+    scripts.order(world.endpoint, {"model": MODEL, "turns": turns, **more})
 
 
 def result(use: Mapping[str, Any], text: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from bedrock_kb_simulator import fault_orders, script_orders
+from bedrock_kb_simulator import fault_orders, scripts
 from bedrock_kb_simulator.access_keys import RootKey
 from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.attachments import Attachments
@@ -402,7 +402,7 @@ def create_app(configuration: Configuration) -> Front:
         services.dispatcher,
         orders={
             fault_orders.PATH: partial(fault_orders.served, configuration.faults),
-            script_orders.PATH: partial(script_orders.served, configuration.scripts),
+            scripts.PATH: partial(scripts.served, configuration.scripts),
         },
         collections=_collections(configuration, services.collections, store, clock),
         signatures=Signatures(root=configuration.root_key) if configuration.root_key else None,

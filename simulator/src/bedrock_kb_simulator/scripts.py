@@ -1,5 +1,5 @@
 """
-What a model is to say, by the order of a test or of a developer: see `script_orders`.
+What a model is to say, by the order of a test or of a developer.
 
 A script has the model's turns, one after the other. Which of them is next follows from the request
 alone: it is the one after as many as the conversation already has of the model's. So conversations
@@ -7,12 +7,16 @@ don't disturb each other, and who asks the same again is told the same. Scripts 
 a restart forgets them.
 """
 
+import json
 import re
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, Literal
 
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from bedrock_kb_simulator import orders
+from bedrock_kb_simulator.access_keys import AccessKey
 from bedrock_kb_simulator.messages import Conversation, Reply, Text, ToolUse, use_id
 from bedrock_kb_simulator.rules import (
     SCRIPT_EXHAUSTED,
@@ -21,35 +25,57 @@ from bedrock_kb_simulator.rules import (
     SCRIPT_TOOL_DEMANDED,
 )
 
-QUESTION = "question"
-PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
+_QUESTION = "question"
+_PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScriptedUse:
-    name: str
-    input: Mapping[str, Any] = field(default_factory=dict)
+_STRICT = ConfigDict(frozen=True, extra="forbid")
+_Filled = Annotated[str, Field(min_length=1)]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScriptedTurn:
+class ScriptedUse(BaseModel):
+    model_config = _STRICT
+
+    name: Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]{1,64}$")]  # as AWS has tools' names
+    input: dict[str, Any] = {}
+
+
+class ScriptedTurn(BaseModel):
     """
     A text, uses of tools, or both. `{{name}}` in the text, or in a text of an input, is replaced by
     what the pattern `quotes[name]` finds in the tools' results; `{{question}}` by the user's words.
     """
 
+    model_config = _STRICT
+
     text: str = ""
     uses: Sequence[ScriptedUse] = ()
-    quotes: Mapping[str, str] = field(default_factory=dict)
-    stop: str = ""
+    quotes: Mapping[str, _Filled] = {}
+    stop: Literal["", "max_tokens", "stop_sequence", "content_filtered"] = ""
+
+    @model_validator(mode="after")
+    def _can_be_spoken(self) -> "ScriptedTurn":
+        if not self.text.strip() and not self.uses:
+            raise ValueError("a turn has a text, or uses of tools")
+        for pattern in self.quotes.values():
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"no regular expression: {pattern!r}: {error}") from None
+        texts = json.dumps([self.text, *(use.input for use in self.uses)])
+        named = set(_PLACEHOLDER.findall(texts)) - {_QUESTION, *self.quotes}
+        if named:
+            raise ValueError(f"quotes has no pattern for {', '.join(sorted(named))}")
+        return self
 
 
-@dataclass(frozen=True, kw_only=True)
-class Script:
+class Script(BaseModel):
     """Of the model with this id; `where` must stand in the prompt or the messages."""
 
-    model: str
-    turns: Sequence[ScriptedTurn]
+    model_config = _STRICT
+
+    model: _Filled
+    turns: Annotated[Sequence[ScriptedTurn], Field(min_length=1)]
     where: str = ""
 
     def fits(self, conversation: Conversation) -> bool:
@@ -136,11 +162,11 @@ def _filled_in(value: Any, turn: ScriptedTurn, conversation: Conversation) -> An
 def _filled(text: str, turn: ScriptedTurn, conversation: Conversation) -> str:
     def quoted(match: re.Match[str]) -> str:
         name = match[1]
-        if name == QUESTION:
+        if name == _QUESTION:
             return conversation.question
         return _found(name, turn.quotes[name], conversation)
 
-    return PLACEHOLDER.sub(quoted, text)
+    return _PLACEHOLDER.sub(quoted, text)
 
 
 def _found(name: str, pattern: str, conversation: Conversation) -> str:
@@ -149,3 +175,45 @@ def _found(name: str, pattern: str, conversation: Conversation) -> str:
         if match := re.search(pattern, result.text):
             return match[1] if match.re.groups else match[0]
     raise SCRIPT_QUOTE.broken(name=name, pattern=pattern)
+
+
+# Scripts for models over HTTP, at a path that no AWS service has.
+#
+#     GET     /_stackroom/scripts   those that were given, each with how many turns were spoken
+#     POST    /_stackroom/scripts   {"scripts": [{"model": "anthropic.claude-3-haiku-20240307-v1:0",
+#                                   "turns": [{"uses": [{"name": "search", "input": {"query":
+#                                   "{{question}}"}}]}, {"text": "Every {{hours}} hours.",
+#                                   "quotes": {"hours": "every (\\d+) hours"}}]}]}
+#     DELETE  /_stackroom/scripts   what GET says, and then none
+
+PATH = "/_stackroom/scripts"
+
+
+class ScriptOrders(BaseModel):
+    model_config = _STRICT
+
+    scripts: Annotated[Sequence[Script], Field(min_length=1)]
+
+
+def order(endpoint: str, *scripts: Mapping[str, Any], key: AccessKey | None = None) -> None:
+    """Give the simulator at `endpoint` these; raises urllib.error.HTTPError for what is none."""
+    orders.send(endpoint + PATH, {"scripts": scripts}, key)
+
+
+def served(scripts: Scripts, method: str, body: bytes) -> tuple[int, bytes]:
+    """HTTP status and JSON."""
+
+    def take(body: bytes) -> None:
+        order = ScriptOrders.model_validate_json(body)
+        scripts.give(*order.scripts)
+
+    book = orders.Book(report=lambda: _report(scripts), clear=scripts.clear, take=take)
+    return orders.served(book, method, body)
+
+
+def _report(scripts: Scripts) -> bytes:
+    given = [
+        {"model": script.model, "where": script.where, "turns": len(script.turns), "spoken": spoken}
+        for script, spoken in scripts.given
+    ]
+    return json.dumps({"scripts": given}).encode()

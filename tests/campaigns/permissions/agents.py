@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from bedrock_kb_simulator import script_orders
+from bedrock_kb_simulator import scripts
 from bedrock_kb_simulator.server import Configuration, Simulator
 from stackroom_local.clients import endpoint_variables
 from stackroom_local.function_processes.aws_call_recorder import VARIABLE
@@ -154,7 +154,7 @@ class _Place:
                 if each["source"]["packaging"] == "file":
                     self._upload(each)
         for agent, turns in _SCRIPTS.items():
-            script_orders.order(self._world.endpoint, {"model": MODELS[agent], "turns": turns})
+            scripts.order(self._world.endpoint, {"model": MODELS[agent], "turns": turns})
 
     @property
     def names(self) -> Names:
