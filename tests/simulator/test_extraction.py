@@ -3,8 +3,7 @@
 import pytest
 
 from bedrock_kb_simulator.embedding import MiniLM
-from bedrock_kb_simulator.extraction import NOTICE, Extraction
-from bedrock_kb_simulator.found import Passage
+from bedrock_kb_simulator.stand_in import NOTICE, Extraction, Passage
 
 FERRY = """# The night ferry
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from bedrock_kb_simulator import fault_orders, scripts
 from bedrock_kb_simulator.access_keys import RootKey
 from bedrock_kb_simulator.assumptions import Assumptions
-from bedrock_kb_simulator.attachments import Attachments
 from bedrock_kb_simulator.clock import Clock
-from bedrock_kb_simulator.conversation import Conversations
+from bedrock_kb_simulator.conversation import Conversations, Speaking
 from bedrock_kb_simulator.data_source_deletions import Deletions
 from bedrock_kb_simulator.data_sources import DataSources
 from bedrock_kb_simulator.direct import Direct
@@ -19,7 +18,6 @@ from bedrock_kb_simulator.dispatch import Dispatcher, Handler
 from bedrock_kb_simulator.documents import Documents
 from bedrock_kb_simulator.drafts import Drafts
 from bedrock_kb_simulator.embedding import Embedder, MiniLM
-from bedrock_kb_simulator.extraction import Extraction
 from bedrock_kb_simulator.faults import Faults
 from bedrock_kb_simulator.generation import Generation
 from bedrock_kb_simulator.guardrail_application import GuardrailApplication
@@ -42,15 +40,14 @@ from bedrock_kb_simulator.opensearch.signatures import Principal
 from bedrock_kb_simulator.parsing import ChildParser, Parser
 from bedrock_kb_simulator.rates import Quotas, rates_of
 from bedrock_kb_simulator.records import Records
-from bedrock_kb_simulator.requests import Requests
+from bedrock_kb_simulator.requests import Attachments, Requests
 from bedrock_kb_simulator.reranking import Reranking
 from bedrock_kb_simulator.retrieval import Retrieval
 from bedrock_kb_simulator.rules import GUARDRAIL_TAGS, TAGS, VECTOR_TAGS
 from bedrock_kb_simulator.screening import Screening
 from bedrock_kb_simulator.scripts import Scripts
 from bedrock_kb_simulator.signatures import Signatures
-from bedrock_kb_simulator.speaking import Speaking
-from bedrock_kb_simulator.stand_in import StandIn
+from bedrock_kb_simulator.stand_in import Extraction, StandIn
 from bedrock_kb_simulator.store import Store
 from bedrock_kb_simulator.stored_vectors import StoredVectors
 from bedrock_kb_simulator.tagging import Tagging, Tags

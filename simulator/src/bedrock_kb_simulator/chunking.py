@@ -4,8 +4,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from bedrock_kb_simulator.embedding import Spans, spans_of
 from bedrock_kb_simulator.rules import DEFAULT_CHUNK_OVERLAP, DEFAULT_CHUNK_TOKENS
-from bedrock_kb_simulator.wordpieces import Spans, spans_of
 
 # A chunk gives up at most this share of its tokens to end with a sentence or a line.
 _SLACK = 0.4

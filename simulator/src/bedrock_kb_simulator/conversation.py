@@ -1,17 +1,164 @@
 """bedrock-runtime's Converse and ConverseStream: one answer, whole or in events."""
 
+import json
 import time
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from bedrock_kb_simulator.assessments import assessed, reason
 from bedrock_kb_simulator.dispatch import Parameters
-from bedrock_kb_simulator.guarding import guarded, guarding
-from bedrock_kb_simulator.messages import Reply, Text, ToolUse
+from bedrock_kb_simulator.embedding import ids_of
+from bedrock_kb_simulator.messages import Conversation, Reply, Text, ToolUse, Turn
+from bedrock_kb_simulator.model_endpoint import (
+    EndpointBusy,
+    EndpointFailed,
+    EndpointSlow,
+    MalformedToolUse,
+    ModelEndpoint,
+)
 from bedrock_kb_simulator.requests import Requests
-from bedrock_kb_simulator.response_events import events_of
-from bedrock_kb_simulator.screening import Screening, Side
-from bedrock_kb_simulator.speaking import Speaking
-from bedrock_kb_simulator.wordpieces import ids_of
+from bedrock_kb_simulator.rules import (
+    CONVERSE_GUARDRAIL_MISSING,
+    CONVERSE_MODEL_ERROR,
+    CONVERSE_THROTTLED,
+    CONVERSE_TIMEOUT,
+    NOT_SIMULATED,
+    TOOL_MALFORMED,
+)
+from bedrock_kb_simulator.screening import Guard, Screening, Side
+from bedrock_kb_simulator.scripts import Scripts
+from bedrock_kb_simulator.stand_in import StandIn
+
+# Who speaks for a model: a script, if one was given for it (`scripts`); else a language model, if
+# one is configured (`model_endpoint`); else the stand-in, which extracts and says so
+# (`stand_in`).
+
+
+@dataclass(frozen=True, kw_only=True)
+class Speaking:
+    scripts: Scripts
+    stand_in: StandIn
+    model: ModelEndpoint | None
+
+    def reply(self, conversation: Conversation) -> Reply:
+        """Raises ServiceError."""
+        scripted = self.scripts.reply(conversation)
+        if scripted is not None:
+            return scripted
+        if self.model is None:
+            return self.stand_in.reply(conversation)
+        try:
+            return self.model.complete(conversation)
+        except MalformedToolUse:
+            raise TOOL_MALFORMED.broken() from None
+        except EndpointBusy:
+            raise CONVERSE_THROTTLED.broken() from None
+        except EndpointSlow as failure:
+            raise CONVERSE_TIMEOUT.broken(problem=failure) from None
+        except EndpointFailed as failure:
+            raise CONVERSE_MODEL_ERROR.broken(problem=failure) from None
+
+
+# A guardrail over one conversation: what it blocks, and the trace that tells what it found.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guarding:
+    """Without a guard nothing is blocked and nothing traced."""
+
+    guard: Guard | None = None
+    identifier: str = ""
+    trace: str = "disabled"
+    _traced: dict[str, Any] = field(default_factory=dict)
+
+    def refusal(self, text: str, side: Side) -> str | None:
+        """The guardrail's own message where it blocks the text."""
+        if self.guard is None:
+            return None
+        began = time.monotonic()
+        verdict = self.guard.judged(text, side)
+        milliseconds = int((time.monotonic() - began) * 1000)
+        found = assessed(
+            verdict, text, milliseconds=milliseconds, full=self.trace == "enabled_full"
+        )
+        if side is Side.INPUT:
+            self._traced["inputAssessment"] = {self.identifier: found}
+        else:
+            self._traced["outputAssessments"] = {self.identifier: [found]}
+        if not verdict.blocked:
+            return None
+        self._traced["actionReason"] = reason(verdict)
+        return verdict.message
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The member of an answer that has the trace: rule converse.guardrail-trace."""
+        if self.guard is None or self.trace == "disabled":
+            return {}
+        return {"trace": {"guardrail": self._traced}}
+
+
+def guarding(screening: Screening, named: dict[str, Any]) -> Guarding:
+    """By a guardrailConfig; raises ServiceError where it names none that there is."""
+    if named.get("streamProcessingMode", "sync") != "sync":
+        raise NOT_SIMULATED.broken(what="guardrails beside a stream (streamProcessingMode)")
+    identifier = named.get("guardrailIdentifier") or ""
+    version = named.get("guardrailVersion") or ""
+    if not identifier and not version:
+        return Guarding()
+    guard = screening.guard(identifier, version)
+    if guard is None:
+        raise CONVERSE_GUARDRAIL_MISSING.broken()
+    return Guarding(
+        guard=guard,
+        identifier=identifier.rpartition("/")[2],
+        trace=named.get("trace") or "disabled",
+    )
+
+
+def guarded(turns: Sequence[Turn]) -> str:
+    """What a guardrail looks at: rule converse.guardrail."""
+    blocks = [block for turn in turns for block in turn.blocks if isinstance(block, Text)]
+    chosen = [block for block in blocks if block.is_guarded] or blocks
+    return "\n".join(block.text for block in chosen)
+
+
+# An answer of Converse as ConverseStream tells it: the same, in events.
+
+_PIECE = (
+    40  # characters; AWS's pieces are a few tokens each, and nothing may rest on where they end
+)
+
+
+def events_of(answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Rule converse.stream."""
+    message = answer["output"]["message"]
+    yield {"messageStart": {"role": message["role"]}}
+    for index, block in enumerate(message["content"]):
+        yield from _block(block, index)
+    yield {"messageStop": {"stopReason": answer["stopReason"]}}
+    told = {name: answer[name] for name in ("usage", "metrics", "trace") if name in answer}
+    yield {"metadata": told}
+
+
+def _block(block: dict[str, Any], index: int) -> Iterator[dict[str, Any]]:
+    """A text has no event for its start; an input is JSON that is whole with its last piece."""
+    place = {"contentBlockIndex": index}
+    if "toolUse" in block:
+        use = block["toolUse"]
+        named = {"toolUseId": use["toolUseId"], "name": use["name"]}
+        yield {"contentBlockStart": {"start": {"toolUse": named}, **place}}
+        for piece in pieces(json.dumps(use["input"])):
+            yield {"contentBlockDelta": {"delta": {"toolUse": {"input": piece}}, **place}}
+    else:
+        for piece in pieces(block["text"]):
+            yield {"contentBlockDelta": {"delta": {"text": piece}, **place}}
+    yield {"contentBlockStop": place}
+
+
+def pieces(text: str) -> Sequence[str]:
+    return [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,19 +2,18 @@
 bedrock-agent-runtime's RetrieveAndGenerate and RetrieveAndGenerateStream.
 
 A language model answers if one is configured (`model_endpoint`), otherwise the answer is extracted
-from what was found (`extraction`), and says so. Sessions are known, not remembered.
+from what was found (`stand_in`), and says so. Sessions are known, not remembered.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from bedrock_kb_simulator import prompts
-from bedrock_kb_simulator.citing import cited
+from bedrock_kb_simulator import citing
 from bedrock_kb_simulator.clock import Clock
+from bedrock_kb_simulator.conversation import pieces
 from bedrock_kb_simulator.dispatch import Parameters
-from bedrock_kb_simulator.extraction import Extraction
-from bedrock_kb_simulator.generation_events import events_of
 from bedrock_kb_simulator.indexes import is_managed
 from bedrock_kb_simulator.knowledge_bases import knowledge_base
 from bedrock_kb_simulator.messages import Conversation, Text, Turn
@@ -37,6 +36,7 @@ from bedrock_kb_simulator.rules import (
     SESSION_UNKNOWN,
 )
 from bedrock_kb_simulator.screening import Screening, Side, action_of
+from bedrock_kb_simulator.stand_in import Extraction
 from bedrock_kb_simulator.store import Store
 from bedrock_kb_simulator.vectors import Hit
 
@@ -58,7 +58,7 @@ class Generation:
         if is_managed(knowledge_base(self.store, chosen["knowledgeBaseId"])):
             raise MANAGED_GENERATE.broken()
         generation = chosen.get("generationConfiguration") or {}
-        template = prompts.template_of(generation)
+        template = citing.template_of(generation)
         guard = self.screening.asked_for(generation)
         question = parameters["input"]["text"]
         asked = (chosen["knowledgeBaseId"], question, chosen.get("retrievalConfiguration") or {})
@@ -92,13 +92,13 @@ class Generation:
             text, citations = self.extraction.answer(question, hits)
         else:
             now = self.clock.now()
-            prompt = prompts.rendered(template, question=question, hits=hits, now=now)
+            prompt = citing.rendered(template, question=question, hits=hits, now=now)
             inference = (generation.get("inferenceConfig") or {}).get("textInferenceConfig") or {}
             completion = _completed(self.model, prompt, question, inference)
-            if not prompts.asks_for_citations(template):
+            if not citing.asks_for_citations(template):
                 return completion.strip(), []  # the marks are the template's own matter
-            text, citations = cited(completion, hits, own=self.retrieval.own)
-        return text, citations if prompts.asks_for_citations(template) else []
+            text, citations = citing.cited(completion, hits, own=self.retrieval.own)
+        return text, citations if citing.asks_for_citations(template) else []
 
     def _check_session(self, session: str | None) -> None:
         if session and not self.store.row("SELECT 1 FROM sessions WHERE id = ?", session):
@@ -144,3 +144,26 @@ def _configuration(parameters: Parameters) -> dict[str, Any]:
     if model == TITAN:
         raise GENERATION_MODEL.broken(model=model)
     return chosen
+
+
+# An answer of RetrieveAndGenerate as RetrieveAndGenerateStream tells it: the same, in events.
+
+Event = dict[str, Any]
+
+
+def events_of(answer: dict[str, Any]) -> Iterator[Event]:
+    """Rule generate.stream."""
+    text, told = answer["output"]["text"], 0
+    for citation in answer["citations"]:
+        end = citation["generatedResponsePart"]["textResponsePart"]["span"]["end"] + 1
+        yield from _outputs(text[told:end])
+        yield {"citation": {**citation, "citation": citation}}
+        told = end
+    yield from _outputs(text[told:])
+    if action := answer.get("guardrailAction"):
+        yield {"guardrail": {"action": action}}
+
+
+def _outputs(text: str) -> Iterator[Event]:
+    for piece in pieces(text):
+        yield {"output": {"text": piece}}

@@ -1,34 +1,186 @@
 """A request of Converse or ConverseStream, read and checked: what AWS refuses is refused here."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from bedrock_kb_simulator import attachments, caching, tools
-from bedrock_kb_simulator.attachments import Attachments
 from bedrock_kb_simulator.dispatch import Parameters
+from bedrock_kb_simulator.errors import Unindexable
 from bedrock_kb_simulator.messages import (
     Block,
     Conversation,
     Document,
+    Offer,
     Text,
+    Tool,
     ToolResult,
     ToolUse,
     Turn,
 )
 from bedrock_kb_simulator.models import TITAN
+from bedrock_kb_simulator.parsing import Parser
 from bedrock_kb_simulator.rules import (
+    CACHE_POINTS,
+    CACHE_UNSUPPORTED,
     CONVERSE_BLANK,
     CONVERSE_MODEL,
     CONVERSE_START,
     CONVERSE_TURNS,
+    DOCUMENT_COUNT,
+    DOCUMENT_NAME,
+    DOCUMENT_NAMES,
+    DOCUMENT_SIZE,
+    DOCUMENT_SOURCE,
+    DOCUMENT_TEXT,
+    DOCUMENT_UNREADABLE,
     NOT_SIMULATED,
+    TOOL_CHOICE,
+    TOOL_CONFIG_MISSING,
     TOOL_ERROR_EMPTY,
     TOOL_JSON,
+    TOOL_NAMES,
+    TOOL_RESULTS_MISSING,
+    TOOL_RESULTS_REPEATED,
+    TOOL_RESULTS_STRAY,
     TOOL_ROLE,
+    TOOL_SCHEMA,
+    TOOL_USES_REPEATED,
 )
+
+# Cache points: where AWS takes them they are taken, and nothing is cached.
+
+_CACHES = re.compile(r"anthropic\.claude-(?!3-(?:haiku|sonnet|opus)|v2|instant)|amazon\.nova")
+_HIDDEN = "application-inference-profile/"
+
+
+def check_cache_points(parameters: Mapping[str, Any]) -> None:
+    """Of a request of Converse; raises ServiceError: rules converse.cache and its like."""
+    count = sum("cachePoint" in block for block in _blocks(parameters))
+    model = parameters["modelId"]
+    if count and _HIDDEN not in model and not _CACHES.search(model):
+        raise CACHE_UNSUPPORTED.broken()
+    if count > CACHE_POINTS.limit:
+        raise CACHE_POINTS.broken(count=count)
+
+
+def _blocks(parameters: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield from parameters.get("system") or ()
+    yield from (parameters.get("toolConfig") or {}).get("tools") or ()
+    for message in parameters.get("messages") or ():
+        yield from message["content"]
+
+
+# Tools in a conversation: what is offered, and that every use of one has its result.
+
+
+def offer_of(configuration: Mapping[str, Any] | None) -> Offer:
+    """Of a toolConfig; raises ServiceError."""
+    if not configuration:
+        return Offer()
+    tools = list(_tools(configuration["tools"]))
+    names = [tool.name for tool in tools]
+    if len(set(names)) < len(names):
+        raise TOOL_NAMES.broken()
+    chosen = configuration.get("toolChoice") or {}
+    demanded = (chosen.get("tool") or {}).get("name", "")
+    if demanded and demanded not in names:
+        raise TOOL_CHOICE.broken(name=demanded)
+    return Offer(tools=tools, must_use="any" in chosen or "tool" in chosen, demanded=demanded)
+
+
+def check_tools(turns: Sequence[Turn], *, is_offered: bool) -> None:
+    """Uses and results of tools come in pairs, turn by turn; raises ServiceError."""
+    if not is_offered and any(turn.uses or turn.results for turn in turns):
+        raise TOOL_CONFIG_MISSING.broken()
+    asked: list[str] = []
+    for number, turn in enumerate(turns):
+        at = f"messages.{number}.content"
+        given = [result.id for result in turn.results]
+        if repeated := _repeated(given):
+            raise TOOL_RESULTS_REPEATED.broken(at=at, ids=", ".join(repeated))
+        if len(given) > len(asked):
+            raise TOOL_RESULTS_STRAY.broken(at=at)
+        missing = [use for use in asked if use not in given]
+        if missing:
+            raise TOOL_RESULTS_MISSING.broken(at=at, ids=", ".join(missing))
+        asked = [use.id for use in turn.uses]
+        if repeated := _repeated(asked):
+            raise TOOL_USES_REPEATED.broken(at=at, ids=", ".join(repeated))
+
+
+def _repeated(ids: Sequence[str]) -> list[str]:
+    return [each for each in dict.fromkeys(ids) if ids.count(each) > 1]
+
+
+def _tools(offered: Sequence[Mapping[str, Any]]) -> Iterator[Tool]:
+    for number, each in enumerate(offered):
+        if "cachePoint" in each:
+            continue  # rule converse.cache
+        if "toolSpec" not in each:
+            raise NOT_SIMULATED.broken(what=f"{', '.join(each)} in toolConfig")
+        specified = each["toolSpec"]
+        schema = specified["inputSchema"].get("json")
+        if not isinstance(schema, dict) or schema.get("type") != "object":
+            raise TOOL_SCHEMA.broken(at=f"toolConfig.tools.{number}.toolSpec.inputSchema.json.type")
+        description = specified.get("description", "")
+        yield Tool(name=specified["name"], description=description, schema=schema)
+
+
+# Documents in messages: what AWS takes, and their texts, which a model reads.
+
+# Underscores are taken, too, though AWS's text doesn't name them: see the rule.
+_NAME = re.compile(r"(?:[A-Za-z0-9_()\[\]-]| (?! ))+")
+_PLAIN = "txt"
+_UNREAD = ("doc", "xls")  # of AWS's formats; ingestion reads neither, as Stackroom takes neither
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attachments:
+    """`parser` is the one that ingestion reads files with."""
+
+    parser: Parser
+
+    def document(self, block: Mapping[str, Any], at: str) -> Document:
+        """Of a DocumentBlock at `at`; raises ServiceError."""
+        name = block["name"]
+        if not _NAME.fullmatch(name):
+            raise DOCUMENT_NAME.broken()
+        if (block.get("citations") or {}).get("enabled"):
+            raise NOT_SIMULATED.broken(what="citations of documents")
+        if "s3Location" in block["source"]:
+            raise NOT_SIMULATED.broken(what="documents in S3 in a message")
+        body = block["source"].get("bytes")
+        if not body:
+            raise DOCUMENT_SOURCE.broken(at=at)
+        if len(body) > DOCUMENT_SIZE.limit:
+            raise DOCUMENT_SIZE.broken(name=name)
+        form = block.get("format") or _PLAIN
+        if form in _UNREAD:
+            raise NOT_SIMULATED.broken(what=f"documents in the format {form}")
+        try:
+            text = self.parser.text(body, f"document.{form}")
+        except Unindexable:
+            raise DOCUMENT_UNREADABLE.broken(at=at) from None
+        return Document(name=name, text=text)
+
+
+def check_documents(documents: Sequence[Document]) -> None:
+    """Those of a whole request; raises ServiceError."""
+    if len(documents) > DOCUMENT_COUNT.limit:
+        raise DOCUMENT_COUNT.broken()
+    if len({document.name for document in documents}) < len(documents):
+        raise DOCUMENT_NAMES.broken()
+
+
+def check_beside(blocks: Sequence[Block]) -> None:
+    """Where a message has documents, it has a text, too; raises ServiceError."""
+    has_document = any(isinstance(block, Document) for block in blocks)
+    if has_document and not any(isinstance(block, Text) for block in blocks):
+        raise DOCUMENT_TEXT.broken()
+
 
 _UNSIMULATED = (
     "additionalModelRequestFields",
@@ -48,12 +200,12 @@ class Requests:
     def conversation(self, parameters: Parameters) -> Conversation:
         """Raises ServiceError."""
         _refuse_unsimulated(parameters)
-        caching.check(parameters)
+        check_cache_points(parameters)
         turns = self._turns(parameters.get("messages") or [])
         prompt = "\n".join(_system(parameters.get("system") or []))
         configuration = parameters.get("toolConfig")
-        offer = tools.offer_of(configuration)
-        tools.check(turns, is_offered=bool(configuration))
+        offer = offer_of(configuration)
+        check_tools(turns, is_offered=bool(configuration))
         return Conversation(
             model=parameters["modelId"],
             prompt=prompt,
@@ -77,7 +229,7 @@ class Requests:
             raise CONVERSE_TURNS.broken()
         if roles[-1] == "assistant":
             raise NOT_SIMULATED.broken(what="an answer that the caller begins")
-        attachments.check([document for turn in turns for document in turn.documents])
+        check_documents([document for turn in turns for document in turn.documents])
         return turns
 
     def _blocks(self, message: Mapping[str, Any], at: str) -> list[Block]:
@@ -88,7 +240,7 @@ class Requests:
         ]
         if not blocks:
             raise CONVERSE_BLANK.broken(at=at)
-        attachments.check_beside(blocks)
+        check_beside(blocks)
         return blocks
 
     def _block(self, block: Mapping[str, Any], at: str, role: str) -> Block:
