@@ -29,7 +29,7 @@ _PATIENCE, _LOOK_SECONDS = 3_600.0, 10.0
 # What decides on the chunks and their vectors; a change of it, and they are made anew.
 _CHUNKED_BY = (
     "src/stackroom/inspection/extraction",
-    "simulator/src/bedrock_kb_simulator/chunking.py",
+    "simulator/src/bedrock_kb_simulator/chunk_strategies.py",
     "simulator/src/bedrock_kb_simulator/embedding.py",
     "simulator/src/bedrock_kb_simulator/parsing.py",
     "simulator/src/bedrock_kb_simulator/parser_process.py",

@@ -21,9 +21,8 @@ from bedrock_kb_simulator.embedding import Vector
 from bedrock_kb_simulator.errors import Unindexable
 from bedrock_kb_simulator.faults import Faults
 from bedrock_kb_simulator.identifiers import Arns
-from bedrock_kb_simulator.objects import ObjectMissing, S3Object
+from bedrock_kb_simulator.objects import SUFFIX, ObjectMissing, S3Object
 from bedrock_kb_simulator.rules import FILE_UNREADABLE
-from bedrock_kb_simulator.sidecars import SUFFIX
 from bedrock_kb_simulator.store import Store
 from benchmarks.simulated_time.clock import VirtualClock
 from benchmarks.simulated_time.hub import Hub

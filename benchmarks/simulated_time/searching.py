@@ -14,8 +14,8 @@ from bedrock_kb_simulator.filters import Filter, Sought
 from bedrock_kb_simulator.indexes import Index
 from bedrock_kb_simulator.memory_index import Owner
 from bedrock_kb_simulator.metadata import BEDROCK_TEXT, OF_VECTOR
+from bedrock_kb_simulator.objects import Value
 from bedrock_kb_simulator.rules import SEARCHABLE_LAG
-from bedrock_kb_simulator.sidecars import Value
 from bedrock_kb_simulator.vectors import Hit, Passage
 from benchmarks.simulated_time.hub import Hub
 

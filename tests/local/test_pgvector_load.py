@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from bedrock_kb_simulator.chunking import Chunking
+from bedrock_kb_simulator.chunk_strategies import Chunking
 from bedrock_kb_simulator.server import Configuration, Simulator
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.ports.embeddings import Vector

@@ -9,7 +9,7 @@ import pytest
 
 from bedrock_kb_simulator.chunk_strategies import Chunk
 from bedrock_kb_simulator.errors import Unindexable
-from bedrock_kb_simulator.long_work import bounded
+from bedrock_kb_simulator.indexing import bounded
 from bedrock_kb_simulator.rules import DOCUMENT_WORK
 from tests.simulator.holding import holds
 from tests.simulator.test_chunking import fixed

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bedrock_kb_simulator.errors import Unindexable
-from bedrock_kb_simulator.tally import Tally
+from bedrock_kb_simulator.synchronisation import Tally
 from tests.simulator.holding import holds
 from tests.simulator.world import (
     CUSTOM,

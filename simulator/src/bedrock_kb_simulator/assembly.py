@@ -10,22 +10,17 @@ from bedrock_kb_simulator.access_keys import RootKey
 from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.clock import Clock
 from bedrock_kb_simulator.conversation import Conversations, Speaking
-from bedrock_kb_simulator.data_source_deletions import Deletions
-from bedrock_kb_simulator.data_sources import DataSources
-from bedrock_kb_simulator.direct import Direct
-from bedrock_kb_simulator.direct_calls import DirectCalls
+from bedrock_kb_simulator.data_sources import DataSources, Deletions
+from bedrock_kb_simulator.direct import Direct, DirectCalls
 from bedrock_kb_simulator.dispatch import Dispatcher, Handler
-from bedrock_kb_simulator.documents import Documents
-from bedrock_kb_simulator.drafts import Drafts
+from bedrock_kb_simulator.documents import Documents, Records
 from bedrock_kb_simulator.embedding import Embedder, MiniLM
 from bedrock_kb_simulator.faults import Faults
 from bedrock_kb_simulator.generation import Generation
-from bedrock_kb_simulator.guardrail_application import GuardrailApplication
 from bedrock_kb_simulator.guardrails import Guardrails
 from bedrock_kb_simulator.identifiers import Arns, ClientTokens
-from bedrock_kb_simulator.indexing import Indexing
-from bedrock_kb_simulator.ingestion_jobs import IngestionJobs
-from bedrock_kb_simulator.job_runs import JobRuns
+from bedrock_kb_simulator.indexing import Drafts, Indexing
+from bedrock_kb_simulator.ingestion_jobs import IngestionJobs, JobRuns
 from bedrock_kb_simulator.knowledge_bases import KnowledgeBases
 from bedrock_kb_simulator.memory_indexes import MemoryIndexes
 from bedrock_kb_simulator.metadata import of_vector
@@ -39,12 +34,11 @@ from bedrock_kb_simulator.opensearch.operations import Operations
 from bedrock_kb_simulator.opensearch.signatures import Principal
 from bedrock_kb_simulator.parsing import ChildParser, Parser
 from bedrock_kb_simulator.rates import Quotas, rates_of
-from bedrock_kb_simulator.records import Records
 from bedrock_kb_simulator.requests import Attachments, Requests
 from bedrock_kb_simulator.reranking import Reranking
 from bedrock_kb_simulator.retrieval import Retrieval
 from bedrock_kb_simulator.rules import GUARDRAIL_TAGS, TAGS, VECTOR_TAGS
-from bedrock_kb_simulator.screening import Screening
+from bedrock_kb_simulator.screening import GuardrailApplication, Screening
 from bedrock_kb_simulator.scripts import Scripts
 from bedrock_kb_simulator.signatures import Signatures
 from bedrock_kb_simulator.stand_in import Extraction, StandIn

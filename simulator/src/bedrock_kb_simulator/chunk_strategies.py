@@ -1,11 +1,146 @@
 """The strategies of a data source's chunkingConfiguration: which chunks a document becomes."""
 
-from collections.abc import Iterator, Sequence
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from bedrock_kb_simulator.chunking import Chunking
-from bedrock_kb_simulator.semantic_chunking import Embed, SemanticChunking
+import numpy as np
+
+from bedrock_kb_simulator.embedding import Spans, Vector, spans_of
+from bedrock_kb_simulator.rules import DEFAULT_CHUNK_OVERLAP, DEFAULT_CHUNK_TOKENS
+
+# Text into passages of bounded size: by tokens, with overlap, at the ends of sentences.
+
+# A chunk gives up at most this share of its tokens to end with a sentence or a line.
+_SLACK = 0.4
+_ENDINGS = frozenset(".!?。！？")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chunking:
+    """
+    `max_tokens` None makes one chunk of a text; the overlap of neighbours is a part of that size,
+    unless `overlap_tokens` says how many tokens.
+    """
+
+    max_tokens: int | None = DEFAULT_CHUNK_TOKENS.limit
+    overlap_percentage: int = DEFAULT_CHUNK_OVERLAP.limit
+    overlap_tokens: int | None = None
+
+    def split(self, text: str) -> Iterator[str]:
+        """Passages in order, each an exact span of `text`; nothing but space lies outside all."""
+        return (text[start:end] for start, end in self.spans(text))
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where in `text` each passage begins and ends."""
+        tokens = spans_of(text)
+        if not len(tokens):
+            return
+        if self.max_tokens is None:
+            yield int(tokens[0][0]), int(tokens[-1][1])
+            return
+        for start, end in self._ranges(tokens, _ends(text, tokens)):
+            yield int(tokens[start][0]), int(tokens[end - 1][1])
+
+    def _ranges(self, spans: Spans, ends: list[int]) -> Iterator[tuple[int, int]]:
+        """Token ranges; `ends` are the numbers of tokens after which a sentence or line is over."""
+        assert self.max_tokens is not None, "NONE makes one chunk without ranges"
+        overlap = self.overlap_tokens
+        if overlap is None:
+            overlap = self.max_tokens * self.overlap_percentage // 100
+        start = 0
+        while True:
+            limit = start + self.max_tokens
+            if limit >= len(spans):
+                yield start, len(spans)
+                return
+            end = _last_between(ends, limit - int(self.max_tokens * _SLACK), limit) or limit
+            yield start, end
+            start = max(start + 1, _first_between(ends, end - overlap, end) or end - overlap)
+
+
+def _ends(text: str, spans: Spans) -> list[int]:
+    """The token counts at which a sentence or a line has just ended."""
+    ends = []
+    for number in range(1, len(spans)):
+        before, after = int(spans[number - 1][1]), int(spans[number][0])
+        gap = text[before:after]
+        if "\n" in gap or (gap and text[before - 1] in _ENDINGS):
+            ends.append(number)
+    return ends
+
+
+def _last_between(ends: list[int], low: int, high: int) -> int | None:
+    at = bisect_right(ends, high) - 1
+    return ends[at] if at >= 0 and ends[at] >= low else None
+
+
+def _first_between(ends: list[int], low: int, high: int) -> int | None:
+    at = bisect_left(ends, low)
+    return ends[at] if at < len(ends) and ends[at] < high else None
+
+
+# Text into passages that each keep to their matter: cut where neighbouring sentences differ most.
+#
+# Each sentence is embedded, with its neighbours if the buffer says so, and compared with the
+# next. Rule chunk.breakpoints.
+
+Embed = Callable[[str], Vector]
+
+# After the end of a sentence, and at an empty line: what else ends one is not documented.
+_BETWEEN = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*|\n[^\S\n]*\n\s*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SemanticChunking:
+    """`buffer` is how many sentences on either side a sentence is embedded with."""
+
+    max_tokens: int
+    buffer: int
+    percentile: int
+
+    def split(self, text: str, embed: Embed) -> Iterator[str]:
+        """Passages in order, each an exact span of `text`; raises whatever `embed` raises."""
+        sized = Chunking(max_tokens=self.max_tokens, overlap_tokens=0)
+        for start, end in self._spans(text, embed):
+            yield from sized.split(text[start:end])
+
+    def _spans(self, text: str, embed: Embed) -> Iterator[tuple[int, int]]:
+        """Of sentences that belong together."""
+        sentences = list(_sentences(text))
+        if not sentences:
+            return
+        begun = sentences[0][0]
+        breaks = self._breaks(text, sentences, embed)
+        for number in breaks:
+            yield begun, sentences[number][1]
+            begun = sentences[number + 1][0]
+        yield begun, sentences[-1][1]
+
+    def _breaks(self, text: str, sentences: list[tuple[int, int]], embed: Embed) -> list[int]:
+        """The numbers of sentences after which another matter begins."""
+        last = len(sentences) - 1
+        if last < 1:
+            return []
+        windows = (
+            (sentences[max(0, at - self.buffer)][0], sentences[min(last, at + self.buffer)][1])
+            for at in range(len(sentences))
+        )
+        vectors = np.array([embed(text[start:end]) for start, end in windows])
+        distances = 1 - np.einsum("ij,ij->i", vectors[:-1], vectors[1:])
+        return np.flatnonzero(distances > np.percentile(distances, self.percentile)).tolist()
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for gap in _BETWEEN.finditer(text):
+        if text[start : gap.start()].strip():
+            yield start, gap.start()
+            start = gap.end()
+    if text[start:].strip():
+        yield start, len(text)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bedrock_kb_simulator.assessments import assessed, reason
 from bedrock_kb_simulator.dispatch import Parameters
 from bedrock_kb_simulator.embedding import ids_of
 from bedrock_kb_simulator.messages import Conversation, Reply, Text, ToolUse, Turn
@@ -26,7 +25,7 @@ from bedrock_kb_simulator.rules import (
     NOT_SIMULATED,
     TOOL_MALFORMED,
 )
-from bedrock_kb_simulator.screening import Guard, Screening, Side
+from bedrock_kb_simulator.screening import Guard, Screening, Side, assessed, reason
 from bedrock_kb_simulator.scripts import Scripts
 from bedrock_kb_simulator.stand_in import StandIn
 

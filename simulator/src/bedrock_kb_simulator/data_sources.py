@@ -3,29 +3,201 @@
 from dataclasses import dataclass
 from typing import Any
 
+from bedrock_kb_simulator import connectors, vector_ingestion
 from bedrock_kb_simulator.clock import Clock
-from bedrock_kb_simulator.data_source_deletions import Deletions
 from bedrock_kb_simulator.dispatch import Parameters
 from bedrock_kb_simulator.faults import Faults
 from bedrock_kb_simulator.identifiers import ClientTokens, new_id, page
-from bedrock_kb_simulator.indexes import is_managed
+from bedrock_kb_simulator.indexes import index_of, is_managed
 from bedrock_kb_simulator.knowledge_bases import knowledge_base
-from bedrock_kb_simulator.named_sources import data_source, open_data_source
 from bedrock_kb_simulator.rules import (
+    CHUNKING_IMMUTABLE,
+    CONNECTOR_OF_VECTOR,
+    DATA_SOURCE_BEING_DELETED,
+    DATA_SOURCE_DELETION,
+    DATA_SOURCE_DELETION_FAILED,
+    DATA_SOURCE_HAS_JOB,
     DATA_SOURCE_NAME_TAKEN,
     DATA_SOURCES_PER_KNOWLEDGE_BASE,
     DATA_SOURCES_PER_MANAGED,
+    MANAGED_DELETION_POLICY,
     MANAGED_NOT_ACTIVE,
     MANAGED_SOURCE_CREATION,
-)
-from bedrock_kb_simulator.source_configurations import (
-    body_of,
-    described,
-    failure_of,
-    is_connector,
-    refuse_changed,
+    MANAGED_SOURCE_STATUS,
+    MANAGED_SOURCE_TYPE,
+    NO_SUCH_RESOURCE,
+    NOT_SIMULATED,
 )
 from bedrock_kb_simulator.store import Row, Store, dumped, loaded, moment
+from bedrock_kb_simulator.vectors import Vectors
+
+# How a data source goes: in the background, its passages by its deletion policy (rule
+# data-source.retained).
+
+RUNNING = "status IN ('STARTING', 'IN_PROGRESS', 'STOPPING')"  # of an ingestion job
+
+_BUSY = f"SELECT 1 FROM ingestion_jobs WHERE data_source_id = ? AND {RUNNING}"  # noqa: S608 - a constant
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deletions:
+    store: Store
+    clock: Clock
+    vectors: Vectors
+
+    def begin(self, source: Row) -> None:
+        """Raises ValidationException while a job runs."""
+        self._refuse_busy(source)
+        self._set_status(source["id"], "DELETING")
+        self.clock.later(DATA_SOURCE_DELETION.value, lambda: self._finish(source["id"]))
+
+    def of_knowledge_base(self, knowledge_base_id: str) -> bool:
+        """Delete a knowledge base's data sources, now; False if one of them could not be."""
+        sources = self.store.rows(
+            "SELECT * FROM data_sources WHERE knowledge_base_id = ?", knowledge_base_id
+        )
+        for source in sources:
+            self._refuse_busy(source)
+        gone = [self._finish(source["id"]) for source in sources]
+        return all(gone)
+
+    def resume(self) -> None:
+        """After a restart: finish those that were under way."""
+        for row in self.store.rows("SELECT id FROM data_sources WHERE status = 'DELETING'"):
+            self._finish(row["id"])
+
+    def _refuse_busy(self, source: Row) -> None:
+        if self.store.row(_BUSY, source["id"]):
+            raise DATA_SOURCE_HAS_JOB.broken()
+
+    def _finish(self, data_source_id: str) -> bool:
+        with self.store.transaction():
+            row = self.store.row("SELECT * FROM data_sources WHERE id = ?", data_source_id)
+            if row is None:
+                return True
+            if not self._is_cleared(row):
+                reason = DATA_SOURCE_DELETION_FAILED.message.format(id=data_source_id)
+                self._set_status(data_source_id, "DELETE_UNSUCCESSFUL", (reason,))
+                return False
+            self.store.write("DELETE FROM documents WHERE data_source_id = ?", data_source_id)
+            self.store.write("DELETE FROM data_sources WHERE id = ?", data_source_id)
+            return True
+
+    def _is_cleared(self, source: Row) -> bool:
+        """Take its passages out of the knowledge base; False if the index is gone."""
+        knowledge_base_id = source["knowledge_base_id"]
+        if loaded(source["body"])["dataDeletionPolicy"] == "RETAIN":
+            self.vectors.disown(knowledge_base_id, source["id"])
+        elif index_of(self.store, knowledge_base_id) is None:
+            return False
+        else:
+            self.vectors.remove_data_source(knowledge_base_id, source["id"])
+        return True
+
+    def _set_status(self, data_source_id: str, status: str, reasons: tuple[str, ...] = ()) -> None:
+        self.store.write(
+            "UPDATE data_sources SET status = ?, failure_reasons = ?, updated_at = ? WHERE id = ?",
+            status,
+            dumped(reasons),
+            self.clock.now().isoformat(),
+            data_source_id,
+        )
+
+
+# What CreateDataSource and UpdateDataSource are told, and what they refuse of it.
+
+_KEPT = (
+    "description",
+    "dataSourceConfiguration",
+    "dataDeletionPolicy",
+    "serverSideEncryptionConfiguration",
+    "vectorIngestionConfiguration",
+)
+
+
+def body_of(home: Row, parameters: Parameters) -> dict[str, Any]:
+    """What is kept of the request, in a knowledge base; raises ServiceError for what is refused."""
+    body = {member: parameters[member] for member in _KEPT if parameters.get(member) is not None}
+    body = {"dataDeletionPolicy": "DELETE", **body}
+    if is_managed(home):
+        return _of_managed(home, body)
+    kind = body["dataSourceConfiguration"]["type"]
+    if kind == connectors.TYPE:
+        raise CONNECTOR_OF_VECTOR.broken()
+    if kind not in ("S3", "CUSTOM"):
+        raise NOT_SIMULATED.broken(what=f"data sources of type {kind}")
+    vector_ingestion.check(body.get("vectorIngestionConfiguration") or {})
+    return body
+
+
+def described(body: dict[str, Any]) -> dict[str, Any]:
+    """What is kept, as answers have it."""
+    if not is_connector(body):
+        return body
+    return {**body, "dataSourceConfiguration": connectors.told(body["dataSourceConfiguration"])}
+
+
+def is_connector(body: dict[str, Any]) -> bool:
+    """Whether it is of a managed knowledge base."""
+    return bool(body["dataSourceConfiguration"]["type"] == connectors.TYPE)
+
+
+def failure_of(body: dict[str, Any]) -> str | None:
+    """Why one that was accepted ends as FAILED; None for one that will do."""
+    return connectors.failure(body["dataSourceConfiguration"]) if is_connector(body) else None
+
+
+def refuse_changed(before: dict[str, Any], after: dict[str, Any]) -> None:
+    """Raise ValidationException for an update of what can't change."""
+    member = "vectorIngestionConfiguration"
+    if (after.get(member) or None) != (before.get(member) or None):
+        raise CHUNKING_IMMUTABLE.broken()
+
+
+def _of_managed(home: Row, body: dict[str, Any]) -> dict[str, Any]:
+    if not is_connector(body):
+        raise MANAGED_SOURCE_TYPE.broken()
+    if body["dataDeletionPolicy"] != "DELETE":
+        raise MANAGED_DELETION_POLICY.broken()
+    vector_ingestion.check_managed(
+        loaded(home["body"]), body.get("vectorIngestionConfiguration") or {}
+    )
+    return {**body, "dataSourceConfiguration": connectors.filled(body["dataSourceConfiguration"])}
+
+
+# The data source that a request names, and whether it takes the work.
+
+
+def data_source(store: Store, knowledge_base_id: str, data_source_id: str) -> Row:
+    knowledge_base(store, knowledge_base_id)
+    row = store.row(
+        "SELECT * FROM data_sources WHERE id = ? AND knowledge_base_id = ?",
+        data_source_id,
+        knowledge_base_id,
+    )
+    if row is None:
+        raise NO_SUCH_RESOURCE.broken(what="Data Source", id=data_source_id)
+    return row
+
+
+def open_data_source(store: Store, parameters: Parameters) -> Row:
+    """The data source that a request names, unless it is on its way out."""
+    row = data_source(store, parameters["knowledgeBaseId"], parameters["dataSourceId"])
+    refuse_deleted(row)
+    return row
+
+
+def refuse_deleted(source: Row) -> None:
+    """Raise ConflictException for a data source that is on its way out."""
+    if source["status"] == "DELETING":
+        raise DATA_SOURCE_BEING_DELETED.broken(id=source["id"])
+
+
+def refuse_unavailable(row: Row) -> None:
+    """Raise ValidationException for one of a managed knowledge base that takes no work now."""
+    if is_connector(loaded(row["body"])) and row["status"] != "AVAILABLE":
+        raise MANAGED_SOURCE_STATUS.broken(status=row["status"])
+
 
 _PASSING = ("CREATING", "UPDATING")
 

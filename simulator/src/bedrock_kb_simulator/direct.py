@@ -5,31 +5,240 @@ AWS answers at once and works on; it bounds how many requests are at work and ke
 direct requests of a knowledge base apart.
 """
 
+import hashlib
 import logging
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
+from typing import Any
 
 from bedrock_kb_simulator.clock import Clock, Signal, Work
-from bedrock_kb_simulator.contents import Content, contents_of, drafted, refuse_too_much
-from bedrock_kb_simulator.direct_calls import DirectCalls
+from bedrock_kb_simulator.data_sources import RUNNING, refuse_deleted, refuse_unavailable
 from bedrock_kb_simulator.dispatch import Parameters
-from bedrock_kb_simulator.documents import detail, key_of, refuse_unsynced, usable_data_source
-from bedrock_kb_simulator.errors import Stopped, Unindexable
+from bedrock_kb_simulator.documents import (
+    detail,
+    key_of,
+    kind_of,
+    refuse_unsynced,
+    usable_data_source,
+)
+from bedrock_kb_simulator.errors import ServiceError, Stopped, Unindexable
 from bedrock_kb_simulator.faults import AT_ACCEPTANCE, Kind
 from bedrock_kb_simulator.identifiers import ClientTokens
-from bedrock_kb_simulator.indexing import Destination, Indexing
-from bedrock_kb_simulator.managed_ingestion import ingestion_of
-from bedrock_kb_simulator.named_sources import refuse_deleted, refuse_unavailable
-from bedrock_kb_simulator.realms import Realm
+from bedrock_kb_simulator.indexes import is_managed
+from bedrock_kb_simulator.indexing import Destination, Draft, Indexing
+from bedrock_kb_simulator.knowledge_bases import knowledge_base
+from bedrock_kb_simulator.objects import Attributes, Bounds, ObjectMissing, attributes, located
 from bedrock_kb_simulator.rules import (
+    DIRECT_CONCURRENCY,
     DIRECT_DURING_JOB,
+    DIRECT_PAYLOAD,
+    DOCUMENT_CONTENT,
     DOCUMENT_SLOW,
+    FILE_FORMAT,
     FILE_UNREADABLE,
+    JOB_DURING_DIRECT,
     MANAGED_FIRST_INGESTION,
 )
 from bedrock_kb_simulator.store import Row, Store, loaded
+from bedrock_kb_simulator.vector_ingestion import VectorIngestion, ingestion_of
+
+# What a job and direct requests keep each other out of: rule managed.direct-or-job.
+
+_JOBS = f"SELECT count(*) FROM ingestion_jobs WHERE {RUNNING}"  # noqa: S608 - a constant
+
+
+@dataclass(frozen=True, kw_only=True)
+class Realm:
+    """A knowledge base, or, of a managed one, a data source; `id` is one's or the other's."""
+
+    id: str
+    is_managed: bool
+
+    @classmethod
+    def of(cls, store: Store, source: Row) -> "Realm":
+        """That of a data source."""
+        managed = is_managed(knowledge_base(store, source["knowledge_base_id"]))
+        return cls(id=source["id" if managed else "knowledge_base_id"], is_managed=managed)
+
+    def running_jobs(self, store: Store) -> int:
+        column = "data_source_id" if self.is_managed else "knowledge_base_id"
+        return store.count(f"{_JOBS} AND {column} = ?", self.id)
+
+
+# How many direct requests are at work, and where.
+
+
+class DirectCalls:
+    """Which are under way: from their acceptance until their documents are settled."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: Counter[str] = Counter()
+
+    def begin(self, realm: Realm) -> None:
+        """
+        Raises ValidationException, not ThrottlingException, when there are too many; those into
+        managed knowledge bases count, too: rule managed.direct-in-account.
+        """
+        with self._lock:
+            if self._running.total() >= DIRECT_CONCURRENCY.limit:
+                raise DIRECT_CONCURRENCY.broken()
+            self._running[realm.id] += 1
+
+    def end(self, realm: Realm) -> None:
+        with self._lock:
+            self._running[realm.id] -= 1
+
+    def refuse_job(self, realm: Realm) -> None:
+        with self._lock:
+            if self._running[realm.id]:
+                raise JOB_DURING_DIRECT.broken()
+
+
+# The documents of an IngestKnowledgeBaseDocuments request: what they are and where they lie.
+#
+# One whose identifier is known replaces that document: rule document.overwritten.
+
+_EXTENSIONS = {
+    "application/pdf": "pdf",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+    "image/jpeg": "jpg",
+    "image/png": "png",
+    "text/csv": "csv",
+    "text/html": "html",
+    "text/markdown": "md",
+    "text/plain": "txt",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """Content is at `uri` or in `body`; attributes are at `sidecar_uri` or given."""
+
+    identifier: str
+    uri: str | None = None
+    body: bytes = b""
+    filename: str = ""
+    sidecar_uri: str | None = None
+    given: Attributes = field(default_factory=Attributes)
+
+
+def contents_of(source: Row, documents: Iterable[dict[str, Any]]) -> list[Content]:
+    """Raises ValidationException for a combination that the data source does not take."""
+    return [_content(source, document) for document in documents]
+
+
+def refuse_too_much(documents: Iterable[dict[str, Any]]) -> None:
+    """Raise ValidationException for more content than one request takes."""
+    total = sum(_inline_size(document["content"].get("custom") or {}) for document in documents)
+    if total > DIRECT_PAYLOAD.limit:
+        raise DIRECT_PAYLOAD.broken()
+
+
+def drafted(indexing: Indexing, ingestion: VectorIngestion, content: Content) -> Draft:
+    """Raises Unindexable."""
+    if content.uri is None:
+        etag = hashlib.md5(content.body, usedforsecurity=False).hexdigest()
+        return Draft(
+            identifier=content.identifier,
+            pieces=indexing.drafts.pieces(ingestion, content.body, content.filename),
+            attributes=content.given,
+            etag=etag,
+        )
+    try:
+        found = indexing.drafts.objects.find(*located(content.uri))
+        sidecar = (
+            indexing.drafts.objects.find(*located(content.sidecar_uri or ""))
+            if content.sidecar_uri
+            else None
+        )
+    except ObjectMissing as error:
+        raise Unindexable(FILE_UNREADABLE.message) from error
+    draft = indexing.drafts.read(ingestion, found, sidecar)
+    given = draft.attributes if sidecar else content.given
+    return Draft(
+        identifier=content.identifier,
+        pieces=draft.pieces,
+        attributes=given,
+        etag=draft.etag,
+        uri=content.uri,
+        sidecar_etag=draft.sidecar_etag,
+    )
+
+
+def _content(source: Row, document: dict[str, Any]) -> Content:
+    content, metadata = document["content"], document.get("metadata") or {}
+    kind = content["dataSourceType"]
+    custom = content.get("custom") or {}
+    identifier = {
+        "dataSourceType": kind,
+        "s3": (content.get("s3") or {}).get("s3Location"),
+        "custom": custom.get("customDocumentIdentifier"),
+    }
+    key = key_of(source, identifier)
+    sidecar_uri = (metadata.get("s3Location") or {}).get("uri")
+    _check(kind_of(source), custom, metadata)
+    if kind == "S3":  # rule document.by-uri: wherever it lies
+        return Content(identifier=key, uri=key, sidecar_uri=sidecar_uri)
+    bounds = ingestion_of(loaded(source["body"])).bounds
+    given = _given(metadata.get("inlineAttributes") or (), bounds)
+    if custom["sourceType"] == "S3_LOCATION":
+        uri = custom["s3Location"]["uri"]
+        return Content(identifier=key, uri=uri, sidecar_uri=sidecar_uri, given=given)
+    body, filename = _inline(custom.get("inlineContent") or {})
+    return Content(identifier=key, body=body, filename=filename, given=given)
+
+
+def _inline_size(custom: dict[str, Any]) -> int:
+    content = custom.get("inlineContent") or {}
+    text = (content.get("textContent") or {}).get("data") or ""
+    body = (content.get("byteContent") or {}).get("data") or b""
+    return len(text.encode()) + len(body)
+
+
+def _check(kind: str, custom: dict[str, Any], metadata: dict[str, Any]) -> None:
+    by_location = metadata.get("type") in (None, "S3_LOCATION")
+    if kind == "S3" and not by_location:
+        raise DOCUMENT_CONTENT.broken(problem="An S3 data source takes metadata from S3 only")
+    if custom.get("sourceType") == "IN_LINE" and metadata and by_location:
+        raise DOCUMENT_CONTENT.broken(problem="Inline content needs inline metadata")
+    if custom.get("sourceType") == "S3_LOCATION" and not custom.get("s3Location"):
+        raise DOCUMENT_CONTENT.broken(problem="s3Location is missing")
+    if metadata.get("type") == "S3_LOCATION" and not metadata.get("s3Location"):
+        raise DOCUMENT_CONTENT.broken(problem="s3Location of the metadata is missing")
+    if custom.get("sourceType") == "IN_LINE" and not _has_content(custom):
+        raise DOCUMENT_CONTENT.broken(problem="inlineContent is missing")
+
+
+def _has_content(custom: dict[str, Any]) -> bool:
+    content = custom.get("inlineContent") or {}
+    member = {"TEXT": "textContent", "BYTE": "byteContent"}.get(content.get("type", ""))
+    return member is not None and content.get(member) is not None
+
+
+def _given(inline: Iterable[dict[str, Any]], bounds: Bounds) -> Attributes:
+    pairs = ((attribute["key"], {"value": attribute["value"]}) for attribute in inline)
+    try:
+        return attributes(pairs, bounds)
+    except (ValueError, KeyError) as error:
+        problem = "The inline attributes are invalid"
+        raise ServiceError("ValidationException", problem) from error
+
+
+def _inline(content: dict[str, Any]) -> tuple[bytes, str]:
+    if content.get("type") == "TEXT":
+        return content["textContent"]["data"].encode(), "inline.txt"
+    given = content["byteContent"]
+    extension = _EXTENSIONS.get(given["mimeType"])
+    if extension is None:
+        raise DOCUMENT_CONTENT.broken(problem=FILE_FORMAT.message.format(count=1))
+    return given["data"], f"inline.{extension}"
+
 
 logger = logging.getLogger(__name__)
 

@@ -14,6 +14,7 @@ from bedrock_kb_simulator.filter_values import (
 )
 from bedrock_kb_simulator.memory_index import Owner
 from bedrock_kb_simulator.metadata import OF_VECTOR, OwnKeys
+from bedrock_kb_simulator.objects import Value
 from bedrock_kb_simulator.rules import (
     FILTER_CONSTRAINTS,
     FILTER_DEPTH,
@@ -25,7 +26,6 @@ from bedrock_kb_simulator.rules import (
     MANAGED_FILTER_OPERATOR,
     Rule,
 )
-from bedrock_kb_simulator.sidecars import Value
 
 Filter = dict[str, Any]
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from bedrock_kb_simulator.filters import Filter
-from bedrock_kb_simulator.phrases import folded, stands_in
 from bedrock_kb_simulator.rules import FILTER_GROUP, IMPLICIT_FILTER_MODEL
+from bedrock_kb_simulator.screening import folded, stands_in
 
 # Of a foundation model, or of a profile over regions.
 _MODEL = re.compile(r"(?:.*/)?(?:[a-z-]+\.)?anthropic\.claude-[^/]+")

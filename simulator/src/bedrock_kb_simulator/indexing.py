@@ -1,21 +1,30 @@
 """One document into the index: chunk, embed, write."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
+from typing import TypeVar
 
+from bedrock_kb_simulator.chunk_strategies import Chunk
 from bedrock_kb_simulator.clock import Signal
-from bedrock_kb_simulator.drafts import Draft, Drafts
+from bedrock_kb_simulator.documents import Records
 from bedrock_kb_simulator.embedding import Embedder, Vector
 from bedrock_kb_simulator.errors import Stopped, Unindexable
 from bedrock_kb_simulator.faults import Faults, Kind
 from bedrock_kb_simulator.indexes import Index, index_of
-from bedrock_kb_simulator.long_work import bounded, while_wanted
 from bedrock_kb_simulator.memory_index import Owner
 from bedrock_kb_simulator.metadata import OwnKeys, refusal, refuse_excess, refused
-from bedrock_kb_simulator.objects import is_there
-from bedrock_kb_simulator.records import Records
+from bedrock_kb_simulator.objects import (
+    Attributes,
+    ObjectMissing,
+    Objects,
+    S3Object,
+    format_of,
+    is_there,
+    parsed,
+)
+from bedrock_kb_simulator.parsing import Parser
 from bedrock_kb_simulator.rules import (
     DOCUMENT_WORK,
     FILE_FORMAT,
@@ -23,10 +32,106 @@ from bedrock_kb_simulator.rules import (
     FILTERABLE_METADATA_SIZE,
     VECTOR_INDEX_MISSING,
 )
-from bedrock_kb_simulator.sidecars import Attributes
 from bedrock_kb_simulator.store import Store
 from bedrock_kb_simulator.vector_ingestion import VectorIngestion
 from bedrock_kb_simulator.vectors import Passage, Vectors, new_key
+
+# Long work, which is bounded and may end early: thousands of passages take a laptop minutes.
+
+T = TypeVar("T")
+
+_LOOK = 50  # passages between two looks into the bucket
+_CHARACTERS = 2000  # of a passage; a longer one takes the time of several
+
+
+def bounded(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+    """As long as they are few enough; raises Unindexable at the first that is too many."""
+    work = 0
+    for each in chunks:
+        work += 1 + len(each.text) // _CHARACTERS
+        if work > DOCUMENT_WORK.limit:
+            raise Unindexable(DOCUMENT_WORK.message)
+        yield each
+
+
+def while_wanted(
+    passages: Iterable[T], *, is_there: Callable[[], bool], stop: Signal
+) -> Iterator[T]:
+    """
+    The passages of a document, until it is stopped or its object goes: rule document.object-gone.
+
+    Raises Stopped or Unindexable.
+    """
+    for number, each in enumerate(passages):
+        if stop.is_set():
+            raise Stopped
+        if number and number % _LOOK == 0 and not is_there():
+            raise Unindexable(FILE_UNREADABLE.message)
+        yield each
+
+
+# What is read of a document before it is indexed: its text, piece by piece, and its attributes.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """A document that was read and can be indexed; no chunk spans two of its `pieces`."""
+
+    identifier: str
+    pieces: tuple[str, ...]
+    attributes: Attributes
+    etag: str
+    sidecar_etag: str | None = None
+    uri: str | None = None  # where the content lies, unless it came with the request
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drafts:
+    """Reads them, from S3 or from a request."""
+
+    objects: Objects
+    parser: Parser
+
+    def read(self, ingestion: VectorIngestion, found: S3Object, sidecar: S3Object | None) -> Draft:
+        """From S3. Raises Unindexable; what it says is all that AWS would say."""
+        most = ingestion.most_bytes(found.format)
+        if found.format in ingestion.formats and found.size > most.limit:
+            raise Unindexable(most.message)
+        attributes, sidecar_etag = self.attributes(ingestion, sidecar)
+        body, etag = self._body(found)
+        return Draft(
+            identifier=found.uri,
+            pieces=self.pieces(ingestion, body, found.key),
+            attributes=attributes,
+            etag=etag,
+            sidecar_etag=sidecar_etag,
+            uri=found.uri,
+        )
+
+    def attributes(
+        self, ingestion: VectorIngestion, sidecar: S3Object | None
+    ) -> tuple[Attributes, str | None]:
+        if sidecar is None:
+            return Attributes(), None
+        body, etag = self._body(sidecar)
+        return parsed(body, ingestion.bounds), etag
+
+    def pieces(self, ingestion: VectorIngestion, body: bytes, filename: str) -> tuple[str, ...]:
+        """What is to be read in a file, page by page where it is looked at; raises Unindexable."""
+        if body.startswith(b"#!") or format_of(filename) not in ingestion.formats:
+            raise Unindexable(FILE_FORMAT.message)  # rules file.format, file.script
+        if not ingestion.is_seen(format_of(filename)):
+            return (self.parser.text(body, filename),)
+        try:
+            return self.parser.seen(body, filename)
+        except Unindexable:  # rule parse.fallback
+            return (self.parser.text(body, filename),)
+
+    def _body(self, found: S3Object) -> tuple[bytes, str]:
+        try:
+            return self.objects.read(found.bucket, found.key)
+        except ObjectMissing as error:
+            raise Unindexable(FILE_UNREADABLE.message) from error
 
 
 @dataclass(frozen=True, kw_only=True)

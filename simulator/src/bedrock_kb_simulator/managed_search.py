@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bedrock_kb_simulator import filters
-from bedrock_kb_simulator.knowledge_base_configurations import has_custom_embedding
+from bedrock_kb_simulator.knowledge_bases import has_custom_embedding
 from bedrock_kb_simulator.metadata import OF_MANAGED
 from bedrock_kb_simulator.reranking import Reranking, with_words
 from bedrock_kb_simulator.rules import (

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bedrock_kb_simulator.embedding import WIDTH, Vector
-from bedrock_kb_simulator.sidecars import Value
+from bedrock_kb_simulator.objects import Value
 
 # Data source id and document identifier; what PutVectors wrote is its own: nothing, and its key.
 Owner = tuple[str, str]

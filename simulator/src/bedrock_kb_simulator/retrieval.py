@@ -15,6 +15,7 @@ from bedrock_kb_simulator.indexes import index_of, is_managed
 from bedrock_kb_simulator.knowledge_bases import knowledge_base
 from bedrock_kb_simulator.managed_search import ManagedSearch
 from bedrock_kb_simulator.metadata import OF_MANAGED, OF_VECTOR, OwnKeys
+from bedrock_kb_simulator.objects import Value
 from bedrock_kb_simulator.reranking import Reranking
 from bedrock_kb_simulator.rules import (
     DEFAULT_RESULTS,
@@ -29,7 +30,6 @@ from bedrock_kb_simulator.rules import (
     VECTOR_INDEX_MISSING,
 )
 from bedrock_kb_simulator.screening import Screening, Side, action_of
-from bedrock_kb_simulator.sidecars import Value
 from bedrock_kb_simulator.store import Store, dumped
 from bedrock_kb_simulator.vectors import Hit, Vectors
 

@@ -6,17 +6,39 @@ topic's name and definition, or to its examples.
 """
 
 import re
-from collections.abc import Sequence
+import time
+import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from bedrock_kb_simulator.dispatch import Parameters
 from bedrock_kb_simulator.embedding import Embedder, Vector
-from bedrock_kb_simulator.guardrail_policies import topics_of, words_of
-from bedrock_kb_simulator.guardrails import guardrail
-from bedrock_kb_simulator.phrases import folded, stands_in
-from bedrock_kb_simulator.rules import GUARDRAIL_MISSING, GUARDRAIL_TOPICS
+from bedrock_kb_simulator.guardrails import guardrail, topics_of, words_of
+from bedrock_kb_simulator.identifiers import Arns
+from bedrock_kb_simulator.rules import (
+    GUARDRAIL_MISSING,
+    GUARDRAIL_TOPICS,
+    GUARDRAIL_UNKNOWN,
+    NOT_SIMULATED,
+)
 from bedrock_kb_simulator.store import Store, loaded
+
+# Words and phrases in a text, as a reader sees them.
+
+
+def folded(text: str) -> str:
+    """Without what a reader doesn't see a difference in: case, width, kinds and runs of spaces."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def stands_in(phrase: str, text: str) -> bool:
+    """Whole, never within a word; both are folded."""
+    if not phrase or phrase not in text:  # most aren't, and a guardrail may have 10,000
+        return False
+    return re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text) is not None
+
 
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 _PIECES = 64  # texts that are embedded at most, which bounds the time; longer ones are joined
@@ -156,3 +178,96 @@ def _pieces(text: str) -> list[str]:
     sentences = [sentence for sentence in sentences if sentence]
     together = -(-len(sentences) // _PIECES) or 1
     return [" ".join(sentences[at : at + together]) for at in range(0, len(sentences), together)]
+
+
+# What a guardrail found in a text, in AWS's words: for ApplyGuardrail and Converse's traces.
+
+_UNIT = 1000  # characters of a text unit, by which AWS counts and charges
+
+
+def assessed(verdict: Verdict, text: str, *, milliseconds: int, full: bool) -> dict[str, Any]:
+    """Only what was found, and with `full` other topics: rule guardrail.output-scope."""
+    words = [each for each in verdict.words or () if each.detected]
+    topics = [each for each in verdict.topics or () if each.detected or full]
+    metrics = {"guardrailProcessingLatency": milliseconds, **counted(verdict, text)}
+    answer: dict[str, Any] = {"invocationMetrics": metrics}
+    if topics:
+        named = [{"name": each.name, "type": "DENY", **_action(each)} for each in topics]
+        answer["topicPolicy"] = {"topics": named}
+    if words:
+        matches = [{"match": each.name, **_action(each)} for each in words]
+        answer["wordPolicy"] = {"customWords": matches, "managedWordLists": []}
+    return answer
+
+
+def counted(verdict: Verdict, text: str) -> dict[str, Any]:
+    """Text units and characters."""
+    units = -(-len(text) // _UNIT)
+    usage = {
+        "topicPolicyUnits": units if verdict.topics is not None else 0,
+        "contentPolicyUnits": 0,
+        "wordPolicyUnits": units if verdict.words is not None else 0,
+        "sensitiveInformationPolicyUnits": 0,
+        "sensitiveInformationPolicyFreeUnits": 0,
+        "contextualGroundingPolicyUnits": 0,
+    }
+    characters = {"guarded": len(text), "total": len(text)}
+    return {"usage": usage, "guardrailCoverage": {"textCharacters": characters}}
+
+
+def reason(verdict: Verdict) -> str:
+    return "Guardrail blocked." if verdict.blocked else "No action."
+
+
+def _action(finding: Finding) -> dict[str, Any]:
+    return {"action": "BLOCKED" if finding.blocked else "NONE", "detected": finding.detected}
+
+
+# bedrock-runtime's ApplyGuardrail.
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuardrailApplication:
+    screening: Screening
+    arns: Arns
+
+    def apply(self, parameters: Parameters) -> Parameters:
+        began = time.monotonic()
+        identifier, version = parameters["guardrailIdentifier"], parameters["guardrailVersion"]
+        guard = self.screening.guard(identifier, version)
+        if guard is None:
+            raise GUARDRAIL_UNKNOWN.broken()
+        text = "\n".join(_texts(parameters["content"]))
+        verdict = guard.judged(text, Side(parameters["source"]))
+        milliseconds = int((time.monotonic() - began) * 1000)
+        is_full = parameters.get("outputScope") == "FULL"
+        assessment = {
+            **assessed(verdict, text, milliseconds=milliseconds, full=is_full),
+            "appliedGuardrailDetails": self._details(identifier, version),
+        }
+        return {
+            "action": "GUARDRAIL_INTERVENED" if verdict.blocked else "NONE",
+            "actionReason": reason(verdict),
+            "outputs": [{"text": verdict.message}] if verdict.blocked else [],
+            "assessments": [assessment],
+            **counted(verdict, text),
+        }
+
+    def _details(self, identifier: str, version: str) -> dict[str, Any]:
+        id_ = identifier.rpartition("/")[2]
+        return {
+            "guardrailId": id_,
+            "guardrailVersion": version,
+            "guardrailArn": self.arns.guardrail(id_),
+            "guardrailOrigin": ["REQUEST"],
+            "guardrailOwnership": "SELF",
+        }
+
+
+def _texts(content: Sequence[dict[str, Any]]) -> Iterable[str]:
+    for block in content:
+        if "text" not in block:
+            raise NOT_SIMULATED.broken(what="images in ApplyGuardrail")
+        if block["text"].get("qualifiers"):
+            raise NOT_SIMULATED.broken(what="qualifiers of a text in ApplyGuardrail")
+        yield block["text"]["text"]

@@ -11,8 +11,8 @@ from bedrock_kb_simulator.indexes import Index
 from bedrock_kb_simulator.memory_index import Entry, MemoryIndex, Owner
 from bedrock_kb_simulator.memory_indexes import MemoryIndexes
 from bedrock_kb_simulator.metadata import BEDROCK_TEXT, DATA_SOURCE_ID, OWN_KEYS, SOURCE_URI
+from bedrock_kb_simulator.objects import Value
 from bedrock_kb_simulator.rules import SEARCHABLE_LAG
-from bedrock_kb_simulator.sidecars import Value
 from bedrock_kb_simulator.store import Store, dumped, loaded
 from bedrock_kb_simulator.vectors import Hit, Passage
 

@@ -7,20 +7,127 @@ described anew, failed ones tried again, vanished ones removed. Reading and pars
 documents (in another process) overlaps with embedding the present ones (rule job.at-a-time).
 """
 
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from bedrock_kb_simulator.changes import Change, too_many_to_parse
 from bedrock_kb_simulator.clock import Begun, Clock, Signal
-from bedrock_kb_simulator.drafts import Draft
+from bedrock_kb_simulator.connectors import Source
+from bedrock_kb_simulator.documents import KEPT
 from bedrock_kb_simulator.errors import Stopped, Unindexable
-from bedrock_kb_simulator.indexing import Destination, Indexing
-from bedrock_kb_simulator.rules import PARSE_FILES
-from bedrock_kb_simulator.sidecars import SUFFIX, SidecarTooLarge
-from bedrock_kb_simulator.sources import Source
-from bedrock_kb_simulator.tally import Tally
+from bedrock_kb_simulator.indexing import Destination, Draft, Indexing
+from bedrock_kb_simulator.objects import OF_MANAGED, SUFFIX, S3Object, SidecarTooLarge
+from bedrock_kb_simulator.rules import FAILURE_REASONS, PARSE_FILES
+from bedrock_kb_simulator.store import Row
+from bedrock_kb_simulator.vector_ingestion import VectorIngestion
+
+# What a job counts, and what it says went wrong, in AWS's vague words.
+
+_COUNTS = (
+    "numberOfDocumentsScanned",
+    "numberOfMetadataDocumentsScanned",
+    "numberOfNewDocumentsIndexed",
+    "numberOfModifiedDocumentsIndexed",
+    "numberOfMetadataDocumentsModified",
+    "numberOfDocumentsDeleted",
+    "numberOfDocumentsFailed",
+    "numberOfDocumentsSkipped",
+)
+
+
+def nothing_yet() -> dict[str, int]:
+    return dict.fromkeys(_COUNTS, 0)
+
+
+@dataclass
+class Tally:
+    counts: Counter[str] = field(default_factory=Counter)
+    _at_source: dict[str, list[str]] = field(default_factory=dict)
+    _at_store: list[str] = field(default_factory=list)
+
+    def count(self, what: str, number: int = 1) -> None:
+        assert what in _COUNTS, f"no statistic is called {what}"
+        self.counts[what] += number
+
+    def count_failure(self, uri: str, error: Unindexable) -> None:
+        """One document more that failed."""
+        self.count("numberOfDocumentsFailed")
+        if error.at_store:
+            self._at_store.append(
+                f"Encountered error: {error.cause} Issue occurred while processing file: {uri}. "
+                "Call to Amazon S3 Vectors did not succeed."
+            )
+        else:
+            self._at_source.setdefault(error.cause, []).append(uri)
+
+    def statistics(self) -> dict[str, int]:
+        return nothing_yet() | dict(self.counts)
+
+    def failure_reasons(self) -> list[str]:
+        """Files of one cause share a reason, as AWS has it (observed)."""
+        shared = [
+            f"Encountered error: {cause.format(count=len(uris))} [Files: {', '.join(uris)}]. "
+            "Call to Customer Source did not succeed."
+            for cause, uris in self._at_source.items()
+        ]
+        return (shared + self._at_store)[: FAILURE_REASONS.limit]
+
+
+# What of a document changed since it was last indexed: rule job.incremental.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """A document as the bucket has it now and, in `before`, as its record had it."""
+
+    found: S3Object
+    sidecar: S3Object | None
+    before: Row | None
+
+    @property
+    def uri(self) -> str:
+        return self.found.uri
+
+    @property
+    def is_settled(self) -> bool:
+        """Nothing changed since it was last indexed."""
+        return self._is_kept and self._has_same_content and self.has_same_sidecar
+
+    @property
+    def is_new(self) -> bool:
+        return self.before is None or self.before["etag"] is None
+
+    @property
+    def has_same_sidecar(self) -> bool:
+        etag = self.sidecar.etag if self.sidecar else None
+        return self.before is not None and self.before["sidecar_etag"] == etag
+
+    @property
+    def only_sidecar_changed(self) -> bool:
+        """Then nothing need be embedded; CSV is always read again, says the guide."""
+        return self._is_kept and self._has_same_content and self.found.format != "csv"
+
+    @property
+    def _is_kept(self) -> bool:
+        return self.before is not None and self.before["status"] in KEPT
+
+    @property
+    def _has_same_content(self) -> bool:
+        return self.before is not None and self.before["etag"] == self.found.etag
+
+
+def too_many_to_parse(changes: Sequence[Change], ingestion: VectorIngestion) -> frozenset[str]:
+    """The URIs of files beyond those that a parser takes in one job: rule parse.files."""
+    if ingestion.bounds is OF_MANAGED:
+        return frozenset()  # its own parser has no such bound
+    parsed = [
+        change.uri
+        for change in changes
+        if ingestion.is_seen(change.found.format) and not change.only_sidecar_changed
+    ]
+    return frozenset(parsed[PARSE_FILES.limit :])
+
 
 _AHEAD = 4  # documents read before the embedder needs them
 

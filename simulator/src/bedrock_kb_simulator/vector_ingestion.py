@@ -8,13 +8,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from bedrock_kb_simulator import connectors
 from bedrock_kb_simulator.chunk_strategies import FixedSize, Strategy, strategy_of
+from bedrock_kb_simulator.knowledge_bases import has_custom_embedding
+from bedrock_kb_simulator.objects import OF_MANAGED, OF_VECTOR, Bounds
 from bedrock_kb_simulator.rules import (
     CHUNK_CONFIGURATION,
     CHUNK_LEVELS,
     FILE_SIZE,
     FORMATS,
     IMAGE_FORMATS,
+    MANAGED_CHUNKING,
+    MANAGED_FILE_SIZE,
+    MANAGED_PARSING,
     NOT_SIMULATED,
     PARSE_IMAGE_SIZE,
     PARSED_FORMATS,
@@ -22,7 +28,6 @@ from bedrock_kb_simulator.rules import (
     PARSING_OF_MANAGED,
     Rule,
 )
-from bedrock_kb_simulator.sidecars import OF_VECTOR, Bounds
 
 _OF_STRATEGY = {
     "FIXED_SIZE": "fixedSizeChunkingConfiguration",
@@ -99,3 +104,34 @@ def _check_parsing(parsing: dict[str, Any]) -> None:
         raise PARSING_OF_MANAGED.broken(strategy=strategy)
     if not parsing.get("bedrockFoundationModelConfiguration"):
         raise PARSING_CONFIGURATION.broken()
+
+
+# How the documents of a data source are read and cut, of a managed knowledge base or another.
+
+_STRATEGIES = ("FIXED_SIZE", "NONE")
+
+
+def ingestion_of(source: dict[str, Any]) -> VectorIngestion:
+    """Of what is kept of a data source."""
+    configuration = source["dataSourceConfiguration"]
+    given = source.get("vectorIngestionConfiguration") or {}
+    if configuration["type"] != connectors.TYPE:
+        return VectorIngestion.configured(given)
+    return VectorIngestion(
+        strategy=strategy_of(given.get("chunkingConfiguration") or {}),
+        sees=connectors.reads_pictures(configuration),
+        bounds=OF_MANAGED,
+        file_size=MANAGED_FILE_SIZE,
+    )
+
+
+def check_managed(home: dict[str, Any], configuration: dict[str, Any]) -> None:
+    """Raise ValidationException for what a managed knowledge base refuses; `home` is its body."""
+    chunking = configuration.get("chunkingConfiguration")
+    strategy = (chunking or {}).get("chunkingStrategy")
+    if chunking and (strategy not in _STRATEGIES or not has_custom_embedding(home)):
+        raise MANAGED_CHUNKING.broken(strategy=strategy)
+    parsing = configuration.get("parsingConfiguration") or {}
+    if parsing.get("parsingStrategy") not in (None, "SMART_PARSING"):
+        raise MANAGED_PARSING.broken(strategy=parsing["parsingStrategy"])
+    check({**configuration, "parsingConfiguration": {}})

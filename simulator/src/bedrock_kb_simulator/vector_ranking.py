@@ -18,8 +18,8 @@ from bedrock_kb_simulator.metadata import (
     OwnKeys,
     metadata_of,
 )
+from bedrock_kb_simulator.objects import Value
 from bedrock_kb_simulator.rules import CLASSIC_REACH, FUSION, FUSION_DEPTH
-from bedrock_kb_simulator.sidecars import Value
 from bedrock_kb_simulator.store import Row, Store, dumped
 from bedrock_kb_simulator.text_search import TextSearch, TextSearches
 

@@ -9,7 +9,7 @@ from bedrock_kb_simulator.embedding import Vector
 from bedrock_kb_simulator.filters import Sought
 from bedrock_kb_simulator.indexes import Index
 from bedrock_kb_simulator.memory_index import Owner
-from bedrock_kb_simulator.sidecars import Value
+from bedrock_kb_simulator.objects import Value
 
 
 @dataclass(frozen=True, kw_only=True)
