@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bedrock_kb_simulator.embedding import WIDTH, MiniLM
-from bedrock_kb_simulator.memory_index import Entry, MemoryIndex
+from bedrock_kb_simulator.memory_indexes import Entry, MemoryIndex
 
 PARAPHRASES = [
     ("How many days off do I get?", "Employees have 27 days of paid annual leave."),

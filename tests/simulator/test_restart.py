@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from bedrock_kb_simulator.embedding import WIDTH
-from bedrock_kb_simulator.memory_index import Entry
-from bedrock_kb_simulator.memory_indexes import MemoryIndexes
+from bedrock_kb_simulator.memory_indexes import Entry, MemoryIndexes
 from bedrock_kb_simulator.store import Store
 from stackroom.stores.opensearch.index_layout import creation
 from stackroom_local.processes import free_ports

@@ -35,22 +35,18 @@ from bedrock_kb_simulator.opensearch.signatures import Principal
 from bedrock_kb_simulator.parsing import ChildParser, Parser
 from bedrock_kb_simulator.rates import Quotas, rates_of
 from bedrock_kb_simulator.requests import Attachments, Requests
-from bedrock_kb_simulator.reranking import Reranking
-from bedrock_kb_simulator.retrieval import Retrieval
+from bedrock_kb_simulator.retrieval import Reranking, Retrieval
 from bedrock_kb_simulator.rules import GUARDRAIL_TAGS, TAGS, VECTOR_TAGS
 from bedrock_kb_simulator.screening import GuardrailApplication, Screening
 from bedrock_kb_simulator.scripts import Scripts
 from bedrock_kb_simulator.signatures import Signatures
 from bedrock_kb_simulator.stand_in import Extraction, StandIn
 from bedrock_kb_simulator.store import Store
-from bedrock_kb_simulator.stored_vectors import StoredVectors
 from bedrock_kb_simulator.tagging import Tagging, Tags
 from bedrock_kb_simulator.text_search import TextSearches
-from bedrock_kb_simulator.vector_buckets import VectorBuckets
-from bedrock_kb_simulator.vector_indexes import VectorIndexes
-from bedrock_kb_simulator.vector_items import VectorItems
-from bedrock_kb_simulator.vector_queries import VectorQueries
-from bedrock_kb_simulator.vectors import Vectors
+from bedrock_kb_simulator.vector_indexes import VectorBuckets, VectorIndexes
+from bedrock_kb_simulator.vector_items import VectorItems, VectorQueries
+from bedrock_kb_simulator.vectors import StoredVectors, Vectors
 from bedrock_kb_simulator.wire import Front
 
 

@@ -1,18 +1,12 @@
 """Retrieval filters: what a knowledge base takes of them, and which documents they mean."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
-from bedrock_kb_simulator.filter_values import (
-    is_list_of_scalars,
-    is_number,
-    is_scalar,
-    is_text,
-    moment_of,
-    ranged,
-)
-from bedrock_kb_simulator.memory_index import Owner
+from bedrock_kb_simulator.indexes import Index
+from bedrock_kb_simulator.memory_indexes import Owner
 from bedrock_kb_simulator.metadata import OF_VECTOR, OwnKeys
 from bedrock_kb_simulator.objects import Value
 from bedrock_kb_simulator.rules import (
@@ -24,8 +18,61 @@ from bedrock_kb_simulator.rules import (
     FILTER_UNION,
     FILTER_VALUE,
     MANAGED_FILTER_OPERATOR,
+    VECTOR_FILTER_CONSTRAINTS,
+    VECTOR_FILTER_KEY,
+    VECTOR_FILTER_OPERATOR,
+    VECTOR_FILTER_SHAPE,
+    VECTOR_FILTER_STARTS_WITH,
+    VECTOR_FILTER_VALUE,
     Rule,
 )
+
+# What both kinds of filters ask of values: Retrieve's, and S3 Vectors' own.
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_scalar(value: Any) -> bool:
+    return isinstance(value, str | int | float | bool)
+
+
+def is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def is_list_of_scalars(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(is_scalar(each) for each in value)
+
+
+def moment_of(value: Any) -> datetime | None:
+    """The moment that a text in ISO 8601 names, in UTC if it says no offset; None for others."""
+    if not isinstance(value, str):
+        return None
+    try:
+        found = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def ranged(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+    """
+    Numbers with numbers, moments with moments (rule managed.filter-range); of all else, nothing is
+    more or less.
+
+    Where only numbers are taken, no filter that was checked has a moment.
+    """
+
+    def satisfied(present: Any, wanted: Any) -> bool:
+        if is_number(present) and is_number(wanted):
+            return compare(present, wanted)
+        moments = moment_of(present), moment_of(wanted)
+        return None not in moments and compare(*moments)
+
+    return satisfied
+
 
 Filter = dict[str, Any]
 
@@ -34,13 +81,19 @@ Takes = Callable[[Any], bool]  # whether an operator accepts a value
 _GROUPS = ("andAll", "orAll")
 
 
-def _equals(present: Value | None, wanted: Any) -> bool:
-    """A list equals each of its elements, as `$eq` of S3 Vectors has it."""
+def _same(present: Any, wanted: Any) -> bool:
+    return isinstance(present, bool) == isinstance(wanted, bool) and bool(present == wanted)
+
+
+def _equals(present: Any, wanted: Any) -> bool:
+    """A list equals each of its elements. Python's True is 1; S3 Vectors' is not."""
     if isinstance(present, list):
-        return wanted in present
-    if isinstance(present, bool) != isinstance(wanted, bool):
-        return False  # Python's True is 1; S3 Vectors' is not
-    return bool(present == wanted)
+        return any(_same(each, wanted) for each in present)
+    return _same(present, wanted)
+
+
+def _is_in(present: Any, wanted: Any) -> bool:
+    return any(_equals(present, each) for each in wanted)
 
 
 # When an attribute, None where absent, satisfies an operator.
@@ -51,8 +104,8 @@ _SATISFIES: dict[str, Callable[[Value | None, Any], bool]] = {
     "greaterThanOrEquals": ranged(lambda a, b: a >= b),
     "lessThan": ranged(lambda a, b: a < b),
     "lessThanOrEquals": ranged(lambda a, b: a <= b),
-    "in": lambda present, wanted: any(_equals(present, each) for each in wanted),
-    "notIn": lambda present, wanted: not any(_equals(present, each) for each in wanted),
+    "in": _is_in,
+    "notIn": lambda present, wanted: not _is_in(present, wanted),
     "listContains": lambda present, wanted: isinstance(present, list) and wanted in present,
 }
 
@@ -166,3 +219,96 @@ def _single(condition: Filter) -> tuple[str, Any]:
     if len(condition) != 1:
         raise FILTER_UNION.broken()
     return next(iter(condition.items()))
+
+
+# S3 Vectors' own metadata filters, which QueryVectors takes: `{"genre": {"$eq": "drama"}}`.
+
+VectorFilter = Mapping[str, Any]
+Metadata = Mapping[str, Any]
+
+_VECTOR_GROUPS = ("$and", "$or")
+
+
+def _is_truth(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+# Operator: which values it takes, and when a key's value (None where absent) satisfies it.
+_OPERATORS: dict[str, tuple[Callable[[Any], bool], Callable[[Any, Any], bool]]] = {
+    "$eq": (is_scalar, _equals),
+    "$ne": (is_scalar, lambda present, wanted: not _equals(present, wanted)),
+    "$gt": (is_number, ranged(lambda a, b: a > b)),
+    "$gte": (is_number, ranged(lambda a, b: a >= b)),
+    "$lt": (is_number, ranged(lambda a, b: a < b)),
+    "$lte": (is_number, ranged(lambda a, b: a <= b)),
+    "$startsWith": (
+        is_text,
+        lambda present, wanted: isinstance(present, str) and present.startswith(wanted),
+    ),
+    "$in": (is_list_of_scalars, _is_in),
+    "$nin": (is_list_of_scalars, lambda present, wanted: not _is_in(present, wanted)),
+    "$exists": (_is_truth, lambda present, wanted: (present is not None) == wanted),
+}
+
+
+def check_vector_filter(condition: Any, index: Index, *, enhanced: bool) -> None:
+    """Raise ValidationException for a filter that S3 Vectors refuses on this index."""
+    constraints = 0
+    for key, operator, value in _conditions(condition):
+        if key in index.non_filterable:
+            raise VECTOR_FILTER_KEY.broken(key=key)
+        if operator not in _OPERATORS:
+            raise VECTOR_FILTER_OPERATOR.broken(operator=operator)
+        if operator == "$startsWith" and not enhanced:
+            raise VECTOR_FILTER_STARTS_WITH.broken()
+        takes, _ = _OPERATORS[operator]
+        if not takes(value):
+            raise VECTOR_FILTER_VALUE.broken(operator=operator, key=key)
+        constraints += len(value) if isinstance(value, list) else 1
+    if constraints > VECTOR_FILTER_CONSTRAINTS.limit:
+        raise VECTOR_FILTER_CONSTRAINTS.broken()
+
+
+def keys_of(condition: Any) -> set[str]:
+    """The metadata that a checked filter looks at."""
+    return {key for key, _, _ in _conditions(condition)}
+
+
+def compiled(condition: VectorFilter) -> Callable[[Metadata], bool]:
+    """Whether a vector's metadata satisfies a checked filter."""
+    parts = [_part(name, operand) for name, operand in condition.items()]
+    return parts[0] if len(parts) == 1 else lambda metadata: all(part(metadata) for part in parts)
+
+
+def _part(name: str, operand: Any) -> Callable[[Metadata], bool]:
+    if name in _VECTOR_GROUPS:
+        members = [compiled(member) for member in operand]
+        quantifier = all if name == "$and" else any
+        return lambda metadata: quantifier(member(metadata) for member in members)
+    tests = [(_OPERATORS[operator][1], value) for operator, value in _operations(operand)]
+    return lambda metadata: all(test(metadata.get(name), value) for test, value in tests)
+
+
+def _conditions(condition: Any) -> Iterator[tuple[str, str, Any]]:
+    if not isinstance(condition, dict) or not condition:
+        raise VECTOR_FILTER_SHAPE.broken()
+    for name, operand in condition.items():
+        if name in _VECTOR_GROUPS:
+            if not isinstance(operand, list) or not operand:
+                raise VECTOR_FILTER_SHAPE.broken()
+            for member in operand:
+                yield from _conditions(member)
+        elif name.startswith("$"):
+            raise VECTOR_FILTER_OPERATOR.broken(operator=name)
+        else:
+            for operator, value in _operations(operand):
+                yield name, operator, value
+
+
+def _operations(operand: Any) -> list[tuple[str, Any]]:
+    """A value alone means `$eq`."""
+    if not isinstance(operand, dict):
+        return [("$eq", operand)]
+    if not operand:
+        raise VECTOR_FILTER_SHAPE.broken()
+    return list(operand.items())

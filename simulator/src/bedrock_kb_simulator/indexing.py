@@ -13,7 +13,7 @@ from bedrock_kb_simulator.embedding import Embedder, Vector
 from bedrock_kb_simulator.errors import Stopped, Unindexable
 from bedrock_kb_simulator.faults import Faults, Kind
 from bedrock_kb_simulator.indexes import Index, index_of
-from bedrock_kb_simulator.memory_index import Owner
+from bedrock_kb_simulator.memory_indexes import Owner
 from bedrock_kb_simulator.metadata import OwnKeys, refusal, refuse_excess, refused
 from bedrock_kb_simulator.objects import (
     Attributes,

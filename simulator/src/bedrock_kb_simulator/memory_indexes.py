@@ -1,9 +1,158 @@
 """The indexes that are searched, each in memory once somebody searches it."""
 
-import numpy as np
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
-from bedrock_kb_simulator.memory_index import Entry, MemoryIndex, Owner
+import numpy as np
+from numpy.typing import NDArray
+
+from bedrock_kb_simulator.embedding import WIDTH, Vector
+from bedrock_kb_simulator.objects import Value
 from bedrock_kb_simulator.store import Row, Store, loaded
+
+# The vectors of one index in memory: exact search over a matrix, filtered by document.
+
+# Data source id and document identifier; what PutVectors wrote is its own: nothing, and its key.
+Owner = tuple[str, str]
+Accepts = Callable[[Owner, dict[str, Value]], bool]
+
+_FIRST_CAPACITY = 256
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """
+    A stored vector of any length, without the zeros at its end; times are epoch seconds,
+    `visible_until` infinite while it is current.
+    """
+
+    row: int
+    owner: Owner
+    vector: Vector
+    visible_from: float
+    visible_until: float = float("inf")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Visible:
+    """The rows that a search may find now, their vectors' lengths and cosines with the query."""
+
+    rows: NDArray[np.int64]
+    lengths: NDArray[np.float32]
+    cosines: NDArray[np.float32]
+
+
+class MemoryIndex:
+    """Grows by doubling, forgets by marking; safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._size = 0
+        self._matrix: NDArray[np.float32] = np.zeros((_FIRST_CAPACITY, WIDTH), dtype=np.float32)
+        self._rows: NDArray[np.int64] = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
+        self._owners: NDArray[np.int64] = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
+        self._from: NDArray[np.float64] = np.zeros(_FIRST_CAPACITY)
+        self._until: NDArray[np.float64] = np.zeros(_FIRST_CAPACITY)
+        self._lengths: NDArray[np.float32] = np.zeros(_FIRST_CAPACITY, dtype=np.float32)
+        self._numbers: dict[Owner, int] = {}
+        self._attributes: list[dict[str, Value]] = []
+
+    def describe(self, owner: Owner, attributes: dict[str, Value]) -> None:
+        """The attributes that filters see, for all of a document's vectors."""
+        with self._lock:
+            self._attributes[self._number(owner)] = attributes
+
+    def add(self, entries: Iterable[Entry]) -> None:
+        with self._lock:
+            for entry in entries:
+                self._append(entry)
+
+    def expire(self, owner: Owner, until: float) -> None:
+        """A document's present vectors are found until then."""
+        with self._lock:
+            mine = self._owners[: self._size] == self._number(owner)
+            current = mine & np.isinf(self._until[: self._size])
+            self._until[: self._size][current] = until
+
+    def expire_row(self, row: int) -> None:
+        """One vector is found no more."""
+        with self._lock:
+            self._until[: self._size][self._rows[: self._size] == row] = 0
+
+    def nearest(self, query: Vector, limit: int, accepts: Accepts) -> list[tuple[int, float]]:
+        """Row ids and cosines of the best visible vectors of accepted documents, best first."""
+        found = self.visible(query, accepts)
+        best = np.lexsort((found.rows, -found.cosines))[:limit]
+        return [(int(found.rows[at]), float(found.cosines[at])) for at in best]
+
+    def visible(self, query: Vector | None, accepts: Accepts | None) -> Visible:
+        """All of accepted documents, or all; `query` has the length one, cosines are 0 without."""
+        with self._lock:
+            self._compact()
+            size, now = self._size, time.time()
+            chosen = (self._from[:size] <= now) & (now < self._until[:size])
+            if accepts is not None and size:
+                numbered = self._numbers.items()
+                accepted = [accepts(owner, self._attributes[at]) for owner, at in numbered]
+                chosen &= np.array(accepted)[self._owners[:size]]
+            candidates = np.flatnonzero(chosen)
+            cosines = np.zeros(len(candidates), dtype=np.float32)
+            if query is not None:
+                cosines = self._cosines(candidates, query)
+            return Visible(
+                rows=self._rows[candidates], lengths=self._lengths[candidates], cosines=cosines
+            )
+
+    def _cosines(self, candidates: NDArray[np.int64], query: Vector) -> NDArray[np.float32]:
+        width = self._matrix.shape[1]
+        padded = np.pad(query, (0, max(0, width - len(query))))[:width]
+        if len(candidates) * 4 > self._size:  # copying so many rows costs more than all products
+            everything: NDArray[np.float32] = self._matrix[: self._size] @ padded
+            return everything[candidates]
+        some: NDArray[np.float32] = self._matrix[candidates] @ padded
+        return some
+
+    def _number(self, owner: Owner) -> int:
+        number = self._numbers.setdefault(owner, len(self._numbers))
+        if number == len(self._attributes):
+            self._attributes.append({})
+        return number
+
+    def _append(self, entry: Entry) -> None:
+        if self._size == len(self._rows):
+            self._resize(self._size * 2)
+        if len(entry.vector) > self._matrix.shape[1]:
+            wider = len(entry.vector) - self._matrix.shape[1]
+            self._matrix = np.pad(self._matrix, ((0, 0), (0, wider)))
+        at, self._size = self._size, self._size + 1
+        length = np.float32(np.linalg.norm(entry.vector))
+        self._matrix[at] = 0
+        self._matrix[at, : len(entry.vector)] = entry.vector / (length or 1)
+        self._lengths[at] = length
+        self._rows[at] = entry.row
+        self._owners[at] = self._number(entry.owner)
+        self._from[at], self._until[at] = entry.visible_from, entry.visible_until
+
+    def _compact(self) -> None:
+        """Drop what has expired, once it is more than half."""
+        gone = self._until[: self._size] <= time.time()
+        if gone.sum() * 2 <= self._size:
+            return
+        kept = np.flatnonzero(~gone)
+        columns = (self._rows, self._owners, self._from, self._until, self._lengths)
+        for column in (self._matrix, *columns):
+            column[: len(kept)] = column[kept]
+        self._size = len(kept)
+
+    def _resize(self, capacity: int) -> None:
+        self._matrix = np.resize(self._matrix, (capacity, self._matrix.shape[1]))
+        self._rows = np.resize(self._rows, capacity)
+        self._owners = np.resize(self._owners, capacity)
+        self._from = np.resize(self._from, capacity)
+        self._until = np.resize(self._until, capacity)
+        self._lengths = np.resize(self._lengths, capacity)
 
 
 class MemoryIndexes:

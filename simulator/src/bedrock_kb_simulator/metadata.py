@@ -6,7 +6,7 @@ from typing import Any
 from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.errors import Unindexable
 from bedrock_kb_simulator.indexes import Index
-from bedrock_kb_simulator.memory_index import Owner
+from bedrock_kb_simulator.memory_indexes import Owner
 from bedrock_kb_simulator.objects import Value
 from bedrock_kb_simulator.rules import (
     CUSTOM_METADATA_KEYS,

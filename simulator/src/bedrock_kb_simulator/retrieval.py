@@ -1,37 +1,267 @@
 """bedrock-agent-runtime's Retrieve."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from bedrock_kb_simulator import filters, implicit_filters
+from bedrock_kb_simulator import filters
 from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.clock import Clock
 from bedrock_kb_simulator.dispatch import Parameters
-from bedrock_kb_simulator.embedding import Embedder, normalised
+from bedrock_kb_simulator.embedding import Embedder, Vector, normalised
+from bedrock_kb_simulator.filters import Filter
 from bedrock_kb_simulator.identifiers import start_of, token_for
 from bedrock_kb_simulator.indexes import index_of, is_managed
-from bedrock_kb_simulator.knowledge_bases import knowledge_base
-from bedrock_kb_simulator.managed_search import ManagedSearch
+from bedrock_kb_simulator.knowledge_bases import has_custom_embedding, knowledge_base
 from bedrock_kb_simulator.metadata import OF_MANAGED, OF_VECTOR, OwnKeys
 from bedrock_kb_simulator.objects import Value
-from bedrock_kb_simulator.reranking import Reranking
 from bedrock_kb_simulator.rules import (
     DEFAULT_RESULTS,
+    FILTER_GROUP,
     HYBRID_SEARCH,
+    IMPLICIT_FILTER_MODEL,
+    MANAGED_QUERY_EMPTY,
+    MANAGED_QUERY_LENGTH,
+    MANAGED_RERANKING_CUSTOM,
+    MANAGED_RERANKING_EMBEDDING,
     MANAGED_USER_CONTEXT,
     MODEL_MISMATCH,
     NOT_SIMULATED,
     QUERY_LENGTH,
+    RERANK_MODEL,
+    RERANK_RESULTS,
+    RERANKING_EMPTY,
+    RERANKING_FIELDS,
     RETRIEVE_PAGE,
     RETRIEVE_TOKEN,
     USER_CONTEXT,
     VECTOR_INDEX_MISSING,
+    VECTOR_SEARCH_ON_MANAGED,
 )
-from bedrock_kb_simulator.screening import Screening, Side, action_of
-from bedrock_kb_simulator.store import Store, dumped
+from bedrock_kb_simulator.screening import Screening, Side, action_of, folded, stands_in
+from bedrock_kb_simulator.store import Row, Store, dumped, loaded
 from bedrock_kb_simulator.vectors import Hit, Vectors
+
+# bedrock-agent-runtime's Rerank, and Retrieve's rerankingConfiguration, by one stand-in for the
+# models: rule rerank.stand-in.
+
+# https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-supported.html
+_MODELS = ("amazon.rerank-v1:0", "cohere.rerank-v3-5:0")
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reranking:
+    embedder: Embedder
+
+    def rerank(self, parameters: Parameters) -> Parameters:
+        chosen = parameters["rerankingConfiguration"]["bedrockRerankingConfiguration"]
+        _check_model(chosen["modelConfiguration"], "Rerank")
+        texts = [_text(source) for source in parameters["sources"]]
+        limit = chosen.get("numberOfResults") or len(texts)
+        if limit > len(texts):
+            raise RERANK_RESULTS.broken(most=len(texts))
+        question = parameters["queries"][0]["textQuery"]["text"]
+        ranked = self._ranked(question, texts)[:limit]
+        return {"results": [{"index": at, "relevanceScore": score} for at, score in ranked]}
+
+    def check(self, configuration: dict[str, Any]) -> None:
+        """Of a rerankingConfiguration of Retrieve; raises ServiceError for what AWS refuses."""
+        chosen = configuration.get("bedrockRerankingConfiguration")
+        if chosen is None:
+            raise RERANKING_EMPTY.broken()
+        _check_model(chosen["modelConfiguration"], "Retrieve")
+        metadata = chosen.get("metadataConfiguration") or {}
+        is_selective = metadata.get("selectionMode") == "SELECTIVE"
+        selected = metadata.get("selectiveModeConfiguration") or {}
+        if (is_selective and len(selected) != 1) or (selected and not is_selective):
+            raise RERANKING_FIELDS.broken()
+
+    def reranked(self, question: str, hits: list[Hit], configuration: dict[str, Any]) -> list[Hit]:
+        """As a checked rerankingConfiguration says, and rule retrieve.reranking."""
+        chosen = configuration["bedrockRerankingConfiguration"]
+        metadata = chosen.get("metadataConfiguration") or {}
+        ranked = self._ranked(question, [_told(hit, metadata) for hit in hits])
+        limit = chosen.get("numberOfRerankedResults") or len(hits)
+        return [replace(hits[at], score=score) for at, score in ranked[:limit]]
+
+    def meaning(self, question: str) -> Vector:
+        """What passages are compared with, of the length one."""
+        return normalised(self.embedder.embed(question))
+
+    def _ranked(self, question: str, texts: list[str]) -> list[tuple[int, float]]:
+        """Each text's place and relevance, most relevant first."""
+        query, words = self.embedder.embed(question), _words(question)
+        scores = [
+            _between(float(self.embedder.embed(text) @ query), _shared(words, _words(text)))
+            for text in texts
+        ]
+        return sorted(enumerate(scores), key=lambda each: -each[1])
+
+
+def with_words(question: str, hits: list[Hit]) -> list[Hit]:
+    """Hits whose score is a similarity, by that and the question's words, best first."""
+    words = _words(question)
+    scored = [
+        replace(hit, score=_between(hit.score, _shared(words, _words(hit.text)))) for hit in hits
+    ]
+    return sorted(scored, key=lambda hit: -hit.score)
+
+
+def _check_model(configuration: dict[str, Any], operation: str) -> None:
+    if configuration["modelArn"].rpartition("/")[2] not in _MODELS:
+        raise RERANK_MODEL.broken()
+    if configuration.get("additionalModelRequestFields"):
+        raise NOT_SIMULATED.broken(what=f"additionalModelRequestFields of {operation}")
+
+
+def _told(hit: Hit, metadata: dict[str, Any]) -> str:
+    """What the model reads of a passage: its text, and the attributes that were chosen."""
+    fields = metadata.get("selectiveModeConfiguration") or {}
+    included, excluded = (
+        {field["fieldName"] for field in fields.get(member, ())}
+        for member in ("fieldsToInclude", "fieldsToExclude")
+    )
+    read = [
+        f"{key}: {value}"
+        for key, value in hit.attributes.items()
+        if metadata and key not in excluded and (not included or key in included)
+    ]
+    return "\n".join([hit.text, *read])
+
+
+def _text(source: dict[str, Any]) -> str:
+    document = source["inlineDocumentSource"]
+    if "textDocument" not in document:
+        raise NOT_SIMULATED.broken(what="Rerank of documents that are no text")
+    return str(document["textDocument"].get("text") or "")
+
+
+def _between(similarity: float, shared: float) -> float:
+    return (max(0.0, similarity) + shared) / 2
+
+
+def _shared(asked: set[str], present: set[str]) -> float:
+    return len(asked & present) / len(asked) if asked else 0.0
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.lower()))
+
+
+# Retrieve's implicitFilterConfiguration, by a stand-in for the model: rule
+# implicit-filter.stand-in.
+#
+# What AWS's model is shown is the question and the attributes' descriptions, so the stand-in
+# looks at nothing else: it never sees the documents.
+
+# Of a foundation model, or of a profile over regions.
+_MODEL = re.compile(r"(?:.*/)?(?:[a-z-]+\.)?anthropic\.claude-[^/]+")
+_QUOTED = re.compile(r"`([^`]+)`|\"([^\"]+)\"|(?<!\w)'((?:[^']|'(?=\w))+)'(?!\w)")
+_NUMBER = re.compile(r"(?<![\w.,])-?\d+(?:\.\d+)?(?![\w])")
+_PART = re.compile(r"[^\W_]+")
+_SAYS_YES = frozenset({"is", "has", "are", "can"})
+
+
+def check_implicit(configuration: dict[str, Any]) -> None:
+    """Raises ServiceError for a model that makes no filters; all else is the API model's."""
+    model = configuration["modelArn"]
+    if not _MODEL.fullmatch(model):
+        raise IMPLICIT_FILTER_MODEL.broken(model=model)
+
+
+def implied_by(configuration: dict[str, Any], question: str) -> Filter | None:
+    """The filter that the question means; None if it says nothing of any attribute."""
+    asked = folded(question)
+    found = [
+        _any_of(choices[: FILTER_GROUP.limit])
+        for attribute in configuration["metadataAttributes"]
+        if (choices := list(_choices(attribute, asked)))
+    ][: FILTER_GROUP.limit]
+    if len(found) > 1:
+        return {"andAll": found}
+    return found[0] if found else None
+
+
+def _choices(attribute: dict[str, Any], asked: str) -> Iterator[Filter]:
+    """What the question says of an attribute, each by itself."""
+    key, told = attribute["key"], attribute["description"]
+    match attribute["type"]:
+        case "BOOLEAN":
+            words = [each for each in _PART.findall(folded(key)) if each not in _SAYS_YES]
+            if words and all(stands_in(each, asked) for each in words):
+                yield _is("equals", key, value=True)
+        case "NUMBER":
+            described = [float(each) for each in _NUMBER.findall(told)]
+            for number in dict.fromkeys(float(each) for each in _NUMBER.findall(asked)):
+                if described and min(described) <= number <= max(described):
+                    yield _is("equals", key, value=number)
+        case kind:
+            operator = "listContains" if kind == "STRING_LIST" else "equals"
+            values = dict.fromkeys("".join(groups) for groups in _QUOTED.findall(told))
+            for value in values:
+                if stands_in(folded(value), asked):
+                    yield _is(operator, key, value=value)
+
+
+def _any_of(choices: list[Filter]) -> Filter:
+    return {"orAll": choices} if len(choices) > 1 else choices[0]
+
+
+def _is(operator: str, key: str, *, value: object) -> Filter:
+    return {operator: {"key": key, "value": value}}
+
+
+# How a managed knowledge base is searched: Retrieve's managedSearchConfiguration.
+
+_AMONG = 200  # passages nearest in meaning, among which the question's words are looked for
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManagedSearch:
+    vectors: Vectors
+    reranking: Reranking
+
+    def check(self, home: Row, text: str, configuration: dict[str, Any]) -> None:
+        """Raises ServiceError for what AWS refuses."""
+        if configuration.get("vectorSearchConfiguration"):
+            raise VECTOR_SEARCH_ON_MANAGED.broken()
+        if not text.strip():
+            raise MANAGED_QUERY_EMPTY.broken()
+        if len(text) > MANAGED_QUERY_LENGTH.limit:
+            raise MANAGED_QUERY_LENGTH.broken()
+        search = configuration.get("managedSearchConfiguration") or {}
+        if search.get("filter") is not None:
+            filters.check(search["filter"], filters.MANAGED)
+        chosen = search.get("rerankingModelType")
+        if chosen == "MANAGED" and has_custom_embedding(loaded(home["body"])):
+            raise MANAGED_RERANKING_EMBEDDING.broken()
+        reranking = search.get("rerankingConfiguration")
+        if (chosen == "CUSTOM") != bool(reranking):
+            raise MANAGED_RERANKING_CUSTOM.broken()
+        if reranking:
+            self.reranking.check(reranking)
+
+    def hits(self, home: Row, text: str, configuration: dict[str, Any]) -> list[Hit]:
+        """The best passages, best first, of a request that `check` let pass."""
+        search = configuration.get("managedSearchConfiguration") or {}
+        sought = filters.Sought(search.get("filter"), own=OF_MANAGED)
+        near = self.vectors.search(home["id"], self.reranking.meaning(text), _AMONG, sought)
+        limit = search.get("numberOfResults") or DEFAULT_RESULTS.limit
+        found = with_words(text, near)[:limit]  # rule managed.hybrid
+        if reranking := search.get("rerankingConfiguration"):
+            return self.reranking.reranked(text, found, reranking)
+        custom = has_custom_embedding(loaded(home["body"]))
+        kind = search.get("rerankingModelType") or ("NONE" if custom else "MANAGED")
+        return found if kind == "MANAGED" else _relative(found)
+
+
+def _relative(hits: list[Hit]) -> list[Hit]:
+    """Rule managed.scores."""
+    best = max((hit.score for hit in hits), default=0.0)
+    return [replace(hit, score=hit.score / best) for hit in hits] if best else hits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +324,7 @@ class Retrieval:
             grammar = filters.S3_VECTORS if takes_in else filters.S3_VECTORS_WITHOUT_IN
             filters.check(condition, grammar)
         if implicit := search.get("implicitFilterConfiguration"):
-            implicit_filters.check(implicit)
+            check_implicit(implicit)
         if reranking := search.get("rerankingConfiguration"):
             self.reranking.check(reranking)
 
@@ -110,7 +340,7 @@ class Retrieval:
         query = normalised(self.embedder.embed(text)[: index.dimension])
         limit = search.get("numberOfResults") or DEFAULT_RESULTS.limit
         implicit = search.get("implicitFilterConfiguration")
-        implied = implicit_filters.implied(implicit, text) if implicit else None
+        implied = implied_by(implicit, text) if implicit else None
         sought = filters.Sought(search.get("filter"), implied, self.own)
         found = self.vectors.search(knowledge_base_id, query, limit, sought)
         reranking = search.get("rerankingConfiguration")

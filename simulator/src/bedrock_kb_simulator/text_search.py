@@ -6,17 +6,63 @@ for the words too.
 """
 
 import math
+import re
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bedrock_kb_simulator import text_analysis
 from bedrock_kb_simulator.clock import Clock
 from bedrock_kb_simulator.metadata import BEDROCK_TEXT, OwnKeys, metadata_of
 from bedrock_kb_simulator.rules import LONG_TEXT, TEXT_BACKFILL
 from bedrock_kb_simulator.store import Row, Store
+
+# Text as the words that full-text search compares: rule text-search.analyzers.
+
+# What a language's words are, of those that S3 Vectors names; no language is the standard analyzer.
+_STEMMED = "en"
+_UNSPACED = ("zh", "ja", "ko")
+_WORD = re.compile(r"[^\W_]+")
+_UNSPACED_RUN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
+
+# Lucene's English stop words, which OpenSearch's analyzer `english` has too.
+_STOP_WORDS = frozenset(
+    _WORD.findall(
+        "a an and are as at be but by for if in into is it no not of on or such that the their"
+        " then there these they this to was will with"
+    )
+)
+
+
+@cache
+def tokenizer_of(language: str | None) -> str:
+    """For a table of FTS5."""
+    base = "unicode61 remove_diacritics 0"
+    return f"porter {base}" if language == _STEMMED else base
+
+
+def spaced(text: str, language: str | None) -> str:
+    """A text as FTS5 can find its words: without spaces between them, by every two characters."""
+    if language not in _UNSPACED:
+        return text
+    return _UNSPACED_RUN.sub(lambda run: f" {' '.join(_pairs(run[0]))} ", text)
+
+
+def words_asked(text: str, language: str | None) -> list[str]:
+    """
+    An expression of FTS5 for each of a free text's words, once: rule query.words.
+
+    Every word is quoted, so that nothing of the text is taken for syntax.
+    """
+    words = dict.fromkeys(_WORD.findall(spaced(text, language).lower()))
+    dropped = _STOP_WORDS if language == _STEMMED else frozenset()
+    return [f'"{word}"' for word in words if word not in dropped]
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
+
 
 _WORDS = "searchable_words"
 _OF_ROW = "{0}.key, {0}.data_source_id, {0}.identifier, {0}.text, {0}.attributes"
@@ -61,7 +107,7 @@ class TextSearches:
                 "active_from": self._clock.after(wait),
             }
             added = self._store.insert("text_searches", row)
-            tokenizer = text_analysis.tokenizer(language)
+            tokenizer = tokenizer_of(language)
             table = f"text_{added}"
             self._store.write(
                 f"CREATE VIRTUAL TABLE {table} USING fts5 (words, tokenize = '{tokenizer}')"
@@ -86,7 +132,7 @@ class TextSearches:
         self, search: TextSearch, text: str, among: NDArray[np.int64], limit: int
     ) -> list[tuple[int, float]]:
         """Rows of `vectors` and their BM25 scores, best first; none for a text without words."""
-        words = self._rarest(search.table, text_analysis.question(text, search.language))
+        words = self._rarest(search.table, words_asked(text, search.language))
         total = self._store.count(f"SELECT count(*) FROM {search.table}_docsize")  # noqa: S608 - a number
         weighed = [self._weighed(search.table, word, total, among) for word in words]
         if not weighed:
@@ -166,10 +212,10 @@ def _words(own: OwnKeys, metadata_key: str, language: str | None, *stored: str) 
     """What of a vector, stored as `_OF_ROW` has it, is searched by this key: text-search.values."""
     key, data_source_id, identifier, text, attributes = stored
     if metadata_key == BEDROCK_TEXT and data_source_id:
-        return text_analysis.spaced(text, language)
+        return spaced(text, language)
     owner = (data_source_id, identifier)
     metadata = metadata_of(key, owner, text, attributes, parent=None, own=own)
     value = metadata.get(metadata_key)
     if isinstance(value, list):
         value = "\n".join(each for each in value if isinstance(each, str))
-    return text_analysis.spaced(value, language) if isinstance(value, str) else None
+    return spaced(value, language) if isinstance(value, str) else None

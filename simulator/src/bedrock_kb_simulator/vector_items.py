@@ -1,21 +1,220 @@
 """S3 Vectors' PutVectors, GetVectors, ListVectors and DeleteVectors."""
 
 import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from bedrock_kb_simulator import vector_data
+import numpy as np
+from numpy.typing import NDArray
+
+from bedrock_kb_simulator import filters
 from bedrock_kb_simulator.clock import Clock
 from bedrock_kb_simulator.dispatch import Parameters
-from bedrock_kb_simulator.identifiers import position, token_of
+from bedrock_kb_simulator.embedding import Vector, normalised
+from bedrock_kb_simulator.identifiers import position, start_of, token_for, token_of
 from bedrock_kb_simulator.indexes import Index, index_in
-from bedrock_kb_simulator.memory_indexes import MemoryIndexes, entry_of, owner_of
-from bedrock_kb_simulator.metadata import BEDROCK_TEXT, OwnKeys, refuse_metadata
-from bedrock_kb_simulator.rules import LIST_BYTES, LIST_PAGE, LIST_SEGMENTS
+from bedrock_kb_simulator.memory_indexes import (
+    MemoryIndex,
+    MemoryIndexes,
+    Owner,
+    Visible,
+    entry_of,
+    owner_of,
+)
+from bedrock_kb_simulator.metadata import (
+    BEDROCK_METADATA,
+    BEDROCK_TEXT,
+    CHUNK_ID,
+    OwnKeys,
+    metadata_of,
+    refuse_metadata,
+)
+from bedrock_kb_simulator.objects import Value
+from bedrock_kb_simulator.rules import (
+    CLASSIC_REACH,
+    FUSION,
+    FUSION_DEPTH,
+    LIST_BYTES,
+    LIST_PAGE,
+    LIST_SEGMENTS,
+    QUERY_CLASSIC,
+    QUERY_EMPTY,
+    QUERY_PAGE,
+    QUERY_TEXT_BUILDING,
+    QUERY_TEXT_CLASSIC,
+    QUERY_TEXT_KEY,
+    QUERY_TEXT_TWICE,
+    QUERY_TOKEN,
+    TOP_K,
+    VECTOR_DIMENSION,
+    VECTOR_VALUES,
+    VECTOR_ZERO,
+)
 from bedrock_kb_simulator.store import Row, Store, dumped, loaded
+from bedrock_kb_simulator.text_search import TextSearch, TextSearches
 from bedrock_kb_simulator.vector_indexes import VectorIndexes
-from bedrock_kb_simulator.vector_ranking import metadata_in
+
+# How QueryVectors ranks: what may be found, by distance, by words, and both fused.
+
+_OF_A_VECTOR = {CHUNK_ID, BEDROCK_TEXT, BEDROCK_METADATA}  # all else is a document's
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A checked query: of a vector, of texts, or of both."""
+
+    index: Index
+    vector: Vector | None
+    texts: Sequence[tuple[TextSearch, str]]
+    condition: filters.VectorFilter | None
+    enhanced: bool
+    top_k: int
+
+    @property
+    def is_hybrid(self) -> bool:
+        return self.vector is not None and bool(self.texts)
+
+
+@dataclass(kw_only=True)
+class Found:
+    """A row of `vectors`; the distance is None where the vector search did not find it."""
+
+    row: int
+    distance: float | None = None
+    bm25: dict[str, float] = field(default_factory=dict)
+    fused: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranking:
+    store: Store
+    searches: TextSearches
+    own: OwnKeys
+
+    def ranked(self, asked: Asked, memory: MemoryIndex) -> list[Found]:
+        """The topK best, best first."""
+        candidates = self._candidates(asked, memory)
+        distances = _distances(asked, candidates)
+        if not asked.texts:
+            return [
+                Found(row=row, distance=distance)
+                for row, distance in _nearest(candidates.rows, distances, asked.top_k)
+            ]
+        depth = max(asked.top_k, FUSION_DEPTH.limit) if asked.is_hybrid else len(candidates.rows)
+        found: dict[int, Found] = {}
+        if asked.vector is not None:
+            for rank, (row, distance) in enumerate(_nearest(candidates.rows, distances, depth), 1):
+                found[row] = Found(row=row, distance=distance, fused=1 / (FUSION.value + rank))
+        for search, text in asked.texts:
+            ranking = self.searches.ranked(search, text, candidates.rows, depth)
+            for rank, (row, score) in enumerate(ranking, 1):
+                hit = found.setdefault(row, Found(row=row))
+                hit.bm25[search.metadata_key] = score
+                hit.fused += 1 / (FUSION.value + rank)
+        order = _by_fusion if asked.is_hybrid else _by_words
+        return sorted(found.values(), key=order)[: asked.top_k]
+
+    def _candidates(self, asked: Asked, memory: MemoryIndex) -> Visible:
+        """What the filter lets through: rule query.filter-first."""
+        unit = None if asked.vector is None else normalised(asked.vector)
+        if asked.condition is None:
+            return memory.visible(unit, None)
+        accepts = filters.compiled(asked.condition)
+        if not asked.enhanced:
+            everything = memory.visible(unit, None)
+            reach = int(CLASSIC_REACH.value * asked.top_k)
+            near = np.lexsort((everything.rows, _distances(asked, everything)))[:reach]
+            return self._accepted(_some(everything, near), accepts)
+        if filters.keys_of(asked.condition) & _OF_A_VECTOR:
+            return self._accepted(memory.visible(unit, None), accepts)
+        return memory.visible(unit, self._of_documents(accepts))
+
+    def _accepted(self, candidates: Visible, accepts: Callable[[Any], bool]) -> Visible:
+        """By all metadata of each vector."""
+        rows = rows_of(self.store, candidates.rows.tolist())
+        kept = {number for number, row in rows.items() if accepts(metadata_in(row, self.own))}
+        return _some(
+            candidates, np.flatnonzero(np.isin(candidates.rows, np.array(sorted(kept), dtype=int)))
+        )
+
+    def _of_documents(
+        self, accepts: Callable[[Any], bool]
+    ) -> Callable[[Owner, dict[str, Value]], bool]:
+        def accepted(owner: Owner, attributes: dict[str, Value]) -> bool:
+            return accepts({**attributes, **self.own.of(owner)} if owner[0] else attributes)
+
+        return accepted
+
+
+def rows_of(store: Store, numbers: Sequence[int]) -> dict[int, Row]:
+    """Those that are still there."""
+    rows = store.rows(
+        "SELECT * FROM vectors WHERE id IN (SELECT value FROM json_each(?))", dumped(numbers)
+    )
+    return {row["id"]: row for row in rows}
+
+
+def metadata_in(row: Row, own: OwnKeys) -> dict[str, Any]:
+    owner = (row["data_source_id"], row["identifier"])
+    return metadata_of(
+        row["key"], owner, row["text"], row["attributes"], parent=row["parent"], own=own
+    )
+
+
+def _distances(asked: Asked, candidates: Visible) -> NDArray[np.float32]:
+    if asked.vector is None or asked.index.metric == "cosine":
+        return 1 - candidates.cosines
+    length = np.float32(np.linalg.norm(asked.vector))
+    squares = candidates.lengths**2 + length**2
+    products = 2 * length * candidates.lengths * candidates.cosines
+    distances: NDArray[np.float32] = np.sqrt(np.maximum(0, squares - products))
+    return distances
+
+
+def _nearest(
+    rows: NDArray[np.int64], distances: NDArray[np.float32], limit: int
+) -> list[tuple[int, float]]:
+    best = np.lexsort((rows, distances))[:limit]
+    return [(int(rows[at]), float(distances[at])) for at in best]
+
+
+def _some(candidates: Visible, at: NDArray[np.int64]) -> Visible:
+    return Visible(
+        rows=candidates.rows[at], lengths=candidates.lengths[at], cosines=candidates.cosines[at]
+    )
+
+
+def _by_fusion(found: Found) -> tuple[float, int]:
+    return (-found.fused, found.row)
+
+
+def _by_words(found: Found) -> tuple[float, int]:
+    return (-sum(found.bm25.values()), found.row)
+
+
+# A vector as requests and answers carry it, and as it is kept: without the zeros at its end.
+
+
+def read_vector(data: Any, index: Index) -> Vector:
+    """Of a request's `VectorData`. Raises ValidationException for what the index can't take."""
+    values = (data or {}).get("float32") or []
+    if len(values) != index.dimension:
+        raise VECTOR_DIMENSION.broken(given=len(values), dimension=index.dimension)
+    with np.errstate(over="ignore"):  # too large a number becomes infinite, which is refused
+        vector = np.array(values, dtype=np.float64).astype(np.float32)
+    if not np.isfinite(vector).all():
+        raise VECTOR_VALUES.broken()
+    if index.metric == "cosine" and not vector.any():
+        raise VECTOR_ZERO.broken()
+    return np.trim_zeros(vector, "b")
+
+
+def shown_vector(kept: bytes, index: Index) -> dict[str, list[float]]:
+    """As an answer has it."""
+    vector = np.frombuffer(kept, dtype=np.float32)
+    return {"float32": np.pad(vector, (0, index.dimension - len(vector))).tolist()}
+
 
 _VISIBLE = "visible_from <= ? AND (visible_until IS NULL OR visible_until > ?)"
 
@@ -85,7 +284,7 @@ class VectorItems:
             "data_source_id": "",
             "identifier": vector["key"],
             "text": text if isinstance(text, str) else "",
-            "vector": vector_data.read(vector["data"], index).tobytes(),
+            "vector": read_vector(vector["data"], index).tobytes(),
             "model": "",
             "visible_from": 0,
             "attributes": dumped(metadata),
@@ -138,7 +337,102 @@ class VectorItems:
     def _shown(self, row: Row, index: Index, parameters: Parameters) -> dict[str, Any]:
         shown: dict[str, Any] = {"key": row["key"]}
         if parameters.get("returnData"):
-            shown["data"] = vector_data.shown(row["vector"], index)
+            shown["data"] = shown_vector(row["vector"], index)
         if parameters.get("returnMetadata"):
             shown["metadata"] = metadata_in(row, self.own)
         return shown
+
+
+# S3 Vectors' QueryVectors: by a vector, by texts, or by both.
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorQueries:
+    store: Store
+    clock: Clock
+    indexes: VectorIndexes
+    searches: TextSearches
+    memory: MemoryIndexes
+    own: OwnKeys
+
+    def query(self, parameters: Parameters) -> Parameters:
+        asked = self._asked(parameters)
+        start = start_of(parameters, clock=self.clock, rule=QUERY_TOKEN)
+        ranking = Ranking(store=self.store, searches=self.searches, own=self.own)
+        ranked = ranking.ranked(asked, self.memory.of(asked.index.arn))
+        end = start + QUERY_PAGE.limit
+        shown = ranked[start:end]
+        rows = rows_of(self.store, [found.row for found in shown])
+        answers = [
+            self._shown(found, rows[found.row], asked, parameters)
+            for found in shown
+            if found.row in rows  # else it was deleted since
+        ]
+        more = {}
+        if len(ranked) > end:
+            token = token_for(parameters, end, clock=self.clock, rule=QUERY_TOKEN)
+            more = {"nextToken": token}
+        return {"vectors": answers, "distanceMetric": asked.index.metric, **more}
+
+    def _asked(self, parameters: Parameters) -> Asked:
+        """Raises ServiceError for what S3 Vectors refuses."""
+        index = index_in(self.indexes.row(parameters))
+        texts, vector = parameters.get("queryTexts") or [], parameters.get("queryVector")
+        if not texts and vector is None:
+            raise QUERY_EMPTY.broken()
+        if parameters["topK"] > TOP_K.limit:
+            raise TOP_K.broken()
+        mode = parameters.get("queryMode")
+        if mode == "CLASSIC" and index.is_enhanced:
+            raise QUERY_CLASSIC.broken()
+        if texts and not index.is_enhanced:
+            raise QUERY_TEXT_CLASSIC.broken()
+        enhanced = index.is_enhanced or mode == "ENHANCED"
+        condition = parameters.get("filter")
+        if condition is not None:
+            filters.check_vector_filter(condition, index, enhanced=enhanced)
+        return Asked(
+            index=index,
+            vector=None if vector is None else read_vector(vector, index),
+            texts=self._texts(index, texts),
+            condition=condition,
+            enhanced=enhanced,
+            top_k=parameters["topK"],
+        )
+
+    def _texts(
+        self, index: Index, texts: Sequence[dict[str, str]]
+    ) -> Sequence[tuple[TextSearch, str]]:
+        keys, searches = [each["metadataKey"] for each in texts], self.searches.of(index.arn)
+        if len(set(keys)) < len(keys):
+            raise QUERY_TEXT_TWICE.broken()
+        for key in keys:
+            if key not in searches:
+                raise QUERY_TEXT_KEY.broken(key=key)
+            if not searches[key].active:
+                raise QUERY_TEXT_BUILDING.broken(key=key)
+        return [(searches[each["metadataKey"]], each["text"]) for each in texts]
+
+    def _shown(
+        self, found: Found, row: Row, asked: Asked, parameters: Parameters
+    ) -> dict[str, Any]:
+        shown: dict[str, Any] = {"key": row["key"]}
+        if parameters.get("returnDistance") and found.distance is not None:
+            shown["distance"] = found.distance
+        if parameters.get("returnScores") and asked.texts:
+            shown["scores"] = _scores(found, asked)
+        if parameters.get("returnMetadata"):
+            shown["metadata"] = metadata_in(row, self.own)
+        return shown
+
+
+def _scores(found: Found, asked: Asked) -> dict[str, Any]:
+    """Rule query.scores."""
+    scores: dict[str, Any] = {
+        "bm25Scores": [{"metadataKey": key, "score": score} for key, score in found.bm25.items()]
+    }
+    if asked.is_hybrid:
+        scores["fused"] = found.fused
+        if found.distance is not None:
+            scores["vectorDistance"] = found.distance
+    return scores

@@ -1,15 +1,20 @@
 """The passages that a knowledge base searches, as the simulator's other parts use them."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import uuid4
 
-from bedrock_kb_simulator.embedding import Vector
+from bedrock_kb_simulator.clock import Clock
+from bedrock_kb_simulator.embedding import Embedder, Vector, normalised
 from bedrock_kb_simulator.filters import Sought
 from bedrock_kb_simulator.indexes import Index
-from bedrock_kb_simulator.memory_index import Owner
+from bedrock_kb_simulator.memory_indexes import Entry, MemoryIndex, MemoryIndexes, Owner
+from bedrock_kb_simulator.metadata import BEDROCK_TEXT, DATA_SOURCE_ID, OWN_KEYS, SOURCE_URI
 from bedrock_kb_simulator.objects import Value
+from bedrock_kb_simulator.rules import SEARCHABLE_LAG
+from bedrock_kb_simulator.store import Store, dumped, loaded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,3 +95,178 @@ class Vectors(Protocol):
         Parents take the place of their children, each once: rule chunk.parents.
         """
         ...
+
+
+# Passages and their vectors: kept in the store, searched in memory, bounded as S3 Vectors is.
+
+_OF_OWNER = "data_source_id = ? AND identifier = ?"
+
+
+class StoredVectors:
+    """
+    Kept in the store, and searched in memory.
+
+    A write goes to the store first, then to the index in memory if that is loaded.
+    """
+
+    def __init__(
+        self, store: Store, clock: Clock, embedder: Embedder, memory_indexes: MemoryIndexes
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._embedder = embedder
+        self._memory_indexes = memory_indexes
+
+    def replace(
+        self,
+        knowledge_base_id: str,
+        owner: Owner,
+        *,
+        index: Index,
+        passages: Sequence[Passage],
+        attributes: dict[str, Value],
+        late: float = 0.0,
+    ) -> None:
+        visible = self._clock.after(SEARCHABLE_LAG.value + late)
+        with self._store.transaction():
+            self._purge(owner)
+            self._store.write(
+                f"UPDATE vectors SET visible_until = ? WHERE {_OF_OWNER} AND visible_until IS NULL",  # noqa: S608 - a constant
+                visible,
+                *owner,
+            )
+            row = {
+                "index_arn": index.arn,
+                "knowledge_base_id": knowledge_base_id,
+                "data_source_id": owner[0],
+                "identifier": owner[1],
+                "model": self._embedder.model,
+                "visible_from": visible,
+                "attributes": dumped(attributes),
+            }
+            entries = [self._insert(row, passage, index.dimension) for passage in passages]
+            memory_index = self._memory_indexes.loaded(index.arn)
+            if memory_index is not None:
+                memory_index.expire(owner, visible)
+                memory_index.add(entries)
+            self.describe(knowledge_base_id, owner, attributes)
+
+    def describe(self, knowledge_base_id: str, owner: Owner, attributes: dict[str, Value]) -> None:
+        with self._store.transaction():
+            for table in ("documents", "vectors"):
+                self._store.write(
+                    f"UPDATE {table} SET attributes = ? WHERE {_OF_OWNER}",  # noqa: S608 - constants
+                    dumped(attributes),
+                    *owner,
+                )
+            memory_index = self._loaded(knowledge_base_id)
+            if memory_index is not None:
+                memory_index.describe(owner, attributes)
+
+    def texts(self, owner: Owner) -> dict[str, tuple[str, str | None]]:
+        rows = self._store.rows(
+            f"SELECT key, text, parent FROM vectors WHERE {_OF_OWNER} AND visible_until IS NULL",  # noqa: S608 - a constant
+            *owner,
+        )
+        return {row["key"]: (row["text"], row["parent"]) for row in rows}
+
+    def remove(self, knowledge_base_id: str, owner: Owner) -> None:
+        with self._store.transaction():
+            self._store.write(f"DELETE FROM vectors WHERE {_OF_OWNER}", *owner)  # noqa: S608 - a constant
+            memory_index = self._loaded(knowledge_base_id)
+            if memory_index is not None:
+                memory_index.expire(owner, 0)
+
+    def remove_data_source(self, knowledge_base_id: str, data_source_id: str) -> None:
+        with self._store.transaction():
+            self._store.write("DELETE FROM vectors WHERE data_source_id = ?", data_source_id)
+            self._memory_indexes.forget(_index_arn(self._store, knowledge_base_id))
+
+    def disown(self, knowledge_base_id: str, data_source_id: str) -> None:
+        with self._store.transaction():
+            self._store.write(
+                "UPDATE vectors SET knowledge_base_id = NULL WHERE data_source_id = ?",
+                data_source_id,
+            )
+            self._memory_indexes.forget(_index_arn(self._store, knowledge_base_id))
+
+    def forget_index(self, arn: str) -> None:
+        with self._store.transaction():
+            self._store.write("DELETE FROM vectors WHERE index_arn = ?", arn)
+            self._memory_indexes.forget(arn)
+
+    def search(
+        self, knowledge_base_id: str, query: Vector, limit: int, sought: Sought
+    ) -> list[Hit]:
+        sources = {
+            row["id"]
+            for row in self._store.rows(
+                "SELECT id FROM data_sources WHERE knowledge_base_id = ?", knowledge_base_id
+            )
+        }
+
+        def accepts(owner: Owner, attributes: dict[str, Value]) -> bool:
+            shown = shown_owner(owner, attributes)
+            return shown[0] in sources and sought(shown, attributes)
+
+        memory_index = self._memory_indexes.of(_index_arn(self._store, knowledge_base_id))
+        found = memory_index.nearest(query, limit, accepts)
+        hits: dict[tuple[Owner, str], Hit] = {}
+        for row, score in found:
+            hit = self._hit(row, score)
+            if hit is not None:  # the best of a parent's children comes first, and stays
+                hits.setdefault(hit.shown_as, hit)
+        return list(hits.values())
+
+    def _insert(self, row: dict[str, Any], passage: Passage, dimension: int) -> Entry:
+        # The index's further dimensions are zeros, which need no keeping.
+        vector = normalised(passage.vector[:dimension])
+        columns = {
+            "key": passage.key,
+            "text": passage.text,
+            "parent": passage.parent,
+            "vector": vector.tobytes(),
+        }
+        return Entry(
+            row=self._store.insert("vectors", {**row, **columns}),
+            owner=(row["data_source_id"], row["identifier"]),
+            vector=vector,
+            visible_from=row["visible_from"],
+        )
+
+    def _purge(self, owner: Owner) -> None:
+        """Passages that were replaced and whose time is over."""
+        self._store.write(
+            f"DELETE FROM vectors WHERE {_OF_OWNER} AND visible_until < ?",  # noqa: S608 - a constant
+            *owner,
+            time.time(),
+        )
+
+    def _hit(self, row: int, score: float) -> Hit | None:
+        found = self._store.row("SELECT * FROM vectors WHERE id = ?", row)
+        if found is None:
+            return None  # deleted since the search
+        attributes = loaded(found["attributes"])
+        return Hit(
+            key=found["key"],
+            text=found["text"] if found["parent"] is None else found["parent"],
+            is_parent=found["parent"] is not None,
+            score=min(1.0, max(0.0, score)),
+            owner=shown_owner((found["data_source_id"], found["identifier"]), attributes),
+            attributes={name: attributes[name] for name in attributes if name not in OWN_KEYS},
+        )
+
+    def _loaded(self, knowledge_base_id: str) -> MemoryIndex | None:
+        return self._memory_indexes.loaded(_index_arn(self._store, knowledge_base_id))
+
+
+def shown_owner(owner: Owner, attributes: dict[str, Value]) -> Owner:
+    """Whose a vector is by Bedrock's own keys, where PutVectors wrote it: rule retrieve.put."""
+    if owner[0] or not isinstance(attributes.get(BEDROCK_TEXT), str):
+        return owner
+    return (str(attributes.get(DATA_SOURCE_ID, "")), str(attributes.get(SOURCE_URI, "")))
+
+
+def _index_arn(store: Store, knowledge_base_id: str) -> str:
+    row = store.row("SELECT index_arn FROM knowledge_bases WHERE id = ?", knowledge_base_id)
+    return row["index_arn"] if row else ""
