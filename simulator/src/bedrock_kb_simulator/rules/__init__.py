@@ -8,28 +8,13 @@ generated from `RULES`.
 """
 
 # One table in several parts: whoever uses a rule need not know in which it is written.
-from bedrock_kb_simulator.rules.attachments import *  # noqa: F403 - as above
-from bedrock_kb_simulator.rules.conversations import *  # noqa: F403 - as above
-from bedrock_kb_simulator.rules.documents import *  # noqa: F403 - as above
-from bedrock_kb_simulator.rules.files import *  # noqa: F403 - as above
-from bedrock_kb_simulator.rules.generation import *  # noqa: F403 - as above
-from bedrock_kb_simulator.rules.guardrails import *  # noqa: F403 - as above
+from bedrock_kb_simulator.rules.account import *  # noqa: F403 - as above
+from bedrock_kb_simulator.rules.answers import *  # noqa: F403 - as above
 from bedrock_kb_simulator.rules.ingestion import *  # noqa: F403 - as above
-from bedrock_kb_simulator.rules.invocations import *  # noqa: F403 - as above
-from bedrock_kb_simulator.rules.jobs import *  # noqa: F403 - as above
-from bedrock_kb_simulator.rules.limits import *  # noqa: F403 - as above
 from bedrock_kb_simulator.rules.managed import *  # noqa: F403 - as above
-from bedrock_kb_simulator.rules.managed_ingestion import *  # noqa: F403 - as above
-from bedrock_kb_simulator.rules.managed_searches import *  # noqa: F403 - as above
 from bedrock_kb_simulator.rules.opensearch import *  # noqa: F403 - as above
-from bedrock_kb_simulator.rules.requests import *  # noqa: F403 - as above
-from bedrock_kb_simulator.rules.resources import *  # noqa: F403 - as above
+from bedrock_kb_simulator.rules.retrieve import *  # noqa: F403 - as above
 from bedrock_kb_simulator.rules.rule import RULES, Rule
-from bedrock_kb_simulator.rules.searches import *  # noqa: F403 - as above
-from bedrock_kb_simulator.rules.tags import *  # noqa: F403 - as above
-from bedrock_kb_simulator.rules.text_searches import *  # noqa: F403 - as above
-from bedrock_kb_simulator.rules.tools import *  # noqa: F403 - as above
-from bedrock_kb_simulator.rules.vector_queries import *  # noqa: F403 - as above
-from bedrock_kb_simulator.rules.vectors import *  # noqa: F403 - as above
+from bedrock_kb_simulator.rules.s3_vectors import *  # noqa: F403 - as above
 
 __all__ = ["RULES", "Rule"]

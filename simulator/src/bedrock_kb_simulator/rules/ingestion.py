@@ -1,6 +1,299 @@
-"""How documents are read and cut: chunking strategies and parsers."""
+"""Documents: their files, their way into an index, directly or by a job, and how they are cut."""
 
 from bedrock_kb_simulator.rules.rule import rule
+
+JOBS_PER_KNOWLEDGE_BASE = rule(
+    "job.per-knowledge-base",
+    "one job at a time in a knowledge base, whichever of its data sources it is for; the limit of "
+    "one per data source never shows, since this one is met first",
+    "quotas; text observed",
+    value=1,
+    error="ConflictException",
+    message="You have reached the maximum number of concurrent ingestion jobs per knowledge base: "
+    "{limit}",
+)
+JOBS_PER_ACCOUNT = rule(
+    "job.per-account",
+    "5 jobs at a time in an account",
+    "quotas; error and text assumed after those of the knowledge base",
+    value=5,
+    error="ConflictException",
+    message="You have reached the maximum number of concurrent ingestion jobs per account: {limit}",
+)
+JOB_QUOTA = rule(
+    "job.quota",
+    "a start that names a quota instead of a conflict; met as an injected fault only",
+    "model for the error; text assumed after that of the conflict",
+    value=5,
+    error="ServiceQuotaExceededException",
+    message="You have reached the maximum number of concurrent ingestion jobs per account: {limit}",
+)
+JOB_DURING_DIRECT = rule(
+    "job.during-direct",
+    "no job while documents are ingested or deleted directly",
+    "observed; the wording around 'ongoing KnowledgeBaseDocuments API request' assumed",
+    message="There is an ongoing KnowledgeBaseDocuments API request for this data source",
+)
+JOB_NOT_FOR_CUSTOM = rule(
+    "job.not-for-custom",
+    "a CUSTOM data source is never synced",
+    "guide; text assumed",
+    message="Ingestion jobs are not supported for data sources of type CUSTOM",
+)
+JOB_NOT_RUNNING = rule(
+    "job.not-running",
+    "only a running job can be stopped",
+    "model for the error; text assumed",
+    error="ConflictException",
+    message="Ingestion job {id} is not in a state that can be stopped: {status}",
+)
+JOB_STARTING = rule("job.starting", "STARTING for a few seconds", "assumed", value=4)
+JOB_SHORTEST = rule("job.shortest", "a job takes at least some seconds", "assumed", value=12)
+JOB_AT_A_TIME = rule(
+    "job.at-a-time",
+    "a job indexes one document at a time; benchmarks have others that index 8 or 16",
+    "assumed: nothing says how many",
+    value=1,
+)
+JOB_STOPPING = rule("job.stopping", "STOPPING takes about 25 s", "observed", value=25)
+JOB_FAILED = rule(
+    "job.failed",
+    "a job that can't read its bucket, or that a crash of the simulator ended, is FAILED",
+    "text assumed",
+    message="Encountered error: {cause}. Call to Customer Source did not succeed.",
+)
+JOB_INCREMENTAL = rule(
+    "job.incremental",
+    "unchanged documents are skipped, failed ones tried again; where the sidecar alone changed,"
+    " nothing is embedded anew, except for CSV",
+    "guide",
+)
+JOB_EQUAL_TO_BUCKET = rule(
+    "job.equal-to-bucket",
+    "a job undoes what was done directly: it takes in again what was deleted, and removes what does"
+    " not lie under the prefix",
+    "guide",
+)
+FAILURE_REASONS = rule(
+    "job.failure-reasons",
+    "at most 2,048 failure reasons, not in ListIngestionJobs",
+    "model",
+    value=2048,
+)
+SEARCHABLE_LAG = rule(
+    "job.searchable-lag",
+    "new passages are found a few seconds after INDEXED; those they replace go at that moment",
+    "observed (3.4 s)",
+    value=3,
+)
+INDEXED_IN_SPITE = rule(
+    "job.indexed-in-spite",
+    "a document whose vectors were all refused by S3 Vectors still reads INDEXED; only the "
+    "statistics and failureReasons tell",
+    "observed",
+)
+
+
+# Documents, and their direct ingestion and deletion.
+
+DOCUMENT_STATUSES = rule(
+    "document.statuses",
+    "a directly ingested document reads STARTING, IN_PROGRESS, then how it ended; a deleted one"
+    " DELETING, DELETE_IN_PROGRESS, then NOT_FOUND; in a job it reads PENDING until the job comes"
+    " to it",
+    "model for the names; their order assumed",
+)
+STATUS_REASON = rule(
+    "document.status-reason", "a statusReason stands beside IGNORED, and nowhere else", "model"
+)
+DOCUMENT_LATE = rule(
+    "document.late",
+    "a document is settled when its job is COMPLETE; as an injected fault it reads IN_PROGRESS for"
+    " some seconds after that",
+    "assumed: nothing promises that the two change together",
+)
+DOCUMENT_UNSEEN = rule(
+    "document.unseen",
+    "a document that was accepted a moment ago may read NOT_FOUND in GetKnowledgeBaseDocuments for"
+    " a while; as an injected fault, for some seconds",
+    "observed (README of ballerinax ai.aws.bedrock, 2026-09); for how long is assumed",
+)
+DOCUMENT_SLOW = rule(
+    "document.slow",
+    "how long indexing takes varies by an order of magnitude; as an injected fault a direct request"
+    " takes this many times as long",
+    "observed (README of ballerinax ai.aws.bedrock, 2026-09)",
+    value=10,
+)
+DOCUMENT_OVERWRITTEN = rule(
+    "document.overwritten", "a document of the same id or URI is replaced", "guide"
+)
+NOT_YET_SYNCED = rule(
+    "document.first-sync",
+    "a new S3 data source must be synced once before the document operations work",
+    "guide; text assumed",
+    message="Data source {id} must be synced at least once before its documents can be used",
+)
+DIRECT_AFTER_SYNC = rule(
+    "document.after-sync",
+    "an S3 data source takes direct requests once a job of it was COMPLETE, even one that found"
+    " nothing; one that failed or was stopped does not count",
+    "guide that it must be synced first; what counts is assumed, as the harsher reading, text too",
+    message="Data source {id} must be synced at least once before documents can be added to it or"
+    " deleted from it",
+)
+DIRECT_BY_URI = rule(
+    "document.by-uri",
+    "an S3 data source takes any object that its role can read, under the prefix or not, by a URI"
+    " of at most `s3://` and 128 characters, with the attributes of the sidecar that the request"
+    " names; one that it does not name is not looked for",
+    "model for the URI; guide (kb-direct-ingestion) that the next sync removes what does not lie"
+    " under the prefix; of the sidecar, assumed",
+)
+DIRECT_DURING_JOB = rule(
+    "document.during-job",
+    "no direct ingestion or deletion while a job runs in the knowledge base",
+    "observed; the end of the text assumed",
+    message="There is at least one running ingestion job for this knowledge base",
+)
+DIRECT_CONCURRENCY = rule(
+    "document.concurrent",
+    "10 direct requests at a time in an account, each until its documents are settled",
+    "quotas; text observed",
+    value=10,
+    message="The sum of concurrent IngestKnowledgeBaseDocuments and DeleteKnowledgeBaseDocuments "
+    "requests can't exceed ({limit})",
+)
+DIRECT_PAYLOAD = rule(
+    "document.payload",
+    "at most 6 MB of inline content in a request",
+    "quotas; text assumed",
+    value=6_291_456,
+    message="The total payload of the documents must have at most {limit} bytes",
+)
+DIRECT_DURATION = rule(
+    "document.duration",
+    "a direct request takes some seconds, and then those of its documents; benchmarks have others"
+    " that take a minute",
+    "observed (4-6 s; over a minute under load: strands-agents/harness-sdk, issue 3954); that its"
+    " documents are indexed one after another is assumed",
+    value=4,
+)
+DOCUMENT_WORK = rule(
+    "document.work",
+    "a document of more passages than these is left out, before any is embedded; a passage of more"
+    " than 2,000 characters counts as several",
+    "quotas bound the file (file.size), and nothing its passages; this bound and its text are ours,"
+    " for a laptop embeds some 20 a second, and what waits behind a document waits for all of it",
+    value=5000,
+    message="Ignored {count} files as they have more than 5,000 passages, which is the most that"
+    " the local simulator embeds of a file (AWS takes more). Cut the file into smaller ones.",
+)
+OBJECT_GONE = rule(
+    "document.object-gone",
+    "a document whose object is deleted while it is indexed ends as FAILED soon after, so that a"
+    " laptop does not go on for minutes with what nobody wants",
+    "assumed: AWS says neither when it reads an object nor whether it can be stopped",
+)
+WRONG_IDENTIFIER = rule(
+    "document.identifier",
+    "an identifier is of its data source's type",
+    "guide; text assumed",
+    message="The document's data source type {given} does not match that of the data source, {is_}",
+)
+DOCUMENT_CONTENT = rule(
+    "document.content",
+    "inline content goes with inline metadata to CUSTOM data sources only",
+    "guide; text assumed",
+    message="{problem}",
+)
+
+
+# Files, their sidecars, and the metadata of a vector.
+
+FORMATS = ("txt", "md", "html", "doc", "docx", "csv", "xls", "xlsx", "pdf")
+FILE_FORMAT = rule(
+    "file.format",
+    f"{', '.join(FORMATS)}; others are IGNORED",
+    "guide; text observed",
+    message="Ignored {count} files as their file format was not supported.",
+)
+FILE_SCRIPT = rule(
+    "file.script", "a file that begins with a shebang is no supported format", "observed"
+)
+FILE_SIZE = rule(
+    "file.size",
+    "at most 50 MB",
+    "quotas; text assumed after that of the sidecar",
+    value=52_428_800,
+    message="Ignored {count} files as they were larger than service limit of "
+    "MaximumFileSizeSupported: 52428800 bytes.",
+)
+FILE_UNREADABLE = rule(
+    "file.unreadable",
+    "encrypted, truncated, empty or without text: FAILED with no useful reason",
+    "model (a reason is promised for IGNORED only); text observed for other causes",
+    message="Issue occurred while processing file.",
+)
+SIDECAR_SIZE = rule(
+    "sidecar.size",
+    "at most 1,024 bytes on S3 Vectors (the guide's 10 KB hold for other stores); a new document "
+    "is left out without a status, one that was indexed keeps what it had",
+    "observed, text too",
+    value=1024,
+    message="Ignored {count} files as the associated metadata was larger than service limit of "
+    "MaximumFileSizeSupported: 1024 bytes.",
+)
+SIDECAR_INVALID = rule(
+    "sidecar.invalid",
+    "metadataAttributes with strings, numbers, booleans or lists of 1-10 strings, simple or full "
+    "form, no key that starts with x-amz-bedrock",
+    "guide and model; text observed",
+    message="Ignored {count} files due to invalid metadata attributes. Check that the attribute "
+    "keys and values don't exceed the character quota, and that the attribute values are "
+    "acceptable data types (strings, numbers, or Booleans). Then retry your request",
+)
+ATTRIBUTE_KEY_LENGTH = rule("sidecar.key-length", "keys of at most 200", "model", value=200)
+ATTRIBUTE_TEXT_LENGTH = rule(
+    "sidecar.text-length", "string values of 1-2,048 characters", "model", value=2048
+)
+ATTRIBUTE_LIST_SIZE = rule("sidecar.list-size", "lists of 1-10 strings", "model", value=10)
+CUSTOM_METADATA_KEYS = rule(
+    "metadata.custom-keys",
+    "at most 35 custom keys per vector through Bedrock",
+    "guide; text assumed",
+    value=35,
+    message="Invalid record for key '{key}': Metadata must have at most {limit} keys "
+    "(Service: S3Vectors, Status Code: 400).",
+)
+CUSTOM_METADATA_SIZE = rule(
+    "metadata.custom-size",
+    "at most 1 KB of custom metadata per vector through Bedrock",
+    "guide; text assumed",
+    value=1024,
+    message="Invalid record for key '{key}': Custom metadata must have at most {limit} bytes "
+    "(Service: S3Vectors, Status Code: 400).",
+)
+FILTERABLE_METADATA_SIZE = rule(
+    "metadata.filterable-size",
+    "at most 2,048 filterable bytes per vector; what Bedrock writes itself counts, too, unless the "
+    "index names it non-filterable: the text, the source's URI, the page, the modality, and ids",
+    "guide; text and keys observed; that names and values count as JSON has them, assumed",
+    value=2048,
+    message="Invalid record for key '{key}': Filterable metadata must have at most {limit} bytes "
+    "(Service: S3Vectors, Status Code: 400).",
+)
+METADATA_SIZE = rule(
+    "metadata.size",
+    "at most 40 KB of metadata per vector",
+    "guide; text assumed after that of the filterable part",
+    value=40_960,
+    message="Invalid record for key '{key}': Metadata must have at most {limit} bytes "
+    "(Service: S3Vectors, Status Code: 400).",
+)
+
+
+# How documents are read and cut: chunking strategies and parsers.
 
 DEFAULT_CHUNK_TOKENS = rule(
     "chunk.tokens", "300 tokens where nothing is configured", "guide", value=300

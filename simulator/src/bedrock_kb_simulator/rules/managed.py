@@ -139,3 +139,219 @@ MANAGED_DELETION_POLICY = rule(
     "model; text assumed",
     message="dataDeletionPolicy RETAIN is not supported for managed knowledge bases",
 )
+
+
+# What is ingested into managed knowledge bases, and how: sources as in `managed`.
+
+MANAGED_CHUNKING = rule(
+    "managed.chunking",
+    "with embeddingModelType MANAGED a data source has no chunkingConfiguration (300 tokens, 20 %"
+    " overlap); with CUSTOM it may be FIXED_SIZE or NONE",
+    "observed, twice, against the guide, which has it configurable with both; text assumed",
+    message="chunkingConfiguration {strategy} is not supported for this managed knowledge base",
+)
+MANAGED_PARSING = rule(
+    "managed.parsing",
+    "SMART_PARSING is the only parser, and the default; it reads pages of a PDF that have no text,"
+    " and pictures unless imageExtractionStatus is DISABLED",
+    "guide; observed that pictures are read by default (once that they are not); here by OCR, and"
+    " no more formats than of others; text assumed",
+    message="The parsing strategy {strategy} is not supported for managed knowledge bases",
+)
+JOBS_PER_MANAGED = rule(
+    "managed.jobs",
+    "50 jobs at a time in a managed knowledge base, one in each data source",
+    "quotas for 50; of one per data source the row of the others; texts assumed",
+    value=50,
+    error="ConflictException",
+    message="You have reached the maximum number of concurrent ingestion jobs per knowledge base: "
+    "{limit}",
+)
+JOBS_PER_SOURCE = rule(
+    "managed.jobs-per-source",
+    "one job at a time for a data source",
+    "quotas, in the row of the others; text assumed after that of the knowledge base",
+    value=1,
+    error="ConflictException",
+    message="You have reached the maximum number of concurrent ingestion jobs per data source: "
+    "{limit}",
+)
+MANAGED_JOBS_IN_ACCOUNT = rule(
+    "managed.jobs-in-account",
+    "the 5 jobs at a time of an account count no jobs of managed knowledge bases; the other way"
+    " with --managed-jobs-in-account",
+    "assumed: the row is not among those of managed ones, and would leave their 50 out of reach",
+)
+MANAGED_STARTS = rule(
+    "managed.starts",
+    "StartIngestionJob of managed knowledge bases shares 0.1 per second and account with the"
+    " others; without it by --unrated-managed-starts",
+    "assumed, as the safe reading: no row says whether it binds, one user plans with it and another"
+    " says that it doesn't",
+)
+MANAGED_DIRECT_IN_ACCOUNT = rule(
+    "managed.direct-in-account",
+    "the 10 direct requests at a time of an account count those into managed knowledge bases, too",
+    "assumed, as the safe reading: the row is not among those of managed ones",
+)
+MANAGED_DIRECT_OR_JOB = rule(
+    "managed.direct-or-job",
+    "a direct request and a job keep each other out in a data source, not in the whole knowledge"
+    " base",
+    "guide that they must not be sent at once; of what it is about, assumed",
+)
+MANAGED_FIRST_INGESTION = rule(
+    "managed.first-ingestion",
+    "the first direct request into a managed knowledge base takes a minute longer",
+    "observed (68 s, of three; later ones 2.5-6 s)",
+    value=64,
+)
+DELETION_PROTECTION = rule(
+    "managed.deletion-protection",
+    "a job that would delete more than 15 % of a data source's documents, or another threshold,"
+    " deletes none, and is COMPLETE; so it is, too, where deletionProtectionConfiguration is left"
+    " out: DISABLED must be said. Direct deletion is never held back",
+    "guide for the phase that is skipped and for 15; that it is on by default is assumed, as the"
+    " harsher reading; observed for direct deletion",
+    value=15,
+)
+MANAGED_SIDECAR_SIZE = rule(
+    "managed.sidecar-size",
+    "sidecars of at most 10 KB, and no bound of S3 Vectors on metadata",
+    "guide; text after that of the others",
+    value=10_240,
+    message="Ignored {count} files as the associated metadata was larger than service limit of "
+    "MaximumFileSizeSupported: 10240 bytes.",
+)
+MANAGED_FILE_SIZE = rule(
+    "managed.file-size",
+    "files of at most 500 MB; an S3 connector leaves those out that exceed its"
+    " maxFileSizeInMegaBytes",
+    "guide; of direct ingestion, and that they get no status, assumed",
+    value=524_288_000,
+    message="Ignored {count} files as they were larger than service limit of "
+    "MaximumFileSizeSupported: 524288000 bytes.",
+)
+MANAGED_LIST_PAGE = rule(
+    "managed.list-page",
+    "ListKnowledgeBaseDocuments takes pages of at most 100, though the model says 1,000",
+    "observed, with this text",
+    value=100,
+    message="maxResults must be less than or equal to {limit}",
+)
+
+
+# Managed knowledge bases: rates, and how they are searched.
+
+# Requests per second, where a managed knowledge base has a rate of its own.
+MANAGED_RATES = {
+    "IngestKnowledgeBaseDocuments": 20.0,
+    "DeleteKnowledgeBaseDocuments": 10.0,
+    "ListKnowledgeBaseDocuments": 10.0,
+    "Retrieve": 100.0,
+}
+for _operation, _rate in MANAGED_RATES.items():
+    rule(
+        f"managed.rate.{_operation}",
+        f"{_rate:g} requests per second and account",
+        "quotas; that they are counted apart from those of others is assumed",
+        value=_rate,
+    )
+
+MANAGED_RETRIEVE_RATE = rule(
+    "managed.retrieve-rate",
+    "Retrieve 600 times a minute in a managed knowledge base, 25 in a second at most",
+    "quotas",
+    value=10,
+)
+MANAGED_RETRIEVE_BURST = rule(
+    "managed.retrieve-burst", "25 of them may come at once", "quotas", value=25
+)
+MANAGED_QUERY_LENGTH = rule(
+    "managed.query-length",
+    "queries of at most 10,000 characters",
+    "quotas; text assumed after that of the others",
+    value=10_000,
+    message="The query must have between 1 and {limit} characters",
+)
+MANAGED_QUERY_EMPTY = rule(
+    "managed.query-empty",
+    "a query has a text that is not blank",
+    "observed, with this text",
+    message="Text input is required.",
+)
+VECTOR_SEARCH_ON_MANAGED = rule(
+    "managed.search-configuration",
+    "vectorSearchConfiguration is for other knowledge bases",
+    "observed, several times, with this text",
+    message="Incompatible configuration: vectorSearchConfiguration is not supported for managed"
+    " knowledge bases. Use managedSearchConfiguration instead.",
+)
+MANAGED_FILTER_OPERATOR = rule(
+    "managed.filter-operator",
+    "startsWith and stringContains are refused; in, notIn and the others are taken",
+    "guide, that they are not supported; refusing is the safe reading, text assumed (one user saw"
+    " both accepted for a key that no document has, and nothing found)",
+    message="{operator} operation type is not supported for managed knowledge bases",
+)
+MANAGED_FILTER_RANGE = rule(
+    "managed.filter-range",
+    "ranges compare numbers, or moments in ISO 8601: a moment without an offset is in UTC",
+    "model for ISO 8601; the offset, and that a number is never compared with a moment, assumed",
+)
+MANAGED_FILTER_KEYS = rule(
+    "managed.filter-keys",
+    "the service's own keys begin with an underscore: _source_uri is an object's URI or a CUSTOM"
+    " document's id, _data_source_id the data source's; they are shown and can be filtered by;"
+    " x-amz-bedrock-kb-data-source-id is a key that no document has. No document may bring a key"
+    " that begins so",
+    "guide and observed; that such a key is refused as x-amz-bedrock is elsewhere, assumed;"
+    " there are others (language, kind of file, dates) that nobody lists and that are not given",
+)
+MANAGED_HYBRID = rule(
+    "managed.hybrid",
+    "words and meaning are searched together, always",
+    "guide; here half the similarity of the local model and half the share of the question's words,"
+    " among the 200 passages nearest in meaning",
+)
+MANAGED_SCORES = rule(
+    "managed.scores",
+    "unless a model reranks, scores are relative: the best result's is 1",
+    "observed (1.00, 0.84, 0.78, 0.77, 0.77; one document alone 1.0)",
+)
+MANAGED_RERANKING = rule(
+    "managed.reranking",
+    "without a rerankingModelType the service's own model reranks; NONE turns it off; CUSTOM names"
+    " one of Bedrock's",
+    "guide; the model is the stand-in of rule rerank.stand-in",
+)
+MANAGED_RERANKING_CUSTOM = rule(
+    "managed.reranking-custom",
+    "CUSTOM goes with a rerankingConfiguration, MANAGED and NONE without",
+    "guide for the first; the second, and the text, assumed",
+    message="rerankingConfiguration goes with rerankingModelType CUSTOM, and CUSTOM with it",
+)
+MANAGED_RERANKING_EMBEDDING = rule(
+    "managed.reranking-embedding",
+    "the service's model reranks only where embeddingModelType is MANAGED; elsewhere there is no"
+    " reranking by default",
+    "guide for the first; the default, and that asking for it is refused, assumed, text too",
+    message="Managed reranking is not available for knowledge bases with a custom embedding model",
+)
+MANAGED_DOCUMENT_ID = rule(
+    "managed.document-id",
+    "a result has a documentId: the object's URI, or the CUSTOM document's id",
+    "model for the member; what stands in it is assumed",
+)
+MANAGED_GENERATE = rule(
+    "managed.generate",
+    "RetrieveAndGenerate is not for managed knowledge bases",
+    "model and observed, several times, with this text",
+    message="This operation is not supported for managed knowledge bases.",
+)
+MANAGED_USER_CONTEXT = rule(
+    "managed.user-context",
+    "userContext is for data sources with aclEnabled; those are not simulated, and neither is it",
+    "guide for what it is for; refusing, and the text, assumed",
+    message="The local simulator does not offer userContext, nor data sources with aclEnabled.",
+)

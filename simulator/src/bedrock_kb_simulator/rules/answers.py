@@ -1,0 +1,458 @@
+"""Converse, RetrieveAndGenerate, guardrails; what scripts refuse; what Bedrock tells of models."""
+
+from bedrock_kb_simulator.rules.rule import rule
+
+CONVERSE_MODEL = rule(
+    "converse.model",
+    "modelId is required, in the model's pattern, and names a model that writes text: a foundation"
+    " model or an inference profile",
+    "model for the pattern; text assumed",
+    message="This action doesn't support the model {model}. Try again with a supported text or chat"
+    " model.",
+)
+CONVERSE_START = rule(
+    "converse.start",
+    "a conversation has messages, the first of them the user's",
+    "observed",
+    message="A conversation must start with a user message. Try again with a conversation that"
+    " starts with a user message.",
+)
+CONVERSE_TURNS = rule(
+    "converse.turns",
+    "messages are the user's and the assistant's in turn",
+    "observed",
+    message="A conversation must alternate between user and assistant roles. Make sure the"
+    " conversation alternates between user and assistant roles and try again.",
+)
+CONVERSE_BLANK = rule(
+    "converse.blank",
+    "no text is blank, and no message without content",
+    "observed for text; that an empty message is refused alike is assumed",
+    message="The text field in the ContentBlock object at {at} is blank. Add text to the text"
+    " field, and try again.",
+)
+CONVERSE_GUARDRAIL = rule(
+    "converse.guardrail",
+    "the guardrail looks at the messages, or at their guardContent alone if there is any, then at"
+    " the answer, never at the system prompt, nor at tools: what they are, are given and find; what"
+    " it blocks is answered by its own message with stopReason guardrail_intervened",
+    "model: it operates on the messages; that the system prompt is none of them is our reading, and"
+    " so are documents; guide for tools",
+)
+CONVERSE_GUARDRAIL_TRACE = rule(
+    "converse.guardrail-trace",
+    "with trace enabled an answer tells what the guardrail found in what was asked and answered, as"
+    " ApplyGuardrail tells it, with enabled_full as with its outputScope FULL; a stream tells it"
+    " with its metadata",
+    "model for the shape; that enabled_full is as FULL is assumed",
+)
+CONVERSE_GUARDRAIL_MISSING = rule(
+    "converse.guardrail-missing",
+    "Converse with a guardrail or version that does not exist",
+    "text as RetrieveAndGenerate has it; that the error is ValidationException is assumed",
+    message="The guardrail identifier or version provided in the request does not exist.",
+)
+CONVERSE_STOP = rule(
+    "converse.stop-reason",
+    "end_turn where the answer is whole, tool_use where it uses tools, max_tokens where the"
+    " configured endpoint says that it is cut for its length (finish_reason length)",
+    "model",
+)
+CONVERSE_STREAM = rule(
+    "converse.stream",
+    "ConverseStream answers as Converse does, in events: a text's begins with its first piece, a"
+    " toolUse's with its id and name, its input comes as pieces of JSON; usage comes last",
+    "model for the events; observed that a text has no contentBlockStart",
+)
+CONVERSE_USAGE = rule(
+    "converse.usage",
+    "usage counts the tokens of all texts, total being both; of what a guardrail blocks before a"
+    " model is asked, none",
+    "model for the members; counted as the local embedding model counts, each of AWS's has its own",
+)
+CONVERSE_TIMEOUT = rule(
+    "converse.timeout",
+    "the configured endpoint is slower than generate.dependency-failed allows",
+    "model for the error; text assumed",
+    error="ModelTimeoutException",
+    message="The model endpoint {problem}. Retry your request.",
+)
+CONVERSE_MODEL_ERROR = rule(
+    "converse.model-error",
+    "the configured endpoint can't be reached, refuses, fails, or answers no chat completion",
+    "model for the error; text assumed",
+    error="ModelErrorException",
+    message="The model endpoint {problem}.",
+)
+CONVERSE_THROTTLED = rule(
+    "converse.throttled",
+    "the configured endpoint has had too many requests (HTTP 429)",
+    "model for the error; text assumed",
+    error="ThrottlingException",
+    message="Too many requests, please wait before trying again.",
+)
+
+
+# Tools in Converse, and scripts that say what a model answers.
+#
+# Texts that are *observed* are quoted in public reports of users of Converse: agno-agi/agno#6698,
+# strands-agents/harness-sdk#1435, langgenius/dify#16421, BerriAI/litellm#20047,
+# double16/Cyber-AutoAgent-ng#27, cognitect-labs/aws-api#272, sigoden/aichat#1550,
+# aws-samples/sample-multi-agent-orchestration-chat-on-agentcore#15,
+# strands-agents/harness-sdk#649.
+
+TOOL_CONFIG_MISSING = rule(
+    "tools.configuration",
+    "a conversation with uses or results of tools has a toolConfig, too",
+    "observed",
+    message="The toolConfig field must be defined when using toolUse and toolResult content"
+    " blocks.",
+)
+TOOL_NAMES = rule(
+    "tools.names",
+    "names of tools are in the model's pattern, and each has one",
+    "model for the pattern; observed for Claude that a second one is refused; text as Anthropic"
+    " has it, for Converse assumed",
+    message="The model returned the following errors: tools: Tool names must be unique.",
+)
+TOOL_SCHEMA = rule(
+    "tools.schema",
+    "a tool's schema is JSON Schema of an object",
+    "observed",
+    message="The value at {at} must be one of the following: object.",
+)
+TOOL_CHOICE = rule(
+    "tools.choice",
+    "toolChoice: auto lets the model choose, any demands a tool, tool the one that it names, which"
+    " must be offered",
+    "guide; text assumed",
+    message="The tool {name} in toolConfig.toolChoice is not one of toolConfig.tools.",
+)
+TOOL_RESULTS_MISSING = rule(
+    "tools.results-missing",
+    "each toolUse of the assistant has its toolResult in the user's next turn",
+    "observed",
+    message="Expected toolResult blocks at {at} for the following Ids: {ids}",
+)
+TOOL_RESULTS_STRAY = rule(
+    "tools.results-stray",
+    "a user's turn has no more toolResult blocks than the turn before has toolUse blocks",
+    "observed",
+    message="The number of toolResult blocks at {at} exceeds the number of toolUse blocks of"
+    " previous turn.",
+)
+TOOL_RESULTS_REPEATED = rule(
+    "tools.results-repeated",
+    "one toolResult for an id in a turn",
+    "observed",
+    message="The toolResult blocks at {at} contain duplicate Ids: {ids}",
+)
+TOOL_USES_REPEATED = rule(
+    "tools.uses-repeated",
+    "one toolUse for an id in a turn",
+    "observed",
+    message="The toolUse blocks at {at} contain duplicate Ids: {ids}",
+)
+TOOL_JSON = rule(
+    "tools.json",
+    "a toolUse's input and the JSON of a toolResult are objects",
+    "observed",
+    message="The format of the value at {at} is invalid. Provide a json object for the field and"
+    " try again.",
+)
+TOOL_ERROR_EMPTY = rule(
+    "tools.error-empty",
+    "a toolResult with status error has content",
+    "observed",
+    message="The content field at {at} cannot be empty when status value is error.",
+)
+TOOL_ROLE = rule(
+    "tools.role",
+    "the assistant uses tools, and the user gives their results",
+    "guide; text assumed",
+    message="The {block} block at {at} is only allowed in messages of the role {role}.",
+)
+TOOL_MALFORMED = rule(
+    "tools.malformed",
+    "the configured endpoint uses a tool that is not offered, or gives it no JSON object; a stream"
+    " is refused alike, where AWS begins it and breaks it off",
+    "observed for Nova",
+    error="ModelErrorException",
+    message="Model produced invalid sequence as part of ToolUse. Please refer to the model tool use"
+    " troubleshooting guide.",
+)
+SCRIPT_EXHAUSTED = rule(
+    "script.exhausted",
+    "a script that fits has a turn for each of the model's in the conversation",
+    "assumed: AWS has no scripts",
+    message="The script for {model} has {count} turn(s), and this conversation asks for turn"
+    " {number}. Give the simulator a longer script.",
+)
+SCRIPT_TOOL = rule(
+    "script.tool",
+    "a script uses tools that the request offers",
+    "assumed: AWS has no scripts",
+    message="The script uses the tool {name}, which the request does not offer. It offers:"
+    " {offered}.",
+)
+SCRIPT_TOOL_DEMANDED = rule(
+    "script.tool-demanded",
+    "where toolChoice demands a tool, a script uses it",
+    "assumed: AWS has no scripts",
+    message="The request's toolChoice demands {name}, and the script does not use it.",
+)
+SCRIPT_QUOTE = rule(
+    "script.quote",
+    "what a script quotes stands in a tool's result",
+    "assumed: AWS has no scripts",
+    message="The script quotes {name}, and its pattern {pattern} is found in no tool's result.",
+)
+
+
+# Documents and cache points in messages of Converse.
+#
+# Texts that are *observed* are quoted in public reports: vercel/ai#20365, maximhq/bifrost#5817,
+# maximhq/bifrost#7072, aws-samples/generative-ai-use-cases#1671 and #1685,
+# strands-agents/harness-sdk#1807 and #3019.
+
+DOCUMENT_NAME = rule(
+    "documents.name",
+    "a document's name has ASCII letters, digits, hyphens, underscores, round and square brackets,"
+    " and single spaces; 200 characters at most",
+    "model; observed for the text, and that underscores are taken and other white space is not",
+    message="The document file name can only contain alphanumeric characters, whitespace"
+    " characters, hyphens, parentheses, and square brackets. The name can't contain more than one"
+    " consecutive whitespace character. Check that the file name conforms to these restrictions and"
+    " retry your request.",
+)
+DOCUMENT_NAMES = rule(
+    "documents.names",
+    "no two documents of a request have one name",
+    "observed",
+    message="Messages can't contain duplicate document names. Rename the document and retry your"
+    " request.",
+)
+DOCUMENT_COUNT = rule(
+    "documents.count",
+    "documents in a request, those in tools' results counted",
+    "guide for the number; text observed; that tools' results count is assumed",
+    value=5,
+    message="You can't include more than {limit} documents in a request.",
+)
+DOCUMENT_SIZE = rule(
+    "documents.size",
+    "bytes of a document (4.5 MB), also of those that AWS lets be larger: PDF for Claude 4, PDF and"
+    " DOCX for Nova",
+    "guide; text assumed",
+    value=4_718_592,
+    message="The document {name} has more than {limit} bytes (4.5 MB). Make it smaller and retry"
+    " your request.",
+)
+DOCUMENT_TEXT = rule(
+    "documents.text",
+    "a message with documents has a text, too",
+    "observed",
+    message="A text block must be included when using documents. Add a text block and retry your"
+    " request.",
+)
+DOCUMENT_SOURCE = rule(
+    "documents.source",
+    "a document comes as bytes or from S3, not as text",
+    "observed",
+    message="DocumentSource object at {at}.source must set one of the following keys: bytes,"
+    " s3Location.",
+)
+DOCUMENT_UNREADABLE = rule(
+    "documents.unreadable",
+    "a document that can't be read in its format is refused",
+    "observed for PDF; text assumed",
+    message="The model returned the following errors: {at}: The document specified was not valid.",
+)
+CACHE_POINTS = rule(
+    "converse.cache",
+    "cache points are taken in messages, system prompts and tools of models that cache (Claude from"
+    " 3.5, Nova, whatever an inference profile hides), this many in a request; nothing is cached:"
+    " tokens read from and written to the cache are 0",
+    "guide for the number; text assumed",
+    value=4,
+    message="A maximum of {limit} cache points may be provided. Found {count}.",
+)
+CACHE_UNSUPPORTED = rule(
+    "converse.cache-unsupported",
+    "cache points for another model",
+    "observed",
+    error="AccessDeniedException",
+    message="You invoked an unsupported model or your request did not allow prompt caching. See the"
+    " documentation for more information.",
+)
+
+
+# RetrieveAndGenerate: the model, the prompt, the answer.
+
+GENERATION_MODEL = rule(
+    "generate.model",
+    "modelArn is required, in the model's pattern, and names a model that writes text",
+    "model for the pattern; text assumed",
+    message="The model {model} can't generate text. Choose a model that does.",
+)
+PROMPT_RESULTS = rule(
+    "generate.search-results",
+    "a prompt template contains $search_results$",
+    "model; text assumed",
+    message="The prompt template must contain the placeholder $search_results$",
+)
+PROMPT_PLACEHOLDERS = rule(
+    "generate.placeholders",
+    "$query$, $search_results$, $output_format_instructions$ and $current_time$ are replaced,"
+    " once: what a passage says is never taken for a placeholder; other text stays as it is",
+    "guide; that nothing is replaced twice is assumed",
+)
+PROMPT_CITATIONS = rule(
+    "generate.format-instructions",
+    "an answer to a template without $output_format_instructions$ has no citations",
+    "guide",
+)
+NOTHING_FOUND = rule(
+    "generate.nothing-found",
+    "where nothing is found, no model is asked, and the answer has no citations",
+    "observed",
+    message="Sorry, I am unable to assist you with this request.",
+)
+CITATION_SPANS = rule(
+    "generate.citations",
+    "each citation is a part of the answer, from the end of the one before, with the passages it"
+    " rests on, without scores; a span ends with its last character",
+    "model for the shape; observed that spans include their end",
+)
+GENERATION_STREAM = rule(
+    "generate.stream",
+    "RetrieveAndGenerateStream answers as RetrieveAndGenerate does, in events: text in pieces, a"
+    " citation after the part of the text that it is of, once more below `citation` as before"
+    " botocore 1.36.11, and what a guardrail did last; sessionId is in a header",
+    "model for the events and the deprecated `citation`; their order, and that errors come in place"
+    " of a stream, assumed",
+)
+SESSION_UNKNOWN = rule(
+    "generate.session",
+    "sessionId is an earlier answer's; a caller can't choose one",
+    "model; text observed",
+    message="Session with Id {session} is not valid. Please check and try again.",
+)
+MODEL_UNREACHABLE = rule(
+    "generate.dependency-failed",
+    "the configured endpoint can't be reached, is slower than this many seconds, refuses, or"
+    " answers no chat completion",
+    "model for the error; the seconds and the text are ours",
+    value=30,
+    error="DependencyFailedException",
+    message="The model endpoint {problem}. Check the resource configurations and retry your"
+    " request.",
+)
+MODEL_BROKEN = rule(
+    "generate.bad-gateway",
+    "the configured endpoint answers with an error of its own (HTTP 5xx)",
+    "model for the error; text assumed",
+    error="BadGatewayException",
+    message="The model endpoint {problem}. Retry your request.",
+)
+MODEL_THROTTLED = rule(
+    "generate.throttled",
+    "the configured endpoint has had too many requests (HTTP 429)",
+    "model for the error; text assumed",
+    error="ThrottlingException",
+    message="Your request rate is too high. Reduce the frequency of requests.",
+)
+
+
+# Guardrails: what can be made, what they look at, and what they do.
+
+GUARDRAILS_PER_ACCOUNT = rule(
+    "guardrail.per-account",
+    "100 guardrails per account",
+    "quotas; text assumed",
+    value=100,
+    error="ServiceQuotaExceededException",
+    message="You have reached the maximum number of guardrails per account: {limit}",
+)
+GUARDRAIL_NAME_TAKEN = rule(
+    "guardrail.name-taken",
+    "names of guardrails are unique in the account",
+    "observed; that the error is the model's ConflictException is assumed",
+    error="ConflictException",
+    message="Another guardrail in your account already has this name.",
+)
+GUARDRAIL_EMPTY = rule(
+    "guardrail.empty",
+    "a guardrail has at least one filter",
+    "guide; text assumed",
+    message="A guardrail must have at least one policy: topicPolicyConfig or wordPolicyConfig",
+)
+GUARDRAIL_REPLACED = rule(
+    "guardrail.replaced",
+    "UpdateGuardrail replaces the whole draft; numbered versions stay as they were made",
+    "guide for versions; observed that what an update leaves out is gone",
+)
+GUARDRAIL_VERSIONS = rule(
+    "guardrail.versions",
+    "20 numbered versions per guardrail, counted from 1; a number is not given twice",
+    "quotas; text, and that a deleted number stays unused, assumed",
+    value=20,
+    error="ServiceQuotaExceededException",
+    message="You have reached the maximum number of versions per guardrail: {limit}",
+)
+GUARDRAIL_DELETED = rule(
+    "guardrail.deleted",
+    "a guardrail goes with all its versions; a numbered version goes alone",
+    "model",
+)
+GUARDRAIL_WORDS = rule(
+    "guardrail.words",
+    "words and phrases are blocked where they stand as such, in any case, never within a word",
+    "guide for 'exact match'; that case and spaces don't count is assumed",
+)
+GUARDRAIL_TOPICS = rule(
+    "guardrail.topics",
+    "AWS asks a model whether a text is about a topic; here it is, where one of its sentences is"
+    " as near as this cosine to the topic's name and definition or to an example",
+    "guide for what a topic is; the nearness is ours, measured in tests/simulator/test_topics.py",
+    # Four topics, with a definition and three examples each: at 0.35 all of 24 texts about
+    # them are caught and none of 30 ordinary texts is, at 0.40 four are missed, at 0.28 the
+    # first ordinary one is caught. What is close to a topic may be caught: 2 of 4 were.
+    value=0.35,
+)
+GUARDRAIL_SWITCHES = rule(
+    "guardrail.actions",
+    "inputEnabled and outputEnabled switch an entry on one side off; the action NONE only reports",
+    "model",
+)
+GUARDRAIL_SCOPE = rule(
+    "guardrail.output-scope",
+    "outputScope FULL also names the topics that were not found, and no words",
+    "model",
+)
+GUARDRAIL_UNKNOWN = rule(
+    "guardrail.unknown",
+    "ApplyGuardrail of a guardrail or version that does not exist",
+    "model for the error; text as RetrieveAndGenerate has it",
+    error="ResourceNotFoundException",
+    message="The guardrail identifier or version provided in the request does not exist.",
+)
+GUARDRAIL_MISSING = rule(
+    "retrieve.guardrail-missing",
+    "Retrieve and RetrieveAndGenerate with a guardrail or version that does not exist",
+    "model for the shape; text assumed",
+    message="The guardrail identifier or version provided in the request does not exist.",
+)
+GUARDRAIL_AT_RETRIEVE = rule(
+    "retrieve.guardrail",
+    "the guardrail looks at the query, and never at what is found; where it intervenes, the"
+    " answer says guardrailAction INTERVENED and has no results; without a guardrail it says none",
+    "guide: guardrails aren't applied to retrieved references; that no results come with an"
+    " intervention is assumed, since AWS says nothing of it",
+)
+GUARDRAIL_AT_GENERATION = rule(
+    "generate.guardrail",
+    "the guardrail looks at the question, then at the answer, never at the references; what it"
+    " blocks is answered by its own message with guardrailAction INTERVENED and no citations",
+    "guide; that citations are left out is assumed",
+)

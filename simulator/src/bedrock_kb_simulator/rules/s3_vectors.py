@@ -1,0 +1,365 @@
+"""S3 Vectors: buckets and indexes, vectors, queries by vectors, words and both."""
+
+from bedrock_kb_simulator.rules.rule import rule
+
+VECTOR_BUCKET_TAKEN = rule(
+    "vector-bucket.taken",
+    "names of vector buckets are unique",
+    "model; text assumed",
+    error="ConflictException",
+    message="A vector bucket with the specified name already exists",
+)
+VECTOR_BUCKET_NOT_EMPTY = rule(
+    "vector-bucket.not-empty",
+    "only an empty vector bucket can be deleted",
+    "guide; text assumed",
+    error="ConflictException",
+    message="The specified vector bucket is not empty",
+)
+VECTOR_BUCKET_GONE = rule(
+    "vector-bucket.not-found",
+    "a vector bucket that does not exist",
+    "model; text assumed",
+    error="NotFoundException",
+    message="The specified vector bucket could not be found",
+)
+VECTOR_POLICY = rule(
+    "vector-bucket.policy",
+    "a bucket has one policy at most, JSON with a Statement; it is kept and answered as it was"
+    " written, and heeded by nobody here; deleting one that is not there is no error",
+    "model for the operations; what is refused, the text, and the last assumed, after S3",
+    message="The vector bucket policy is not a valid policy document: JSON with a Statement",
+)
+VECTOR_POLICY_GONE = rule(
+    "vector-bucket.policy-not-found",
+    "a bucket without a policy has none to get",
+    "model for the error; text assumed",
+    error="NotFoundException",
+    message="The specified vector bucket policy could not be found",
+)
+INDEX_TAKEN = rule(
+    "index.taken",
+    "names of indexes are unique in a bucket",
+    "model; text assumed",
+    error="ConflictException",
+    message="An index with the specified name already exists",
+)
+INDEX_GONE = rule(
+    "index.not-found",
+    "an index that does not exist",
+    "model; text assumed",
+    error="NotFoundException",
+    message="The specified index could not be found",
+)
+INDEX_UNNAMED = rule(
+    "index.unnamed",
+    "a request names an index by its ARN, or by its name and its bucket's",
+    "model; text assumed",
+    message="Specify either the index ARN, or both the vector bucket name and the index name",
+)
+BUCKET_DEFAULT_MODE = rule(
+    "vector-bucket.default-mode",
+    "an index gets its bucket's mode when it is made, ENHANCED unless"
+    " PutVectorBucketDefaultIndexMode said otherwise; those that are there keep theirs",
+    "model; that a bucket made since 2026-09-30 may default to CLASSIC is assumed",
+)
+INDEX_CLASSIC = rule(
+    "index.classic",
+    "UpdateIndexMode makes any index ENHANCED, and CLASSIC only in buckets from before 2026-09-30"
+    " and without text search",
+    "model; that text search must go first, and the text, are assumed",
+    message="The index mode CLASSIC is not available for this vector index",
+)
+VECTOR_DIMENSION = rule(
+    "vector.dimension",
+    "a vector has as many values as its index has dimensions, in PutVectors and in QueryVectors",
+    "model; text assumed",
+    message="Vector dimension mismatch: expected {dimension}, got {given}",
+)
+VECTOR_VALUES = rule(
+    "vector.values",
+    "values are finite as 32-bit floats: no NaN, no infinity",
+    "model; text assumed",
+    message="Vector data must contain only valid floating-point values",
+)
+VECTOR_ZERO = rule(
+    "vector.zero",
+    "no vector of zeros alone where the distance is the cosine",
+    "model for PutVectors, assumed for QueryVectors; text assumed",
+    message="Zero vectors are not allowed with the cosine distance metric",
+)
+VECTOR_KEYS = rule(
+    "vector.metadata-keys",
+    "at most 50 metadata keys per vector",
+    "guide; text assumed",
+    value=50,
+    message="Invalid record for key '{key}': Metadata must have at most {limit} keys",
+)
+VECTOR_METADATA = rule(
+    "vector.metadata-values",
+    "metadata are strings, numbers, booleans and lists of them",
+    "guide; text assumed",
+    message="Invalid record for key '{key}': Metadata values must be strings, numbers, booleans or"
+    " lists",
+)
+VECTOR_FILTERABLE = rule(
+    "vector.filterable-size",
+    "PutVectors takes at most 2,048 bytes of filterable metadata per vector",
+    "guide; text as users of Bedrock reported it",
+    value=2048,
+    message="Invalid record for key '{key}': Filterable metadata must have at most {limit} bytes",
+)
+VECTOR_SIZE = rule(
+    "vector.metadata-size",
+    "PutVectors takes at most 40 KB of metadata per vector",
+    "guide; text assumed",
+    value=40_960,
+    message="Invalid record for key '{key}': Metadata must have at most {limit} bytes",
+)
+LIST_PAGE = rule("vectors.page", "ListVectors has 500 on a page unless told", "model", value=500)
+LIST_BYTES = rule(
+    "vectors.page-bytes",
+    "a page of ListVectors ends once its vectors, data and metadata, exceed 1 MB",
+    "model; that all of a vector counts, shown or not, is assumed",
+    value=1_000_000,
+)
+LIST_SEGMENTS = rule(
+    "vectors.segments",
+    "segmentCount goes with a segmentIndex below it; together the segments have each vector once",
+    "model; text assumed",
+    message="segmentIndex and segmentCount must be given together, segmentIndex below segmentCount",
+)
+# "Confirmed live" by the README of ballerinax's ai.aws.bedrock (September 2026), through Retrieve:
+# a self-managed knowledge base has no source URI for documents of a CUSTOM data source, where
+# location.customDocumentLocation.id tells them. AWS's guide lists the key, and no exception.
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-bedrock-kb.html
+SOURCE_KEY = rule(
+    "vector.source-uri",
+    "Bedrock writes x-amz-bedrock-kb-source-uri with each passage of a VECTOR knowledge base: the"
+    " object's URI, or the id of a CUSTOM data source's document; `--omit-source-uri` of the"
+    " simulator, and of `stackroom up`, leaves the latter out, for it is disputed;"
+    " x-amz-bedrock-kb-data-source-id stands with all of them",
+    "guide for the keys; that of a CUSTOM document it is the id is assumed, observed that Retrieve"
+    " has none, that its vectors have none either is inferred from that",
+)
+PUT_VECTORS = rule(
+    "retrieve.put",
+    "Retrieve finds what PutVectors wrote into a knowledge base's index, where it has the"
+    " data-source id, the source URI and the text that Bedrock writes",
+    "assumed: AWS says only that the index is the knowledge base's; this is the careful reading",
+)
+
+
+# QueryVectors of S3 Vectors, and its filters.
+
+QUERY_EMPTY = rule(
+    "query.empty",
+    "a query has a vector, texts or both",
+    "model; text assumed",
+    message="The request must include queryVector, queryTexts, or both",
+)
+TOP_K = rule(
+    "query.top-k",
+    "topK is 1-10,000",
+    "guide (the model has the 1 only); text assumed",
+    value=10_000,
+    message="topK must be between 1 and {limit}",
+)
+QUERY_PAGE = rule("query.page", "100 results on a page", "guide", value=100)
+QUERY_TOKEN = rule(
+    "query.next-token",
+    "nextToken continues the same query for several minutes; what was written meanwhile may show",
+    "guide; five minutes and the text assumed",
+    value=300,
+    message="The provided nextToken is not valid for this request",
+)
+QUERY_CLASSIC = rule(
+    "query.classic",
+    "queryMode CLASSIC is refused for an ENHANCED index",
+    "model; text assumed",
+    message="The query mode CLASSIC is not available for a vector index in ENHANCED mode",
+)
+CLASSIC_REACH = rule(
+    "query.classic-filter",
+    "in CLASSIC mode the filter is applied during the search, so that a selective one may give"
+    " fewer than topK: here to the nearest ten times topK",
+    "guide; how far it reaches is assumed",
+    value=10,
+)
+QUERY_TEXT_CLASSIC = rule(
+    "query.text-mode",
+    "queryTexts need an index in ENHANCED mode",
+    "model; text assumed",
+    message="Full-text search requires a vector index in ENHANCED mode",
+)
+QUERY_TEXT_KEY = rule(
+    "query.text-key",
+    "queryTexts name keys that the index is searched by",
+    "guide; text assumed",
+    message="The metadata key '{key}' is not configured for full-text search",
+)
+QUERY_TEXT_TWICE = rule(
+    "query.text-twice",
+    "each key at most once in queryTexts",
+    "model; text assumed",
+    message="Each queryTexts entry must target a distinct metadata key",
+)
+QUERY_TEXT_BUILDING = rule(
+    "query.text-building",
+    "queryTexts on a key that is still BUILDING are refused",
+    "model (it 'isn't yet serving queries'); that this is a ValidationException, and its text,"
+    " are assumed",
+    message="Full-text search on the metadata key '{key}' is being built and can't be queried yet",
+)
+FUSION = rule(
+    "query.fusion",
+    "a hybrid result's score is the sum of 1 / (k + its rank) over the rankings that have it",
+    "model (Reciprocal Rank Fusion); k is not documented, 60 is assumed",
+    value=60,
+)
+FUSION_DEPTH = rule(
+    "query.fusion-depth",
+    "each ranking of a hybrid query is as deep as topK, and at least 100; what lies deeper in one"
+    " did not match it",
+    "assumed: AWS says nothing of it",
+    value=100,
+)
+QUERY_WORDS = rule(
+    "query.words",
+    "a text is free text, never syntax, and matches what has any of its words; without a word to"
+    " search for it finds nothing and is no error; of several texts the BM25 scores are added up",
+    "assumed",
+)
+QUERY_BM25 = rule(
+    "query.bm25",
+    "k1 is 1.2 and b 0.75; of N vectors with the key, a word that n of them have weighs"
+    " ln(1 + (N - n + 0.5) / (n + 0.5)), as Lucene has it, so that a common word counts too",
+    "model (BM25); its form and constants are assumed",
+)
+LONG_TEXT = rule(
+    "query.long-text",
+    "of a text with more words than this, those count that the fewest vectors have, so that a"
+    " laptop need not weigh each common word of a whole passage",
+    "assumed to change little, since rare words decide",
+    value=32,
+)
+QUERY_SCORES = rule(
+    "query.scores",
+    "returnScores tells bm25Scores of the keys that matched, and of hybrid results fused, and"
+    " vectorDistance where the vector search found them; it adds nothing to vector-only ones",
+    "model",
+)
+QUERY_FILTER_FIRST = rule(
+    "query.filter-first",
+    "in ENHANCED mode the filter is applied before any ranking; how rare a word is, is counted over"
+    " the whole index",
+    "model for the filter; assumed for the words",
+)
+VECTOR_FILTER_OPERATOR = rule(
+    "vector-filter.operator",
+    "$eq, $ne, $gt, $gte, $lt, $lte, $startsWith, $in, $nin, $exists, $and and $or; a value alone"
+    " means $eq, several keys or operators mean all of them; $eq and $in match any element of a"
+    " list, and $ne and $nin what is absent",
+    "guide; several keys at the top, $in of lists and what is absent assumed; text assumed",
+    message="Invalid query filter: unsupported operator {operator}",
+)
+VECTOR_FILTER_SHAPE = rule(
+    "vector-filter.shape",
+    "a filter, a group and a condition are not empty",
+    "guide for groups; assumed for the others; text assumed",
+    message="Invalid query filter: filters and groups must not be empty",
+)
+VECTOR_FILTER_VALUE = rule(
+    "vector-filter.value",
+    "ranges compare numbers, $startsWith strings, $exists takes a boolean, $in and $nin lists of"
+    " scalars, the others a scalar",
+    "guide; text assumed",
+    message="Invalid query filter: {operator} of key '{key}' has a value of another type",
+)
+VECTOR_FILTER_KEY = rule(
+    "vector-filter.key",
+    "non-filterable keys are refused",
+    "guide; text assumed",
+    message="Invalid use of non-filterable metadata in filter: '{key}'",
+)
+VECTOR_FILTER_STARTS_WITH = rule(
+    "vector-filter.starts-with",
+    "$startsWith in ENHANCED mode only",
+    "guide; text assumed",
+    message="Invalid query filter: $startsWith requires ENHANCED mode",
+)
+VECTOR_FILTER_CONSTRAINTS = rule(
+    "vector-filter.constraints",
+    "at most 100 constraints; an $in of n values counts n",
+    "guide; text assumed",
+    value=100,
+    message="Invalid query filter: at most {limit} constraints are allowed",
+)
+
+
+# What an index is searched by, besides its vectors.
+
+TEXT_SEARCH_KEYS = rule(
+    "text-search.keys",
+    "at most 10 keys of an index are searchable; a non-filterable one can be",
+    "model (lists of 10, and the note on non-filterable keys); text assumed",
+    value=10,
+    message="A vector index can have at most {limit} text search configurations",
+)
+TEXT_SEARCH_TWICE = rule(
+    "text-search.twice",
+    "one configuration for each key",
+    "model; text assumed",
+    message="Specify no more than one text search configuration for each metadata key",
+)
+TEXT_SEARCH_ENHANCED = rule(
+    "text-search.mode",
+    "text search needs an index in ENHANCED mode",
+    "model for UpdateMetadataConfiguration, assumed for CreateIndex; text assumed",
+    message="Text search configurations require a vector index in ENHANCED mode",
+)
+TEXT_SEARCH_CHANGE = rule(
+    "text-search.change",
+    "UpdateMetadataConfiguration either adds or deletes",
+    "model; text assumed",
+    message="Specify either add or delete, but not both",
+)
+TEXT_SEARCH_TAKEN = rule(
+    "text-search.taken",
+    "a key that is searchable already can't be added, in another language neither",
+    "model for the error; when it is answered, and the text, are assumed",
+    error="ConflictException",
+    message="The metadata key '{key}' already has a text search configuration",
+)
+TEXT_SEARCH_BUILDING = rule(
+    "text-search.building",
+    "no change while a key of the index is BUILDING",
+    "model for the error; when it is answered, and the text, are assumed",
+    error="ConflictException",
+    message="A text search configuration of this vector index is being built",
+)
+TEXT_SEARCH_ABSENT = rule(
+    "text-search.absent",
+    "only what is searchable can be deleted",
+    "assumed, the text too",
+    message="The metadata key '{key}' has no text search configuration",
+)
+TEXT_BACKFILL = rule(
+    "text-search.backfill",
+    "a key that is added to an index with vectors is BUILDING for some seconds, then ACTIVE; of an"
+    " empty index it is ACTIVE at once",
+    "model for the statuses; the time, and that an empty index needs none, are assumed",
+    value=30,
+)
+TEXT_ANALYZERS = rule(
+    "text-search.analyzers",
+    "words are runs of letters and digits in small letters, accents kept; `en` drops Lucene's 33"
+    " stop words from queries and compares Porter's stems; `zh`, `ja` and `ko` are cut into every"
+    " two characters; the other languages are not stemmed here",
+    "assumed after Lucene's analyzers: AWS names the languages, not what is done with them",
+)
+TEXT_VALUES = rule(
+    "text-search.values",
+    "strings are searched, of a list each string; a vector without the key is found by its others",
+    "assumed: the guide speaks of strings only",
+)
