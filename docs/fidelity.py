@@ -8,16 +8,19 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import filter as matching
 from pathlib import Path
+from typing import Any
 
 from bedrock_kb_simulator.faults import BY_CHANCE, DOCUMENTS_BY_CHANCE
 from bedrock_kb_simulator.omissions import OMISSIONS
 from bedrock_kb_simulator.rules import RULES
 from stackroom_local.cli.smoke.assumptions import ASSUMPTIONS
 from stackroom_local.cli.smoke.smoke_run import STEPS
+from tests.opensearch.rules import RULES as OPENSEARCH_RULES
 
 ROOT = Path(__file__).parents[1]
 FIDELITY = ROOT / "docs" / "fidelity.md"
 TESTS = ROOT / "tests" / "simulator"
+OPENSEARCH_TESTS = ROOT / "tests" / "opensearch"
 _MARK = re.compile(r"\[assumed:\s+([a-z.-]+)\]")
 _MARKED = ("src", "simulator", "functions", "infra", "statemachines")
 
@@ -65,13 +68,12 @@ _FAULTS = """
 end of it (`DELETE`). In a local mode they are signed with the keys of `stackroom env --operator`,
 as every call is. On request any call can meet any kind but `busy`, which has a text only where
 it stands here, and `quota`, which only CreateDataSource and StartIngestionJob have. `lost` and
-`dropped` come after the effect: the one answers 503, the other not at all. `partial` and `nonsense`
-are answers of OpenSearch's to Search and MultiSearch alone: a part of one that says so, and one
-that nobody can read. `failed` and `refused` are of documents: such a job reads COMPLETE all the
-same. `late`, on request only, is of documents and data sources: they are done, and read IN_PROGRESS
-or CREATING for some `seconds` more. What a live user measured is of documents, too: for some
-`seconds` GetKnowledgeBaseDocuments doesn't know one that was accepted (`unseen`), or a search
-misses one that was just indexed (`missed`); and a direct request takes ten times as long (`slow`).
+`dropped` come after the effect: the one answers 503, the other not at all. `failed` and `refused`
+are of documents: such a job reads COMPLETE all the same. `late`, on request only, is of documents
+and data sources: they are done, and read IN_PROGRESS or CREATING for some `seconds` more. What a
+live user measured is of documents, too: for some `seconds` GetKnowledgeBaseDocuments doesn't know
+one that was accepted (`unseen`), or a search misses one that was just indexed (`missed`); and a
+direct request takes ten times as long (`slow`).
 
 """
 _SCRIPTS = """
@@ -94,6 +96,14 @@ Without a script, a model is the configured OpenAI-compatible endpoint, and with
 stand-in, which extracts its answer and says so.
 
 """
+_OPENSEARCH = """
+## OpenSearch Serverless
+
+A collection of OpenSearch Serverless is no part of the simulator. Tests have a stand-in for one
+(tests/opensearch), which checks what a client can get wrong: the signature, the data access policy,
+the form of a query.
+
+"""
 _OMITTED = """
 ## What it leaves out
 
@@ -101,7 +111,7 @@ _OMITTED = """
 
 
 def fidelity() -> str:
-    held = holders()
+    held, held_there = holders(), holders(OPENSEARCH_RULES, OPENSEARCH_TESTS)
     rules = (
         (f"`{rule.name}`", rule.says, rule.source, rule.message, _links(held[rule.name]))
         for rule in RULES.values()
@@ -134,6 +144,20 @@ def fidelity() -> str:
             _FAULTS,
             _table(("operation", "by chance"), faults),
             _SCRIPTS,
+            _OPENSEARCH,
+            _table(
+                ("rule", "what holds", "source", "answer", "held by"),
+                (
+                    (
+                        f"`{rule.name}`",
+                        rule.says,
+                        rule.source,
+                        rule.message,
+                        _links(held_there[rule.name], OPENSEARCH_TESTS),
+                    )
+                    for rule in OPENSEARCH_RULES.values()
+                ),
+            ),
             _OMITTED,
             _table(("of AWS", "here"), omissions),
         )
@@ -163,12 +187,14 @@ def _left_open(prefix: str) -> Iterator[tuple[str, str, str]]:
             yield f"`{rule.name}`", rule.says, rule.source
 
 
-def holders() -> Mapping[str, Sequence[tuple[str, str]]]:
+def holders(
+    rules: Mapping[str, Any] = RULES, tests: Path = TESTS
+) -> Mapping[str, Sequence[tuple[str, str]]]:
     """For each rule, file and name of the tests that say they hold it; none is an empty list."""
-    found: dict[str, list[tuple[str, str]]] = {name: [] for name in RULES}
-    for path in sorted(TESTS.glob("test_*.py")):
+    found: dict[str, list[tuple[str, str]]] = {name: [] for name in rules}
+    for path in sorted(tests.glob("test_*.py")):
         for test, pattern in _claims(ast.parse(path.read_text("utf-8"))):
-            for name in matching(RULES, pattern):
+            for name in matching(rules, pattern):
                 found[name].append((path.name, test))
     return found
 
@@ -183,8 +209,9 @@ def _claims(module: ast.Module) -> Iterator[tuple[str, str]]:
                         yield test.name, ast.literal_eval(pattern)
 
 
-def _links(tests: Sequence[tuple[str, str]]) -> str:
-    return " · ".join(f"[{test}](../tests/simulator/{name})" for name, test in tests)
+def _links(tests: Sequence[tuple[str, str]], folder: Path = TESTS) -> str:
+    at = folder.relative_to(ROOT).as_posix()
+    return " · ".join(f"[{test}](../{at}/{name})" for name, test in tests)
 
 
 def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:

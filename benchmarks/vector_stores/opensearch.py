@@ -16,8 +16,9 @@ from stackroom.stores.opensearch import opensearch_adapter, opensearch_filters
 from stackroom.stores.opensearch.collection import Collection
 from stackroom.stores.opensearch.index_layout import Fields, creation, layout_of
 from stackroom.stores.opensearch.opensearch_adapter import OpenSearchKnowledgeBase
-from tests.simulator import collection
-from tests.simulator.collection import PRINCIPALS, REGION
+from tests.opensearch import collection
+from tests.opensearch.collection import PRINCIPALS
+from tests.opensearch.stand_in import REGION
 
 INDEX, DIMENSIONS = "knowledge-base", 256
 _BATCH = 500  # documents of one bulk request

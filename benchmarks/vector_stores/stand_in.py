@@ -20,7 +20,7 @@ from bedrock_kb_simulator.server import Configuration, create_app, listening, se
 from benchmarks.serving import free_ports, scratch
 from stackroom_local.clients import endpoint_variables
 from stackroom_local.state import REGION
-from tests.simulator.collection import PRINCIPALS
+from tests.opensearch.collection import PRINCIPALS, mounted
 from tests.simulator.world import eventually
 
 SPEED = 100  # the simulator scales the rates of an account with it
@@ -67,7 +67,7 @@ def _is_up(endpoint: str) -> bool:
 def serve(port: int, folder: Path) -> None:
     logging.basicConfig(level=logging.WARNING)
     configuration = Configuration(
-        data_dir=folder, s3_endpoint=_NOWHERE, speed=SPEED, principals=PRINCIPALS
+        data_dir=folder, s3_endpoint=_NOWHERE, speed=SPEED, mounted=mounted()
     )
     server_of(create_app(configuration)).run(sockets=[listening(port)])
 

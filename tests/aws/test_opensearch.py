@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 from botocore.credentials import Credentials, RefreshableCredentials
 
-from bedrock_kb_simulator.faults import Fault, Faults, Kind
-from bedrock_kb_simulator.opensearch.signatures import Principal
 from bedrock_kb_simulator.server import Configuration, Simulator
 from stackroom.clock import Deadline
 from stackroom.errors import (
@@ -28,10 +26,11 @@ from stackroom.stores.opensearch.opensearch_adapter import OpenSearchKnowledgeBa
 from stackroom.stores.opensearch.opensearch_filters import rendered
 from stackroom.tenancy import Owned
 from tests.contract.stores.relay import Relay
-from tests.simulator.collection import PRINCIPALS, READER, REGION, Collection
+from tests.opensearch.collection import PRINCIPALS, READER, Collection, mounted
+from tests.opensearch.stand_in import REGION, Fault, Kind, Principal
 
 pytestmark = pytest.mark.processes
-FAULTS = Faults()
+FAULTS: list[Fault] = []
 KEYS = dict(PRINCIPALS)  # of which a test may take one away
 DOCUMENTS: Sequence[tuple[str, Vector, dict[str, Any]]] = (
     ("Leave is 30 days a year.", (1.0, 0.0), {"domain": "hr", "taxonomy": "leave", "year": 2024}),
@@ -84,8 +83,7 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         data_dir=tmp_path_factory.mktemp("simulator"),
         s3_endpoint="http://127.0.0.1:1",
         speed=100.0,
-        principals=KEYS,
-        faults=FAULTS,
+        mounted=mounted(KEYS, FAULTS),
     )
     with Simulator(configuration) as simulator:
         yield simulator.endpoint
@@ -241,7 +239,7 @@ def test_half_an_answer_and_nonsense_are_no_answer(
     filled: Collection, search: Search, kind: Kind, message: str
 ) -> None:
     operation = "Search" if search is Search.SEMANTIC else "MultiSearch"
-    FAULTS.ask(Fault(operation=operation, kind=kind, where=filled.id))
+    FAULTS.append(Fault(operation=operation, kind=kind, where=filled.name))
 
     with pytest.raises(KnowledgeBaseUnavailable, match=message):
         _knowledge_base(filled, search=search).retrieve("a question", None, 3)
@@ -284,16 +282,16 @@ def test_what_passes_is_tried_twice_again_unless_that_would_be_late(
 ) -> None:
     knowledge_base = _knowledge_base(filled)
 
-    FAULTS.ask(Fault(operation="Search", kind=kind, times=2, where=filled.id))
+    FAULTS.append(Fault(operation="Search", kind=kind, times=2, where=filled.name))
     assert len(knowledge_base.retrieve("a question", None, 4).passages) == 4
-    FAULTS.ask(Fault(operation="Search", kind=kind, times=3, where=filled.id))
+    FAULTS.append(Fault(operation="Search", kind=kind, times=3, where=filled.name))
     with pytest.raises(error):
         knowledge_base.retrieve("a question", None, 1)
 
-    FAULTS.ask(Fault(operation="Search", kind=kind, times=3, where=filled.id))
+    FAULTS.append(Fault(operation="Search", kind=kind, times=3, where=filled.name))
     with pytest.raises(error):
         knowledge_base.retrieve("a question", None, 1, deadline=Deadline.after(0.09))
-    assert [each.times for each in FAULTS.asked] == [2]
+    assert FAULTS[-1].times == 2
 
 
 def test_attributes_in_objects_are_named_as_filters_name_them(collection: Collection) -> None:
@@ -409,7 +407,7 @@ def test_nothing_of_a_question_is_logged_or_told(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     knowledge_base = _knowledge_base(filled, search=Search.HYBRID)
-    FAULTS.ask(Fault(operation="MultiSearch", kind=Kind.INTERNAL, where=filled.id))
+    FAULTS.append(Fault(operation="MultiSearch", kind=Kind.INTERNAL, where=filled.name))
 
     with pytest.raises(KnowledgeBaseUnavailable) as caught:
         knowledge_base.retrieve("the secret question", None, 1)
@@ -423,13 +421,13 @@ def test_nothing_of_a_question_is_logged_or_told(
 def test_a_call_takes_no_longer_than_the_deadline(filled: Collection) -> None:
     knowledge_base = _knowledge_base(filled)
     knowledge_base.retrieve("a question", None, 1)
-    FAULTS.ask(Fault(operation="Search", kind=Kind.LATENCY, seconds=200.0, where=filled.id))
+    FAULTS.append(Fault(operation="Search", kind=Kind.LATENCY, seconds=2.0, where=filled.name))
     started = time.monotonic()
 
     with pytest.raises(KnowledgeBaseUnavailable, match="ConnectionTimeout"):
         knowledge_base.retrieve("a question", None, 1, deadline=Deadline.after(0.2))
 
-    assert time.monotonic() - started < 2.0  # the fault is two seconds of this machine's
+    assert time.monotonic() - started < 2.0
 
 
 def test_the_request_that_goes_out_is_right_field_by_field(filled: Collection) -> None:
@@ -437,14 +435,14 @@ def test_the_request_that_goes_out_is_right_field_by_field(filled: Collection) -
     condition = AllOf((Has("domain", "finance"), Has("taxonomy", "GL")))
 
     with Relay(filled.simulator) as relay:
-        client = _client(f"{relay.endpoint}/aoss/{filled.id}", credentials)
+        client = _client(f"{relay.endpoint}/aoss/{filled.name}", credentials)
         knowledge_base = OpenSearchKnowledgeBase(client, "docs", embeddings=Fixed())
         knowledge_base.retrieve("when do ledgers close?", condition, 5)
         client.close()
 
     read, search = relay.calls
-    assert (read.method, read.path) == ("GET", f"/aoss/{filled.id}/docs/_mapping")
-    assert (search.method, search.path) == ("POST", f"/aoss/{filled.id}/docs/_search")
+    assert (read.method, read.path) == ("GET", f"/aoss/{filled.name}/docs/_mapping")
+    assert (search.method, search.path) == ("POST", f"/aoss/{filled.name}/docs/_search")
     wanted = [{"term": {"metadata.domain": "finance"}}, {"term": {"metadata.taxonomy": "GL"}}]
     nearest = {"vector": [1.0, 0.0], "k": 5, "filter": {"bool": {"filter": wanted}}}
     assert json.loads(search.body) == {

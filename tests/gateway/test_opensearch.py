@@ -15,13 +15,13 @@ from typing import Any
 import boto3
 import pytest
 
-from bedrock_kb_simulator.opensearch.signatures import Principal
 from bedrock_kb_simulator.server import Configuration, Simulator
 from stackroom_local.gateway.mcp_client import call_tool, list_tools
 from tests.gateway.serving import RunningGateway, serving
 from tests.infra.assembly import Assembly
 from tests.infra.opensearch import ROLE, kept
-from tests.simulator.collection import PRINCIPALS, REGION, Collection
+from tests.opensearch.collection import PRINCIPALS, Collection, mounted
+from tests.opensearch.stand_in import REGION, Principal
 
 pytestmark = [pytest.mark.processes, pytest.mark.slow]
 TOOL = "opensearch___knowledge_base_retrieve"
@@ -40,7 +40,7 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collection]
         data_dir=tmp_path_factory.mktemp("simulator"),
         s3_endpoint="http://127.0.0.1:1",
         speed=100.0,
-        principals={**PRINCIPALS, "function": function},
+        mounted=mounted({**PRINCIPALS, "function": function}),
     )
     with Simulator(configuration) as simulator:
         made = Collection.at(simulator.endpoint)

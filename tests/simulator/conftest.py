@@ -12,7 +12,6 @@ from bedrock_kb_simulator import guardrails, knowledge_bases, rules
 from bedrock_kb_simulator.model_endpoint import ModelEndpoint
 from tests.simulator.chat_endpoint import KEY as OF_ENDPOINT
 from tests.simulator.chat_endpoint import ChatEndpoint, chat_endpoint
-from tests.simulator.collection import PRINCIPALS
 from tests.simulator.running import ministack, simulated
 from tests.simulator.world import KEY, REGION, World
 
@@ -48,7 +47,7 @@ def s3_endpoint(_fake_credentials: None) -> Iterator[str]:
 def shared(s3_endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """The simulator of all tests, for what a module makes once and only reads."""
     directory = tmp_path_factory.mktemp("simulator")
-    with simulated(directory, s3_endpoint, principals=PRINCIPALS) as world:
+    with simulated(directory, s3_endpoint) as world:
         yield world
 
 

@@ -1,4 +1,4 @@
-"""Tags of knowledge bases, guardrails, vector buckets and indexes, and collections."""
+"""Tags of knowledge bases, guardrails, vector buckets and indexes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,6 @@ import pytest
 from tests.simulator.holding import holds
 from tests.simulator.world import (
     World,
-    client,
     guardrail_request,
     invalid,
     knowledge_base_request,
@@ -83,15 +82,7 @@ def vector_index(world: World, tags: dict[str, str], bucket: str = "") -> Tagged
     return Tagged(world.s3vectors, arn, arn.replace("passages", "no-such-index"))
 
 
-def collection(world: World, tags: dict[str, str]) -> Tagged:
-    service = client("opensearchserverless", world.endpoint)
-    name = f"tagged-{uuid4().hex[:8]}"
-    made = service.create_collection(name=name, type="VECTORSEARCH", tags=in_pairs(tags))
-    arn = made["createCollectionDetail"]["arn"]
-    return Tagged(service, arn, f"{arn}0", pairs=True)
-
-
-MAKE = [knowledge_base, guardrail, vector_bucket, vector_index, collection]
+MAKE = [knowledge_base, guardrail, vector_bucket, vector_index]
 Make = Callable[[World, dict[str, str]], Tagged]
 
 

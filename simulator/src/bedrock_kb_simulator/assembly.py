@@ -27,11 +27,7 @@ from bedrock_kb_simulator.metadata import of_vector
 from bedrock_kb_simulator.model_endpoint import ModelEndpoint
 from bedrock_kb_simulator.models import Availability, Models
 from bedrock_kb_simulator.objects import Objects, S3Objects, connect
-from bedrock_kb_simulator.opensearch.collections import Collections
-from bedrock_kb_simulator.opensearch.front import OpenSearchFront
-from bedrock_kb_simulator.opensearch.indexes import Indexes
-from bedrock_kb_simulator.opensearch.operations import Operations
-from bedrock_kb_simulator.opensearch.signatures import Principal
+from bedrock_kb_simulator.orders import Answer
 from bedrock_kb_simulator.parsing import ChildParser, Parser
 from bedrock_kb_simulator.rates import Quotas, rates_of
 from bedrock_kb_simulator.requests import Attachments, Requests
@@ -296,8 +292,8 @@ class Configuration:
     """
     `speed` is how many AWS seconds pass in a real one; `s3_endpoint` has the documents; `model`
     writes RetrieveAndGenerate's and Converse's answers, which are extracted without one; `scripts`
-    come first, for Converse and InvokeModel. `principals` are who may sign for a collection of
-    OpenSearch Serverless, by access key. Where a `root_key` is given, each call must be signed with
+    come first. What is `mounted` answers at other paths than
+    AWS's, by what they begin with. Where a `root_key` is given, each call must be signed with
     it or what follows from it.
     """
 
@@ -310,7 +306,7 @@ class Configuration:
     model: ModelEndpoint | None = None
     scripts: Scripts = field(default_factory=Scripts)
     assumptions: Assumptions = field(default_factory=Assumptions)
-    principals: Mapping[str, Principal] = field(default_factory=dict)
+    mounted: Mapping[str, Answer] = field(default_factory=dict)
     root_key: RootKey | None = None
 
 
@@ -332,14 +328,8 @@ class Services:
             at_a_time=components.assumptions.job_documents,
         )
         self._direct = _direct(components, calls)
-        self.collections = Collections(
-            store=components.store,
-            arns=components.arns,
-            tags=Tags(store=components.store, most=TAGS),
-        )
         handlers = {
             **handlers_of(components, calls=calls, runs=self._runs, direct=self._direct),
-            **self.collections.handlers,
             **(instead or {}),
         }
         self._runs.resume()
@@ -387,25 +377,13 @@ def create_app(configuration: Configuration) -> Front:
 
     return Front(
         services.dispatcher,
-        orders={
+        mounted={
             fault_orders.PATH: partial(fault_orders.served, configuration.faults),
             scripts.PATH: partial(scripts.served, configuration.scripts),
+            **configuration.mounted,
         },
-        collections=_collections(configuration, services.collections, store, clock),
         signatures=Signatures(root=configuration.root_key) if configuration.root_key else None,
         close=close,
-    )
-
-
-def _collections(
-    configuration: Configuration, collections: Collections, store: Store, clock: Clock
-) -> OpenSearchFront:
-    return OpenSearchFront(
-        collections=collections,
-        operations=Operations(Indexes(store)),
-        faults=configuration.faults,
-        clock=clock,
-        principals=configuration.principals,
     )
 
 

@@ -58,9 +58,7 @@ def order(endpoint: str, text: str, key: AccessKey) -> None:
     orders.send(endpoint + PATH, {"chance": {"seed": chance.seed, "rates": chance.rates}}, key)
 
 
-def served(faults: Faults, method: str, body: bytes) -> tuple[int, bytes]:
-    """HTTP status and JSON."""
-
+def served(faults: Faults, scope: orders.Message, body: bytes) -> orders.Response:
     def take(body: bytes) -> None:
         order = FaultOrders.model_validate_json(body)
         faults.ask(*order.faults)
@@ -68,7 +66,7 @@ def served(faults: Faults, method: str, body: bytes) -> tuple[int, bytes]:
             faults.chance = order.chance.chance()
 
     book = orders.Book(report=lambda: _report(faults), clear=faults.clear, take=take)
-    return orders.served(book, method, body)
+    return orders.served(book, scope, body)
 
 
 def _report(faults: Faults) -> bytes:

@@ -51,8 +51,6 @@ class Kind(StrEnum):
     LATENCY = "latency"  # late, but right
     LOST = "lost"  # done, and answered with ServiceUnavailableException
     DROPPED = "dropped"  # done, and the connection ends without an answer
-    PARTIAL = "partial"  # a part of the answer, and a note that it is one
-    NONSENSE = "nonsense"  # an answer of another shape than is documented
     FAILED = "failed"  # the document can't be processed
     REFUSED = "refused"  # the document reads INDEXED, the index took none of its vectors
     LATE = "late"  # done, but for some seconds it reads as if it were still under way
@@ -65,9 +63,6 @@ AFTER_THE_EFFECT = frozenset({Kind.LOST, Kind.DROPPED})
 # A document meets these when its direct request is accepted, and others when it is indexed.
 AT_ACCEPTANCE = frozenset({Kind.UNSEEN, Kind.SLOW})
 WHEN_MADE = frozenset({Kind.FAILED, Kind.REFUSED, Kind.LATE, Kind.MISSED})
-
-# Of a collection of OpenSearch Serverless, which no service model of botocore's knows.
-COLLECTION_SEARCHES = frozenset({"MultiSearch", "Search"})
 
 # Where there are two texts, every other fault has the other one.
 _BUSY: Mapping[str, tuple[Rule, ...]] = {
@@ -118,8 +113,6 @@ DOCUMENTS_BY_CHANCE: Mapping[str, tuple[Kind, ...]] = {
 _ONLY_OF: Mapping[Kind, Container[str]] = {
     Kind.BUSY: _BUSY,
     Kind.QUOTA: _QUOTAS,
-    Kind.PARTIAL: COLLECTION_SEARCHES,
-    Kind.NONSENSE: COLLECTION_SEARCHES,
     Kind.FAILED: DOCUMENTS_BY_CHANCE,
     Kind.REFUSED: DOCUMENTS_BY_CHANCE,
     Kind.LATE: {*DOCUMENTS_BY_CHANCE, "CreateDataSource"},

@@ -66,20 +66,9 @@ OMISSIONS = {
     " the more there are",
     "S3 Vectors' own BM25": "SQLite's FTS5, with words weighed as Lucene does; the scores are not"
     " AWS's",
-    "the approximation in OpenSearch's search, what is quantised, and how many"
-    " each shard finds": "every document is compared, in one shard",
-    "of OpenSearch: hybrid and neural queries, search pipelines, scripts, aggregations, sorting,"
-    " highlights, min_score and max_distance of kNN, analyzers other than the standard one, nested"
-    " objects, aliases, updates of mappings": "refused by the text of an unknown query or member",
-    "the minute until a document of a collection for vectors is found": "it is found at once",
-    "of OpenSearch Serverless: encryption and network policies, lifecycle, SAML, capacity; the host"
-    " of a collection": "not there; a collection is ACTIVE at once, and answers below"
-    " `/aoss/<its id>` at the simulator; what the service's own API is asked is signed by anybody",
-    "aoss:APIAccessAll in the role of who signs for a collection": "not checked; the data access"
-    " policy is",
-    "callers' rights": "of all but the collections of OpenSearch Serverless never checked: whoever"
-    " reaches its port may do anything; that a query with texts, a filter or metadata needs"
-    " s3vectors:GetVectors too is held in tests/campaigns/permissions",
+    "callers' rights": "never checked: whoever reaches its port may do anything; that a query"
+    " with texts, a filter or metadata needs s3vectors:GetVectors too is held in"
+    " tests/campaigns/permissions",
     "the knowledge base's role": "never checked; a data source whose deletion fails for want of its"
     " index ends as one whose role lost its rights does",
     "5,000,000 files and 100 GB per job": "more than a machine's bucket holds; not counted",

@@ -5,7 +5,7 @@ more, DELETE takes all back and shows what it was.
 
 import json
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,10 @@ from botocore.credentials import Credentials
 from pydantic import ValidationError
 
 from bedrock_kb_simulator.access_keys import AccessKey
+
+Message = MutableMapping[str, Any]  # ASGI's
+Response = tuple[int, dict[str, str], bytes]  # HTTP status, headers and body
+Answer = Callable[[Message, bytes], Response]  # to a request and its body
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,8 +30,12 @@ class Book:
     take: Callable[[bytes], None]
 
 
-def served(book: Book, method: str, body: bytes) -> tuple[int, bytes]:
-    """HTTP status and JSON."""
+def served(book: Book, scope: Message, body: bytes) -> Response:
+    status, report = _served(book, scope["method"], body)
+    return status, {"Content-Type": "application/json"}, report
+
+
+def _served(book: Book, method: str, body: bytes) -> tuple[int, bytes]:
     match method:
         case "GET":
             return 200, book.report()

@@ -200,15 +200,13 @@ def order(endpoint: str, *scripts: Mapping[str, Any], key: AccessKey | None = No
     orders.send(endpoint + PATH, {"scripts": scripts}, key)
 
 
-def served(scripts: Scripts, method: str, body: bytes) -> tuple[int, bytes]:
-    """HTTP status and JSON."""
-
+def served(scripts: Scripts, scope: orders.Message, body: bytes) -> orders.Response:
     def take(body: bytes) -> None:
         order = ScriptOrders.model_validate_json(body)
         scripts.give(*order.scripts)
 
     book = orders.Book(report=lambda: _report(scripts), clear=scripts.clear, take=take)
-    return orders.served(book, method, body)
+    return orders.served(book, scope, body)
 
 
 def _report(scripts: Scripts) -> bytes:

@@ -9,7 +9,7 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -21,7 +21,7 @@ from werkzeug.exceptions import NotFound
 
 from bedrock_kb_simulator.dispatch import Dispatcher
 from bedrock_kb_simulator.errors import ConnectionDropped, ServiceError
-from bedrock_kb_simulator.opensearch.front import PREFIX, OpenSearchFront, Response
+from bedrock_kb_simulator.orders import Answer, Message, Response
 from bedrock_kb_simulator.signatures import Signatures
 
 # Which operation a request means, and its parameters, by the botocore service models.
@@ -29,11 +29,8 @@ from bedrock_kb_simulator.signatures import Signatures
 # The SigV4 credential scope names the service, or the path does where several share a signing
 # name (`bedrock`), or the ARN in it.
 
-Message = MutableMapping[str, Any]  # ASGI's
-
 _SCOPE = re.compile(r"Credential=[^/]+/\d{8}/[^/]+/(?P<signing_name>[^/]+)/aws4_request")
 _SERVICES = {
-    "aoss": ("opensearchserverless",),
     "s3vectors": ("s3vectors",),
     "bedrock": ("bedrock-agent-runtime", "bedrock-agent", "bedrock-runtime", "bedrock"),
 }
@@ -86,30 +83,27 @@ def _request(scope: Message, body: bytes) -> Request:
 
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-Orders = Callable[[str, bytes], tuple[int, bytes]]  # method and body; HTTP status and JSON
 
 logger = logging.getLogger(__name__)
 
 
 class Front:
     """
-    The ASGI application. `GET /health` answers 200 as soon as it serves; `orders` are taken at
-    the other paths that are not AWS's, but for those of `collections`. Of all but its health it
-    asks for a signature, if `signatures` are given.
+    The ASGI application. `GET /health` answers 200 as soon as it serves; what is `mounted`
+    answers at paths that are not AWS's, by what they begin with. Of all but its health it asks for
+    a signature, if `signatures` are given.
     """
 
     def __init__(
         self,
         dispatcher: Dispatcher,
         *,
-        orders: Mapping[str, Orders],
-        collections: OpenSearchFront,
+        mounted: Mapping[str, Answer],
         signatures: Signatures | None,
         close: Callable[[], None],
     ) -> None:
         self._dispatcher = dispatcher
-        self._orders = orders
-        self._collections = collections
+        self._mounted = mounted
         self._signatures = signatures
         self._close = close
 
@@ -140,12 +134,8 @@ class Front:
                 self._signatures.check(scope, body)
             except ServiceError as error:
                 return _unmodelled(403, error, str(uuid4()))
-        if scope["path"] in self._orders:
-            status, report = self._orders[scope["path"]](scope["method"], body)
-            return status, {"Content-Type": "application/json"}, report
-        is_collection = scope["path"].startswith(PREFIX)
-        answer = self._collections.answer if is_collection else self._answer
-        return await asyncio.to_thread(answer, scope, body)
+        answers = (each for start, each in self._mounted.items() if scope["path"].startswith(start))
+        return await asyncio.to_thread(next(answers, self._answer), scope, body)
 
     def _answer(self, scope: Message, body: bytes) -> Response:
         request_id = str(uuid4())

@@ -22,7 +22,6 @@ from stackroom_agents.batch import event_agent
 from stackroom_local.clients import endpoint_variables
 from tests.agents.models import Asked, PlayedModel, Said
 from tests.lambda_context import Context
-from tests.simulator.collection import PRINCIPALS
 from tests.simulator.managed import connected, managed, s3
 from tests.simulator.running import ministack
 from tests.simulator.world import REGION, World
@@ -148,9 +147,7 @@ def _told(asked: Asked) -> str:
 @contextmanager
 def staged(folder: Path, seed: int) -> Iterator[LinkedStage]:
     with pytest.MonkeyPatch.context() as patch, ministack() as aws:
-        configuration = Configuration(
-            data_dir=folder, s3_endpoint=aws, speed=100, principals=PRINCIPALS
-        )
+        configuration = Configuration(data_dir=folder, s3_endpoint=aws, speed=100)
         with Simulator(configuration) as simulator:
             for name, value in {
                 **endpoint_variables(aws, simulator.endpoint),

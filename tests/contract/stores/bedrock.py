@@ -34,7 +34,7 @@ from tests.contract.stores.shelves import QUESTION, Shelf, a_catalog
 from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, clipped
 from tests.contract.stores.worlds import World as StoreWorld
 from tests.fakes.knowledge_base import FakeKnowledgeBase
-from tests.simulator.collection import PRINCIPALS
+from tests.opensearch.collection import mounted
 from tests.simulator.managed import pair
 from tests.simulator.world import CUSTOM, World
 
@@ -202,7 +202,7 @@ def simulated(folder: Path, assumptions: Assumptions | None = None) -> Iterator[
         data_dir=folder,
         s3_endpoint=S3,
         speed=100,
-        principals=PRINCIPALS,
+        mounted=mounted(),
         assumptions=assumptions or Assumptions(),
     )
     with mock_aws(), Simulator(configuration) as simulator:

@@ -21,7 +21,8 @@ from tests.contract.stores.meaning import vector
 from tests.contract.stores.relay import Answer, Call, PassOn, Relay, Spoil, instead
 from tests.contract.stores.shelves import Shelf
 from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, World
-from tests.simulator.collection import REGION, Collection, credentials
+from tests.opensearch.collection import Collection, credentials
+from tests.opensearch.stand_in import REGION
 
 _DIMENSIONS = 256
 

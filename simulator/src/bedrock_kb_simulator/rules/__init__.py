@@ -12,7 +12,6 @@ from bedrock_kb_simulator.rules.account import *  # noqa: F403 - as above
 from bedrock_kb_simulator.rules.answers import *  # noqa: F403 - as above
 from bedrock_kb_simulator.rules.ingestion import *  # noqa: F403 - as above
 from bedrock_kb_simulator.rules.managed import *  # noqa: F403 - as above
-from bedrock_kb_simulator.rules.opensearch import *  # noqa: F403 - as above
 from bedrock_kb_simulator.rules.retrieve import *  # noqa: F403 - as above
 from bedrock_kb_simulator.rules.rule import RULES, Rule
 from bedrock_kb_simulator.rules.s3_vectors import *  # noqa: F403 - as above

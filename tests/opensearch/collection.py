@@ -1,19 +1,20 @@
-"""A collection of OpenSearch Serverless in a simulator, and real clients of it."""
+"""A collection of the stand-in for OpenSearch Serverless, and real clients of it."""
 
 import json
+import urllib.request
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
+from urllib.error import HTTPError
 from uuid import uuid4
 
-import boto3
 from botocore.credentials import Credentials
-from opensearchpy import OpenSearch, Urllib3AWSV4SignerAuth
+from opensearchpy import OpenSearch as Client
+from opensearchpy import Urllib3AWSV4SignerAuth
 
-from bedrock_kb_simulator.opensearch.signatures import Principal
+from bedrock_kb_simulator.orders import Answer
+from tests.opensearch.stand_in import PREFIX, REGION, Fault, OpenSearch, Principal
 
-REGION = "us-east-1"
 READER = "arn:aws:iam::000000000000:role/reader"
 WRITER = "arn:aws:iam::000000000000:role/writer"
 STRANGER = "arn:aws:iam::000000000000:role/stranger"
@@ -28,16 +29,25 @@ PRINCIPALS = {
 }
 
 
+def mounted(
+    principals: Mapping[str, Principal] = PRINCIPALS, faults: list[Fault] | None = None
+) -> Mapping[str, Answer]:
+    """For a simulator's configuration."""
+    stand_in = OpenSearch(principals=principals, faults=[] if faults is None else faults)
+    return {PREFIX: stand_in.answer}
+
+
 def credentials(key: str) -> Credentials:
     return Credentials(key, PRINCIPALS[key].secret_key)
 
 
 @dataclass(frozen=True)
 class Collection:
+    """At a simulator that has the stand-in mounted."""
+
     simulator: str
-    id: str
     name: str
-    _clients: list[OpenSearch] = field(default_factory=list)
+    _clients: list[Client] = field(default_factory=list)
 
     def close(self) -> None:
         for each in self._clients:
@@ -46,16 +56,15 @@ class Collection:
     @classmethod
     def at(cls, simulator: str) -> "Collection":
         """A new one, in which the reader may read any index and the writer write it."""
-        name = f"c{uuid4().hex[:20]}"
-        made = _control(simulator).create_collection(name=name, type="VECTORSEARCH")
-        collection = cls(simulator, made["createCollectionDetail"]["id"], name)
+        collection = cls(simulator, f"c{uuid4().hex[:20]}")
+        collection._order({"collection": collection.name})
         collection.allow(READER, READS)
         collection.allow(WRITER, (*READS, *WRITES))
         return collection
 
     @property
     def endpoint(self) -> str:
-        return f"{self.simulator}/aoss/{self.id}"
+        return f"{self.simulator}/aoss/{self.name}"
 
     def allow(self, principal: str, permissions: Sequence[str], *, index: str = "*") -> str:
         rule = {
@@ -66,17 +75,18 @@ class Collection:
         return self.put_policy(json.dumps([{"Rules": [rule], "Principal": [principal]}]))
 
     def put_policy(self, policy: str) -> str:
+        """Raises ValueError for what is none."""
         name = f"p{uuid4().hex[:20]}"
-        _control(self.simulator).create_access_policy(type="data", name=name, policy=policy)
+        self._order({"policy": name, "says": policy})
         return name
 
     def drop_policy(self, name: str) -> None:
-        _control(self.simulator).delete_access_policy(type="data", name=name)
+        self._order({"dropped": name})
 
-    def client(self, key: str = "reader", *, service: str = "aoss", **options: Any) -> OpenSearch:
+    def client(self, key: str = "reader", *, service: str = "aoss", **options: Any) -> Client:
         """Without patience: a test wants to see what is answered, not have it asked again."""
         signed = Urllib3AWSV4SignerAuth(credentials(key), REGION, service)
-        client = OpenSearch(self.endpoint, **{"http_auth": signed, "max_retries": 0, **options})
+        client = Client(self.endpoint, **{"http_auth": signed, "max_retries": 0, **options})
         self._clients.append(client)
         return client
 
@@ -92,13 +102,10 @@ class Collection:
             answered = writer.bulk(index=index, body=lines)
             assert not answered["errors"], answered
 
-
-@cache
-def _control(simulator: str) -> Any:
-    return boto3.client(
-        "opensearchserverless",
-        endpoint_url=simulator,
-        region_name=REGION,
-        aws_access_key_id="test",
-        aws_secret_access_key="test",
-    )
+    def _order(self, order: Mapping[str, str]) -> None:
+        request = urllib.request.Request(self.simulator + PREFIX, json.dumps(order).encode())
+        try:
+            urllib.request.urlopen(request, timeout=60).close()
+        except HTTPError as error:
+            with error:
+                raise ValueError(error.read()) from None

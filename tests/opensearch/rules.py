@@ -1,6 +1,57 @@
-"""Collections of OpenSearch Serverless, who may do what in them, and their searches."""
+"""What the stand-in enforces of OpenSearch Serverless and OpenSearch, each with its source."""
 
-from bedrock_kb_simulator.rules.rule import rule
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+Test = TypeVar("Test", bound=Callable[..., None])
+
+
+class Refused(Exception):
+    """What a collection answers when it refuses; `kind` and `reason` in OpenSearch's words."""
+
+    def __init__(self, status: int, kind: str, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+        self.kind = kind
+        self.reason = reason
+
+    @property
+    def body(self) -> dict[str, Any]:
+        if self.kind == "Forbidden":  # of what stands before OpenSearch
+            return {"status": self.status, "error": {"reason": self.reason, "type": self.kind}}
+        cause = {"type": self.kind, "reason": self.reason}
+        return {"error": {"root_cause": [cause], **cause}, "status": self.status}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    name: str
+    says: str
+    source: str
+    value: int = 0
+    status: int = 0
+    error: str = ""
+    message: str = ""
+
+    def refused(self, **details: Any) -> Refused:
+        reason = self.message.format(limit=self.value, **details)
+        return Refused(self.status, self.error, reason)
+
+
+RULES: dict[str, Rule] = {}
+
+
+def rule(name: str, says: str, source: str, **details: Any) -> Rule:
+    RULES[name] = Rule(name=name, says=says, source=source, **details)
+    return RULES[name]
+
+
+def holds(*names: str) -> Callable[[Test], Test]:
+    """Says that the test fails where the stand-in breaks these rules; for docs/fidelity.md."""
+    assert RULES.keys() >= set(names)
+    return lambda test: test
+
 
 _DOCS = "OpenSearch documentation"
 _FORBIDDEN = "403 Forbidden"

@@ -1,44 +1,53 @@
-"""The stand-in for OpenSearch Serverless, through opensearch-py and boto3."""
+"""The stand-in for OpenSearch Serverless, through opensearch-py."""
 
 import hashlib
 import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 import urllib3
 from botocore.credentials import Credentials
-from botocore.exceptions import ClientError
 from opensearchpy import Urllib3AWSV4SignerAuth
 from opensearchpy.exceptions import TransportError
 
+from bedrock_kb_simulator.server import Configuration, Simulator
+from docs.fidelity import holders
 from stackroom.stores.opensearch.index_layout import creation
-from tests.simulator.collection import (
-    REGION,
-    STRANGER,
-    Collection,
-    credentials,
-)
-from tests.simulator.holding import holds
-from tests.simulator.world import World
+from tests.opensearch import rules
+from tests.opensearch.collection import STRANGER, Collection, credentials, mounted
+from tests.opensearch.rules import holds
+from tests.opensearch.stand_in import REGION
 
+pytestmark = pytest.mark.processes
 _NEAREST = {"vector": [1.0, 0.0], "k": 1}
 AXES = {"east": [1.0, 0.0], "north": [0.0, 1.0], "west": [-1.0, 0.0]}
 
 
 @pytest.fixture(scope="module")
-def shelf(shared: World) -> Iterator[Collection]:
+def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("simulator")
+    configuration = Configuration(
+        data_dir=folder, s3_endpoint="http://127.0.0.1:1", mounted=mounted()
+    )
+    with Simulator(configuration) as simulator:
+        yield simulator.endpoint
+
+
+@pytest.fixture(scope="module")
+def shelf(endpoint: str) -> Iterator[Collection]:
     """With three documents in its one index; read only."""
-    made = Collection.at(shared.endpoint)
+    made = Collection.at(endpoint)
     made.fill("docs", _body(), _documents())
     yield made
     made.close()
 
 
 @pytest.fixture
-def collection(shared: World) -> Iterator[Collection]:
-    made = Collection.at(shared.endpoint)
+def collection(endpoint: str) -> Iterator[Collection]:
+    made = Collection.at(endpoint)
     yield made
     made.close()
 
@@ -191,7 +200,7 @@ def test_several_searches_in_one_call_are_answered_each_for_itself(shelf: Collec
 @holds("opensearch.no-index", "opensearch.index-exists", "aoss.operation", "aoss.collection")
 def test_what_is_not_there_is_told_and_an_index_is_there_once(collection: Collection) -> None:
     writer = collection.client("writer")
-    elsewhere = Collection(collection.simulator, "nowhere", "nowhere")
+    elsewhere = Collection(collection.simulator, "nowhere")
     missing = _refused(writer.search, index="docs", body={})
     collection.fill("docs", _body(), _documents())
     [hit] = writer.search(index="docs", body=_knn([1.0, 0.0], k=1))["hits"]["hits"]
@@ -208,7 +217,7 @@ def test_what_is_not_there_is_told_and_an_index_is_there_once(collection: Collec
     assert twice == (400, "index [docs] already exists")
     assert named == (
         404,
-        f"no handler found for uri [/aoss/{collection.id}/docs/_doc/mine] and method [PUT]",
+        f"no handler found for uri [/aoss/{collection.name}/docs/_doc/mine] and method [PUT]",
     )
     assert nowhere == (404, "no such collection [nowhere]")
     assert left == ["north", "west"]
@@ -233,7 +242,7 @@ def test_a_policy_says_who_may_do_what_where(collection: Collection) -> None:
     collection.drop_policy(policy)
     assert _refused(stranger.search, index="docs", body={})[0] == 403
     for form in ("no JSON", "[{}]", '[{"Rules": [], "Principal": ["x"]}]'):
-        with pytest.raises(ClientError, match="Policy json is invalid"):
+        with pytest.raises(ValueError, match="Policy json is invalid"):
             collection.put_policy(form)
 
 
@@ -286,3 +295,14 @@ def test_many_may_write_and_search_at_once(collection: Collection) -> None:
 
     answer = collection.client().search(index="docs", body={"size": 100})
     assert len(_found(answer)) == 12
+
+
+def test_every_rule_is_used_and_held_by_a_test() -> None:
+    folder = Path(__file__).parent
+    code = "\n".join(
+        path.read_text() for path in folder.glob("*.py") if path.name not in ("rules.py", __file__)
+    )
+    constants = {name: each for name, each in vars(rules).items() if isinstance(each, rules.Rule)}
+
+    assert [n for n, each in constants.items() if n not in code and each.name not in code] == []
+    assert [name for name, tests in holders(rules.RULES, folder).items() if not tests] == []

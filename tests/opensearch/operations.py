@@ -5,10 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bedrock_kb_simulator.opensearch import searches
-from bedrock_kb_simulator.opensearch.indexes import Indexes
-from bedrock_kb_simulator.opensearch.refusals import Refused, refused
-from bedrock_kb_simulator.rules import OPENSEARCH_MALFORMED
+from tests.opensearch.indexes import Indexes
+from tests.opensearch.queries import Dsl, searched
+from tests.opensearch.rules import OPENSEARCH_MALFORMED, Refused
 
 Answers = Callable[[str, str, bytes], Any]  # of a collection's id, an index and a body
 
@@ -25,8 +24,8 @@ class Operation:
 class Operations:
     """Each answers what it is asked of a collection's index; raises Refused."""
 
-    def __init__(self, indexes: Indexes) -> None:
-        self._indexes = indexes
+    def __init__(self) -> None:
+        self._indexes = Indexes()
         search = _read("Search", self._search)
         several = _read("MultiSearch", self._multi_search)
         mapping = Operation(
@@ -62,16 +61,16 @@ class Operations:
         self._indexes.create(collection, index, _object(body) if body else {})
         return {"acknowledged": True, "shards_acknowledged": True, "index": index}
 
-    def _delete(self, collection: str, index: str, body: bytes) -> Any:  # noqa: ARG002 - it has none
+    def _delete(self, collection: str, index: str, body: bytes) -> Any:
         self._indexes.delete(collection, index)
         return {"acknowledged": True}
 
-    def _mapping(self, collection: str, index: str, body: bytes) -> Any:  # noqa: ARG002 - as above
-        return {index: {"mappings": self._indexes.mappings(collection, index)}}
+    def _mapping(self, collection: str, index: str, body: bytes) -> Any:
+        return {index: {"mappings": self._indexes.of(collection, index).mappings}}
 
     def _search(self, collection: str, index: str, body: bytes) -> Any:
         asked = _object(body) if body else {}
-        return searches.searched(asked, index, self._indexes.searched(collection, index))
+        return searched(asked, index, self._dsl(collection, index))
 
     def _multi_search(self, collection: str, index: str, body: bytes) -> Any:
         lines = _lines(body)
@@ -85,10 +84,14 @@ class Operations:
 
     def _one_of_several(self, collection: str, index: str, asked: Any) -> Any:
         try:
-            dsl = self._indexes.searched(collection, index)
-            return {**searches.searched(asked, index, dsl), "status": 200}
+            answered = searched(asked, index, self._dsl(collection, index))
+            return {**answered, "status": 200}
         except Refused as error:
             return error.body
+
+    def _dsl(self, collection: str, index: str) -> Dsl:
+        held = self._indexes.of(collection, index)
+        return Dsl(mappings=held.mappings, documents=held.documents)
 
     def _add(self, collection: str, index: str, body: bytes) -> Any:
         key = self._indexes.add(collection, index, _object(body))
@@ -104,7 +107,7 @@ class Operations:
         items = []
         for action, source in zip(lines[::2], lines[1::2], strict=True):
             if action not in ({"index": {}}, {"index": {"_index": index}}):
-                raise refused(OPENSEARCH_MALFORMED, query="bulk")
+                raise OPENSEARCH_MALFORMED.refused(query="bulk")
             try:
                 key = self._indexes.add(collection, index, source)
                 items.append({"index": {"_index": index, "_id": key, "status": 201}})
@@ -128,7 +131,7 @@ def _written(name: str, answers: Answers) -> Operation:
 def _object(body: bytes) -> dict[str, Any]:
     [found] = _lines(body) or [None]
     if not isinstance(found, dict):
-        raise refused(OPENSEARCH_MALFORMED, query="body")
+        raise OPENSEARCH_MALFORMED.refused(query="body")
     return found
 
 
@@ -136,4 +139,4 @@ def _lines(body: bytes) -> list[Any]:
     try:
         return [json.loads(line) for line in body.splitlines() if line.strip()]
     except ValueError:
-        raise refused(OPENSEARCH_MALFORMED, query="body") from None
+        raise OPENSEARCH_MALFORMED.refused(query="body") from None
