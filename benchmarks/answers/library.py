@@ -33,7 +33,6 @@ _CHUNKED_BY = (
     "simulator/src/bedrock_kb_simulator/embedding.py",
     "simulator/src/bedrock_kb_simulator/parsing.py",
     "simulator/src/bedrock_kb_simulator/parser_process.py",
-    "simulator/src/bedrock_kb_simulator/embedding.py",
 )
 _INSPECTED_BY = ("src/stackroom/inspection",)  # what decides on the place maps
 
