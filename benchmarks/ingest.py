@@ -22,7 +22,7 @@ from multiprocessing import get_context
 import psutil
 
 from bedrock_kb_simulator.chunk_strategies import Chunking
-from bedrock_kb_simulator.embedding import MiniLM
+from bedrock_kb_simulator.embedder import MiniLM
 from benchmarks.corpus import SOURCE, corpus
 from benchmarks.serving import (
     NotMeasured,

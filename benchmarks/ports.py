@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bedrock_kb_simulator.filters import Sought
+from bedrock_kb_simulator.metadata_filters import Sought
 from benchmarks.simulated_time.account import CALL, Account
 from benchmarks.simulated_time.executions import (
     ExecutionAlreadyExists,

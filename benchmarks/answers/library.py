@@ -30,7 +30,7 @@ _PATIENCE, _LOOK_SECONDS = 3_600.0, 10.0
 _CHUNKED_BY = (
     "src/stackroom/inspection/extraction",
     "simulator/src/bedrock_kb_simulator/chunk_strategies.py",
-    "simulator/src/bedrock_kb_simulator/embedding.py",
+    "simulator/src/bedrock_kb_simulator/embedder.py",
     "simulator/src/bedrock_kb_simulator/parsing.py",
     "simulator/src/bedrock_kb_simulator/parser_process.py",
 )

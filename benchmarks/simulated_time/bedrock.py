@@ -17,12 +17,12 @@ import numpy as np
 
 from bedrock_kb_simulator.assembly import Components, Services
 from bedrock_kb_simulator.assumptions import Assumptions
-from bedrock_kb_simulator.embedding import Vector
-from bedrock_kb_simulator.errors import Unindexable
+from bedrock_kb_simulator.bucket_objects import SUFFIX, ObjectMissing, S3Object
+from bedrock_kb_simulator.embedder import Vector
 from bedrock_kb_simulator.faults import Faults
 from bedrock_kb_simulator.identifiers import Arns
-from bedrock_kb_simulator.objects import SUFFIX, ObjectMissing, S3Object
 from bedrock_kb_simulator.rules import FILE_UNREADABLE
+from bedrock_kb_simulator.service_errors import Unindexable
 from bedrock_kb_simulator.store import Store
 from benchmarks.simulated_time.clock import VirtualClock
 from benchmarks.simulated_time.hub import Hub

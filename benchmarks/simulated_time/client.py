@@ -15,8 +15,8 @@ import botocore.session
 from botocore import xform_name
 from botocore.exceptions import ClientError, ConnectionClosedError
 
-from bedrock_kb_simulator.dispatch import Dispatcher
-from bedrock_kb_simulator.errors import ConnectionDropped, ServiceError
+from bedrock_kb_simulator.dispatcher import Dispatcher
+from bedrock_kb_simulator.service_errors import ConnectionDropped, ServiceError
 from benchmarks.simulated_time.bill import Bill
 
 _ATTEMPTS = 4

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from bedrock_kb_simulator.clock import Clock
-from bedrock_kb_simulator.clock import Signal as SomeSignal
+from bedrock_kb_simulator.aws_clock import Clock
+from bedrock_kb_simulator.aws_clock import Signal as SomeSignal
 from benchmarks.simulated_time.hub import Hub, Signal, Task
 
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bedrock_kb_simulator import filters
-from bedrock_kb_simulator.embedding import Vector
-from bedrock_kb_simulator.filters import Filter, Sought
+from bedrock_kb_simulator import metadata_filters
+from bedrock_kb_simulator.bucket_objects import Value
+from bedrock_kb_simulator.embedder import Vector
 from bedrock_kb_simulator.indexes import Index
 from bedrock_kb_simulator.memory_indexes import Owner
 from bedrock_kb_simulator.metadata import BEDROCK_TEXT, OF_VECTOR
-from bedrock_kb_simulator.objects import Value
+from bedrock_kb_simulator.metadata_filters import Filter, Sought
 from bedrock_kb_simulator.rules import SEARCHABLE_LAG
 from bedrock_kb_simulator.vectors import Hit, Passage
 from benchmarks.simulated_time.hub import Hub
@@ -165,7 +165,7 @@ class SearchableDocuments:
 
     def query_vectors(self, parameters: dict[str, Any]) -> dict[str, Any]:
         """As S3 Vectors answers; only by a filter, for nothing is nearer than anything else."""
-        lets_through = filters.compiled(parameters["filter"])
+        lets_through = metadata_filters.compiled(parameters["filter"])
         home, now = self._homes.get(parameters["indexArn"]), self._hub.time
         vectors = [
             {"key": version.key, "metadata": {**metadata, BEDROCK_TEXT: version.text}}

@@ -7,9 +7,9 @@ import pytest
 from botocore.session import get_session
 from pydantic import ValidationError
 
-from bedrock_kb_simulator import vector_ingestion
-from bedrock_kb_simulator.dispatch import validate
-from bedrock_kb_simulator.errors import ServiceError
+from bedrock_kb_simulator import ingestion_settings
+from bedrock_kb_simulator.dispatcher import validate
+from bedrock_kb_simulator.service_errors import ServiceError
 from functions.ingest.deployed import IngestSettings
 from stackroom.wiring.function_settings import DataSourceSettings
 
@@ -122,7 +122,7 @@ def _is_taken_by_aws(ingestion: dict[str, Any]) -> bool:
     assert create.input_shape is not None
     try:
         validate(create.input_shape.members["vectorIngestionConfiguration"], ingestion)
-        vector_ingestion.check(ingestion)
+        ingestion_settings.check(ingestion)
     except ServiceError:
         return False
     return True

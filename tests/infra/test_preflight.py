@@ -17,7 +17,7 @@ import pytest
 from botocore.exceptions import EndpointConnectionError, NoCredentialsError
 from moto import mock_aws
 
-from bedrock_kb_simulator.errors import ServiceError
+from bedrock_kb_simulator.service_errors import ServiceError
 from infra import preflight
 from infra.asking import Client, Result, good
 from infra.preflight_bedrock import REGIONS

@@ -26,7 +26,7 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from bedrock_kb_simulator.errors import ConnectionDropped
+from bedrock_kb_simulator.service_errors import ConnectionDropped
 from tests.opensearch.operations import Operations
 from tests.opensearch.queries import partial_answer
 from tests.opensearch.rules import (

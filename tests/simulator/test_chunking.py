@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bedrock_kb_simulator.chunk_strategies import Chunk, Chunking, strategy_of
-from bedrock_kb_simulator.embedding import Vector, ids_of, spans_of
+from bedrock_kb_simulator.embedder import Vector, ids_of, spans_of
 from tests.simulator.holding import holds
 from tests.simulator.world import World, data_source_request, eventually, invalid
 

@@ -8,9 +8,9 @@ from uuid import uuid4
 import pytest
 
 from bedrock_kb_simulator.chunk_strategies import Chunk
-from bedrock_kb_simulator.errors import Unindexable
 from bedrock_kb_simulator.indexing import bounded
 from bedrock_kb_simulator.rules import DOCUMENT_WORK
+from bedrock_kb_simulator.service_errors import Unindexable
 from tests.simulator.holding import holds
 from tests.simulator.test_chunking import fixed
 from tests.simulator.world import CUSTOM, World, at, eventually, inline, invalid, refused

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bedrock_kb_simulator.embedding import WIDTH, MiniLM
+from bedrock_kb_simulator.embedder import WIDTH, MiniLM
 from bedrock_kb_simulator.memory_indexes import Entry, MemoryIndex
 
 PARAPHRASES = [

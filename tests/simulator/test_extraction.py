@@ -2,8 +2,8 @@
 
 import pytest
 
-from bedrock_kb_simulator.embedding import MiniLM
-from bedrock_kb_simulator.stand_in import NOTICE, Extraction, Passage
+from bedrock_kb_simulator.embedder import MiniLM
+from bedrock_kb_simulator.stand_in import NOTICE, Extraction, FoundPassage
 
 FERRY = """# The night ferry
 
@@ -31,7 +31,9 @@ Children under six travel free
     ids=["a wrapped sentence is whole", "a line by itself stays so", "an item of a list does too"],
 )
 def test_a_sentence_is_said_as_it_stands(text: str, question: str, said: str) -> None:
-    answer = Extraction(embedder=MiniLM()).of_passages(question, [Passage(text=text, source="1")])
+    answer = Extraction(embedder=MiniLM()).of_passages(
+        question, [FoundPassage(text=text, source="1")]
+    )
 
     first = answer.removeprefix(NOTICE).partition(" [1]")[0]
     assert first == said

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bedrock_kb_simulator.objects import OF_VECTOR, attributes
+from bedrock_kb_simulator.bucket_objects import OF_VECTOR, attributes
 from tests import files
 from tests.simulator.holding import holds
 from tests.simulator.world import ASKED_FOR, NON_FILTERABLE, World, at, eventually

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from bedrock_kb_simulator.errors import Unindexable
+from bedrock_kb_simulator.service_errors import Unindexable
 from bedrock_kb_simulator.synchronisation import Tally
 from tests.simulator.holding import holds
 from tests.simulator.world import (

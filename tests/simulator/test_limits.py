@@ -7,11 +7,11 @@ import pytest
 from botocore.session import get_session
 
 from bedrock_kb_simulator.assumptions import Assumptions
-from bedrock_kb_simulator.clock import Clock
-from bedrock_kb_simulator.dispatch import validate
-from bedrock_kb_simulator.errors import ServiceError
-from bedrock_kb_simulator.rates import Quotas, Rates
+from bedrock_kb_simulator.aws_clock import Clock
+from bedrock_kb_simulator.dispatcher import validate
+from bedrock_kb_simulator.request_rates import Quotas, Rates
 from bedrock_kb_simulator.rules import RATES
+from bedrock_kb_simulator.service_errors import ServiceError
 from tests.simulator.holding import holds
 from tests.simulator.world import data_source_request, inline
 

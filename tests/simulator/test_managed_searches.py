@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from bedrock_kb_simulator.assumptions import Assumptions
-from bedrock_kb_simulator.errors import ServiceError
-from bedrock_kb_simulator.rates import Quotas, Rates
+from bedrock_kb_simulator.request_rates import Quotas, Rates
 from bedrock_kb_simulator.rules import MANAGED_RATES
+from bedrock_kb_simulator.service_errors import ServiceError
 from tests.simulator.holding import holds
 from tests.simulator.managed import CUSTOM, connected, ingested, managed, pair, places, search
 from tests.simulator.test_limits import HandClock

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bedrock_kb_simulator.citing import cited
-from bedrock_kb_simulator.messages import Conversation, Text, Turn
+from bedrock_kb_simulator.conversation_parts import Conversation, Text, Turn
 from bedrock_kb_simulator.model_endpoint import (
     EndpointFailed,
     EndpointSlow,

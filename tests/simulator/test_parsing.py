@@ -13,10 +13,10 @@ from typing import Any
 import psutil
 import pytest
 
-from bedrock_kb_simulator.errors import Unindexable
 from bedrock_kb_simulator.parser_child import ParserChild
 from bedrock_kb_simulator.parsing import ChildParser
 from bedrock_kb_simulator.rules import PARSE_FILES
+from bedrock_kb_simulator.service_errors import Unindexable
 from tests import files
 from tests.simulator.holding import holds
 from tests.simulator.world import (

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bedrock_kb_simulator.embedding import WIDTH
+from bedrock_kb_simulator.embedder import WIDTH
 from bedrock_kb_simulator.memory_indexes import Entry, MemoryIndexes
 from bedrock_kb_simulator.store import Store
 from stackroom_local.processes import free_ports

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from bedrock_kb_simulator.assumptions import Assumptions
-from bedrock_kb_simulator.clock import Clock
-from bedrock_kb_simulator.errors import ServiceError
+from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.identifiers import start_of, token_for
 from bedrock_kb_simulator.rules import RETRIEVE_TOKEN
+from bedrock_kb_simulator.service_errors import ServiceError
 from tests.simulator.holding import holds
 from tests.simulator.world import World, eventually, invalid, refused
 

@@ -1,6 +1,6 @@
 """How near a text has to be to a denied topic: what the threshold catches, and what it lets by."""
 
-from bedrock_kb_simulator.embedding import MiniLM
+from bedrock_kb_simulator.embedder import MiniLM
 from bedrock_kb_simulator.screening import Guard, Side
 from tests.simulator.holding import holds
 from tests.simulator.world import guardrail_request

@@ -13,7 +13,7 @@ from typing import Any
 
 from botocore.exceptions import ConnectionClosedError
 
-from bedrock_kb_simulator.errors import ConnectionDropped, ServiceError
+from bedrock_kb_simulator.service_errors import ConnectionDropped, ServiceError
 
 Members = dict[str, Any]
 Call = Callable[[Any, Members], Members]  # an operation of the service model, and its parameters

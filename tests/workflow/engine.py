@@ -37,7 +37,7 @@ from moto.stepfunctions.parser.asl.eval.environment import Environment
 from moto.stepfunctions.parser.asl.parse.asl_parser import AmazonStateLanguageParser
 from moto.stepfunctions.parser.backend.execution_worker import ExecutionWorker
 
-from bedrock_kb_simulator.errors import ServiceError
+from bedrock_kb_simulator.service_errors import ServiceError
 from tests.workflow.answering import Members, answered
 from tests.workflow.functions import Payload, Reply
 

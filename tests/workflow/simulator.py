@@ -16,12 +16,12 @@ import botocore.session
 
 from bedrock_kb_simulator.assembly import Components, Services
 from bedrock_kb_simulator.assumptions import Assumptions
-from bedrock_kb_simulator.clock import Clock, Signal
-from bedrock_kb_simulator.errors import ServiceError
+from bedrock_kb_simulator.aws_clock import Clock, Signal
+from bedrock_kb_simulator.bucket_objects import S3Object, S3Objects
 from bedrock_kb_simulator.faults import Faults
 from bedrock_kb_simulator.identifiers import Arns
-from bedrock_kb_simulator.objects import S3Object, S3Objects
 from bedrock_kb_simulator.rules import MANAGED_CREATION
+from bedrock_kb_simulator.service_errors import ServiceError
 from bedrock_kb_simulator.store import Store
 from benchmarks.simulated_time.bedrock import Durations, NothingToParse, WaitInsteadOfEmbedding
 from benchmarks.simulated_time.clock import VirtualClock

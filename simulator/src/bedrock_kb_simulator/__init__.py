@@ -6,19 +6,19 @@ parses, chunks, embeds and searches, and it keeps AWS's limits, states and error
 rule with its source in `rules`. It fails when it is told to (`faults`).
 
     wire        reads a request by the service models, and answers what is mounted, too
-    dispatch    rates, the model's constraints, faults; then the operation:
+    dispatcher  rates, the model's constraints, faults; then the operation:
         bedrock-agent           knowledge_bases, data_sources (connectors, of managed ones),
-                                ingestion_jobs, documents, direct
-        bedrock-agent-runtime   retrieval, generation (its prompt and citations: citing)
-        bedrock-runtime         conversation, of requests, spoken by scripts, model_endpoint or
-                                stand_in; models (Titan); screening (ApplyGuardrail)
+                                ingestion_jobs, document_records, direct
+        bedrock-agent-runtime   passage_search, generation (its prompt and citations: citing)
+        bedrock-runtime         converse, of converse_requests, spoken by scripts, model_endpoint
+                                or stand_in; models (Titan); screening (ApplyGuardrail)
         bedrock                 guardrails, models
         s3vectors               vector_indexes, vector_items
     assembly    puts the parts together; assumptions has what AWS leaves open
 
 A document's way: ingestion_jobs -> synchronisation, or direct -> indexing -> parsing (another
-process; a third one has ocr) -> vector_ingestion -> chunk_strategies, embedding -> vectors.
-A search's: filters and metadata say which vectors count, memory_indexes which are near,
+process; a third one has ocr) -> ingestion_settings -> chunk_strategies, embedder -> vectors.
+A search's: metadata_filters and metadata say which vectors count, memory_indexes which are near,
 text_search (SQLite's FTS5) which have the words.
 
 Importing this is free; `server` has `create_app`, and `Simulator` for tests.

@@ -8,13 +8,15 @@ from pathlib import Path
 from bedrock_kb_simulator import fault_orders, scripts
 from bedrock_kb_simulator.access_keys import RootKey
 from bedrock_kb_simulator.assumptions import Assumptions
-from bedrock_kb_simulator.clock import Clock
-from bedrock_kb_simulator.conversation import Conversations, Speaking
+from bedrock_kb_simulator.aws_clock import Clock
+from bedrock_kb_simulator.bucket_objects import Objects, S3Objects, connect
+from bedrock_kb_simulator.converse import Conversations, Speaking
+from bedrock_kb_simulator.converse_requests import Attachments, Requests
 from bedrock_kb_simulator.data_sources import DataSources, Deletions
 from bedrock_kb_simulator.direct import Direct, DirectCalls
-from bedrock_kb_simulator.dispatch import Dispatcher, Handler
-from bedrock_kb_simulator.documents import Documents, Records
-from bedrock_kb_simulator.embedding import Embedder, MiniLM
+from bedrock_kb_simulator.dispatcher import Dispatcher, Handler
+from bedrock_kb_simulator.document_records import Documents, Records
+from bedrock_kb_simulator.embedder import Embedder, MiniLM
 from bedrock_kb_simulator.faults import Faults
 from bedrock_kb_simulator.generation import Generation
 from bedrock_kb_simulator.guardrails import Guardrails
@@ -26,12 +28,10 @@ from bedrock_kb_simulator.memory_indexes import MemoryIndexes
 from bedrock_kb_simulator.metadata import of_vector
 from bedrock_kb_simulator.model_endpoint import ModelEndpoint
 from bedrock_kb_simulator.models import Availability, Models
-from bedrock_kb_simulator.objects import Objects, S3Objects, connect
 from bedrock_kb_simulator.orders import Answer
 from bedrock_kb_simulator.parsing import ChildParser, Parser
-from bedrock_kb_simulator.rates import Quotas, rates_of
-from bedrock_kb_simulator.requests import Attachments, Requests
-from bedrock_kb_simulator.retrieval import Reranking, Retrieval
+from bedrock_kb_simulator.passage_search import Reranking, Retrieval
+from bedrock_kb_simulator.request_rates import Quotas, rates_of
 from bedrock_kb_simulator.rules import GUARDRAIL_TAGS, TAGS, VECTOR_TAGS
 from bedrock_kb_simulator.screening import GuardrailApplication, Screening
 from bedrock_kb_simulator.scripts import Scripts

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bedrock_kb_simulator.embedding import Spans, Vector, spans_of
+from bedrock_kb_simulator.embedder import Spans, Vector, spans_of
 from bedrock_kb_simulator.rules import DEFAULT_CHUNK_OVERLAP, DEFAULT_CHUNK_TOKENS
 
 # Text into passages of bounded size: by tokens, with overlap, at the ends of sentences.

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from bedrock_kb_simulator.metadata import OF_VECTOR, OwnKeys
-from bedrock_kb_simulator.retrieval import reference
+from bedrock_kb_simulator.passage_search import reference
 from bedrock_kb_simulator.rules import PROMPT_RESULTS
 from bedrock_kb_simulator.vectors import Hit
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from bedrock_kb_simulator.objects import Objects, S3Object
+from bedrock_kb_simulator.bucket_objects import Objects, S3Object
 from bedrock_kb_simulator.rules import (
     CONNECTOR_CONNECTION,
     CONNECTOR_KINDS,

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from bedrock_kb_simulator import connectors, vector_ingestion
-from bedrock_kb_simulator.clock import Clock
-from bedrock_kb_simulator.dispatch import Parameters
+from bedrock_kb_simulator import connectors, ingestion_settings
+from bedrock_kb_simulator.aws_clock import Clock
+from bedrock_kb_simulator.dispatcher import Parameters
 from bedrock_kb_simulator.faults import Faults
 from bedrock_kb_simulator.identifiers import ClientTokens, new_id, page
 from bedrock_kb_simulator.indexes import index_of, is_managed
@@ -126,7 +126,7 @@ def body_of(home: Row, parameters: Parameters) -> dict[str, Any]:
         raise CONNECTOR_OF_VECTOR.broken()
     if kind not in ("S3", "CUSTOM"):
         raise NOT_SIMULATED.broken(what=f"data sources of type {kind}")
-    vector_ingestion.check(body.get("vectorIngestionConfiguration") or {})
+    ingestion_settings.check(body.get("vectorIngestionConfiguration") or {})
     return body
 
 
@@ -159,7 +159,7 @@ def _of_managed(home: Row, body: dict[str, Any]) -> dict[str, Any]:
         raise MANAGED_SOURCE_TYPE.broken()
     if body["dataDeletionPolicy"] != "DELETE":
         raise MANAGED_DELETION_POLICY.broken()
-    vector_ingestion.check_managed(
+    ingestion_settings.check_managed(
         loaded(home["body"]), body.get("vectorIngestionConfiguration") or {}
     )
     return {**body, "dataSourceConfiguration": connectors.filled(body["dataSourceConfiguration"])}

@@ -15,23 +15,29 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from bedrock_kb_simulator.clock import Clock, Signal, Work
+from bedrock_kb_simulator.aws_clock import Clock, Signal, Work
+from bedrock_kb_simulator.bucket_objects import (
+    Attributes,
+    Bounds,
+    ObjectMissing,
+    attributes,
+    located,
+)
 from bedrock_kb_simulator.data_sources import RUNNING, refuse_deleted, refuse_unavailable
-from bedrock_kb_simulator.dispatch import Parameters
-from bedrock_kb_simulator.documents import (
+from bedrock_kb_simulator.dispatcher import Parameters
+from bedrock_kb_simulator.document_records import (
     detail,
     key_of,
     kind_of,
     refuse_unsynced,
     usable_data_source,
 )
-from bedrock_kb_simulator.errors import ServiceError, Stopped, Unindexable
 from bedrock_kb_simulator.faults import AT_ACCEPTANCE, Kind
 from bedrock_kb_simulator.identifiers import ClientTokens
 from bedrock_kb_simulator.indexes import is_managed
 from bedrock_kb_simulator.indexing import Destination, Draft, Indexing
+from bedrock_kb_simulator.ingestion_settings import VectorIngestion, ingestion_of
 from bedrock_kb_simulator.knowledge_bases import knowledge_base
-from bedrock_kb_simulator.objects import Attributes, Bounds, ObjectMissing, attributes, located
 from bedrock_kb_simulator.rules import (
     DIRECT_CONCURRENCY,
     DIRECT_DURING_JOB,
@@ -43,8 +49,8 @@ from bedrock_kb_simulator.rules import (
     JOB_DURING_DIRECT,
     MANAGED_FIRST_INGESTION,
 )
+from bedrock_kb_simulator.service_errors import ServiceError, Stopped, Unindexable
 from bedrock_kb_simulator.store import Row, Store, loaded
-from bedrock_kb_simulator.vector_ingestion import VectorIngestion, ingestion_of
 
 # What a job and direct requests keep each other out of: rule managed.direct-or-job.
 

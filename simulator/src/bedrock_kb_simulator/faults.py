@@ -19,7 +19,6 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from bedrock_kb_simulator.errors import ServiceError
 from bedrock_kb_simulator.rules import (
     DATA_SOURCE_HAS_JOB,
     DATA_SOURCES_PER_KNOWLEDGE_BASE,
@@ -35,6 +34,7 @@ from bedrock_kb_simulator.rules import (
     VECTOR_RATE_EXCEEDED,
     Rule,
 )
+from bedrock_kb_simulator.service_errors import ServiceError
 
 # The kinds of faults, and what AWS answers when it meets one, operation by operation.
 

@@ -11,12 +11,12 @@ from typing import Any
 from uuid import uuid4
 
 from bedrock_kb_simulator import citing
-from bedrock_kb_simulator.clock import Clock
-from bedrock_kb_simulator.conversation import pieces
-from bedrock_kb_simulator.dispatch import Parameters
+from bedrock_kb_simulator.aws_clock import Clock
+from bedrock_kb_simulator.conversation_parts import Conversation, Text, Turn
+from bedrock_kb_simulator.converse import pieces
+from bedrock_kb_simulator.dispatcher import Parameters
 from bedrock_kb_simulator.indexes import is_managed
 from bedrock_kb_simulator.knowledge_bases import knowledge_base
-from bedrock_kb_simulator.messages import Conversation, Text, Turn
 from bedrock_kb_simulator.model_endpoint import (
     EndpointBroke,
     EndpointBusy,
@@ -24,7 +24,7 @@ from bedrock_kb_simulator.model_endpoint import (
     ModelEndpoint,
 )
 from bedrock_kb_simulator.models import TITAN
-from bedrock_kb_simulator.retrieval import Retrieval
+from bedrock_kb_simulator.passage_search import Retrieval
 from bedrock_kb_simulator.rules import (
     GENERATION_MODEL,
     MANAGED_GENERATE,

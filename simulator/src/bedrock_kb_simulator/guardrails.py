@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bedrock_kb_simulator.clock import Clock
-from bedrock_kb_simulator.dispatch import Parameters
+from bedrock_kb_simulator.aws_clock import Clock
+from bedrock_kb_simulator.dispatcher import Parameters
 from bedrock_kb_simulator.identifiers import Arns, ClientTokens, new_guardrail_id, page
 from bedrock_kb_simulator.rules import (
     GUARDRAIL_EMPTY,

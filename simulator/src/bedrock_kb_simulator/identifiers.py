@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from bedrock_kb_simulator.clock import Clock
-from bedrock_kb_simulator.dispatch import Parameters
+from bedrock_kb_simulator.aws_clock import Clock
+from bedrock_kb_simulator.dispatcher import Parameters
 from bedrock_kb_simulator.rules import CLIENT_TOKEN_LIFETIME, MODEL_CONSTRAINT, Rule
 from bedrock_kb_simulator.store import Store, dumped, loaded
 

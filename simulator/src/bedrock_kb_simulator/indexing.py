@@ -6,16 +6,8 @@ from functools import partial
 from itertools import count
 from typing import TypeVar
 
-from bedrock_kb_simulator.chunk_strategies import Chunk
-from bedrock_kb_simulator.clock import Signal
-from bedrock_kb_simulator.documents import Records
-from bedrock_kb_simulator.embedding import Embedder, Vector
-from bedrock_kb_simulator.errors import Stopped, Unindexable
-from bedrock_kb_simulator.faults import Faults, Kind
-from bedrock_kb_simulator.indexes import Index, index_of
-from bedrock_kb_simulator.memory_indexes import Owner
-from bedrock_kb_simulator.metadata import OwnKeys, refusal, refuse_excess, refused
-from bedrock_kb_simulator.objects import (
+from bedrock_kb_simulator.aws_clock import Signal
+from bedrock_kb_simulator.bucket_objects import (
     Attributes,
     ObjectMissing,
     Objects,
@@ -24,6 +16,14 @@ from bedrock_kb_simulator.objects import (
     is_there,
     parsed,
 )
+from bedrock_kb_simulator.chunk_strategies import Chunk
+from bedrock_kb_simulator.document_records import Records
+from bedrock_kb_simulator.embedder import Embedder, Vector
+from bedrock_kb_simulator.faults import Faults, Kind
+from bedrock_kb_simulator.indexes import Index, index_of
+from bedrock_kb_simulator.ingestion_settings import VectorIngestion
+from bedrock_kb_simulator.memory_indexes import Owner
+from bedrock_kb_simulator.metadata import OwnKeys, refusal, refuse_excess, refused
 from bedrock_kb_simulator.parsing import Parser
 from bedrock_kb_simulator.rules import (
     DOCUMENT_WORK,
@@ -32,8 +32,8 @@ from bedrock_kb_simulator.rules import (
     FILTERABLE_METADATA_SIZE,
     VECTOR_INDEX_MISSING,
 )
+from bedrock_kb_simulator.service_errors import Stopped, Unindexable
 from bedrock_kb_simulator.store import Store
-from bedrock_kb_simulator.vector_ingestion import VectorIngestion
 from bedrock_kb_simulator.vectors import Passage, Vectors, new_key
 
 # Long work, which is bounded and may end early: thousands of passages take a laptop minutes.

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from bedrock_kb_simulator.assumptions import Assumptions
-from bedrock_kb_simulator.clock import Clock, Signal, Work
+from bedrock_kb_simulator.aws_clock import Clock, Signal, Work
 from bedrock_kb_simulator.connectors import Source
 from bedrock_kb_simulator.data_sources import (
     RUNNING,
@@ -16,12 +16,12 @@ from bedrock_kb_simulator.data_sources import (
     refuse_unavailable,
 )
 from bedrock_kb_simulator.direct import DirectCalls, Realm
-from bedrock_kb_simulator.dispatch import Parameters
-from bedrock_kb_simulator.documents import kind_of
-from bedrock_kb_simulator.errors import Stopped
+from bedrock_kb_simulator.dispatcher import Parameters
+from bedrock_kb_simulator.document_records import kind_of
 from bedrock_kb_simulator.identifiers import ClientTokens, new_id, page
 from bedrock_kb_simulator.indexes import managed_index
 from bedrock_kb_simulator.indexing import Destination, Indexing
+from bedrock_kb_simulator.ingestion_settings import ingestion_of
 from bedrock_kb_simulator.rules import (
     JOB_FAILED,
     JOB_NOT_FOR_CUSTOM,
@@ -35,9 +35,9 @@ from bedrock_kb_simulator.rules import (
     JOBS_PER_SOURCE,
     NO_SUCH_RESOURCE,
 )
+from bedrock_kb_simulator.service_errors import Stopped
 from bedrock_kb_simulator.store import Row, Store, dumped, loaded, moment
 from bedrock_kb_simulator.synchronisation import Synchronisation, Tally, nothing_yet
-from bedrock_kb_simulator.vector_ingestion import ingestion_of
 
 logger = logging.getLogger(__name__)
 

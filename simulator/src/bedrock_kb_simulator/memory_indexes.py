@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bedrock_kb_simulator.embedding import WIDTH, Vector
-from bedrock_kb_simulator.objects import Value
+from bedrock_kb_simulator.bucket_objects import Value
+from bedrock_kb_simulator.embedder import WIDTH, Vector
 from bedrock_kb_simulator.store import Row, Store, loaded
 
 # The vectors of one index in memory: exact search over a matrix, filtered by document.

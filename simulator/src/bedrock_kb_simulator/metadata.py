@@ -4,10 +4,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bedrock_kb_simulator.assumptions import Assumptions
-from bedrock_kb_simulator.errors import Unindexable
+from bedrock_kb_simulator.bucket_objects import Value
 from bedrock_kb_simulator.indexes import Index
 from bedrock_kb_simulator.memory_indexes import Owner
-from bedrock_kb_simulator.objects import Value
 from bedrock_kb_simulator.rules import (
     CUSTOM_METADATA_KEYS,
     CUSTOM_METADATA_SIZE,
@@ -19,6 +18,7 @@ from bedrock_kb_simulator.rules import (
     VECTOR_SIZE,
     Rule,
 )
+from bedrock_kb_simulator.service_errors import Unindexable
 from bedrock_kb_simulator.store import dumped, loaded
 
 SOURCE_URI = "x-amz-bedrock-kb-source-uri"

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from bedrock_kb_simulator.messages import (
+from bedrock_kb_simulator.conversation_parts import (
     Conversation,
     Document,
     Offer,

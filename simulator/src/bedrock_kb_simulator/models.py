@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from bedrock_kb_simulator.dispatch import Parameters
-from bedrock_kb_simulator.embedding import Embedder, ids_of, resized
-from bedrock_kb_simulator.errors import ServiceError
+from bedrock_kb_simulator.dispatcher import Parameters
+from bedrock_kb_simulator.embedder import Embedder, ids_of, resized
 from bedrock_kb_simulator.identifiers import Arns
 from bedrock_kb_simulator.rules import NOT_SIMULATED
+from bedrock_kb_simulator.service_errors import ServiceError
 
 TITAN = "amazon.titan-embed-text-v2:0"
 _DIMENSIONS = (1024, 512, 256)  # of Titan Text Embeddings V2; the first is the default

@@ -2,9 +2,9 @@
 
 from typing import Protocol
 
-from bedrock_kb_simulator.errors import Unindexable
 from bedrock_kb_simulator.parser_child import ParserChild
 from bedrock_kb_simulator.rules import FILE_UNREADABLE
+from bedrock_kb_simulator.service_errors import Unindexable
 
 _SECONDS = 120.0  # for a file, and for each page that is looked at
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from bedrock_kb_simulator.dispatch import Parameters
-from bedrock_kb_simulator.embedding import Embedder, Vector
+from bedrock_kb_simulator.dispatcher import Parameters
+from bedrock_kb_simulator.embedder import Embedder, Vector
 from bedrock_kb_simulator.guardrails import guardrail, topics_of, words_of
 from bedrock_kb_simulator.identifiers import Arns
 from bedrock_kb_simulator.rules import (

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from bedrock_kb_simulator import orders
 from bedrock_kb_simulator.access_keys import AccessKey
-from bedrock_kb_simulator.messages import Conversation, Reply, Text, ToolUse, use_id
+from bedrock_kb_simulator.conversation_parts import Conversation, Reply, Text, ToolUse, use_id
 from bedrock_kb_simulator.rules import (
     SCRIPT_EXHAUSTED,
     SCRIPT_QUOTE,

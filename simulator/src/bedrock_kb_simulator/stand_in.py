@@ -14,8 +14,7 @@ from typing import Any
 
 from bedrock_kb_simulator import citing
 from bedrock_kb_simulator.citing import citation
-from bedrock_kb_simulator.embedding import Embedder
-from bedrock_kb_simulator.messages import (
+from bedrock_kb_simulator.conversation_parts import (
     Conversation,
     Document,
     Reply,
@@ -25,6 +24,7 @@ from bedrock_kb_simulator.messages import (
     ToolUse,
     use_id,
 )
+from bedrock_kb_simulator.embedder import Embedder
 from bedrock_kb_simulator.metadata import OF_VECTOR, OwnKeys
 from bedrock_kb_simulator.rules import NOT_SIMULATED
 from bedrock_kb_simulator.vectors import Hit
@@ -48,7 +48,7 @@ _NAMES = ("filename", "title", "name", "uri", "url", "document_id")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Passage:
+class FoundPassage:
     """`pages` is over how many it goes, as far as its result tells."""
 
     text: str
@@ -56,29 +56,29 @@ class Passage:
     pages: int = 1
 
 
-def passages_of(result: str) -> list[Passage]:
+def passages_of(result: str) -> list[FoundPassage]:
     """In the order of the result; those without text are left out."""
     found = _of_json(result)
     if found is None:
-        found = list(_of_quotes(result)) or [Passage(text=result)]
+        found = list(_of_quotes(result)) or [FoundPassage(text=result)]
     return [passage for passage in found if passage.text.strip()]
 
 
-def _of_quotes(result: str) -> Iterator[Passage]:
+def _of_quotes(result: str) -> Iterator[FoundPassage]:
     source, quoted = "", list[str]()
     for line in [*result.splitlines(), ""]:
         if line.startswith(_QUOTE.rstrip()):
             quoted.append(line.removeprefix(_QUOTE.rstrip()).strip())
             continue
         if quoted and source:
-            yield Passage(text="\n".join(quoted), source=source)
+            yield FoundPassage(text="\n".join(quoted), source=source)
         if quoted:
             source, quoted = "", []
         if match := _SOURCE.fullmatch(line):
             source = match["source"]
 
 
-def _of_json(result: str) -> list[Passage] | None:
+def _of_json(result: str) -> list[FoundPassage] | None:
     """None for what is no JSON object; one without results speaks for itself."""
     try:
         body = json.loads(result)
@@ -89,15 +89,15 @@ def _of_json(result: str) -> list[Passage] | None:
     for name in _RESULTS:
         if isinstance(body.get(name), list) and not body.get("error"):
             return [_passage(each) for each in body[name] if isinstance(each, Mapping)]
-    return [Passage(text=str(body.get("error") or result))]
+    return [FoundPassage(text=str(body.get("error") or result))]
 
 
-def _passage(result: Mapping[str, Any]) -> Passage:
+def _passage(result: Mapping[str, Any]) -> FoundPassage:
     content = result.get("content", result.get("text", ""))
     text = content.get("text", "") if isinstance(content, Mapping) else content
     source = result.get("source", result.get("location", ""))
     first, last = _ends(source) or (1, 1)
-    return Passage(text=str(text), source=_named(source), pages=last - first + 1)
+    return FoundPassage(text=str(text), source=_named(source), pages=last - first + 1)
 
 
 def _named(source: Any) -> str:
@@ -165,7 +165,7 @@ class Extraction:
         nearest = self._nearest(question, [text for _, text in passages])
         return NOTICE + " ".join(f"{said} [{passages[place][0]}]" for said, place in nearest)
 
-    def of_passages(self, question: str, passages: Sequence[Passage]) -> str:
+    def of_passages(self, question: str, passages: Sequence[FoundPassage]) -> str:
         """
         What a model says that was given passages: of each place the sentence nearest to the
         question, if it is near, so that none outdoes all others; of one place alone several.
@@ -203,12 +203,12 @@ class Extraction:
         return sorted(scored, reverse=True)
 
 
-def _standing(question: str, passages: Sequence[Passage]) -> dict[str, Passage]:
+def _standing(question: str, passages: Sequence[FoundPassage]) -> dict[str, FoundPassage]:
     """
     The likeliest sentences of the passages, each once and as a whole, with the passage that cites
     it: of those that overlap, the one over the fewest pages, and of these the first.
     """
-    standing: dict[str, Passage] = {}
+    standing: dict[str, FoundPassage] = {}
     for passage in sorted(passages, key=lambda each: each.pages):
         sentences = _sentences(passage.text) or [" ".join(passage.text.split())]
         for sentence in _likeliest(question, sentences, _COMPARED // len(passages)):
@@ -274,7 +274,7 @@ class StandIn:
         text = self.extraction.completion(conversation.question, conversation.read)
         return Reply(blocks=[Text(text=text)], stop="end_turn")
 
-    def _extracted(self, question: str, found: Sequence[Passage]) -> Reply:
+    def _extracted(self, question: str, found: Sequence[FoundPassage]) -> Reply:
         text = self.extraction.of_passages(question, found)
         return Reply(blocks=[Text(text=text)], stop="end_turn")
 
@@ -289,17 +289,17 @@ def _results(conversation: Conversation) -> list[ToolResult]:
     return results
 
 
-def _found(results: Sequence[ToolResult]) -> Iterator[Passage]:
+def _found(results: Sequence[ToolResult]) -> Iterator[FoundPassage]:
     for result in results:
         for part in result.parts:
             if isinstance(part, Text):
                 yield from passages_of(part.text)
 
 
-def _read(documents: Sequence[Document]) -> Iterator[Passage]:
+def _read(documents: Sequence[Document]) -> Iterator[FoundPassage]:
     for document in documents:
         if document.text.strip():
-            yield Passage(text=document.text, source=document.name)
+            yield FoundPassage(text=document.text, source=document.name)
 
 
 def _is_search(tool: Tool) -> bool:

@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from bedrock_kb_simulator.clock import Begun, Clock, Signal
+from bedrock_kb_simulator.aws_clock import Begun, Clock, Signal
+from bedrock_kb_simulator.bucket_objects import OF_MANAGED, SUFFIX, S3Object, SidecarTooLarge
 from bedrock_kb_simulator.connectors import Source
-from bedrock_kb_simulator.documents import KEPT
-from bedrock_kb_simulator.errors import Stopped, Unindexable
+from bedrock_kb_simulator.document_records import KEPT
 from bedrock_kb_simulator.indexing import Destination, Draft, Indexing
-from bedrock_kb_simulator.objects import OF_MANAGED, SUFFIX, S3Object, SidecarTooLarge
+from bedrock_kb_simulator.ingestion_settings import VectorIngestion
 from bedrock_kb_simulator.rules import FAILURE_REASONS, PARSE_FILES
+from bedrock_kb_simulator.service_errors import Stopped, Unindexable
 from bedrock_kb_simulator.store import Row
-from bedrock_kb_simulator.vector_ingestion import VectorIngestion
 
 # What a job counts, and what it says went wrong, in AWS's vague words.
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bedrock_kb_simulator.dispatch import Handler, Parameters
+from bedrock_kb_simulator.dispatcher import Handler, Parameters
 from bedrock_kb_simulator.rules import TAG_RESERVED, Rule
 from bedrock_kb_simulator.store import Store
 

@@ -13,7 +13,7 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from bedrock_kb_simulator.clock import Clock
+from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.metadata import BEDROCK_TEXT, OwnKeys, metadata_of
 from bedrock_kb_simulator.rules import LONG_TEXT, TEXT_BACKFILL
 from bedrock_kb_simulator.store import Row, Store

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from bedrock_kb_simulator.clock import Clock
-from bedrock_kb_simulator.dispatch import Parameters
+from bedrock_kb_simulator.aws_clock import Clock
+from bedrock_kb_simulator.dispatcher import Parameters
 from bedrock_kb_simulator.identifiers import Arns, page
 from bedrock_kb_simulator.indexes import mode_of
 from bedrock_kb_simulator.rules import (

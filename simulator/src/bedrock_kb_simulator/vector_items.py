@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bedrock_kb_simulator import filters
-from bedrock_kb_simulator.clock import Clock
-from bedrock_kb_simulator.dispatch import Parameters
-from bedrock_kb_simulator.embedding import Vector, normalised
+from bedrock_kb_simulator import metadata_filters
+from bedrock_kb_simulator.aws_clock import Clock
+from bedrock_kb_simulator.bucket_objects import Value
+from bedrock_kb_simulator.dispatcher import Parameters
+from bedrock_kb_simulator.embedder import Vector, normalised
 from bedrock_kb_simulator.identifiers import position, start_of, token_for, token_of
 from bedrock_kb_simulator.indexes import Index, index_in
 from bedrock_kb_simulator.memory_indexes import (
@@ -30,7 +31,6 @@ from bedrock_kb_simulator.metadata import (
     metadata_of,
     refuse_metadata,
 )
-from bedrock_kb_simulator.objects import Value
 from bedrock_kb_simulator.rules import (
     CLASSIC_REACH,
     FUSION,
@@ -67,7 +67,7 @@ class Asked:
     index: Index
     vector: Vector | None
     texts: Sequence[tuple[TextSearch, str]]
-    condition: filters.VectorFilter | None
+    condition: metadata_filters.VectorFilter | None
     enhanced: bool
     top_k: int
 
@@ -120,13 +120,13 @@ class Ranking:
         unit = None if asked.vector is None else normalised(asked.vector)
         if asked.condition is None:
             return memory.visible(unit, None)
-        accepts = filters.compiled(asked.condition)
+        accepts = metadata_filters.compiled(asked.condition)
         if not asked.enhanced:
             everything = memory.visible(unit, None)
             reach = int(CLASSIC_REACH.value * asked.top_k)
             near = np.lexsort((everything.rows, _distances(asked, everything)))[:reach]
             return self._accepted(_some(everything, near), accepts)
-        if filters.keys_of(asked.condition) & _OF_A_VECTOR:
+        if metadata_filters.keys_of(asked.condition) & _OF_A_VECTOR:
             return self._accepted(memory.visible(unit, None), accepts)
         return memory.visible(unit, self._of_documents(accepts))
 
@@ -390,7 +390,7 @@ class VectorQueries:
         enhanced = index.is_enhanced or mode == "ENHANCED"
         condition = parameters.get("filter")
         if condition is not None:
-            filters.check_vector_filter(condition, index, enhanced=enhanced)
+            metadata_filters.check_vector_filter(condition, index, enhanced=enhanced)
         return Asked(
             index=index,
             vector=None if vector is None else read_vector(vector, index),

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import uuid4
 
-from bedrock_kb_simulator.clock import Clock
-from bedrock_kb_simulator.embedding import Embedder, Vector, normalised
-from bedrock_kb_simulator.filters import Sought
+from bedrock_kb_simulator.aws_clock import Clock
+from bedrock_kb_simulator.bucket_objects import Value
+from bedrock_kb_simulator.embedder import Embedder, Vector, normalised
 from bedrock_kb_simulator.indexes import Index
 from bedrock_kb_simulator.memory_indexes import Entry, MemoryIndex, MemoryIndexes, Owner
 from bedrock_kb_simulator.metadata import BEDROCK_TEXT, DATA_SOURCE_ID, OWN_KEYS, SOURCE_URI
-from bedrock_kb_simulator.objects import Value
+from bedrock_kb_simulator.metadata_filters import Sought
 from bedrock_kb_simulator.rules import SEARCHABLE_LAG
 from bedrock_kb_simulator.store import Store, dumped, loaded
 

@@ -19,9 +19,9 @@ from moto.core.routing import get_service_router
 from moto.core.serialize import SerializationContext, get_serializer_class
 from werkzeug.exceptions import NotFound
 
-from bedrock_kb_simulator.dispatch import Dispatcher
-from bedrock_kb_simulator.errors import ConnectionDropped, ServiceError
+from bedrock_kb_simulator.dispatcher import Dispatcher
 from bedrock_kb_simulator.orders import Answer, Message, Response
+from bedrock_kb_simulator.service_errors import ConnectionDropped, ServiceError
 from bedrock_kb_simulator.signatures import Signatures
 
 # Which operation a request means, and its parameters, by the botocore service models.

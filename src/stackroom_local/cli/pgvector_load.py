@@ -13,9 +13,9 @@ from psycopg.conninfo import conninfo_to_dict
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from bedrock_kb_simulator.bucket_objects import OF_VECTOR, Attributes, parsed
 from bedrock_kb_simulator.chunk_strategies import Chunking
-from bedrock_kb_simulator.errors import Unindexable
-from bedrock_kb_simulator.objects import OF_VECTOR, Attributes, parsed
+from bedrock_kb_simulator.service_errors import Unindexable
 from stackroom.aws import session
 from stackroom.aws.bedrock.question_embeddings import BedrockEmbeddings
 from stackroom.catalog_tools.texts import counted

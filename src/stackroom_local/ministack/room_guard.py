@@ -15,7 +15,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bedrock_kb_simulator.objects import SUFFIX
+from bedrock_kb_simulator.bucket_objects import SUFFIX
 from stackroom_local.ministack.disk_reserve import SPARE_BYTES
 
 _INSUFFICIENT_STORAGE = 507  # RFC 4918; botocore doesn't try it again

@@ -9,8 +9,8 @@ from typing import Any
 
 from moto.s3.models import FakeDeleteMarker, s3_backends
 
+from bedrock_kb_simulator.bucket_objects import SUFFIX
 from bedrock_kb_simulator.faults import Faults
-from bedrock_kb_simulator.objects import SUFFIX
 from benchmarks.simulated_time.account import Account
 from benchmarks.simulated_time.bedrock import ACCOUNT, Durations
 from benchmarks.simulated_time.functions import FunctionFailed

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from bedrock_kb_simulator.embedding import MiniLM, Vector, resized
+from bedrock_kb_simulator.embedder import MiniLM, Vector, resized
 
 _MODEL = MiniLM()
 

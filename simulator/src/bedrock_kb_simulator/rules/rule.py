@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from bedrock_kb_simulator.errors import ServiceError
+from bedrock_kb_simulator.service_errors import ServiceError
 
 
 @dataclass(frozen=True, kw_only=True)

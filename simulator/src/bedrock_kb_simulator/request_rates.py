@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bedrock_kb_simulator.assumptions import Assumptions
-from bedrock_kb_simulator.clock import Clock
+from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.indexes import is_managed
 from bedrock_kb_simulator.rules import (
     MANAGED_RATES,

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from bedrock_kb_simulator import connectors
+from bedrock_kb_simulator.bucket_objects import OF_MANAGED, OF_VECTOR, Bounds
 from bedrock_kb_simulator.chunk_strategies import FixedSize, Strategy, strategy_of
 from bedrock_kb_simulator.knowledge_bases import has_custom_embedding
-from bedrock_kb_simulator.objects import OF_MANAGED, OF_VECTOR, Bounds
 from bedrock_kb_simulator.rules import (
     CHUNK_CONFIGURATION,
     CHUNK_LEVELS,

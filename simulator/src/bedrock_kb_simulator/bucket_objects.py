@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
-from bedrock_kb_simulator.errors import Unindexable
 from bedrock_kb_simulator.rules import (
     ATTRIBUTE_KEY_LENGTH,
     ATTRIBUTE_LIST_SIZE,
@@ -16,6 +15,7 @@ from bedrock_kb_simulator.rules import (
     SIDECAR_SIZE,
     Rule,
 )
+from bedrock_kb_simulator.service_errors import Unindexable
 
 # Metadata sidecars: `<file>.metadata.json`, the simple form and the full one.
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bedrock_kb_simulator.dispatch import Parameters
-from bedrock_kb_simulator.embedding import ids_of
-from bedrock_kb_simulator.messages import Conversation, Reply, Text, ToolUse, Turn
+from bedrock_kb_simulator.conversation_parts import Conversation, Reply, Text, ToolUse, Turn
+from bedrock_kb_simulator.converse_requests import Requests
+from bedrock_kb_simulator.dispatcher import Parameters
+from bedrock_kb_simulator.embedder import ids_of
 from bedrock_kb_simulator.model_endpoint import (
     EndpointBusy,
     EndpointFailed,
@@ -16,7 +17,6 @@ from bedrock_kb_simulator.model_endpoint import (
     MalformedToolUse,
     ModelEndpoint,
 )
-from bedrock_kb_simulator.requests import Requests
 from bedrock_kb_simulator.rules import (
     CONVERSE_GUARDRAIL_MISSING,
     CONVERSE_MODEL_ERROR,

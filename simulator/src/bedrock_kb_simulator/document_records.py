@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from bedrock_kb_simulator.clock import Clock
+from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.connectors import kind_in
 from bedrock_kb_simulator.data_sources import data_source
-from bedrock_kb_simulator.dispatch import Parameters
+from bedrock_kb_simulator.dispatcher import Parameters
 from bedrock_kb_simulator.identifiers import page
 from bedrock_kb_simulator.indexes import is_managed
 from bedrock_kb_simulator.knowledge_bases import knowledge_base

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from bedrock_kb_simulator.clock import Clock
-from bedrock_kb_simulator.errors import ConnectionDropped, ServiceError
+from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.faults import AFTER_THE_EFFECT, Fault, Faults, Kind, answer
-from bedrock_kb_simulator.rates import Quotas
+from bedrock_kb_simulator.request_rates import Quotas
 from bedrock_kb_simulator.rules import MODEL_CONSTRAINT, NOT_SIMULATED
+from bedrock_kb_simulator.service_errors import ConnectionDropped, ServiceError
 
 # Requests against the botocore service model, which states most of AWS's limits itself.
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from bedrock_kb_simulator.bucket_objects import Value
 from bedrock_kb_simulator.indexes import Index
 from bedrock_kb_simulator.memory_indexes import Owner
 from bedrock_kb_simulator.metadata import OF_VECTOR, OwnKeys
-from bedrock_kb_simulator.objects import Value
 from bedrock_kb_simulator.rules import (
     FILTER_CONSTRAINTS,
     FILTER_DEPTH,

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from bedrock_kb_simulator.dispatch import Parameters
-from bedrock_kb_simulator.errors import Unindexable
-from bedrock_kb_simulator.messages import (
+from bedrock_kb_simulator.conversation_parts import (
     Block,
     Conversation,
     Document,
@@ -20,6 +18,7 @@ from bedrock_kb_simulator.messages import (
     ToolUse,
     Turn,
 )
+from bedrock_kb_simulator.dispatcher import Parameters
 from bedrock_kb_simulator.models import TITAN
 from bedrock_kb_simulator.parsing import Parser
 from bedrock_kb_simulator.rules import (
@@ -49,6 +48,7 @@ from bedrock_kb_simulator.rules import (
     TOOL_SCHEMA,
     TOOL_USES_REPEATED,
 )
+from bedrock_kb_simulator.service_errors import Unindexable
 
 # Cache points: where AWS takes them they are taken, and nothing is cached.
 

@@ -6,17 +6,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from bedrock_kb_simulator import filters
+from bedrock_kb_simulator import metadata_filters
 from bedrock_kb_simulator.assumptions import Assumptions
-from bedrock_kb_simulator.clock import Clock
-from bedrock_kb_simulator.dispatch import Parameters
-from bedrock_kb_simulator.embedding import Embedder, Vector, normalised
-from bedrock_kb_simulator.filters import Filter
+from bedrock_kb_simulator.aws_clock import Clock
+from bedrock_kb_simulator.bucket_objects import Value
+from bedrock_kb_simulator.dispatcher import Parameters
+from bedrock_kb_simulator.embedder import Embedder, Vector, normalised
 from bedrock_kb_simulator.identifiers import start_of, token_for
 from bedrock_kb_simulator.indexes import index_of, is_managed
 from bedrock_kb_simulator.knowledge_bases import has_custom_embedding, knowledge_base
 from bedrock_kb_simulator.metadata import OF_MANAGED, OF_VECTOR, OwnKeys
-from bedrock_kb_simulator.objects import Value
+from bedrock_kb_simulator.metadata_filters import Filter
 from bedrock_kb_simulator.rules import (
     DEFAULT_RESULTS,
     FILTER_GROUP,
@@ -234,7 +234,7 @@ class ManagedSearch:
             raise MANAGED_QUERY_LENGTH.broken()
         search = configuration.get("managedSearchConfiguration") or {}
         if search.get("filter") is not None:
-            filters.check(search["filter"], filters.MANAGED)
+            metadata_filters.check(search["filter"], metadata_filters.MANAGED)
         chosen = search.get("rerankingModelType")
         if chosen == "MANAGED" and has_custom_embedding(loaded(home["body"])):
             raise MANAGED_RERANKING_EMBEDDING.broken()
@@ -247,7 +247,7 @@ class ManagedSearch:
     def hits(self, home: Row, text: str, configuration: dict[str, Any]) -> list[Hit]:
         """The best passages, best first, of a request that `check` let pass."""
         search = configuration.get("managedSearchConfiguration") or {}
-        sought = filters.Sought(search.get("filter"), own=OF_MANAGED)
+        sought = metadata_filters.Sought(search.get("filter"), own=OF_MANAGED)
         near = self.vectors.search(home["id"], self.reranking.meaning(text), _AMONG, sought)
         limit = search.get("numberOfResults") or DEFAULT_RESULTS.limit
         found = with_words(text, near)[:limit]  # rule managed.hybrid
@@ -321,8 +321,10 @@ class Retrieval:
         condition = search.get("filter")
         if condition is not None:
             takes_in = self.assumptions.s3_vectors_take_in
-            grammar = filters.S3_VECTORS if takes_in else filters.S3_VECTORS_WITHOUT_IN
-            filters.check(condition, grammar)
+            grammar = (
+                metadata_filters.S3_VECTORS if takes_in else metadata_filters.S3_VECTORS_WITHOUT_IN
+            )
+            metadata_filters.check(condition, grammar)
         if implicit := search.get("implicitFilterConfiguration"):
             check_implicit(implicit)
         if reranking := search.get("rerankingConfiguration"):
@@ -341,7 +343,7 @@ class Retrieval:
         limit = search.get("numberOfResults") or DEFAULT_RESULTS.limit
         implicit = search.get("implicitFilterConfiguration")
         implied = implied_by(implicit, text) if implicit else None
-        sought = filters.Sought(search.get("filter"), implied, self.own)
+        sought = metadata_filters.Sought(search.get("filter"), implied, self.own)
         found = self.vectors.search(knowledge_base_id, query, limit, sought)
         reranking = search.get("rerankingConfiguration")
         return self.reranking.reranked(text, found, reranking) if reranking else found
