@@ -110,7 +110,7 @@ NOT_SIMULATED = rule(
 )
 
 
-# What `validation` takes from the service model, in so far as anyone can meet it.
+# What `dispatcher.validate` takes from the service model, in so far as anyone can meet it.
 
 MODELLED = {
     "name": "names have 1-100 letters and digits, joined by single - or _",

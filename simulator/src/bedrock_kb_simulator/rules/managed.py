@@ -141,7 +141,7 @@ MANAGED_DELETION_POLICY = rule(
 )
 
 
-# What is ingested into managed knowledge bases, and how: sources as in `managed`.
+# What is ingested into managed knowledge bases, and how.
 
 MANAGED_CHUNKING = rule(
     "managed.chunking",
