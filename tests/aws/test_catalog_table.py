@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
 from bedrock_kb_simulator.service_errors import ServiceError
-from stackroom.aws import session, writes
+from stackroom.aws import session
 from stackroom.aws.dynamodb import writes
 from stackroom.aws.dynamodb.catalog_records import DynamoCatalogs
 from stackroom.aws.dynamodb.catalog_register import DynamoCatalogRegister

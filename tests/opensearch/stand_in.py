@@ -12,21 +12,16 @@ document of a collection for vectors is found.
 """
 
 import hashlib
-import hmac
 import json
 import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from botocore.auth import SigV4Auth
-from botocore.awsrequest import AWSRequest
-from botocore.credentials import Credentials
-
 from bedrock_kb_simulator.service_errors import ConnectionDropped
+from bedrock_kb_simulator.signatures import Request, Signature
 from tests.opensearch.operations import Operations
 from tests.opensearch.queries import partial_answer
 from tests.opensearch.rules import (
@@ -41,12 +36,6 @@ PREFIX = "/aoss/"
 REGION = "us-east-1"
 _PATH = re.compile(r"/aoss/(?P<collection>[^/]+)/(?P<index>[^/_][^/]*)(/(?P<rest>.+))?")
 
-_AUTHORIZATION = re.compile(
-    r"AWS4-HMAC-SHA256 Credential=(?P<key>[^/]+)/(?P<day>\d{8})/(?P<region>[^/]+)/aoss/"
-    r"aws4_request,"
-    r" ?SignedHeaders=(?P<signed>[a-z0-9;-]+), ?Signature=(?P<signature>[0-9a-f]{64})"
-)
-_DATE = "%Y%m%dT%H%M%SZ"
 _DEMANDED = {"host", "x-amz-content-sha256", "x-amz-date"}
 
 
@@ -59,58 +48,23 @@ class Principal:
     token: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Request:
-    """Names of `headers` are lower-case; `url` is as it was asked for, with the query."""
-
-    method: str
-    url: str
-    headers: Mapping[str, str]
-    body: bytes
-
-
 def signer_of(request: Request, principals: Mapping[str, Principal], *, region: str) -> Principal:
     """Rule aoss.signature: raises Refused for any request that isn't signed like that."""
-    found = _AUTHORIZATION.fullmatch(request.headers.get("authorization", ""))
-    principal = principals.get(found["key"]) if found else None
-    if found is None or principal is None or found["region"] != region:
+    signature = Signature.of(request)
+    principal = principals.get(signature.key) if signature else None
+    if signature is None or principal is None:
         raise AOSS_SIGNATURE.refused()
-    signed = set(found["signed"].split(";"))
-    if not signed >= _DEMANDED or not signed <= request.headers.keys():
+    if (signature.service, signature.region) != ("aoss", region):
+        raise AOSS_SIGNATURE.refused()
+    if not signature.headers >= _DEMANDED:
         raise AOSS_SIGNATURE.refused()
     if request.headers["x-amz-content-sha256"] != hashlib.sha256(request.body).hexdigest():
         raise AOSS_SIGNATURE.refused()
     if principal.token != request.headers.get("x-amz-security-token"):
         raise AOSS_SIGNATURE.refused()
-    date = request.headers["x-amz-date"]
-    if not date.startswith(found["day"]) or _seconds_since(date) > AOSS_SIGNATURE.value:
-        raise AOSS_SIGNATURE.refused()
-    right = _signature(request, signed, principal, date, key=found["key"], region=region)
-    if not hmac.compare_digest(right, found["signature"]):
+    if not signature.is_right(request, principal.secret_key, seconds=AOSS_SIGNATURE.value):
         raise AOSS_SIGNATURE.refused()
     return principal
-
-
-def _seconds_since(date: str) -> float:
-    try:
-        at = datetime.strptime(date, _DATE).replace(tzinfo=UTC)
-    except ValueError:
-        raise AOSS_SIGNATURE.refused() from None
-    return abs((datetime.now(UTC) - at).total_seconds())
-
-
-def _signature(
-    request: Request, signed: set[str], principal: Principal, date: str, *, key: str, region: str
-) -> str:
-    auth = SigV4Auth(Credentials(key, principal.secret_key), "aoss", region)
-    made = AWSRequest(
-        method=request.method,
-        url=request.url,
-        data=request.body,
-        headers={name: request.headers[name] for name in sorted(signed)},
-    )
-    made.context["timestamp"] = date
-    return auth.signature(auth.string_to_sign(made, auth.canonical_request(made)), made)
 
 
 class Kind(StrEnum):
@@ -154,16 +108,8 @@ class OpenSearch:
         """To a request of ASGI's; raises ConnectionDropped."""
         if scope["path"] == PREFIX:
             return self._ordered(json.loads(body))
-        headers = {name.decode(): value.decode("latin-1") for name, value in scope["headers"]}
-        query = f"?{text}" if (text := scope["query_string"].decode()) else ""
-        request = Request(
-            method=scope["method"],
-            url=f"http://{headers.get('host', '')}{scope['raw_path'].decode()}{query}",
-            headers=headers,
-            body=body,
-        )
         try:
-            return _json(200, self._answered(scope["path"], request))
+            return _json(200, self._answered(scope["path"], Request.of(scope, body)))
         except Refused as error:
             return _json(error.status, error.body)
 

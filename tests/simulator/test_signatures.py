@@ -1,11 +1,17 @@
 """Whose calls are answered: those that the account's root signs, or a session of the account."""
 
+import urllib.request
 from collections.abc import Iterator
+from contextlib import nullcontext
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 
 from bedrock_kb_simulator import fault_orders, orders, rules
@@ -64,6 +70,23 @@ def test_nobody_else_is(
 
     assert refused.value.response["ResponseMetadata"]["HTTPStatusCode"] == rule.status
     assert refused.value.response["Error"] == {"Code": rule.error, "Message": rule.message}
+
+
+@holds("request.signature")
+@pytest.mark.parametrize(("minutes", "is_taken"), [(4, True), (6, False)])
+def test_a_signature_holds_for_five_minutes(
+    endpoint: str, minutes: int, is_taken: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    then = datetime.now(UTC) - timedelta(minutes=minutes)
+    monkeypatch.setattr("botocore.auth.get_current_datetime", lambda: then)
+    url = endpoint + fault_orders.PATH
+    signed = AWSRequest("GET", url)
+    key = Credentials(ROOT.access_key_id, ROOT.secret_access_key)
+    SigV4Auth(key, "bedrock", "us-east-1").add_auth(signed)
+
+    request = urllib.request.Request(url, headers=dict(signed.headers))
+    with nullcontext() if is_taken else pytest.raises(OSError, match="403"):
+        urllib.request.urlopen(request).close()
 
 
 def test_orders_for_the_simulator_are_the_roots(endpoint: str) -> None:

@@ -55,6 +55,7 @@ SIGNATURE_WRONG = rule(
     "request.signature",
     "the signature is of this very request, and of the last five minutes",
     "observed; how long a signature holds is SigV4's",
+    value=300,
     status=403,
     error="InvalidSignatureException",
     message=(
