@@ -28,9 +28,9 @@ SPEED = 20  # the simulator scales Retrieve's 20 a second and account with it
 _PATIENCE, _LOOK_SECONDS = 3_600.0, 10.0
 # What decides on the chunks and their vectors; a change of it, and they are made anew.
 _CHUNKED_BY = (
-    "src/stackroom/inspection/extraction",
     "simulator/src/bedrock_kb_simulator/chunk_strategies.py",
     "simulator/src/bedrock_kb_simulator/embedder.py",
+    "simulator/src/bedrock_kb_simulator/file_pages.py",
     "simulator/src/bedrock_kb_simulator/parsing.py",
     "simulator/src/bedrock_kb_simulator/parser_process.py",
 )

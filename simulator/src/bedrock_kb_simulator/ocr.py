@@ -15,10 +15,9 @@ import pypdfium2
 from numpy.typing import NDArray
 from PIL import Image
 
+from bedrock_kb_simulator.file_pages import Unreadable, checked, pages_of
+from bedrock_kb_simulator.objects import format_of
 from bedrock_kb_simulator.rules import IMAGE_FORMATS
-from stackroom.errors import Unreadable
-from stackroom.formats import extension_of
-from stackroom.inspection.extraction import read_pages
 
 # Of the longer side. The recogniser makes larger pictures as small as this itself; a page of A4
 # has 170 dots per inch then.
@@ -38,13 +37,13 @@ def pages_seen(body: bytes, filename: str) -> Iterator[str]:
     A page of a PDF that has text keeps that, the others are looked at: rule parse.images. Raises
     Unreadable, also if no page has anything to read.
     """
-    if extension_of(filename) in IMAGE_FORMATS:
-        yield _with_text(_read(_opened(body)))
+    if format_of(filename) in IMAGE_FORMATS:
+        yield from checked([_read(_opened(body))])
         return
-    if extension_of(filename) != "pdf":
-        yield from (page.text for page in read_pages(body, filename))
+    texts = pages_of(body, filename)
+    if format_of(filename) != "pdf":
+        yield from checked(texts)
         return
-    texts = [page.text for page in read_pages(body, filename, scans=True)]
     found = False
     with pypdfium2.PdfDocument(body) as document:
         for number, text in enumerate(texts):
@@ -53,12 +52,6 @@ def pages_seen(body: bytes, filename: str) -> Iterator[str]:
             yield seen
     if not found:
         raise Unreadable("nothing to read was seen on any page")
-
-
-def _with_text(text: str) -> str:
-    if not text.strip():
-        raise Unreadable("nothing to read was seen in the image")
-    return text
 
 
 def _opened(body: bytes) -> NDArray[np.uint8]:

@@ -15,9 +15,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, BinaryIO
 
-from stackroom.errors import Unreadable
-from stackroom.inspection.extraction import read_pages
-
 _GIGABYTE = 1_073_741_824
 _MEMORY_BYTES = 2 * _GIGABYTE  # many times the largest file that Bedrock takes
 _SEEING_BYTES = 4 * _GIGABYTE  # of addresses; what is used of them is little over one
@@ -49,13 +46,17 @@ def _serve(requests: BinaryIO, answers: BinaryIO, *, sees: bool) -> None:
 
 
 def _read(body: bytes, filename: str) -> Iterator[dict[str, Any]]:
+    # Not with this module, whose frames the parent uses, too: it needs none of the libraries.
+    from bedrock_kb_simulator.file_pages import Unreadable, checked, pages_of  # noqa: PLC0415
+
     try:
-        yield {"pages": [page.text for page in read_pages(body, filename)]}
+        yield {"pages": checked(pages_of(body, filename))}
     except Unreadable as error:
-        yield {"error": error.reason}
+        yield {"error": str(error)}
 
 
 def _seen(body: bytes, filename: str) -> Iterator[dict[str, Any]]:
+    from bedrock_kb_simulator.file_pages import Unreadable  # noqa: PLC0415 - as above
     from bedrock_kb_simulator.ocr import pages_seen  # noqa: PLC0415 - half a second
 
     try:
@@ -63,7 +64,7 @@ def _seen(body: bytes, filename: str) -> Iterator[dict[str, Any]]:
             yield {"page": text}
         yield {"pages": []}
     except Unreadable as error:
-        yield {"error": error.reason}
+        yield {"error": str(error)}
 
 
 def _bound_memory(most: int) -> None:
