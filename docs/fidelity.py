@@ -63,7 +63,7 @@ _FAULTS = """
 ## What can go wrong
 
 `stackroom up --faults SEED[:RATE]` lets calls fail by chance, the same calls for the same seed;
-`/_stackroom/faults` at the simulator takes orders (`POST {"faults": [{"operation":
+`/_simulator/faults` at the simulator takes orders (`POST {"faults": [{"operation":
 "StartIngestionJob", "kind": "lost", "times": 2}]}`), says what was injected (`GET`) and makes an
 end of it (`DELETE`). In a local mode they are signed with the keys of `stackroom env --operator`,
 as every call is. On request any call can meet any kind but `busy`, which has a text only where
@@ -79,7 +79,7 @@ direct request takes ten times as long (`slow`).
 _SCRIPTS = """
 ## What a model says
 
-`/_stackroom/scripts` at the simulator takes scripts for models: `POST {"scripts": [{"model":
+`/_simulator/scripts` at the simulator takes scripts for models: `POST {"scripts": [{"model":
 "anthropic.claude-3-haiku-20240307-v1:0", "turns": [{"uses": [{"name": "search", "input": {"query":
 "{{question}}"}}]}, {"text": "Every {{hours}} hours.", "quotes": {"hours": "every (\\\\d+)
 hours"}}]}]}`; `GET` says how many turns of each were spoken, `DELETE` makes an end of them, as a

@@ -16,7 +16,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import patch
 
-from bedrock_kb_simulator.server import Configuration, create_app, listening, server_of
+from bedrock_kb_simulator.server import (
+    Configuration,
+    create_app,
+    endpoint_of,
+    listening,
+    server_of,
+)
 from benchmarks.serving import free_ports, scratch
 from stackroom_local.clients import endpoint_variables
 from stackroom_local.state import REGION
@@ -69,7 +75,8 @@ def serve(port: int, folder: Path) -> None:
     configuration = Configuration(
         data_dir=folder, s3_endpoint=_NOWHERE, speed=SPEED, mounted=mounted()
     )
-    server_of(create_app(configuration)).run(sockets=[listening(port)])
+    listener = listening(port)
+    server_of(create_app(configuration, endpoint_of(listener))).run(sockets=[listener])
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import BaseModel, ConfigDict
 
-from bedrock_kb_simulator.model_endpoint import API_KEY
 from stackroom_local.clients import endpoint_variables
 from stackroom_local.processes import HOST, require_free
 from stackroom_local.state import ACCOUNT, REGION, StateDirectory
@@ -49,8 +48,10 @@ class Ports(BaseModel):
             require_free(port, name, patience=patience)
 
 
-# The key of a model's endpoint is for the simulator alone, and no function's to read.
-_WITHOUT_KEY = {API_KEY: ""}
+# Of the variables that name a model's endpoint (bedrock_kb_simulator.model_endpoint).
+MODEL_PREFIX = "STACKROOM"
+# Its key is for the simulator alone, and no function's to read.
+_WITHOUT_KEY = {f"{MODEL_PREFIX}_OPENAI_API_KEY": ""}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,9 +127,10 @@ class Servers:
             "--s3-endpoint": self.aws,
             "--region": REGION,
             "--account": ACCOUNT,
+            "--model-prefix": MODEL_PREFIX,
         }
         made = self._server("bedrock_kb_simulator", options, {}, health=f"{self.bedrock}/health")
-        return replace(made, command=[*made.command, *self.assumed])
+        return replace(made, command=[*made.command, "--signed", *self.assumed])
 
     def gateway(self) -> Server:
         """The AgentCore Gateway's stand-in, with the tool functions and the local issuer."""

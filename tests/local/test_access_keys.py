@@ -93,7 +93,7 @@ def test_whoever_signs_nothing_sees_and_changes_nothing(instance: Instance) -> N
         files={"file": b"planted"},
     )
     assert form.status_code == 403
-    for path in ("/knowledgebases/", "/_stackroom/faults", "/_stackroom/scripts"):
+    for path in ("/knowledgebases/", "/_simulator/faults", "/_simulator/scripts"):
         assert httpx2.get(instance.simulator_endpoint + path).status_code == 403
         assert httpx2.post(instance.simulator_endpoint + path, json={}).status_code == 403
 

@@ -7,6 +7,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 
 from bedrock_kb_simulator.page_guard import PageGuard
+from stackroom_local.ministack.__main__ import ASKED, INNER
 from stackroom_local.state import Instance
 
 CONSOLE = "http://127.0.0.1:4569"
@@ -15,7 +16,7 @@ LINK = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
 
 
 def status(method: str, path: str, headers: dict[str, str], *, host: str = "127.0.0.1:4566") -> int:
-    guarded = PageGuard(PlainTextResponse("served"), [CONSOLE])
+    guarded = PageGuard(PlainTextResponse("served"), [CONSOLE], inner=INNER, asked=ASKED)
     asked = httpx.Request(method, f"http://127.0.0.1:4566{path}", headers={**headers, "host": host})
 
     async def answer() -> int:

@@ -202,24 +202,24 @@ def test_a_slow_endpoint_is_given_up(chat: ChatEndpoint, answering: Answering) -
 @pytest.mark.parametrize(
     "changes",
     [
-        {"STACKROOM_OPENAI_MODEL": ""},
-        {"STACKROOM_OPENAI_BASE_URL": ""},
-        {"STACKROOM_OPENAI_BASE_URL": "http://me:secret@127.0.0.1/v1"},
-        {"STACKROOM_OPENAI_BASE_URL": "http://127.0.0.1:port/v1"},
-        {"STACKROOM_OPENAI_API_KEY": f"{KEY}\nX-More: 1"},
+        {"BEDROCK_KB_SIMULATOR_OPENAI_MODEL": ""},
+        {"BEDROCK_KB_SIMULATOR_OPENAI_BASE_URL": ""},
+        {"BEDROCK_KB_SIMULATOR_OPENAI_BASE_URL": "http://me:secret@127.0.0.1/v1"},
+        {"BEDROCK_KB_SIMULATOR_OPENAI_BASE_URL": "http://127.0.0.1:port/v1"},
+        {"BEDROCK_KB_SIMULATOR_OPENAI_API_KEY": f"{KEY}\nX-More: 1"},
     ],
 )
 def test_an_endpoint_that_can_not_be_asked_is_refused_at_the_start(
     changes: dict[str, str],
 ) -> None:
     environment = {
-        "STACKROOM_OPENAI_BASE_URL": "http://127.0.0.1:1/v1/",
-        "STACKROOM_OPENAI_MODEL": "small",
-        "STACKROOM_OPENAI_API_KEY": KEY,
+        "BEDROCK_KB_SIMULATOR_OPENAI_BASE_URL": "http://127.0.0.1:1/v1/",
+        "BEDROCK_KB_SIMULATOR_OPENAI_MODEL": "small",
+        "BEDROCK_KB_SIMULATOR_OPENAI_API_KEY": KEY,
     }
     assert ModelEndpoint.of(environment) is not None
 
-    with pytest.raises(Misconfigured, match="STACKROOM_OPENAI") as caught:
+    with pytest.raises(Misconfigured, match="BEDROCK_KB_SIMULATOR_OPENAI") as caught:
         ModelEndpoint.of({**environment, **changes})
 
     assert KEY not in str(caught.value)
@@ -314,9 +314,9 @@ def test_a_process_asks_the_endpoint_of_its_environment_and_keeps_no_key(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setenv("STACKROOM_OPENAI_BASE_URL", chat.base_url)
-    monkeypatch.setenv("STACKROOM_OPENAI_MODEL", "small")
-    monkeypatch.setenv("STACKROOM_OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("BEDROCK_KB_SIMULATOR_OPENAI_BASE_URL", chat.base_url)
+    monkeypatch.setenv("BEDROCK_KB_SIMULATOR_OPENAI_MODEL", "small")
+    monkeypatch.setenv("BEDROCK_KB_SIMULATOR_OPENAI_API_KEY", KEY)
     with running(tmp_path, s3_endpoint, speed=50) as address:
         world = World(address, s3_endpoint, patient=True)
         knowledge_base = shelved(world)

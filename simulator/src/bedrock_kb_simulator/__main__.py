@@ -1,61 +1,137 @@
 """
-`python -m bedrock_kb_simulator --port P --data-dir D --s3-endpoint URL`
-
-It answers whoever signs with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY as they are where it
-starts, or with a key that follows from them (bedrock_kb_simulator.access_keys).
+Bedrock Knowledge Bases and S3 Vectors on this machine, at one port. Where no --s3-endpoint is
+given, it is an S3, too, which keeps its objects in memory; where no --data-dir is, all of it ends
+with the server.
 """
 
 import argparse
 import contextlib
+import errno
 import logging
+import math
 import os
+import re
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from bedrock_kb_simulator.model_endpoint import PREFIX, Misconfigured, ModelEndpoint
+
+if TYPE_CHECKING:
+    from bedrock_kb_simulator.server import Configuration
+
+_PORT = 4599
+_SERVICES = ("BEDROCK", "BEDROCK_AGENT", "BEDROCK_AGENT_RUNTIME", "BEDROCK_RUNTIME", "S3VECTORS")
+_KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 
 
 def main() -> None:
-    options = _options()
+    parser = _parser()
+    options = parser.parse_args()
     # Imported here because `--help` answers at once.
-    from bedrock_kb_simulator.access_keys import RootKey  # noqa: PLC0415
-    from bedrock_kb_simulator.assumptions import Assumptions  # noqa: PLC0415
-    from bedrock_kb_simulator.model_endpoint import ModelEndpoint  # noqa: PLC0415
     from bedrock_kb_simulator.server import (  # noqa: PLC0415
-        Configuration,
         create_app,
+        endpoint_of,
         listening,
         server_of,
     )
 
     logging.basicConfig(level=logging.WARNING)
-    listener = listening(options.port)
-    app = create_app(
-        Configuration(
-            data_dir=options.data_dir,
-            s3_endpoint=options.s3_endpoint,
-            speed=options.speed,
-            region=options.region,
-            account=options.account,
-            root_key=RootKey.of_environment(),
-            model=ModelEndpoint.of(os.environ),
-            assumptions=Assumptions(
-                managed_jobs_in_account=options.managed_jobs_in_account,
-                managed_starts_rated=not options.unrated_managed_starts,
-                s3_vectors_take_in=not options.refuse_in,
-                custom_documents_tell_source=not options.omit_source_uri,
-            ),
-        )
+    with contextlib.ExitStack() as kept:
+        if options.data_dir is None:
+            made = tempfile.TemporaryDirectory(prefix="bedrock-kb-simulator-")
+            options.data_dir = Path(kept.enter_context(made))
+            # Which uvicorn raises again once everything is closed: the folder goes, too.
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+        configuration = _configuration(parser, options)
+        try:
+            listener = listening(options.port)
+        except OSError as error:
+            if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                raise
+            parser.error(f"port {options.port} can't be had; choose another with --port")
+        app = create_app(configuration, endpoint_of(listener))
+        _tell(options, listener)
+        with contextlib.suppress(KeyboardInterrupt):  # raised again once everything is closed
+            server_of(app).run(sockets=[listener])
+
+
+def _configuration(parser: argparse.ArgumentParser, options: argparse.Namespace) -> "Configuration":
+    from bedrock_kb_simulator.access_keys import RootKey  # noqa: PLC0415 - as above
+    from bedrock_kb_simulator.assumptions import Assumptions  # noqa: PLC0415
+    from bedrock_kb_simulator.server import Configuration  # noqa: PLC0415
+
+    if options.signed and not options.s3_endpoint:
+        parser.error("--signed needs --s3-endpoint: the S3 of its own asks for no signature")
+    if options.signed and not all(map(os.environ.get, _KEYS)):
+        parser.error(f"--signed needs {' and '.join(_KEYS)} in the environment")
+    try:
+        options.data_dir.mkdir(parents=True, exist_ok=True)
+        model = ModelEndpoint.of(os.environ, options.model_prefix)
+    except OSError as error:
+        parser.error(f"--data-dir can't be had: {error}")
+    except Misconfigured as error:
+        parser.error(str(error))
+    return Configuration(
+        data_dir=options.data_dir,
+        s3_endpoint=options.s3_endpoint,
+        speed=options.speed,
+        region=options.region,
+        account=options.account,
+        root_key=RootKey.of_environment() if options.signed else None,
+        model=model,
+        assumptions=Assumptions(
+            managed_jobs_in_account=options.managed_jobs_in_account,
+            managed_starts_rated=not options.unrated_managed_starts,
+            s3_vectors_take_in=not options.refuse_in,
+            custom_documents_tell_source=not options.omit_source_uri,
+        ),
     )
-    with contextlib.suppress(KeyboardInterrupt):  # raised again once everything is closed
-        server_of(app).run(sockets=[listener])
 
 
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="bedrock_kb_simulator", description=__doc__)
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--data-dir", type=Path, required=True)
-    parser.add_argument("--s3-endpoint", required=True, help="where the documents' bucket is")
-    parser.add_argument("--speed", type=float, default=1.0, help="AWS seconds per real second")
-    parser.add_argument("--region", default="us-east-1")
-    parser.add_argument("--account", default="000000000000")
+def _tell(options: argparse.Namespace, listener: socket.socket) -> None:
+    """What a program needs to be told, as a shell takes it."""
+    endpoint = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    names = [f"AWS_ENDPOINT_URL_{each}" for each in _SERVICES]
+    told = dict.fromkeys(names if options.s3_endpoint else ["AWS_ENDPOINT_URL"], endpoint)
+    told["AWS_DEFAULT_REGION"] = options.region
+    if not options.signed:
+        told.update(dict.fromkeys(_KEYS, "test"))
+    lines = [f"Bedrock Knowledge Bases and S3 Vectors answer at {endpoint}:"]
+    lines += [f"  export {name}={value}" for name, value in told.items()]
+    sys.stdout.write("\n".join([*lines, ""]))
+    sys.stdout.flush()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="bedrock-kb-simulator", description=__doc__)
+    parser.add_argument("command", nargs="?", choices=["serve"], default="serve")
+    parser.add_argument(
+        "--port", type=_port, default=_PORT, help=f"0 takes a free one (default: {_PORT})"
+    )
+    parser.add_argument("--data-dir", type=Path, help="where it keeps what it has, for later runs")
+    parser.add_argument("--s3-endpoint", type=_url, help="where the documents' buckets are")
+    parser.add_argument(
+        "--speed", type=_speed, default=1.0, help="AWS seconds per real second (default: 1)"
+    )
+    parser.add_argument(
+        "--signed",
+        action="store_true",
+        help="answer only calls that are signed with the environment's AWS_ACCESS_KEY_ID and"
+        " AWS_SECRET_ACCESS_KEY, or with what follows from them (bedrock_kb_simulator.access_keys)",
+    )
+    parser.add_argument(
+        "--model-prefix",
+        default=PREFIX,
+        help="of the variables that name a model's endpoint, as PREFIX_OPENAI_BASE_URL",
+    )
+    parser.add_argument("--region", type=_matching(r"[a-z]{2}(-[a-z]+)+-\d"), default="us-east-1")
+    parser.add_argument("--account", type=_matching(r"\d{12}"), default="000000000000")
     parser.add_argument(
         "--managed-jobs-in-account",
         action="store_true",
@@ -76,7 +152,39 @@ def _options() -> argparse.Namespace:
         action="store_true",
         help="documents of CUSTOM data sources lack x-amz-bedrock-kb-source-uri, as was measured",
     )
-    return parser.parse_args()
+    return parser
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65_535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port: 0 to 65535")
+    return int(text)
+
+
+def _speed(text: str) -> float:
+    try:
+        speed = float(text)
+    except ValueError:
+        speed = math.nan
+    if not 0 < speed < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no speed: a number above 0")
+    return speed
+
+
+def _url(text: str) -> str:
+    url = urlsplit(text)
+    if url.scheme not in ("http", "https") or not url.netloc:
+        raise argparse.ArgumentTypeError(f"{text!r} is no URL, such as http://127.0.0.1:4566")
+    return text
+
+
+def _matching(pattern: str) -> Callable[[str], str]:
+    def checked(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise argparse.ArgumentTypeError(f"{text!r} does not match {pattern}")
+        return text
+
+    return checked
 
 
 if __name__ == "__main__":

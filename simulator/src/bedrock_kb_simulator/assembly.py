@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from bedrock_kb_simulator import fault_orders, scripts
+from bedrock_kb_simulator import fault_orders, own_s3, scripts
 from bedrock_kb_simulator.access_keys import RootKey
 from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.aws_clock import Clock
@@ -290,7 +290,8 @@ def model_handlers(
 @dataclass(frozen=True, kw_only=True)
 class Configuration:
     """
-    `speed` is how many AWS seconds pass in a real one; `s3_endpoint` has the documents; `model`
+    `speed` is how many AWS seconds pass in a real one; `s3_endpoint` has the documents; where
+    none is given, the server has an S3 itself (own_s3); `model`
     writes RetrieveAndGenerate's and Converse's answers, which are extracted without one; `scripts`
     come first. What is `mounted` answers at other paths than
     AWS's, by what they begin with. Where a `root_key` is given, each call must be signed with
@@ -298,7 +299,7 @@ class Configuration:
     """
 
     data_dir: Path
-    s3_endpoint: str
+    s3_endpoint: str | None = None
     speed: float = 1.0
     region: str = "us-east-1"
     account: str = "000000000000"
@@ -348,17 +349,22 @@ class Services:
         self._direct.close()
 
 
-def create_app(configuration: Configuration) -> Front:
-    """An ASGI application; what was under way when the last one ended is put in order first."""
+def create_app(configuration: Configuration, endpoint: str) -> Front:
+    """
+    An ASGI application, to be served there; what was under way when the last one ended is put in
+    order first.
+    """
     clock = Clock(configuration.speed)
     store = Store(configuration.data_dir / "simulator.sqlite")
     embedder, parser = MiniLM(), ChildParser()
+    s3_endpoint = configuration.s3_endpoint or endpoint
+    key = None if configuration.s3_endpoint else own_s3.KEY
     services = Services(
         Components(
             clock=clock,
             store=store,
             arns=Arns(account=configuration.account, region=configuration.region),
-            objects=S3Objects(partial(connect, configuration.s3_endpoint, configuration.region)),
+            objects=S3Objects(partial(connect, s3_endpoint, configuration.region, key)),
             parser=parser,
             embedder=embedder,
             vectors=lambda memory: StoredVectors(store, clock, embedder, memory),
@@ -384,6 +390,7 @@ def create_app(configuration: Configuration) -> Front:
         },
         signatures=Signatures(root=configuration.root_key) if configuration.root_key else None,
         close=close,
+        has_s3=configuration.s3_endpoint is None,
     )
 
 

@@ -203,13 +203,20 @@ def is_there(objects: Objects, uri: str | None) -> bool:
         return False
 
 
-def connect(endpoint: str, region: str) -> Any:
-    """With the credentials of the environment, which the local S3 knows."""
+def connect(endpoint: str, region: str, key: str | None) -> Any:
+    """With the credentials of the environment, unless a key is given, its secret the same."""
     import boto3  # noqa: PLC0415 - loaded when the first job needs it
     from botocore.config import Config  # noqa: PLC0415 - as above
 
     path_style = Config(s3={"addressing_style": "path"})
-    return boto3.client("s3", endpoint_url=endpoint, region_name=region, config=path_style)
+    return boto3.client(
+        "s3",
+        endpoint_url=endpoint,
+        region_name=region,
+        config=path_style,
+        aws_access_key_id=key,
+        aws_secret_access_key=key,
+    )
 
 
 def located(uri: str) -> tuple[str, str]:

@@ -134,7 +134,7 @@ def _tools(offered: Sequence[Mapping[str, Any]]) -> Iterator[Tool]:
 # Underscores are taken, too, though AWS's text doesn't name them: see the rule.
 _NAME = re.compile(r"(?:[A-Za-z0-9_()\[\]-]| (?! ))+")
 _PLAIN = "txt"
-_UNREAD = ("doc", "xls")  # of AWS's formats; ingestion reads neither, as Stackroom takes neither
+_UNREAD = ("doc", "xls")  # of AWS's formats; ingestion reads neither here
 
 
 @dataclass(frozen=True, kw_only=True)

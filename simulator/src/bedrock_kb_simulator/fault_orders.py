@@ -1,10 +1,10 @@
 """
 Faults over HTTP, at a path that no AWS service has.
 
-    GET     /_stackroom/faults   what is asked for, and what was injected
-    POST    /_stackroom/faults   {"faults": [{"operation": "StartIngestionJob", "kind": "lost"}]},
+    GET     /_simulator/faults   what is asked for, and what was injected
+    POST    /_simulator/faults   {"faults": [{"operation": "StartIngestionJob", "kind": "lost"}]},
                                  {"chance": {"seed": 7, "rate": 0.02}} or with "rates" by kind
-    DELETE  /_stackroom/faults   what GET says, and then no more of it
+    DELETE  /_simulator/faults   what GET says, and then no more of it
 """
 
 import json
@@ -18,7 +18,7 @@ from bedrock_kb_simulator import orders
 from bedrock_kb_simulator.access_keys import AccessKey
 from bedrock_kb_simulator.faults import Chance, Fault, Faults, Kind
 
-PATH = "/_stackroom/faults"
+PATH = "/_simulator/faults"
 DEFAULT_RATE = 0.02
 
 Probability = Annotated[float, Field(ge=0, le=1)]

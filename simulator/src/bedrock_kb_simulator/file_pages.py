@@ -16,7 +16,7 @@ import pypdfium2
 from python_calamine import load_workbook
 from selectolax.lexbor import LexborHTMLParser
 
-from bedrock_kb_simulator.objects import format_of
+from bedrock_kb_simulator.bucket_objects import format_of
 
 # UTF-32 before UTF-16: the little-endian mark of the first begins with that of the second.
 _MARKS = (

@@ -1,9 +1,11 @@
 """
 A language model behind an OpenAI-compatible endpoint, if whoever starts the simulator names one.
 
-    STACKROOM_OPENAI_BASE_URL    as in http://127.0.0.1:11434/v1
-    STACKROOM_OPENAI_MODEL       what the endpoint calls the model
-    STACKROOM_OPENAI_API_KEY     where it wants one
+    BEDROCK_KB_SIMULATOR_OPENAI_BASE_URL    as in http://127.0.0.1:11434/v1
+    BEDROCK_KB_SIMULATOR_OPENAI_MODEL       what the endpoint calls the model
+    BEDROCK_KB_SIMULATOR_OPENAI_API_KEY     where it wants one
+
+A program that starts the simulator as a part of itself may have another prefix for them.
 
 The key goes into one header of one request and nowhere else: no file, no log, no error. Redirects
 aren't followed, since they would take it elsewhere; nor is told what the endpoint says of an
@@ -153,9 +155,7 @@ def _uses(calls: Sequence[Any], conversation: Conversation) -> list[ToolUse]:
     return uses
 
 
-BASE_URL = "STACKROOM_OPENAI_BASE_URL"
-MODEL = "STACKROOM_OPENAI_MODEL"
-API_KEY = "STACKROOM_OPENAI_API_KEY"
+PREFIX = "BEDROCK_KB_SIMULATOR"
 
 _LONGEST = 4_000_000  # bytes of an answer
 
@@ -190,18 +190,18 @@ class ModelEndpoint:
     seconds: float = MODEL_UNREACHABLE.value  # for the whole answer, in real time
 
     @classmethod
-    def of(cls, environment: Mapping[str, str]) -> "ModelEndpoint | None":
+    def of(cls, environment: Mapping[str, str], prefix: str = PREFIX) -> "ModelEndpoint | None":
         """None where no endpoint is named; raises `Misconfigured`."""
-        base_url = environment.get(BASE_URL, "").strip()
-        model, key = environment.get(MODEL, "").strip(), environment.get(API_KEY, "").strip()
+        names = [f"{prefix}_OPENAI_{name}" for name in ("BASE_URL", "MODEL", "API_KEY")]
+        base_url, model, key = (environment.get(name, "").strip() for name in names)
         if not base_url and not model:
             return None
         if not base_url or not model:
-            raise Misconfigured(f"set both {BASE_URL} and {MODEL}, or neither")
+            raise Misconfigured(f"set both {names[0]} and {names[1]}, or neither")
         if not _can_be_asked(base_url):
-            raise Misconfigured(f"{BASE_URL} must be an http or https URL without a password")
+            raise Misconfigured(f"{names[0]} must be an http or https URL without a password")
         if not (key.isascii() and key.isprintable()):
-            raise Misconfigured(f"{API_KEY} has characters that no header may have")
+            raise Misconfigured(f"{names[2]} has characters that no header may have")
         return cls(base_url=base_url.rstrip("/"), model=model, key=key)
 
     def complete(self, conversation: Conversation) -> Reply:

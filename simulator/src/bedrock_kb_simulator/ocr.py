@@ -15,8 +15,8 @@ import pypdfium2
 from numpy.typing import NDArray
 from PIL import Image
 
+from bedrock_kb_simulator.bucket_objects import format_of
 from bedrock_kb_simulator.file_pages import Unreadable, checked, pages_of
-from bedrock_kb_simulator.objects import format_of
 from bedrock_kb_simulator.rules import IMAGE_FORMATS
 
 # Of the longer side. The recogniser makes larger pictures as small as this itself; a page of A4

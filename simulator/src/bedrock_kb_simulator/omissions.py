@@ -41,7 +41,7 @@ OMISSIONS = {
     " heeds neither the rest of the prompt nor inferenceConfig; of the tools that Converse offers,"
     " the first whose input needs nothing but a text `query` is used once for a question, and the"
     " answer is extracted from what it found; or an OpenAI-compatible endpoint answers, whichever"
-    " model is named (STACKROOM_OPENAI_BASE_URL, STACKROOM_OPENAI_MODEL, STACKROOM_OPENAI_API_KEY);"
+    " model is named (BEDROCK_KB_SIMULATOR_OPENAI_BASE_URL, _MODEL, _API_KEY);"
     " or a script does",
     "RetrieveAndGenerate's memory of a session": "its id is known, what was said is not",
     "of RetrieveAndGenerate: external sources, query decomposition, additionalModelRequestFields,"
@@ -80,7 +80,7 @@ OMISSIONS = {
     " about one document": "not documented; the one that ends last decides",
     "x-amz-bedrock-kb-document-page-number, -source-file-modality": "their bytes count, but they"
     " are not told: which documents have them is unconfirmed for S3 Vectors",
-    "refusing files that are encrypted with a customer's key (SSE-C) or a KMS key": "ministack has"
-    " neither the block of SSE-C nor its condition key, and holds root's keys to no policy; such a"
-    " file is taken, and fails with a reason where it can't be read",
+    "refusing files that are encrypted with a customer's key (SSE-C) or a KMS key": "that is the"
+    " S3's beside it: ministack has neither the block of SSE-C nor its condition key, and holds"
+    " root's keys to no policy; such a file is taken, and fails where it can't be read",
 }

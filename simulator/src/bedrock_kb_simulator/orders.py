@@ -59,7 +59,7 @@ def ask(method: str, url: str, body: bytes = b"", key: AccessKey | None = None) 
     made = AWSRequest(method, url, data=body)
     if key is not None:
         signer = Credentials(key.access_key_id, key.secret_access_key)
-        SigV4Auth(signer, "stackroom", "us-east-1").add_auth(made)
+        SigV4Auth(signer, "bedrock", "us-east-1").add_auth(made)
     request = urllib.request.Request(  # noqa: S310 - our own server
         url, body or None, dict(made.headers), method=method
     )

@@ -18,27 +18,25 @@ _NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 # Of a page elsewhere, on this machine or another [W3C Fetch Metadata: Sec-Fetch-Site]; a program
 # sends none of it, nor does a browser that is older than 2023.
 _ELSEWHERE = frozenset({"cross-site", "same-site"})
-# ministack's own paths that its own functions, and whoever waits for it, ask. What resets it or
-# changes its configuration is nobody's to ask from outside.
-_INNER, _ASKED = (
-    ("/_ministack", "/_localstack"),
-    (
-        "/_ministack/health",
-        "/_ministack/ready",
-        "/_ministack/cfn-response/",
-        "/_ministack/cfn-signal/",
-        "/_ministack/lambda-code/",
-        "/_ministack/lambda-layers/",
-    ),
-)
 
 
 class PageGuard:
-    """An ASGI application, for programs and for pages of these origins alone."""
+    """
+    An ASGI application, for programs and for pages of these origins alone. Of its paths that begin
+    with one of `inner` nobody asks for others than those of `asked`.
+    """
 
-    def __init__(self, app: ASGIApp, origins: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        origins: Collection[str] = (),
+        *,
+        inner: tuple[str, ...] = (),
+        asked: tuple[str, ...] = (),
+    ) -> None:
         self._app = app
         self._origins = frozenset(origins)
+        self._inner, self._asked = inner, asked
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         why = self._refusal(scope) if scope["type"] in ("http", "websocket") else None
@@ -53,7 +51,7 @@ class PageGuard:
         path, headers = scope["path"], Headers(scope=scope)
         if not _is_here(headers.get("host", "")):
             return f"this server is 127.0.0.1 or localhost, not {headers.get('host', '')!a}"
-        if path.startswith(_INNER) and not path.startswith(_ASKED):
+        if path.startswith(self._inner) and not path.startswith(self._asked):
             return f"{path!a} is not for use from outside"
         origin = headers.get("origin")
         if origin is not None:

@@ -179,14 +179,14 @@ def _found(name: str, pattern: str, conversation: Conversation) -> str:
 
 # Scripts for models over HTTP, at a path that no AWS service has.
 #
-#     GET     /_stackroom/scripts   those that were given, each with how many turns were spoken
-#     POST    /_stackroom/scripts   {"scripts": [{"model": "anthropic.claude-3-haiku-20240307-v1:0",
+#     GET     /_simulator/scripts   those that were given, each with how many turns were spoken
+#     POST    /_simulator/scripts   {"scripts": [{"model": "anthropic.claude-3-haiku-20240307-v1:0",
 #                                   "turns": [{"uses": [{"name": "search", "input": {"query":
 #                                   "{{question}}"}}]}, {"text": "Every {{hours}} hours.",
 #                                   "quotes": {"hours": "every (\\d+) hours"}}]}]}
-#     DELETE  /_stackroom/scripts   what GET says, and then none
+#     DELETE  /_simulator/scripts   what GET says, and then none
 
-PATH = "/_stackroom/scripts"
+PATH = "/_simulator/scripts"
 
 
 class ScriptOrders(BaseModel):

@@ -18,6 +18,7 @@ __all__ = [
     "Faults",
     "Simulator",
     "create_app",
+    "endpoint_of",
     "listening",
     "server_of",
 ]
@@ -33,6 +34,10 @@ def listening(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind((HOST, port))
     return listener
+
+
+def endpoint_of(listener: socket.socket) -> str:
+    return f"http://{HOST}:{listener.getsockname()[1]}"
 
 
 def server_of(app: Front) -> uvicorn.Server:
@@ -59,14 +64,14 @@ class Simulator:
 
     def __init__(self, configuration: Configuration) -> None:
         self._listener = listening(0)
-        self._server = server_of(create_app(configuration))
+        self._server = server_of(create_app(configuration, self.endpoint))
         self._thread = threading.Thread(
             target=self._server.run, kwargs={"sockets": [self._listener]}, daemon=True
         )
 
     @property
     def endpoint(self) -> str:
-        return f"http://{HOST}:{self._listener.getsockname()[1]}"
+        return endpoint_of(self._listener)
 
     def __enter__(self) -> Self:
         self._listener.listen()  # clients may connect before the server accepts

@@ -8,78 +8,19 @@ are AWS's by construction. One port serves all services.
 import asyncio
 import json
 import logging
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
-from moto.core.parse import PROTOCOL_PARSERS
-from moto.core.request import Request
-from moto.core.routing import get_service_router
 from moto.core.serialize import SerializationContext, get_serializer_class
 from werkzeug.exceptions import NotFound
 
+from bedrock_kb_simulator import own_s3
 from bedrock_kb_simulator.dispatcher import Dispatcher
 from bedrock_kb_simulator.orders import Answer, Message, Response
+from bedrock_kb_simulator.reading import read
 from bedrock_kb_simulator.service_errors import ConnectionDropped, ServiceError
 from bedrock_kb_simulator.signatures import Signatures
-
-# Which operation a request means, and its parameters, by the botocore service models.
-#
-# The SigV4 credential scope names the service, or the path does where several share a signing
-# name (`bedrock`), or the ARN in it.
-
-_SCOPE = re.compile(r"Credential=[^/]+/\d{8}/[^/]+/(?P<signing_name>[^/]+)/aws4_request")
-_SERVICES = {
-    "s3vectors": ("s3vectors",),
-    "bedrock": ("bedrock-agent-runtime", "bedrock-agent", "bedrock-runtime", "bedrock"),
-}
-# `/tags/{arn}` is a path of several; these take no other ARNs [TaggableResourcesArn, ResourceARN].
-_TAGGED = {"bedrock-agent-runtime": ":session/", "s3vectors": ":s3vectors:"}
-_ANY_SERVICE = (*_SERVICES["s3vectors"], *_SERVICES["bedrock"])  # whose paths tell them apart
-
-
-def read(scope: Message, body: bytes) -> tuple[Any, dict[str, Any]]:
-    """
-    The operation that a request of ASGI's means, and its parameters; raises NotFound if it means
-    none, or whatever moto's parsers stumble over.
-    """
-    request = _request(scope, body)
-    signed = _SCOPE.search(request.headers.get("Authorization", ""))
-    services = _SERVICES.get(signed["signing_name"], ()) if signed else _ANY_SERVICE
-    for service in services:
-        try:
-            operation, labels = get_service_router(service).match(request)
-        except NotFound:
-            continue
-        arn = labels.get("resourceArn")
-        if arn is not None and len(services) > 1 and _TAGGED.get(service, "") not in arn:
-            continue
-        parser = PROTOCOL_PARSERS[operation.service_model.protocol](operation)
-        parameters = parser.parse(
-            {
-                "body": body,
-                "headers": request.headers,
-                "method": request.method,
-                "url_params": labels,
-                "url_path": request.path,
-                "values": request.args,
-            }
-        )
-        return operation, parameters
-    raise NotFound
-
-
-def _request(scope: Message, body: bytes) -> Request:
-    headers = {name.decode(): value.decode("latin-1") for name, value in scope["headers"]}
-    query = scope["query_string"].decode()
-    path = scope["raw_path"].decode()
-    request = Request.from_primitives(
-        scope["method"], f"http://{headers.get('host', 'localhost')}/?{query}", headers, body
-    )
-    request.environ["RAW_URI"] = path  # labels keep their percent-encoding until they are matched
-    return request
-
 
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
@@ -91,7 +32,7 @@ class Front:
     """
     The ASGI application. `GET /health` answers 200 as soon as it serves; what is `mounted`
     answers at paths that are not AWS's, by what they begin with. Of all but its health it asks for
-    a signature, if `signatures` are given.
+    a signature, if `signatures` are given. `has_s3` says whether it is an S3, too.
     """
 
     def __init__(
@@ -101,11 +42,13 @@ class Front:
         mounted: Mapping[str, Answer],
         signatures: Signatures | None,
         close: Callable[[], None],
+        has_s3: bool = False,
     ) -> None:
         self._dispatcher = dispatcher
         self._mounted = mounted
         self._signatures = signatures
         self._close = close
+        self._has_s3 = has_s3
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -127,6 +70,8 @@ class Front:
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _response(self, scope: Message, body: bytes) -> Response:
+        if self._has_s3 and own_s3.is_meant(scope):
+            return await asyncio.to_thread(own_s3.answer, scope, body)
         if scope["path"] == "/health":
             return 200, {"Content-Type": "text/plain"}, b"ok"
         if self._signatures is not None:
@@ -161,7 +106,7 @@ class Front:
 
 async def _send(send: Send, response: Response) -> None:
     status, headers, answer = response
-    headers = {**headers, "Content-Length": str(len(answer))}
+    headers = {"Content-Length": str(len(answer)), **headers}
     raw_headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": status, "headers": raw_headers})
     await send({"type": "http.response.body", "body": answer})

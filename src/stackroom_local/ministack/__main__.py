@@ -84,6 +84,17 @@ _TLS = {"aws:securetransport": "true", "s3:tlsversion": "1.3"}
 # Whoever takes a role here for a service does so for this account; ministack leaves it unsaid.
 _SOURCE = "aws:sourceaccount"
 _ANY = {"*": ".*", "?": "."}
+# Its own paths, and those that its own functions, and whoever waits for it, ask. What resets it or
+# changes its configuration is nobody's to ask from outside.
+INNER = ("/_ministack", "/_localstack")
+ASKED = (
+    "/_ministack/health",
+    "/_ministack/ready",
+    "/_ministack/cfn-response/",
+    "/_ministack/cfn-signal/",
+    "/_ministack/lambda-code/",
+    "/_ministack/lambda-layers/",
+)
 _EXPRESSIONS = 1024  # different ones that are kept; all of ours are some fifty
 _PAUSE = 1.0  # seconds, between looks and if it fails again and again
 
@@ -171,7 +182,9 @@ if __name__ == "__main__":
     with_room = room_guard.RoomGuard(
         with_agents, state, kept=reserve.size(), reserved=RESERVE_BYTES // 2
     )
-    app.app = PageGuard(with_room, os.environ.get("PAGE_ORIGINS", "").split())
+    app.app = PageGuard(
+        with_room, os.environ.get("PAGE_ORIGINS", "").split(), inner=INNER, asked=ASKED
+    )
     for each in (
         resource_policies,
         simulated_types,

@@ -137,7 +137,7 @@ SOURCE_KEY = rule(
     "vector.source-uri",
     "Bedrock writes x-amz-bedrock-kb-source-uri with each passage of a VECTOR knowledge base: the"
     " object's URI, or the id of a CUSTOM data source's document; `--omit-source-uri` of the"
-    " simulator, and of `stackroom up`, leaves the latter out, for it is disputed;"
+    " simulator leaves the latter out, for it is disputed;"
     " x-amz-bedrock-kb-data-source-id stands with all of them",
     "guide for the keys; that of a CUSTOM document it is the id is assumed, observed that Retrieve"
     " has none, that its vectors have none either is inferred from that",

@@ -48,9 +48,10 @@ class RetrieveVia(StrEnum):
 def _check_model() -> None:
     """Said at once, and not by a server that ends as soon as it is started."""
     from bedrock_kb_simulator.model_endpoint import Misconfigured, ModelEndpoint
+    from stackroom_local.servers import MODEL_PREFIX
 
     try:
-        ModelEndpoint.of(os.environ)
+        ModelEndpoint.of(os.environ, MODEL_PREFIX)
     except Misconfigured as error:
         raise typer.BadParameter(str(error)) from None
 
