@@ -189,7 +189,7 @@ up: setup ## serve on this machine until Ctrl-C
 	@$(BIN)/stackroom up $(ARGS)
 
 # A later option wins, so that ARGS may say -n 0 (one process, for a debugger) or -n 4. Tests that
-# share a server run in one worker, and so does each file (tests/conftest.py).
+# share a server run in one worker, and so does each file (conftest.py).
 # Bytecode is kept, whatever the shell says: compiling it anew costs each process some seconds.
 # Three on two cores: a quarter of the time, tests wait.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=3 --dist=loadgroup

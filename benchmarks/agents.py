@@ -37,6 +37,7 @@ from benchmarks.serving import (
     scratch,
     verdict,
 )
+from simulator.tests.world import REGION, World, client, eventually, inline
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.filters import Filter
 from stackroom.ports.retrieval import Passage, Retrieved
@@ -45,7 +46,6 @@ from stackroom.stores.linked_knowledge_bases import linked_retrieval, linked_set
 from stackroom_agents.observability import ObservedRetrieval
 from stackroom_agents.registry import Registry
 from stackroom_agents.retrieval_tool import retrieval_tool
-from tests.simulator.world import REGION, World, client, eventually, inline
 
 NUMBERS = (1, 3, 10)
 CALLS = 200

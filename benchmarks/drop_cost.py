@@ -26,6 +26,7 @@ from rich.table import Table
 
 from benchmarks.stage import Stage
 from benchmarks.traffic import Upload
+from simulator.tests.running import ministack
 from stackroom.aws.dynamodb.catalog_register import DynamoCatalogRegister
 from stackroom.aws.dynamodb.document_items import Books, DocumentWrite
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
@@ -33,7 +34,6 @@ from stackroom.keys import Location, locate
 from stackroom.model import Document, DocumentStatus
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE, create_tables
 from tests.records import a_catalog, a_document
-from tests.simulator.running import ministack
 
 SIZES = (10, 1_000, 100_000, 1_000_000)
 ON_THE_WIRE = (10, 1_000, 10_000)

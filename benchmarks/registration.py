@@ -35,6 +35,7 @@ from benchmarks.simulated_time.hub import Hub
 from benchmarks.simulated_time.table import Item, Table
 from benchmarks.stores import Bucket, HubClock
 from benchmarks.traffic import Traffic, put
+from simulator.tests.running import ministack
 from stackroom.aws.dynamodb.catalog_register import DynamoCatalogRegister
 from stackroom.aws.dynamodb.document_items import DOCUMENT
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
@@ -51,7 +52,6 @@ from stackroom.uploads.plan import Plan
 from stackroom.uploads.reconcile import Uploads
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE, create_tables
 from tests.fakes.pipeline import FakeReceipts, FakeSlots
-from tests.simulator.running import ministack
 
 FILES, CATALOGS, BATCH = 10_000, (1, 50), 10
 AIM = 200.0  # files a second

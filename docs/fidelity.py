@@ -19,7 +19,7 @@ from tests.opensearch.rules import RULES as OPENSEARCH_RULES
 
 ROOT = Path(__file__).parents[1]
 FIDELITY = ROOT / "docs" / "fidelity.md"
-TESTS = ROOT / "tests" / "simulator"
+TESTS = ROOT / "simulator" / "tests"
 OPENSEARCH_TESTS = ROOT / "tests" / "opensearch"
 _MARK = re.compile(r"\[assumed:\s+([a-z.-]+)\]")
 _MARKED = ("src", "simulator", "functions", "infra", "statemachines")
@@ -27,7 +27,7 @@ _MARKED = ("src", "simulator", "functions", "infra", "statemachines")
 _HEAD = """# What the simulator enforces
 
 Made by `make docs` from simulator/src/bedrock_kb_simulator/rules and from the tests that say which
-rules they hold (tests/simulator). Sources: *model* is the botocore service model, *quotas* the AWS
+rules they hold (simulator/tests). Sources: *model* is the botocore service model, *quotas* the AWS
 General Reference page "Amazon Bedrock endpoints and quotas", *guide* the Bedrock, S3 Vectors or
 OpenSearch Serverless user guide, *observed* what users of the real service reported, *assumed* our
 choice where nothing says. What is assumed of the gateway and of signing in stands in

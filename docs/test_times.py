@@ -17,27 +17,27 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "testing.md"
 TIERS = ("quick", "test", "prove")
 HOLDS = {
-    "unit": "the use cases over fakes with state",
-    "functions": "the handlers over fakes with state",
-    "agents": "the tools in an agent's process, by a scripted model in Strands' own loop",
-    "aws": "each adapter against moto, or botocore's own model of the service",
-    "contract": (
+    "tests/unit": "the use cases over fakes with state",
+    "tests/functions": "the handlers over fakes with state",
+    "tests/agents": "the tools in an agent's process, by a scripted model in Strands' own loop",
+    "tests/aws": "each adapter against moto, or botocore's own model of the service",
+    "tests/contract": (
         "what several hold to: ports by fakes and adapters, the state machine by outcomes, actions"
         " and errors, tool schemas by models, every store by one set of promises"
     ),
-    "workflow": "the state machine with the real handlers, every path, Retry and Catch",
-    "simulator": "the simulator: limits, errors, chunks, searches, restarts",
-    "gateway": "the gateway's stand-in: sign-in, identity, MCP",
-    "local": "starting, stopping, the command line, what stands in for AWS's other services",
-    "sites": "the command line at a deployment's own AWS",
-    "simulated_time": "small runs of the benchmarks' scenarios in simulated time",
-    "console": "the console in the process: pages, API, sessions, and what others try",
-    "browser": "the console in Chromium: what people do there, what they see",
-    "infra": "the synthesised templates, their rights and rules; deployments, rehearsed",
-    "constructs": "the constructs that anyone can import",
-    "e2e": "the local mode as a user has it, with real clients",
-    "clients": "docs/clients.md: each client's lines as they stand on the page",
-    "campaigns": "a sample of each campaign: chaos, soak, attack, permissions",
+    "tests/workflow": "the state machine with the real handlers, every path, Retry and Catch",
+    "simulator/tests": "the simulator: limits, errors, chunks, searches, restarts",
+    "tests/gateway": "the gateway's stand-in: sign-in, identity, MCP",
+    "tests/local": "starting, stopping, the command line, what stands in for AWS's other services",
+    "tests/sites": "the command line at a deployment's own AWS",
+    "tests/simulated_time": "small runs of the benchmarks' scenarios in simulated time",
+    "tests/console": "the console in the process: pages, API, sessions, and what others try",
+    "tests/browser": "the console in Chromium: what people do there, what they see",
+    "tests/infra": "the synthesised templates, their rights and rules; deployments, rehearsed",
+    "tests/constructs": "the constructs that anyone can import",
+    "tests/e2e": "the local mode as a user has it, with real clients",
+    "tests/clients": "docs/clients.md: each client's lines as they stand on the page",
+    "tests/campaigns": "a sample of each campaign: chaos, soak, attack, permissions",
 }
 
 
@@ -56,7 +56,8 @@ def recorded(report: str) -> Recorded:
     for run in ElementTree.fromstring(report).iter("testsuite"):  # noqa: S314 - our own report
         found.whole += float(run.attrib["time"])
         for case in run.iter("testcase"):
-            suite = case.attrib["classname"].split(".")[1]
+            folders = case.attrib["classname"].split(".")
+            suite = "/".join(folders[:2]) if folders[0] == "tests" else f"{folders[0]}/tests"
             found.tests[suite] += 1
             found.seconds[suite] = found.seconds.get(suite, 0.0) + float(case.attrib["time"])
     return found
@@ -69,7 +70,7 @@ def table(runs: Mapping[str, Recorded]) -> Iterable[str]:
     suites = {suite for run in runs.values() for suite in run.tests}
     for suite in sorted(suites, key=list(HOLDS).index):
         cells = (_cell(runs[tier], suite) for tier in TIERS)
-        yield f"| tests/{suite} | {HOLDS[suite]} | {' | '.join(cells)} |"
+        yield f"| {suite} | {HOLDS[suite]} | {' | '.join(cells)} |"
     whole = (
         f"**{sum(runs[tier].tests.values()):,} in {_time(runs[tier].whole)}**" for tier in TIERS
     )

@@ -7,13 +7,13 @@ after a write and an answer that is lost do no harm, each Catch, Retry and Choic
 machine leads where it says, rights are those of the templates, and a dropped file gets its answer.
 """
 
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 Tier = Literal["quick", "test", "prove"]
 
 # The longest path that begins a test's file decides; what none begins is of "quick", but for those
-# of its tests that start a process or take their time (tests/conftest.py).
+# of its tests that start a process or take their time (conftest.py).
 TIERS: dict[str, Tier] = {
     # Many tables, or many pages, for each test.
     "agents/test_both_surfaces.py": "test",
@@ -63,13 +63,18 @@ TIERS: dict[str, Tier] = {
     "gateway/test_node_clients.py": "prove",
     "infra/test_contexts.py": "prove",
     "infra/test_rehearsal_changes.py": "prove",
-    "simulator/test_managed_ingestion.py": "prove",
-    "simulator/test_parsing.py": "prove",
+    "simulator/tests/test_managed_ingestion.py": "prove",
+    "simulator/tests/test_parsing.py": "prove",
 }
 
 
+def path_of(file: Path, root: Path) -> str:
+    """With slashes: `unit/test_keys.py` of those under tests/, others as under the root."""
+    return file.relative_to(root).as_posix().removeprefix("tests/")
+
+
 def tier_of(file: str) -> Tier:
-    """`file` as under tests/, with slashes: `unit/test_keys.py`."""
+    """`file` as `path_of` has it."""
     path = PurePosixPath(file)
     for each in (path, *path.parents):
         if (found := TIERS.get(str(each))) is not None:

@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any
 
 from benchmarks.agents import Stage
-from tests.simulator.managed import CUSTOM as MANAGED_CUSTOM
-from tests.simulator.managed import connected, managed, search
-from tests.simulator.world import CUSTOM, eventually, inline
+from simulator.tests.managed import CUSTOM as MANAGED_CUSTOM
+from simulator.tests.managed import connected, managed, search
+from simulator.tests.world import CUSTOM, eventually, inline
 
 _MOST = 10  # documents of one call [API model of bedrock-agent: KnowledgeBaseDocuments]
 _TEXT = "AMAZON_BEDROCK_TEXT"

@@ -24,10 +24,10 @@ from bedrock_kb_simulator.server import (
     server_of,
 )
 from benchmarks.serving import free_ports, scratch
+from simulator.tests.world import eventually
 from stackroom_local.clients import endpoint_variables
 from stackroom_local.state import REGION
 from tests.opensearch.collection import PRINCIPALS, mounted
-from tests.simulator.world import eventually
 
 SPEED = 100  # the simulator scales the rates of an account with it
 KEY = "test"  # of those who may read

@@ -12,6 +12,7 @@ import functions.agent_runner.handler as function
 from bedrock_kb_simulator import scripts
 from bedrock_kb_simulator.server import Configuration, Simulator
 from functions.agent_runner.handler import RunnerSettings
+from simulator.tests.world import World as Simulated
 from stackroom.agent_run import AgentRun, RunState, ToolStep
 from stackroom.agents.agents import AgentDefinition
 from stackroom.agents.links import NewLink
@@ -24,7 +25,6 @@ from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables
 from tests.functions.printed import Printed, listening
 from tests.lambda_context import Context
 from tests.records import NOW, a_document
-from tests.simulator.world import World as Simulated
 
 pytestmark = pytest.mark.processes  # of the simulator, on a port of this machine
 

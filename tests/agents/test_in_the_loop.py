@@ -20,7 +20,7 @@ from tests.agents.twins import asked
 from tests.functions.tools import text_of
 from tests.workflow.functions import forget_clients
 
-# Of a catalog that the pool of the shared local mode has a place for (tests/conftest.py).
+# Of a catalog that the pool of the shared local mode has a place for (conftest.py).
 USER, CATALOG = "kim", "sea"
 
 

@@ -9,11 +9,11 @@ from botocore.stub import Stubber
 from moto import mock_aws
 
 from bedrock_kb_simulator.server import Configuration, Simulator
+from simulator.tests.world import CUSTOM, World, eventually
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.filters import Has, any_of
 from stackroom.stores.s3vectors.index_presence import AT_ONCE, IndexPresence
 from stackroom.tenancy import Rejected
-from tests.simulator.world import CUSTOM, World, eventually
 
 SERVICE = "s3vectors"  # of the fixture `client`
 

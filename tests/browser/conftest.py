@@ -1,5 +1,5 @@
 """
-A real browser at the console of the one local mode that all tests share (tests/conftest.py).
+A real browser at the console of the one local mode that all tests share (conftest.py).
 
 One Chromium for all files that a worker has: while Playwright is at work, nothing else in its
 thread can use asyncio, and tests of other suites do.

@@ -2,6 +2,7 @@
 
 from playwright.sync_api import expect
 
+from simulator.tests.files import pdf
 from stackroom_local.state import Instance
 from tests.browser.builders import (
     CITED,
@@ -14,7 +15,6 @@ from tests.browser.builders import (
     stocked,
 )
 from tests.browser.conftest import SignedIn
-from tests.files import pdf
 
 MANUAL = pdf("The harbour has two cranes.", "The pump of the lock is greased every 200 hours.")
 

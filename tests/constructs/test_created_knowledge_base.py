@@ -7,9 +7,9 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
+from simulator.tests.world import NON_FILTERABLE
 from tests.infra.assembly import KEPT, Assembly, listed
 from tests.infra.rules import broken, unknown
-from tests.simulator.world import NON_FILTERABLE
 
 BUCKET = "arn:aws:s3:::documents-of-somebody"
 TITAN = "arn:aws:bedrock:{region}::foundation-model/amazon.titan-embed-text-v2:0"

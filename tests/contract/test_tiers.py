@@ -38,7 +38,7 @@ def test_what_every_change_must_hold_is_run_with_every_change(file: str) -> None
 
 def test_each_path_of_the_table_is_there_and_says_something() -> None:
     for path, tier in TIERS.items():
-        assert (_TESTS / path).exists(), path
+        assert (_TESTS / path).exists() or (_TESTS.parent / path).exists(), path
         assert tier_of(str(Path(path).parent)) != tier, f"{path} is {tier} without its line"
 
 

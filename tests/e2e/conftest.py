@@ -1,5 +1,5 @@
 """
-Real clients of the one local mode that all end-to-end tests share (tests/conftest.py).
+Real clients of the one local mode that all end-to-end tests share (conftest.py).
 """
 
 import os

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+from simulator.tests import files
 from stackroom.model import Document, DocumentStatus
 from stackroom_local.state import Instance
-from tests import files
 from tests.e2e.people import Person, eventually
 from tests.local.running import stackroom
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from simulator.tests import files
 from stackroom.model import UNEXPLAINED_FAILURE, DocumentStatus
 from stackroom_local.processes import Child, free_ports
 from stackroom_local.state import Instance
-from tests import files
 from tests.e2e.people import Person, eventually
 from tests.local.running import ANY_SCORE, instance_of, kill_hard, none_left, stackroom, start
 

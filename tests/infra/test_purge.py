@@ -15,7 +15,7 @@ from moto import mock_aws
 from infra.protect import protect
 from infra.purge import Purge
 from infra.purge_knowledge_bases import KnowledgeBases
-from tests.simulator.world import knowledge_base_request
+from simulator.tests.world import knowledge_base_request
 from tests.workflow.answering import answered
 from tests.workflow.simulator import Simulator
 

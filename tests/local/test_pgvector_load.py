@@ -18,6 +18,7 @@ import pytest
 
 from bedrock_kb_simulator.chunk_strategies import Chunking
 from bedrock_kb_simulator.server import Configuration, Simulator
+from simulator.tests.files import pdf
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.ports.embeddings import Vector
 from stackroom.stores.pgvector.connections import Connections
@@ -25,7 +26,6 @@ from stackroom.stores.pgvector.document_loading import Documents
 from stackroom.stores.pgvector.repository import Match, Repository
 from stackroom_local.cli.pgvector_load import Loaded, Loading, NotLoaded, Outcome, Unchanged
 from stackroom_local.sites.file_drop import find
-from tests.files import pdf
 from tests.local.running import within
 from tests.postgresql import LOADING, READING, PostgreSQL, postgresql
 

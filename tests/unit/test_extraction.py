@@ -9,9 +9,9 @@ import zipfile
 
 import pytest
 
+from simulator.tests import files
 from stackroom.errors import Unreadable
 from stackroom.inspection.extraction import Page, archive, read_pages
-from tests import files
 
 ALLOWED = "Allowed: pdf, docx, txt, md, csv, html, xlsx"
 

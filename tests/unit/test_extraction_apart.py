@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from simulator.tests import files
 from stackroom.errors import Unreadable
 from stackroom.inspection.extraction import Heading, Page
 from stackroom.inspection.extraction.apart import read_pages_apart
-from tests import files
 
 pytestmark = pytest.mark.processes
 # Nesting costs the parser quadratic time, and this much is still read.

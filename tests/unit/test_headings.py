@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
+from simulator.tests import files
 from stackroom.inspection.extraction import Page, read_pages
 from stackroom.inspection.extraction.page import MAX_HEADINGS, readable
-from tests import files
 
 
 def page_of(body: bytes | str, filename: str) -> Page:

@@ -10,7 +10,7 @@ from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.faults import Fault, Kind
 from bedrock_kb_simulator.rules import MANAGED_SOURCE_CREATION
 from bedrock_kb_simulator.service_errors import ConnectionDropped, ServiceError
-from tests.simulator.world import CUSTOM
+from simulator.tests.world import CUSTOM
 from tests.workflow.answering import Members, answered
 from tests.workflow.simulator import Simulator
 

@@ -27,7 +27,7 @@ from benchmarks.simulated_time.bedrock import Durations, NothingToParse, WaitIns
 from benchmarks.simulated_time.clock import VirtualClock
 from benchmarks.simulated_time.hub import Hub
 from benchmarks.simulated_time.searching import SearchableDocuments
-from tests.simulator.world import ROLE, knowledge_base_request
+from simulator.tests.world import ROLE, knowledge_base_request
 from tests.workflow.answering import Members
 
 Answer = TypeVar("Answer")

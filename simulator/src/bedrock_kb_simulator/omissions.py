@@ -32,7 +32,7 @@ OMISSIONS = {
     " reasoning, AWS's list of profanities, the tier STANDARD, profiles across regions, KMS keys;"
     " images and qualifiers in ApplyGuardrail": "refused by name",
     "the model with which AWS tells whether a text is about a denied topic": "nearness of"
-    " embeddings, in English; how near is measured in tests/simulator/test_topics.py, and AWS will"
+    " embeddings, in English; how near is measured in simulator/tests/test_topics.py, and AWS will"
     " judge single texts otherwise",
     "a guardrail that is being created, or is in use elsewhere": "READY at once; deleted at once",
     "text units of guardrails per second": "counted in the answer, never against a quota",

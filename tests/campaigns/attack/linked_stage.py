@@ -18,13 +18,13 @@ import pytest
 import stackroom_agents.batch_handler as function
 from bedrock_kb_simulator.server import Configuration, Simulator
 from examples.agent.scripted import Call
+from simulator.tests.managed import connected, managed, s3
+from simulator.tests.running import ministack
+from simulator.tests.world import REGION, World
 from stackroom_agents.batch import event_agent
 from stackroom_local.clients import endpoint_variables
 from tests.agents.models import Asked, PlayedModel, Said
 from tests.lambda_context import Context
-from tests.simulator.managed import connected, managed, s3
-from tests.simulator.running import ministack
-from tests.simulator.world import REGION, World
 from tests.workflow.functions import forget_clients
 
 QUESTION = "What does the harbour secret say?"

@@ -19,6 +19,8 @@ import pytest
 
 from bedrock_kb_simulator import scripts
 from bedrock_kb_simulator.server import Configuration, Simulator
+from simulator.tests.running import ministack
+from simulator.tests.world import World, client
 from stackroom_local.clients import endpoint_variables
 from stackroom_local.function_processes.aws_call_recorder import VARIABLE
 from stackroom_local.state import ACCOUNT, REGION
@@ -41,8 +43,6 @@ from tests.campaigns.permissions.needs import Names, needs
 from tests.campaigns.permissions.recorded import lines_in
 from tests.campaigns.permissions.roles import Comparison, Grant, is_on_purpose, roles
 from tests.infra.assembly import Assembly
-from tests.simulator.running import ministack
-from tests.simulator.world import World, client
 
 _QUESTION = "How often is the pump greased, and what did Ada write?"
 _SEARCH = {"name": "retrieve_from_knowledge_base", "input": {"query": _QUESTION}}

@@ -18,6 +18,7 @@ from pydantic import TypeAdapter
 
 from bedrock_kb_simulator import orders
 from bedrock_kb_simulator.fault_orders import PATH as FAULTS
+from simulator.tests import files
 from stackroom.capacity import capacity_of
 from stackroom.keys import PLACE_MAP_PREFIX, Location, locate
 from stackroom.model import DataSourceType, DocumentStatus
@@ -26,7 +27,6 @@ from stackroom_local.cli.retrieve_tool import TOOL as RETRIEVE
 from stackroom_local.gateway.mcp_client import call_tool
 from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance
-from tests import files
 from tests.campaigns.gateways import another_gateway, configuration_of
 from tests.campaigns.permissions.tool_calls import QUESTION, call_tools, forget_runs
 from tests.e2e.people import Person, eventually

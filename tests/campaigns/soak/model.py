@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from tests import files
+from simulator.tests import files
 
 
 class End(StrEnum):

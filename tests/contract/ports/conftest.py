@@ -10,8 +10,8 @@ from botocore.config import Config
 from moto import mock_aws
 
 from bedrock_kb_simulator.server import Configuration, Simulator
+from simulator.tests.world import World
 from tests.aws.stores import create_bucket, create_tables
-from tests.simulator.world import World
 
 CREDENTIALS: dict[str, Any] = {
     "region_name": "us-east-1",

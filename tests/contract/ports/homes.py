@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TypeVar
 
+from simulator.tests.managed import CUSTOM as CUSTOM_CONNECTOR
+from simulator.tests.managed import described, managed, s3, source_request
+from simulator.tests.world import CUSTOM, World, eventually
 from stackroom.aws.bedrock.bedrock_ingestion_jobs import BedrockIngestionJobs
 from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
 from stackroom.aws.listed_inventory import AwsInventory
@@ -15,9 +18,6 @@ from stackroom.ports.ingestion import Busy, DirectDocuments, IngestionJobs, Job,
 from stackroom.ports.inventory import Inventory
 from tests.fakes.inventory import FakeInventory
 from tests.fakes.pipeline import FakeBedrock, FakeBucket, FakeCatalogs, FakeClock, FakeDocuments
-from tests.simulator.managed import CUSTOM as CUSTOM_CONNECTOR
-from tests.simulator.managed import described, managed, s3, source_request
-from tests.simulator.world import CUSTOM, World, eventually
 
 PREFIX = "alice/research/"
 NAME = "research-cat-0123456789abcdef01234567"

@@ -7,14 +7,14 @@ from uuid import uuid4
 
 import pytest
 
+from simulator.tests.managed import managed
+from simulator.tests.world import World, eventually
 from stackroom.aws.bedrock.bedrock_data_sources import BedrockDataSources
 from stackroom.capacity import CAPACITIES
 from stackroom.errors import DataSourceLimit, KnowledgeBaseThrottled
 from stackroom.model import DataSource, DataSourceType
 from stackroom.ports.data_sources import DataSources
 from tests.fakes.pipeline import FakeBedrock, FakeClock
-from tests.simulator.managed import managed
-from tests.simulator.world import World, eventually
 
 # Data sources of a knowledge base [AWS General Reference: Amazon Bedrock quotas], those that are
 # nobody's own among them.

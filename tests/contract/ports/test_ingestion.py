@@ -7,10 +7,10 @@ from itertools import count
 
 import pytest
 
+from simulator.tests.world import eventually
 from stackroom.model import DataSource
 from stackroom.ports.ingestion import Busy, DocumentDetail, JobState, Submission
 from tests.contract.ports.homes import Home, as_simulated, in_memory
-from tests.simulator.world import eventually
 
 NEVER = datetime.min.replace(tzinfo=UTC)
 UNKNOWN = DocumentDetail(status="NOT_FOUND", updated_at=None)

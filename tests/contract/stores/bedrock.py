@@ -17,6 +17,8 @@ from moto import mock_aws
 
 from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.server import Configuration, Simulator
+from simulator.tests.managed import pair
+from simulator.tests.world import CUSTOM, World
 from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
 from stackroom.aws.bedrock.question_embeddings import BedrockEmbeddings
 from stackroom.errors import KnowledgeBaseUnavailable
@@ -35,8 +37,6 @@ from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, cl
 from tests.contract.stores.worlds import World as StoreWorld
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.opensearch.collection import mounted
-from tests.simulator.managed import pair
-from tests.simulator.world import CUSTOM, World
 
 CREDENTIALS: dict[str, Any] = {
     "region_name": "us-east-1",

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from bedrock_kb_simulator.assumptions import Assumptions
+from simulator.tests.world import CUSTOM, at, eventually, inline
+from simulator.tests.world import World as Simulator
 from stackroom.filters import Has
 from stackroom.identity import Caller
 from stackroom.keys import document_id_of
@@ -23,8 +25,6 @@ from tests.contract.stores.shelves import DOCS, QUESTION
 from tests.fakes.knowledge_base import AllStaying
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps
-from tests.simulator.world import CUSTOM, at, eventually, inline
-from tests.simulator.world import World as Simulator
 
 pytestmark = pytest.mark.processes
 

@@ -414,7 +414,7 @@ GUARDRAIL_TOPICS = rule(
     "guardrail.topics",
     "AWS asks a model whether a text is about a topic; here it is, where one of its sentences is"
     " as near as this cosine to the topic's name and definition or to an example",
-    "guide for what a topic is; the nearness is ours, measured in tests/simulator/test_topics.py",
+    "guide for what a topic is; the nearness is ours, measured in simulator/tests/test_topics.py",
     # Four topics, with a definition and three examples each: at 0.35 all of 24 texts about
     # them are caught and none of 30 ordinary texts is, at 0.40 four are missed, at 0.28 the
     # first ordinary one is caught. What is close to a topic may be caught: 2 of 4 were.

@@ -1,0 +1,93 @@
+"""An S3 for the documents and a simulator beside it, both on free ports of this machine."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bedrock_kb_simulator import guardrails, knowledge_bases, rules
+from bedrock_kb_simulator.model_endpoint import ModelEndpoint
+from simulator.tests.chat_endpoint import KEY as OF_ENDPOINT
+from simulator.tests.chat_endpoint import ChatEndpoint, chat_endpoint
+from simulator.tests.running import ministack, simulated
+from simulator.tests.world import KEY, REGION, World
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _fake_credentials() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ACCESS_KEY_ID", KEY)
+        patch.setenv("AWS_SECRET_ACCESS_KEY", KEY)
+        patch.setenv("AWS_DEFAULT_REGION", REGION)
+        yield
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _room() -> Iterator[None]:
+    """For what all tests together make in one account, where a hundred is the most."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in (
+            (knowledge_bases, "KNOWLEDGE_BASES_PER_ACCOUNT"),
+            (guardrails, "GUARDRAILS_PER_ACCOUNT"),
+        ):
+            patch.setattr(module, name, replace(getattr(rules, name), value=10_000))
+        yield
+
+
+@pytest.fixture(scope="session")
+def s3_endpoint(_fake_credentials: None) -> Iterator[str]:
+    with ministack() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(scope="session")
+def shared(s3_endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """The simulator of all tests, for what a module makes once and only reads."""
+    directory = tmp_path_factory.mktemp("simulator")
+    with simulated(directory, s3_endpoint) as world:
+        yield world
+
+
+@pytest.fixture
+def world(shared: World) -> World:
+    """The simulator of all tests, with a bucket of the test's own."""
+    return shared.anew()
+
+
+@pytest.fixture
+def world_at(s3_endpoint: str, tmp_path: Path) -> Iterator[Callable[..., World]]:
+    """A fresh simulator at a speed of the test's choice, with more of its `Configuration`."""
+    with ExitStack() as running:
+
+        def start(speed: float, *, patient: bool = False, **more: Any) -> World:
+            made = simulated(tmp_path / "fresh", s3_endpoint, speed=speed, **more)
+            world = running.enter_context(made)
+            return world if patient else World(world.endpoint, s3_endpoint)
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def _chat() -> Iterator[ChatEndpoint]:
+    with chat_endpoint() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(scope="session")
+def modelled(
+    _chat: ChatEndpoint, s3_endpoint: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[World]:
+    """A simulator that has a model asked, which it does not wait for long."""
+    model = ModelEndpoint(base_url=_chat.base_url, model="small", key=OF_ENDPOINT, seconds=1)
+    with simulated(tmp_path_factory.mktemp("modelled"), s3_endpoint, model=model) as world:
+        yield world
+
+
+@pytest.fixture
+def chat(_chat: ChatEndpoint) -> ChatEndpoint:
+    """As if nobody had asked it yet."""
+    _chat.reset()
+    return _chat

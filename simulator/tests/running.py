@@ -1,0 +1,59 @@
+"""An S3 for documents, and a simulator, each on a free port of this machine."""
+
+import os
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from bedrock_kb_simulator.server import Configuration, Simulator
+from simulator.tests.world import World, eventually
+from stackroom_local.processes import free_ports
+
+FAST = 100.0
+
+
+@contextmanager
+def ministack() -> Iterator[str]:
+    """Its endpoint, which answers for SQS and the rest of AWS, too."""
+    port = free_ports(1)
+    settings = {
+        "GATEWAY_PORT": str(port),
+        "BIND_HOST": "127.0.0.1",
+        "SFTP_ENABLED": "0",
+        "IOT_MTLS_ENABLED": "0",
+    }
+    with subprocess.Popen(
+        [sys.executable, "-m", "ministack"],
+        env={**os.environ, **settings},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        try:
+            endpoint = f"http://127.0.0.1:{port}"
+            eventually(lambda: answers(f"{endpoint}/_ministack/health"))
+            yield endpoint
+        finally:
+            process.terminate()
+
+
+def answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=1):
+            return True
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+@contextmanager
+def simulated(
+    data_dir: Path, s3_endpoint: str, *, speed: float = FAST, **more: Any
+) -> Iterator[World]:
+    """A simulator of this process; `more` is of its `Configuration`."""
+    configuration = Configuration(data_dir=data_dir, s3_endpoint=s3_endpoint, speed=speed, **more)
+    with Simulator(configuration) as simulator:
+        yield World(simulator.endpoint, s3_endpoint, patient=True)

@@ -1,0 +1,64 @@
+"""What is assumed of Bedrock's speed, and that a benchmark may assume otherwise: simulated time."""
+
+import pytest
+
+from bedrock_kb_simulator.assumptions import Assumptions
+from benchmarks.simulated_time.account import Account
+from benchmarks.simulated_time.bedrock import Durations
+from benchmarks.simulated_time.hub import Hub
+from benchmarks.stores import Bucket, HubClock
+from simulator.tests.holding import holds
+
+TEN_SECONDS = Durations(base=10.0, rate=1e12, spread=0.0)
+
+
+def an_account(documents: int, assumptions: Assumptions) -> Account:
+    hub = Hub()
+    bucket = Bucket(clock=HubClock(hub=hub))
+    for number in range(documents):
+        bucket.put(f"user/shelf/{number}.pdf", size=1, etag=f"{number}")
+    return Account(shelves=bucket, durations=TEN_SECONDS, seed=1, hub=hub, assumptions=assumptions)
+
+
+@holds("job.at-a-time", "document.duration")
+@pytest.mark.parametrize(
+    ("assumptions", "of_a_job", "of_a_call"),
+    [
+        (Assumptions(), 4 + 200, 4 + 20),
+        (Assumptions(job_documents=8, direct_seconds=60), 4 + 30, 60 + 20),
+    ],
+)
+def test_a_job_indexes_so_many_documents_at_a_time_and_a_direct_call_takes_its_seconds(
+    assumptions: Assumptions, of_a_job: float, of_a_call: float
+) -> None:
+    account = an_account(20, assumptions)
+    source = account.whole_bucket()
+    agent = account.client("bedrock-agent", unpaced=True)
+
+    agent.start_ingestion_job(**source)
+    began = account.hub.time
+    account.hub.run()
+    job_ended = account.hub.time
+    knowledge_base_id, data_source_id = account.knowledge_base()
+    account.hub.run(until=job_ended + 10)
+    agent.ingest_knowledge_base_documents(
+        knowledgeBaseId=knowledge_base_id,
+        dataSourceId=data_source_id,
+        documents=[a_document(f"user/shelf/{number}.pdf") for number in range(2)],
+    )
+    account.hub.run()
+
+    assert job_ended - began == pytest.approx(of_a_job, abs=0.01)
+    assert account.hub.time - job_ended - 10 == pytest.approx(of_a_call, abs=0.01)
+    [job] = agent.list_ingestion_jobs(**source)["ingestionJobSummaries"]
+    assert job["statistics"]["numberOfNewDocumentsIndexed"] == 20
+
+
+def a_document(key: str) -> dict[str, object]:
+    location = {"uri": f"s3://docs/{key}"}
+    custom = {
+        "customDocumentIdentifier": {"id": key},
+        "s3Location": location,
+        "sourceType": "S3_LOCATION",
+    }
+    return {"content": {"dataSourceType": "CUSTOM", "custom": custom}}

@@ -1,0 +1,161 @@
+"""Converse: what is refused, answers by extraction or by an endpoint, and under a guardrail."""
+
+from typing import Any
+
+import pytest
+
+from simulator.tests.holding import holds
+from simulator.tests.test_topics import TOPICS
+from simulator.tests.world import HAIKU, TITAN, World, invalid
+
+QUESTION = "Which city has hills?"
+IMAGE = {"image": {"format": "png", "source": {"bytes": b"png"}}}
+PROMPT_ARN = "arn:aws:bedrock:us-east-1:123456789012:prompt/ABCDEFGHIJ:1"
+PROMPT = """\
+Answer from these.
+<passage number="1">
+Bonn lies at a river called Rhine.
+</passage>
+<passage number="2">
+Rome has seven hills. The head of marketing earns 120,000 a year.
+</passage>
+Name the numbers in brackets."""
+
+
+def user(*texts: str) -> dict[str, Any]:
+    return {"role": "user", "content": [{"text": text} for text in texts]}
+
+
+def assistant(text: str) -> dict[str, Any]:
+    return {"role": "assistant", "content": [{"text": text}]}
+
+
+def request(question: str = QUESTION, **more: Any) -> dict[str, Any]:
+    asked = {"modelId": HAIKU, "system": [{"text": PROMPT}], "messages": [user(question)]}
+    return {**asked, **more}
+
+
+def said(answer: dict[str, Any]) -> str:
+    [block] = answer["output"]["message"]["content"]
+    return str(block["text"])
+
+
+@holds("converse.stop-reason", "converse.usage")
+def test_an_answer_is_extracted_from_the_prompt_says_so_and_cites_by_number(world: World) -> None:
+    answer = world.bedrock_runtime.converse(**request())
+
+    text, usage = said(answer), answer["usage"]
+    assert text.startswith("Extracted, not generated")
+    assert "Rome has seven hills. [2]" in text
+    assert "Bonn lies at a river called Rhine. [1]" in text
+    assert answer["output"]["message"]["role"] == "assistant"
+    assert answer["stopReason"] == "end_turn"
+    assert usage["inputTokens"] > usage["outputTokens"] > 10
+    assert usage["totalTokens"] == usage["inputTokens"] + usage["outputTokens"]
+    assert answer["metrics"]["latencyMs"] >= 0
+
+
+def test_passages_are_found_between_tags_of_any_name_and_what_is_escaped_is_read(
+    world: World,
+) -> None:
+    tagged = '<result number="7">\nRome has &lt;seven&gt; hills.\n</result>'
+
+    found, nothing = (
+        world.bedrock_runtime.converse(**request(system=[{"text": system}]))
+        for system in (tagged, "Be kind.")
+    )
+
+    assert said(found).endswith("Rome has <seven> hills. [7]")
+    assert said(nothing).endswith("the prompt has no numbered passages.")
+
+
+@holds(
+    "converse.model",
+    "converse.start",
+    "converse.turns",
+    "converse.blank",
+    "request.not-simulated",
+)
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"modelId": TITAN}, "doesn't support the model"),
+        ({"messages": []}, "must start with a user message"),
+        ({"messages": [assistant("Hello?")]}, "must start with a user message"),
+        ({"messages": [user("a"), user("b")]}, "must alternate between user and assistant"),
+        ({"messages": [user(" ")]}, "object at messages.0.content.0 is blank"),
+        ({"messages": [user()]}, "object at messages.0.content is blank"),
+        ({"system": [{"text": " \n"}]}, "object at system.0 is blank"),
+        ({"inferenceConfig": {"temperature": 1.5}}, "temperature"),
+        ({"messages": [user("a"), assistant("b")]}, "does not offer an answer that the caller"),
+        ({"messages": [{"role": "user", "content": [IMAGE]}]}, "does not offer image in a message"),
+        ({"additionalModelRequestFields": {"top_k": 5}}, "additionalModelRequestFields"),
+        ({"modelId": PROMPT_ARN}, "prompt resources"),
+    ],
+)
+def test_what_is_refused_says_why(world: World, given: dict[str, Any], message: str) -> None:
+    assert message in invalid(world.bedrock_runtime.converse, **request(**given))
+
+
+def guarded(world: World, **policies: Any) -> dict[str, Any]:
+    return {"guardrailIdentifier": world.guardrail(**policies), "guardrailVersion": "DRAFT"}
+
+
+@holds("converse.guardrail-trace", "converse.usage")
+def test_a_trace_tells_what_a_guardrail_found_and_a_stream_tells_it_last(world: World) -> None:
+    topics = {"Investment advice": TOPICS["Investment advice"]}
+    guardrail = guarded(world, words=["pigeons", "120,000"], topics=topics)
+    config, full = ({**guardrail, "trace": trace} for trace in ("enabled", "enabled_full"))
+    identifier = guardrail["guardrailIdentifier"]
+    converse = world.bedrock_runtime.converse
+    pigeons = "Which city has pigeons?"
+
+    blocked = converse(**request(pigeons, guardrailConfig=config))
+    told = converse(**request("What does marketing earn?", guardrailConfig=config))
+    passed, fully = (
+        converse(**request("How are you?", system=[{"text": "Be kind."}], guardrailConfig=each))
+        for each in (config, full)
+    )
+    streamed = world.bedrock_runtime.converse_stream(
+        **request(pigeons, guardrailConfig={**config, "streamProcessingMode": "sync"})
+    )
+    *_, stop, last = streamed["stream"]
+
+    asked = blocked["trace"]["guardrail"]
+    assert blocked["usage"]["totalTokens"] == 0
+    [answered] = told["trace"]["guardrail"]["outputAssessments"][identifier]
+    words = [
+        each["wordPolicy"]["customWords"]
+        for each in (asked["inputAssessment"][identifier], answered)
+    ]
+    assert words == [
+        [{"match": word, "action": "BLOCKED", "detected": True}] for word in ("pigeons", "120,000")
+    ]
+    assert asked["actionReason"] == "Guardrail blocked."
+    assert "outputAssessments" not in asked
+    usage = asked["inputAssessment"][identifier]["invocationMetrics"]["usage"]
+    assert usage["wordPolicyUnits"] == 1
+    clean, named = (
+        each["trace"]["guardrail"]["inputAssessment"][identifier] for each in (passed, fully)
+    )
+    assert not {"wordPolicy", "topicPolicy"} & clean.keys()
+    assert ("wordPolicy" in named, "topicPolicy" in named) == (False, True)
+    assert "actionReason" not in passed["trace"]["guardrail"]
+    assert stop == {"messageStop": {"stopReason": "guardrail_intervened"}}
+    assert list(last["metadata"]["trace"]["guardrail"]["inputAssessment"]) == [identifier]
+
+
+@holds("converse.guardrail-missing")
+def test_a_guardrail_that_is_not_there_or_beside_a_stream_is_refused_and_none_is_no_guardrail(
+    world: World,
+) -> None:
+    named, asked = guarded(world, words=["a"]), world.bedrock_runtime
+    none = {"guardrailIdentifier": "", "guardrailVersion": ""}
+    beside = {**named, "streamProcessingMode": "async"}
+
+    for missing in ({"guardrailVersion": "3"}, {"guardrailIdentifier": "nosuchguardrail"}):
+        said = invalid(asked.converse, **request(guardrailConfig={**named, **missing}))
+        assert "does not exist" in said
+    streaming = invalid(asked.converse_stream, **request(guardrailConfig=beside))
+    assert "streamProcessingMode" in streaming
+    assert "trace" not in asked.converse(**request(guardrailConfig=none))

@@ -1,0 +1,397 @@
+"""Direct ingestion and deletion: what a request may hold, and what becomes of its documents."""
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from bedrock_kb_simulator.chunk_strategies import Chunk
+from bedrock_kb_simulator.indexing import bounded
+from bedrock_kb_simulator.rules import DOCUMENT_WORK
+from bedrock_kb_simulator.service_errors import Unindexable
+from simulator.tests.holding import holds
+from simulator.tests.test_chunking import fixed
+from simulator.tests.world import CUSTOM, World, at, eventually, inline, invalid, refused
+
+# Minutes of embedding; as many bytes as the parser reads in no time.
+LONG = "".join(f"{row},{row * 7919 % 10007}\n" for row in range(60_000))
+OF_S3 = {"type": "S3_LOCATION", "s3Location": {"uri": "s3://documents/a.json"}}
+BUSY = "You have reached the maximum number of concurrent ingestion jobs per knowledge base: 1"
+
+
+def custom(world: World) -> dict[str, str]:
+    return at(*world.pair(dataSourceConfiguration=CUSTOM))
+
+
+def synced(world: World) -> dict[str, str]:
+    """An S3 data source that takes direct requests."""
+    pair = world.pair("shelf/")
+    world.sync(*pair)
+    return at(*pair)
+
+
+def named(identifier: str) -> dict[str, Any]:
+    """As requests name a document by its id, or by its URI."""
+    if identifier.startswith("s3://"):
+        return {"dataSourceType": "S3", "s3": {"uri": identifier}}
+    return {"dataSourceType": "CUSTOM", "custom": {"id": identifier}}
+
+
+def by_location(identifier: str, uri: str, **attributes: str) -> dict[str, Any]:
+    document = inline(identifier, "", **attributes)
+    content = document["content"]["custom"]
+    content |= {"sourceType": "S3_LOCATION", "s3Location": {"uri": uri}}
+    del content["inlineContent"]
+    return document
+
+
+def by_uri(uri: str, *, described: bool = True) -> dict[str, Any]:
+    """With the attributes of its sidecar, if `described`."""
+    content = {"dataSourceType": "S3", "s3": {"s3Location": {"uri": uri}}}
+    sidecar = {"type": "S3_LOCATION", "s3Location": {"uri": f"{uri}.metadata.json"}}
+    return {"content": content} | ({"metadata": sidecar} if described else {})
+
+
+def ingest(world: World, key: dict[str, str], *documents: dict[str, Any]) -> list[str]:
+    """What each reads at once."""
+    answer = world.agent.ingest_knowledge_base_documents(**key, documents=documents)
+    return [each["status"] for each in answer["documentDetails"]]
+
+
+def delete(world: World, key: dict[str, str], *identifiers: str) -> None:
+    given = [named(each) for each in identifiers]
+    world.agent.delete_knowledge_base_documents(**key, documentIdentifiers=given)
+
+
+def status(world: World, key: dict[str, str], identifier: str) -> str:
+    """NOT_FOUND as AWS says it."""
+    answer = world.agent.get_knowledge_base_documents(
+        **key, documentIdentifiers=[named(identifier)]
+    )
+    return str(answer["documentDetails"][0]["status"])
+
+
+def owned(world: World, key: dict[str, str], owner: str) -> list[str]:
+    """The texts whose sidecars say so."""
+    condition = {"equals": {"key": "owner", "value": owner}}
+    return [hit["content"]["text"] for hit in world.search(key["knowledgeBaseId"], "x", condition)]
+
+
+def settled(world: World, key: dict[str, str]) -> dict[str, dict[str, Any]] | None:
+    """By id; None while anything is under way."""
+    details = world.agent.list_knowledge_base_documents(**key)["documentDetails"]
+    over = {"IGNORED", "FAILED", "INDEXED"}
+    if {each["status"] for each in details} <= over:
+        return {each["identifier"]["custom"]["id"]: each for each in details}
+    return None
+
+
+@holds("document.statuses", "document.duration")
+def test_a_document_goes_from_starting_to_indexed_and_from_deleting_to_not_found(
+    world_at: Callable[..., World],
+) -> None:
+    world = world_at(4, patient=True)  # each status must last until it is seen
+    key = custom(world)
+
+    def seen(until: str) -> list[str]:
+        statuses = [status(world, key, "doc")]
+        while statuses[-1] != until:
+            statuses.append(status(world, key, "doc"))
+        return [statuses[0], *(after for before, after in pairwise(statuses) if after != before)]
+
+    accepted = world.agent.ingest_knowledge_base_documents(
+        **key, documents=[inline("doc", "Text.", a="b")]
+    )
+    ingested = seen(until="INDEXED")
+    done = world.agent.list_knowledge_base_documents(**key)["documentDetails"][0]["updatedAt"]
+    delete(world, key, "doc")
+    deleted = seen(until="NOT_FOUND")
+
+    assert ingested == ["STARTING", "IN_PROGRESS", "INDEXED"]
+    assert deleted == ["DELETING", "DELETE_IN_PROGRESS", "NOT_FOUND"]
+    begun = accepted["documentDetails"][0]["updatedAt"]
+    assert (done - begun).total_seconds() >= 4 / 4
+
+
+@holds(
+    "document.status-reason",
+    "file.format",
+    "file.unreadable",
+    "metadata.custom-size",
+    "metadata.custom-keys",
+)
+def test_only_an_ignored_document_has_a_reason(world: World) -> None:
+    key = custom(world)
+    documents = [
+        by_location("ignored", world.put("setup.exe", "MZ"), a="b"),
+        by_location("empty", world.put("empty.txt", ""), a="b"),
+        by_location("missing", f"s3://{world.bucket}/missing.txt", a="b"),
+        inline("blank", " \n", a="b"),
+        inline("long", "Text.", note="n" * 1024),
+        inline("many", "Text.", **{f"key{number}": "v" for number in range(36)}),
+        by_location("good", world.put("good.txt", "Text."), a="b"),
+    ]
+
+    ingest(world, key, *documents)
+
+    found = eventually(lambda: settled(world, key))
+    statuses = {name: each["status"] for name, each in found.items()}
+    assert (statuses.pop("ignored"), statuses.pop("good")) == ("IGNORED", "INDEXED")
+    assert set(statuses.values()) == {"FAILED"}
+    reasons = {name: each.get("statusReason") for name, each in found.items()}
+    assert reasons.pop("ignored") == "Ignored 1 files as their file format was not supported."
+    assert set(reasons.values()) == {None}
+
+
+@holds("document.object-gone")
+def test_a_long_document_whose_object_is_deleted_ends_soon_and_the_next_one_is_indexed(
+    world_at: Callable[..., World],
+) -> None:
+    world = world_at(100, patient=True)
+    key = custom(world)
+    long = by_location("long", world.put("long.csv", LONG), a="b")
+    ingest(world, key, long, inline("next", "T", a="b"))
+    eventually(lambda: status(world, key, "long") == "IN_PROGRESS")
+
+    world.drop("long.csv")
+
+    statuses = {"long": "FAILED", "next": "INDEXED"}
+    eventually(lambda: {name: status(world, key, name) for name in statuses} == statuses)
+
+
+@holds("document.work")
+def test_a_document_of_more_work_than_is_done_for_one_is_left_out_at_once_and_says_so(
+    world: World,
+) -> None:
+    ingestion = {"chunkingConfiguration": fixed(1, 20)}
+    pair = world.pair(dataSourceConfiguration=CUSTOM, vectorIngestionConfiguration=ingestion)
+    key, one_line = at(*pair), "1," * DOCUMENT_WORK.limit
+
+    ingest(world, key, by_location("much", world.put("much.csv", one_line), a="b"))
+    ingest(world, key, inline("little", "Text.", a="b"))
+
+    found = eventually(lambda: settled(world, key))
+    assert (found["much"]["status"], found["little"]["status"]) == ("IGNORED", "INDEXED")
+    assert found["much"]["statusReason"] == DOCUMENT_WORK.message.format(count=1)
+    with pytest.raises(Unindexable):  # of one passage, which is as long
+        list(bounded([Chunk(text="1," * 1000 * DOCUMENT_WORK.limit)]))
+
+
+@holds("document.payload")
+def test_a_request_holds_six_megabytes(world: World) -> None:
+    key = custom(world)
+    halves = [inline(name, "\n" * 3_145_728, a="b") for name in ("one", "two")]
+    more = inline("three", "Text.", a="b")
+
+    said = invalid(world.agent.ingest_knowledge_base_documents, **key, documents=[*halves, more])
+
+    assert "6291456 bytes" in said
+    assert len(ingest(world, key, *halves)) == 2
+
+
+@holds("document.content")
+def test_content_and_metadata_must_go_together(world: World) -> None:
+    key, call = custom(world), world.agent.ingest_knowledge_base_documents
+    cases: list[tuple[object, dict[str, Any], str]] = [
+        (OF_S3, {}, "Inline content needs inline metadata"),
+        (None, {"inlineContent": {"type": "TEXT"}}, "inlineContent is missing"),
+        (None, {"sourceType": "S3_LOCATION"}, "s3Location is missing"),
+    ]
+
+    for metadata, content, problem in cases:
+        document = inline("doc", "Text.", a="b")
+        document["metadata"] = metadata or document["metadata"]
+        document["content"]["custom"] |= content
+        assert invalid(call, **key, documents=[document]) == problem
+
+
+@holds("job.searchable-lag")
+def test_a_document_that_reads_indexed_is_found_a_little_later(
+    world_at: Callable[..., World],
+) -> None:
+    world = world_at(3, patient=True)
+    key = custom(world)
+    ingest(world, key, inline("doc", "Text.", a="b"))
+    eventually(lambda: status(world, key, "doc") == "INDEXED")
+
+    at_once = world.search(key["knowledgeBaseId"], "text")
+
+    assert at_once == []
+    assert eventually(lambda: world.search(key["knowledgeBaseId"], "text"))
+
+
+@holds(
+    "document.during-job",
+    "job.during-direct",
+    "job.per-knowledge-base",
+    "data-source.has-job",
+    "job.stopping",
+)
+def test_a_job_even_one_that_is_stopping_and_direct_requests_exclude_each_other(
+    world_at: Callable[..., World],
+) -> None:
+    world = world_at(8, patient=True)  # each must be at work while the other is tried
+    agent = world.agent
+    knowledge_base, source = world.pair()
+    key, other = at(knowledge_base, source), at(knowledge_base, world.data_source(knowledge_base))
+    direct = at(knowledge_base, world.data_source(knowledge_base, dataSourceConfiguration=CUSTOM))
+    document = inline("doc", "Text.", a="b")
+    ingest(world, direct, document)
+    during_direct = invalid(agent.start_ingestion_job, **key)
+    eventually(lambda: status(world, direct, "doc") == "INDEXED")
+    job = world.start(knowledge_base, source)
+
+    during_job = invalid(agent.ingest_knowledge_base_documents, **direct, documents=[document])
+    stopping = agent.stop_ingestion_job(**key, ingestionJobId=job["ingestionJobId"])["ingestionJob"]
+    still = invalid(agent.ingest_knowledge_base_documents, **direct, documents=[document])
+    second = refused(agent.start_ingestion_job, **other)
+    deletion = invalid(agent.delete_data_source, **key)
+    stopped = world.finished(job)
+
+    assert "ongoing KnowledgeBaseDocuments API request" in during_direct
+    assert during_job == still
+    assert "at least one running ingestion job" in still
+    assert (stopping["status"], stopped["status"]) == ("STOPPING", "STOPPED")
+    assert second == {"Code": "ConflictException", "Message": BUSY}
+    assert deletion == "There is at least one running ingestion job for this data source"
+    assert (stopped["updatedAt"] - stopping["updatedAt"]).total_seconds() >= 25 / 8
+    agent.delete_data_source(**key)
+
+
+@holds("document.concurrent")
+def test_an_account_has_ten_direct_calls_at_work(world_at: Callable[..., World]) -> None:
+    world = world_at(1)
+    key = custom(world)
+
+    def crowded() -> str | None:
+        try:
+            ingest(world, key, inline(uuid4().hex, "Text.", a="b"))
+        except world.agent.exceptions.ThrottlingException:
+            return None
+        except world.agent.exceptions.ValidationException as error:
+            return str(error)
+        return None
+
+    assert "can't exceed (10)" in eventually(crowded)
+
+
+@holds("document.after-sync", "document.first-sync", "document.content", "document.identifier")
+def test_it_takes_direct_requests_once_a_job_was_complete_though_it_found_nothing(
+    world: World,
+) -> None:
+    key, agent = at(*world.pair("shelf/")), world.agent
+    uri = world.put("elsewhere/a.txt", "Text.", {"owner": "alice"})
+    of_custom = inline("a", "Text.", a="b")
+    inline_metadata = by_uri(uri) | {"metadata": of_custom["metadata"]}
+
+    listing = invalid(agent.list_knowledge_base_documents, **key)
+    ingesting = invalid(agent.ingest_knowledge_base_documents, **key, documents=[by_uri(uri)])
+    deleting = invalid(
+        agent.delete_knowledge_base_documents, **key, documentIdentifiers=[named(uri)]
+    )
+    world.sync(*key.values())
+    described = invalid(agent.ingest_knowledge_base_documents, **key, documents=[inline_metadata])
+    written = invalid(agent.ingest_knowledge_base_documents, **key, documents=[of_custom])
+    before = status(world, key, uri)
+    taken = ingest(world, key, by_uri(uri))
+
+    assert all("must be synced at least once" in each for each in (listing, ingesting, deleting))
+    assert described == "An S3 data source takes metadata from S3 only"
+    assert "does not match" in written
+    assert (before, taken) == ("NOT_FOUND", ["STARTING"])
+
+
+@holds("document.after-sync")
+def test_a_job_that_was_stopped_does_not_count_as_a_sync(world_at: Callable[..., World]) -> None:
+    world = world_at(20, patient=True)
+    key = at(*world.pair("shelf/"))
+    uri = world.put("shelf/a.txt", "Text.", {"owner": "alice"})
+    job = world.start(*key.values())
+    world.agent.stop_ingestion_job(**key, ingestionJobId=job["ingestionJobId"])
+    ended = world.finished(job)["status"]
+
+    early = invalid(world.agent.ingest_knowledge_base_documents, **key, documents=[by_uri(uri)])
+
+    assert ended == "STOPPED"
+    assert "must be synced at least once" in early
+
+
+@holds("document.by-uri", "document.overwritten")
+def test_a_document_is_found_by_its_uri_and_the_named_sidecar_and_replaced_by_its_uri(
+    world: World,
+) -> None:
+    key = synced(world)
+    uri = world.put("shelf/é.txt", "Otters hold hands.", {"owner": "alice"})
+    bare = world.put("elsewhere/b.txt", "Foxes dig.", {"owner": "alice"})
+
+    ingest(world, key, by_uri(uri), by_uri(bare, described=False))
+
+    def both() -> set[str] | None:
+        found = world.found_keys(key["knowledgeBaseId"], "animals")
+        return found if len(found) == 2 else None
+
+    assert eventually(both) == {"shelf/é.txt", "elsewhere/b.txt"}
+    assert owned(world, key, "alice") == ["Otters hold hands."]
+    world.put("shelf/é.txt", "Otters swim.", {"owner": "bob"})
+    ingest(world, key, by_uri(uri))
+    eventually(lambda: owned(world, key, "bob") == ["Otters swim."])
+    assert owned(world, key, "alice") == []
+
+
+@holds("job.incremental")
+def test_a_sync_skips_what_was_ingested_with_its_sidecar_and_reads_a_newer_sidecar(
+    world: World,
+) -> None:
+    key = synced(world)
+    same = world.put("shelf/same.txt", "The same.", {"owner": "alice"})
+    moved = world.put("shelf/moved.txt", "Moved.", {"owner": "alice"})
+    ingest(world, key, by_uri(same), by_uri(moved))
+    eventually(lambda: {status(world, key, each) for each in (same, moved)} == {"INDEXED"})
+    world.put("shelf/moved.txt", "Moved.", {"owner": "bob"})
+
+    job = world.sync(*key.values())
+
+    assert job["statistics"]["numberOfDocumentsSkipped"] == 1
+    assert job["statistics"]["numberOfMetadataDocumentsModified"] == 1
+    assert job["statistics"]["numberOfNewDocumentsIndexed"] == 0
+    eventually(lambda: owned(world, key, "bob") == ["Moved."])
+    assert owned(world, key, "alice") == ["The same."]
+
+
+@holds("job.equal-to-bucket")
+def test_a_sync_makes_the_data_source_equal_to_the_bucket_again(world: World) -> None:
+    inside, gone = (world.put(f"shelf/{name}.txt", "Inside.") for name in ("inside", "gone"))
+    outside = world.put("elsewhere/outside.txt", "Outside.")
+    key = synced(world)
+    delete(world, key, inside, gone)
+    world.drop("shelf/gone.txt")
+    ingest(world, key, by_uri(outside, described=False))
+    of = {inside: "NOT_FOUND", gone: "NOT_FOUND", outside: "INDEXED"}
+    eventually(lambda: {uri: status(world, key, uri) for uri in of} == of)
+
+    job = world.sync(*key.values())
+
+    assert job["statistics"]["numberOfNewDocumentsIndexed"] == 1
+    assert job["statistics"]["numberOfDocumentsDeleted"] == 1
+    assert world.statuses(*key.values()) == {"shelf/inside.txt": "INDEXED"}
+    eventually(lambda: world.found_keys(key["knowledgeBaseId"], "text") == {"shelf/inside.txt"})
+
+
+@holds("document.statuses")
+def test_a_document_reads_pending_while_its_job_has_not_come_to_it(
+    world_at: Callable[..., World],
+) -> None:
+    world = world_at(10)  # the job must not be over before it is looked at
+    places = world.pair()
+    for number in range(30):
+        world.put(f"{number:03}.txt", f"Document {number}.")
+    job = world.start(*places)
+
+    seen = eventually(lambda: set(world.statuses(*places).values()))
+
+    assert seen <= {"PENDING", "IN_PROGRESS", "INDEXED"}
+    assert "PENDING" in seen
+    world.finished(job)
+    assert set(world.statuses(*places).values()) == {"INDEXED"}

@@ -1,0 +1,57 @@
+"""What the text of a file is, as passages have it, and that a bad one has none."""
+
+import pytest
+
+from bedrock_kb_simulator.file_pages import Unreadable, checked, pages_of
+from simulator.tests import files
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "pages"),
+    [
+        ("two.pdf", files.pdf("Parking is free.", ""), ["Parking is free.", ""]),
+        (
+            "table.docx",
+            files.word("Dear Ada,", table=[["Saturday", "closed"]]),
+            ["Dear Ada,\nSaturday \tclosed \t\n"],
+        ),
+        (
+            "hours.html",
+            files.html_page(),
+            [
+                "Opening hours\nOpening hours\nThe reading room is open from 9 to 17.\nSaturday\n"
+                "closed"
+            ],
+        ),
+        (
+            "book.xlsx",
+            files.workbook({"Rent": [["Nimbus", 80.0, 2.5], []], "Empty": []}),
+            ["Rent\nNimbus\t80\t2.5"],
+        ),
+        ("places.csv", files.latin1_csv(), [files.latin1_csv().decode("latin-1")]),
+        ("size.txt", files.utf16_text(), ["Größe und Maß: 42 Meter\n"]),
+        ("notes.MD", b"# Notes\r\n\r\nIt is cold.", ["# Notes\n\nIt is cold."]),
+    ],
+    ids=["pdf", "docx", "html", "xlsx", "csv", "txt", "md"],
+)
+def test_a_file_has_its_text(name: str, body: bytes, pages: list[str]) -> None:
+    assert checked(pages_of(body, name)) == pages
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("cut.pdf", files.truncated_pdf()),
+        ("password.pdf", files.encrypted_pdf()),
+        ("scan.pdf", files.pdf_without_text()),
+        ("no.docx", files.word_that_is_no_zip()),
+        ("laughs.docx", files.entity_bomb()),
+        ("password.xlsx", files.encrypted_office()),
+        ("picture.txt", files.picture()),
+        ("blank.csv", b" \n"),
+        ("old.doc", b"text"),
+    ],
+)
+def test_what_has_no_text_is_unreadable(name: str, body: bytes) -> None:
+    with pytest.raises(Unreadable):
+        checked(pages_of(body, name))

@@ -1,0 +1,228 @@
+"""Which files become documents, and what sidecars do to them."""
+
+import json
+from typing import Any
+
+import pytest
+
+from bedrock_kb_simulator.bucket_objects import OF_VECTOR, attributes
+from simulator.tests import files
+from simulator.tests.holding import holds
+from simulator.tests.world import ASKED_FOR, NON_FILTERABLE, World, at, eventually
+
+
+@holds("file.unreadable", "file.size", "file.format", "file.script", "document.status-reason")
+def test_files_that_can_be_read_are_indexed_others_fail_or_are_ignored_and_any_name_works(
+    world: World,
+) -> None:
+    knowledge_base, source = world.pair()
+    readable: dict[str, bytes | str] = {
+        "handbook.pdf": files.pdf("Parking is free.", "The canteen serves soup on Mondays."),
+        "letter.docx": files.word("Dear Ada, the machine computes."),
+        "notes.MD": "# Notes\n\nThe server room is cold.",
+        "table.csv": "city,mayor\nBremen,Bovenschulte\n",
+        "a b/Q1 résumé (final)+v2.txt": "Ravens can count.",
+        "nfd/re\u0301sume\u0301.txt": "Ravens can count.",
+        "😀/100%.txt": "Ravens can count.",
+    }
+    unreadable: dict[str, bytes | str] = {
+        "blank.txt": b" \n \n",
+        "truncated.pdf": files.truncated_pdf(),
+        "encrypted.pdf": files.encrypted_pdf(),
+        "scanned.pdf": files.pdf_without_text(),
+        "no-zip.docx": b"this is no zip",
+        "large.txt": b"word " * 10_485_761,
+    }
+    ignored = ("setup.exe", "slides.pptx", "README", ".pdf/none", "script.txt")
+    bodies: dict[str, bytes | str] = {
+        **readable,
+        **unreadable,
+        **dict.fromkeys(ignored, "#!/bin/sh\necho some text\n"),
+    }
+    uris = {key: world.put(key, body) for key, body in bodies.items()}
+    world.put("a b/Q1 résumé (final)+v2.txt", "Ravens can count.", {"name": "résumé 😀"})
+
+    job = world.sync(knowledge_base, source)
+
+    assert world.statuses(knowledge_base, source) == {
+        **dict.fromkeys(readable, "INDEXED"),
+        **dict.fromkeys(unreadable, "FAILED"),
+        **dict.fromkeys(ignored, "IGNORED"),
+    }
+    assert job["status"] == "COMPLETE"
+    assert job["statistics"]["numberOfDocumentsFailed"] == len(unreadable) + len(ignored)
+    reasons = "\n".join(job["failureReasons"])
+    assert all(uris[key] in reasons for key in (*unreadable, *ignored))
+    reason = f"Ignored {len(ignored)} files as their file format was not supported."
+    assert f"Encountered error: {reason} [Files: " in reasons
+    assert "Encountered error: Issue occurred while processing file. [Files: " in reasons
+    assert "]. Call to Customer Source did not succeed." in reasons
+    jobs = world.agent.list_ingestion_jobs(**at(knowledge_base, source))
+    assert "failureReasons" not in jobs["ingestionJobSummaries"][0]
+    details = world.agent.list_knowledge_base_documents(**at(knowledge_base, source))
+    told = {each["status"]: each.get("statusReason") for each in details["documentDetails"]}
+    assert told == {
+        "INDEXED": None,
+        "FAILED": None,
+        "IGNORED": "Ignored 1 files as their file format was not supported.",
+    }
+    eventually(lambda: world.found_keys(knowledge_base, "soup on Monday") == set(readable))
+    best = world.search(knowledge_base, "soup on Monday")[0]
+    assert best["location"]["s3Location"]["uri"] == uris["handbook.pdf"]
+    named = {"equals": {"key": "name", "value": "résumé 😀"}}
+    assert world.found_keys(knowledge_base, "ravens", named) == {"a b/Q1 résumé (final)+v2.txt"}
+
+
+def test_both_forms_of_a_sidecar_give_attributes_and_one_form_is_embedded(world: World) -> None:
+    knowledge_base, source = world.pair()
+    topic = {"type": "STRING", "stringValue": "volcanoes"}
+    full = {
+        "topic": {"value": topic, "includeForEmbedding": True},
+        "year": {"value": {"type": "NUMBER", "numberValue": 2026}},
+        "draft": {"value": {"type": "BOOLEAN", "booleanValue": False}},
+        "tags": {"value": {"type": "STRING_LIST", "stringListValue": ["hot", "red"]}},
+    }
+    world.put("full.txt", "It is about to happen.", full)
+    world.put("simple.txt", "It is about to happen.", {"topic": "volcanoes", "year": 2026})
+
+    world.sync(knowledge_base, source)
+    eventually(lambda: len(world.search(knowledge_base, "volcanoes")) == 2)
+    first, second = world.search(knowledge_base, "volcanoes")
+
+    assert first["location"]["s3Location"]["uri"].endswith("full.txt")
+    assert first["score"] > second["score"]
+    assert first["content"]["text"] == "It is about to happen."
+    told = {"topic": "volcanoes", "year": 2026, "draft": False, "tags": ["hot", "red"]}
+    assert first["metadata"].items() >= told.items()
+
+
+@holds("sidecar.invalid", "sidecar.size", "metadata.custom-keys")
+def test_a_document_with_an_invalid_sidecar_fails_and_with_one_too_large_is_left_out(
+    world: World,
+) -> None:
+    knowledge_base, source = world.pair()
+    attributes: list[dict[str, Any]] = [
+        {"x-amz-bedrock-mine": "reserved"},
+        {"tags": []},
+        {"nested": {"a": 1}},
+        {f"k{number}": 1 for number in range(36)},
+    ]
+    for number, each in enumerate(attributes):
+        world.put(f"{number}.txt", "A text.", each)
+    for name, sidecar in (("json", "no json"), ("flat", json.dumps({"user_id": "alice"}))):
+        world.put(f"{name}.txt", "A text.")
+        world.put(f"{name}.txt.metadata.json", sidecar)
+    world.put("large.txt", "A text.", {"note": "n" * 1024})
+
+    job = world.sync(knowledge_base, source)
+
+    names = [*map(str, range(len(attributes))), "json", "flat"]
+    assert world.statuses(knowledge_base, source) == {f"{name}.txt": "FAILED" for name in names}
+    assert job["statistics"]["numberOfDocumentsFailed"] == len(names) + 1
+    assert "MaximumFileSizeSupported: 1024 bytes" in "\n".join(job["failureReasons"])
+
+
+@holds("sidecar.text-length", "sidecar.key-length", "sidecar.list-size")
+@pytest.mark.parametrize(
+    ("inside", "outside"),
+    [
+        ({"k": "v" * 2048}, {"k": "v" * 2049}),
+        ({"k" * 200: "v"}, {"k" * 201: "v"}),
+        ({"k": "v"}, {"": "v"}),
+        ({"k": "v"}, {"k": ""}),
+        ({"k": ["v"] * 10}, {"k": ["v"] * 11}),
+    ],
+)
+def test_an_attribute_has_its_limits(inside: dict[str, Any], outside: dict[str, Any]) -> None:
+    assert attributes(inside.items(), OF_VECTOR).values == inside
+    with pytest.raises(ValueError, match=r"^(k*|str|list)$"):
+        attributes(outside.items(), OF_VECTOR)
+
+
+@holds("sidecar.invalid")
+def test_a_sidecar_that_goes_wrong_later_keeps_the_old_attributes(world: World) -> None:
+    knowledge_base, source = world.pair()
+    world.put("a.txt", "A text about bees.", {"owner": "alice"})
+    world.sync(knowledge_base, source)
+    world.put("a.txt.metadata.json", "no json")
+
+    job = world.sync(knowledge_base, source)
+
+    assert "Ignored 1 files due to invalid metadata attributes" in job["failureReasons"][0]
+    assert world.statuses(knowledge_base, source) == {"a.txt": "METADATA_UPDATE_FAILED"}
+    alices = {"equals": {"key": "owner", "value": "alice"}}
+    assert eventually(lambda: world.found_keys(knowledge_base, "bees", alices)) == {"a.txt"}
+
+
+@holds("metadata.filterable-size", "job.indexed-in-spite")
+def test_without_non_filterable_keys_long_passages_are_refused_and_still_read_indexed_or_in_part(
+    world: World,
+) -> None:
+    knowledge_base = world.knowledge_base(world.index(non_filterable=[]))
+    source = world.data_source(knowledge_base)
+    world.put("short.txt", "A short text fits.")
+    world.put("long.txt", "international " * 200)
+    world.put("longer.txt", "international " * 330)
+    world.put("trees.txt", "tree " * 330, {"note": "short"})
+
+    job = world.sync(knowledge_base, source)
+    statuses = world.statuses(knowledge_base, source)
+    world.put("trees.txt.metadata.json", json.dumps({"metadataAttributes": {"note": "n" * 500}}))
+    world.sync(knowledge_base, source)
+
+    assert statuses == {
+        "short.txt": "INDEXED",
+        "long.txt": "INDEXED",
+        "longer.txt": "PARTIALLY_INDEXED",
+        "trees.txt": "INDEXED",
+    }
+    after = world.statuses(knowledge_base, source)
+    assert after["trees.txt"] == "METADATA_PARTIALLY_INDEXED"
+    assert job["statistics"]["numberOfDocumentsFailed"] == 2
+    assert "Filterable metadata must have at most 2048 bytes" in job["failureReasons"][0]
+    found = {"short.txt", "longer.txt", "trees.txt"}
+    eventually(lambda: world.found_keys(knowledge_base, "text") == found)
+
+
+@holds("metadata.filterable-size", "metadata.custom-size", "job.indexed-in-spite")
+def test_the_longest_key_and_sidecar_fit_where_nothing_of_bedrocks_is_filterable(
+    world: World,
+) -> None:
+    """
+    A key has 1,024 bytes at most, its sidecar's too; a sidecar as many. One of 807 fits elsewhere
+    but for its page and modality.
+    """
+    longest, shorter = (f"{'/'.join(('k' * 200,) * parts)}.txt" for parts in (5, 4))
+    sidecar = {"note": "n" * (1024 - len('{"metadataAttributes": {"note": ""}}'))}
+
+    failed = {}
+    for name, non_filterable in (("ours", NON_FILTERABLE), ("asked for", ASKED_FOR)):
+        knowledge_base = world.knowledge_base(world.index(non_filterable=non_filterable))
+        source = world.data_source(knowledge_base)
+        for key in (longest, shorter):
+            world.put(key, "A text.", sidecar)
+        failed[name] = world.sync(knowledge_base, source)["statistics"]["numberOfDocumentsFailed"]
+        assert set(world.statuses(knowledge_base, source).values()) == {"INDEXED"}
+
+    assert failed == {"ours": 0, "asked for": 2}
+
+
+def test_a_changed_document_that_fails_is_no_longer_found_and_an_equal_one_keeps_its_time(
+    world: World,
+) -> None:
+    knowledge_base, source = world.pair()
+    listed = world.agent.list_knowledge_base_documents
+    world.put("bees.txt", "A text about bees.")
+    world.sync(knowledge_base, source)
+    before = listed(**at(knowledge_base, source))["documentDetails"]
+    eventually(lambda: world.search(knowledge_base, "bees"))
+
+    world.put("bees.txt", "A text about bees.")
+    world.sync(knowledge_base, source)
+    after = listed(**at(knowledge_base, source))["documentDetails"]
+    world.put("bees.txt", b"")
+    world.sync(knowledge_base, source)
+
+    assert after == before
+    assert world.statuses(knowledge_base, source) == {"bees.txt": "FAILED"}
+    assert world.search(knowledge_base, "bees") == []

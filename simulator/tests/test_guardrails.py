@@ -1,0 +1,222 @@
+"""Guardrails: made, versioned, listed, refused, and applied to a text."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bedrock_kb_simulator import guardrails, rules
+from simulator.tests.holding import holds
+from simulator.tests.test_topics import TOPICS
+from simulator.tests.world import World, guardrail_request, invalid, refused
+
+HATE = {"type": "HATE", "inputStrength": "LOW", "outputStrength": "LOW"}
+PROFANE = {"type": "PROFANITY"}
+SALARIES = {"Salaries": TOPICS["Salaries"]}
+
+
+@holds("guardrail.name-taken")
+def test_a_guardrail_reads_back_as_it_was_made_and_its_name_is_taken(world: World) -> None:
+    request = guardrail_request(words=["Project Heron"], topics=SALARIES)
+    tags = [{"key": "team", "value": "legal"}]
+
+    created = world.bedrock.create_guardrail(**request, description="For all.", tags=tags)
+    twice = refused(world.bedrock.create_guardrail, **request)
+    other = world.guardrail(words=["egret"])
+    renamed = refused(world.bedrock.update_guardrail, guardrailIdentifier=other, **request)
+
+    id_, arn = created["guardrailId"], created["guardrailArn"]
+    found = world.bedrock.get_guardrail(guardrailIdentifier=arn)
+    assert arn == f"arn:aws:bedrock:us-east-1:000000000000:guardrail/{id_}"
+    assert created["version"] == "DRAFT"
+    assert twice["Code"] == renamed["Code"] == "ConflictException"
+    assert "already has this name" in twice["Message"]
+    assert found.pop("createdAt") == created["createdAt"]
+    assert found.pop("updatedAt")
+    assert found.pop("ResponseMetadata")["HTTPStatusCode"] == 200
+    topics = request["topicPolicyConfig"]["topicsConfig"]
+    assert found == {
+        "guardrailId": id_,
+        "guardrailArn": arn,
+        "name": request["name"],
+        "description": "For all.",
+        "version": "DRAFT",
+        "status": "READY",
+        "topicPolicy": {"topics": topics, "tier": {"tierName": "CLASSIC"}},
+        "wordPolicy": {"words": [{"text": "Project Heron"}], "managedWordLists": []},
+        "blockedInputMessaging": request["blockedInputMessaging"],
+        "blockedOutputsMessaging": request["blockedOutputsMessaging"],
+    }
+
+
+@holds("guardrail.replaced", "guardrail.versions", "guardrail.deleted")
+def test_an_update_leaves_the_versions_each_goes_alone_and_a_guardrail_with_all(
+    world: World,
+) -> None:
+    id_ = world.guardrail(words=["heron"], topics=SALARIES)
+    make, named = world.bedrock.create_guardrail_version, {"guardrailIdentifier": id_}
+    first = make(**named, description="Both.")
+    words = guardrail_request(words=["egret"])
+
+    world.bedrock.update_guardrail(**named, **words)
+
+    second = make(**named)
+    one, two, draft = (
+        world.bedrock.get_guardrail(**named, **version)
+        for version in ({"guardrailVersion": "1"}, {"guardrailVersion": "2"}, {})
+    )
+    world.bedrock.delete_guardrail(**named, guardrailVersion="2")
+    third = make(**named)
+    listed = world.bedrock.list_guardrails(**named)["guardrails"]
+    world.bedrock.delete_guardrail(**named)
+    assert [each["version"] for each in (first, second, third)] == ["1", "2", "3"]
+    assert one["description"] == "Both."
+    assert one["topicPolicy"]["topics"][0]["name"] == "Salaries"
+    for changed in (two, draft):
+        assert changed["wordPolicy"]["words"] == [{"text": "egret"}]
+        assert "topicPolicy" not in changed
+        assert changed["name"] == words["name"]
+    assert [each["version"] for each in listed] == ["DRAFT", "1", "3"]
+    for version in ({}, {"guardrailVersion": "1"}):
+        error = refused(world.bedrock.get_guardrail, **named, **version)
+        assert error["Code"] == "ResourceNotFoundException"
+
+
+@holds("guardrail.per-account", "guardrail.versions")
+def test_an_account_has_100_guardrails_and_each_of_them_20_versions(
+    world_at: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two stand for the hundred."""
+    few = replace(rules.GUARDRAILS_PER_ACCOUNT, value=2)
+    monkeypatch.setattr(guardrails, "GUARDRAILS_PER_ACCOUNT", few)
+    world = world_at(1)
+    ids = [world.guardrail(words=["heron"]) for _ in range(2)]
+    for _ in range(20):
+        world.bedrock.create_guardrail_version(guardrailIdentifier=ids[0])
+
+    another = refused(world.bedrock.create_guardrail, **guardrail_request(words=["heron"]))
+    version = refused(world.bedrock.create_guardrail_version, guardrailIdentifier=ids[0])
+
+    listed = world.bedrock.list_guardrails()["guardrails"]
+    assert {each["id"] for each in listed} == set(ids)
+    assert another["Code"] == version["Code"] == "ServiceQuotaExceededException"
+    assert another["Message"].endswith("guardrails per account: 2")
+    assert rules.GUARDRAILS_PER_ACCOUNT.limit == 100
+    assert "20" in version["Message"]
+
+
+@holds("guardrail.empty", "request.not-simulated")
+@pytest.mark.parametrize(
+    ("policies", "message"),
+    [
+        ({}, "at least one policy"),
+        ({"contentPolicyConfig": {"filtersConfig": [HATE]}}, "contentPolicyConfig"),
+        ({"wordPolicyConfig": {"managedWordListsConfig": [PROFANE]}}, "managedWordListsConfig"),
+        ({"wordPolicyConfig": {"wordsConfig": [{"text": "w" * 101}]}}, "wordsConfig"),
+    ],
+)
+def test_what_no_guardrail_can_be_here_is_refused_by_name(
+    world: World, policies: dict[str, Any], message: str
+) -> None:
+    request = {**guardrail_request(), **policies}
+
+    assert message in invalid(world.bedrock.create_guardrail, **request)
+
+
+def applied(world: World, id_: str, text: str, **more: Any) -> dict[str, Any]:
+    request = {
+        "guardrailIdentifier": id_,
+        "guardrailVersion": "DRAFT",
+        "source": "INPUT",
+        "content": [{"text": {"text": text}}],
+    }
+    answer: dict[str, Any] = world.bedrock_runtime.apply_guardrail(**{**request, **more})
+    return answer
+
+
+@holds("guardrail.words")
+def test_words_are_found_whole_in_any_case(world: World) -> None:
+    id_ = world.guardrail(words=["Project Heron", "C++"])
+    blocked = ("PROJECT   Heron!", "(Project\nHeron)", "Ｐｒｏｊｅｃｔ heron")
+    free = ("project heronry", "project, heron", "C is a language", "")
+
+    actions = {text: applied(world, id_, text)["action"] for text in (*blocked, *free)}
+
+    assert actions == {
+        **dict.fromkeys(blocked, "GUARDRAIL_INTERVENED"),
+        **dict.fromkeys(free, "NONE"),
+    }
+
+
+@holds("guardrail.output-scope")
+def test_a_text_is_answered_as_aws_answers_it_and_the_full_scope_names_topics_not_found(
+    world: World,
+) -> None:
+    id_ = world.guardrail(words=["heron", "egret"], topics=SALARIES)
+    text = "What is the salary of the heron?"
+
+    answer = applied(world, id_, text)
+    passed = applied(world, id_, "Otters sleep.")
+    full = applied(world, id_, "Otters sleep.", outputScope="FULL")
+
+    [assessment] = answer["assessments"]
+    assert answer["action"] == "GUARDRAIL_INTERVENED"
+    assert answer["actionReason"] == "Guardrail blocked."
+    assert answer["outputs"] == [{"text": "That question is not for this assistant."}]
+    assert assessment["wordPolicy"]["customWords"] == [
+        {"match": "heron", "action": "BLOCKED", "detected": True}
+    ]
+    assert assessment["topicPolicy"]["topics"] == [
+        {"name": "Salaries", "type": "DENY", "action": "BLOCKED", "detected": True}
+    ]
+    assert assessment["appliedGuardrailDetails"]["guardrailId"] == id_
+    assert (answer["usage"]["topicPolicyUnits"], answer["usage"]["wordPolicyUnits"]) == (1, 1)
+    assert answer["guardrailCoverage"]["textCharacters"] == {"guarded": 32, "total": len(text)}
+    assert (passed["action"], passed["actionReason"]) == ("NONE", "No action.")
+    assert passed["outputs"] == []
+    assert not {"wordPolicy", "topicPolicy"} & passed["assessments"][0].keys()
+    assert full["assessments"][0]["topicPolicy"]["topics"] == [
+        {"name": "Salaries", "type": "DENY", "action": "NONE", "detected": False}
+    ]
+    assert "wordPolicy" not in full["assessments"][0]
+
+
+@holds("guardrail.actions")
+def test_an_entry_may_be_off_on_one_side_or_only_report(world: World) -> None:
+    request = guardrail_request(words=["heron", "egret"])
+    heron, egret = request["wordPolicyConfig"]["wordsConfig"]
+    heron["inputEnabled"], egret["outputAction"] = False, "NONE"
+    id_ = world.bedrock.create_guardrail(**request)["guardrailId"]
+
+    off = applied(world, id_, "heron")
+    on = applied(world, id_, "heron", source="OUTPUT")
+    told = applied(world, id_, "egret", source="OUTPUT")
+
+    assert (off["action"], off["assessments"][0].get("wordPolicy")) == ("NONE", None)
+    assert on["outputs"] == [{"text": "That answer is not for you."}]
+    assert told["action"] == "NONE"
+    assert told["assessments"][0]["wordPolicy"]["customWords"] == [
+        {"match": "egret", "action": "NONE", "detected": True}
+    ]
+
+
+@holds("guardrail.unknown", "request.not-simulated")
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"guardrailVersion": "7"}, "ResourceNotFoundException"),
+        ({"guardrailIdentifier": "none"}, "ResourceNotFoundException"),
+        ({"content": [{"image": {"format": "png", "source": {"bytes": b"png"}}}]}, None),
+        ({"content": [{"text": {"text": "A.", "qualifiers": ["grounding_source"]}}]}, None),
+    ],
+)
+def test_a_guardrail_that_is_not_there_or_does_not_look_there_is_an_error(
+    world: World, change: dict[str, Any], code: str | None
+) -> None:
+    id_ = world.guardrail(words=["a"])
+
+    error = refused(lambda: applied(world, id_, "Otters.", **change))
+
+    assert error["Code"] == (code or "ValidationException")
+    assert code or "does not offer" in error["Message"]

@@ -1,0 +1,211 @@
+"""What Bedrock wrote into an index, as S3 Vectors itself answers it: by words and by meaning."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from bedrock_kb_simulator.assumptions import Assumptions
+from simulator.tests.holding import holds
+from simulator.tests.running import simulated
+from simulator.tests.world import ASKED_FOR, CUSTOM, World, at, eventually, inline, text_search
+
+TEXT = "AMAZON_BEDROCK_TEXT"
+SOURCE = "x-amz-bedrock-kb-source-uri"
+
+
+@dataclass(frozen=True)
+class Base:
+    """A knowledge base with one CUSTOM data source, whose index is searched by its texts."""
+
+    world: World
+    index: str
+    knowledge_base: str
+    source: str
+
+    def ingest(self, identifier: str, text: str, **attributes: str) -> None:
+        self.world.agent.ingest_knowledge_base_documents(
+            **at(self.knowledge_base, self.source),
+            documents=[inline(identifier, text, **(attributes or {"any": "thing"}))],
+        )
+
+    def drop(self, identifier: str) -> None:
+        self.world.agent.delete_knowledge_base_documents(
+            **at(self.knowledge_base, self.source),
+            documentIdentifiers=[{"dataSourceType": "CUSTOM", "custom": {"id": identifier}}],
+        )
+
+    def found(self, text: str, **more: Any) -> list[dict[str, Any]]:
+        return self.world.query(self.index, texts={TEXT: text}, returnMetadata=True, **more)
+
+    def sources(self, text: str, **more: Any) -> list[str]:
+        """Of the vectors that a text finds, the documents."""
+        return [vector["metadata"][SOURCE] for vector in self.found(text, **more)]
+
+    def embedded(self, text: str) -> list[float]:
+        answer = self.world.bedrock_runtime.invoke_model(
+            modelId="amazon.titan-embed-text-v2:0", body=json.dumps({"inputText": text})
+        )
+        vector: list[float] = json.loads(answer["body"].read())["embedding"]
+        return vector
+
+
+def base(world: World) -> Base:
+    index = world.index(searched={TEXT: "en"}, non_filterable=ASKED_FOR)
+    knowledge_base = world.knowledge_base(index)
+    source = world.data_source(knowledge_base, dataSourceConfiguration=CUSTOM)
+    return Base(world, index, knowledge_base, source)
+
+
+@holds("vector.source-uri")
+def test_a_passage_is_found_by_its_words_with_its_metadata_until_it_is_replaced_or_deleted(
+    world: World,
+) -> None:
+    here = base(world)
+    here.ingest("otters", "Otters hold hands while they sleep.", owner="alice")
+
+    [found] = eventually(lambda: here.found("otter hands"))
+    retrieved = world.search(here.knowledge_base, "otters")
+    here.ingest("otters", "Granite is hard.", owner="bob")
+    eventually(lambda: here.sources("granite", filter={"owner": "bob"}) == ["otters"])
+    replaced = here.sources("otter")
+    here.drop("otters")
+    eventually(lambda: here.sources("granite") == [])
+    here.ingest("more", "Otters swim.")
+    [more] = eventually(lambda: here.found("otter"))
+    world.s3vectors.delete_vectors(indexArn=here.index, keys=[more["key"]])
+
+    metadata = found["metadata"]
+    assert metadata.pop("x-amz-bedrock-kb-chunk-id") == found["key"]
+    assert json.loads(metadata.pop("AMAZON_BEDROCK_METADATA"))
+    assert metadata == {
+        TEXT: "Otters hold hands while they sleep.",
+        "owner": "alice",
+        SOURCE: "otters",
+        "x-amz-bedrock-kb-data-source-id": here.source,
+    }
+    assert (len(retrieved), replaced) == (1, [])
+    assert world.search(here.knowledge_base, "otters") == here.found("otters") == []
+    assert world.s3vectors.list_vectors(indexArn=here.index)["vectors"] == []
+
+
+@holds("vector.source-uri")
+def test_a_custom_document_has_no_source_uri_where_the_simulator_is_told_so(
+    world_at: Callable[..., World],
+) -> None:
+    assumed = Assumptions(custom_documents_tell_source=False)
+    world = world_at(100, patient=True, assumptions=assumed)
+    here = base(world)
+    here.ingest("otters", "Otters hold hands while they sleep.", owner="alice")
+    [found] = eventually(lambda: here.found("otter hands"))
+    listed = world.s3vectors.list_vectors(indexArn=here.index, returnMetadata=True)
+    [retrieved] = world.search(here.knowledge_base, "otters")
+    by_key = {"equals": {"key": SOURCE, "value": "otters"}}
+    sought = world.search(here.knowledge_base, "otters", by_key)
+    queried = here.found("otters", filter={SOURCE: "otters"})
+    uri = world.put("weasels.txt", "Weasels sleep alone.")
+    world.sync(here.knowledge_base, world.data_source(here.knowledge_base))
+    crawled = eventually(lambda: here.sources("weasels"))
+
+    shown = [found["metadata"], listed["vectors"][0]["metadata"], retrieved["metadata"]]
+    assert [SOURCE in each for each in shown] == [False] * 3
+    assert [each["x-amz-bedrock-kb-data-source-id"] for each in shown] == [here.source] * 3
+    assert retrieved["location"]["customDocumentLocation"] == {"id": "otters"}
+    assert (sought, queried) == ([], [])
+    assert crawled == [uri]
+
+
+@holds("retrieve.put")
+def test_retrieve_finds_what_was_put_only_with_bedrocks_own_keys(world: World) -> None:
+    here = base(world)
+    vector = here.embedded("Otters hold hands.")
+    own = {"x-amz-bedrock-kb-data-source-id": here.source, "x-amz-bedrock-kb-source-uri": "doc"}
+    world.put_vector(here.index, "with", vector, **own, **{TEXT: "Otters.", "owner": "alice"})
+    world.put_vector(here.index, "without", vector, **{TEXT: "Otters."})
+    world.put_vector(here.index, "textless", vector, **own)
+
+    alices = {"equals": {"key": "owner", "value": "alice"}}
+    [found] = world.search(here.knowledge_base, "otters")
+
+    assert found["content"]["text"] == "Otters."
+    assert found["location"]["customDocumentLocation"] == {"id": "doc"}
+    assert found["metadata"]["owner"] == "alice"
+    assert len(world.search(here.knowledge_base, "otters", alices)) == 1
+    assert len(world.query(here.index, texts={TEXT: "otters"})) == 2
+
+
+def test_a_sidecar_that_changes_alone_changes_what_its_words_find(world: World) -> None:
+    index = world.index(searched={"title": "en"})
+    knowledge_base = world.knowledge_base(index)
+    source = world.data_source(knowledge_base)
+    world.put("otters.txt", "Otters hold hands.", {"title": "Swimming mammals"})
+    world.sync(knowledge_base, source)
+    eventually(lambda: world.query(index, texts={"title": "mammal"}))
+    world.put("otters.txt.metadata.json", json.dumps({"metadataAttributes": {"title": "Sleep"}}))
+    world.sync(knowledge_base, source)
+
+    [found] = eventually(
+        lambda: world.query(index, texts={"title": "sleeping"}, returnMetadata=True)
+    )
+
+    assert found["metadata"]["title"] == "Sleep"
+    assert world.query(index, texts={"title": "mammal"}) == []
+
+
+def test_a_state_file_of_before_gains_text_search(s3_endpoint: str, tmp_path: Path) -> None:
+    with simulated(tmp_path / "new", s3_endpoint) as world:
+        first = base(world)
+        first.ingest("otters", "Otters hold hands.", owner="alice")
+        eventually(lambda: first.sources("otters"))
+    _as_before(tmp_path / "new" / "simulator.sqlite", tmp_path / "old" / "simulator.sqlite")
+
+    with simulated(tmp_path / "old", s3_endpoint) as world:
+        again = replace(first, world=world)
+        mode = world.s3vectors.get_index(indexArn=first.index)["index"]["indexMode"]
+        added = {"textSearchConfigurations": [text_search(TEXT, "en")]}
+        world.s3vectors.update_metadata_configuration(indexArn=first.index, add=added)
+        alices = {"filter": {"owner": {"$eq": "alice"}}}
+        found = eventually(lambda: _or_none(lambda: again.sources("otters", **alices)))
+        again.ingest("otters", "Weasels sleep.")
+        eventually(lambda: again.sources("weasels"))
+        replaced = again.sources("otters")
+
+    assert mode == "ENHANCED"
+    assert (found, replaced) == (["otters"], [])
+
+
+def _or_none(ask: Callable[[], list[str]]) -> list[str] | None:
+    """None while the key is BUILDING."""
+    try:
+        return ask()
+    except ClientError:
+        return None
+
+
+def _as_before(present: Path, old: Path) -> None:
+    """A copy of a state file in the form that it had without text search."""
+    old.parent.mkdir()
+    with closing(sqlite3.connect(present)) as source, closing(sqlite3.connect(old)) as copy:
+        source.backup(copy)
+        # Whoever opens the file must bring the function that its triggers call.
+        copy.create_function("searchable_words", 7, lambda *_: None, deterministic=True)
+        for name in copy.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+        ).fetchall():
+            copy.execute(f"DROP TRIGGER {name[0]}")
+        copy.execute("DROP TABLE text_1")
+        copy.execute("DROP TABLE text_searches")
+        copy.execute("DROP INDEX vectors_by_key")
+        copy.execute("ALTER TABLE vectors DROP COLUMN attributes")
+        copy.execute("ALTER TABLE vector_buckets DROP COLUMN default_mode")
+        for arn, body in copy.execute("SELECT arn, body FROM vector_indexes").fetchall():
+            kept = {name: value for name, value in json.loads(body).items() if name != "indexMode"}
+            copy.execute(
+                "UPDATE vector_indexes SET body = ? WHERE arn = ?", (json.dumps(kept), arn)
+            )
+        copy.commit()

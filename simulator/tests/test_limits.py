@@ -1,0 +1,193 @@
+"""The service model's limits: what is just inside is taken, what is just outside refused."""
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from botocore.session import get_session
+
+from bedrock_kb_simulator.assumptions import Assumptions
+from bedrock_kb_simulator.aws_clock import Clock
+from bedrock_kb_simulator.dispatcher import validate
+from bedrock_kb_simulator.request_rates import Quotas, Rates
+from bedrock_kb_simulator.rules import RATES
+from bedrock_kb_simulator.service_errors import ServiceError
+from simulator.tests.holding import holds
+from simulator.tests.world import data_source_request, inline
+
+HOME = {"knowledgeBaseId": "KB00000000", "dataSourceId": "DS00000000"}
+BY_URI = {"dataSourceType": "S3", "s3": {"uri": "s3://documents/a.txt"}}
+CONTENT = {
+    "dataSourceType": "CUSTOM",
+    "custom": {
+        "customDocumentIdentifier": {"id": "a"},
+        "sourceType": "S3_LOCATION",
+        "s3Location": {"uri": "s3://documents/a.txt"},
+        "inlineContent": {"type": "BYTE", "byteContent": {"mimeType": "text/plain", "data": b"a"}},
+    },
+}
+FIXED = {
+    "chunkingConfiguration": {
+        "chunkingStrategy": "FIXED_SIZE",
+        "fixedSizeChunkingConfiguration": {"maxTokens": 100, "overlapPercentage": 10},
+    }
+}
+CONDITION = {"equals": {"key": "city", "value": "Rome"}}
+SEARCH = {"numberOfResults": 5, "filter": {"andAll": [CONDITION, CONDITION]}}
+SOURCE = "bedrock-agent.CreateDataSource"
+START = "bedrock-agent.StartIngestionJob"
+JOBS = "bedrock-agent.ListIngestionJobs"
+INGEST = "bedrock-agent.IngestKnowledgeBaseDocuments"
+GET = "bedrock-agent.GetKnowledgeBaseDocuments"
+LIST = "bedrock-agent.ListKnowledgeBaseDocuments"
+RETRIEVE = "bedrock-agent-runtime.Retrieve"
+ANSWER = "bedrock-agent-runtime.RetrieveAndGenerate"
+INDEXES = "s3vectors.CreateIndex"
+# A valid request of each operation, which the cases below change in one place.
+REQUESTS: dict[str, dict[str, Any]] = {
+    SOURCE: {
+        **data_source_request("KB00000000", "documents", "prefix/"),
+        "vectorIngestionConfiguration": FIXED,
+    },
+    START: HOME,
+    JOBS: {
+        **HOME,
+        "filters": [{"attribute": "STATUS", "operator": "EQ", "values": ["COMPLETE"]}],
+        "sortBy": {"attribute": "STATUS", "order": "ASCENDING"},
+    },
+    INGEST: {**HOME, "documents": [inline("a", "text", owner="alice"), {"content": CONTENT}]},
+    GET: {**HOME, "documentIdentifiers": [BY_URI]},
+    LIST: HOME,
+    RETRIEVE: {
+        "knowledgeBaseId": "KB00000000",
+        "retrievalQuery": {"text": "cities"},
+        "retrievalConfiguration": {"vectorSearchConfiguration": SEARCH},
+    },
+    ANSWER: {"input": {"text": "cities"}},
+    INDEXES: {
+        "vectorBucketName": "vectors",
+        "indexName": "passages",
+        "dataType": "float32",
+        "dimension": 1024,
+        "distanceMetric": "cosine",
+        "metadataConfiguration": {"nonFilterableMetadataKeys": ["AMAZON_BEDROCK_TEXT"]},
+    },
+}
+PREFIXES = "dataSourceConfiguration.s3Configuration.inclusionPrefixes"
+FIXED_SIZE = "vectorIngestionConfiguration.chunkingConfiguration.fixedSizeChunkingConfiguration"
+ATTRIBUTES = "documents.0.metadata.inlineAttributes"
+CUSTOM = "documents.1.content.custom"
+VECTOR_SEARCH = "retrievalConfiguration.vectorSearchConfiguration"
+KEYS = "metadataConfiguration.nonFilterableMetadataKeys"
+
+
+def _string(value: str) -> dict[str, Any]:
+    return {"type": "STRING", "stringValue": value}
+
+
+def _strings(*values: str) -> dict[str, Any]:
+    return {"type": "STRING_LIST", "stringListValue": list(values)}
+
+
+ONE = {"key": "k", "value": _strings("v")}
+
+
+@holds("model.*", "request.model")
+@pytest.mark.parametrize(
+    ("operation", "place", "inside", "outside"),
+    [
+        (SOURCE, "name", "a" * 100, "a" * 101),
+        (SOURCE, "name", "a", "two words"),
+        (SOURCE, "description", "d" * 200, "d" * 201),
+        (START, "clientToken", "t" * 33, "t" * 32),
+        (START, "clientToken", "t" * 256, "t" * 257),
+        (SOURCE, PREFIXES, ["p" * 300], ["p" * 301]),
+        (SOURCE, PREFIXES, ["one/"], ["one/", "two/"]),
+        (SOURCE, f"{FIXED_SIZE}.overlapPercentage", 99, 100),
+        (INGEST, "documents", [{"content": CONTENT}] * 10, [{"content": CONTENT}] * 11),
+        (GET, "documentIdentifiers", [BY_URI] * 10, [BY_URI] * 11),
+        (GET, "documentIdentifiers.0.s3.uri", "s3://" + "u" * 128, "s3://" + "u" * 129),
+        (INGEST, f"{CUSTOM}.customDocumentIdentifier.id", "i" * 2048, "i" * 2049),
+        (INGEST, f"{CUSTOM}.s3Location.uri", "s3://bucket/" + "k" * 1012, "s3://b/" + "k" * 1018),
+        (INGEST, f"{CUSTOM}.s3Location.uri", "s3://bucket/résumé 😀.txt", "s3://Bucket/a.txt"),
+        (INGEST, f"{CUSTOM}.inlineContent.byteContent.data", b"d" * 5_242_880, b"d" * 5_242_881),
+        (INGEST, ATTRIBUTES, [ONE] * 50, []),
+        (INGEST, ATTRIBUTES, [ONE], [ONE] * 51),
+        (INGEST, f"{ATTRIBUTES}.0.key", "k" * 200, "k" * 201),
+        (INGEST, f"{ATTRIBUTES}.0.value", _string("v" * 2048), _string("")),
+        (INGEST, f"{ATTRIBUTES}.0.value", _string("v"), _string("v" * 2049)),
+        (INGEST, f"{ATTRIBUTES}.0.value", _strings(*"0123456789"), _strings(*"0123456789a")),
+        (LIST, "maxResults", 1000, 1001),
+        (JOBS, "filters.0.operator", "EQ", "NE"),
+        (JOBS, "sortBy.attribute", "STARTED_AT", "AGE"),
+        (RETRIEVE, f"{VECTOR_SEARCH}.numberOfResults", 100, 101),
+        (RETRIEVE, f"{VECTOR_SEARCH}.filter.andAll", [CONDITION] * 2, [CONDITION]),
+        (RETRIEVE, f"{VECTOR_SEARCH}.filter.andAll.0.equals.key", "k" * 100, "k" * 101),
+        (ANSWER, "input.text", "q" * 1000, "q" * 1001),
+        (INDEXES, "dimension", 4096, 4097),
+        (INDEXES, KEYS, ["k" * 63] * 10, ["k"] * 11),
+        (INDEXES, KEYS, ["k"], ["k" * 64]),
+    ],
+)
+def test_the_models_limits_are_the_simulators(
+    operation: str, place: str, inside: object, outside: object
+) -> None:
+    validate(_shape(operation), _changed(REQUESTS[operation], place, inside))
+    with pytest.raises(ServiceError) as caught:
+        validate(_shape(operation), _changed(REQUESTS[operation], place, outside))
+
+    assert caught.value.code == "ValidationException"
+    assert "failed to satisfy constraint" in caught.value.message
+    assert place.partition(".")[0] in caught.value.message
+
+
+@holds("request.model")
+def test_what_the_model_requires_is_required() -> None:
+    nameless = {name: value for name, value in REQUESTS[SOURCE].items() if name != "name"}
+
+    with pytest.raises(ServiceError, match="Member must not be null"):
+        validate(_shape(SOURCE), nameless)
+
+
+class HandClock(Clock):
+    """Time that passes when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seconds = 0.0
+
+    def elapsed(self) -> float:
+        return self.seconds
+
+
+@holds("rate.[A-Z]*", "rate.exceeded")
+@pytest.mark.parametrize(("operation", "rate"), RATES.items())
+def test_an_operation_has_its_rate_and_a_burst_of_a_second(operation: str, rate: float) -> None:
+    clock = HandClock()
+    quotas = Quotas(clock, Rates(is_managed=lambda _: False, assumptions=Assumptions()))
+    for _ in range(max(1, int(rate))):
+        quotas.spend(operation, {})
+
+    with pytest.raises(ServiceError, match="Rate exceeded"):
+        quotas.spend(operation, {})
+    clock.seconds += 0.99 / rate
+    with pytest.raises(ServiceError, match="Rate exceeded"):
+        quotas.spend(operation, {})
+    clock.seconds += 0.02 / rate
+
+    quotas.spend(operation, {})
+
+
+def _shape(operation: str) -> Any:
+    service, _, name = operation.partition(".")
+    return get_session().get_service_model(service).operation_model(name).input_shape
+
+
+def _changed(request: dict[str, Any], place: str, value: object) -> dict[str, Any]:
+    changed = deepcopy(request)
+    at: Any = changed
+    *steps, last = place.split(".")
+    for step in steps:
+        at = at[int(step) if step.isdigit() else step]
+    at[last] = value
+    return changed

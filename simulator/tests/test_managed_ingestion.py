@@ -1,0 +1,191 @@
+"""What is ingested into managed knowledge bases: jobs, direct requests, and what a job deletes."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bedrock_kb_simulator import data_sources, ingestion_jobs, knowledge_bases, rules
+from bedrock_kb_simulator.assumptions import Assumptions
+from simulator.tests.holding import holds
+from simulator.tests.managed import CUSTOM, connected, ingested, managed, pair, places, s3, search
+from simulator.tests.world import World, at, eventually, inline, invalid, refused
+
+
+@holds("managed.rate.IngestKnowledgeBaseDocuments", "managed.list-page", "managed.filter-keys")
+def test_a_directly_ingested_document_is_found_and_a_deleted_one_is_not(world: World) -> None:
+    knowledge_base, source = pair(world, CUSTOM)
+    key, agent = at(knowledge_base, source), world.agent
+    other = connected(world, knowledge_base, CUSTOM)
+    apples = ("apple", "Apples are red.")
+
+    ingested(world, knowledge_base, source, [inline(*apples, kind="fruit")])
+    ingested(world, knowledge_base, other, [inline("other", "Apples are green.", kind="fruit")])
+    both = eventually(lambda: len(found := search(world, knowledge_base, "red")) == 2 and found)
+    agent.delete_knowledge_base_documents(
+        **key, documentIdentifiers=[{"dataSourceType": "CUSTOM", "custom": {"id": "apple"}}]
+    )
+    eventually(lambda: places(search(world, knowledge_base, "red")) == ["other"])
+    agent.delete_data_source(**at(knowledge_base, other))
+
+    assert both[0]["location"] == {"type": "CUSTOM", "customDocumentLocation": {"id": "apple"}}
+    assert both[0]["metadata"]["kind"] == "fruit"
+    eventually(lambda: search(world, knowledge_base, "red") == [])
+    own_key = [inline("a", "text", _source_uri="s3://elsewhere/a")]
+    own = invalid(agent.ingest_knowledge_base_documents, **key, documents=own_key)
+    page = invalid(agent.list_knowledge_base_documents, **key, maxResults=101)
+    assert own == "The inline attributes are invalid"
+    assert page == "maxResults must be less than or equal to 100"
+
+
+@holds("managed.first-ingestion")
+def test_the_first_request_into_a_knowledge_base_takes_longer(
+    world_at: Callable[..., World],
+) -> None:
+    """While the first one warms the knowledge base up, others begin and end."""
+    world = world_at(50, patient=True)
+    (cold, first), (warm, second) = pair(world, CUSTOM), pair(world, CUSTOM)
+    ingested(world, warm, second, [inline("a", "Apples are red.", kind="fruit")])
+    world.agent.ingest_knowledge_base_documents(
+        knowledgeBaseId=cold, dataSourceId=first, documents=[inline("a", "One.", kind="x")]
+    )
+
+    ingested(world, warm, second, [inline("b", "Pears are green.", kind="fruit")])
+
+    listed = world.agent.list_knowledge_base_documents(knowledgeBaseId=cold, dataSourceId=first)
+    assert [each["status"] for each in listed["documentDetails"]] in (["STARTING"], ["IN_PROGRESS"])
+
+
+@holds("managed.filter-keys", "document.first-sync", "managed.file-size", "managed.sidecar-size")
+def test_a_job_takes_in_what_lies_under_the_prefixes_matches_and_is_not_too_large(
+    world: World,
+) -> None:
+    parameters = s3(
+        world,
+        "a/",
+        "b/",
+        exclusionPrefixes=["b/old/"],
+        exclusionPatterns=[r".*\.tmp\.txt"],
+        maxFileSizeInMegaBytes="1",
+    )
+    knowledge_base, source = pair(world, parameters)
+    for key in ("a/one.txt", "b/two.txt", "b/old/three.txt", "a/four.tmp.txt", "c/five.txt"):
+        world.put(key, f"The text of {key}.")
+    world.put("a/large.txt", "Large. " * 200_000)
+    world.put("a/rich.txt", "Rich.", {f"key{number}": "x" * 90 for number in range(90)})
+    world.put("a/richer.txt", "Richer.", {f"key{number}": "x" * 120 for number in range(90)})
+
+    job = world.sync(knowledge_base, source)
+
+    assert job["status"] == "COMPLETE"
+    assert job["statistics"]["numberOfNewDocumentsIndexed"] == 3
+    assert world.statuses(knowledge_base, source) == dict.fromkeys(
+        ("a/one.txt", "a/rich.txt", "b/two.txt"), "INDEXED"
+    )
+    assert "MaximumFileSizeSupported: 10240 bytes." in job["failureReasons"][0]
+
+
+@holds("managed.deletion-protection")
+@pytest.mark.parametrize(
+    ("protection", "documents", "kept"),
+    [
+        (None, 6, True),  # 15 % may go
+        (None, 7, False),
+        ({"deletionProtectionStatus": "DISABLED"}, 2, False),
+        ({"deletionProtectionStatus": "ENABLED", "deletionProtectionThreshold": 50}, 2, False),
+    ],
+)
+def test_a_job_that_would_delete_too_much_deletes_nothing(
+    world: World, protection: dict[str, Any] | None, documents: int, *, kept: bool
+) -> None:
+    knowledge_base, source = pair(world, deletionProtectionConfiguration=protection)
+    for number in range(documents):
+        world.put(f"{number}.txt", f"Number {number}.")
+    world.sync(knowledge_base, source)
+    world.drop("0.txt")
+
+    job = world.sync(knowledge_base, source)
+
+    assert job["status"] == "COMPLETE"
+    assert job["statistics"]["numberOfDocumentsDeleted"] == (0 if kept else 1)
+    assert ("0.txt" in world.statuses(knowledge_base, source)) == kept
+
+
+@pytest.fixture
+def assuming(
+    world_at: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., World]:
+    """In a world that assumes what the test says jobs outlast it, and not what comes before."""
+    for module, name in (
+        (knowledge_bases, "MANAGED_CREATION"),
+        (data_sources, "MANAGED_SOURCE_CREATION"),
+    ):
+        monkeypatch.setattr(module, name, replace(getattr(rules, name), value=1))
+    return lambda **given: world_at(10, patient=True, assumptions=Assumptions(**given))
+
+
+@holds(
+    "managed.jobs",
+    "managed.jobs-per-source",
+    "managed.jobs-in-account",
+    "managed.direct-or-job",
+    "managed.direct-in-account",
+    "document.concurrent",
+)
+def test_more_than_five_jobs_run_in_a_managed_knowledge_base_one_in_each_data_source(
+    assuming: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seven stand for fifty, which would end before all of them are started."""
+    few = replace(rules.JOBS_PER_MANAGED, value=7)
+    monkeypatch.setattr(ingestion_jobs, "JOBS_PER_MANAGED", few)
+    world = assuming(managed_starts_rated=False)
+    start, ingest = world.agent.start_ingestion_job, world.agent.ingest_knowledge_base_documents
+    knowledge_base, custom = pair(world, CUSTOM)
+    keys = [at(knowledge_base, connected(world, knowledge_base, s3(world))) for _ in range(8)]
+    uri = world.put("a.txt", "Apples are red.")
+    document = {"content": {"dataSourceType": "S3", "s3": {"s3Location": {"uri": uri}}}}
+
+    jobs = [start(**key)["ingestionJob"] for key in keys[:7]]
+    again, over = refused(start, **keys[0]), refused(start, **keys[7])
+    held = invalid(ingest, **keys[0], documents=[document])
+    into = at(knowledge_base, custom)
+    for number in range(10):
+        ingest(**into, documents=[inline(str(number), "text", kind="x")])
+    eleventh = invalid(ingest, **into, documents=[inline("10", "text", kind="x")])
+
+    assert again["Code"] == over["Code"] == "ConflictException"
+    assert again["Message"].endswith("ingestion jobs per data source: 1")
+    assert over["Message"].endswith("ingestion jobs per knowledge base: 7")
+    assert rules.JOBS_PER_MANAGED.limit == 50
+    assert {world.job(job)["status"] for job in jobs} <= {"STARTING", "IN_PROGRESS"}
+    assert "at least one running ingestion job" in held
+    assert "can't exceed (10)" in eleventh
+
+
+@holds("managed.jobs-in-account", "job.per-account")
+def test_jobs_of_managed_knowledge_bases_may_be_told_to_count_in_the_account(
+    assuming: Callable[..., World],
+) -> None:
+    world = assuming(managed_jobs_in_account=True, managed_starts_rated=False)
+    knowledge_base, start = managed(world), world.agent.start_ingestion_job
+    keys = [at(knowledge_base, connected(world, knowledge_base, s3(world))) for _ in range(6)]
+    for key in keys[:5]:
+        start(**key)
+
+    error = refused(start, **keys[5])
+
+    assert error["Code"] == "ConflictException"
+    assert error["Message"].endswith("ingestion jobs per account: 5")
+
+
+@holds("managed.parsing")
+def test_pictures_are_documents_unless_it_is_told_otherwise(world: World) -> None:
+    off = {"imageExtractionConfiguration": {"imageExtractionStatus": "DISABLED"}}
+    knowledge_base, blind = pair(world, mediaExtractionConfiguration=off)
+    seeing = connected(world, knowledge_base, s3(world))
+    world.put("a.png", b"no picture at all")
+
+    for source, status in ((blind, "IGNORED"), (seeing, "FAILED")):
+        world.sync(knowledge_base, source)
+        assert world.statuses(knowledge_base, source) == {"a.png": status}

@@ -1,0 +1,245 @@
+"""Managed knowledge bases and their data sources: what they take, refuse and fill in."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bedrock_kb_simulator import data_sources, knowledge_bases, rules
+from simulator.tests.holding import holds
+from simulator.tests.managed import (
+    CONNECTOR,
+    CUSTOM,
+    described,
+    managed,
+    managed_request,
+    pair,
+    parameters_told,
+    s3,
+    source_request,
+    status_of,
+)
+from simulator.tests.world import (
+    TITAN,
+    World,
+    data_source_request,
+    eventually,
+    inline,
+    invalid,
+    refused,
+)
+
+
+@pytest.fixture(scope="module")
+def home(shared: World) -> str:
+    """A managed knowledge base for tests that leave nothing in it but data sources."""
+    return managed(shared)
+
+
+@holds("managed.creation", "managed.not-active", "managed.configuration", "managed.storage")
+def test_a_managed_knowledge_base_is_creating_for_a_while_and_takes_no_data_source_before(
+    world: World,
+) -> None:
+    request = managed_request()
+    del request["knowledgeBaseConfiguration"]["managedKnowledgeBaseConfiguration"]
+    made = world.agent.create_knowledge_base(**request)["knowledgeBase"]
+    knowledge_base = made["knowledgeBaseId"]
+
+    early = refused(world.agent.create_data_source, **source_request(knowledge_base, CUSTOM))
+    eventually(lambda: status_of(world, knowledge_base) == "ACTIVE")
+    update = {**request, "knowledgeBaseId": knowledge_base, "name": f"{request['name']}-2"}
+    changed = world.agent.update_knowledge_base(**update)["knowledgeBase"]
+
+    assert made["status"] == "CREATING"
+    assert early["Code"] == "ConflictException"
+    assert early["Message"].endswith("is not ACTIVE: CREATING")
+    assert made["knowledgeBaseConfiguration"] == {
+        "type": "MANAGED",
+        "managedKnowledgeBaseConfiguration": {"embeddingModelType": "MANAGED"},
+    }
+    assert "storageConfiguration" not in made
+    assert changed["name"] == update["name"]
+
+
+@holds("managed.embedding", "managed.storage", "managed.configuration", "knowledge-base.immutable")
+def test_what_does_not_fit_a_managed_knowledge_base_is_refused(world: World, home: str) -> None:
+    narrow = {"bedrockEmbeddingModelConfiguration": {"dimensions": 256}}
+    own = {"embeddingModelType": "CUSTOM", "embeddingModelArn": TITAN}
+    other = managed_request()
+    vector = {"vectorKnowledgeBaseConfiguration": {"embeddingModelArn": TITAN}}
+    other["knowledgeBaseConfiguration"] |= vector
+    storage = {"type": "S3_VECTORS", "s3VectorsConfiguration": {"indexArn": world.index()}}
+
+    problems = [
+        invalid(world.agent.create_knowledge_base, **request)
+        for request in (
+            managed_request(embeddingModelType="CUSTOM"),
+            managed_request(embeddingModelArn=TITAN),
+            managed_request(**own, embeddingModelConfiguration=narrow),
+            {**managed_request(), "storageConfiguration": storage},
+            other,
+        )
+    ]
+    invalid(world.agent.update_knowledge_base, knowledgeBaseId=home, **managed_request(**own))
+
+    expected = (
+        "CUSTOM needs embeddingModelArn",
+        "MANAGED takes no model",
+        "1,024 dimensions",
+        "storageConfiguration is not supported",
+        "doesn't match the type MANAGED",
+    )
+    assert all(part in said for part, said in zip(expected, problems, strict=True)), problems
+
+
+@holds("managed.deletion")
+def test_a_deleted_managed_knowledge_base_reads_deleting_until_it_is_gone(world: World) -> None:
+    knowledge_base, _ = pair(world, CUSTOM)
+
+    world.agent.delete_knowledge_base(knowledgeBaseId=knowledge_base)
+
+    assert status_of(world, knowledge_base) == "DELETING"
+    listed = world.agent.list_data_sources(knowledgeBaseId=knowledge_base)
+    assert listed["dataSourceSummaries"] == []
+
+    of_all = world.agent.list_knowledge_bases
+    eventually(lambda: knowledge_base not in str(of_all(maxResults=1000)))
+
+
+@holds("managed.source-type", "managed.connector-of-vector", "managed.deletion-policy")
+def test_a_data_source_is_of_its_knowledge_bases_kind(world: World, home: str) -> None:
+    create = world.agent.create_data_source
+    of_vectors = data_source_request(home, world.bucket)
+    custom = {**of_vectors, "dataSourceConfiguration": {"type": "CUSTOM"}}
+    retained = {**source_request(home, CUSTOM), "dataDeletionPolicy": "RETAIN"}
+
+    plain = {invalid(create, **request) for request in (of_vectors, custom)}
+    connector = invalid(create, **source_request(world.knowledge_base(), CUSTOM))
+
+    assert plain == {"Unsupported data source type for MANAGED knowledge base type."}
+    assert connector == "Unsupported data source type for VECTOR knowledge base type."
+    assert "RETAIN is not supported" in invalid(create, **retained)
+
+
+@holds("managed.connector-*", "managed.connector-type")
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({}, "Connector type is required"),
+        ('{"type": "CUSTOM", "version": "1"}', "Connector type is required"),
+        ({"type": "CUSTOM"}, "The 'version' field is required"),
+        ({"type": "CUSTOM", "version": "1.0"}, "version '1.0'. Supported versions are: 1."),
+        ({"type": "FTP", "version": "1"}, "Invalid connector type 'FTP'. Supported types are: S3,"),
+        ({"type": "BOX", "version": "1"}, "does not offer connectors of type BOX"),
+        ({**CUSTOM, "aclEnabled": True}, "does not offer aclEnabled of a connector"),
+    ],
+)
+def test_connector_parameters_are_checked_one_after_the_other(
+    world: World, home: str, parameters: object, message: str
+) -> None:
+    request = source_request(home, parameters)
+
+    assert message in invalid(world.agent.create_data_source, **request)
+
+
+@holds("managed.connector-connection", "managed.source-creation", "managed.source-status")
+def test_a_connector_without_a_bucket_is_accepted_and_fails_later(world: World, home: str) -> None:
+    parameters = {"type": "S3", "version": "1", "connectionConfiguration": {}}
+    made = world.agent.create_data_source(**source_request(home, parameters))["dataSource"]
+    source = made["dataSourceId"]
+
+    failed = eventually(
+        lambda: (found := described(world, home, source))["status"] == "FAILED" and found
+    )
+    error = refused(world.agent.start_ingestion_job, knowledgeBaseId=home, dataSourceId=source)
+
+    assert made["status"] == "CREATING"
+    assert "bucketName" in failed["failureReasons"][0]
+    assert "Member must not be null" in failed["failureReasons"][0]
+    assert error["Message"] == (
+        "You cannot start an ingestion job on a data source with status FAILED."
+    )
+
+
+@holds("managed.source-creation", "managed.source-status", "managed.connector-echo")
+def test_a_data_source_is_creating_and_updating_before_it_takes_documents_and_is_echoed_as_json(
+    world: World, home: str
+) -> None:
+    request = source_request(home, s3(world, "a/", "b/"))
+    made = world.agent.create_data_source(**request)["dataSource"]
+    names = {"knowledgeBaseId": home, "dataSourceId": made["dataSourceId"]}
+
+    custom = world.agent.create_data_source(**source_request(home, CUSTOM))["dataSource"]
+
+    early = [
+        refused(world.agent.start_ingestion_job, **names),
+        refused(
+            world.agent.ingest_knowledge_base_documents,
+            knowledgeBaseId=home,
+            dataSourceId=custom["dataSourceId"],
+            documents=[inline("a", "text", kind="note")],
+        ),
+    ]
+    eventually(lambda: described(world, home, made["dataSourceId"])["status"] == "AVAILABLE")
+    changed = world.agent.update_data_source(**{**request, **names})["dataSource"]
+
+    assert all(each["Message"].endswith("with status CREATING.") for each in early)
+    assert changed["status"] == "UPDATING"
+    eventually(lambda: described(world, home, made["dataSourceId"])["status"] == "AVAILABLE")
+    found = described(world, home, made["dataSourceId"])
+    assert found["dataSourceConfiguration"]["type"] == CONNECTOR
+    assert parameters_told(found) == {
+        **s3(world),
+        "aclEnabled": False,
+        "filterConfiguration": {
+            "inclusionPrefixes": ["a/", "b/"],
+            "maxFileSizeInMegaBytes": "500",
+        },
+    }
+
+
+@holds("managed.chunking", "managed.parsing")
+def test_chunks_are_configured_with_an_embedding_of_ones_own_only(world: World, home: str) -> None:
+    own = managed(world, embeddingModelType="CUSTOM", embeddingModelArn=TITAN)
+    whole = {"chunkingConfiguration": {"chunkingStrategy": "NONE"}}
+    semantic = {"chunkingConfiguration": {"chunkingStrategy": "SEMANTIC"}}
+    seeing = {"parsingConfiguration": {"parsingStrategy": "BEDROCK_DATA_AUTOMATION"}}
+
+    def refusal(knowledge_base: str, configuration: dict[str, Any]) -> str:
+        request = source_request(knowledge_base, CUSTOM)
+        asked = {**request, "vectorIngestionConfiguration": configuration}
+        return refused(world.agent.create_data_source, **asked)["Message"]
+
+    assert "chunkingConfiguration NONE" in refusal(home, whole)
+    assert "chunkingConfiguration SEMANTIC" in refusal(own, semantic)
+    assert "BEDROCK_DATA_AUTOMATION" in refusal(own, seeing)
+    smart = {"parsingConfiguration": {"parsingStrategy": "SMART_PARSING"}}
+    request = {**source_request(own, CUSTOM), "vectorIngestionConfiguration": {**whole, **smart}}
+    assert world.agent.create_data_source(**request)["dataSource"]["status"] == "CREATING"
+
+
+@holds("managed.per-account", "managed.data-sources")
+def test_managed_knowledge_bases_and_their_data_sources_are_counted_apart(
+    world_at: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With no room for others there is room for managed ones, until they are as many as may be."""
+    for module, name, value in (
+        (knowledge_bases, "KNOWLEDGE_BASES_PER_ACCOUNT", 0),
+        (knowledge_bases, "MANAGED_PER_ACCOUNT", 1),
+        (data_sources, "DATA_SOURCES_PER_MANAGED", 2),
+    ):
+        monkeypatch.setattr(module, name, replace(getattr(rules, name), value=value))
+    world = world_at(100, patient=True)
+    knowledge_base = managed(world)
+    for _ in range(2):
+        world.agent.create_data_source(**source_request(knowledge_base, CUSTOM))
+
+    second = refused(world.agent.create_knowledge_base, **managed_request())
+    third = refused(world.agent.create_data_source, **source_request(knowledge_base, CUSTOM))
+
+    assert second["Code"] == third["Code"] == "ServiceQuotaExceededException"
+    assert second["Message"].endswith("managed knowledge bases per account: 1")
+    assert third["Message"].endswith(": 2")
+    assert rules.MANAGED_PER_ACCOUNT.limit == 10_000
+    assert rules.DATA_SOURCES_PER_MANAGED.limit == 200

@@ -1,0 +1,223 @@
+"""How managed knowledge bases are searched: always by words and meaning, and by their own rules."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from bedrock_kb_simulator.assumptions import Assumptions
+from bedrock_kb_simulator.request_rates import Quotas, Rates
+from bedrock_kb_simulator.rules import MANAGED_RATES
+from bedrock_kb_simulator.service_errors import ServiceError
+from simulator.tests.holding import holds
+from simulator.tests.managed import CUSTOM, connected, ingested, managed, pair, places, search
+from simulator.tests.test_limits import HandClock
+from simulator.tests.world import TITAN, World, answer_request, eventually, inline, invalid
+
+RERANK = "arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0"
+CHOSEN: dict[str, Any] = {
+    "type": "BEDROCK_RERANKING_MODEL",
+    "bedrockRerankingConfiguration": {
+        "modelConfiguration": {"modelArn": RERANK},
+        "numberOfRerankedResults": 2,
+    },
+}
+CITIES: dict[str, tuple[str, dict[str, Any]]] = {
+    "berlin": ("Berlin has lakes.", {"year": 2024, "opened": "2026-03-01T08:00:00+01:00"}),
+    "rome": ("Rome has seven hills.", {"year": 2025, "opened": "2026-03-01"}),
+    "paris": ("Paris has a tower.", {"year": 2026, "tags": ["a", "b"], "opened": "soon"}),
+}
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """A managed knowledge base of three documents with attributes, one without; read only."""
+
+    world: World
+    knowledge_base: str
+    source: str
+
+    def search(self, text: str, **configuration: Any) -> list[dict[str, Any]]:
+        return search(self.world, self.knowledge_base, text, **configuration)
+
+    def refusal(self, text: str = "a city", **configuration: Any) -> str:
+        return invalid(self.search, text=text, **configuration)
+
+
+@pytest.fixture(scope="module")
+def shelf(shared: World) -> Shelf:
+    world = shared.anew()
+    made = Shelf(world, *pair(world))
+    for name, (text, attributes) in CITIES.items():
+        world.put(f"{name}.txt", text, attributes)
+    world.put("plain.txt", "No attributes here.")
+    world.sync(made.knowledge_base, made.source)
+    eventually(lambda: len(made.search("city")) == 4)
+    return made
+
+
+def _is(operator: str, key: str, value: object) -> dict[str, Any]:
+    return {operator: {"key": key, "value": value}}
+
+
+@holds("managed.filter-operator", "managed.filter-range")
+@pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        (_is("greaterThanOrEquals", "opened", "2026-03-01T00:00:00Z"), {"berlin", "rome"}),
+        (_is("lessThan", "opened", "2026-03-01T07:00:00Z"), {"rome"}),
+        (_is("lessThan", "opened", 2030), set()),
+        (_is("greaterThan", "year", "2020-01-01"), set()),
+        ({"orAll": [_is("equals", "year", 2024), _is("in", "tags", ["b"])]}, {"berlin", "paris"}),
+    ],
+)
+def test_a_filter_means_what_it_means_on_aws(
+    shelf: Shelf, condition: dict[str, Any], found: set[str]
+) -> None:
+    results = shelf.search("a city", filter=condition)
+
+    prefix = f"s3://{shelf.world.bucket}/"
+    assert set(places(results)) == {f"{prefix}{name}.txt" for name in found}
+
+
+@holds("managed.filter-operator", "managed.filter-range")
+def test_a_filter_that_is_not_supported_is_refused(shelf: Shelf) -> None:
+    starts, other = _is("startsWith", "year", "2"), _is("equals", "a", "b")
+    cases = [
+        (starts, "STARTS_WITH operation type is not supported for managed"),
+        ({"andAll": [starts, other]}, "STARTS_WITH"),
+        (_is("greaterThan", "opened", "in spring"), "a type that the operator does not accept"),
+    ]
+
+    for condition, said in cases:
+        assert said in shelf.refusal(filter=condition)
+
+
+@holds("managed.filter-keys", "managed.document-id")
+def test_a_passage_says_where_it_is_from_and_can_be_sought_by_it(shelf: Shelf) -> None:
+    uri = f"s3://{shelf.world.bucket}/rome.txt"
+    own = {"_source_uri": uri, "_data_source_id": shelf.source}
+
+    [found] = shelf.search("city", filter=_is("equals", "_source_uri", uri))
+    of_source = shelf.search("city", filter=_is("equals", "_data_source_id", shelf.source))
+    of_vector = _is("equals", "x-amz-bedrock-kb-data-source-id", shelf.source)
+
+    assert found["location"] == {"type": "S3", "s3Location": {"uri": uri}}
+    assert found["documentId"] == uri
+    assert found["metadata"] == {**CITIES["rome"][1], **own}
+    assert len(of_source) == 4
+    assert shelf.search("city", filter=of_vector) == []
+
+
+@holds("managed.search-configuration", "retrieve.managed-configuration", "managed.user-context")
+def test_each_kind_of_knowledge_base_has_its_own_search_configuration_and_none_takes_a_user(
+    shelf: Shelf,
+) -> None:
+    retrieve = shelf.world.runtime.retrieve
+    request = {"knowledgeBaseId": shelf.knowledge_base, "retrievalQuery": {"text": "a city"}}
+    vector = {"vectorSearchConfiguration": {"numberOfResults": 1}}
+    elsewhere = Shelf(shelf.world, shelf.world.knowledge_base(), "")
+
+    here = invalid(retrieve, **request, retrievalConfiguration=vector)
+    for_her = invalid(retrieve, **request, userContext={"userId": "ada@example.com"})
+
+    assert "vectorSearchConfiguration is not supported for managed" in here
+    assert "managedSearchConfiguration is not supported for vector" in elsewhere.refusal()
+    assert "does not offer userContext, nor data sources with aclEnabled" in for_her
+    assert len(retrieve(**request)["retrievalResults"]) == 4
+
+
+@holds("managed.query-empty", "managed.query-length", "managed.generate")
+def test_a_query_has_one_to_ten_thousand_characters_and_is_never_answered_by_a_model(
+    shelf: Shelf,
+) -> None:
+    generation = answer_request(shelf.knowledge_base, "Which city?")
+
+    assert shelf.refusal(" ") == "Text input is required."
+    assert "10000 characters" in shelf.refusal("x" * 10_001)
+    assert shelf.search("x" * 10_000)
+    assert invalid(shelf.world.runtime.retrieve_and_generate, **generation) == (
+        "This operation is not supported for managed knowledge bases."
+    )
+
+
+@holds("managed.hybrid")
+def test_a_word_of_the_question_counts_beside_its_meaning(world: World) -> None:
+    knowledge_base, source = pair(world, CUSTOM)
+    documents = [
+        inline("meant", "How to repair a bicycle tyre at home.", kind="x"),
+        inline("named", "The part XJ-4471 is kept in the cellar.", kind="x"),
+    ]
+    ingested(world, knowledge_base, source, documents)
+    eventually(lambda: len(search(world, knowledge_base, "part")) == 2)
+
+    assert places(search(world, knowledge_base, "xj 4471"))[0] == "named"
+    assert places(search(world, knowledge_base, "fixing a flat bike wheel"))[0] == "meant"
+
+
+@holds("managed.scores", "managed.reranking", "managed.reranking-custom")
+def test_the_best_score_is_one_unless_a_model_reranks_the_services_or_ones_own(
+    shelf: Shelf,
+) -> None:
+    relative = shelf.search("hills of Rome", rerankingModelType="NONE")
+    default = shelf.search("hills of Rome")
+    own = shelf.search("hills of Rome", rerankingModelType="MANAGED")
+
+    assert relative[0]["score"] == 1
+    assert [each["score"] for each in own] == [each["score"] for each in default]
+    assert 0 < default[-1]["score"] <= default[0]["score"] < 1
+    chosen = {"rerankingConfiguration": CHOSEN}
+
+    assert len(shelf.search("hills", rerankingModelType="CUSTOM", **chosen)) == 2
+    for wrong in (
+        {"rerankingModelType": "CUSTOM"},
+        {"rerankingModelType": "NONE", **chosen},
+        chosen,
+    ):
+        assert "goes with rerankingModelType CUSTOM" in shelf.refusal(**wrong)
+
+
+@holds("managed.reranking-embedding")
+def test_the_services_model_does_not_rerank_after_an_embedding_of_ones_own(world: World) -> None:
+    knowledge_base = managed(world, embeddingModelType="CUSTOM", embeddingModelArn=TITAN)
+    source = connected(world, knowledge_base, CUSTOM)
+    ingested(world, knowledge_base, source, [inline("a", "Apples are red.", kind="x")])
+
+    found = eventually(lambda: search(world, knowledge_base, "something else"))
+
+    assert found[0]["score"] == 1
+    said = Shelf(world, knowledge_base, source).refusal(rerankingModelType="MANAGED")
+    assert said.startswith("Managed reranking is not available")
+
+
+@holds("managed.rate.*", "managed.retrieve-rate", "managed.retrieve-burst", "managed.starts")
+def test_a_managed_knowledge_base_has_rates_of_its_own() -> None:
+    clock = HandClock()
+    rates = Rates(is_managed=lambda name: name.startswith("M"), assumptions=Assumptions())
+    quotas = Quotas(clock, rates)
+
+    def taken(operation: str, *, home: str, most: int) -> int:
+        """How many of them are taken at once."""
+        for number in range(most):
+            try:
+                quotas.spend(operation, {"knowledgeBaseId": home})
+            except ServiceError:
+                return number
+        return most
+
+    assert {name: taken(name, home="M1", most=200) for name in MANAGED_RATES} == {
+        "IngestKnowledgeBaseDocuments": 20,
+        "DeleteKnowledgeBaseDocuments": 10,
+        "ListKnowledgeBaseDocuments": 10,
+        "Retrieve": 25,
+    }
+    assert taken("IngestKnowledgeBaseDocuments", home="V1", most=200) == 5
+    assert [taken("Retrieve", home=f"M{number}", most=200) for number in range(2, 6)] == [
+        *[25] * 3,
+        0,
+    ]
+    assert taken("Retrieve", home="V1", most=200) == 20
+    clock.seconds += 1
+    assert taken("Retrieve", home="M1", most=200) == 10
+    assert taken("StartIngestionJob", home="M1", most=2) == 1
+    assert taken("StartIngestionJob", home="V1", most=2) == 0

@@ -1,0 +1,213 @@
+"""Rerank, and Retrieve with models beside it: one that reranks, one that makes a filter."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from simulator.tests.holding import holds
+from simulator.tests.world import HAIKU, REGION, World, invalid
+
+RERANKER = f"arn:aws:bedrock:{REGION}::foundation-model/cohere.rerank-v3-5:0"
+CLAUDE = HAIKU.rpartition("/")[2]
+Ask = Callable[..., list[dict[str, Any]]]
+ALL = {"selectionMode": "ALL"}
+MORE = {"additionalModelRequestFields": {"max_tokens_per_doc": 10}}
+PUMPS = {
+    "pump": ("The pump is greased weekly.", {"city": "Rome", "year": 2024, "is_public": True}),
+    "hall": ("The hall is swept at night.", {"city": "Bonn", "year": 2025, "tags": ["x", "y"]}),
+    "gate": ("The gate is painted blue.", {"city": "New York", "year": 2026, "tags": ["y"]}),
+    "roof": ("The roof is flat.", {"city": "rome", "note": "How often is the pump greased?"}),
+}
+
+
+@pytest.fixture(scope="module")
+def ask(shared: World) -> Ask:
+    """Asks four documents with attributes; what more is given is of the search's configuration."""
+    world = shared.anew()
+    knowledge_base = world.filled(**PUMPS)
+
+    def results(question: str, **search: Any) -> list[dict[str, Any]]:
+        configuration = {"vectorSearchConfiguration": {"numberOfResults": 10, **search}}
+        found: list[dict[str, Any]] = world.runtime.retrieve(
+            knowledgeBaseId=knowledge_base,
+            retrievalQuery={"text": question},
+            retrievalConfiguration=configuration,
+        )["retrievalResults"]
+        return found
+
+    return results
+
+
+def reranking(model: str = RERANKER, **chosen: Any) -> dict[str, Any]:
+    bedrock = {"modelConfiguration": {"modelArn": model}, **chosen}
+    return {"type": "BEDROCK_RERANKING_MODEL", "bedrockRerankingConfiguration": bedrock}
+
+
+def attribute(key: str, kind: str, description: str) -> dict[str, str]:
+    return {"key": key, "type": kind, "description": description}
+
+
+CITY = attribute("city", "STRING", 'Where it is, e.g. `Rome`, `New York` or "Bonn"')
+YEAR = attribute("year", "NUMBER", "The year of the document, 2024 to 2026")
+TAGS = attribute("tags", "STRING_LIST", "What it is about: 'x' or 'y'")
+PUBLIC = attribute("is_public", "BOOLEAN", "Whether anybody may read it")
+
+
+def implicit(*attributes: dict[str, str], model: str = HAIKU) -> dict[str, Any]:
+    return {"modelArn": model, "metadataAttributes": list(attributes)}
+
+
+def keys(found: list[dict[str, Any]]) -> list[str]:
+    return [each["location"]["s3Location"]["uri"].rpartition("/")[2] for each in found]
+
+
+def rerank(texts: list[str], question: str, **chosen: Any) -> dict[str, Any]:
+    return {
+        "queries": [{"type": "TEXT", "textQuery": {"text": question}}],
+        "sources": [
+            {
+                "type": "INLINE",
+                "inlineDocumentSource": {"type": "TEXT", "textDocument": {"text": text}},
+            }
+            for text in texts
+        ],
+        "rerankingConfiguration": reranking(**chosen),
+    }
+
+
+@holds("rerank.stand-in", "rerank.model", "rerank.results")
+def test_texts_come_in_the_order_of_their_relevance_under_their_own_number(world: World) -> None:
+    texts = ["The hall is swept.", "Pumps are greased daily.", "The pump is greased weekly."]
+    rerank_, question = world.runtime.rerank, "How often is the pump greased?"
+    of_haiku = {**rerank(texts, question), "rerankingConfiguration": reranking(HAIKU)}
+
+    results = rerank_(**rerank(texts, question))["results"]
+    [best] = rerank_(**rerank(texts, question, numberOfResults=1))["results"]
+
+    assert [result["index"] for result in results] == [2, 1, 0]
+    scores = [result["relevanceScore"] for result in results]
+    assert 1 >= scores[0] > scores[1] > scores[2] >= 0
+    assert best == results[0]
+    assert "model ARN for reranking is invalid" in invalid(rerank_, **of_haiku)
+    many = invalid(rerank_, **rerank(texts, question, numberOfResults=4))
+    assert "at most the number of sources, 3" in many
+
+
+@holds("retrieve.reranking")
+def test_a_model_orders_what_was_found_scores_it_and_leaves_the_best(
+    world: World, ask: Ask
+) -> None:
+    question = "How often is the pump greased?"
+
+    results = ask(question, rerankingConfiguration=reranking())
+    two = ask("pump", rerankingConfiguration=reranking(numberOfRerankedResults=2))
+    many = reranking(numberOfRerankedResults=100)
+    three = ask("pump", numberOfResults=3, rerankingConfiguration=many)
+
+    texts = [each["content"]["text"] for each in results]
+    direct = world.runtime.rerank(**rerank(texts, question))["results"]
+    assert (len(two), len(three)) == (2, 3)
+    assert set(texts) == {text for text, _ in PUMPS.values()}
+    assert keys(results)[0] == "pump.txt"
+    assert [each["index"] for each in direct] == [0, 1, 2, 3]
+    assert [each["score"] for each in results] == pytest.approx(
+        [each["relevanceScore"] for each in direct]
+    )
+
+
+def selected(**chosen: list[str]) -> dict[str, Any]:
+    """A metadataConfiguration of these fields."""
+    fields = {name: [{"fieldName": each} for each in names] for name, names in chosen.items()}
+    return {"selectionMode": "SELECTIVE", "selectiveModeConfiguration": fields}
+
+
+@holds("retrieve.reranking")
+@pytest.mark.parametrize(
+    ("metadata", "best"),
+    [
+        (None, "pump.txt"),
+        (ALL, "roof.txt"),
+        (selected(fieldsToInclude=["note"]), "roof.txt"),
+        (selected(fieldsToExclude=["note"]), "pump.txt"),
+    ],
+)
+def test_a_model_reads_the_attributes_that_were_chosen(
+    ask: Ask, metadata: dict[str, Any] | None, best: str
+) -> None:
+    chosen: dict[str, Any] = {"metadataConfiguration": metadata} if metadata else {}
+    question = "How often is the pump greased? By the note, not by the text"
+
+    assert keys(ask(question, rerankingConfiguration=reranking(**chosen)))[0] == best
+
+
+ONE, BOTH = selected(fieldsToInclude=["a"]), selected(fieldsToInclude=["a"], fieldsToExclude=["b"])
+
+
+@holds("rerank.model", "retrieve.reranking-empty", "retrieve.reranking-fields")
+@pytest.mark.parametrize(
+    ("configuration", "message"),
+    [
+        (reranking(HAIKU), "model ARN for reranking is invalid"),
+        (reranking(numberOfRerankedResults=101), "numberOfRerankedResults"),
+        ({"type": "BEDROCK_RERANKING_MODEL"}, "needs bedrockRerankingConfiguration"),
+        (reranking(metadataConfiguration={"selectionMode": "SELECTIVE"}), "fieldsToInclude"),
+        (reranking(metadataConfiguration={**ONE, **ALL}), "ALL takes neither"),
+        (reranking(metadataConfiguration=BOTH), "either fieldsToInclude or fieldsToExclude"),
+        (reranking(modelConfiguration={"modelArn": RERANKER, **MORE}), "ModelRequestFields of Ret"),
+    ],
+)
+def test_a_reranking_that_aws_does_not_take_is_refused(
+    ask: Ask, configuration: dict[str, Any], message: str
+) -> None:
+    assert message in invalid(ask, question="pump", rerankingConfiguration=configuration)
+
+
+@holds("implicit-filter.stand-in")
+@pytest.mark.parametrize(
+    ("question", "attributes", "found"),
+    [
+        ("What is greased in ROME?", [CITY], {"pump"}),
+        ("What is painted in new  york?", [CITY], {"gate"}),
+        ("What is there in Romeville?", [CITY], set(PUMPS)),
+        ("Bonn, or Rome?", [CITY], {"pump", "hall"}),
+        ("2024 or 2025, which?", [YEAR], {"pump", "hall"}),
+        ("In 2024-2026, number 7", [YEAR], {"pump", "gate"}),
+        ("All that is about x", [TAGS], {"hall"}),
+        ("What is public?", [PUBLIC], {"pump"}),
+        ("What is about y in 2026?", [TAGS, YEAR], {"gate"}),
+    ],
+)
+def test_a_question_means_a_filter_over_what_is_described(
+    ask: Ask, question: str, attributes: list[dict[str, str]], found: set[str]
+) -> None:
+    results = ask(question, implicitFilterConfiguration=implicit(*attributes))
+
+    assert set(keys(results)) == {f"{name}.txt" for name in found}
+
+
+@holds("implicit-filter.beside")
+def test_an_implicit_filter_never_widens_the_other(ask: Ask) -> None:
+    only = {"equals": {"key": "city", "value": "Bonn"}}
+
+    found = [
+        keys(ask(question, filter=only, implicitFilterConfiguration=implicit(YEAR)))
+        for question in ("What of 2025?", "What of 2026?", "What else?")
+    ]
+
+    assert found == [["hall.txt"], [], ["hall.txt"]]
+
+
+@holds("implicit-filter.model")
+@pytest.mark.parametrize(
+    ("configuration", "message"),
+    [
+        (implicit(CITY, model=HAIKU.replace(CLAUDE, "amazon.nova-pro-v1:0")), "can't generate"),
+        (implicit(CITY, model="not an ARN"), "modelArn"),
+        (implicit(*[CITY] * 26), "metadataAttributes"),
+    ],
+)
+def test_an_implicit_filter_that_aws_does_not_take_is_refused(
+    ask: Ask, configuration: dict[str, Any], message: str
+) -> None:
+    assert message in invalid(ask, question="pump", implicitFilterConfiguration=configuration)

@@ -1,0 +1,152 @@
+"""A SIGKILL loses nothing that was finished, and what was under way says so."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bedrock_kb_simulator.embedder import WIDTH
+from bedrock_kb_simulator.memory_indexes import Entry, MemoryIndexes
+from bedrock_kb_simulator.store import Store
+from simulator.tests.holding import holds
+from simulator.tests.managed import CUSTOM, ingested, pair, places, search
+from simulator.tests.running import answers, simulated
+from simulator.tests.test_tags import vector_bucket
+from simulator.tests.world import KEY, World, at, eventually, inline
+from stackroom_local.processes import free_ports
+
+
+@contextmanager
+def running(data_dir: Path, s3_endpoint: str, speed: float) -> Iterator[str]:
+    """The simulator as a process of its own, killed at the end."""
+    port = free_ports(1)
+    options = {"--port": port, "--data-dir": data_dir, "--s3-endpoint": s3_endpoint}
+    command = [sys.executable, "-m", "bedrock_kb_simulator", "--speed", str(speed)]
+    for name, value in options.items():
+        command += [name, str(value)]
+    signed = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": KEY}
+    with subprocess.Popen(command, env={**os.environ, **signed}) as process:
+        endpoint = f"http://127.0.0.1:{port}"
+        try:
+            eventually(lambda: answers(f"{endpoint}/health"))
+            yield endpoint
+        finally:
+            process.kill()
+
+
+@holds("document.after-sync")
+def test_documents_are_still_found_and_directly_ingested_after_a_kill(
+    tmp_path: Path, s3_endpoint: str
+) -> None:
+    with running(tmp_path, s3_endpoint, speed=50) as endpoint:
+        world = World(endpoint, s3_endpoint)
+        knowledge_base, source = world.pair()
+        world.put("otter.txt", "Otters hold hands.", {"owner": "alice"})
+        job = world.sync(knowledge_base, source)
+        uri = world.put("weasel.txt", "Weasels hold hands.")
+        document = {"content": {"dataSourceType": "S3", "s3": {"s3Location": {"uri": uri}}}}
+
+    with running(tmp_path, s3_endpoint, speed=50) as endpoint:
+        again = World(endpoint, s3_endpoint)
+        alices = {"equals": {"key": "owner", "value": "alice"}}
+        (found,) = eventually(lambda: again.search(knowledge_base, "otters", alices))
+        after = again.job(job)
+        answer = again.agent.ingest_knowledge_base_documents(
+            **at(knowledge_base, source), documents=[document]
+        )
+        eventually(lambda: len(again.search(knowledge_base, "weasels")) == 2)
+
+    assert found["content"]["text"] == "Otters hold hands."
+    assert after["statistics"] == job["statistics"]
+    assert answer["documentDetails"][0]["status"] == "STARTING"
+
+
+@holds("job.failed")
+def test_a_job_that_was_killed_is_failed_and_the_next_one_finishes_its_work(
+    tmp_path: Path, s3_endpoint: str
+) -> None:
+    with running(tmp_path, s3_endpoint, speed=50) as endpoint:
+        world = World(endpoint, s3_endpoint)
+        knowledge_base, source = world.pair()
+        for number in range(60):
+            world.put(f"{number:02}.txt", f"Otter number {number} holds hands.")
+        # The last, and so long that the job is not over before the kill.
+        world.put("long.txt", "A wall of granite. " * 2_000, {"kind": "long"})
+        job = world.start(knowledge_base, source)
+        eventually(lambda: world.job(job)["statistics"]["numberOfNewDocumentsIndexed"] > 3)
+
+    with running(tmp_path, s3_endpoint, speed=50) as endpoint:
+        again = World(endpoint, s3_endpoint)
+        killed = again.job(job)
+        statuses = set(again.statuses(knowledge_base, source).values())
+        again.sync(knowledge_base, source)
+        short = {"notEquals": {"key": "kind", "value": "long"}}
+        texts = eventually(
+            lambda: len(found := again.search(knowledge_base, "otter", short)) == 60 and found
+        )
+
+    assert killed["status"] == "FAILED"
+    assert "internal error" in killed["failureReasons"][0]
+    assert statuses == {"INDEXED", "FAILED"}
+    assert len({hit["content"]["text"] for hit in texts}) == 60
+
+
+@holds("managed.storage")
+def test_tags_and_what_is_in_no_index_outlast_a_restart(tmp_path: Path, s3_endpoint: str) -> None:
+    with simulated(tmp_path, s3_endpoint) as world:
+        knowledge_base, source = pair(world, CUSTOM)
+        ingested(world, knowledge_base, source, [inline("a", "Apples are red.", kind="x")])
+        eventually(lambda: places(search(world, knowledge_base, "apples")) == ["a"])
+        buckets = world.s3vectors.list_vector_buckets()["vectorBuckets"]
+        arn = vector_bucket(world, {"team": "birds"}).arn
+
+    with simulated(tmp_path, s3_endpoint) as world:
+        found = places(search(world, knowledge_base, "apples"))
+        tags = world.s3vectors.list_tags_for_resource(resourceArn=arn)["tags"]
+
+    assert (buckets, found) == ([], ["a"])
+    assert tags == {"team": "birds"}
+
+
+def test_what_a_full_disk_did_not_take_is_found_by_nobody_and_as_nobody_elses(
+    tmp_path: Path,
+) -> None:
+    """The next passage that is written has the row that was not kept."""
+    store = Store(tmp_path / "store.db")
+    indexes = MemoryIndexes(store)
+    vector = np.full(WIDTH, WIDTH**-0.5, np.float32)
+    indexes.of("arn")
+
+    def write(owner: str, *texts: str) -> None:
+        values: dict[str, object] = {
+            "index_arn": "arn",
+            "data_source_id": "DS",
+            "identifier": owner,
+            "key": owner,
+            "vector": vector.tobytes(),
+            "model": "m",
+            "visible_from": 0,
+        }
+        with store.transaction():
+            for text in texts:
+                row = store.insert("vectors", values | {"text": text})
+                entry = Entry(row=row, owner=("DS", owner), vector=vector, visible_from=0)
+                if loaded := indexes.loaded("arn"):
+                    loaded.add([entry])
+
+    (pages,) = store.rows("PRAGMA page_count")
+    store.rows(f"PRAGMA max_page_count = {pages[0] + 8}")
+    with pytest.raises(sqlite3.OperationalError, match="full"):
+        write("alice", "It fits.", "It does not. " * 100_000)
+    write("bob", "It fits, too.")
+
+    found = indexes.of("arn").nearest(vector, 10, lambda owner, _: True)
+    kept = store.rows("SELECT id, identifier FROM vectors")
+    assert [row for row, _ in found] == [kept[0]["id"]]
+    assert [row["identifier"] for row in kept] == ["bob"]

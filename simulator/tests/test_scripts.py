@@ -1,0 +1,189 @@
+"""Models that say what a test tells them to, tools included."""
+
+import json
+import urllib.request
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from strands import Agent, tool
+from strands.models.bedrock import BedrockModel
+
+from bedrock_kb_simulator import scripts
+from simulator.tests.holding import holds
+from simulator.tests.world import HAIKU, REGION, World, invalid
+
+MODEL = "anthropic.claude-sonnet-4-20250514-v1:0"
+SEARCHES = {"uses": [{"name": "search", "input": {"query": "{{question}}"}}]}
+CITES = {
+    "text": "{{hours}}, says {{source}}.",
+    "quotes": {"hours": "every (\\d+ hours)", "source": "\\w+\\.pdf"},
+}
+TOOLS = {
+    "tools": [
+        {
+            "toolSpec": {
+                "name": "search",
+                "description": "Searches.",
+                "inputSchema": {
+                    "json": {"type": "object", "properties": {"query": {"type": "string"}}}
+                },
+            }
+        }
+    ]
+}
+ASKS = {"role": "user", "content": [{"text": "How often is the pump greased?"}]}
+
+
+@pytest.fixture
+def world(world: World) -> Iterator[World]:
+    """Without any script."""
+    ordered(world, "DELETE")
+    yield world
+    ordered(world, "DELETE")
+
+
+def ordered(world: World, method: str, body: bytes | None = None) -> Any:
+    request = urllib.request.Request(world.endpoint + scripts.PATH, data=body, method=method)
+    with urllib.request.urlopen(request, timeout=60) as response:
+        return json.load(response)
+
+
+def script(world: World, *turns: Mapping[str, Any], **more: Any) -> None:
+    scripts.order(world.endpoint, {"model": MODEL, "turns": turns, **more})
+
+
+def result(use: Mapping[str, Any], text: str) -> dict[str, Any]:
+    answered = {"toolUseId": use["toolUseId"], "content": [{"text": text}]}
+    return {"role": "user", "content": [{"toolResult": answered}]}
+
+
+def converse(world: World, *messages: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    answer: dict[str, Any] = world.bedrock_runtime.converse(
+        modelId=MODEL, messages=messages, toolConfig=TOOLS, **more
+    )
+    return answer
+
+
+def use_of(answer: Mapping[str, Any]) -> dict[str, Any]:
+    [block] = answer["output"]["message"]["content"]
+    use: dict[str, Any] = block["toolUse"]
+    return use
+
+
+@holds("converse.stream")
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_strands_agent_runs_unmodified(world: World, streaming: bool) -> None:
+    asked: list[str] = []
+
+    @tool
+    def search(query: str) -> str:
+        """Searches."""
+        asked.append(query)
+        return "The pump is greased every 200 hours (manual.pdf)."
+
+    script(world, SEARCHES, CITES)
+    model = BedrockModel(
+        model_id=MODEL, streaming=streaming, endpoint_url=world.endpoint, region_name=REGION
+    )
+
+    answer = Agent(model=model, tools=[search], callback_handler=None)("How often?")
+
+    assert asked == ["How often?"]
+    assert (str(answer).strip(), answer.stop_reason) == ("200 hours, says manual.pdf.", "end_turn")
+
+
+@holds("converse.stream")
+def test_a_stream_has_the_same_answer_in_events(world: World) -> None:
+    script(world, {"text": "Let me search for that. " * 5, **SEARCHES})
+    asked = {"modelId": MODEL, "messages": [ASKS], "toolConfig": TOOLS}
+
+    whole = world.bedrock_runtime.converse(**asked)
+    refusal = invalid(world.bedrock_runtime.converse_stream, modelId=MODEL, messages=[])
+    events = list(world.bedrock_runtime.converse_stream(**asked)["stream"])
+
+    text, use = (block for block in whole["output"]["message"]["content"])
+    deltas = [event["contentBlockDelta"] for event in events if "contentBlockDelta" in event]
+    starts = [event["contentBlockStart"] for event in events if "contentBlockStart" in event]
+    texts = [delta["delta"]["text"] for delta in deltas if delta["contentBlockIndex"] == 0]
+    inputs = [d["delta"]["toolUse"]["input"] for d in deltas if d["contentBlockIndex"] == 1]
+    assert events[0] == {"messageStart": {"role": "assistant"}}
+    assert len(texts) > 1
+    assert "".join(texts) == text["text"]
+    named = {"toolUseId": use["toolUse"]["toolUseId"], "name": "search"}
+    assert starts == [{"start": {"toolUse": named}, "contentBlockIndex": 1}]
+    assert json.loads("".join(inputs)) == use["toolUse"]["input"]
+    assert events[-2] == {"messageStop": {"stopReason": "tool_use"}}
+    assert events[-1]["metadata"]["usage"] == whole["usage"]
+    assert "must start with a user message" in refusal
+
+
+def test_conversations_at_once_do_not_mix_and_a_repeated_request_is_answered_alike(
+    world: World,
+) -> None:
+    script(world, SEARCHES, CITES)
+    script(world, SEARCHES, {"text": "Valves have no hours."}, where="valve")
+    valve = {"role": "user", "content": [{"text": "And the valve?"}]}
+
+    pump, other, again = converse(world, ASKS), converse(world, valve), converse(world, ASKS)
+    found = result(use_of(other), "Valves are changed.")
+    last = converse(world, valve, other["output"]["message"], found)
+
+    assert use_of(pump) == use_of(again)
+    assert use_of(pump)["toolUseId"] != use_of(other)["toolUseId"]
+    assert last["output"]["message"]["content"] == [{"text": "Valves have no hours."}]
+    assert ordered(world, "GET")["scripts"] == [
+        {"model": MODEL, "where": "", "turns": 2, "spoken": 2},
+        {"model": MODEL, "where": "valve", "turns": 2, "spoken": 2},
+    ]
+    ordered(world, "DELETE")
+    assert ordered(world, "GET") == {"scripts": []}
+
+
+def test_a_script_is_found_by_the_last_part_of_an_arn_and_for_no_other_model(world: World) -> None:
+    script(world, {"text": "Scripted.", "stop": "max_tokens"})
+    arn = f"arn:aws:bedrock:us-east-1::foundation-model/{MODEL}"
+    asked = {"messages": [ASKS]}
+
+    by_arn = world.bedrock_runtime.converse(modelId=arn, **asked)
+    other = world.bedrock_runtime.converse(modelId=HAIKU, **asked)
+
+    assert by_arn["output"]["message"]["content"] == [{"text": "Scripted."}]
+    assert by_arn["stopReason"] == "max_tokens"
+    assert "Extracted" in other["output"]["message"]["content"][0]["text"]
+
+
+@holds("script.*", "tools.choice")
+@pytest.mark.parametrize(
+    ("turn", "more", "message"),
+    [
+        ({"uses": [{"name": "find"}]}, {}, "find, which the request does not offer. It offers: s"),
+        ({"text": "No."}, {"any": {}}, "The request's toolChoice demands one of the tools"),
+        ({"text": "No."}, {"tool": {"name": "search"}}, "demands search, and the script does not"),
+        ({"text": "{{n}}", "quotes": {"n": "\\d+"}}, {}, "quotes n, and its pattern \\d+ is found"),
+    ],
+)
+def test_a_script_that_can_not_go_on_says_why(
+    world: World, turn: Mapping[str, Any], more: Mapping[str, Any], message: str
+) -> None:
+    script(world, turn)
+    configuration = {**TOOLS, **({"toolChoice": more} if more else {})}
+
+    asked = {"modelId": MODEL, "messages": [ASKS], "toolConfig": configuration}
+
+    assert message in invalid(world.bedrock_runtime.converse, **asked)
+
+
+@holds("script.exhausted")
+def test_the_latest_result_is_quoted_and_a_script_that_is_exhausted_says_so(world: World) -> None:
+    script(world, SEARCHES, SEARCHES, CITES)
+
+    first = converse(world, ASKS)
+    messages = [ASKS, first["output"]["message"], result(use_of(first), "every 9 hours (old.pdf)")]
+    second = converse(world, *messages)
+    messages += [second["output"]["message"], result(use_of(second), "every 5 hours")]
+    third = converse(world, *messages)
+
+    assert third["output"]["message"]["content"] == [{"text": "5 hours, says old.pdf."}]
+    over = invalid(lambda: converse(world, *messages, third["output"]["message"], ASKS))
+    assert over.startswith(f"The script for {MODEL} has 3 turn(s), and this conversation asks for")

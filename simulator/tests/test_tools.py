@@ -1,0 +1,216 @@
+"""Tools, documents and cache points in Converse."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from simulator.tests import files
+from simulator.tests.holding import holds
+from simulator.tests.test_conversation import IMAGE, assistant, request, said, user
+from simulator.tests.world import HAIKU, World, invalid, refused
+
+ASKS = user("How often is the pump greased?")
+USE = {"toolUseId": "a", "name": "search", "input": {}}
+QUESTION = {"text": "How often is the pump greased?"}
+FACT = "The pump is greased every 200 hours."
+SONNET = "us.anthropic.claude-sonnet-4-20250514-v1:0"
+PROFILE = "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3d4e5f6"
+CACHE = {"cachePoint": {"type": "default"}}
+OBJECT = {"type": "object", "properties": {"query": {"type": "string"}}}
+
+
+def tool(name: str = "search", schema: object = OBJECT) -> dict[str, Any]:
+    return {"toolSpec": {"name": name, "inputSchema": {"json": schema}}}
+
+
+def offered(*tools: Mapping[str, Any], choice: object = None) -> dict[str, Any]:
+    return {"tools": tools, **({"toolChoice": choice} if choice else {})}
+
+
+def uses(*ids: str, given: object = None) -> dict[str, Any]:
+    return turn(
+        "assistant",
+        *({"toolUse": {"toolUseId": each, "name": "search", "input": given or {}}} for each in ids),
+    )
+
+
+def results(*ids: str, **more: Any) -> dict[str, Any]:
+    made = {"content": [{"text": "Every 200 hours."}], **more}
+    return turn("user", *({"toolResult": {"toolUseId": each, **made}} for each in ids))
+
+
+def turn(role: str, *blocks: Mapping[str, Any]) -> dict[str, Any]:
+    return {"role": role, "content": blocks}
+
+
+SERVER_USE = turn("assistant", {"toolUse": {**USE, "type": "server_tool_use"}})
+USE_OF_USER = turn("user", *uses("a")["content"])
+RESULT_OF_ASSISTANT = turn("assistant", *results("a")["content"])
+
+
+@holds("tools.*", "request.not-simulated")
+@pytest.mark.parametrize(
+    ("messages", "parts"),
+    [
+        ([ASKS, uses("a", "b"), results("a")], ["messages.2.content", "following Ids: b"]),
+        ([ASKS, uses("a"), results("a", "b")], ["messages.2.content exceeds the number of"]),
+        ([ASKS, uses("a", "b"), results("a", "a")], ["messages.2.content", "duplicate Ids: a"]),
+        ([ASKS, uses("a", "a"), results("a")], ["messages.1.content", "duplicate Ids: a"]),
+        ([ASKS, uses("a", given=["query"]), results("a")], ["toolUse.input is", "json object"]),
+        ([ASKS, uses("a"), results("a", content=[{"json": [1]}])], ["content.0.json is invalid"]),
+        ([ASKS, uses("a"), results("a", content=[], status="error")], ["status value is error"]),
+        ([USE_OF_USER], ["messages.0.content.0", "role assistant"]),
+        ([ASKS, RESULT_OF_ASSISTANT, user("?")], ["messages.1.content.0", "role user"]),
+        ([ASKS, SERVER_USE, results("a")], ["does not offer tools that AWS runs"]),
+        ([ASKS, uses("a"), results("a", content=[IMAGE])], ["image in a tool's result"]),
+    ],
+)
+def test_uses_and_results_that_do_not_fit_are_refused(
+    world: World, messages: Sequence[Mapping[str, Any]], parts: list[str]
+) -> None:
+    said = invalid(
+        world.bedrock_runtime.converse, **request(messages=messages, toolConfig=offered(tool()))
+    )
+
+    assert [part for part in parts if part not in said] == [], said
+
+
+@holds("tools.configuration", "tools.names", "tools.schema", "tools.choice")
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"messages": [ASKS, uses("a"), results("a")]}, "The toolConfig field must be defined"),
+        ({"toolConfig": offered(tool(), tool())}, "Tool names must be unique"),
+        ({"toolConfig": offered(tool("search it"))}, "pattern: [a-zA-Z0-9_-]+"),
+        ({"toolConfig": offered(tool(schema={"type": "array"}))}, "tools.0.toolSpec.inputSchema"),
+        ({"toolConfig": offered()}, "toolConfig.tools"),
+        ({"toolConfig": offered(tool(), choice={"tool": {"name": "list"}})}, "The tool list in"),
+        ({"toolConfig": offered({"systemTool": {"name": "grounding"}})}, "not offer systemTool"),
+    ],
+)
+def test_offers_that_make_no_sense_are_refused(
+    world: World, given: Mapping[str, Any], message: str
+) -> None:
+    assert message in invalid(world.bedrock_runtime.converse, **request(**given))
+
+
+@holds("tools.results-missing")
+def test_the_assistant_may_go_on_after_its_results(world: World) -> None:
+    messages = [ASKS, uses("a", "b"), results("b", "a"), assistant("Hm."), user("Hills?")]
+
+    answer = world.bedrock_runtime.converse(
+        **request(messages=messages, toolConfig=offered(tool("list", schema={"type": "object"})))
+    )
+
+    assert answer["stopReason"] == "end_turn"
+
+
+@holds("converse.guardrail")
+def test_a_guardrail_reads_guard_content_alone_and_does_not_look_at_tools(world: World) -> None:
+    named = {"guardrailIdentifier": world.guardrail(words=["pigeons"]), "guardrailVersion": "DRAFT"}
+    given: dict[str, Any] = {"toolConfig": offered(tool()), "guardrailConfig": named}
+    found = results("a", content=[{"text": "Pigeons like hills."}])
+    asks = {"guardContent": {"text": {"text": "What do birds like?"}}}
+    messages = [
+        turn("user", {"text": "As for pigeons:"}, asks),
+        uses("a", given={"query": "pigeons"}),
+        found,
+    ]
+    converse = world.bedrock_runtime.converse
+
+    first = converse(**request(messages=messages[:1], **given))
+    last = converse(**request(messages=messages, **given))
+
+    assert first["stopReason"] == "tool_use"
+    assert last["stopReason"] == "guardrail_intervened"
+    assert said(last) == "That answer is not for you."
+
+
+def document(body: bytes = FACT.encode(), name: str = "manual", **more: Any) -> dict[str, Any]:
+    return {"document": {"format": "txt", "name": name, "source": {"bytes": body}, **more}}
+
+
+def asked(*blocks: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    return request(system=[], messages=[turn("user", *blocks)], **more)
+
+
+@holds("documents.name", "documents.count")
+def test_documents_are_read_up_to_the_limits_of_their_names_and_number(world: World) -> None:
+    pdf = document(files.pdf("Pumps stand in the cellar.", FACT), format="pdf")
+    names = ["the manual (2) [b]", " a_b-c ", "m" * 200, "the last"]
+    others = [document(b"Valves are blue.", name=name) for name in names]
+
+    answer = world.bedrock_runtime.converse(**asked(QUESTION, pdf, *others))
+
+    assert f"{FACT} [manual]" in said(answer)
+
+
+def test_a_document_in_a_result_of_a_tool_is_read(world: World) -> None:
+    messages = [turn("user", QUESTION), uses("a"), results("a", content=[document()])]
+
+    answer = world.bedrock_runtime.converse(
+        **request(messages=messages, system=[], toolConfig=offered(tool()))
+    )
+
+    assert said(answer).endswith(f"{FACT} [manual]")
+
+
+@holds("documents.*", "request.not-simulated")
+@pytest.mark.parametrize(
+    ("blocks", "message"),
+    [
+        ([document()], "A text block must be included"),
+        ([QUESTION, document(), document()], "duplicate document names"),
+        ([QUESTION, *(document(name=f"manual {n}") for n in range(6))], "more than 5 documents"),
+        ([QUESTION, document(name="manual.pdf")], "The document file name can only contain"),
+        ([QUESTION, document(name="the  manual")], "one consecutive whitespace character"),
+        ([QUESTION, document(b"a" * 4_718_593)], "has more than 4718592 bytes (4.5 MB)"),
+        ([QUESTION, document(source={"text": FACT})], "content.1.document.source must set one of"),
+        ([QUESTION, document(files.truncated_pdf(), format="pdf")], "specified was not valid"),
+        ([QUESTION, document(format="doc")], "does not offer documents in the format doc"),
+        ([QUESTION, document(source={"s3Location": {"uri": "s3://docs/a.txt"}})], "ments in S3"),
+        ([QUESTION, document(citations={"enabled": True})], "not offer citations of documents"),
+    ],
+)
+def test_a_document_that_does_not_fit_is_refused(
+    world: World, blocks: list[Mapping[str, Any]], message: str
+) -> None:
+    assert message in invalid(world.bedrock_runtime.converse, **asked(*blocks))
+
+
+@holds("converse.cache")
+@pytest.mark.parametrize("model", [SONNET, "us.amazon.nova-lite-v1:0", PROFILE])
+def test_cache_points_are_taken_and_nothing_is_cached(world: World, model: str) -> None:
+    answer = world.bedrock_runtime.converse(
+        **request(
+            modelId=model,
+            system=[{"text": "Be kind."}, CACHE],
+            messages=[turn("user", QUESTION, CACHE)],
+            toolConfig=offered(tool(), CACHE),
+        )
+    )
+
+    usage = answer["usage"]
+    assert answer["stopReason"] == "tool_use"
+    assert (usage["cacheReadInputTokens"], usage["cacheWriteInputTokens"]) == (0, 0)
+
+
+@holds("converse.cache", "converse.cache-unsupported")
+@pytest.mark.parametrize(
+    ("model", "points", "code", "message"),
+    [
+        (SONNET, 5, "ValidationException", "A maximum of 4 cache points may be provided. Found 5."),
+        (HAIKU, 1, "AccessDeniedException", "did not allow prompt caching"),
+        (SONNET, 0, "ValidationException", "content is blank"),
+    ],
+)
+def test_cache_points_that_do_not_fit_are_refused(
+    world: World, model: str, points: int, code: str, message: str
+) -> None:
+    blocks = [QUESTION, *[CACHE] * points] if points else [CACHE]
+
+    error = refused(world.bedrock_runtime.converse, **asked(*blocks, modelId=model))
+
+    assert error["Code"] == code
+    assert message in error["Message"]

@@ -1,0 +1,62 @@
+"""How near a text has to be to a denied topic: what the threshold catches, and what it lets by."""
+
+from bedrock_kb_simulator.embedder import MiniLM
+from bedrock_kb_simulator.screening import Guard, Side
+from simulator.tests.holding import holds
+from simulator.tests.world import guardrail_request
+
+# By name, what they are, and questions about them.
+TOPICS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "Investment advice": (
+        "Inquiries, guidance or recommendations about the management or allocation of funds or"
+        " assets with the goal of generating returns.",
+        (
+            "Is investing in stocks better than bonds?",
+            "Should I invest in gold?",
+            "Which fund brings the best return?",
+        ),
+    ),
+    "Salaries": (
+        "What employees of the company earn: their salaries, bonuses and raises.",
+        ("What does Anna earn?", "How high is the director's bonus?", "Who got a raise?"),
+    ),
+}
+ABOUT: dict[str, tuple[str, ...]] = {
+    "Investment advice": (
+        "Which shares should I buy this year?",
+        "How should I allocate my pension portfolio?",
+        "You should buy shares of the company before the price rises.",
+    ),
+    "Salaries": (
+        "What is the salary of our CEO?",
+        "The head of marketing earns 120,000 a year.",
+        "Was a bonus paid to Peter?",
+    ),
+}
+ORDINARY = (
+    "Which city has hills?",
+    "What does the maintenance manual say about the pump?",
+    "How many vacation days do new employees get?",
+    "Summarise the quarterly report.",
+    "Sorry, I am unable to assist you with this request.",
+    "Extracted, not generated (no language model runs here):",
+    "Where is the fire extinguisher?",
+)
+
+
+@holds("guardrail.topics")
+def test_texts_about_a_topic_are_caught_and_told_from_others_even_in_a_long_text() -> None:
+    guard = Guard(body=guardrail_request(topics=TOPICS), embedder=MiniLM())
+
+    def found(text: str) -> set[str]:
+        judged = guard.judged(text, Side.INPUT).topics or ()
+        return {each.name for each in judged if each.detected}
+
+    about = {text: {topic} for topic, texts in ABOUT.items() for text in texts}
+    expected = {**about, **{text: set() for text in ORDINARY}}
+
+    caught = {text: found(text) for text in expected}
+
+    assert caught == expected
+    long = "The valve closes at 4 bar. " * 50 + "What is the salary of our CEO?"
+    assert found(long) == {"Salaries"}
