@@ -1,6 +1,7 @@
 """An S3 for documents, and a simulator, each on a free port of this machine."""
 
 import os
+import socket
 import subprocess
 import sys
 import urllib.error
@@ -12,7 +13,6 @@ from typing import Any
 
 from bedrock_kb_simulator.server import Configuration, Simulator
 from simulator.tests.world import World, eventually
-from stackroom_local.processes import free_ports
 
 FAST = 100.0
 
@@ -20,7 +20,7 @@ FAST = 100.0
 @contextmanager
 def ministack() -> Iterator[str]:
     """Its endpoint, which answers for SQS and the rest of AWS, too."""
-    port = free_ports(1)
+    port = free_port()
     settings = {
         "GATEWAY_PORT": str(port),
         "BIND_HOST": "127.0.0.1",
@@ -39,6 +39,13 @@ def ministack() -> Iterator[str]:
             yield endpoint
         finally:
             process.terminate()
+
+
+def free_port() -> int:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        port: int = held.getsockname()[1]
+        return port
 
 
 def answers(url: str) -> bool:

@@ -16,12 +16,12 @@ from bedrock_kb_simulator.model_endpoint import (
 from bedrock_kb_simulator.vectors import Hit
 from simulator.tests.chat_endpoint import KEY, Answering, ChatEndpoint, drip, says
 from simulator.tests.holding import holds
+from simulator.tests.running import free_port
 from simulator.tests.test_conversation import request
 from simulator.tests.test_restart import running
 from simulator.tests.test_tools import ASKS, OBJECT, offered, turn
 from simulator.tests.test_tools import tool as tool_of
 from simulator.tests.world import World, answer_request, refused
-from stackroom_local.processes import free_ports
 
 QUESTION = "Where do otters sleep?"
 ASKED = Conversation(
@@ -80,7 +80,7 @@ def test_each_part_ends_with_its_marks(
 
 @pytest.mark.processes
 def test_why_a_model_cant_be_asked_is_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    nowhere = f"http://127.0.0.1:{free_ports(1)}/v1"
+    nowhere = f"http://127.0.0.1:{free_port()}/v1"
     asked = ModelEndpoint(base_url=f"{nowhere}?key={KEY}", model="small", key=KEY)
 
     with pytest.raises(EndpointFailed, match="can't be reached"):

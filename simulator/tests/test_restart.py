@@ -16,16 +16,15 @@ from bedrock_kb_simulator.memory_indexes import Entry, MemoryIndexes
 from bedrock_kb_simulator.store import Store
 from simulator.tests.holding import holds
 from simulator.tests.managed import CUSTOM, ingested, pair, places, search
-from simulator.tests.running import answers, simulated
+from simulator.tests.running import answers, free_port, simulated
 from simulator.tests.test_tags import vector_bucket
 from simulator.tests.world import KEY, World, at, eventually, inline
-from stackroom_local.processes import free_ports
 
 
 @contextmanager
 def running(data_dir: Path, s3_endpoint: str, speed: float) -> Iterator[str]:
     """The simulator as a process of its own, killed at the end."""
-    port = free_ports(1)
+    port = free_port()
     options = {"--port": port, "--data-dir": data_dir, "--s3-endpoint": s3_endpoint}
     command = [sys.executable, "-m", "bedrock_kb_simulator", "--speed", str(speed)]
     for name, value in options.items():
