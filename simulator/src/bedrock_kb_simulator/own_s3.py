@@ -3,6 +3,7 @@ An S3 in the same process and at the same port, for whoever names no other: moto
 keys, policies and signatures are looked at by nobody.
 """
 
+import sys
 import threading
 from typing import Any
 from urllib.parse import parse_qs
@@ -15,6 +16,14 @@ Response = tuple[int, dict[str, str], bytes]
 KEY = "test"  # any would do
 
 _lock = threading.Lock()  # moto's buckets are plain dicts
+
+
+def forget() -> None:
+    """All buckets are gone."""
+    if "moto.s3.models" in sys.modules:
+        with _lock:
+            for of_account in sys.modules["moto.s3.models"].s3_backends.values():
+                of_account.reset()
 
 
 def is_meant(scope: Message) -> bool:

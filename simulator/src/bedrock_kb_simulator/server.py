@@ -6,12 +6,14 @@ from types import TracebackType
 from typing import Self
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from bedrock_kb_simulator.assembly import Configuration, create_app
 from bedrock_kb_simulator.faults import Faults
 from bedrock_kb_simulator.page_guard import PageGuard
+from bedrock_kb_simulator.reading import Message
 from bedrock_kb_simulator.request_timeouts import PatientProtocol
-from bedrock_kb_simulator.wire import Front
+from bedrock_kb_simulator.wire import Receive, Send, live
 
 __all__ = [
     "Configuration",
@@ -40,7 +42,7 @@ def endpoint_of(listener: socket.socket) -> str:
     return f"http://{HOST}:{listener.getsockname()[1]}"
 
 
-def server_of(app: Front) -> uvicorn.Server:
+def server_of(app: ASGIApp) -> uvicorn.Server:
     return uvicorn.Server(
         uvicorn.Config(
             PageGuard(app),  # no page has business here
@@ -64,7 +66,8 @@ class Simulator:
 
     def __init__(self, configuration: Configuration) -> None:
         self._listener = listening(0)
-        self._server = server_of(create_app(configuration, self.endpoint))
+        self._app = create_app(configuration, self.endpoint)
+        self._server = server_of(self._answer)
         self._thread = threading.Thread(
             target=self._server.run, kwargs={"sockets": [self._listener]}, daemon=True
         )
@@ -72,6 +75,20 @@ class Simulator:
     @property
     def endpoint(self) -> str:
         return endpoint_of(self._listener)
+
+    def renew(self, configuration: Configuration) -> None:
+        """Another one at the same endpoint; the one before ends."""
+        before, self._app = self._app, create_app(configuration, self.endpoint)
+        before.close()
+
+    async def _answer(self, scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await live(receive, send, self._close)
+        else:
+            await self._app(scope, receive, send)
+
+    def _close(self) -> None:
+        self._app.close()
 
     def __enter__(self) -> Self:
         self._listener.listen()  # clients may connect before the server accepts

@@ -47,12 +47,12 @@ class Front:
         self._dispatcher = dispatcher
         self._mounted = mounted
         self._signatures = signatures
-        self._close = close
+        self.close = close
         self._has_s3 = has_s3
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            await self._live(receive, send)
+            await live(receive, send, self.close)
             return
         assert scope["type"] == "http", "uvicorn is told to speak HTTP only"
         body = await _body(receive)
@@ -62,12 +62,6 @@ class Front:
             await _send(send, await self._response(scope, body))
         except ConnectionDropped:
             await _drop(send)
-
-    async def _live(self, receive: Receive, send: Send) -> None:
-        while (await receive())["type"] != "lifespan.shutdown":
-            await send({"type": "lifespan.startup.complete"})
-        await asyncio.to_thread(self._close)
-        await send({"type": "lifespan.shutdown.complete"})
 
     async def _response(self, scope: Message, body: bytes) -> Response:
         if self._has_s3 and own_s3.is_meant(scope):
@@ -102,6 +96,14 @@ class Front:
             logger.exception("operation failed", extra={"operation": operation.name})
             result = ServiceError("InternalServerException", "The simulator failed; see its log.")
         return _written(operation, result, request_id)
+
+
+async def live(receive: Receive, send: Send, close: Callable[[], None]) -> None:
+    """ASGI's lifespan: what it closes is closed before the server ends."""
+    while (await receive())["type"] != "lifespan.shutdown":
+        await send({"type": "lifespan.startup.complete"})
+    await asyncio.to_thread(close)
+    await send({"type": "lifespan.shutdown.complete"})
 
 
 async def _send(send: Send, response: Response) -> None:
