@@ -10,7 +10,7 @@ The simulator serves in this process, from the first test that asks for it to th
 each test begins with an account that has nothing but what the fixture made. A mark says how fast it
 is, and sets limits:
 
-    @pytest.mark.bedrock_kb(speed=20, limits={"job.concurrent": 1, "Retrieve": 2})
+    @pytest.mark.bedrock_kb(speed=20, limits={"knowledge-base.per-account": 2, "Retrieve": 2})
 
 `speed` is how many of AWS's seconds pass in one; `limits` are rules by name, as docs/fidelity.md
 has them, or operations with their requests per second.

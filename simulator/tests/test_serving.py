@@ -1,0 +1,87 @@
+"""`bedrock-kb-simulator serve`: what it is told wrongly it says so of; its own S3 is one."""
+
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+
+from bedrock_kb_simulator import __main__ as command
+from bedrock_kb_simulator.server import Configuration, Simulator
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--port", "70000"], "no port"),
+        (["--speed", "0"], "no speed"),
+        (["--speed", "fast"], "no speed"),
+        (["--s3-endpoint", "localhost:4566"], "no URL"),
+        (["--account", "12"], "does not match"),
+        (["--region", "mars"], "does not match"),
+        (["--data-dir", "/dev/null/x"], "--data-dir can't be had"),
+        (["--signed"], "--signed needs --s3-endpoint"),
+        (["--model-prefix", "HALF"], "set both HALF_OPENAI_BASE_URL and HALF_OPENAI_MODEL"),
+    ],
+)
+def test_an_option_that_cannot_be_says_why(
+    options: list[str],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("HALF_OPENAI_MODEL", "small")
+    monkeypatch.setattr("sys.argv", ["bedrock-kb-simulator", "serve", *options])
+    # Not what a test may change: pytest keeps its own.
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+
+    with pytest.raises(SystemExit) as ended:
+        command.main()
+
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A client of a simulator that was told of no other S3."""
+    with Simulator(Configuration(data_dir=tmp_path_factory.mktemp("alone"))) as simulator:
+        session = boto3.Session("any", "key", region_name="us-east-1")
+        made = session.client("s3", endpoint_url=simulator.endpoint)
+        made.create_bucket(Bucket="health")  # whose path is another thing to who signs for no S3
+        yield made
+
+
+@pytest.mark.processes
+def test_its_own_s3_keeps_objects_of_any_name_and_size_and_follows_links(
+    s3: Any, tmp_path: Path
+) -> None:
+    large = tmp_path / "large"
+    large.write_bytes(bytes(9_000_000))
+    key = "a b/résumé (1)+%.txt"
+    where = {"Bucket": "health", "Key": key}
+
+    s3.put_object(**where, Body=b"Ravens can count.", Metadata={"by": "ada"})
+    s3.upload_file(str(large), "health", "large")
+    link = s3.generate_presigned_url("get_object", Params=where)
+
+    head = s3.head_object(**where)
+    assert (head["ContentLength"], head["Metadata"]) == (17, {"by": "ada"})
+    assert s3.get_object(**where)["Body"].read() == b"Ravens can count."
+    assert s3.head_object(Bucket="health", Key="large")["ContentLength"] == 9_000_000
+    with urllib.request.urlopen(link) as followed:
+        assert followed.read() == b"Ravens can count."
+    assert {each["Key"] for each in s3.list_objects_v2(Bucket="health")["Contents"]} == {
+        key,
+        "large",
+    }
+
+
+@pytest.mark.processes
+def test_what_is_not_there_is_answered_as_s3_does(s3: Any) -> None:
+    with pytest.raises(s3.exceptions.NoSuchKey):
+        s3.get_object(Bucket="health", Key="nothing")
+    with pytest.raises(s3.exceptions.ClientError, match="404"):
+        s3.head_object(Bucket="health", Key="nothing")

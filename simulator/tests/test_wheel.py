@@ -1,0 +1,134 @@
+"""The wheel by itself: it serves, what is built on boto3 finds it, and it knows no Stackroom."""
+
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from uv import find_uv_bin
+
+from tests.clients.environments import installed
+
+pytestmark = pytest.mark.processes
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = ROOT / "examples"
+TEST = """
+import sys
+
+import pytest
+
+def test_it_is_found(bedrock_kb):
+    bedrock_kb.put("soup.txt", "The canteen serves soup.")
+    assert bedrock_kb.sync()["status"] == "COMPLETE"
+    assert len(bedrock_kb.retrieve("soup")) == 1
+    assert "ministack" not in sys.modules
+    with pytest.raises(ImportError):
+        import stackroom
+"""
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With the wheel in it, and the packages of ours; not Stackroom, which a path file names."""
+    folder = tmp_path_factory.mktemp("wheel")
+    uv = [find_uv_bin(), "--quiet", "--offline"]
+    build = ["build", "--wheel", "--no-build-isolation", "--python", sys.executable]
+    subprocess.run([*uv, *build, "--out-dir", str(folder)], cwd=ROOT, check=True)
+    [wheel] = folder.glob("bedrock_kb_simulator-*.whl")
+    made = folder / "environment"
+    subprocess.run([*uv, "venv", "--python", sys.executable, str(made)], check=True)
+    install = ["pip", "install", "--no-deps", "--python", str(made), str(wheel)]
+    subprocess.run([*uv, *install], check=True)
+    return made
+
+
+@pytest.fixture(scope="module")
+def variables() -> dict[str, str]:
+    """Of nobody's AWS, and with the packages of ours."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    return {**kept, "PYTHONPATH": sysconfig.get_path("purelib")}
+
+
+@pytest.fixture(scope="module")
+def told(environment: Path, variables: dict[str, str]) -> Iterator[dict[str, str]]:
+    """What the command says is to be exported, while it serves."""
+    command = [str(environment / "bin" / "bedrock-kb-simulator"), "serve", "--port", "0"]
+    with subprocess.Popen(
+        [*command, "--speed", "20"], env=variables, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None, "a pipe, as asked for"
+        assert process.stdout.readline().startswith("Bedrock Knowledge Bases and S3 Vectors answer")
+        lines = [process.stdout.readline().split() for _ in range(4)]
+        yield dict(word.split("=", 1) for export, word in lines if export == "export")
+        process.terminate()
+        assert process.wait() == 0
+
+
+def printed(python: Path, example: str, *arguments: str, env: dict[str, str]) -> str:
+    run = subprocess.run(
+        [str(python), str(EXAMPLES / example), *arguments],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    return run.stdout
+
+
+@pytest.fixture(scope="module")
+def with_boto3(environment: Path, variables: dict[str, str], told: dict[str, str]) -> str:
+    python = environment / "bin" / "python"
+    return printed(python, "with_boto3.py", env={**variables, **told})
+
+
+@pytest.fixture(scope="module")
+def knowledge_base(with_boto3: str) -> str:
+    [found] = re.findall(r"^knowledge base (\w{10})$", with_boto3, re.MULTILINE)
+    return str(found)
+
+
+def test_the_example_with_boto3_finds_what_it_put_there(with_boto3: str) -> None:
+    assert with_boto3.startswith("COMPLETE 1\n")
+    assert "s3://documents/parking.txt Parking is free on Sundays." in with_boto3
+
+
+def test_langchains_retriever_finds_it(told: dict[str, str], knowledge_base: str) -> None:
+    python = installed("langchain") / "bin" / "python"
+    env = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], **told}
+
+    found = printed(python, "with_langchain.py", knowledge_base, env=env)
+
+    assert found == "s3://documents/parking.txt Parking is free on Sundays.\n"
+
+
+def test_an_agent_of_strands_answers_with_it(
+    environment: Path, variables: dict[str, str], told: dict[str, str], knowledge_base: str
+) -> None:
+    python = environment / "bin" / "python"
+
+    answer = printed(python, "with_strands.py", knowledge_base, env={**variables, **told})
+
+    assert "Parking is free on Sundays." in answer
+
+
+def test_pytest_has_the_fixture_by_itself_and_no_stackroom_is_there(
+    environment: Path, variables: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "test_of_a_user.py").write_text(TEST)
+
+    run = subprocess.run(
+        [str(environment / "bin" / "python"), "-m", "pytest", "-q", "-p", "no:valkey"],
+        cwd=tmp_path,
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert run.returncode == 0, run.stdout + run.stderr
