@@ -26,6 +26,9 @@ _MARKED = ("src", "simulator", "functions", "infra", "statemachines")
 
 _HEAD = """# What the simulator enforces
 
+[bedrock-kb-simulator](../simulator/README.md) is a product of its own, and this page is what it
+simulates, with the source of each rule, and what it [leaves out](#what-it-leaves-out).
+
 Made by `make docs` from simulator/src/bedrock_kb_simulator/rules and from the tests that say which
 rules they hold (simulator/tests). Sources: *model* is the botocore service model, *quotas* the AWS
 General Reference page "Amazon Bedrock endpoints and quotas", *guide* the Bedrock, S3 Vectors or
@@ -52,8 +55,8 @@ kb-managed-connect-ds, kb-managed-ds-s3, kb-managed-ds-custom, kb-managed-custom
 kb-test-config and kb-test-retrieve of the Bedrock user guide, *quotas* its page kb-managed-quotas
 and the rows "(Managed Knowledge Bases)" of the General Reference, read in October and November
 2026; *observed* is what half a dozen users wrote down of real accounts since June 2026. Nothing was
-tried in an account of our own. Two assumptions are options of `python -m
-bedrock_kb_simulator`: `--managed-jobs-in-account` counts their jobs among the 5 of an account,
+tried in an account of our own. Two assumptions are options of
+`bedrock-kb-simulator`: `--managed-jobs-in-account` counts their jobs among the 5 of an account,
 and with `--unrated-managed-starts` StartIngestionJob has no rate for them.
 
 What AWS leaves open, and what is assumed here:
