@@ -42,6 +42,7 @@ def test_a_file_has_its_text(name: str, body: bytes, pages: list[str]) -> None:
     ("name", "body"),
     [
         ("cut.pdf", files.truncated_pdf()),
+        ("without-its-end.pdf", files.pdf("Parking is free.")[:-10]),  # which PDFium would repair
         ("password.pdf", files.encrypted_pdf()),
         ("scan.pdf", files.pdf_without_text()),
         ("no.docx", files.word_that_is_no_zip()),

@@ -60,6 +60,8 @@ def pages_of(body: bytes, filename: str) -> list[str]:
         raise Unreadable("the format of the file is not supported")
     try:
         return read(body)
+    except Unreadable:
+        raise
     except Exception as error:  # of several libraries, on files that anybody made
         raise Unreadable("the file is damaged, encrypted, or not what its name says") from error
 
