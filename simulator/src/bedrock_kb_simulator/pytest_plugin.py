@@ -98,10 +98,9 @@ class BedrockKB:
     def fail(self, operation: str, kind: str, **more: Any) -> None:
         """
         Let the next call of the operation meet a fault, as `fail("Retrieve", "throttle", times=2)`:
-        bedrock_kb_simulator.disturbances has the kinds, faults.Fault what more there is.
+        bedrock_kb_simulator.faults has the kinds, and `Fault` what more there is.
         """
-        from bedrock_kb_simulator.disturbances import Kind  # noqa: PLC0415 - see above
-        from bedrock_kb_simulator.faults import Fault  # noqa: PLC0415
+        from bedrock_kb_simulator.faults import Fault, Kind  # noqa: PLC0415 - see above
 
         self.faults.ask(Fault(operation=operation, kind=Kind(kind), **more))
 

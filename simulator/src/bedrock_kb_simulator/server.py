@@ -10,8 +10,8 @@ from starlette.types import ASGIApp
 
 from bedrock_kb_simulator.assembly import Configuration, create_app
 from bedrock_kb_simulator.faults import Faults
+from bedrock_kb_simulator.orders import Message
 from bedrock_kb_simulator.page_guard import PageGuard
-from bedrock_kb_simulator.reading import Message
 from bedrock_kb_simulator.request_timeouts import PatientProtocol
 from bedrock_kb_simulator.wire import Receive, Send, live
 
