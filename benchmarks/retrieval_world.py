@@ -18,9 +18,8 @@ from stackroom.errors import RetrievalError, Throttled
 from stackroom.identity import Caller
 from stackroom.keys import document_id_of
 from stackroom.model import Catalog
-from stackroom.ports.rate_ledger import Turns
 from stackroom.ports.retrieval import KnowledgeBase
-from stackroom.retrieval.rate_limiter import Clocks, Paced, TurnRate, TurnTaking
+from stackroom.retrieval.rate_limiter import Clocks, Paced, TurnRate, Turns, TurnTaking
 from stackroom.retrieval.search import Retrieval
 from stackroom.retrieval.search_arguments import RetrieveArguments
 from stackroom.retrieval.wrappers import Coalesced

@@ -10,10 +10,9 @@ from itertools import islice
 from benchmarks.reconciling.shelves import LONG_AGO, OF_A_CATALOG, SHARED, Shelves
 from stackroom.model import Catalog, DataSource, Document
 from stackroom.ports.bucket import StoredObject, StoredSidecar
-from stackroom.ports.documents import DocumentPage, Page
+from stackroom.ports.documents import DocumentPage, ListingItem, Page
 from stackroom.ports.ingestion import DocumentDetail
 from stackroom.ports.inventory import KnownSource, ListedDocument, ListedObject
-from stackroom.ports.listing_items import ListingItem
 from tests.fakes.clock import FakeClock
 
 _PAGE = 1000

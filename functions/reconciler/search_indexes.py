@@ -5,8 +5,7 @@ from collections import Counter
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
 
 from functions.observability import NAMESPACE, logger_for, metrics_for
-from stackroom.ports.search_index import Readiness
-from stackroom.retrieval.index_setup import readiness_of
+from stackroom.retrieval.index_setup import Readiness, readiness_of
 from stackroom.wiring.adapters import Deployment
 
 logger = logger_for("reconciler")

@@ -2,7 +2,7 @@
 
 from stackroom.errors import CatalogDeleting, CatalogNotFound
 from stackroom.model import Catalog, CatalogStatus
-from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.documents import Catalogs
 
 
 def owned(catalogs: Catalogs, user_id: str, catalog_id: str) -> Catalog:

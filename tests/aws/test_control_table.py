@@ -20,8 +20,8 @@ from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
 from stackroom.errors import RecordChanged, ServiceRefused, StoreUnavailable
 from stackroom.model import Receipt
 from stackroom.ports.admission import Grant, Ledger, Mode, Rate, Waiter
-from stackroom.ports.rate_ledger import Share, Turns
 from stackroom.ports.runs import Lease
+from stackroom.retrieval.rate_limiter import Share, Turns
 from stackroom.runs.run_leases import RunLeases
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeExecutions

@@ -15,7 +15,7 @@ from stackroom.aws.listed_inventory import AwsInventory
 from stackroom.catalog_counts import Counts, counts_in
 from stackroom.errors import RecordChanged
 from stackroom.model import Catalog, Document, DocumentStatus
-from stackroom.ports.listing_items import ListingItem
+from stackroom.ports.documents import ListingItem
 from stackroom.reconciler import count_audit
 from stackroom.reconciler.count_audit import CountAudit
 from stackroom.reconciler.discrepancies import Discrepancy, Kind, Outcome

@@ -10,7 +10,7 @@ from botocore.stub import Stubber
 
 from stackroom.errors import SearchIndexBusy, SearchIndexGone, ServiceRefused, StoreUnavailable
 from stackroom.ports.retrieval import Search
-from stackroom.ports.search_index import IndexState, Readiness
+from stackroom.retrieval.index_setup import IndexState, Readiness
 from stackroom.stores.s3vectors.index_creation import S3VectorsIndexes
 from stackroom.stores.s3vectors.s3vectors_adapter import IndexWatch
 from tests.fakes.clock import FakeSeconds

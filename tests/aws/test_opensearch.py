@@ -18,8 +18,8 @@ from stackroom.errors import (
     SearchRefused,
 )
 from stackroom.filters import AllOf, Compares, Comparison, Filter, Has, Lists
-from stackroom.ports.embeddings import Vector
 from stackroom.ports.retrieval import Search
+from stackroom.retrieval.cached_embeddings import Vector
 from stackroom.stores.opensearch.collection import Collection as Client
 from stackroom.stores.opensearch.index_layout import Fields, creation, layout_of
 from stackroom.stores.opensearch.opensearch_adapter import OpenSearchKnowledgeBase, hits_in

@@ -13,8 +13,8 @@ from stackroom.aws.bedrock.question_guard import QuestionGuard
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
 from stackroom.filters import Has
 from stackroom.identity import Caller
-from stackroom.ports.embeddings import Vector
 from stackroom.ports.retrieval import Passage, Search
+from stackroom.retrieval.cached_embeddings import Vector
 from stackroom.stores.s3vectors.s3vectors_adapter import (
     IndexWatch,
     S3VectorsKnowledgeBase,

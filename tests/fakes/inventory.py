@@ -6,9 +6,8 @@ from typing import TypeVar
 
 from stackroom.keys import SIDECAR_SUFFIX
 from stackroom.model import Catalog, DataSource, DataSourceType, Document, PoolMember
-from stackroom.ports.documents import Page
+from stackroom.ports.documents import ListingItem, Page
 from stackroom.ports.inventory import KnownSource, ListedDocument, ListedObject
-from stackroom.ports.listing_items import ListingItem
 from tests.fakes.bedrock import BUCKET, FakeBedrock
 from tests.fakes.disturbed import Disturbed
 from tests.fakes.pipeline import FakeBucket, FakeCatalogs, FakeDocuments

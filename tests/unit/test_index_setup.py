@@ -10,8 +10,7 @@ from stackroom.errors import (
     StackroomError,
     StoreUnavailable,
 )
-from stackroom.ports.search_index import IndexState, Readiness
-from stackroom.retrieval.index_setup import IndexSetup, readiness_of
+from stackroom.retrieval.index_setup import IndexSetup, IndexState, Readiness, readiness_of
 from tests.fakes.search_index import BUCKET, INDEX, FakeSearchIndexes
 
 BUSY = SearchIndexBusy(INDEX)

@@ -14,12 +14,13 @@ from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.filters import Filter, Has
 from stackroom.identity import Caller
-from stackroom.ports.embeddings import Kept, Vector
 from stackroom.ports.retrieval import Passage, Retrieved
 from stackroom.retrieval.cached_embeddings import (
     CachedEmbeddings,
     CacheTally,
+    Kept,
     MemoryEmbeddingCache,
+    Vector,
     asked_by,
 )
 from stackroom.retrieval.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval

@@ -16,14 +16,15 @@ from stackroom.errors import (
     Unavailable,
 )
 from stackroom.filters import Has
-from stackroom.ports.rate_ledger import Share, Turns
 from stackroom.ports.retrieval import Retrieved
 from stackroom.retrieval.cached_embeddings import asked_by
 from stackroom.retrieval.rate_limiter import (
     PATIENCE,
     Clocks,
     Paced,
+    Share,
     TurnRate,
+    Turns,
     TurnTaking,
     digest_of,
     is_calm,

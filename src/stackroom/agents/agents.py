@@ -14,7 +14,7 @@ from stackroom.clock import utc_now
 from stackroom.errors import AgentLimitReached, AgentNotFound, ChangedMeanwhile
 from stackroom.gateway.plain_text import Line, Text
 from stackroom.model import Record
-from stackroom.ports.agents import AgentBook
+from stackroom.ports.agent_runs import AgentBook
 from stackroom.retries import random_pauses, retried
 
 MOST_AGENTS = 100  # of a user, as with catalogs; two made at the same moment may be one more

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from stackroom.agent import DEFAULT_LEAST_SCORE
 from stackroom.model import Catalog, CatalogStatus
-from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.documents import Catalogs
 
 MOST_LISTED = 100
 _LONGEST_ID = 100  # a key of DynamoDB has its limits, and no catalog's id is longer

@@ -26,8 +26,7 @@ from stackroom.errors import (
     StackroomError,
     Unavailable,
 )
-from stackroom.ports.agent_runs import AgentRunBook, Brief, Conversations
-from stackroom.ports.agents import AgentBook
+from stackroom.ports.agent_runs import AgentBook, AgentRunBook, Brief, Conversations
 from stackroom.retries import random_pauses, retried
 
 logger = logging.getLogger(__name__)

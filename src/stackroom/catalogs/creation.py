@@ -8,7 +8,7 @@ from stackroom.clock import utc_now
 from stackroom.errors import CatalogDeleting, CatalogNameInvalid, CatalogNameTaken
 from stackroom.keys import catalog_id_of, catalog_name_problem
 from stackroom.model import Catalog, CatalogStatus
-from stackroom.ports.catalogs import CatalogRegister
+from stackroom.ports.documents import CatalogRegister
 
 
 @dataclass(frozen=True, kw_only=True)

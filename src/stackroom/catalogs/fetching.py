@@ -7,8 +7,7 @@ from stackroom.catalog_access import in_use
 from stackroom.errors import DocumentNotFound
 from stackroom.formats import content_type_of, extension_of
 from stackroom.model import Document
-from stackroom.ports.catalogs import Catalogs
-from stackroom.ports.documents import Documents
+from stackroom.ports.documents import Catalogs, Documents
 from stackroom.ports.transfers import Transfers
 
 LINK_SECONDS = 900  # contract

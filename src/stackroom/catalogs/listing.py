@@ -7,8 +7,7 @@ from datetime import datetime
 from stackroom.catalog_access import owned
 from stackroom.clock import utc_now
 from stackroom.model import Catalog, Document
-from stackroom.ports.catalogs import Catalogs
-from stackroom.ports.documents import DocumentPages
+from stackroom.ports.documents import Catalogs, DocumentPages
 
 CATALOGS = 50  # on a page: some 15 kB of text
 DOCUMENTS = 200  # on a page: some 25 kB of text

@@ -13,7 +13,7 @@ from stackroom.ingestion.estimates import (
     in_words,
 )
 from stackroom.model import Catalog, CatalogStatus, DocumentStatus
-from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.documents import Catalogs
 
 
 @dataclass(frozen=True, kw_only=True)

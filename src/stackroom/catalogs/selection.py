@@ -10,7 +10,7 @@ from stackroom.clock import utc_now
 from stackroom.errors import CatalogDeleting, CatalogNotFound, NoCatalogSelected, NoSession
 from stackroom.identity import Caller
 from stackroom.model import Catalog
-from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.documents import Catalogs
 
 # Which catalog a user has selected, in which session.
 

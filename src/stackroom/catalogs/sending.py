@@ -25,8 +25,7 @@ from stackroom.formats import MAX_FILE_BYTES, content_type_of, extension_of, uns
 from stackroom.keys import Location, is_ours, locate, path_problem
 from stackroom.model import Catalog, Document, DocumentStatus
 from stackroom.ports.bucket import DocumentBucket
-from stackroom.ports.catalogs import Catalogs
-from stackroom.ports.documents import Documents
+from stackroom.ports.documents import Catalogs, Documents
 from stackroom.ports.transfers import Transfers, UploadForm
 from stackroom.uploads.descriptions import MAX_FILENAME_BYTES
 from stackroom.uploads.sidecars import Attribute, object_metadata, sidecar

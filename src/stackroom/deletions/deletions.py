@@ -20,9 +20,7 @@ from stackroom.errors import DocumentNotFound, RecordChanged, is_everybodys
 from stackroom.keys import is_ours
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
 from stackroom.ports.bucket import DocumentBucket
-from stackroom.ports.catalogs import Catalogs
-from stackroom.ports.documents import Documents
-from stackroom.ports.receipts import Receipts
+from stackroom.ports.documents import Catalogs, Documents, Receipts
 from stackroom.runs.run_requests import RunRequests
 from stackroom.uploads.plan import Plan, receipt_id_of, receipt_of
 from stackroom.uploads.reconcile import Uploads

@@ -9,8 +9,7 @@ from stackroom.admission.grants import Admission
 from stackroom.clock import utc_now
 from stackroom.ingestion.verdicts import DocumentOutcome, Settled
 from stackroom.model import Document, DocumentStatus
-from stackroom.ports.catalogs import Catalogs
-from stackroom.ports.documents import Documents
+from stackroom.ports.documents import Catalogs, Documents
 from stackroom.ports.runs import Lease
 from stackroom.runs.run_leases import MAX_FAILURES, RunLeases, is_shared
 from stackroom.runs.run_requests import RunRequests

@@ -28,8 +28,7 @@ from stackroom.ingestion.strategy import Look, Started
 from stackroom.ingestion.work_queue import OpenWork, WorkQueue
 from stackroom.model import Catalog, DataSource, Document, DocumentStatus
 from stackroom.ports.admission import Mode, Waiter
-from stackroom.ports.catalogs import Catalogs
-from stackroom.ports.documents import Documents
+from stackroom.ports.documents import Catalogs, Documents
 from stackroom.ports.ingestion import NOT_FOUND, DirectDocuments, DocumentDetail
 from stackroom.runs.run import DirectCall, Run, RunOutcome, until_first_look, until_next_look
 

@@ -32,8 +32,7 @@ from stackroom.ingestion.strategy import Look, Started
 from stackroom.model import Catalog, DataSource, Document, DocumentStatus
 from stackroom.ports.admission import Mode, Waiter
 from stackroom.ports.bucket import DocumentBucket
-from stackroom.ports.catalogs import Catalogs
-from stackroom.ports.documents import Documents
+from stackroom.ports.documents import Catalogs, Documents
 from stackroom.ports.ingestion import Busy, IngestionJobs, Job, JobState
 from stackroom.runs.run import Run, RunOutcome, until_first_look, until_next_try
 

@@ -23,8 +23,7 @@ from stackroom.concurrency import Beside, in_threads
 from stackroom.model import Catalog, DataSourceType, Document, DocumentStatus
 from stackroom.ports.admission import AdmissionReader, Grant, Ledger, Mode, Waiter
 from stackroom.ports.documents import Documents
-from stackroom.ports.runs import Lease, Leases
-from stackroom.ports.worklists import Worklists
+from stackroom.ports.runs import Lease, Leases, Worklists
 from stackroom.runs.run_leases import LONGEST_DELAY, worklist_of
 
 PAGE = 200  # documents: a catalog of fewer is read as it is, in some 50 read units

@@ -15,7 +15,7 @@ from stackroom.formats import has_places
 from stackroom.ingestion.bedrock_evidence import INDEXED, BedrockEvidence, DocumentEvidence
 from stackroom.ingestion.search_check import SearchCheck
 from stackroom.model import Catalog, Document, DocumentStatus
-from stackroom.ports.inspection import InspectionResults
+from stackroom.ports.documents import InspectionResults
 
 # Documents that one task proves by searches; the others wait for the next task.
 _MOST_PROVED = 500

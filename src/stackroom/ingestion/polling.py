@@ -30,7 +30,7 @@ from stackroom.ingestion.verdicts import (
 from stackroom.ingestion.work_queue import name_of
 from stackroom.model import Catalog, Document, PerSourceType, PoolMember
 from stackroom.ports.admission import Mode
-from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.documents import Catalogs
 from stackroom.ports.runs import Leases
 from stackroom.runs.run import (
     MAX_STEPS,

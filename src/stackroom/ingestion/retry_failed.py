@@ -8,8 +8,7 @@ from stackroom.catalog_access import owned
 from stackroom.clock import utc_now
 from stackroom.errors import DocumentNotFound, RecordChanged
 from stackroom.model import CatalogStatus, Document, DocumentStatus
-from stackroom.ports.catalogs import Catalogs
-from stackroom.ports.documents import Documents
+from stackroom.ports.documents import Catalogs, Documents
 from stackroom.runs.run_requests import RunRequests
 
 _TRIES = 6

@@ -27,9 +27,8 @@ from stackroom.ingestion.strategy import Started, Strategy
 from stackroom.ingestion.verdicts import DocumentOutcome, Settled, Verdict, VerdictWriter, verdict
 from stackroom.ingestion.work_queue import WorkQueue, name_of
 from stackroom.model import Catalog, CatalogStatus, Document, PerSourceType, PoolMember
-from stackroom.ports.catalogs import CatalogRegister, Catalogs
 from stackroom.ports.data_sources import DataSources, Slots
-from stackroom.ports.documents import Documents
+from stackroom.ports.documents import CatalogRegister, Catalogs, Documents
 from stackroom.runs.placement import Placements, is_named_after
 from stackroom.runs.run import MAX_STEPS, Run, RunOutcome, until_next_try
 from stackroom.runs.run_leases import RunLeases, home_of, is_shared, source_of

@@ -24,9 +24,7 @@ from stackroom.ingestion.bedrock_evidence import (
 )
 from stackroom.ingestion.evidence import Evidence
 from stackroom.model import UNEXPLAINED_FAILURE, Catalog, Document, DocumentStatus, Receipt
-from stackroom.ports.documents import Documents
-from stackroom.ports.inspection import InspectionResults
-from stackroom.ports.receipts import Receipts
+from stackroom.ports.documents import Documents, InspectionResults, Receipts
 
 NOT_FOUND = (
     "Bedrock reads the file as indexed, but no search finds it; drop it again to have it read anew"

@@ -19,9 +19,8 @@ from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, in_threads
 from stackroom.errors import RecordChanged, is_everybodys
 from stackroom.model import Catalog, CatalogStatus, Document
-from stackroom.ports.catalogs import CatalogRegister
-from stackroom.ports.documents import Documents
-from stackroom.ports.worklists import Entry, Worklists
+from stackroom.ports.documents import CatalogRegister, Documents
+from stackroom.ports.runs import Entry, Worklists
 from stackroom.runs.run import DocumentName, Run, RunProgress
 from stackroom.runs.run_leases import is_shared
 

@@ -20,8 +20,7 @@ from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.place_map import PlaceMap
 from stackroom.keys import Location, is_ours, locate, unplaced_reason
 from stackroom.model import UNEXPLAINED_FAILURE, DocumentStatus
-from stackroom.ports.catalogs import Catalogs
-from stackroom.ports.documents import Documents
+from stackroom.ports.documents import Catalogs, Documents
 
 _TRIES = 3
 

@@ -20,7 +20,7 @@ from stackroom.model import Receipt
 from stackroom.operations.backlog import Backlog, Backlogs
 from stackroom.operations.pool import MemberStanding, Pool
 from stackroom.ports.boards import Board, Boards
-from stackroom.ports.receipts import OpenReceipts
+from stackroom.ports.documents import OpenReceipts
 
 # Titles of the dashboard's graphs that are told by themselves; tests/contract holds them to it.
 COST = "Estimated dollars per 5 minutes"

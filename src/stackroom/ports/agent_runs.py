@@ -5,8 +5,26 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from stackroom.agent import LinkedTool
+from stackroom.agent import Agent, LinkedTool
 from stackroom.agent_run import AgentRun
+
+# Agents, each its user's.
+
+
+class AgentBook(Protocol):
+    def get(self, user_id: str, agent_id: str) -> Agent | None:
+        """As it stands now; None if the user has none of that id, whoever else has."""
+        ...
+
+    def of_user(self, user_id: str) -> Iterator[Agent]: ...
+
+    def save(self, agent: Agent) -> Agent:
+        """With its next version. Raises RecordChanged if it isn't what was read, or is gone."""
+        ...
+
+    def remove(self, user_id: str, agent_id: str) -> bool:
+        """Whether there was one."""
+        ...
 
 
 class AgentRunBook(Protocol):

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Generic, Protocol, TypeVar
 
-from stackroom.model import Document
+from stackroom.catalog_counts import Counts
+from stackroom.model import Catalog, DataSource, Document, Receipt
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -91,4 +93,152 @@ class Documents(DocumentReader, DocumentPages, ListedDocuments, Protocol):
         """
         Forget it if it is still at the version that was read, or gone by now. Raises RecordChanged.
         """
+        ...
+
+
+# Catalogs: looked up, placed at a data source, opened and closed.
+#
+# What they count of their documents is written with these (stackroom.ports.documents).
+
+
+class Catalogs(Protocol):
+    def get(self, catalog_id: str) -> Catalog | None: ...
+
+    def of_user(self, user_id: str) -> Iterator[Catalog]: ...
+
+    def place(self, catalog_id: str, source: DataSource) -> None:
+        """
+        Store where its documents are ingested; once stored, that is never changed. Raises
+        RecordChanged if it is stored already, and another place.
+        """
+        ...
+
+    def clear_data_source(self, catalog_id: str) -> None:
+        """Forget where a catalog that is being deleted lived. Raises RecordChanged if it isn't."""
+        ...
+
+    def settle_status(self, catalog_id: str, *, at: datetime) -> None:
+        """
+        Ready, or failed if all that it has to show is failures; registering a document makes it
+        indexing. Left as it is while a document waits to be searchable, and if it is being deleted
+        or gone. Raises RecordChanged if others keep changing what it counts.
+        """
+        ...
+
+    def recount(self, seen: Catalog, counts: Counts) -> None:
+        """It counts so much. Raises RecordChanged if by now it counts something else than seen."""
+        ...
+
+    def mark_deleting(self, catalog_id: str, *, at: datetime) -> None:
+        """From now on the catalog is being deleted. Raises RecordChanged if there is none."""
+        ...
+
+    def unmark_deleting(self, catalog_id: str, *, at: datetime) -> None:
+        """
+        It is being deleted no more: indexing if a document waits, else ready. Raises RecordChanged
+        if it is gone already.
+        """
+        ...
+
+
+class CatalogRegister(Catalogs, Protocol):
+    """Where catalogs are opened too, which takes counting them."""
+
+    def open(self, catalog: Catalog) -> Catalog:
+        """Keep a new catalog, or answer the one that is there. Raises CatalogLimitReached."""
+        ...
+
+    def close(self, catalog: Catalog) -> None:
+        """Forget a catalog that is being deleted. Raises RecordChanged if it isn't any more."""
+        ...
+
+
+# Receipts of removals, kept for whoever asked for them.
+
+
+class Receipts(Protocol):
+    def get(self, user_id: str, receipt_id: str) -> Receipt | None: ...
+
+    def keep(self, receipt: Receipt) -> None:
+        """As it is now; but one that is closed stays as it was closed, whoever comes later."""
+        ...
+
+    def of_user(self, user_id: str) -> Iterator[Receipt]:
+        """The newest first."""
+        ...
+
+    def reopen(self, receipt: Receipt, *, at: datetime) -> None:
+        """Its document was found at that moment. Raises RecordChanged if it isn't as it was."""
+        ...
+
+
+class OpenReceipts(Protocol):
+    def open_ones(self, *, limit: int) -> list[Receipt]:
+        """
+        Everybody's whose proof is awaited, asked for longest ago first, as they were a moment ago.
+        """
+        ...
+
+
+class ProvenReceipts(Receipts, Protocol):
+    def proven(self, cursor: str | None) -> Page[Receipt]:
+        """Everybody's that a search has closed, the latest first, until they are let go of."""
+        ...
+
+    def let_go(self, receipt: Receipt) -> None:
+        """It has been looked at for the last time."""
+        ...
+
+
+# What is kept beside a catalog's documents, to be mended: what lists them.
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListingItem:
+    """What lists a document as open or failed; `name` is the store's own."""
+
+    catalog_id: str
+    document_id: str
+    name: str
+
+
+class ListingItems(Protocol):
+    """All readings are consistent; nothing is written on what may have changed since."""
+
+    def stray(self, catalog_id: str) -> Iterator[ListingItem]:
+        """Those whose documents' records don't say that they stand there."""
+        ...
+
+    def is_gone(self, item: ListingItem) -> bool: ...
+
+    def drop(self, item: ListingItem) -> None:
+        """Raises RecordChanged if the document's record says by now that it stands there."""
+        ...
+
+    def unlisted(self, documents: Iterable[Document]) -> list[Document]:
+        """Those of one catalog whose record says that an item lists them, and there is none."""
+        ...
+
+    def list_anew(self, document: Document) -> None:
+        """Raises RecordChanged if the document changed since it was read."""
+        ...
+
+
+# What our own inspection found out about files.
+
+
+class InspectionResults(Protocol):
+    """What our own inspection found wrong with a file, for Bedrock promises no reasons."""
+
+    def results_for(self, documents: Iterable[Document]) -> dict[str, str | None]:
+        """
+        By document id, of those of which this very version was inspected: what is wrong with it, or
+        None. Of sound files those are told that may have places (stackroom.formats).
+        """
+        ...
+
+
+class InspectionRequests(Protocol):
+    def ask(self, key: str) -> None:
+        """Have the file that lies there inspected; safe to repeat."""
         ...

@@ -10,17 +10,18 @@ from stackroom.ingestion.search_check import SearchCheck
 from stackroom.model import PerSourceType, PoolMember
 from stackroom.ports.admission import AdmissionBook
 from stackroom.ports.bucket import DocumentBucket
-from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.data_sources import DataSources, Slots
-from stackroom.ports.documents import Documents
+from stackroom.ports.documents import (
+    Catalogs,
+    Documents,
+    InspectionRequests,
+    ListingItems,
+    ProvenReceipts,
+)
 from stackroom.ports.ingestion import DirectDocuments, IngestionJobs
-from stackroom.ports.inspection import InspectionRequests
 from stackroom.ports.inventory import Inventory
-from stackroom.ports.listing_items import ListingItems
-from stackroom.ports.receipts import ProvenReceipts
 from stackroom.ports.retrieval import KnowledgeBase
-from stackroom.ports.runs import Executions, Leases
-from stackroom.ports.worklists import Worklists
+from stackroom.ports.runs import Executions, Leases, Worklists
 from stackroom.reconciler.discrepancies import Discrepancy
 from stackroom.reconciler.mending import Mending
 from stackroom.reconciler.set_reconciliation import CAPACITY, random_salt

@@ -26,8 +26,7 @@ from stackroom.filters import Conditions
 from stackroom.identity import Caller
 from stackroom.model import Catalog
 from stackroom.passage_source import document_id_in
-from stackroom.ports.catalogs import Catalogs
-from stackroom.ports.documents import DocumentKey, StayingDocuments
+from stackroom.ports.documents import Catalogs, DocumentKey, StayingDocuments
 from stackroom.ports.retrieval import KnowledgeBase, Passage, Search
 from stackroom.retrieval.cached_embeddings import asked_by
 from stackroom.retrieval.circuit_breaker import LateQueries

@@ -2,8 +2,8 @@
 A knowledge base that more is asked of than it takes: who waits, and who is sent away.
 
 While nothing is throttled a question goes to the knowledge base at once, and nothing is written or
-read beside it. After a throttle a process takes turns with all others, by a ledger that they share
-(ports/rate_ledger.py), until it finds that calm. A new one looks there before its first question.
+read beside it. After a throttle a process takes turns with all others, by a ledger that they share,
+until it finds that calm. A new one looks there before its first question.
 
 Whoever would wait too long is told when to come again, before anything is asked for them. If the
 ledger can't be had, questions are asked without turns, and repeated when they are throttled: that
@@ -15,9 +15,9 @@ import logging
 import math
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import (
@@ -28,10 +28,47 @@ from stackroom.errors import (
     StoreUnavailable,
 )
 from stackroom.filters import Filter
-from stackroom.ports.rate_ledger import Share, TurnBook, Turns
 from stackroom.ports.retrieval import KnowledgeBase, Retrieved
 from stackroom.retries import retried
 from stackroom.retrieval.cached_embeddings import who_asks
+
+# What tenants have had lately of a rate that they all share, and who of them waits.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """
+    One tenant's: how many questions they had `lately`, of which older ones count less, and when
+    whoever comes next has their turn behind those who wait; in the past if nobody does.
+    """
+
+    lately: float = 0.0
+    due: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turns:
+    """
+    As it was at the moment `at`: how many questions could be asked at once, when AWS last refused
+    one, and each tenant's share, by a digest of who they are. Moments are seconds since 1970.
+    """
+
+    version: int = 0
+    at: float = 0.0
+    free: float = 0.0
+    throttled_at: float = 0.0
+    shares: Mapping[str, Share] = field(default_factory=dict)
+
+
+class TurnBook(Protocol):
+    """Of one rate. Raises StoreUnavailable or ServiceRefused soon, for somebody waits."""
+
+    def read(self) -> Turns: ...
+
+    def write(self, turns: Turns) -> Turns:
+        """Keep it if nobody has written since it was read. Raises RecordChanged."""
+        ...
+
 
 # Whose question is asked next, where more is asked than a knowledge base takes: rules, no more.
 #

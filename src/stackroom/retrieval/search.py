@@ -14,8 +14,7 @@ from stackroom.errors import MissingIdentity
 from stackroom.identity import Caller
 from stackroom.keys import is_user_id
 from stackroom.model import Catalog
-from stackroom.ports.catalogs import Catalogs
-from stackroom.ports.documents import StayingDocuments
+from stackroom.ports.documents import Catalogs, StayingDocuments
 from stackroom.ports.retrieval import KnowledgeBase, Passage, PlaceMaps
 from stackroom.retrieval.calibrations import UNCALIBRATED, Calibration
 from stackroom.retrieval.citations import located

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from stackroom.capacity import capacity_of
 from stackroom.errors import DataSourceLimit, KnowledgeBaseThrottled, RecordChanged
 from stackroom.model import Catalog, DataSource, PoolMember
-from stackroom.ports.catalogs import Catalogs
 from stackroom.ports.data_sources import DataSources, Slots
+from stackroom.ports.documents import Catalogs
 
 # Catalogs' own data sources: the id stands behind what a person can read; once it was a hash.
 _OF_A_CATALOG = re.compile(r"(?:.+-)?(cat-[0-9a-f]{24})|ds-[0-9a-f]{32}")

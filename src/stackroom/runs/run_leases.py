@@ -22,7 +22,7 @@ from datetime import datetime, timedelta
 from stackroom.clock import utc_now
 from stackroom.errors import RunSuperseded
 from stackroom.model import DataSource, PoolMember
-from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.documents import Catalogs
 from stackroom.ports.runs import Executions, Lease, Leases
 
 # A run renews its lease with every task; the longest silence is one poll (a minute) and the

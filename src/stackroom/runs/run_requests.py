@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from stackroom.model import PoolMember
-from stackroom.ports.catalogs import Catalogs
-from stackroom.ports.worklists import Worklists
+from stackroom.ports.documents import Catalogs
+from stackroom.ports.runs import Worklists
 from stackroom.runs.placement import SharedSources
 from stackroom.runs.run_leases import RunLeases, is_shared, shared_worklist, worklist_of
 

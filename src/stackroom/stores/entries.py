@@ -25,8 +25,8 @@ from stackroom.tenancy import CATALOG, STORE_PREFIX, USER
 
 if TYPE_CHECKING:
     from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings
-    from stackroom.ports.embeddings import Embeddings
     from stackroom.ports.retrieval import KnowledgeBase
+    from stackroom.retrieval.cached_embeddings import Embeddings
     from stackroom.retrieval.rate_limiter import TurnTaking
 
 Clients = Callable[[str], Any]  # makes a service's boto3 client

@@ -32,9 +32,7 @@ from stackroom.keys import (
 )
 from stackroom.model import Catalog, CatalogStatus, Document, Receipt
 from stackroom.ports.bucket import DocumentBucket
-from stackroom.ports.catalogs import CatalogRegister
-from stackroom.ports.documents import Documents
-from stackroom.ports.receipts import Receipts
+from stackroom.ports.documents import CatalogRegister, Documents, Receipts
 from stackroom.retries import random_pauses, retried
 from stackroom.uploads.plan import (
     KeepCatalogOpen,

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from stackroom.ports.inspection import InspectionRequests
+from stackroom.ports.documents import InspectionRequests
 from stackroom.ports.inventory import Bookmark
 from stackroom.reconciler.audit_rounds import AuditStage, Reconciliation, Rounds
 from stackroom.reconciler.audited import Audited

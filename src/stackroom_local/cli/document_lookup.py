@@ -16,8 +16,7 @@ from stackroom.keys import (
     unplaced_partition,
 )
 from stackroom.model import Catalog, Document
-from stackroom.ports.catalogs import Catalogs
-from stackroom.ports.documents import Documents
+from stackroom.ports.documents import Catalogs, Documents
 from stackroom_local.cli.callers import checked
 from stackroom_local.sites.site_services import SiteServices
 

@@ -21,8 +21,7 @@ from rich.markup import escape
 
 from stackroom.catalog_tools.texts import size
 from stackroom.errors import ServiceRefused, StackroomError, Unavailable
-from stackroom.ports.search_index import Readiness
-from stackroom.retrieval.index_setup import readiness_of
+from stackroom.retrieval.index_setup import Readiness, readiness_of
 from stackroom_local import synthesis
 from stackroom_local.cli.json_output import CheckTold, DoctorAnswer
 from stackroom_local.cli.output import Output

@@ -31,8 +31,8 @@ from stackroom.errors import (
 from stackroom.formats import MAX_FILE_BYTES
 from stackroom.inspection.extraction import read_pages
 from stackroom.keys import SIDECAR_SUFFIX
-from stackroom.ports.embeddings import Embeddings, Vector
 from stackroom.retries import random_pauses, retried
+from stackroom.retrieval.cached_embeddings import Embeddings, Vector
 from stackroom.stores.pgvector.connections import Connections
 from stackroom.stores.pgvector.document_loading import Chunk, Documents, NewDocument
 from stackroom.stores.pgvector.pgvector_entry import ROOT_CERTIFICATES, Address

@@ -7,7 +7,7 @@ For a process of its own: whoever imports this is broken with it.
 from stackroom import catalog_access
 from stackroom.errors import CatalogNotFound
 from stackroom.model import Catalog
-from stackroom.ports.catalogs import Catalogs
+from stackroom.ports.documents import Catalogs
 
 
 def _anybodys(catalogs: Catalogs, user_id: str, catalog_id: str) -> Catalog:

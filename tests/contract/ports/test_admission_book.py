@@ -10,7 +10,7 @@ from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
 from stackroom.aws.dynamodb.rate_records import DynamoTurnBook
 from stackroom.errors import RecordChanged
 from stackroom.ports.admission import AdmissionBook, Grant, Ledger, Mode, Waiter
-from stackroom.ports.rate_ledger import Share, TurnBook, Turns
+from stackroom.retrieval.rate_limiter import Share, TurnBook, Turns
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeAdmissionBook
 from tests.fakes.turns import FakeTurnBook

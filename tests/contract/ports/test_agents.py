@@ -21,8 +21,7 @@ from stackroom.agents.runs import LONGEST_MESSAGE, MOST_STEPS
 from stackroom.aws.dynamodb.agent_records import DynamoAgents
 from stackroom.aws.dynamodb.agent_run_records import KEPT, DynamoAgentRuns
 from stackroom.errors import RecordChanged
-from stackroom.ports.agent_runs import AgentRunBook
-from stackroom.ports.agents import AgentBook
+from stackroom.ports.agent_runs import AgentBook, AgentRunBook
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.agents import FakeAgentRuns, FakeAgents
 from tests.records import NOW

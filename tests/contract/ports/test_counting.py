@@ -13,8 +13,7 @@ from stackroom.catalog_counts import Counts
 from stackroom.errors import RecordChanged
 from stackroom.keys import unplaced_partition
 from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
-from stackroom.ports.catalogs import CatalogRegister
-from stackroom.ports.documents import Documents, StayingDocuments
+from stackroom.ports.documents import CatalogRegister, Documents, StayingDocuments
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.fakes.pipeline import FakeCatalogs, FakeDocuments
 from tests.records import NOW, a_catalog

@@ -12,8 +12,7 @@ from stackroom.aws.listed_inventory import AwsInventory
 from stackroom.aws.s3.document_bucket import S3DocumentBucket
 from stackroom.model import Catalog, Document
 from stackroom.ports.bucket import DocumentBucket
-from stackroom.ports.catalogs import CatalogRegister
-from stackroom.ports.documents import Documents, Page
+from stackroom.ports.documents import CatalogRegister, Documents, Page
 from stackroom.ports.inventory import Inventory
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.fakes.bedrock import FakeBedrock

@@ -19,10 +19,8 @@ from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
 from stackroom.aws.dynamodb.slot_records import DynamoSlots
 from stackroom.model import DataSource, DataSourceType, DocumentStatus
 from stackroom.ports.admission import AdmissionBook, Mode, Waiter
-from stackroom.ports.catalogs import CatalogRegister
 from stackroom.ports.data_sources import Slots
-from stackroom.ports.documents import Documents
-from stackroom.ports.receipts import Receipts
+from stackroom.ports.documents import CatalogRegister, Documents, Receipts
 from stackroom.ports.runs import Lease, Leases
 from tests.aws.lost_answers import forgetful_client
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE

@@ -13,10 +13,9 @@ from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
 from stackroom.aws.dynamodb.sign_out_records import DynamoSignOuts
 from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
 from stackroom.model import Document
-from stackroom.ports.inspection import InspectionResults
+from stackroom.ports.documents import InspectionResults, Receipts
 from stackroom.ports.inventory import Bookmark
-from stackroom.ports.receipts import Receipts
-from stackroom.ports.worklists import Entry, Worklists
+from stackroom.ports.runs import Entry, Worklists
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.inventory import FakeBookmark
 from tests.fakes.pipeline import FakeInspectionResults, FakeReceipts

@@ -17,11 +17,12 @@ from stackroom.aws import session
 from stackroom.aws.error_mapping import direct_search_errors, understood
 from stackroom.aws.redis.redis_url import redis_url
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
-from stackroom.ports.embeddings import EmbeddingCache, Vector
 from stackroom.retrieval.cached_embeddings import (
     CachedEmbeddings,
     CacheTally,
+    EmbeddingCache,
     MemoryEmbeddingCache,
+    Vector,
     asked_by,
 )
 

@@ -14,7 +14,7 @@ from stackroom.aws.dynamodb.items import get_all, query, to_item
 from stackroom.aws.dynamodb.writes import CONDITION_FAILED, conditional, reasons_of, transact
 from stackroom.errors import RecordChanged
 from stackroom.model import Document
-from stackroom.ports.listing_items import ListingItem
+from stackroom.ports.documents import ListingItem
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient

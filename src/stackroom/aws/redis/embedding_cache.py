@@ -22,8 +22,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from stackroom.ports.embeddings import Kept, Vector
-from stackroom.retrieval.cached_embeddings import WEEK
+from stackroom.retrieval.cached_embeddings import WEEK, Kept, Vector
 
 
 class Breaker:

@@ -19,8 +19,8 @@ from typing import Any
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
 from stackroom.filters import Filter
-from stackroom.ports.embeddings import Embeddings, Vector
 from stackroom.ports.retrieval import Passage, Retrieved, Search
+from stackroom.retrieval.cached_embeddings import Embeddings, Vector
 from stackroom.retrieval.ranking import fused
 from stackroom.stores.opensearch import index_layout
 from stackroom.stores.opensearch.collection import Collection, refusal

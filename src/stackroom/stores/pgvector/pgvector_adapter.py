@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.filters import AllOf, Filter, Has
-from stackroom.ports.embeddings import Embeddings
 from stackroom.ports.retrieval import Passage, Retrieved, Search
+from stackroom.retrieval.cached_embeddings import Embeddings
 from stackroom.stores.pgvector.repository import OPERATION, Match, Repository
 
 

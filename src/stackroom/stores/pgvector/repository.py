@@ -20,7 +20,7 @@ from psycopg.sql import SQL, Composable, Composed
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.filters import Filter
-from stackroom.ports.embeddings import Vector
+from stackroom.retrieval.cached_embeddings import Vector
 from stackroom.retrieval.ranking import fused
 from stackroom.stores.pgvector.connections import Connections
 from stackroom.stores.pgvector.pgvector_filters import Condition, rendered

@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 
 from stackroom.aws.error_mapping import code_of, store_errors
 from stackroom.errors import SearchIndexBusy, SearchIndexGone
-from stackroom.ports.search_index import IndexState, Readiness
+from stackroom.retrieval.index_setup import IndexState, Readiness
 from stackroom.stores.s3vectors.vector_passages import TEXT
 
 _ENHANCED = "ENHANCED"

@@ -18,8 +18,8 @@ from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused, Unavailable
 from stackroom.filters import Filter
 from stackroom.passage_source import is_told
-from stackroom.ports.embeddings import Embeddings
 from stackroom.ports.retrieval import KnowledgeBase, Passage, Retrieved, Search
+from stackroom.retrieval.cached_embeddings import Embeddings
 from stackroom.stores.s3vectors.s3vectors_filters import is_listed, rendered
 from stackroom.stores.s3vectors.vector_passages import TEXT, VectorReading
 
