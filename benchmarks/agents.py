@@ -39,9 +39,9 @@ from benchmarks.serving import (
 )
 from simulator.tests.world import REGION, World, client, eventually, inline
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.filters import Filter
-from stackroom.ports.retrieval import Passage, Retrieved
-from stackroom.retrieval.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
+from stackroom.documents.filters import Filter
+from stackroom.documents.passages import Passage, Retrieved
+from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom.stores.linked_knowledge_bases import linked_retrieval, linked_settings
 from stackroom_agents.observability import ObservedRetrieval
 from stackroom_agents.registry import Registry

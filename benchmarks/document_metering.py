@@ -11,8 +11,8 @@ from math import ceil
 from benchmarks.metering import Metered
 from benchmarks.simulated_time.bill import LOG_LINE
 from stackroom.aws.dynamodb.document_writes import MOST_DOCUMENTS
-from stackroom.catalog_counts import Counts, booked, counts_of, uncounted
-from stackroom.model import Document, DocumentStatus
+from stackroom.documents.catalog_counts import Counts, booked, counts_of, uncounted
+from stackroom.documents.model import Document, DocumentStatus
 
 _PLAIN = 0.012  # seconds
 _TRANSACTION, _EACH_ITEM = 0.022, 0.001

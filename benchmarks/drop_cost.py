@@ -30,8 +30,8 @@ from simulator.tests.running import ministack
 from stackroom.aws.dynamodb.catalog_register import DynamoCatalogRegister
 from stackroom.aws.dynamodb.document_items import Books, DocumentWrite
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
-from stackroom.keys import Location, locate
-from stackroom.model import Document, DocumentStatus
+from stackroom.documents.keys import Location, locate
+from stackroom.documents.model import Document, DocumentStatus
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE, create_tables
 from tests.records import a_catalog, a_document
 

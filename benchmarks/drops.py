@@ -11,8 +11,8 @@ from typing import Any
 from benchmarks.serving import Agent, NotMeasured
 from stackroom.aws.dynamodb.catalog_records import DynamoCatalogs
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
-from stackroom.keys import catalog_id_of, document_id_of
-from stackroom.model import DocumentStatus
+from stackroom.documents.keys import catalog_id_of, document_id_of
+from stackroom.documents.model import DocumentStatus
 from stackroom.runs.run_leases import shared_worklist
 from stackroom_local.state import Instance
 

@@ -30,7 +30,7 @@ from benchmarks.serving import NotMeasured, measure, percentile, print_machine, 
 from simulator.tests.world import client
 from stackroom.aws.bedrock.question_embeddings import BedrockEmbeddings
 from stackroom.aws.redis.embedding_cache import LONGEST, RedisEmbeddingCache
-from stackroom.retrieval.cached_embeddings import CachedEmbeddings, Embeddings, Vector, asked_by
+from stackroom.search.cached_embeddings import CachedEmbeddings, Embeddings, Vector, asked_by
 from tests.valkey import valkey_server
 
 MODEL, DIMENSIONS = "amazon.titan-embed-text-v2:0", 1024

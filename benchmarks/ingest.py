@@ -33,8 +33,8 @@ from benchmarks.serving import (
     wait_until_indexed,
 )
 from stackroom.aws.dynamodb.catalog_records import DynamoCatalogs
+from stackroom.documents.keys import catalog_id_of
 from stackroom.inspection.extraction import read_pages
-from stackroom.keys import catalog_id_of
 from stackroom_local.state import Instance
 
 SPEED = 20

@@ -16,12 +16,12 @@ from typing import TypeVar
 
 from benchmarks.simulated_time.hub import Hub, Signal
 from benchmarks.simulated_time.table import QUERY, Table
-from stackroom.admission.grants import Admission
-from stackroom.admission.schedule import Limits
-from stackroom.admission.workload import BATCH, Did
 from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
 from stackroom.errors import RecordChanged, StoreUnavailable
-from stackroom.ports.admission import Grant, Mode, Waiter
+from stackroom.quota.grants import Admission
+from stackroom.quota.ledger import Grant, Mode, Waiter
+from stackroom.quota.schedule import Limits
+from stackroom.quota.workload import BATCH, Did
 
 # Seconds that a direct call counts among the account's: users' measurements (docs/scaling.md).
 CALL = (4.0, 6.0)

@@ -17,7 +17,7 @@ import psutil
 
 from benchmarks.serving import NotMeasured, serving, verdict
 from stackroom.aws.dynamodb.items import scan
-from stackroom.model import DocumentStatus
+from stackroom.documents.model import DocumentStatus
 from stackroom_local.state import Instance
 
 FILES, CATALOGS, USERS = 3500, 60, 7

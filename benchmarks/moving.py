@@ -21,9 +21,9 @@ from benchmarks.simulated_time.hub import Hub
 from benchmarks.stage import Stage
 from benchmarks.traffic import Upload
 from stackroom.catalogs.sending import FORM_SECONDS
-from stackroom.filters import Has
-from stackroom.keys import catalog_id_of
-from stackroom.model import DocumentStatus
+from stackroom.documents.filters import Has
+from stackroom.documents.keys import catalog_id_of
+from stackroom.documents.model import DocumentStatus
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 
 TENANT, NEIGHBOUR = "user-0", "user-1"

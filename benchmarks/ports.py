@@ -17,9 +17,9 @@ from benchmarks.simulated_time.executions import (
 from benchmarks.simulated_time.workflow import Workflow
 from benchmarks.stores import Bucket
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.filters import AllOf, AnyOf, Filter, Has
+from stackroom.documents.filters import AllOf, AnyOf, Filter, Has
+from stackroom.documents.passages import Passage, Retrieved
 from stackroom.inspection.inspection import File
-from stackroom.ports.retrieval import Passage, Retrieved
 
 
 @dataclass(frozen=True, kw_only=True)

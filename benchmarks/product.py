@@ -12,7 +12,7 @@ from benchmarks.simulated_time.executions import Execution
 from benchmarks.simulated_time.functions import Function
 from benchmarks.simulated_time.queues import Queue
 from benchmarks.use_cases import Stores, UseCases
-from stackroom.model import CatalogDataSources, PoolMember
+from stackroom.documents.model import CatalogDataSources, PoolMember
 from stackroom.runs.run import Run
 from stackroom.runs.run_requests import RunRequests
 from stackroom.uploads.events import object_event

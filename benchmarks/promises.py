@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from statistics import quantiles
 
 from benchmarks.serving import NotMeasured, serving
+from stackroom.documents.model import DocumentStatus
 from stackroom.ingestion.estimates import DocumentEstimate
-from stackroom.model import DocumentStatus
 from stackroom_local.sites.site_records import SiteRecords
 from stackroom_local.state import Instance
 

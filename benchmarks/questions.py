@@ -25,7 +25,7 @@ from benchmarks.serving import (
     serving,
     wait_until_indexed,
 )
-from stackroom.keys import catalog_id_of
+from stackroom.documents.keys import catalog_id_of
 from stackroom_local.sites.site_records import SiteRecords
 from stackroom_local.state import Instance
 

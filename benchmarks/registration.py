@@ -44,7 +44,7 @@ from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
 from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
 from stackroom.aws.s3.document_bucket import S3DocumentBucket
 from stackroom.aws.session import CONFIG
-from stackroom.model import PoolMember
+from stackroom.documents.model import PoolMember
 from stackroom.runs.placement import SharedSources
 from stackroom.runs.run_leases import LEASE, RunLeases
 from stackroom.runs.run_requests import RunRequests

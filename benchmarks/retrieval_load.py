@@ -22,10 +22,10 @@ from concurrent.futures import ThreadPoolExecutor
 from benchmarks.observation import percentile
 from benchmarks.retrieval_world import FLOODER, Told, World
 from benchmarks.serving import measure, print_machine, verdict
-from stackroom.filters import Has
-from stackroom.ports.retrieval import Retrieved
-from stackroom.retrieval.cached_embeddings import asked_by
-from stackroom.retrieval.wrappers import Coalesced
+from stackroom.documents.filters import Has
+from stackroom.documents.passages import Retrieved
+from stackroom.search.cached_embeddings import asked_by
+from stackroom.search.wrappers import Coalesced
 
 _SECONDS, _FLOOD = 120.0, 100.0
 _AIM = 2.0  # times the quiet p99, for everybody but the one who floods

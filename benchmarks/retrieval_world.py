@@ -13,16 +13,16 @@ from benchmarks.simulated_time.bedrock import Durations
 from benchmarks.simulated_time.client import Client
 from benchmarks.simulated_time.functions import COLD_START, OVERHEAD
 from benchmarks.simulated_time.hub import START, Hub
-from stackroom.capacity import RETRIEVES
+from stackroom.access.identity import Caller
+from stackroom.documents.keys import document_id_of
+from stackroom.documents.model import Catalog
+from stackroom.documents.passages import KnowledgeBase
 from stackroom.errors import RetrievalError, Throttled
-from stackroom.identity import Caller
-from stackroom.keys import document_id_of
-from stackroom.model import Catalog
-from stackroom.ports.retrieval import KnowledgeBase
-from stackroom.retrieval.rate_limiter import Clocks, Paced, TurnRate, Turns, TurnTaking
-from stackroom.retrieval.search import Retrieval
-from stackroom.retrieval.search_arguments import RetrieveArguments
-from stackroom.retrieval.wrappers import Coalesced
+from stackroom.runs.capacity import RETRIEVES
+from stackroom.search.rate_limiter import Clocks, Paced, TurnRate, Turns, TurnTaking
+from stackroom.search.search import Retrieval
+from stackroom.search.search_arguments import RetrieveArguments
+from stackroom.search.wrappers import Coalesced
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from tests.fakes.knowledge_base import AllStaying
 from tests.fakes.pipeline import FakeCatalogs

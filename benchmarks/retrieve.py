@@ -34,8 +34,8 @@ from benchmarks.serving import (
     verdict,
     wait_until_indexed,
 )
+from stackroom.access.identity import Caller, identity_headers
 from stackroom.aws import session
-from stackroom.identity import Caller, identity_headers
 from stackroom.wiring.function_settings import Pool, Settings
 from stackroom_local.cli.demo import EXAMPLES
 from stackroom_local.cli.retrieve_tool import TOOL

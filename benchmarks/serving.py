@@ -21,8 +21,8 @@ import mcp_types
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from stackroom.documents.model import DocumentStatus
 from stackroom.errors import StackroomError
-from stackroom.model import DocumentStatus
 from stackroom_local.cli.callers import issuer_of
 from stackroom_local.cli.retrieve_tool import TOOL
 from stackroom_local.processes import HOST

@@ -22,8 +22,8 @@ from benchmarks.stores import AdmissionBook, Bucket, Catalogs, Documents, HubClo
 from benchmarks.traffic import Upload, put
 from benchmarks.use_cases import Stores
 from benchmarks.worlds import ASSUMED, WORLDS
-from stackroom.model import CatalogDataSources, Document
-from stackroom.ports.admission import Grant, Mode
+from stackroom.documents.model import CatalogDataSources, Document
+from stackroom.quota.ledger import Grant, Mode
 from tests.fakes.pipeline import FakeReceipts
 
 DEFINITION = Path(__file__).parents[1] / "statemachines" / "ingest_catalog.asl.json"

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from benchmarks.simulated_time.hub import Hub
-from stackroom.keys import SIDECAR_SUFFIX
-from stackroom.model import Catalog, Document
-from stackroom.ports.admission import Mode, Waiter
-from stackroom.ports.bucket import StoredObject
-from stackroom.ports.runs import Lease
+from stackroom.documents.bucket import StoredObject
+from stackroom.documents.keys import SIDECAR_SUFFIX
+from stackroom.documents.model import Catalog, Document
+from stackroom.quota.ledger import Mode, Waiter
+from stackroom.runs.lease import Lease
 from tests.fakes.clock import FakeClock
 from tests.fakes.pipeline import (
     FakeAdmissionBook,

@@ -20,10 +20,10 @@ from benchmarks.stores import AdmissionBook, Bucket, Catalogs, Documents, Leases
 from stackroom.aws.bedrock.bedrock_data_sources import BedrockDataSources
 from stackroom.aws.bedrock.bedrock_ingestion_jobs import BedrockIngestionJobs
 from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
+from stackroom.documents.model import PoolMember
+from stackroom.documents.passages import KnowledgeBase
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.inspection import Inspection
-from stackroom.model import PoolMember
-from stackroom.ports.retrieval import KnowledgeBase
 from stackroom.stores.s3vectors.index_presence import AT_ONCE
 from stackroom.uploads.reconcile import Uploads
 from stackroom.wiring.function_settings import AdmissionSettings

@@ -27,8 +27,8 @@ import psutil
 
 from benchmarks.serving import measure, print_machine, serving, verdict
 from stackroom.aws.dynamodb.items import to_item
-from stackroom.keys import catalog_id_of, document_id_of
-from stackroom.model import Catalog, Document, DocumentStatus
+from stackroom.documents.keys import catalog_id_of, document_id_of
+from stackroom.documents.model import Catalog, Document, DocumentStatus
 from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 

@@ -63,7 +63,7 @@ MEANINGS = {
     ),
     "RETRIEVE_CALIBRATION": (
         "what is too little to be an answer, by embedding model and language: a name in"
-        " `src/stackroom/retrieval/calibrations.py`"
+        " `src/stackroom/search/calibrations.py`"
     ),
     "RETRIEVE_LEAST_SCORE": "that the best passage must have; else nothing found is an answer",
     "RERANK_MODEL_ARN": "a model of Bedrock that puts what was found in order",

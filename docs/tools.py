@@ -6,8 +6,8 @@ from typing import Any
 
 from docs.tables import table
 from functions.tool_targets import TARGETS
-from stackroom.catalog_tools.calls import REFUSALS, UNAVAILABLE
-from stackroom.gateway.tool import Tool
+from stackroom.access.tool import Tool
+from stackroom.tools.calls import REFUSALS, UNAVAILABLE
 
 TOOLS = Path(__file__).with_name("tools.md")
 

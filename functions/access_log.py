@@ -4,7 +4,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
 
 from functions.observability import NAMESPACE
-from stackroom.gateway.access import EVENT, Access
+from stackroom.access.access_log import EVENT, Access
 
 
 def report(access: Access, *, logger: Logger) -> None:

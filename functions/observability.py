@@ -8,7 +8,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
 
 from stackroom.ingestion.verdicts import DocumentOutcome, Settled
-from stackroom.retrieval.cached_embeddings import CacheTally
+from stackroom.search.cached_embeddings import CacheTally
 
 if TYPE_CHECKING:  # a search need not import what runs are
     from stackroom.runs.run import Run

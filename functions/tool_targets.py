@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stackroom.catalog_tools.front_end import tools_config
-from stackroom.catalog_tools.tools import TOOLS
-from stackroom.gateway.tool import Tool, strict_tool
-from stackroom.retrieval.search_arguments import KNOWLEDGE_BASE_RETRIEVE
-from stackroom.retrieval.search_tool import RETRIEVE_FOR_EVERYONE
+from stackroom.access.tool import Tool, strict_tool
+from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE
+from stackroom.search.search_tool import RETRIEVE_FOR_EVERYONE
+from stackroom.tools.front_end import tools_config
+from stackroom.tools.tools import TOOLS
 
 TARGETS: Mapping[str, tuple[Tool[Any], ...]] = {
     "catalogs": TOOLS,

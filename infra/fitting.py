@@ -5,7 +5,7 @@ from typing import Self
 
 import aws_cdk as cdk
 
-# What a function takes [src/stackroom/retrieval/search_arguments.py].
+# What a function takes [src/stackroom/search/search_arguments.py].
 MOST_TOKENS = 100_000
 PRIORITIES = ("similarity", "recency", "balanced")
 

@@ -122,7 +122,7 @@ def may_keep_vectors(handler: HandlerFunction, *, deployment: Deployment) -> Non
 
 def _calibration(deployment: Deployment) -> str:
     """
-    What stands in src/stackroom/retrieval/calibrations.py was measured on English alone, and on
+    What stands in src/stackroom/search/calibrations.py was measured on English alone, and on
     chunks as Bedrock makes them by default.
     """
     is_measured = deployment.search_language == "en" and deployment.ingestion.is_default_chunking

@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
-from stackroom.keys import document_id_of
-from stackroom.model import Catalog, Document, DocumentStatus
+from stackroom.documents.keys import document_id_of
+from stackroom.documents.model import Catalog, Document, DocumentStatus
 from stackroom.wiring.use_cases import UseCases
 
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from stackroom.model import Catalog, Document, DocumentStatus, Receipt
+from stackroom.documents.model import Catalog, Document, DocumentStatus, Receipt
 
 NOW = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
 

@@ -14,7 +14,7 @@ from benchmarks.answers.homes import cut_at
 from benchmarks.answers.ways import count_of
 from benchmarks.vector_stores import bedrock
 from benchmarks.vector_stores.filled import Filled
-from stackroom.ports.retrieval import Search
+from stackroom.documents.passages import Search
 from stackroom_local.state import Instance
 
 

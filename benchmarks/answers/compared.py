@@ -15,8 +15,8 @@ from benchmarks.answers.ranking import ranks
 from benchmarks.answers.ways import SHOWN
 from benchmarks.serving import NotMeasured
 from benchmarks.vector_stores.filled import Filled
-from stackroom.filters import Has
-from stackroom.ports.retrieval import Passage, PlaceMaps
+from stackroom.documents.filters import Has
+from stackroom.documents.passages import Passage, PlaceMaps
 
 _USER = Has("user_id", USER)
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from stackroom.ports.retrieval import Passage, Retrieved, Search
-from stackroom.retrieval.fan_out import Reply
-from stackroom.retrieval.results import Result
+from stackroom.documents.passages import Passage, Retrieved, Search
+from stackroom.search.fan_out import Reply
+from stackroom.search.results import Result
 
 CANDIDATES = 100  # what the product asks a knowledge base for
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from benchmarks.answers.corpus import CACHE, Document
 from benchmarks.serving import NotMeasured, free_ports
-from stackroom.model import Document as Record
-from stackroom.model import DocumentStatus
+from stackroom.documents.model import Document as Record
+from stackroom.documents.model import DocumentStatus
 from stackroom_local.project_files import ROOT
 from stackroom_local.servers import Ports
 from stackroom_local.sites.site_records import SiteRecords

@@ -18,7 +18,7 @@ from benchmarks.answers.ways import (
     TEXT,
     VECTOR,
 )
-from stackroom.retrieval.excerpts import estimated_tokens
+from stackroom.search.excerpts import estimated_tokens
 
 
 @dataclass(frozen=True)

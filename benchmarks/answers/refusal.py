@@ -11,9 +11,9 @@ from itertools import pairwise, product
 
 from benchmarks.answers.given import CANDIDATES, Given, reply_of
 from benchmarks.answers.questions import Question
-from stackroom.ports.retrieval import Retrieved, Search
-from stackroom.retrieval.calibrations import Calibration
-from stackroom.retrieval.ranking import Weighed, weighed
+from stackroom.documents.passages import Retrieved, Search
+from stackroom.search.calibrations import Calibration
+from stackroom.search.ranking import Weighed, weighed
 
 STEPS = [round(0.02 * step, 2) for step in range(51)]
 MOST_LOST = 0.03  # the aim

@@ -18,7 +18,7 @@ from benchmarks.vector_stores.filled import Filled
 from benchmarks.vector_stores.opensearch import opensearch
 from benchmarks.vector_stores.postgresql import pgvector
 from benchmarks.vector_stores.stand_in import standing_in
-from stackroom.ports.retrieval import Search
+from stackroom.documents.passages import Search
 from stackroom_local.state import Instance
 
 

@@ -10,7 +10,7 @@ from benchmarks.answers.judging import Pages
 from benchmarks.answers.questions import Question
 from benchmarks.answers.refusal import Evidences, evidences
 from benchmarks.answers.ways import RANKINGS
-from stackroom.retrieval.calibrations import Calibration
+from stackroom.search.calibrations import Calibration
 
 
 @dataclass(frozen=True, kw_only=True)

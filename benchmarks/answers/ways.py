@@ -17,18 +17,18 @@ from benchmarks.answers.given import CANDIDATES, Given, Way, of_passage, of_resu
 from benchmarks.answers.library import USER
 from benchmarks.retrieve import retrieve_function
 from benchmarks.serving import NotMeasured
+from stackroom.access.identity import Caller
+from stackroom.access.tenancy import Tenant
 from stackroom.aws import session
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.filters import Filter
-from stackroom.identity import Caller
-from stackroom.model import PoolMember
-from stackroom.ports.retrieval import KnowledgeBase, PlaceMaps, Retrieved, Search
-from stackroom.retrieval.calibrations import Calibration
-from stackroom.retrieval.ranking import weighed
-from stackroom.retrieval.search_arguments import RetrieveArguments
+from stackroom.documents.filters import Filter
+from stackroom.documents.model import PoolMember
+from stackroom.documents.passages import KnowledgeBase, PlaceMaps, Retrieved, Search
+from stackroom.search.calibrations import Calibration
+from stackroom.search.ranking import weighed
+from stackroom.search.search_arguments import RetrieveArguments
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.stores.s3vectors.s3vectors_adapter import IndexWatch, S3VectorsKnowledgeBase
-from stackroom.tenancy import Tenant
 from stackroom.wiring.adapters import Deployment
 from stackroom.wiring.use_cases import UseCases
 from stackroom_local.state import REGION, Instance

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from benchmarks.reconciling.shelves import LONG_AGO, OF_A_CATALOG, SHARED, Shelves
-from stackroom.model import Catalog, DataSource, Document
-from stackroom.ports.bucket import StoredObject, StoredSidecar
-from stackroom.ports.documents import DocumentPage, ListingItem, Page
-from stackroom.ports.ingestion import DocumentDetail
-from stackroom.ports.inventory import KnownSource, ListedDocument, ListedObject
+from stackroom.documents.bucket import StoredObject, StoredSidecar
+from stackroom.documents.model import Catalog, DataSource, Document
+from stackroom.documents.repositories import DocumentPage, ListingItem, Page
+from stackroom.ingestion.bedrock_calls import DocumentDetail
+from stackroom.ingestion.inventory import KnownSource, ListedDocument, ListedObject
 from tests.fakes.clock import FakeClock
 
 _PAGE = 1000

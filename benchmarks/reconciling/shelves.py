@@ -12,9 +12,16 @@ from datetime import UTC, datetime
 from functools import cached_property
 from math import gcd
 
-from stackroom.keys import SIDECAR_SUFFIX, catalog_id_of, document_id_of
-from stackroom.model import Catalog, Counted, DataSource, DataSourceType, Document, DocumentStatus
-from stackroom.ports.ingestion import DocumentDetail
+from stackroom.documents.keys import SIDECAR_SUFFIX, catalog_id_of, document_id_of
+from stackroom.documents.model import (
+    Catalog,
+    Counted,
+    DataSource,
+    DataSourceType,
+    Document,
+    DocumentStatus,
+)
+from stackroom.ingestion.bedrock_calls import DocumentDetail
 
 OF_A_CATALOG = 500
 OF_A_USER = 10  # catalogs

@@ -20,7 +20,7 @@ from benchmarks.vector_stores.speed import AT_ONCE, SHOWN, UNMEASURED, Timed, em
 from benchmarks.vector_stores.stand_in import as_product, standing_in
 from benchmarks.vector_stores.starts import RUNS, Start, starts
 from stackroom.aws.session import client
-from stackroom.ports.retrieval import Search
+from stackroom.documents.passages import Search
 
 AIM = 5.0  # milliseconds of our own code, at p50
 _TOLD = """

@@ -5,8 +5,8 @@ from typing import Any
 
 from benchmarks.vector_stores.filled import Filled, embeddings, vector_of
 from stackroom.aws.session import client
-from stackroom.filters import Filter
-from stackroom.ports.retrieval import Search
+from stackroom.documents.filters import Filter
+from stackroom.documents.passages import Search
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase, rendered
 from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
 from stackroom.stores.s3vectors import s3vectors_filters

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from stackroom.retrieval.cached_embeddings import Vector
+from stackroom.search.cached_embeddings import Vector
 from stackroom.stores.s3vectors.vector_passages import SOURCE, TEXT
 
 _PAGE = "x-amz-bedrock-kb-document-page-number"

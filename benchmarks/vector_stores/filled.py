@@ -7,9 +7,9 @@ from typing import Any
 
 from stackroom.aws.bedrock.question_embeddings import embedding_cache, question_embeddings
 from stackroom.aws.session import client
-from stackroom.filters import Filter
-from stackroom.ports.retrieval import KnowledgeBase
-from stackroom.retrieval.cached_embeddings import Embeddings, Vector
+from stackroom.documents.filters import Filter
+from stackroom.documents.passages import KnowledgeBase
+from stackroom.search.cached_embeddings import Embeddings, Vector
 
 MODEL = "amazon.titan-embed-text-v2:0"
 

@@ -10,8 +10,8 @@ from botocore.credentials import Credentials
 from benchmarks.vector_stores.chunks import Chunk, cut
 from benchmarks.vector_stores.filled import Filled, embeddings, vector_of
 from benchmarks.vector_stores.stand_in import KEY
-from stackroom.filters import Filter
-from stackroom.ports.retrieval import Search
+from stackroom.documents.filters import Filter
+from stackroom.documents.passages import Search
 from stackroom.stores.opensearch import opensearch_adapter, opensearch_filters
 from stackroom.stores.opensearch.collection import Collection
 from stackroom.stores.opensearch.index_layout import Fields, creation, layout_of

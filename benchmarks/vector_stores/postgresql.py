@@ -9,8 +9,8 @@ from pgvector import Vector as PgVector
 
 from benchmarks.vector_stores.chunks import Chunk
 from benchmarks.vector_stores.filled import Filled, embeddings, vector_of
-from stackroom.filters import Filter
-from stackroom.ports.retrieval import Search
+from stackroom.documents.filters import Filter
+from stackroom.documents.passages import Search
 from stackroom.stores.pgvector import document_loading
 from stackroom.stores.pgvector.document_loading import Documents, NewDocument
 from stackroom.stores.pgvector.pgvector_adapter import PgvectorKnowledgeBase

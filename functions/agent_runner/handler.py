@@ -17,14 +17,14 @@ from strands.models import Model
 from functions import access_log
 from functions.batch import handle_each, response
 from functions.observability import logger_for, metrics_for, report_embeddings
-from stackroom.agent_run import AgentRun, ModelStep
+from stackroom.access.access_log import Access
+from stackroom.agents.agent_run import AgentRun, ModelStep
 from stackroom.agents.asking import Asking
 from stackroom.agents.runner import Runner
 from stackroom.agents.runs import MOST_SECONDS, SECONDS_TO_END
 from stackroom.aws.session import client
 from stackroom.errors import MalformedEvent
-from stackroom.gateway.access import Access
-from stackroom.retrieval.cached_embeddings import CacheTally
+from stackroom.search.cached_embeddings import CacheTally
 from stackroom.stores.linked_knowledge_bases import linked_retrieval
 from stackroom.wiring.function_settings import (
     FittingSettings,

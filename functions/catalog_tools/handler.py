@@ -7,10 +7,10 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions import access_log
 from functions.observability import logger_for, metrics_for, report_embeddings
+from stackroom.access.identity import tool_call
 from stackroom.aws.session import client
-from stackroom.catalog_tools.calls import Calls, Response
-from stackroom.identity import tool_call
-from stackroom.retrieval.cached_embeddings import CacheTally
+from stackroom.search.cached_embeddings import CacheTally
+from stackroom.tools.calls import Calls, Response
 from stackroom.wiring.function_settings import (
     AdmissionSettings,
     AnswerSettings,

@@ -15,8 +15,8 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from mangum import Mangum
 
 from functions.observability import logger_for
+from stackroom.access.access_log import EVENT, Access
 from stackroom.aws.session import client
-from stackroom.gateway.access import EVENT, Access
 from stackroom_console.app import console_app
 from stackroom_console.wiring import ConsoleSettings, console_of
 

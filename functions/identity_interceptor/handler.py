@@ -6,8 +6,8 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.observability import logger_for
-from stackroom.gateway.interception import Forwarded, GatewayRequest, Interception
-from stackroom.gateway.tokens import PublishedKeys, TokenVerifier
+from stackroom.access.interception import Forwarded, GatewayRequest, Interception
+from stackroom.access.tokens import PublishedKeys, TokenVerifier
 from stackroom.wiring.function_settings import JsonList, Settings
 
 logger = logger_for("identity_interceptor")

@@ -16,15 +16,15 @@ from pydantic import AfterValidator
 
 from functions import access_log
 from functions.observability import logger_for, metrics_for
+from stackroom.access.access_log import SUCCESS, access_of
+from stackroom.access.identity import called_tool
+from stackroom.access.plain_text import encodable
+from stackroom.access.tool import require_name
 from stackroom.aws.session import client
 from stackroom.clock import Deadline
 from stackroom.errors import MissingIdentity, RetrievalFailed, ValidationError
-from stackroom.gateway.access import SUCCESS, access_of
-from stackroom.gateway.plain_text import encodable
-from stackroom.gateway.tool import require_name
-from stackroom.identity import called_tool
-from stackroom.retrieval.linked_retrieval import LinkedRetrieval
-from stackroom.retrieval.search_tool import (
+from stackroom.search.linked_retrieval import LinkedRetrieval
+from stackroom.search.search_tool import (
     RETRIEVE_FOR_EVERYONE,
     Response,
     documents_of,

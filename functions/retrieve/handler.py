@@ -11,17 +11,17 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions import access_log
 from functions.observability import logger_for, metrics_for, report_embeddings
+from stackroom.access.access_log import SUCCESS, access_of
+from stackroom.access.identity import ToolCall, tool_call
+from stackroom.access.plain_text import encodable
+from stackroom.access.tool import require_tool
 from stackroom.aws.session import client
 from stackroom.clock import Deadline
 from stackroom.errors import MissingIdentity, RetrievalFailed, ValidationError
-from stackroom.gateway.access import SUCCESS, access_of
-from stackroom.gateway.plain_text import encodable
-from stackroom.gateway.tool import require_tool
-from stackroom.identity import ToolCall, tool_call
-from stackroom.retrieval.cached_embeddings import CacheTally
-from stackroom.retrieval.search import Retrieval
-from stackroom.retrieval.search_arguments import KNOWLEDGE_BASE_RETRIEVE
-from stackroom.retrieval.search_tool import Response, documents_of, failure, knowledge_base_retrieve
+from stackroom.search.cached_embeddings import CacheTally
+from stackroom.search.search import Retrieval
+from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE
+from stackroom.search.search_tool import Response, documents_of, failure, knowledge_base_retrieve
 from stackroom.wiring.function_settings import (
     FittingSettings,
     GuardrailSettings,

@@ -18,7 +18,7 @@ from functions.observability import logger_for
 from functions.search_index.custom_resource import Language, Request, RequestType
 from stackroom.aws.session import client
 from stackroom.errors import SearchIndexBusy, SearchIndexGone, ServiceRefused, Unavailable
-from stackroom.retrieval.index_setup import IndexSetup
+from stackroom.search.index_setup import IndexSetup
 from stackroom.stores.s3vectors.index_creation import S3VectorsIndexes
 from stackroom.wiring.function_settings import JsonList, Settings
 

@@ -141,7 +141,7 @@ class DocumentExists(Rejected):
 
 
 class FileTypeUnsupported(Rejected):
-    """`problem` in the words of stackroom.formats."""
+    """`problem` in the words of stackroom.documents.formats."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(problem)

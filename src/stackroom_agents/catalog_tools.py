@@ -24,10 +24,10 @@ from strands import tool
 from strands.tools.decorator import DecoratedFunctionTool
 from strands.types.tools import ToolContext
 
-from stackroom.catalog_tools.calls import Calls, Response
-from stackroom.catalog_tools.definition import CatalogTool
-from stackroom.catalog_tools.tools import TOOLS
-from stackroom.identity import ToolCall
+from stackroom.access.identity import ToolCall
+from stackroom.tools.calls import Calls, Response
+from stackroom.tools.definition import CatalogTool
+from stackroom.tools.tools import TOOLS
 from stackroom_agents.configuration import from_environment
 from stackroom_agents.retrieval_tool import retrieval_tool
 from stackroom_agents.tool_context import AgentServices, caller_of, report

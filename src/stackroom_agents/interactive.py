@@ -14,7 +14,7 @@ https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/runtime-http-proto
 
 The runtime's authorizer has checked the token, and hands it on where its header is allowed. It
 checks no `token_use`, and whether there is a user, so the token is verified here as the gateway's
-interceptor does it (stackroom.gateway.tokens), and nothing else says who asks.
+interceptor does it (stackroom.access.tokens), and nothing else says who asks.
 https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/runtime-header-allowlist.html
 """
 
@@ -42,6 +42,9 @@ from strands import Agent
 from strands.models import Model
 from strands.types.content import ContentBlock, Message
 
+from stackroom.access.identity import Caller, is_session_id
+from stackroom.access.plain_text import encodable
+from stackroom.access.tokens import PublishedKeys, TokenVerifier, bearer_token
 from stackroom.aws.s3.agent_sessions import AgentSessions
 from stackroom.errors import (
     AgentBroke,
@@ -51,9 +54,6 @@ from stackroom.errors import (
     StackroomError,
     TokenRefused,
 )
-from stackroom.gateway.plain_text import encodable
-from stackroom.gateway.tokens import PublishedKeys, TokenVerifier, bearer_token
-from stackroom.identity import Caller, is_session_id
 from stackroom.wiring.function_settings import JsonList
 from stackroom_agents import observability
 from stackroom_agents.batch.definition_settings import DefinitionSettings

@@ -11,7 +11,7 @@ A notebook, or a Lambda function without Strands, searches them without a tool, 
     from stackroom.stores.linked_knowledge_bases import linked_retrieval
     from stackroom.stores.linked_knowledge_bases import linked_settings
     from stackroom.aws.session import client
-    from stackroom.retrieval.search_tool import retrieve_from_knowledge_base
+    from stackroom.search.search_tool import retrieve_from_knowledge_base
 
     entries = linked_settings(os.environ["KNOWLEDGE_BASES_CONFIG"])
     answer = retrieve_from_knowledge_base(
@@ -20,7 +20,7 @@ A notebook, or a Lambda function without Strands, searches them without a tool, 
     for result in answer["results"]:
         print(result["source"]["uri"], result["content"])
 
-`caller` is `stackroom.identity.Caller("alice", groups=("hr",))` there, from a token that the
+`caller` is `stackroom.access.identity.Caller("alice", groups=("hr",))` there, from a token that the
 program has verified. None is nobody: a knowledge base that tells groups apart then isn't searched,
 and the answer's `errorType` is MissingIdentity.
 """
@@ -33,9 +33,9 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
+from stackroom.access.plain_text import is_plain
 from stackroom.errors import AgentMisconfigured
-from stackroom.gateway.plain_text import is_plain
-from stackroom.retrieval.search_tool import Searchable
+from stackroom.search.search_tool import Searchable
 from stackroom.stores.entries import DEFAULT_TOOL, LinkedSettings
 from stackroom.stores.linked_knowledge_bases import (
     AnyLinkedSettings,

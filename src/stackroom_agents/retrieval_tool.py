@@ -15,14 +15,14 @@ from strands import tool
 from strands.tools.decorator import DecoratedFunctionTool
 from strands.types.tools import ToolContext
 
-from stackroom.catalog_tools.texts import place, shown
+from stackroom.access.access_log import SUCCESS, access_of
+from stackroom.access.identity import Caller, ToolCall
+from stackroom.access.plain_text import encodable
 from stackroom.clock import Deadline
 from stackroom.errors import MissingIdentity, RetrievalFailed
-from stackroom.gateway.access import SUCCESS, access_of
-from stackroom.gateway.plain_text import encodable
-from stackroom.identity import Caller, ToolCall
-from stackroom.retrieval import search_tool as core
-from stackroom.retrieval.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
+from stackroom.search import search_tool as core
+from stackroom.search.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
+from stackroom.tools.texts import place, shown
 from stackroom_agents.observability import tell_breakage
 from stackroom_agents.tool_context import SearchServices, caller_or_nobody, report
 

@@ -23,9 +23,9 @@ from strands.models import Model
 from strands.tools.executors import SequentialToolExecutor
 from strands.types.tools import ToolContext
 
-from stackroom.agent import LinkedTool
+from stackroom.agents.agent import LinkedTool
+from stackroom.agents.agent_repositories import Brief, Listener, ModelTurn
 from stackroom.errors import AgentUnfinished
-from stackroom.ports.agent_runs import Brief, Listener, ModelTurn
 from stackroom_agents.batch.event_conversation import ENDS, raise_anew, texts
 from stackroom_agents.batch.run_limits import GRACE_SECONDS, Running
 

@@ -14,12 +14,12 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from stackroom.catalog_tools.definition import Services
+from stackroom.access.access_log import EVENT, Access
+from stackroom.access.identity import Caller, is_session_id
+from stackroom.documents.keys import is_user_id
 from stackroom.errors import MissingIdentity
-from stackroom.gateway.access import EVENT, Access
-from stackroom.identity import Caller, is_session_id
-from stackroom.keys import is_user_id
-from stackroom.retrieval.search_tool import Searchable
+from stackroom.search.search_tool import Searchable
+from stackroom.tools.definition import Services
 
 USER_ID = "user_id"
 GROUPS = "groups"

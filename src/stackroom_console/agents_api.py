@@ -6,7 +6,7 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from stackroom.agent import Agent
+from stackroom.agents.agent import Agent
 from stackroom.agents.agents import AgentChanges, AgentDefinition
 from stackroom.agents.available import MOST_LISTED, AvailableKnowledgeBase
 from stackroom.agents.links import LinkChanges, NewLink

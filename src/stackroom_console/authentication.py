@@ -8,8 +8,8 @@ from urllib.parse import urlencode, urlsplit
 
 from starlette.requests import Request as HttpRequest
 
-from stackroom.gateway.tokens import bearer_token
-from stackroom.identity import Caller
+from stackroom.access.identity import Caller
+from stackroom.access.tokens import bearer_token
 from stackroom_console.console import Console
 from stackroom_console.sealed_cookies import Session
 

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from stackroom.access.access_log import AccessLog
+from stackroom.access.tokens import TokenVerifier
 from stackroom.clock import utc_now
-from stackroom.gateway.access import AccessLog
-from stackroom.gateway.tokens import TokenVerifier
 from stackroom.wiring.use_cases import UseCases
 from stackroom_console.openid_provider import OpenIdProvider
 from stackroom_console.sealed_cookies import Seal

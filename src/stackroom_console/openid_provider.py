@@ -18,8 +18,8 @@ from authlib.integrations.httpx_client import OAuth2Client
 from pydantic import BaseModel, ConfigDict
 from pydantic import ValidationError as Malformed
 
+from stackroom.access.tokens import ALGORITHM, SigningKeys
 from stackroom.errors import IssuerUnavailable, TokenRefused
-from stackroom.gateway.tokens import ALGORITHM, SigningKeys
 
 CALLBACK = "/sign-in/callback"
 _TIMEOUT_SECONDS = 5.0  # somebody waits at the page

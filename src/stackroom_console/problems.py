@@ -9,7 +9,7 @@ from http import HTTPStatus
 from starlette.exceptions import HTTPException
 
 from stackroom import errors
-from stackroom.catalog_tools.calls import retry_after
+from stackroom.tools.calls import retry_after
 from stackroom_console.request_body import BodyRefused
 
 logger = logging.getLogger(__name__)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
+from stackroom.access.plain_text import is_plain
 from stackroom.agents.agents import mark_of
-from stackroom.catalog_tools.texts import counted, day, figure, iso, minute, size
-from stackroom.gateway.plain_text import is_plain
+from stackroom.tools.texts import counted, day, figure, iso, minute, size
 from stackroom_console.console import OPERATORS
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from stackroom.errors import MissingIdentity, ValidationError
 if TYPE_CHECKING:
     from starlette.requests import Request as HttpRequest
 
-    from stackroom.identity import Caller
+    from stackroom.access.identity import Caller
     from stackroom.wiring.use_cases import UseCases
     from stackroom_console.console import Console
     from stackroom_console.sealed_cookies import Session
@@ -20,7 +20,7 @@ from typing import TypeVar
 
 import pydantic
 
-from stackroom.model import Record
+from stackroom.documents.model import Record
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,9 +14,9 @@ from anyio import to_thread
 from starlette.requests import Request as HttpRequest
 from starlette.responses import RedirectResponse, Response
 
+from stackroom.access.access_log import SUCCESS, access_of
+from stackroom.access.identity import ToolCall
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.gateway.access import SUCCESS, access_of
-from stackroom.identity import ToolCall
 from stackroom_console import rendering
 from stackroom_console.authentication import (
     CSRF_FIELD,

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
+from stackroom.access.access_log import AccessLog
+from stackroom.access.tokens import PublishedKeys, TokenVerifier
 from stackroom.aws.dynamodb.sign_out_records import DynamoSignOuts
 from stackroom.aws.session import secret_text
-from stackroom.formats import MAX_FILE_BYTES
-from stackroom.gateway.access import AccessLog
-from stackroom.gateway.tokens import PublishedKeys, TokenVerifier
-from stackroom.ports.transfers import Transfers
+from stackroom.catalogs.transfers import Transfers
+from stackroom.documents.formats import MAX_FILE_BYTES
 from stackroom.wiring.function_settings import (
     AdmissionSettings,
     AnswerSettings,

@@ -18,7 +18,7 @@ from stackroom_constructs.argument_checks import (
 from stackroom_constructs.base_knowledge_base import IKnowledgeBase
 from stackroom_constructs.bedrock_model import BedrockModel
 
-# What an agent takes [src/stackroom/retrieval/search_arguments.py].
+# What an agent takes [src/stackroom/search/search_arguments.py].
 MOST_TOKENS = 100_000
 PRIORITIES = ("similarity", "recency", "balanced")
 

@@ -8,8 +8,8 @@ import sys
 import uvicorn
 
 from bedrock_kb_simulator.request_timeouts import PatientProtocol
+from stackroom.access.access_log import EVENT, Access
 from stackroom.aws.session import client
-from stackroom.gateway.access import EVENT, Access
 from stackroom_console.app import console_app
 from stackroom_console.wiring import ConsoleSettings, console_of
 from stackroom_local.function_processes.aws_call_recorder import record_if_asked

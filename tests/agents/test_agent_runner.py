@@ -13,12 +13,12 @@ from bedrock_kb_simulator import scripts
 from bedrock_kb_simulator.server import Configuration, Simulator
 from functions.agent_runner.handler import RunnerSettings
 from simulator.tests.world import World as Simulated
-from stackroom.agent_run import AgentRun, RunState, ToolStep
+from stackroom.agents.agent_run import AgentRun, RunState, ToolStep
 from stackroom.agents.agents import AgentDefinition
 from stackroom.agents.links import NewLink
 from stackroom.agents.runs import MOST_SECONDS, NewRun, Runs
 from stackroom.aws import session
-from stackroom.model import Catalog, DataSource
+from stackroom.documents.model import Catalog, DataSource
 from stackroom.wiring.use_cases import UseCases
 from tests.agents.conftest import logging_taken_back
 from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables

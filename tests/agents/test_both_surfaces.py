@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stackroom import errors
-from stackroom.catalog_tools.tools import TOOLS
+from stackroom.tools.tools import TOOLS
 from tests.agents.conftest import Surfaces
 from tests.agents.twins import asked
 from tests.functions.tools import Answer, GatewayContext, Tools, encoded

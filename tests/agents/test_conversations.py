@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from examples.agent.scripted import Call
-from stackroom.agent import LinkedTool
+from stackroom.agents.agent import LinkedTool
+from stackroom.agents.agent_repositories import Brief, ModelTurn
 from stackroom.errors import AgentUnfinished, ModelThrottled
-from stackroom.ports.agent_runs import Brief, ModelTurn
 from stackroom_agents.strands_conversations import StrandsConversations
 from tests.agents.models import PlayedModel, Said, Stopped
 from tests.unit.test_linked_tools import a_tool

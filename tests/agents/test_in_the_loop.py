@@ -11,7 +11,7 @@ from strands import Agent
 from strands.tools.mcp import MCPClient
 
 from examples.agent.scripted import Call, Script, ScriptedModel
-from stackroom.catalog_tools.tools import TOOLS
+from stackroom.tools.tools import TOOLS
 from stackroom_agents import configuration
 from stackroom_local.cli.callers import issuer_of
 from stackroom_local.cli.demo import ANSWER, PROGRAM

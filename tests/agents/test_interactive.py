@@ -15,7 +15,7 @@ from strands.types.exceptions import ModelThrottledException
 from urllib3.exceptions import ProtocolError
 
 from examples.agent.scripted import Call
-from stackroom.gateway.tokens import TokenVerifier
+from stackroom.access.tokens import TokenVerifier
 from stackroom_agents.interactive import interactive_agent
 from stackroom_local.gateway.issuer import CLIENT_ID, Issuer
 from tests.agents.batch_world import BUCKET, World

@@ -11,7 +11,7 @@ import pytest
 
 from examples.agent.scripted import Call
 from stackroom.errors import AgentMisconfigured, MissingIdentity
-from stackroom.retrieval.search import Retrieval
+from stackroom.search.search import Retrieval
 from stackroom.stores.linked_knowledge_bases import linked_settings
 from stackroom_agents import registry
 from stackroom_agents.registry import from_environment, system_prompt

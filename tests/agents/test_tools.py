@@ -13,8 +13,8 @@ from strands import Agent
 import stackroom_agents
 from examples.agent.scripted import Call, Script, ScriptedModel
 from stackroom.aws import session
-from stackroom.catalog_tools.tools import TOOLS
-from stackroom.retrieval.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
+from stackroom.search.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
+from stackroom.tools.tools import TOOLS
 from stackroom_agents import configuration
 from stackroom_agents.catalog_tools import catalog_tools
 from tests.agents.conftest import Surfaces

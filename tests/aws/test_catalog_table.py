@@ -17,9 +17,9 @@ from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.items import to_item
 from stackroom.aws.dynamodb.writes import transact
 from stackroom.aws.listed_inventory import AwsInventory
+from stackroom.documents.model import DataSource, DataSourceType, DocumentStatus
 from stackroom.errors import StoreUnavailable
-from stackroom.model import DataSource, DataSourceType, DocumentStatus
-from stackroom.ports.inventory import ListingExpired
+from stackroom.ingestion.inventory import ListingExpired
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.records import NOW, a_catalog, a_document
 from tests.workflow.answering import answered

@@ -17,12 +17,12 @@ from stackroom.aws.dynamodb.rate_records import DynamoTurnBook
 from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
 from stackroom.aws.dynamodb.selection_records import DynamoSelections
 from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
+from stackroom.documents.model import Receipt
 from stackroom.errors import RecordChanged, ServiceRefused, StoreUnavailable
-from stackroom.model import Receipt
-from stackroom.ports.admission import Grant, Ledger, Mode, Rate, Waiter
-from stackroom.ports.runs import Lease
-from stackroom.retrieval.rate_limiter import Share, Turns
+from stackroom.quota.ledger import Grant, Ledger, Mode, Rate, Waiter
+from stackroom.runs.lease import Lease
 from stackroom.runs.run_leases import RunLeases
+from stackroom.search.rate_limiter import Share, Turns
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeExecutions
 from tests.records import NOW, a_receipt

@@ -11,7 +11,7 @@ from stackroom.aws.bedrock.answer_prompt import DEFAULT, MAX_LENGTH, checked, re
 from stackroom.aws.bedrock.converse import MAX_TOKENS, ConverseWriter, unmarked
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
-from stackroom.retrieval.cited_answers import Mark, Written
+from stackroom.search.cited_answers import Mark, Written
 
 SERVICE = "bedrock-runtime"  # of the fixture `client`
 

@@ -12,10 +12,10 @@ from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.items import from_item, to_item
 from stackroom.aws.dynamodb.listing_item_records import DynamoListingItems
 from stackroom.aws.listed_inventory import AwsInventory
-from stackroom.catalog_counts import Counts, counts_in
+from stackroom.documents.catalog_counts import Counts, counts_in
+from stackroom.documents.model import Catalog, Document, DocumentStatus
+from stackroom.documents.repositories import ListingItem
 from stackroom.errors import RecordChanged
-from stackroom.model import Catalog, Document, DocumentStatus
-from stackroom.ports.documents import ListingItem
 from stackroom.reconciler import count_audit
 from stackroom.reconciler.count_audit import CountAudit
 from stackroom.reconciler.discrepancies import Discrepancy, Kind, Outcome

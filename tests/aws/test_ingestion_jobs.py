@@ -10,10 +10,10 @@ from botocore.stub import Stubber
 
 from stackroom.aws.bedrock.bedrock_ingestion_jobs import _STATES, BedrockIngestionJobs
 from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
+from stackroom.documents.model import DataSource, DataSourceType
 from stackroom.errors import DocumentsRefused, KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+from stackroom.ingestion.bedrock_calls import Busy, DocumentDetail, Job, JobState, Submission
 from stackroom.ingestion.bedrock_evidence import KNOWN_STATUSES
-from stackroom.model import DataSource, DataSourceType
-from stackroom.ports.ingestion import Busy, DocumentDetail, Job, JobState, Submission
 
 # As users met them: AWS re:Post, HatmanStack/RAGStack-Lambda lib/ragstack_common/ingestion.py
 BUSY = [

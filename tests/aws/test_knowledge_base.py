@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 from botocore.stub import Stubber
 
+from stackroom.access.identity import Caller
+from stackroom.access.search_filter_argument import conditions
+from stackroom.access.tenancy import Member, Tenant
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.clock import Deadline
+from stackroom.documents.filters import AllOf, AnyOf, Compares, Comparison, Has
+from stackroom.documents.passages import Passage, Search
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
-from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Has
-from stackroom.identity import Caller
-from stackroom.ports.retrieval import Passage, Search
-from stackroom.search_filter_argument import conditions
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase, rendered
 from stackroom.stores.bedrock.retrieve_options import RerankingSettings, RetrieveOptions
-from stackroom.tenancy import Member, Tenant
 
 SERVICE = "bedrock-agent-runtime"  # of the fixture `client`
 

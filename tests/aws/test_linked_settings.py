@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from botocore.stub import Stubber
 
+from stackroom.access.identity import Caller
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.errors import KnowledgeBaseNotFound
-from stackroom.identity import Caller
-from stackroom.retrieval.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
+from stackroom.search.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
 from stackroom.stores.bedrock.bedrock_entry import BedrockSettings
 from stackroom.stores.linked_knowledge_bases import (
     LinkedKnowledgeBasesInvalid,

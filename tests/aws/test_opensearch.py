@@ -11,20 +11,20 @@ import pytest
 from botocore.credentials import Credentials, RefreshableCredentials
 
 from bedrock_kb_simulator.server import Configuration, Simulator
+from stackroom.access.tenancy import Owned
 from stackroom.clock import Deadline
+from stackroom.documents.filters import AllOf, Compares, Comparison, Filter, Has, Lists
+from stackroom.documents.passages import Search
 from stackroom.errors import (
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
     SearchRefused,
 )
-from stackroom.filters import AllOf, Compares, Comparison, Filter, Has, Lists
-from stackroom.ports.retrieval import Search
-from stackroom.retrieval.cached_embeddings import Vector
+from stackroom.search.cached_embeddings import Vector
 from stackroom.stores.opensearch.collection import Collection as Client
 from stackroom.stores.opensearch.index_layout import Fields, creation, layout_of
 from stackroom.stores.opensearch.opensearch_adapter import OpenSearchKnowledgeBase, hits_in
 from stackroom.stores.opensearch.opensearch_filters import rendered
-from stackroom.tenancy import Owned
 from tests.contract.stores.relay import Relay
 from tests.opensearch.collection import PRINCIPALS, READER, Collection, mounted
 from tests.opensearch.stand_in import REGION, Fault, Kind, Principal

@@ -17,10 +17,10 @@ from functions.retrieve.handler import RetrieveSettings
 from functions.status_poller.handler import PollerSettings
 from functions.upload_handler.handler import UploadSettings
 from stackroom.aws.bedrock.guardrail import Guardrail
-from stackroom.capacity import CAPACITIES
-from stackroom.model import PoolMember
-from stackroom.retrieval.rate_limiter import Paced, TurnTaking
-from stackroom.retrieval.wrappers import Coalesced, Reranked
+from stackroom.documents.model import PoolMember
+from stackroom.runs.capacity import CAPACITIES
+from stackroom.search.rate_limiter import Paced, TurnTaking
+from stackroom.search.wrappers import Coalesced, Reranked
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.stores.s3vectors.index_presence import AT_ONCE, IndexPresence
 from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
@@ -127,7 +127,7 @@ print(*(name for name in sys.modules if name.startswith("stackroom.")))
     ran = subprocess.run([sys.executable, "-c", code], check=True, text=True, capture_output=True)
 
     imported = ran.stdout.split()
-    assert "stackroom.retrieval.search" in imported
+    assert "stackroom.search.search" in imported
     for other in (
         "uploads",
         "ingestion",

@@ -4,17 +4,17 @@ from typing import Any
 
 import pytest
 
+from stackroom.access.identity import Caller
+from stackroom.access.search_filter_argument import conditions
+from stackroom.access.tenancy import Member, Tenant
+from stackroom.documents.filters import AllOf, Compares, Comparison, Filter, Has, Lists, any_of
 from stackroom.errors import SearchRefused
-from stackroom.filters import AllOf, Compares, Comparison, Filter, Has, Lists, any_of
-from stackroom.identity import Caller
-from stackroom.search_filter_argument import conditions
 from stackroom.stores.s3vectors.s3vectors_filters import (
     MOST_CONSTRAINTS,
     constraints_of,
     is_listed,
     rendered,
 )
-from stackroom.tenancy import Member, Tenant
 
 
 def test_what_is_asked_for_is_added_to_the_tenant_and_never_replaces_it() -> None:

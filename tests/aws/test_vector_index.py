@@ -8,20 +8,20 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
+from stackroom.access.identity import Caller
+from stackroom.access.tenancy import Member
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.aws.bedrock.question_guard import QuestionGuard
+from stackroom.documents.filters import Has
+from stackroom.documents.passages import Passage, Search
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
-from stackroom.filters import Has
-from stackroom.identity import Caller
-from stackroom.ports.retrieval import Passage, Search
-from stackroom.retrieval.cached_embeddings import Vector
+from stackroom.search.cached_embeddings import Vector
 from stackroom.stores.s3vectors.s3vectors_adapter import (
     IndexWatch,
     S3VectorsKnowledgeBase,
     words_in,
 )
 from stackroom.stores.s3vectors.vector_passages import VectorReading
-from stackroom.tenancy import Member
 from tests.aws.conftest import ONCE
 from tests.aws.test_index_watch import ARN, an_index
 from tests.fakes.knowledge_base import FakeKnowledgeBase

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from botocore.stub import Stubber
 
+from stackroom.documents.filters import Compares, Comparison
+from stackroom.documents.passages import Passage, Search
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
-from stackroom.filters import Compares, Comparison
-from stackroom.ports.retrieval import Passage, Search
 from stackroom.stores.s3vectors.s3vectors_adapter import IndexWatch, S3VectorsKnowledgeBase
 from stackroom.stores.s3vectors.vector_passages import VectorReading
 from tests.aws.test_index_watch import ARN, an_index

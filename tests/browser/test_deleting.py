@@ -5,7 +5,7 @@ from urllib.parse import parse_qs
 
 from playwright.sync_api import Route, expect
 
-from stackroom.deletions.deletions import CatalogDeletion
+from stackroom.catalogs.deletions import CatalogDeletion
 from stackroom_console.rendering import _environment
 from tests.browser.conftest import SignedIn
 from tests.browser.test_catalogs import make

@@ -15,7 +15,7 @@ from bedrock_kb_simulator.store import Store
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.lease_records import DynamoLeases
 from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
-from stackroom.model import Document, DocumentStatus
+from stackroom.documents.model import Document, DocumentStatus
 from stackroom.runs.run_leases import LEASE, shared_worklist
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.campaigns.attack.oracle import FORGED, Attempt, May, judged
@@ -271,7 +271,7 @@ OBJECT = {"Bucket": DOCUMENTS, "Key": "a"}
 def made(operation: str, given: dict[str, Any], **more: str) -> list[Need]:
     service, _, name = operation.partition(".")
     line = {"function": "stackroom-retrieve", "service": service, "operation": name}
-    wanted_by = "stackroom.retrieval.search"
+    wanted_by = "stackroom.search.search"
     return needs({**line, "parameters": given, "wanted_by": wanted_by, **more}, NAMES)
 
 

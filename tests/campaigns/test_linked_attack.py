@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from stackroom import tenancy
-from stackroom.tenancy import Readers
+from stackroom.access import tenancy
+from stackroom.access.tenancy import Readers
 from tests.campaigns.attack import linked, linked_stage
 from tests.campaigns.attack.linked_stage import LinkedStage
 

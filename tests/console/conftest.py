@@ -9,10 +9,10 @@ from cryptography.fernet import Fernet
 from moto.dynamodb.responses import DynamoHandler
 from starlette.testclient import TestClient
 
+from stackroom.access.access_log import Access
+from stackroom.access.tokens import TokenVerifier
 from stackroom.aws import session
 from stackroom.aws.dynamodb.sign_out_records import DynamoSignOuts
-from stackroom.gateway.access import Access
-from stackroom.gateway.tokens import TokenVerifier
 from stackroom.wiring.use_cases import UseCases
 from stackroom_console.app import console_app
 from stackroom_console.console import Console

@@ -10,8 +10,8 @@ import httpx2
 import pytest
 from starlette.routing import Route
 
+from stackroom.access.access_log import Access
 from stackroom.aws import session
-from stackroom.gateway.access import Access
 from stackroom_console.app import console_app
 from stackroom_console.console import Console
 from stackroom_console.endpoint import Audience, Endpoint, EndpointKind

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stackroom.agent_run import ModelStep, RunState, ShownPassage, ToolStep
+from stackroom.agents.agent_run import ModelStep, RunState, ShownPassage, ToolStep
 from stackroom.aws import session
 from stackroom_console.console import Console
 from tests.console.browser import Browser

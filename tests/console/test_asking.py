@@ -11,17 +11,17 @@ from unittest.mock import Mock
 import pytest
 from starlette.testclient import TestClient
 
+from stackroom.documents.model import Catalog
 from stackroom.errors import KnowledgeBaseThrottled
-from stackroom.model import Catalog
-from stackroom.retrieval.citations import Source
-from stackroom.retrieval.cited_answers import (
+from stackroom.search.citations import Source
+from stackroom.search.cited_answers import (
     Answering,
     AskedAndAnswered,
     CatalogAnswer,
     CitedSource,
     Written,
 )
-from stackroom.retrieval.results import SearchAnswer
+from stackroom.search.results import SearchAnswer
 from stackroom_console.app import console_app
 from stackroom_console.console import FOR_A_PAGE, Console
 from stackroom_console.pages.ask_page import shown

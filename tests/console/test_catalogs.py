@@ -8,10 +8,9 @@ import httpx2
 import pytest
 
 from stackroom.aws import session
-from stackroom.catalogs import listing
-from stackroom.deletions import deletions
-from stackroom.formats import MAX_FILE_BYTES
-from stackroom.model import DocumentStatus
+from stackroom.catalogs import deletions, listing
+from stackroom.documents.formats import MAX_FILE_BYTES
+from stackroom.documents.model import DocumentStatus
 from stackroom_console.console import Console
 from stackroom_console.pages import catalog_pages
 from tests.aws.stores import BUCKET

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from stackroom.access.access_log import Access
 from stackroom.aws import session
-from stackroom.gateway.access import Access
 from stackroom_console.rendering import NAVIGATION
 from tests.console.browser import Browser
 from tests.console.conftest import NewBrowser

@@ -14,7 +14,7 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk.assertions import Annotations, Match
 from aws_cdk.aws_s3_assets import Asset
 
-from stackroom.retrieval.search_arguments import Budget, Priority
+from stackroom.search.search_arguments import Budget, Priority
 from stackroom_agents.batch.definition_settings import BatchSettings
 from stackroom_constructs import (
     AgentNetwork,

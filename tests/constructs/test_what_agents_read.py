@@ -9,8 +9,8 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 
-from stackroom.retrieval import search_arguments
-from stackroom.retrieval.search_arguments import DEFAULT_BUDGET, Priority
+from stackroom.search import search_arguments
+from stackroom.search.search_arguments import DEFAULT_BUDGET, Priority
 from stackroom.stores import store_registry
 from stackroom.stores.bedrock.bedrock_entry import STANDS_ON, BedrockSettings
 from stackroom.stores.configured_filters import checked

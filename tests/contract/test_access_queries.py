@@ -8,7 +8,7 @@ import pytest
 
 import functions.catalog_tools.handler as catalog_tools
 import functions.retrieve.handler as retrieve
-from stackroom.gateway.access import EVENT, SUCCESS
+from stackroom.access.access_log import EVENT, SUCCESS
 from tests.functions.printed import listening
 from tests.functions.tools import GatewayContext
 from tests.infra.assembly import Assembly

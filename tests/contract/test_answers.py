@@ -10,12 +10,12 @@ import pytest
 
 from bedrock_kb_simulator.assumptions import Assumptions
 from stackroom.aws.bedrock.converse import ConverseWriter
+from stackroom.documents.keys import document_id_of
+from stackroom.documents.model import Catalog
+from stackroom.documents.passages import KnowledgeBase, Search
 from stackroom.errors import NoResults
-from stackroom.keys import document_id_of
-from stackroom.model import Catalog
-from stackroom.ports.retrieval import KnowledgeBase, Search
-from stackroom.retrieval.cited_answers import Answering
-from stackroom.retrieval.search import Retrieval
+from stackroom.search.cited_answers import Answering
+from stackroom.search.search import Retrieval
 from tests.contract.stores.bedrock import Stocked, simulated
 from tests.contract.stores.shelves import DOCS
 from tests.fakes.knowledge_base import AllStaying

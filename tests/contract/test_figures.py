@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from stackroom.operations.overview import COST, DISCREPANCIES
+from stackroom.catalogs.overview import COST, DISCREPANCIES
 from tests.infra.assembly import Assembly
 
 ROOT = Path(__file__).parents[2]

@@ -19,8 +19,8 @@ from functions.tool_targets import (
     schema_file,
     strict_tools,
 )
-from stackroom.catalog_tools.front_end import tools_config
-from stackroom.gateway.tool import Arguments, Tool
+from stackroom.access.tool import Arguments, Tool
+from stackroom.tools.front_end import tools_config
 
 EVERY = {**TARGETS, **ALONE}
 TOOLS = [(target, tool) for target, tools in EVERY.items() for tool in tools]

@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 from strands.tools.mcp import MCPClient
 
 from functions.tool_targets import TARGETS, schema_file
-from stackroom.keys import catalog_id_of
+from stackroom.documents.keys import catalog_id_of
 from stackroom_local.cli.callers import issuer_of
 from stackroom_local.cli.retrieve_tool import TOOL
 from stackroom_local.gateway.mcp_client import GatewayError, call_tool, list_tools

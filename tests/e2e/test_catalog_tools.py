@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from functions.tool_targets import strict_tools
-from stackroom.keys import catalog_id_of
+from stackroom.documents.keys import catalog_id_of
 from stackroom_local.cli.callers import issuer_of
 from stackroom_local.gateway.mcp_client import call_tool
 from stackroom_local.state import Instance

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stackroom.model import Receipt
+from stackroom.documents.model import Receipt
 from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests.e2e.people import Person

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from stackroom.model import DocumentStatus
+from stackroom.documents.model import DocumentStatus
 from stackroom.runs.placement import data_source_name
 from stackroom_local.state import Instance
 from tests.e2e.people import Agent, Person

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from simulator.tests import files
-from stackroom.model import Document, DocumentStatus
+from stackroom.documents.model import Document, DocumentStatus
 from stackroom_local.state import Instance
 from tests.e2e.people import Person, eventually
 from tests.local.running import stackroom

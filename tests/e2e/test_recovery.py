@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from simulator.tests import files
-from stackroom.model import UNEXPLAINED_FAILURE, DocumentStatus
+from stackroom.documents.model import UNEXPLAINED_FAILURE, DocumentStatus
 from stackroom_local.processes import Child, free_ports
 from stackroom_local.state import Instance
 from tests.e2e.people import Person, eventually

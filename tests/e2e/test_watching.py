@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stackroom.model import Document, DocumentStatus
+from stackroom.documents.model import Document, DocumentStatus
 from stackroom_local.sites.site_records import ChangedRecords
 from stackroom_local.state import Instance
 from tests.e2e.people import Person

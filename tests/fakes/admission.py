@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from stackroom.errors import RecordChanged
-from stackroom.ports.admission import Ledger, Mode, Waiter
+from stackroom.quota.ledger import Ledger, Mode, Waiter
 from tests.fakes.disturbed import Disturbed
 
 Place = tuple[str, Mode, str, str]  # knowledge base, mode, since, catalog

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from stackroom.agent import Agent
-from stackroom.agent_run import AgentRun
+from stackroom.agents.agent import Agent
+from stackroom.agents.agent_repositories import Brief, Listener
+from stackroom.agents.agent_run import AgentRun
 from stackroom.errors import RecordChanged, StoreUnavailable
-from stackroom.ports.agent_runs import Brief, Listener
 
 
 @dataclass

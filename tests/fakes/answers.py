@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from stackroom.errors import Unavailable
-from stackroom.retrieval.cited_answers import Mark, Written
+from stackroom.search.cited_answers import Mark, Written
 from tests.fakes.disturbed import Disturbed
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from stackroom.documents.model import DataSource, DataSourceType
 from stackroom.errors import DataSourceBroken, DataSourceLimit, KnowledgeBaseThrottled
-from stackroom.model import DataSource, DataSourceType
-from stackroom.ports.ingestion import Busy, DocumentDetail, Job, JobState
+from stackroom.ingestion.bedrock_calls import Busy, DocumentDetail, Job, JobState
 from tests.fakes.direct import FakeDirectDocuments
 
 BUCKET = "docs"

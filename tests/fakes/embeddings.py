@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from stackroom.retrieval.cached_embeddings import Vector
+from stackroom.search.cached_embeddings import Vector
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from stackroom.documents.model import Document
 from stackroom.errors import ObjectRefused
 from stackroom.inspection.inspection import File
 from stackroom.inspection.place_map import PlaceMap
-from stackroom.model import Document
 from tests.fakes.disturbed import Disturbed
 
 

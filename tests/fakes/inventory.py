@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from stackroom.keys import SIDECAR_SUFFIX
-from stackroom.model import Catalog, DataSource, DataSourceType, Document, PoolMember
-from stackroom.ports.documents import ListingItem, Page
-from stackroom.ports.inventory import KnownSource, ListedDocument, ListedObject
+from stackroom.documents.keys import SIDECAR_SUFFIX
+from stackroom.documents.model import Catalog, DataSource, DataSourceType, Document, PoolMember
+from stackroom.documents.repositories import ListingItem, Page
+from stackroom.ingestion.inventory import KnownSource, ListedDocument, ListedObject
 from tests.fakes.bedrock import BUCKET, FakeBedrock
 from tests.fakes.disturbed import Disturbed
 from tests.fakes.pipeline import FakeBucket, FakeCatalogs, FakeDocuments

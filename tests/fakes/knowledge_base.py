@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from stackroom.clock import NO_DEADLINE, Deadline
+from stackroom.documents.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
+from stackroom.documents.passages import Passage, Retrieved, Search
+from stackroom.documents.repositories import DocumentKey
 from stackroom.errors import SearchRefused, Unavailable
-from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
-from stackroom.ports.documents import DocumentKey
-from stackroom.ports.retrieval import Passage, Retrieved, Search
 from tests.fakes.disturbed import Disturbed
 
 

@@ -5,7 +5,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from stackroom.catalog_counts import (
+from stackroom.documents.bucket import StoredObject, StoredSidecar, Version
+from stackroom.documents.catalog_counts import (
     Counts,
     awaits_indexing,
     booked,
@@ -15,9 +16,8 @@ from stackroom.catalog_counts import (
     settled_status,
     uncounted,
 )
-from stackroom.errors import CatalogLimitReached, RecordChanged, RunSuperseded
-from stackroom.keys import SIDECAR_SUFFIX, can_have_sidecar
-from stackroom.model import (
+from stackroom.documents.keys import SIDECAR_SUFFIX, can_have_sidecar
+from stackroom.documents.model import (
     Catalog,
     CatalogStatus,
     DataSource,
@@ -26,9 +26,9 @@ from stackroom.model import (
     DocumentStatus,
     Receipt,
 )
-from stackroom.ports.bucket import StoredObject, StoredSidecar, Version
-from stackroom.ports.documents import DocumentKey, DocumentPage, Page
-from stackroom.ports.runs import Lease
+from stackroom.documents.repositories import DocumentKey, DocumentPage, Page
+from stackroom.errors import CatalogLimitReached, RecordChanged, RunSuperseded
+from stackroom.runs.lease import Lease
 from tests.fakes.admission import FakeAdmissionBook, FakeExecutions, FakeTaskTokens
 from tests.fakes.bedrock import BUCKET, FakeBedrock
 from tests.fakes.clock import FakeClock

@@ -1,7 +1,7 @@
 """Place maps in memory: a document's places, found by exact text."""
 
+from stackroom.documents.passages import Place
 from stackroom.errors import StackroomError
-from stackroom.ports.retrieval import Place
 
 
 class FakePlaces:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from stackroom.errors import SearchIndexBusy, SearchIndexGone
-from stackroom.retrieval.index_setup import IndexState, Readiness
+from stackroom.search.index_setup import IndexState, Readiness
 
 INDEX = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors/index/passages"
 BUCKET = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from stackroom.errors import RecordChanged
-from stackroom.retrieval.rate_limiter import Turns
+from stackroom.search.rate_limiter import Turns
 
 
 @dataclass

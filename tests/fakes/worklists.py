@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
 
-from stackroom.ports.runs import Entry
+from stackroom.runs.lease import Entry
 from tests.fakes.disturbed import Disturbed
 
 

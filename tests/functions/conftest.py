@@ -12,8 +12,8 @@ import functions.retrieve.handler as retrieve
 import functions.search_index.handler as search_index
 from stackroom.aws import session
 from stackroom.aws.stepfunctions.executions import StepFunctionsTaskTokens
-from stackroom.deletions import deletions
-from stackroom.retrieval.search import Retrieval
+from stackroom.catalogs import deletions
+from stackroom.search.search import Retrieval
 from tests.aws.stores import BUCKET, ENVIRONMENT, create_bucket, create_tables
 from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
 from tests.fakes.pipeline import FakeCatalogs

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import functions.retrieve.handler as retrieve
+from stackroom.access.access_log import EVENT
 from stackroom.errors import KnowledgeBaseUnavailable
-from stackroom.gateway.access import EVENT
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.functions.printed import Figure, Printed
 from tests.functions.tools import GatewayContext, Tools

@@ -14,8 +14,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from functions.console import handler as function
+from stackroom.access.access_log import EVENT
 from stackroom.aws import session
-from stackroom.gateway.access import EVENT
 from stackroom_console import wiring
 from stackroom_console.openid_provider import CALLBACK, OpenIdProvider
 from stackroom_console.rendering import STATIC

@@ -13,7 +13,7 @@ import jwt
 import pytest
 
 from functions.identity_interceptor.handler import handler, interception
-from stackroom.gateway.tokens import PublishedKeys
+from stackroom.access.tokens import PublishedKeys
 from stackroom_local.gateway.issuer import CLIENT_ID, Issuer
 from tests.gateway import forgeries
 from tests.gateway.forgeries import resigned

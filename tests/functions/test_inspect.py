@@ -13,7 +13,7 @@ from simulator.tests import files
 from stackroom.aws import session
 from stackroom.aws.dynamodb.inspection_records import DynamoInspections
 from stackroom.aws.s3.place_maps import S3PlaceMaps
-from stackroom.keys import Location, locate
+from stackroom.documents.keys import Location, locate
 from tests.aws.stores import BUCKET, CONTROL_TABLE, ENVIRONMENT, create_bucket, create_tables
 from tests.functions.printed import listening
 from tests.lambda_context import Context

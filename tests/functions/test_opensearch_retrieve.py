@@ -8,9 +8,9 @@ import pydantic
 import pytest
 
 from functions.opensearch_retrieve import handler as function
-from stackroom.filters import AllOf, Has
-from stackroom.ports.retrieval import Passage
-from stackroom.retrieval.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
+from stackroom.documents.filters import AllOf, Has
+from stackroom.documents.passages import Passage
+from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.functions.printed import Printed
 from tests.functions.tools import GatewayContext

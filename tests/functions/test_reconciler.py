@@ -16,9 +16,9 @@ from stackroom.aws import session
 from stackroom.aws.dynamodb.bookmark import DynamoBookmark
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.clock import utc_now
+from stackroom.documents.keys import Location, locate
+from stackroom.documents.model import Document, DocumentStatus
 from stackroom.errors import CatalogNotFound
-from stackroom.keys import Location, locate
-from stackroom.model import Document, DocumentStatus
 from stackroom.runs.placement import SharedSources
 from stackroom.uploads.events import object_event
 from tests.aws.stores import (

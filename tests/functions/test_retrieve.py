@@ -16,8 +16,8 @@ from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.s3.place_maps import S3PlaceMaps
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.place_map import PlaceMap
-from stackroom.retrieval.search import Retrieval
-from stackroom.retrieval.search_arguments import Budget, Priority
+from stackroom.search.search import Retrieval
+from stackroom.search.search_arguments import Budget, Priority
 from tests.aws.stores import (
     BUCKET,
     CATALOG_TABLE,

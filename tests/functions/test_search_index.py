@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 
 import functions.search_index.handler as function
 from stackroom.errors import SearchIndexBusy, SearchIndexGone, ServiceRefused, StoreUnavailable
-from stackroom.retrieval.index_setup import IndexSetup, Readiness
+from stackroom.search.index_setup import IndexSetup, Readiness
 from tests.fakes.search_index import BUCKET, INDEX, FakeSearchIndexes
 from tests.functions.printed import Printed
 from tests.lambda_context import Context

@@ -8,8 +8,8 @@ import pytest
 from infra.contexts import app_of
 from infra.deployment import Deployment
 from infra.fitting import MOST_TOKENS, PRIORITIES, Fitting
-from stackroom.retrieval import search_arguments
-from stackroom.retrieval.search_arguments import Priority
+from stackroom.search import search_arguments
+from stackroom.search.search_arguments import Priority
 from stackroom.wiring.function_settings import FittingSettings
 from tests.infra.synthesis import ROOT
 

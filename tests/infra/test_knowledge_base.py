@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from infra.bundling import SERVICES
 from infra.deployment import _LANGUAGES
-from stackroom.model import CatalogDataSources
+from stackroom.documents.model import CatalogDataSources
 from stackroom.wiring.function_settings import Pool
 from stackroom_constructs.created_knowledge_base import in_cloudformation
 from tests.infra.assembly import KEPT, Assembly

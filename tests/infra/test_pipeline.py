@@ -15,7 +15,7 @@ from functions.status_poller.handler import PollerSettings
 from functions.upload_handler.handler import UploadSettings
 from infra.bundling import ROOT
 from stackroom.aws.bedrock.guardrail import Guardrail
-from stackroom.retrieval.search_arguments import Budget, Priority
+from stackroom.search.search_arguments import Budget, Priority
 from stackroom.wiring.function_settings import Settings
 from tests.infra.assembly import Assembly
 

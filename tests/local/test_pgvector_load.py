@@ -20,7 +20,7 @@ from bedrock_kb_simulator.chunk_strategies import Chunking
 from bedrock_kb_simulator.server import Configuration, Simulator
 from simulator.tests.files import pdf
 from stackroom.errors import KnowledgeBaseThrottled
-from stackroom.retrieval.cached_embeddings import Vector
+from stackroom.search.cached_embeddings import Vector
 from stackroom.stores.pgvector.connections import Connections
 from stackroom.stores.pgvector.document_loading import Documents
 from stackroom.stores.pgvector.repository import Match, Repository

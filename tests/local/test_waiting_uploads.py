@@ -1,7 +1,7 @@
 from datetime import UTC, datetime, timedelta
 
-from stackroom.model import Document
-from stackroom.ports.inventory import ListedObject
+from stackroom.documents.model import Document
+from stackroom.ingestion.inventory import ListedObject
 from stackroom_local.cli.operator_documents import waiting
 from tests.records import a_document
 

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from rich.cells import cell_len
 
+from stackroom.documents.model import Document, DocumentStatus
 from stackroom.ingestion.estimates import DocumentEstimate, DocumentStage
-from stackroom.model import Document, DocumentStatus
 from stackroom_local.cli.live_status import composed
 from stackroom_local.sites.site_records import CatalogListing
 

@@ -16,7 +16,7 @@ from benchmarks.shapes import NAIVE, Design, Shape, put_under
 from benchmarks.stage import Stage
 from benchmarks.traffic import Traffic, Upload
 from benchmarks.worlds import WORLDS
-from stackroom.admission.schedule import PATIENCE
+from stackroom.quota.schedule import PATIENCE
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 OURS = Design(catalog_data_sources="custom")

@@ -7,17 +7,9 @@ from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, cast
 
-from stackroom.admission.grants import Admission
-from stackroom.admission.schedule import Limits
-from stackroom.admission.workload import BATCH
-from stackroom.deletions.deletions import Deletions
-from stackroom.ingestion.estimates import Estimates
-from stackroom.ingestion.polling import Polled
-from stackroom.ingestion.retry_failed import Retrying
-from stackroom.ingestion.search_check import SearchCheck
-from stackroom.ingestion.verdicts import Settled
-from stackroom.keys import Location, locate
-from stackroom.model import (
+from stackroom.catalogs.deletions import Deletions
+from stackroom.documents.keys import Location, locate
+from stackroom.documents.model import (
     Catalog,
     CatalogDataSources,
     DataSource,
@@ -25,6 +17,14 @@ from stackroom.model import (
     Document,
     PoolMember,
 )
+from stackroom.ingestion.estimates import Estimates
+from stackroom.ingestion.polling import Polled
+from stackroom.ingestion.retry_failed import Retrying
+from stackroom.ingestion.search_check import SearchCheck
+from stackroom.ingestion.verdicts import Settled
+from stackroom.quota.grants import Admission
+from stackroom.quota.schedule import Limits
+from stackroom.quota.workload import BATCH
 from stackroom.runs.run import Run
 from stackroom.runs.run_leases import shared_worklist, worklist_of
 from stackroom.uploads.plan import Plan

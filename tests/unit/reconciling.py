@@ -4,7 +4,13 @@ import copy
 from dataclasses import dataclass, field
 from typing import Any
 
-from stackroom.model import CatalogStatus, DataSource, DataSourceType, Document, PoolMember
+from stackroom.documents.model import (
+    CatalogStatus,
+    DataSource,
+    DataSourceType,
+    Document,
+    PoolMember,
+)
 from stackroom.reconciler.audit_rounds import Reconciliation, Rounds
 from stackroom.reconciler.audited import Audited
 from stackroom.reconciler.bedrock_requests import Patience, RequestPace

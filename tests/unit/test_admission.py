@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from stackroom.admission.grants import GRANT, Admission, State
-from stackroom.admission.schedule import PATIENCE
 from stackroom.errors import StoreUnavailable
-from stackroom.ports.admission import Mode, Waiter
+from stackroom.quota.grants import GRANT, Admission, State
+from stackroom.quota.ledger import Mode, Waiter
+from stackroom.quota.schedule import PATIENCE
 from tests.fakes.admission import FakeAdmissionBook, FakeTaskTokens
 from tests.fakes.clock import FakeClock
 from tests.unit.test_schedule import a_waiter

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from stackroom.agent import Agent, OtherTool
+from stackroom.agents.agent import Agent, OtherTool
 from stackroom.agents.agents import MOST_AGENTS, AgentChanges, AgentDefinition, Agents
 from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
 from stackroom.agents.exchange import exported, imported
 from stackroom.agents.links import MOST_TOOLS, LinkChanges, Links, NewLink
+from stackroom.documents.model import CatalogStatus
 from stackroom.errors import (
     AgentLimitReached,
     AgentNotFound,
@@ -22,7 +23,6 @@ from stackroom.errors import (
     ToolNameTaken,
     ValidationError,
 )
-from stackroom.model import CatalogStatus
 from tests.contract.ports.test_agents import TOOLS, an_agent
 from tests.fakes.agents import FakeAgents
 from tests.fakes.pipeline import FakeCatalogs

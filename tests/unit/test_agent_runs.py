@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from stackroom.agent import LinkedTool, OtherTool
-from stackroom.agent_run import LONGEST_WAIT, AgentRun, ModelStep, RunState, ToolStep
+from stackroom.agents.agent import LinkedTool, OtherTool
+from stackroom.agents.agent_repositories import Brief, Listener, ModelTurn
+from stackroom.agents.agent_run import LONGEST_WAIT, AgentRun, ModelStep, RunState, ToolStep
 from stackroom.agents.agents import AgentDefinition, Agents
 from stackroom.agents.runner import Runner
 from stackroom.agents.runs import (
@@ -34,7 +35,6 @@ from stackroom.errors import (
     StackroomError,
     StoreUnavailable,
 )
-from stackroom.ports.agent_runs import Brief, Listener, ModelTurn
 from tests.fakes.agents import FakeAgentRunQueue, FakeAgentRuns, FakeAgents, FakeConversations
 from tests.fakes.clock import FakeClock
 from tests.unit.test_linked_tools import Shelves, a_tool

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from stackroom.access.tenancy import Tenant
+from stackroom.documents.passages import Passage
 from stackroom.errors import (
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
@@ -13,11 +15,9 @@ from stackroom.errors import (
     RetrievalFailed,
     Throttled,
 )
-from stackroom.ports.retrieval import Passage
-from stackroom.retrieval.cited_answers import Answering, CatalogAnswer, cleaned, quoted
-from stackroom.retrieval.search import Retrieval
-from stackroom.retrieval.search_arguments import Budget
-from stackroom.tenancy import Tenant
+from stackroom.search.cited_answers import Answering, CatalogAnswer, cleaned, quoted
+from stackroom.search.search import Retrieval
+from stackroom.search.search_arguments import Budget
 from tests.fakes.answers import FakeWriter
 from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
 from tests.fakes.pipeline import FakeCatalogs

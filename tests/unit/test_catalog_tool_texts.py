@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.tests.files import pdf, word
-from stackroom.catalog_tools.arguments import id_of, token_of
-from stackroom.catalog_tools.calls import Calls
-from stackroom.catalog_tools.texts import cell, shown
+from stackroom.access.identity import ToolCall
 from stackroom.catalogs.sending import require_what_its_name_says
 from stackroom.errors import KnowledgeBaseThrottled, Throttled, ValidationError
-from stackroom.identity import ToolCall
+from stackroom.tools.arguments import id_of, token_of
+from stackroom.tools.calls import Calls
+from stackroom.tools.texts import cell, shown
 
 ID = "doc-0123456789abcdef01234567"
 

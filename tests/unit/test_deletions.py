@@ -1,8 +1,8 @@
 import pytest
 
+from stackroom.documents.keys import Unplaced, locate
+from stackroom.documents.model import CatalogStatus, Document, DocumentStatus
 from stackroom.errors import CatalogNotFound, DocumentNotFound, RecordChanged
-from stackroom.keys import Unplaced, locate
-from stackroom.model import CatalogStatus, Document, DocumentStatus
 from tests.fakes.pipeline import PAGE
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 from tests.unit.test_uploads import EXE, receipts_of

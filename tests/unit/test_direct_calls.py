@@ -10,13 +10,13 @@ from functools import partial
 
 import pytest
 
-from stackroom.admission.workload import BATCH, LARGE
+from stackroom.documents.model import UNEXPLAINED_FAILURE, CatalogStatus, DocumentStatus
 from stackroom.errors import KnowledgeBaseThrottled, StoreUnavailable
+from stackroom.ingestion.bedrock_calls import Busy
 from stackroom.ingestion.bedrock_evidence import MAX_ATTEMPTS
 from stackroom.ingestion.verdicts import DocumentOutcome
-from stackroom.model import UNEXPLAINED_FAILURE, CatalogStatus, DocumentStatus
-from stackroom.ports.admission import Mode
-from stackroom.ports.ingestion import Busy
+from stackroom.quota.ledger import Mode
+from stackroom.quota.workload import BATCH, LARGE
 from stackroom.runs.run import MAX_STEPS, Run, RunOutcome
 from tests.fakes.direct import DirectCall
 from tests.unit.pipeline import CATALOG, KEY, PARKED, Pipeline, place_of

@@ -5,18 +5,9 @@ from typing import Any
 
 import pytest
 
-from stackroom.admission.schedule import Limits
-from stackroom.catalog_counts import counts_in
-from stackroom.catalog_tools.of_questions import GET_INDEXING_STATUS
 from stackroom.catalogs.progress import CatalogProgress, Progress
-from stackroom.ingestion.estimates import (
-    LISTED,
-    PAGE,
-    CatalogEstimate,
-    DocumentStage,
-    QueuePosition,
-)
-from stackroom.model import (
+from stackroom.documents.catalog_counts import counts_in
+from stackroom.documents.model import (
     CatalogStatus,
     DataSource,
     DataSourceType,
@@ -24,7 +15,16 @@ from stackroom.model import (
     DocumentStatus,
     PoolMember,
 )
-from stackroom.ports.admission import Mode, Rate
+from stackroom.ingestion.estimates import (
+    LISTED,
+    PAGE,
+    CatalogEstimate,
+    DocumentStage,
+    QueuePosition,
+)
+from stackroom.quota.ledger import Mode, Rate
+from stackroom.quota.schedule import Limits
+from stackroom.tools.of_questions import GET_INDEXING_STATUS
 from tests.records import a_catalog, a_document
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline
 from tests.unit.test_schedule import a_waiter

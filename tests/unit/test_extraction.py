@@ -241,7 +241,7 @@ def _ending(body: bytes, filename: str) -> str:
 @pytest.mark.processes
 def test_importing_extraction_loads_no_reader_and_no_library() -> None:
     program = (
-        "import sys, stackroom.inspection.extraction, stackroom.formats\n"
+        "import sys, stackroom.inspection.extraction, stackroom.documents.formats\n"
         "libraries = {'pypdfium2', 'selectolax', 'python_calamine', 'charset_normalizer'}\n"
         "print(libraries & set(sys.modules))"
     )

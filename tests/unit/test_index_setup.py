@@ -10,7 +10,7 @@ from stackroom.errors import (
     StackroomError,
     StoreUnavailable,
 )
-from stackroom.retrieval.index_setup import IndexSetup, IndexState, Readiness, readiness_of
+from stackroom.search.index_setup import IndexSetup, IndexState, Readiness, readiness_of
 from tests.fakes.search_index import BUCKET, INDEX, FakeSearchIndexes
 
 BUSY = SearchIndexBusy(INDEX)

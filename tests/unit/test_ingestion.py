@@ -2,11 +2,11 @@
 
 import pytest
 
-from stackroom.admission.workload import BATCH, LARGE
+from stackroom.documents.model import CatalogStatus, DocumentStatus, PoolMember
 from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled, RunSuperseded
+from stackroom.ingestion.bedrock_calls import Busy
 from stackroom.ingestion.work_queue import OpenWork, WorkQueue, name_of
-from stackroom.model import CatalogStatus, DocumentStatus, PoolMember
-from stackroom.ports.ingestion import Busy
+from stackroom.quota.workload import BATCH, LARGE
 from stackroom.runs.run import MAX_STEPS, DocumentName, Run, RunOutcome, RunProgress
 from stackroom.runs.run_leases import MAX_FAILURES
 from tests.unit.pipeline import CATALOG, KEY, PARKED, SHARED_WORKLIST, Pipeline, place_of

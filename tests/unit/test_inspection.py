@@ -3,12 +3,12 @@ from dataclasses import replace
 import pytest
 
 from simulator.tests import files
+from stackroom.documents.keys import catalog_id_of
+from stackroom.documents.model import UNEXPLAINED_FAILURE, DocumentStatus
 from stackroom.errors import RecordChanged
 from stackroom.inspection import inspection
 from stackroom.inspection.extraction import read_pages
 from stackroom.inspection.inspection import Inspection, InspectionOutcome, InspectionResult
-from stackroom.keys import catalog_id_of
-from stackroom.model import UNEXPLAINED_FAILURE, DocumentStatus
 from tests.fakes.inspection import FakeFiles, FakeInspections, FakeMapShelf
 from tests.fakes.pipeline import FakeCatalogs, FakeDocuments
 from tests.records import a_catalog

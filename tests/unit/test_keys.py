@@ -1,6 +1,6 @@
 import pytest
 
-from stackroom.keys import (
+from stackroom.documents.keys import (
     Location,
     Unplaced,
     catalog_id_of,

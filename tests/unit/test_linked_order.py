@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from stackroom.ports.retrieval import Passage, Search
-from stackroom.retrieval.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
-from stackroom.retrieval.results import SearchAnswer
-from stackroom.retrieval.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
-from stackroom.retrieval.search_tool import success
+from stackroom.documents.passages import Passage, Search
+from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
+from stackroom.search.results import SearchAnswer
+from stackroom.search.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
+from stackroom.search.search_tool import success
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 
 TITAN = "titan, 1024 dimensions"

@@ -5,18 +5,18 @@ from typing import Any
 
 import pytest
 
-from stackroom.agent import KnowledgeBaseLink, LinkedTool
+from stackroom.access.access_log import Access
+from stackroom.access.identity import Caller
+from stackroom.agents.agent import KnowledgeBaseLink, LinkedTool
 from stackroom.agents.asking import Asking, asked_of, success
 from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
 from stackroom.clock import NO_DEADLINE
-from stackroom.gateway.access import Access
-from stackroom.identity import Caller
-from stackroom.model import CatalogStatus, DataSource
-from stackroom.ports.retrieval import Passage
-from stackroom.retrieval.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
-from stackroom.retrieval.results import SearchAnswer
-from stackroom.retrieval.search import Retrieval
-from stackroom.retrieval.search_arguments import Budget
+from stackroom.documents.model import CatalogStatus, DataSource
+from stackroom.documents.passages import Passage
+from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
+from stackroom.search.results import SearchAnswer
+from stackroom.search.search import Retrieval
+from stackroom.search.search_arguments import Budget
 from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps

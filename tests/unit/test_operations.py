@@ -8,15 +8,15 @@ from typing import Any, cast
 
 import pytest
 
+from stackroom.catalogs import backlog
+from stackroom.catalogs.backlog import Backlogs
+from stackroom.catalogs.boards import Board, Graph, Reading
+from stackroom.catalogs.overview import COST, DISCREPANCIES, Operations
+from stackroom.catalogs.pool import Pool
+from stackroom.documents.model import Catalog, Document, DocumentStatus, Receipt
+from stackroom.documents.repositories import Page
 from stackroom.errors import FiguresNotRead, StoreUnavailable
-from stackroom.model import Catalog, Document, DocumentStatus, Receipt
-from stackroom.operations import backlog
-from stackroom.operations.backlog import Backlogs
-from stackroom.operations.overview import COST, DISCREPANCIES, Operations
-from stackroom.operations.pool import Pool
-from stackroom.ports.boards import Board, Graph, Reading
-from stackroom.ports.documents import Page
-from stackroom.ports.inventory import Inventory
+from stackroom.ingestion.inventory import Inventory
 from tests.fakes.admission import FakeAdmissionBook
 from tests.fakes.pipeline import FakeSlots
 from tests.records import NOW, a_catalog, a_document

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stackroom.documents.passages import Passage, Places
 from stackroom.errors import StoreUnavailable
 from stackroom.inspection.extraction import Page, read_pages
 from stackroom.inspection.place_map import PlaceMap
 from stackroom.inspection.running_lines import normalise
-from stackroom.ports.retrieval import Passage, Places
-from stackroom.retrieval.citations import PlaceMapCache, cited
+from stackroom.search.citations import PlaceMapCache, cited
 from tests.fakes.clock import FakeSeconds
 from tests.fakes.place_maps import FakePlaceMaps
 

@@ -12,6 +12,8 @@ from datetime import timedelta
 
 import pytest
 
+from stackroom.documents.keys import unplaced_partition
+from stackroom.documents.model import Document, DocumentStatus
 from stackroom.errors import (
     DocumentsRefused,
     KnowledgeBaseUnavailable,
@@ -19,12 +21,10 @@ from stackroom.errors import (
     ServiceRefused,
     StoreUnavailable,
 )
+from stackroom.ingestion.bedrock_calls import Submission
 from stackroom.ingestion.bedrock_evidence import MAX_ATTEMPTS
 from stackroom.ingestion.direct_calls import batches
 from stackroom.ingestion.work_queue import OpenWork
-from stackroom.keys import unplaced_partition
-from stackroom.model import Document, DocumentStatus
-from stackroom.ports.ingestion import Submission
 from stackroom.reconciler.discrepancies import Kind, Outcome
 from stackroom.runs.run import RunOutcome
 from tests.unit.pipeline import CATALOG, SHARED_WORKLIST, Pipeline, place_of

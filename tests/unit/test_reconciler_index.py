@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from stackroom.documents.keys import document_id_of
+from stackroom.documents.model import DataSource, DocumentStatus
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
-from stackroom.keys import document_id_of
-from stackroom.model import DataSource, DocumentStatus
-from stackroom.ports.inventory import ListedObject, ListingExpired
+from stackroom.ingestion.inventory import ListedObject, ListingExpired
 from stackroom.reconciler.bedrock_requests import ACCOUNT_A_SECOND, TRIES, RequestPace
 from stackroom.reconciler.bucket_audit import IdWindow, ListedFile
 from stackroom.reconciler.discrepancies import Kind, Outcome

@@ -6,6 +6,11 @@ from threading import Barrier
 
 import pytest
 
+from stackroom.access.identity import Caller
+from stackroom.documents.filters import Filter, Has
+from stackroom.documents.keys import document_id_of
+from stackroom.documents.model import Catalog, DataSourceType
+from stackroom.documents.passages import KnowledgeBase, Place
 from stackroom.errors import (
     KnowledgeBaseNotFound,
     KnowledgeBaseThrottled,
@@ -14,14 +19,9 @@ from stackroom.errors import (
     RetrievalFailed,
     StoreUnavailable,
 )
-from stackroom.filters import Filter, Has
-from stackroom.identity import Caller
-from stackroom.keys import document_id_of
-from stackroom.model import Catalog, DataSourceType
-from stackroom.ports.retrieval import KnowledgeBase, Place
-from stackroom.retrieval.results import SearchAnswer
-from stackroom.retrieval.search import Retrieval
-from stackroom.retrieval.search_arguments import KNOWLEDGE_BASE_RETRIEVE
+from stackroom.search.results import SearchAnswer
+from stackroom.search.search import Retrieval
+from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE
 from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from stackroom.access.identity import Caller
 from stackroom.clock import NO_DEADLINE, Deadline
+from stackroom.documents.filters import Filter, Has
+from stackroom.documents.passages import Passage, Retrieved
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
-from stackroom.filters import Filter, Has
-from stackroom.identity import Caller
-from stackroom.ports.retrieval import Passage, Retrieved
-from stackroom.retrieval.cached_embeddings import (
+from stackroom.search.cached_embeddings import (
     CachedEmbeddings,
     CacheTally,
     Kept,
@@ -23,10 +23,10 @@ from stackroom.retrieval.cached_embeddings import (
     Vector,
     asked_by,
 )
-from stackroom.retrieval.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
-from stackroom.retrieval.search_arguments import RetrieveArguments
-from stackroom.retrieval.search_tool import knowledge_base_retrieve, retrieve_from_knowledge_base
-from stackroom.retrieval.wrappers import Coalesced
+from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
+from stackroom.search.search_arguments import RetrieveArguments
+from stackroom.search.search_tool import knowledge_base_retrieve, retrieve_from_knowledge_base
+from stackroom.search.wrappers import Coalesced
 from tests.fakes.clock import FakeSeconds
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.unit.test_retrieval import a_retrieval

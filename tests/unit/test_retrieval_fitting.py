@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stackroom.ports.retrieval import Passage, Place
-from stackroom.retrieval.citations import cited
-from stackroom.retrieval.excerpts import Excerpt, estimated_tokens, excerpts_of
-from stackroom.retrieval.results import WithinBudget, fit
-from stackroom.retrieval.search_arguments import Budget, Priority
+from stackroom.documents.passages import Passage, Place
+from stackroom.search.citations import cited
+from stackroom.search.excerpts import Excerpt, estimated_tokens, excerpts_of
+from stackroom.search.results import WithinBudget, fit
+from stackroom.search.search_arguments import Budget, Priority
 from tests.fakes.place_maps import FakePlaceMaps
 
 SENTENCES = [f"Sentence number {n} of the manual says something of its own. " for n in range(9)]

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
+from stackroom.access.identity import Caller
+from stackroom.access.tenancy import Everyone
 from stackroom.clock import NO_DEADLINE, Deadline
+from stackroom.documents.filters import AnyOf, Has, Lists
+from stackroom.documents.passages import Passage, Retrieved
 from stackroom.errors import MissingIdentity, RetrievalFailed
-from stackroom.filters import AnyOf, Has, Lists
-from stackroom.identity import Caller
-from stackroom.ports.retrieval import Passage, Retrieved
-from stackroom.retrieval.circuit_breaker import LateQueries
-from stackroom.retrieval.fan_out import Query, Replies, SearchScope, ask_all
-from stackroom.retrieval.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
-from stackroom.retrieval.results import SearchAnswer
-from stackroom.retrieval.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
-from stackroom.tenancy import Everyone
+from stackroom.search.circuit_breaker import LateQueries
+from stackroom.search.fan_out import Query, Replies, SearchScope, ask_all
+from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
+from stackroom.search.results import SearchAnswer
+from stackroom.search.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 
 NOBODY_KNOWN = None

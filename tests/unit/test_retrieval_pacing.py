@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from stackroom.clock import Deadline
+from stackroom.documents.filters import Has
+from stackroom.documents.passages import Retrieved
 from stackroom.errors import (
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
@@ -15,10 +17,8 @@ from stackroom.errors import (
     StoreUnavailable,
     Unavailable,
 )
-from stackroom.filters import Has
-from stackroom.ports.retrieval import Retrieved
-from stackroom.retrieval.cached_embeddings import asked_by
-from stackroom.retrieval.rate_limiter import (
+from stackroom.search.cached_embeddings import asked_by
+from stackroom.search.rate_limiter import (
     PATIENCE,
     Clocks,
     Paced,

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stackroom.access.identity import Caller
+from stackroom.access.passage_source import Origin
+from stackroom.access.search_filter_argument import conditions
+from stackroom.access.tenancy import Leftovers, Member, Operator, Tenant, View
+from stackroom.documents.filters import AllOf, AnyOf, Has, Lists
+from stackroom.documents.keys import document_id_of
+from stackroom.documents.model import Catalog, DataSourceType
+from stackroom.documents.passages import Passage
 from stackroom.errors import KnowledgeBaseUnavailable
-from stackroom.filters import AllOf, AnyOf, Has, Lists
-from stackroom.identity import Caller
-from stackroom.keys import document_id_of
-from stackroom.model import Catalog, DataSourceType
-from stackroom.passage_source import Origin
-from stackroom.ports.retrieval import Passage
-from stackroom.search_filter_argument import conditions
-from stackroom.tenancy import Leftovers, Member, Operator, Tenant, View
 from tests.fakes.knowledge_base import FakeKnowledgeBase, matches
 from tests.records import a_catalog
 

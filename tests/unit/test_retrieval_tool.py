@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
+from stackroom.access.identity import Caller
+from stackroom.documents.passages import Search
 from stackroom.errors import KnowledgeBaseThrottled
-from stackroom.identity import Caller
-from stackroom.ports.retrieval import Search
-from stackroom.retrieval.calibrations import Calibration
-from stackroom.retrieval.search import Retrieval
-from stackroom.retrieval.search_tool import Response, knowledge_base_retrieve
-from stackroom.retrieval.wrappers import Reranked
+from stackroom.search.calibrations import Calibration
+from stackroom.search.search import Retrieval
+from stackroom.search.search_tool import Response, knowledge_base_retrieve
+from stackroom.search.wrappers import Reranked
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.unit.test_retrieval import a_retrieval
 

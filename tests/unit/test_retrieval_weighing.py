@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from stackroom.ports.retrieval import Passage, Search
-from stackroom.retrieval.calibrations import CALIBRATIONS, Calibration
-from stackroom.retrieval.excerpts import distinct
-from stackroom.retrieval.fan_out import Reply
-from stackroom.retrieval.question_words import marked_pieces, matched, words_of
-from stackroom.retrieval.ranking import Weighed, fused, weighed
+from stackroom.documents.passages import Passage, Search
+from stackroom.search.calibrations import CALIBRATIONS, Calibration
+from stackroom.search.excerpts import distinct
+from stackroom.search.fan_out import Reply
+from stackroom.search.question_words import marked_pieces, matched, words_of
+from stackroom.search.ranking import Weighed, fused, weighed
 
 PUMPS = (
     "The pump is greased every 200 hours.",

@@ -9,8 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stackroom.admission.schedule import Limits, Schedule, fair_share
-from stackroom.admission.workload import (
+from stackroom.clock import RealTime
+from stackroom.documents.model import Document, DocumentStatus
+from stackroom.quota.ledger import Grant, Ledger, Mode, Rate, Waiter
+from stackroom.quota.schedule import Limits, Schedule, fair_share
+from stackroom.quota.workload import (
     LARGE,
     Demand,
     Did,
@@ -20,9 +23,6 @@ from stackroom.admission.workload import (
     whole,
     with_measured,
 )
-from stackroom.clock import RealTime
-from stackroom.model import Document, DocumentStatus
-from stackroom.ports.admission import Grant, Ledger, Mode, Rate, Waiter
 from tests.records import NOW, a_document
 
 

@@ -4,12 +4,12 @@ from datetime import timedelta
 
 import pytest
 
+from stackroom.documents.model import UNEXPLAINED_FAILURE, CatalogStatus, DocumentStatus
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+from stackroom.ingestion.bedrock_calls import JobState
 from stackroom.ingestion.bedrock_evidence import JOB_DEADLINE, MAX_ATTEMPTS
 from stackroom.ingestion.polling import Polled
 from stackroom.ingestion.verdicts import NOT_FOUND
-from stackroom.model import UNEXPLAINED_FAILURE, CatalogStatus, DocumentStatus
-from stackroom.ports.ingestion import JobState
 from stackroom.runs.run import Run, RunOutcome
 from tests.fakes.pipeline import BUCKET
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of

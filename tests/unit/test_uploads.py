@@ -1,8 +1,8 @@
 import pytest
 
+from stackroom.documents.keys import catalog_id_of, locate, unplaced_id_of, unplaced_partition
+from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
 from stackroom.errors import ObjectRefused
-from stackroom.keys import catalog_id_of, locate, unplaced_id_of, unplaced_partition
-from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
 from stackroom.uploads.plan import UploadOutcome
 from tests.unit.pipeline import CATALOG, KEY, Pipeline
 

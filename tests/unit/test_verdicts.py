@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from stackroom.documents.model import Catalog, Document, DocumentStatus
 from stackroom.errors import KnowledgeBaseUnavailable
+from stackroom.ingestion.bedrock_calls import DocumentDetail
 from stackroom.ingestion.bedrock_evidence import (
     MAX_ATTEMPTS,
     BedrockEvidence,
@@ -18,8 +20,6 @@ from stackroom.ingestion.by_job import reasons_by_uri
 from stackroom.ingestion.evidence import Evidence, Investigation
 from stackroom.ingestion.search_check import SearchCheck
 from stackroom.ingestion.verdicts import DocumentOutcome, verdict
-from stackroom.model import Catalog, Document, DocumentStatus
-from stackroom.ports.ingestion import DocumentDetail
 from tests import records
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.pipeline import FakeInspectionResults

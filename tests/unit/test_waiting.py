@@ -5,7 +5,7 @@ import pytest
 from stackroom.aws.redis.embedding_cache import Breaker
 from stackroom.clock import Deadline
 from stackroom.errors import KnowledgeBaseUnavailable, RecordChanged
-from stackroom.ports.admission import Mode
+from stackroom.quota.ledger import Mode
 from stackroom.retries import retried
 from stackroom.runs.run import until_first_look, until_next_look, until_next_try
 from tests.fakes.clock import FakeSeconds

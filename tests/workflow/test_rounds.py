@@ -6,7 +6,7 @@ import functions.upload_handler.handler as upload_handler
 from stackroom.aws import session
 from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
 from stackroom.aws.s3.document_bucket import S3DocumentBucket
-from stackroom.deletions.deletions import Deletions
+from stackroom.catalogs.deletions import Deletions
 from stackroom.runs.placement import data_source_name
 from tests.aws.stores import BUCKET, CONTROL_TABLE
 from tests.workflow.bedrock import Bedrock, pool

@@ -11,5 +11,5 @@ Agents that users make for themselves, and the knowledge bases that these may as
 - asking: a linked knowledge base asked, and what its tool answers
 
 Imports retrieval, gateway, ports and the model. Comes from: the console, and the queue of runs.
-Whoever talks to models is behind a port (`ports/agent_runs.py`); stackroom_agents does.
+Whoever talks to models is behind a port (`agents/agent_repositories.py`); stackroom_agents does.
 """

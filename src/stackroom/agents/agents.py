@@ -9,12 +9,12 @@ from typing import Annotated
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from stackroom.agent import Agent, AgentTool, LinkedTool
+from stackroom.access.plain_text import Line, Text
+from stackroom.agents.agent import Agent, AgentTool, LinkedTool
+from stackroom.agents.agent_repositories import AgentBook
 from stackroom.clock import utc_now
+from stackroom.documents.model import Record
 from stackroom.errors import AgentLimitReached, AgentNotFound, ChangedMeanwhile
-from stackroom.gateway.plain_text import Line, Text
-from stackroom.model import Record
-from stackroom.ports.agent_runs import AgentBook
 from stackroom.retries import random_pauses, retried
 
 MOST_AGENTS = 100  # of a user, as with catalogs; two made at the same moment may be one more

@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from stackroom.agent import MOST_RESULTS, LinkedTool
+from stackroom.access.access_log import SUCCESS, AccessLog, access_of, document_of
+from stackroom.access.identity import Caller, ToolCall
+from stackroom.access.plain_text import encodable
+from stackroom.agents.agent import MOST_RESULTS, LinkedTool
 from stackroom.agents.available import AvailableKnowledgeBases
 from stackroom.clock import Deadline
 from stackroom.errors import KnowledgeBaseNotFound, StackroomError, ValidationError
-from stackroom.gateway.access import SUCCESS, AccessLog, access_of, document_of
-from stackroom.gateway.plain_text import encodable
-from stackroom.identity import Caller, ToolCall
-from stackroom.retrieval.linked_retrieval import LinkedRetrieval
-from stackroom.retrieval.results import Result, SearchAnswer
-from stackroom.retrieval.search import Retrieval
-from stackroom.retrieval.search_arguments import KNOWLEDGE_BASE_RETRIEVE, RetrieveArguments
+from stackroom.search.linked_retrieval import LinkedRetrieval
+from stackroom.search.results import Result, SearchAnswer
+from stackroom.search.search import Retrieval
+from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE, RetrieveArguments
 
 # What a linked tool is asked, and what it answers: the one answer of a search, by contract.
 #

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stackroom.agent import DEFAULT_LEAST_SCORE
-from stackroom.model import Catalog, CatalogStatus
-from stackroom.ports.documents import Catalogs
+from stackroom.agents.agent import DEFAULT_LEAST_SCORE
+from stackroom.documents.model import Catalog, CatalogStatus
+from stackroom.documents.repositories import Catalogs
 
 MOST_LISTED = 100
 _LONGEST_ID = 100  # a key of DynamoDB has its limits, and no catalog's id is longer

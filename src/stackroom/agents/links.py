@@ -12,7 +12,8 @@ from anyascii import anyascii
 from pydantic import AfterValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from stackroom.agent import (
+from stackroom.access.plain_text import Line, Text
+from stackroom.agents.agent import (
     DEFAULT_RESULTS,
     Agent,
     AgentTool,
@@ -24,6 +25,7 @@ from stackroom.agent import (
 from stackroom.agents.agents import Agents, require_seen
 from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
 from stackroom.clock import utc_now
+from stackroom.documents.model import Record
 from stackroom.errors import (
     KnowledgeBaseLinked,
     KnowledgeBaseNotFound,
@@ -32,8 +34,6 @@ from stackroom.errors import (
     ToolNameTaken,
     ToolNotFound,
 )
-from stackroom.gateway.plain_text import Line, Text
-from stackroom.model import Record
 
 # What a tool that asks a knowledge base is called: by its name, in letters that models take; and
 # its id.

@@ -10,8 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from stackroom.agent import LinkedTool
-from stackroom.agent_run import AgentRun, ModelStep, RunState, ShownPassage, ToolStep
+from stackroom.access.identity import Caller
+from stackroom.access.plain_text import is_plain
+from stackroom.agents.agent import LinkedTool
+from stackroom.agents.agent_repositories import AgentRunBook, ModelTurn
+from stackroom.agents.agent_run import AgentRun, ModelStep, RunState, ShownPassage, ToolStep
 from stackroom.agents.asking import Asking, Response, failure
 from stackroom.agents.runs import (
     LEAST_BYTES_OF_A_STEP,
@@ -24,9 +27,6 @@ from stackroom.agents.runs import (
 )
 from stackroom.clock import Deadline
 from stackroom.errors import RecordChanged, Unavailable
-from stackroom.gateway.plain_text import is_plain
-from stackroom.identity import Caller
-from stackroom.ports.agent_runs import AgentRunBook, ModelTurn
 from stackroom.retries import random_pauses, retried
 
 logger = logging.getLogger(__name__)

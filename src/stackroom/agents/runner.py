@@ -10,8 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from stackroom.agent import Agent
-from stackroom.agent_run import AgentRun, RunState
+from stackroom.agents.agent import Agent
+from stackroom.agents.agent_repositories import AgentBook, AgentRunBook, Brief, Conversations
+from stackroom.agents.agent_run import AgentRun, RunState
 from stackroom.agents.asking import Asking
 from stackroom.agents.run_recorder import Course
 from stackroom.agents.runs import MOST_SECONDS, SECONDS_TO_END
@@ -26,7 +27,6 @@ from stackroom.errors import (
     StackroomError,
     Unavailable,
 )
-from stackroom.ports.agent_runs import AgentBook, AgentRunBook, Brief, Conversations
 from stackroom.retries import random_pauses, retried
 
 logger = logging.getLogger(__name__)

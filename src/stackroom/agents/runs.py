@@ -13,13 +13,13 @@ from typing import Annotated
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from stackroom.agent_run import LONGEST_WAIT, AgentRun, RunState, id_from
+from stackroom.access.plain_text import Text
+from stackroom.agents.agent_repositories import AgentRunBook, AgentRunQueue
+from stackroom.agents.agent_run import LONGEST_WAIT, AgentRun, RunState, id_from
 from stackroom.agents.agents import Agents
 from stackroom.clock import utc_now
+from stackroom.documents.model import Record
 from stackroom.errors import AgentRunLimitReached, AgentRunNotFound, RecordChanged
-from stackroom.gateway.plain_text import Text
-from stackroom.model import Record
-from stackroom.ports.agent_runs import AgentRunBook, AgentRunQueue
 from stackroom.retries import random_pauses, retried
 
 # What a run may take: no agent talks on for ever, at its operator's expense.

@@ -14,9 +14,9 @@ from stackroom.aws.dynamodb.catalog_records import METADATA, USER_INDEX, key_of,
 from stackroom.aws.dynamodb.document_items import FAILED, OPEN, to_document
 from stackroom.aws.dynamodb.items import from_item, get_all, to_item
 from stackroom.aws.error_mapping import knowledge_base_errors, store_errors
-from stackroom.model import Catalog, DataSource, Document
-from stackroom.ports.documents import Page
-from stackroom.ports.inventory import KnownSource, ListedDocument, ListedObject, ListingExpired
+from stackroom.documents.model import Catalog, DataSource, Document
+from stackroom.documents.repositories import Page
+from stackroom.ingestion.inventory import KnownSource, ListedDocument, ListedObject, ListingExpired
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_agent.type_defs import (

@@ -22,7 +22,7 @@ _SEARCH = CONFIG.merge(
         max_pool_connections=25,
     )
 )
-# Throttles are answered by stackroom.retrieval.rate_limiter, which knows who else is asking. boto3
+# Throttles are answered by stackroom.search.rate_limiter, which knows who else is asking. boto3
 # would ask again within a second, in everybody's way.
 _PACED = _SEARCH.merge(Config(retries={"mode": "standard", "total_max_attempts": 1}))
 # Up to four calls in a row ask an index: what it is like, a guardrail, the question's vector, and

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from stackroom.catalog_access import in_use
+from stackroom.access.catalog_access import in_use
+from stackroom.catalogs.transfers import Transfers
+from stackroom.documents.formats import content_type_of, extension_of
+from stackroom.documents.model import Document
+from stackroom.documents.repositories import Catalogs, Documents
 from stackroom.errors import DocumentNotFound
-from stackroom.formats import content_type_of, extension_of
-from stackroom.model import Document
-from stackroom.ports.documents import Catalogs, Documents
-from stackroom.ports.transfers import Transfers
 
 LINK_SECONDS = 900  # contract
 _SHOWN = {"pdf"}  # by browsers themselves, at a page; no type that could run a script

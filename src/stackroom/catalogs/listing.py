@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from stackroom.catalog_access import owned
+from stackroom.access.catalog_access import owned
 from stackroom.clock import utc_now
-from stackroom.model import Catalog, Document
-from stackroom.ports.documents import Catalogs, DocumentPages
+from stackroom.documents.model import Catalog, Document
+from stackroom.documents.repositories import Catalogs, DocumentPages
 
 CATALOGS = 50  # on a page: some 15 kB of text
 DOCUMENTS = 200  # on a page: some 25 kB of text

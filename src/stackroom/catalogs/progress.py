@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stackroom.catalog_access import owned
-from stackroom.catalog_counts import Counts, counts_in, settled_status
+from stackroom.access.catalog_access import owned
+from stackroom.documents.catalog_counts import Counts, counts_in, settled_status
+from stackroom.documents.model import Catalog, CatalogStatus, DocumentStatus
+from stackroom.documents.repositories import Catalogs
 from stackroom.ingestion.estimates import (
     CatalogEstimate,
     DocumentEstimate,
@@ -12,8 +14,6 @@ from stackroom.ingestion.estimates import (
     QueuePosition,
     in_words,
 )
-from stackroom.model import Catalog, CatalogStatus, DocumentStatus
-from stackroom.ports.documents import Catalogs
 
 
 @dataclass(frozen=True, kw_only=True)

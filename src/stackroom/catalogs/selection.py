@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from stackroom.catalog_access import in_use
+from stackroom.access.catalog_access import in_use
+from stackroom.access.identity import Caller
 from stackroom.clock import utc_now
+from stackroom.documents.model import Catalog
+from stackroom.documents.repositories import Catalogs
 from stackroom.errors import CatalogDeleting, CatalogNotFound, NoCatalogSelected, NoSession
-from stackroom.identity import Caller
-from stackroom.model import Catalog
-from stackroom.ports.documents import Catalogs
 
 # Which catalog a user has selected, in which session.
 

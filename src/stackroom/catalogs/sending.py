@@ -12,8 +12,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from stackroom.catalog_access import in_use
+from stackroom.access.catalog_access import in_use
+from stackroom.catalogs.transfers import Transfers, UploadForm
 from stackroom.clock import utc_now
+from stackroom.documents.bucket import DocumentBucket
+from stackroom.documents.formats import MAX_FILE_BYTES, content_type_of, extension_of, unsupported
+from stackroom.documents.keys import Location, is_ours, locate, path_problem
+from stackroom.documents.model import Catalog, Document, DocumentStatus
+from stackroom.documents.repositories import Catalogs, Documents
 from stackroom.errors import (
     DocumentExists,
     FileTooLarge,
@@ -21,12 +27,6 @@ from stackroom.errors import (
     RecordChanged,
     ValidationError,
 )
-from stackroom.formats import MAX_FILE_BYTES, content_type_of, extension_of, unsupported
-from stackroom.keys import Location, is_ours, locate, path_problem
-from stackroom.model import Catalog, Document, DocumentStatus
-from stackroom.ports.bucket import DocumentBucket
-from stackroom.ports.documents import Catalogs, Documents
-from stackroom.ports.transfers import Transfers, UploadForm
 from stackroom.uploads.descriptions import MAX_FILENAME_BYTES
 from stackroom.uploads.sidecars import Attribute, object_metadata, sidecar
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from stackroom.keys import Location, locate, unplaced_id_of
-from stackroom.model import (
+from stackroom.documents.bucket import DocumentBucket
+from stackroom.documents.keys import Location, locate, unplaced_id_of
+from stackroom.documents.model import (
     UNEXPLAINED_FAILURE,
     Catalog,
     DataSource,
@@ -20,8 +21,7 @@ from stackroom.model import (
     DocumentStatus,
     PerSourceType,
 )
-from stackroom.ports.bucket import DocumentBucket
-from stackroom.ports.ingestion import (
+from stackroom.ingestion.bedrock_calls import (
     NOT_FOUND,
     DirectDocuments,
     DocumentDetail,

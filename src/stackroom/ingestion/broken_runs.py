@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 
-from stackroom.admission.grants import Admission
 from stackroom.clock import utc_now
+from stackroom.documents.model import Document, DocumentStatus
+from stackroom.documents.repositories import Catalogs, Documents
 from stackroom.ingestion.verdicts import DocumentOutcome, Settled
-from stackroom.model import Document, DocumentStatus
-from stackroom.ports.documents import Catalogs, Documents
-from stackroom.ports.runs import Lease
+from stackroom.quota.grants import Admission
+from stackroom.runs.lease import Lease
 from stackroom.runs.run_leases import MAX_FAILURES, RunLeases, is_shared
 from stackroom.runs.run_requests import RunRequests
 

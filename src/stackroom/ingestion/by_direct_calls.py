@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 
-from stackroom.admission.grants import Admission
-from stackroom.admission.workload import Did
 from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, in_threads
+from stackroom.documents.model import Catalog, DataSource, Document, DocumentStatus
+from stackroom.documents.repositories import Catalogs, Documents
 from stackroom.errors import KnowledgeBaseThrottled, is_everybodys
+from stackroom.ingestion.bedrock_calls import NOT_FOUND, DirectDocuments, DocumentDetail
 from stackroom.ingestion.bedrock_evidence import (
     ABSENT,
     INDEXED,
@@ -26,10 +27,9 @@ from stackroom.ingestion.bedrock_evidence import (
 from stackroom.ingestion.direct_calls import CallSender, DirectCalls, batches
 from stackroom.ingestion.strategy import Look, Started
 from stackroom.ingestion.work_queue import OpenWork, WorkQueue
-from stackroom.model import Catalog, DataSource, Document, DocumentStatus
-from stackroom.ports.admission import Mode, Waiter
-from stackroom.ports.documents import Catalogs, Documents
-from stackroom.ports.ingestion import NOT_FOUND, DirectDocuments, DocumentDetail
+from stackroom.quota.grants import Admission
+from stackroom.quota.ledger import Mode, Waiter
+from stackroom.quota.workload import Did
 from stackroom.runs.run import DirectCall, Run, RunOutcome, until_first_look, until_next_look
 
 _TRIES = 5  # looks at a call, in a row, that fail

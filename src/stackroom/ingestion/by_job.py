@@ -15,10 +15,11 @@ from datetime import datetime, timedelta
 from itertools import islice
 from urllib.parse import quote
 
-from stackroom.admission.grants import Admission
-from stackroom.admission.schedule import PATIENCE
-from stackroom.admission.workload import Did, demand_of_job
 from stackroom.clock import utc_now
+from stackroom.documents.bucket import DocumentBucket
+from stackroom.documents.model import Catalog, DataSource, Document, DocumentStatus
+from stackroom.documents.repositories import Catalogs, Documents
+from stackroom.ingestion.bedrock_calls import Busy, IngestionJobs, Job, JobState
 from stackroom.ingestion.bedrock_evidence import (
     INDEXED,
     JOB_DEADLINE,
@@ -29,11 +30,10 @@ from stackroom.ingestion.bedrock_evidence import (
 )
 from stackroom.ingestion.direct_calls import is_of_calls
 from stackroom.ingestion.strategy import Look, Started
-from stackroom.model import Catalog, DataSource, Document, DocumentStatus
-from stackroom.ports.admission import Mode, Waiter
-from stackroom.ports.bucket import DocumentBucket
-from stackroom.ports.documents import Catalogs, Documents
-from stackroom.ports.ingestion import Busy, IngestionJobs, Job, JobState
+from stackroom.quota.grants import Admission
+from stackroom.quota.ledger import Mode, Waiter
+from stackroom.quota.schedule import PATIENCE
+from stackroom.quota.workload import Did, demand_of_job
 from stackroom.runs.run import Run, RunOutcome, until_first_look, until_next_try
 
 _AT_ONCE = 500  # documents that are kept in memory

@@ -7,27 +7,27 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 
-from stackroom.admission.grants import Admission
-from stackroom.admission.workload import BATCH, is_large, is_to_ingest, text_size
+from stackroom.access.tenancy import REJECTED
 from stackroom.clock import Pace, RealTime, utc_now
 from stackroom.concurrency import Beside
+from stackroom.documents.bucket import DocumentBucket
+from stackroom.documents.keys import locate
+from stackroom.documents.model import Catalog, DataSource, Document, DocumentStatus
+from stackroom.documents.repositories import Documents
 from stackroom.errors import (
     DocumentsRefused,
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
     is_everybodys,
 )
+from stackroom.ingestion.bedrock_calls import Busy, DirectDocuments, Submission
 from stackroom.ingestion.bedrock_evidence import MAX_ATTEMPTS, UNSEEN
 from stackroom.ingestion.verdicts import DocumentOutcome, Verdict
 from stackroom.ingestion.work_queue import OpenWork, name_of
-from stackroom.keys import locate
-from stackroom.model import Catalog, DataSource, Document, DocumentStatus
-from stackroom.ports.admission import Grant
-from stackroom.ports.bucket import DocumentBucket
-from stackroom.ports.documents import Documents
-from stackroom.ports.ingestion import Busy, DirectDocuments, Submission
+from stackroom.quota.grants import Admission
+from stackroom.quota.ledger import Grant
+from stackroom.quota.workload import BATCH, is_large, is_to_ingest, text_size
 from stackroom.runs.run import DirectCall, DocumentName, Run, until_next_try
-from stackroom.tenancy import REJECTED
 from stackroom.uploads import sidecars
 
 _TAKEN = (DocumentStatus.INDEXING, DocumentStatus.DELETING, DocumentStatus.FAILED)

@@ -15,15 +15,15 @@ from enum import StrEnum
 from functools import cached_property, partial
 from typing import Any
 
-from stackroom.admission.schedule import Limits
-from stackroom.admission.workload import BATCH, duration, is_large, text_size
-from stackroom.catalog_counts import awaits_indexing
 from stackroom.clock import Pace, RealTime, utc_now
 from stackroom.concurrency import Beside, in_threads
-from stackroom.model import Catalog, DataSourceType, Document, DocumentStatus
-from stackroom.ports.admission import AdmissionReader, Grant, Ledger, Mode, Waiter
-from stackroom.ports.documents import Documents
-from stackroom.ports.runs import Lease, Leases, Worklists
+from stackroom.documents.catalog_counts import awaits_indexing
+from stackroom.documents.model import Catalog, DataSourceType, Document, DocumentStatus
+from stackroom.documents.repositories import Documents
+from stackroom.quota.ledger import AdmissionReader, Grant, Ledger, Mode, Waiter
+from stackroom.quota.schedule import Limits
+from stackroom.quota.workload import BATCH, duration, is_large, text_size
+from stackroom.runs.lease import Lease, Leases, Worklists
 from stackroom.runs.run_leases import LONGEST_DELAY, worklist_of
 
 PAGE = 200  # documents: a catalog of fewer is read as it is, in some 50 read units

@@ -11,11 +11,11 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from stackroom.clock import Pace, RealTime, utc_now
-from stackroom.formats import has_places
+from stackroom.documents.formats import has_places
+from stackroom.documents.model import Catalog, Document, DocumentStatus
+from stackroom.documents.repositories import InspectionResults
 from stackroom.ingestion.bedrock_evidence import INDEXED, BedrockEvidence, DocumentEvidence
 from stackroom.ingestion.search_check import SearchCheck
-from stackroom.model import Catalog, Document, DocumentStatus
-from stackroom.ports.documents import InspectionResults
 
 # Documents that one task proves by searches; the others wait for the next task.
 _MOST_PROVED = 500

@@ -12,9 +12,10 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from stackroom.admission.grants import Admission
 from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, in_threads
+from stackroom.documents.model import Catalog, Document, PerSourceType, PoolMember
+from stackroom.documents.repositories import Catalogs
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, is_everybodys
 from stackroom.ingestion.bedrock_evidence import DocumentEvidence
 from stackroom.ingestion.evidence import Investigation
@@ -28,10 +29,9 @@ from stackroom.ingestion.verdicts import (
     verdict,
 )
 from stackroom.ingestion.work_queue import name_of
-from stackroom.model import Catalog, Document, PerSourceType, PoolMember
-from stackroom.ports.admission import Mode
-from stackroom.ports.documents import Catalogs
-from stackroom.ports.runs import Leases
+from stackroom.quota.grants import Admission
+from stackroom.quota.ledger import Mode
+from stackroom.runs.lease import Leases
 from stackroom.runs.run import (
     MAX_STEPS,
     DirectCall,

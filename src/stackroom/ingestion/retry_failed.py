@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from stackroom.catalog_access import owned
+from stackroom.access.catalog_access import owned
 from stackroom.clock import utc_now
+from stackroom.documents.model import CatalogStatus, Document, DocumentStatus
+from stackroom.documents.repositories import Catalogs, Documents
 from stackroom.errors import DocumentNotFound, RecordChanged
-from stackroom.model import CatalogStatus, Document, DocumentStatus
-from stackroom.ports.documents import Catalogs, Documents
 from stackroom.runs.run_requests import RunRequests
 
 _TRIES = 6

@@ -13,8 +13,9 @@ from enum import Enum, auto
 from itertools import islice
 from typing import Any
 
-from stackroom.admission.grants import Admission
 from stackroom.clock import utc_now
+from stackroom.documents.model import Catalog, CatalogStatus, Document, PerSourceType, PoolMember
+from stackroom.documents.repositories import CatalogRegister, Catalogs, Documents
 from stackroom.errors import (
     DataSourceBroken,
     KnowledgeBaseThrottled,
@@ -26,9 +27,8 @@ from stackroom.ingestion.evidence import Investigation
 from stackroom.ingestion.strategy import Started, Strategy
 from stackroom.ingestion.verdicts import DocumentOutcome, Settled, Verdict, VerdictWriter, verdict
 from stackroom.ingestion.work_queue import WorkQueue, name_of
-from stackroom.model import Catalog, CatalogStatus, Document, PerSourceType, PoolMember
-from stackroom.ports.data_sources import DataSources, Slots
-from stackroom.ports.documents import CatalogRegister, Catalogs, Documents
+from stackroom.quota.grants import Admission
+from stackroom.runs.data_sources import DataSources, Slots
 from stackroom.runs.placement import Placements, is_named_after
 from stackroom.runs.run import MAX_STEPS, Run, RunOutcome, until_next_try
 from stackroom.runs.run_leases import RunLeases, home_of, is_shared, source_of

@@ -12,13 +12,13 @@ from functools import partial
 from itertools import islice
 from typing import TypeVar
 
+from stackroom.access.passage_source import document_id_in, key_of
+from stackroom.access.tenancy import Leftovers, Owners
 from stackroom.concurrency import Beside, in_threads
-from stackroom.filters import Conditions, Has, any_of
-from stackroom.keys import document_id_of
-from stackroom.model import Catalog, Document
-from stackroom.passage_source import document_id_in, key_of
-from stackroom.ports.retrieval import KnowledgeBase, Passage
-from stackroom.tenancy import Leftovers, Owners
+from stackroom.documents.filters import Conditions, Has, any_of
+from stackroom.documents.keys import document_id_of
+from stackroom.documents.model import Catalog, Document
+from stackroom.documents.passages import KnowledgeBase, Passage
 
 T = TypeVar("T")
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Generic, Protocol, TypeVar
 
-from stackroom.admission.workload import Did
+from stackroom.documents.model import Catalog, DataSource, Document
 from stackroom.ingestion.bedrock_evidence import DocumentEvidence
 from stackroom.ingestion.verdicts import Settled, Verdict
-from stackroom.model import Catalog, DataSource, Document
-from stackroom.ports.admission import Mode, Waiter
+from stackroom.quota.ledger import Mode, Waiter
+from stackroom.quota.workload import Did
 from stackroom.runs.run import Run
 
 

@@ -11,10 +11,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from stackroom.admission.workload import is_large
 from stackroom.clock import utc_now
+from stackroom.documents.formats import has_places
+from stackroom.documents.model import (
+    UNEXPLAINED_FAILURE,
+    Catalog,
+    Document,
+    DocumentStatus,
+    Receipt,
+)
+from stackroom.documents.repositories import Documents, InspectionResults, Receipts
 from stackroom.errors import RecordChanged
-from stackroom.formats import has_places
 from stackroom.ingestion.bedrock_evidence import (
     ABSENT,
     INDEXED,
@@ -23,8 +30,7 @@ from stackroom.ingestion.bedrock_evidence import (
     failure_of,
 )
 from stackroom.ingestion.evidence import Evidence
-from stackroom.model import UNEXPLAINED_FAILURE, Catalog, Document, DocumentStatus, Receipt
-from stackroom.ports.documents import Documents, InspectionResults, Receipts
+from stackroom.quota.workload import is_large
 
 NOT_FOUND = (
     "Bedrock reads the file as indexed, but no search finds it; drop it again to have it read anew"

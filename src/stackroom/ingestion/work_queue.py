@@ -14,13 +14,13 @@ from datetime import datetime
 from functools import partial
 from itertools import islice, takewhile
 
-from stackroom.admission.workload import BATCH, is_large, is_to_ingest
 from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, in_threads
+from stackroom.documents.model import Catalog, CatalogStatus, Document
+from stackroom.documents.repositories import CatalogRegister, Documents
 from stackroom.errors import RecordChanged, is_everybodys
-from stackroom.model import Catalog, CatalogStatus, Document
-from stackroom.ports.documents import CatalogRegister, Documents
-from stackroom.ports.runs import Entry, Worklists
+from stackroom.quota.workload import BATCH, is_large, is_to_ingest
+from stackroom.runs.lease import Entry, Worklists
 from stackroom.runs.run import DocumentName, Run, RunProgress
 from stackroom.runs.run_leases import is_shared
 

@@ -14,13 +14,13 @@ from enum import StrEnum
 from typing import Protocol
 
 from stackroom.clock import utc_now
+from stackroom.documents.formats import MAX_FILE_BYTES, has_places, unsupported
+from stackroom.documents.keys import Location, is_ours, locate, unplaced_reason
+from stackroom.documents.model import UNEXPLAINED_FAILURE, DocumentStatus
+from stackroom.documents.repositories import Catalogs, Documents
 from stackroom.errors import ObjectRefused, RecordChanged, Unreadable
-from stackroom.formats import MAX_FILE_BYTES, has_places, unsupported
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.place_map import PlaceMap
-from stackroom.keys import Location, is_ours, locate, unplaced_reason
-from stackroom.model import UNEXPLAINED_FAILURE, DocumentStatus
-from stackroom.ports.documents import Catalogs, Documents
 
 _TRIES = 3
 

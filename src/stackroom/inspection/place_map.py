@@ -15,12 +15,12 @@ from typing import Self
 
 from pydantic import AliasChoices, BaseModel, Field, NonNegativeInt, PositiveInt, model_validator
 
+from stackroom.documents.model import Record
+from stackroom.documents.passages import Place
 from stackroom.inspection.alignment import Alignable, Alignment, Stretch, Stretches
 from stackroom.inspection.extraction.page import Page
 from stackroom.inspection.running_lines import normalise, running_lines, without_running_lines
-from stackroom.model import Record
-from stackroom.ports.retrieval import Place
-from stackroom.toc_detection import listed_lines
+from stackroom.inspection.toc_detection import listed_lines
 
 # A passage may begin or end with as many letters that are not in our text, and its neighbour still
 # touches it.

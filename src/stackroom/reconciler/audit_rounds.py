@@ -21,10 +21,10 @@ from typing import Any, Self
 from pydantic import AwareDatetime, Field
 
 from stackroom.clock import utc_now
+from stackroom.documents.model import Record
+from stackroom.documents.repositories import Page
 from stackroom.errors import is_everybodys
-from stackroom.model import Record
-from stackroom.ports.documents import Page
-from stackroom.ports.inventory import Bookmark, Inventory
+from stackroom.ingestion.inventory import Bookmark, Inventory
 from stackroom.reconciler.audited import Audit, Audited, Piece
 from stackroom.reconciler.bedrock_requests import Patience, RequestPace, around
 from stackroom.reconciler.bucket_audit import BucketAudit

@@ -4,27 +4,27 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from stackroom.ingestion.bedrock_evidence import Details, details_by
-from stackroom.ingestion.broken_runs import Restart
-from stackroom.ingestion.search_check import SearchCheck
-from stackroom.model import PerSourceType, PoolMember
-from stackroom.ports.admission import AdmissionBook
-from stackroom.ports.bucket import DocumentBucket
-from stackroom.ports.data_sources import DataSources, Slots
-from stackroom.ports.documents import (
+from stackroom.documents.bucket import DocumentBucket
+from stackroom.documents.model import PerSourceType, PoolMember
+from stackroom.documents.passages import KnowledgeBase
+from stackroom.documents.repositories import (
     Catalogs,
     Documents,
     InspectionRequests,
     ListingItems,
     ProvenReceipts,
 )
-from stackroom.ports.ingestion import DirectDocuments, IngestionJobs
-from stackroom.ports.inventory import Inventory
-from stackroom.ports.retrieval import KnowledgeBase
-from stackroom.ports.runs import Executions, Leases, Worklists
+from stackroom.ingestion.bedrock_calls import DirectDocuments, IngestionJobs
+from stackroom.ingestion.bedrock_evidence import Details, details_by
+from stackroom.ingestion.broken_runs import Restart
+from stackroom.ingestion.inventory import Inventory
+from stackroom.ingestion.search_check import SearchCheck
+from stackroom.quota.ledger import AdmissionBook
 from stackroom.reconciler.discrepancies import Discrepancy
 from stackroom.reconciler.mending import Mending
 from stackroom.reconciler.set_reconciliation import CAPACITY, random_salt
+from stackroom.runs.data_sources import DataSources, Slots
+from stackroom.runs.lease import Executions, Leases, Worklists
 from stackroom.runs.run_requests import RunRequests
 
 # Yields what is found, as it is found, and returns where to go on; None at the end.

@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import partial
 from itertools import groupby
 
-from stackroom.keys import (
+from stackroom.documents.keys import (
     PLACE_MAP_PREFIX,
     SIDECAR_SUFFIX,
     Location,
@@ -25,8 +25,8 @@ from stackroom.keys import (
     unplaced_partition,
     unplaced_reason,
 )
-from stackroom.model import Document, DocumentStatus, Record
-from stackroom.ports.inventory import ListedObject
+from stackroom.documents.model import Document, DocumentStatus, Record
+from stackroom.ingestion.inventory import ListedObject
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
+from stackroom.documents.keys import Location, locate
+from stackroom.documents.model import PoolMember
 from stackroom.errors import RecordChanged
-from stackroom.keys import Location, locate
-from stackroom.model import PoolMember
-from stackroom.ports.admission import Grant, Mode, Waiter
-from stackroom.ports.inventory import Inventory, KnownSource
-from stackroom.ports.runs import Lease
+from stackroom.ingestion.inventory import Inventory, KnownSource
+from stackroom.quota.ledger import Grant, Mode, Waiter
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.reconciler.mending import LeftForLater
+from stackroom.runs.lease import Lease
 from stackroom.runs.placement import catalog_named_in, is_named_after, is_of_a_catalog
 
 # Of each queue, the oldest: those behind them are looked at when these have gone.

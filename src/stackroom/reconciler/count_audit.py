@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from stackroom.catalog_counts import Counts, counts_in, counts_of, is_booked
-from stackroom.model import Catalog, Document, Record
+from stackroom.documents.catalog_counts import Counts, counts_in, counts_of, is_booked
+from stackroom.documents.model import Catalog, Document, Record
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.reconciler.mending import chunks

@@ -19,9 +19,7 @@ from itertools import groupby
 
 from pydantic import AwareDatetime
 
-from stackroom.errors import is_everybodys
-from stackroom.ingestion.bedrock_evidence import may_be_found
-from stackroom.model import (
+from stackroom.documents.model import (
     Catalog,
     DataSource,
     DataSourceType,
@@ -30,8 +28,10 @@ from stackroom.model import (
     PoolMember,
     Record,
 )
-from stackroom.ports.ingestion import NOT_FOUND, DocumentDetail
-from stackroom.ports.inventory import KnownSource, ListedDocument, ListingExpired
+from stackroom.errors import is_everybodys
+from stackroom.ingestion.bedrock_calls import NOT_FOUND, DocumentDetail
+from stackroom.ingestion.bedrock_evidence import may_be_found
+from stackroom.ingestion.inventory import KnownSource, ListedDocument, ListingExpired
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.control_audit import known_sources, owner_of
 from stackroom.reconciler.discrepancies import Discrepancy, Kind

@@ -15,15 +15,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+from stackroom.access.tenancy import Operator
+from stackroom.documents.keys import document_id_of
+from stackroom.documents.model import (
+    Catalog,
+    DataSource,
+    DataSourceType,
+    Document,
+    DocumentStatus,
+    Receipt,
+)
+from stackroom.ingestion.bedrock_calls import Busy, DocumentDetail
 from stackroom.ingestion.bedrock_evidence import key_of
-from stackroom.keys import document_id_of
-from stackroom.model import Catalog, DataSource, DataSourceType, Document, DocumentStatus, Receipt
-from stackroom.ports.ingestion import Busy, DocumentDetail
-from stackroom.ports.inventory import ListedDocument
+from stackroom.ingestion.inventory import ListedDocument
 from stackroom.reconciler.audited import Audited
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.reconciler.mending import LeftForLater
-from stackroom.tenancy import Operator
 
 # DocumentStatus [API model bedrock-agent]
 _PASSING = frozenset(

@@ -14,9 +14,9 @@ from itertools import islice
 from typing import TypeVar
 
 from stackroom.clock import utc_now
+from stackroom.documents.model import Catalog, DataSourceType, Document, DocumentStatus
+from stackroom.documents.repositories import Documents
 from stackroom.errors import RecordChanged, is_everybodys
-from stackroom.model import Catalog, DataSourceType, Document, DocumentStatus
-from stackroom.ports.documents import Documents
 from stackroom.reconciler.discrepancies import QUIET, Discrepancy, Kind, Outcome
 from stackroom.runs.run_requests import RunRequests
 from stackroom.uploads.plan import Plan

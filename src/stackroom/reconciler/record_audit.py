@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, takewhile
 
+from stackroom.documents.keys import is_ours, unplaced_partition
+from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.ingestion.bedrock_evidence import MAX_ATTEMPTS
-from stackroom.keys import is_ours, unplaced_partition
-from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.runs.run_leases import is_shared, worklist_of

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from stackroom.keys import Location, locate
-from stackroom.model import Catalog, Document, DocumentStatus, Receipt
-from stackroom.passage_source import key_of
-from stackroom.ports.retrieval import Passage
+from stackroom.access.passage_source import key_of
+from stackroom.access.tenancy import Rejected
+from stackroom.documents.keys import Location, locate
+from stackroom.documents.model import Catalog, Document, DocumentStatus, Receipt
+from stackroom.documents.passages import Passage
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import BETWEEN, Discrepancy, Kind
 from stackroom.reconciler.index_orphans import deleting
-from stackroom.tenancy import Rejected
 
 _MOST = 100  # results of one Retrieve [API model: numberOfResults]; the next time finds the others
 

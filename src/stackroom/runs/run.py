@@ -9,8 +9,8 @@ from typing import Self
 
 from pydantic import AwareDatetime, NonNegativeInt
 
-from stackroom.model import Record
-from stackroom.ports.admission import Mode
+from stackroom.documents.model import Record
+from stackroom.quota.ledger import Mode
 
 # A history ends at 25,000 events [Step Functions quotas]. A step is a task, a choice and a wait,
 # nine events, and some more where a task is tried again.

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from stackroom.clock import utc_now
+from stackroom.documents.model import DataSource, PoolMember
+from stackroom.documents.repositories import Catalogs
 from stackroom.errors import RunSuperseded
-from stackroom.model import DataSource, PoolMember
-from stackroom.ports.documents import Catalogs
-from stackroom.ports.runs import Executions, Lease, Leases
+from stackroom.runs.lease import Executions, Lease, Leases
 
 # A run renews its lease with every task; the longest silence is one poll (a minute) and the
 # retries of one task (about five). Expiry alone decides nothing: Step Functions is asked.

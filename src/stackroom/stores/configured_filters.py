@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
+from stackroom.documents.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
 
 Rendered = Mapping[str, Any]  # one operator, and what it is about
 
@@ -74,7 +74,7 @@ def _members(group: Rendered) -> Sequence[Rendered]:
 
 
 def parsed(condition: Mapping[str, Any]) -> Filter:
-    """The same in the words of stackroom.filters; it has been `checked`."""
+    """The same in the words of stackroom.documents.filters; it has been `checked`."""
     [(operator, operand)] = condition.items()
     match operator:
         case "andAll":

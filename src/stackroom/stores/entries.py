@@ -16,18 +16,18 @@ import pydantic
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 from pydantic.alias_generators import to_camel
 
+from stackroom.access.tenancy import CATALOG, STORE_PREFIX, USER
 from stackroom.aws.bedrock.guardrail import Guardrail
+from stackroom.documents.filters import Filter, Has, Lists
+from stackroom.documents.model import PoolMember
 from stackroom.errors import SearchRefused
-from stackroom.filters import Filter, Has, Lists
-from stackroom.model import PoolMember
 from stackroom.stores import configured_filters
-from stackroom.tenancy import CATALOG, STORE_PREFIX, USER
 
 if TYPE_CHECKING:
     from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings
-    from stackroom.ports.retrieval import KnowledgeBase
-    from stackroom.retrieval.cached_embeddings import Embeddings
-    from stackroom.retrieval.rate_limiter import TurnTaking
+    from stackroom.documents.passages import KnowledgeBase
+    from stackroom.search.cached_embeddings import Embeddings
+    from stackroom.search.rate_limiter import TurnTaking
 
 Clients = Callable[[str], Any]  # makes a service's boto3 client
 
@@ -144,7 +144,7 @@ class LinkedSettings(Entry):
 
     @classmethod
     def of_pool(cls, member: PoolMember, search: PoolSearch) -> "KnowledgeBase":
-        """Of a store that stackroom.capacity tells of."""
+        """Of a store that stackroom.runs.capacity tells of."""
         raise NotImplementedError
 
     @classmethod
@@ -247,18 +247,18 @@ class OwnStoreSettings(LinkedSettings):
         """With what Bedrock does beside searching, for a store that does nothing else."""
         found = self.searched(client, embeddings)
         if self.fixed_filter is not None:
-            from stackroom.retrieval.wrappers import Narrowed
+            from stackroom.search.wrappers import Narrowed
 
             found = Narrowed(found, self.fixed_filter)
         if self.guardrail is not None:
             from stackroom.aws.bedrock.question_guard import QuestionGuard
-            from stackroom.retrieval.wrappers import Guarded
+            from stackroom.search.wrappers import Guarded
 
             guard = QuestionGuard(client=client("embeddings"), guardrail=self.guardrail)
             found = Guarded(found, guard.lets_through)
         if self.reranking is not None:
             from stackroom.aws.bedrock.bedrock_reranking import BedrockReranker
-            from stackroom.retrieval.wrappers import Reranked
+            from stackroom.search.wrappers import Reranked
 
             chosen, runtime = self.reranking, client("bedrock-agent-runtime")
             reranker = BedrockReranker(runtime, model_arn=chosen.model_arn)
@@ -277,7 +277,7 @@ class OwnStoreSettings(LinkedSettings):
 
     @property
     def fixed_filter(self) -> Filter | None:
-        """What always holds, in the words of stackroom.filters."""
+        """What always holds, in the words of stackroom.documents.filters."""
         if self.retrieval_filter is None:
             return None
         return configured_filters.parsed(self.retrieval_filter)

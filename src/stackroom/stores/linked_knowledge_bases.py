@@ -13,9 +13,9 @@ from typing import Any
 
 import pydantic
 
-from stackroom.retrieval.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
-from stackroom.retrieval.search_arguments import DEFAULT_BUDGET, Budget
-from stackroom.retrieval.wrappers import Coalesced
+from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
+from stackroom.search.search_arguments import DEFAULT_BUDGET, Budget
+from stackroom.search.wrappers import Coalesced
 from stackroom.stores.entries import DEFAULT_TOOL, Clients, LinkedSettings, ToolsOwnSettings
 from stackroom.stores.store_registry import STORES, bedrock
 

@@ -4,11 +4,11 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 
+from stackroom.documents.bucket import StoredObject
+from stackroom.documents.formats import CONTENT_TYPES, MAX_FILE_BYTES, extension_of, unsupported
+from stackroom.documents.keys import Location, Unplaced, path_problem
+from stackroom.documents.model import Catalog, Document, DocumentStatus
 from stackroom.errors import ValidationError
-from stackroom.formats import CONTENT_TYPES, MAX_FILE_BYTES, extension_of, unsupported
-from stackroom.keys import Location, Unplaced, path_problem
-from stackroom.model import Catalog, Document, DocumentStatus
-from stackroom.ports.bucket import StoredObject
 from stackroom.uploads import sidecars
 
 MAX_FILENAME_BYTES = 400  # leaves room for prefix and sidecar suffix in S3's 1,024-byte keys

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 
-from stackroom.catalog_counts import is_booked
-from stackroom.keys import Location, Unplaced, can_have_sidecar
-from stackroom.model import (
+from stackroom.documents.bucket import StoredObject, StoredSidecar
+from stackroom.documents.catalog_counts import is_booked
+from stackroom.documents.keys import Location, Unplaced, can_have_sidecar
+from stackroom.documents.model import (
     Catalog,
     CatalogStatus,
     DataSourceType,
@@ -15,7 +16,6 @@ from stackroom.model import (
     DocumentStatus,
     Receipt,
 )
-from stackroom.ports.bucket import StoredObject, StoredSidecar
 from stackroom.uploads.descriptions import Description, describe, describe_unplaced, says_the_same
 
 # What was read of one key, for a plan to be made of: the record first, the object second.

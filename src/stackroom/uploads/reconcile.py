@@ -19,8 +19,8 @@ from typing import TypeVar
 
 from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, in_threads
-from stackroom.errors import CatalogLimitReached, ObjectRefused, RecordChanged, Unavailable
-from stackroom.keys import (
+from stackroom.documents.bucket import DocumentBucket
+from stackroom.documents.keys import (
     Location,
     Unplaced,
     is_folder_marker,
@@ -30,9 +30,9 @@ from stackroom.keys import (
     unplaced_partition,
     unplaced_reason,
 )
-from stackroom.model import Catalog, CatalogStatus, Document, Receipt
-from stackroom.ports.bucket import DocumentBucket
-from stackroom.ports.documents import CatalogRegister, Documents, Receipts
+from stackroom.documents.model import Catalog, CatalogStatus, Document, Receipt
+from stackroom.documents.repositories import CatalogRegister, Documents, Receipts
+from stackroom.errors import CatalogLimitReached, ObjectRefused, RecordChanged, Unavailable
 from stackroom.retries import random_pauses, retried
 from stackroom.uploads.plan import (
     KeepCatalogOpen,

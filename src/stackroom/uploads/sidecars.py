@@ -15,8 +15,8 @@ from email.header import Header, decode_header, make_header
 from pydantic import BaseModel, Field
 from pydantic import ValidationError as Malformed
 
+from stackroom.access.tenancy import REJECTED, SHARED
 from stackroom.errors import ValidationError
-from stackroom.tenancy import REJECTED, SHARED
 
 RESERVED = frozenset({"user_id", "catalog_id", "document_id", "filename", "uploaded_at"})
 RESERVED_PREFIX = "x-amz-bedrock"  # reserved in VECTOR knowledge bases [user guide: kb-metadata]

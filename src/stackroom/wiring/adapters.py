@@ -44,11 +44,11 @@ if TYPE_CHECKING:
         StepFunctionsExecutions,
         StepFunctionsTaskTokens,
     )
-    from stackroom.model import PoolMember
-    from stackroom.ports.retrieval import KnowledgeBase
+    from stackroom.documents.model import PoolMember
+    from stackroom.documents.passages import KnowledgeBase
     from stackroom.reconciler.audit_rounds import Rounds
-    from stackroom.retrieval.cached_embeddings import CachedEmbeddings, CacheTally
-    from stackroom.retrieval.rate_limiter import TurnTaking
+    from stackroom.search.cached_embeddings import CachedEmbeddings, CacheTally
+    from stackroom.search.rate_limiter import TurnTaking
     from stackroom.stores.entries import PoolSearch
     from stackroom.stores.s3vectors.index_creation import S3VectorsIndexes
     from stackroom.wiring.function_settings import Settings
@@ -235,7 +235,7 @@ class Deployment:
     def turn_taking(self, operation: str, per_second: float) -> TurnTaking:
         """Of a rate that AWS gives; one for all knowledge bases that it is for."""
         from stackroom.aws.dynamodb.rate_records import DynamoTurnBook
-        from stackroom.retrieval.rate_limiter import TurnRate, TurnTaking
+        from stackroom.search.rate_limiter import TurnRate, TurnTaking
 
         if operation not in self._taking:
             book = DynamoTurnBook(

@@ -15,15 +15,15 @@ from pydantic import (
     model_validator,
 )
 
-from stackroom.admission.schedule import Limits
 from stackroom.aws.bedrock.answer_prompt import checked
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.aws.bedrock.vector_ingestion_settings import VectorIngestion
 from stackroom.aws.redis.redis_url import RedisUrl
-from stackroom.capacity import CAPACITIES, capacity_of
-from stackroom.model import PoolMember
-from stackroom.retrieval.calibrations import CALIBRATIONS
-from stackroom.retrieval.search_arguments import DEFAULT_BUDGET, MOST_TOKENS, Budget, Priority
+from stackroom.documents.model import PoolMember
+from stackroom.quota.schedule import Limits
+from stackroom.runs.capacity import CAPACITIES, capacity_of
+from stackroom.search.calibrations import CALIBRATIONS
+from stackroom.search.search_arguments import DEFAULT_BUDGET, MOST_TOKENS, Budget, Priority
 
 
 class SettingMissing(LookupError):

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from stackroom.ports.documents import InspectionRequests
-from stackroom.ports.inventory import Bookmark
+from stackroom.documents.repositories import InspectionRequests
+from stackroom.ingestion.inventory import Bookmark
 from stackroom.reconciler.audit_rounds import AuditStage, Reconciliation, Rounds
 from stackroom.reconciler.audited import Audited
 from stackroom.reconciler.bedrock_requests import DEFAULT_A_SECOND, RequestPace

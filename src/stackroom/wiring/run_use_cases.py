@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, in_threads
-from stackroom.model import PerSourceType
+from stackroom.documents.model import PerSourceType
 from stackroom.retries import among_writers
 from stackroom.wiring.function_settings import LimitSettings, SettingMissing
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from stackroom.admission.grants import Admission
-    from stackroom.admission.schedule import Limits
     from stackroom.clock import Pace
     from stackroom.ingestion.broken_runs import BrokenRuns, Restart
     from stackroom.ingestion.evidence import Investigation
@@ -30,6 +28,8 @@ if TYPE_CHECKING:
     from stackroom.ingestion.strategy import Strategy
     from stackroom.ingestion.verdicts import VerdictWriter
     from stackroom.ingestion.work_queue import WorkQueue
+    from stackroom.quota.grants import Admission
+    from stackroom.quota.schedule import Limits
     from stackroom.runs.placement import Placements, SharedSources
     from stackroom.runs.run_leases import RunLeases
     from stackroom.runs.run_requests import RunRequests
@@ -68,7 +68,7 @@ class RunUseCases:
 
     @cached_property
     def admission(self) -> Admission:
-        from stackroom.admission.grants import Admission
+        from stackroom.quota.grants import Admission
 
         return Admission(
             book=self.deployment.admission_book,

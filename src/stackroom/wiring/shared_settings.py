@@ -5,10 +5,10 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, InstanceOf
 
-from stackroom.agent import DEFAULT_LEAST_SCORE
+from stackroom.agents.agent import DEFAULT_LEAST_SCORE
 from stackroom.agents.available import AvailableKnowledgeBase
-from stackroom.ports.retrieval import Search
-from stackroom.retrieval.calibrations import CALIBRATIONS
+from stackroom.documents.passages import Search
+from stackroom.search.calibrations import CALIBRATIONS
 from stackroom.stores.entries import LinkedSettings, ToolsOwnSettings
 from stackroom.stores.linked_knowledge_bases import AnyLinkedSettings, linked_settings
 from stackroom.wiring.function_settings import Settings

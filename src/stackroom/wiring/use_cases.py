@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from stackroom.agents.links import Links
     from stackroom.agents.runs import Runs as AgentRuns
     from stackroom.catalogs.creation import Creation
+    from stackroom.catalogs.deletions import Deletions
     from stackroom.catalogs.fetching import Fetching
     from stackroom.catalogs.listing import Listing
+    from stackroom.catalogs.overview import Operations
     from stackroom.catalogs.progress import Progress
     from stackroom.catalogs.selection import Selection
     from stackroom.catalogs.sending import Sending
-    from stackroom.deletions.deletions import Deletions
     from stackroom.ingestion.estimates import Estimates
     from stackroom.ingestion.retry_failed import Retrying
-    from stackroom.operations.overview import Operations
-    from stackroom.retrieval.cached_embeddings import CacheTally
-    from stackroom.retrieval.cited_answers import Answering
-    from stackroom.retrieval.search import Retrieval
+    from stackroom.search.cached_embeddings import CacheTally
+    from stackroom.search.cited_answers import Answering
+    from stackroom.search.search import Retrieval
     from stackroom.uploads.reconcile import Uploads
     from stackroom.wiring.function_settings import Settings
 
@@ -64,10 +64,10 @@ class UseCases(RunUseCases):
 
     @cached_property
     def retrieval(self) -> Retrieval:
-        from stackroom.retrieval.calibrations import CALIBRATIONS, Calibration
-        from stackroom.retrieval.citations import PlaceMapCache
-        from stackroom.retrieval.search import Retrieval
-        from stackroom.retrieval.search_arguments import Budget
+        from stackroom.search.calibrations import CALIBRATIONS, Calibration
+        from stackroom.search.citations import PlaceMapCache
+        from stackroom.search.search import Retrieval
+        from stackroom.search.search_arguments import Budget
 
         need = self.deployment.settings.need
         least = need("retrieve_least_score")
@@ -93,7 +93,7 @@ class UseCases(RunUseCases):
     @cached_property
     def answering(self) -> Answering:
         from stackroom.aws.bedrock.converse import ConverseWriter
-        from stackroom.retrieval.cited_answers import Answering
+        from stackroom.search.cited_answers import Answering
 
         settings = self.deployment.settings
         writer = ConverseWriter(
@@ -116,7 +116,7 @@ class UseCases(RunUseCases):
 
     @cached_property
     def deletions(self) -> Deletions:
-        from stackroom.deletions.deletions import Deletions
+        from stackroom.catalogs.deletions import Deletions
 
         return Deletions(
             catalogs=self.deployment.catalogs,
@@ -203,9 +203,9 @@ class UseCases(RunUseCases):
 
     @cached_property
     def operations(self) -> Operations:
-        from stackroom.operations.backlog import Backlogs
-        from stackroom.operations.overview import Operations
-        from stackroom.operations.pool import Pool
+        from stackroom.catalogs.backlog import Backlogs
+        from stackroom.catalogs.overview import Operations
+        from stackroom.catalogs.pool import Pool
 
         return Operations(
             backlogs=Backlogs(

@@ -19,6 +19,7 @@ from strands.types.exceptions import (
     ModelThrottledException,
 )
 
+from stackroom.access.plain_text import is_encodable
 from stackroom.aws.error_mapping import model_errors
 from stackroom.errors import (
     AgentUnfinished,
@@ -26,7 +27,6 @@ from stackroom.errors import (
     ModelRefused,
     ModelThrottled,
 )
-from stackroom.gateway.plain_text import is_encodable
 from stackroom_agents.batch.agent_events import Messages, Task
 from stackroom_agents.batch.run_limits import TOOL_CALLS, TURNS, RunDeadline, ToolCalls, within
 from stackroom_agents.tool_context import caller_of

@@ -16,9 +16,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from stackroom.access.plain_text import encodable
 from stackroom.aws.s3.foreign_objects import SqsAnswers
 from stackroom.errors import MalformedEvent, StackroomError
-from stackroom.gateway.plain_text import encodable
 from stackroom_agents.batch.agent_events import event_of
 from stackroom_agents.batch.event_conversation import Json
 from stackroom_agents.observability import tell_breakage

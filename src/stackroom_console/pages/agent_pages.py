@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from stackroom.agent import Agent, LinkedTool, OtherTool
-from stackroom.agent_run import AgentRun
+from stackroom.agents.agent import Agent, LinkedTool, OtherTool
+from stackroom.agents.agent_run import AgentRun
 from stackroom.agents.agents import AgentChanges, AgentDefinition
 from stackroom.agents.exchange import exported, imported
 from stackroom.agents.links import tool_name_of
 from stackroom.agents.runs import LONGEST_MESSAGE, NewRun
-from stackroom.catalog_tools.front_end import tools_config
+from stackroom.tools.front_end import tools_config
 from stackroom_console.ids import agent_id, run_id
 from stackroom_console.rendering import Watch, done, redirect, render, watch
 from stackroom_console.request import Request, parse

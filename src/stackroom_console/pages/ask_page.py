@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from stackroom.catalog_access import in_use
-from stackroom.catalog_tools.texts import counted
+from stackroom.access.catalog_access import in_use
+from stackroom.documents.formats import extension_of
+from stackroom.documents.model import Catalog
 from stackroom.errors import CatalogEmpty, CatalogNotFound
-from stackroom.formats import extension_of
-from stackroom.model import Catalog
-from stackroom.retrieval.citations import Source
-from stackroom.retrieval.cited_answers import AskedAndAnswered, CatalogAnswer, CitedSource
-from stackroom.retrieval.question_words import MarkedPiece, marked_pieces
-from stackroom.retrieval.results import Result, SearchAnswer
-from stackroom.retrieval.search_arguments import KNOWLEDGE_BASE_RETRIEVE
+from stackroom.search.citations import Source
+from stackroom.search.cited_answers import AskedAndAnswered, CatalogAnswer, CitedSource
+from stackroom.search.question_words import MarkedPiece, marked_pieces
+from stackroom.search.results import Result, SearchAnswer
+from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE
+from stackroom.tools.texts import counted
 from stackroom_console import ids
 from stackroom_console.console import FOR_A_PAGE
 from stackroom_console.rendering import render

@@ -5,14 +5,14 @@ from datetime import datetime
 
 from starlette.responses import Response
 
-from stackroom.catalog_access import owned
-from stackroom.catalog_tools.of_catalogs import CREATE_CATALOG
-from stackroom.catalog_tools.texts import minute
+from stackroom.access.catalog_access import owned
 from stackroom.catalogs.listing import CatalogPage, DocumentsOfCatalog
 from stackroom.catalogs.progress import CatalogProgress
-from stackroom.formats import MAX_FILE_BYTES, SUPPORTED, extension_of
+from stackroom.documents.formats import MAX_FILE_BYTES, SUPPORTED, extension_of
+from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.ingestion.estimates import DocumentEstimate
-from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
+from stackroom.tools.of_catalogs import CREATE_CATALOG
+from stackroom.tools.texts import minute
 from stackroom_console import ids
 from stackroom_console.console import FOR_A_STEP
 from stackroom_console.rendering import Watch, done, redirect, render, watch

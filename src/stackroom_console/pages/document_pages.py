@@ -2,11 +2,11 @@
 
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from stackroom.catalog_access import owned
-from stackroom.catalog_tools.of_uploads import UPLOAD_TO_CATALOG
+from stackroom.access.catalog_access import owned
+from stackroom.documents.formats import MAX_FILE_BYTES
+from stackroom.documents.model import Document
 from stackroom.errors import DocumentNotFound, FileTooLarge, ValidationError
-from stackroom.formats import MAX_FILE_BYTES
-from stackroom.model import Document
+from stackroom.tools.of_uploads import UPLOAD_TO_CATALOG
 from stackroom_console import ids
 from stackroom_console.problems import NOT_FOUND, Problem, Refused
 from stackroom_console.rendering import done, redirect, render, watch

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from stackroom.operations.overview import Overview
-from stackroom.ports.admission import Grant, Mode, Waiter
-from stackroom.ports.boards import Reading
+from stackroom.catalogs.boards import Reading
+from stackroom.catalogs.overview import Overview
+from stackroom.quota.ledger import Grant, Mode, Waiter
 from stackroom.runs.run_leases import shared_worklist
 from stackroom_console.problems import NOT_FOUND, Refused
 from stackroom_console.rendering import Watch, render, watch

@@ -10,10 +10,10 @@ from typing import Any
 
 import jwt
 
+from stackroom.access.identity import is_session_id
+from stackroom.access.tokens import TokenVerifier
+from stackroom.documents.keys import catalog_id_of, is_user_id
 from stackroom.errors import ValidationError
-from stackroom.gateway.tokens import TokenVerifier
-from stackroom.identity import is_session_id
-from stackroom.keys import catalog_id_of, is_user_id
 from stackroom_local.cli.failures import WrongUsage
 from stackroom_local.cli.json_output import DoneAnswer, TokenAnswer, WhoamiAnswer
 from stackroom_local.cli.output import Output

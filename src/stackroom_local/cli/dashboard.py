@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from stackroom.aws.cloudwatch.cloudwatch_boards import read_board
-from stackroom.catalog_tools.texts import figure
-from stackroom.ports.boards import Board, Reading
+from stackroom.catalogs.boards import Board, Reading
+from stackroom.tools.texts import figure
 from stackroom_local.cli.json_output import DashboardAnswer, LineTold, WidgetTold
 from stackroom_local.cli.output import Output
 from stackroom_local.cli.untrusted_text import one_line

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Self
 
-from stackroom.errors import ValidationError
-from stackroom.keys import (
+from stackroom.documents.keys import (
     Unplaced,
     catalog_id_of,
     locate,
     unplaced_id_of,
     unplaced_partition,
 )
-from stackroom.model import Catalog, Document
-from stackroom.ports.documents import Catalogs, Documents
+from stackroom.documents.model import Catalog, Document
+from stackroom.documents.repositories import Catalogs, Documents
+from stackroom.errors import ValidationError
 from stackroom_local.cli.callers import checked
 from stackroom_local.sites.site_services import SiteServices
 

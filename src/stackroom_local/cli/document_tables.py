@@ -10,10 +10,10 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from stackroom.catalog_tools.texts import size
+from stackroom.documents.keys import NO_USER
+from stackroom.documents.model import Document, DocumentStatus
 from stackroom.ingestion.estimates import DocumentStage, QueuePosition, in_words
-from stackroom.keys import NO_USER
-from stackroom.model import Document, DocumentStatus
+from stackroom.tools.texts import size
 from stackroom_local.cli.json_output import (
     DocumentTold,
     DropAnswer,

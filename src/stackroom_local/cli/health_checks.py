@@ -19,9 +19,9 @@ import httpx
 from botocore.exceptions import BotoCoreError, ClientError
 from rich.markup import escape
 
-from stackroom.catalog_tools.texts import size
 from stackroom.errors import ServiceRefused, StackroomError, Unavailable
-from stackroom.retrieval.index_setup import Readiness, readiness_of
+from stackroom.search.index_setup import Readiness, readiness_of
+from stackroom.tools.texts import size
 from stackroom_local import synthesis
 from stackroom_local.cli.json_output import CheckTold, DoctorAnswer
 from stackroom_local.cli.output import Output

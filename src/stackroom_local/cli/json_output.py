@@ -10,7 +10,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
+from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
 
 _PERSON = "null where a signed-in person asks"
 

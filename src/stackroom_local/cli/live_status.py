@@ -16,9 +16,9 @@ from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
-from stackroom.catalog_tools.texts import counted, size
+from stackroom.documents.model import Document, DocumentStatus
 from stackroom.ingestion.estimates import in_words
-from stackroom.model import Document, DocumentStatus
+from stackroom.tools.texts import counted, size
 from stackroom_local.cli.document_tables import STYLES, document_told, path, stage
 from stackroom_local.cli.json_output import Changed
 from stackroom_local.cli.output import Output, TerminalConsole

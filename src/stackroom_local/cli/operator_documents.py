@@ -11,12 +11,19 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from stackroom.catalog_tools.texts import counted, size
+from stackroom.documents.keys import (
+    NO_USER,
+    Unplaced,
+    is_folder_marker,
+    is_ours,
+    is_unplaced,
+    locate,
+)
+from stackroom.documents.model import Document, DocumentStatus
 from stackroom.errors import StoreUnavailable, ValidationError
-from stackroom.keys import NO_USER, Unplaced, is_folder_marker, is_ours, is_unplaced, locate
-from stackroom.model import Document, DocumentStatus
-from stackroom.ports.inventory import Inventory, ListedObject
+from stackroom.ingestion.inventory import Inventory, ListedObject
 from stackroom.reconciler.bucket_audit import has_the_same_content
+from stackroom.tools.texts import counted, size
 from stackroom_local.cli.callers import checked
 from stackroom_local.cli.document_lookup import DocumentLookup
 from stackroom_local.cli.document_tables import drop_answer, overview, status_answer

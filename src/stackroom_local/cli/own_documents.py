@@ -16,10 +16,10 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from stackroom.catalog_tools.texts import counted, size
+from stackroom.documents.keys import catalog_id_of
+from stackroom.documents.model import CatalogStatus, DocumentStatus
 from stackroom.errors import ValidationError
-from stackroom.keys import catalog_id_of
-from stackroom.model import CatalogStatus, DocumentStatus
+from stackroom.tools.texts import counted, size
 from stackroom_local.cli import operator_documents
 from stackroom_local.cli.callers import Asker, user_of
 from stackroom_local.cli.document_tables import STYLES, Rows

@@ -7,9 +7,9 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from stackroom.model import Catalog, PoolMember
-from stackroom.operations.pool import MemberStanding, Pool
-from stackroom.ports.admission import Grant, Mode, Waiter
+from stackroom.catalogs.pool import MemberStanding, Pool
+from stackroom.documents.model import Catalog, PoolMember
+from stackroom.quota.ledger import Grant, Mode, Waiter
 from stackroom.runs.run_leases import shared_worklist
 from stackroom_local.cli.json_output import KnowledgeBaseTold, PoolAnswer
 from stackroom_local.cli.output import Output

@@ -7,8 +7,8 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
+from stackroom.access.plain_text import is_encodable
 from stackroom.errors import ValidationError
-from stackroom.gateway.plain_text import is_encodable
 from stackroom_local.cli.callers import Asker, checked, issuer_of
 from stackroom_local.cli.failures import WrongUsage
 from stackroom_local.cli.output import Output

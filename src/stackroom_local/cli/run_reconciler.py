@@ -12,7 +12,7 @@ from rich.text import Text
 
 from stackroom.aws.sqs.object_events import SqsInspectionRequests
 from stackroom.errors import Unavailable
-from stackroom.ports.inventory import Bookmark
+from stackroom.ingestion.inventory import Bookmark
 from stackroom.reconciler.audit_rounds import AuditStage, HeldBookmark, Reconciliation, Rounds
 from stackroom.reconciler.discrepancies import Discrepancy, Kind, Outcome
 from stackroom.retries import random_pauses

@@ -93,7 +93,7 @@ _CALLBACK_TIMEOUT = 60
 # Processes of one function that take messages from its queue; AWS's least is 2.
 _CONSUMERS = max(2, min(5, os.cpu_count() or 2))
 
-# What is measured of the embeddings on AWS, and of those here [stackroom.retrieval.calibrations].
+# What is measured of the embeddings on AWS, and of those here [stackroom.search.calibrations].
 _CALIBRATIONS = {"titan-v2-english": "minilm-english"}
 
 

@@ -7,7 +7,7 @@ also lets a Deny hold for the account's root, whose requests ministack never che
 explicit deny is stronger than any right, root's too:
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
 As on AWS, the policy of a function says nothing of `function:$LATEST`, which has an ARN of its own
-and can have no policy: stackroom.identity refuses whoever invokes a tool's function that way.
+and can have no policy: access/identity.py refuses whoever invokes a tool's function that way.
 """
 
 import copy

@@ -14,8 +14,8 @@ from botocore.exceptions import (
     ReadTimeoutError,
 )
 
-from stackroom.keys import SIDECAR_SUFFIX
-from stackroom.model import Document, DocumentStatus
+from stackroom.documents.keys import SIDECAR_SUFFIX
+from stackroom.documents.model import Document, DocumentStatus
 from stackroom_local.sites.site import Site
 
 _UPLOADERS = 8

@@ -16,10 +16,10 @@ from stackroom.aws.dynamodb.items import get_all, scan, to_item
 from stackroom.aws.dynamodb.receipt_records import RECEIPTS, to_receipt
 from stackroom.aws.error_mapping import code_of, store_errors
 from stackroom.clock import utc_now
+from stackroom.documents.keys import unplaced_partition
+from stackroom.documents.model import Catalog, Document, Receipt
 from stackroom.errors import StoreUnavailable
 from stackroom.ingestion.estimates import CatalogEstimate, DocumentEstimate, QueuePosition
-from stackroom.keys import unplaced_partition
-from stackroom.model import Catalog, Document, Receipt
 from stackroom.wiring.adapters import Deployment
 from stackroom.wiring.use_cases import UseCases
 from stackroom_local.sites.site import Site

@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from stackroom.retrieval.cached_embeddings import Vector
+from stackroom.search.cached_embeddings import Vector
 from stackroom.stores.pgvector.connections import Connections
 from stackroom.stores.pgvector.document_loading import Chunk, Documents, NewDocument
 from stackroom.stores.pgvector.repository import Repository

@@ -4,8 +4,17 @@ import math
 
 import pytest
 
+from stackroom.documents.filters import (
+    AllOf,
+    AnyOf,
+    Compares,
+    Comparison,
+    Filter,
+    Has,
+    Lists,
+    Scalar,
+)
 from stackroom.errors import SearchRefused
-from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists, Scalar
 from stackroom.stores.pgvector.pgvector_filters import rendered
 from tests.aws.pgvector.conftest import EAST, Database
 

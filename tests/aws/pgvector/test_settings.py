@@ -13,14 +13,14 @@ import pytest
 from botocore.exceptions import NoCredentialsError
 from botocore.httpsession import where
 
+from stackroom.access.identity import Caller
 from stackroom.errors import (
     KnowledgeBaseUnavailable,
     MissingIdentity,
     RetrievalFailed,
     SearchRefused,
 )
-from stackroom.identity import Caller
-from stackroom.retrieval.search_arguments import SearchArguments
+from stackroom.search.search_arguments import SearchArguments
 from stackroom.stores.linked_knowledge_bases import (
     LinkedKnowledgeBasesInvalid,
     linked_retrieval,

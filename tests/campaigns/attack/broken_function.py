@@ -4,10 +4,10 @@ The catalog tools as they would be if nobody asked whose a catalog is.
 For a process of its own: whoever imports this is broken with it.
 """
 
-from stackroom import catalog_access
+from stackroom.access import catalog_access
+from stackroom.documents.model import Catalog
+from stackroom.documents.repositories import Catalogs
 from stackroom.errors import CatalogNotFound
-from stackroom.model import Catalog
-from stackroom.ports.documents import Catalogs
 
 
 def _anybodys(catalogs: Catalogs, user_id: str, catalog_id: str) -> Catalog:

@@ -11,7 +11,7 @@ from typing import Any
 
 import botocore.session
 
-from stackroom.catalog_tools.calls import REFUSALS
+from stackroom.tools.calls import REFUSALS
 from tests.campaigns.attack.wire import Answer
 
 

@@ -20,10 +20,10 @@ from benchmarks.simulated_time.functions import Function, FunctionFailed
 from benchmarks.simulated_time.hub import Hub
 from functions.upload_handler.handler import UploadSettings
 from stackroom.aws.dynamodb.slot_records import DynamoSlots
-from stackroom.capacity import CAPACITIES
+from stackroom.documents.keys import Location, locate
+from stackroom.documents.model import CatalogDataSources, PoolMember
 from stackroom.errors import CatalogNotFound, DocumentNotFound
-from stackroom.keys import Location, locate
-from stackroom.model import CatalogDataSources, PoolMember
+from stackroom.runs.capacity import CAPACITIES
 from stackroom.wiring.use_cases import UseCases
 from tests.aws.stores import CONTROL_TABLE, ENVIRONMENT, create_bucket, create_tables
 from tests.campaigns.chaos.disruptions import Disruptions, delivered, disturb

@@ -23,9 +23,9 @@ import functions.status_poller.handler as status_poller
 import functions.upload_handler.handler as upload_handler
 import stackroom.aws.dynamodb.catalog_register
 import stackroom.aws.s3.document_bucket
+import stackroom.catalogs.deletions
 import stackroom.clock
 import stackroom.concurrency
-import stackroom.deletions.deletions
 import stackroom.reconciler.bedrock_requests
 import stackroom.reconciler.mending
 import stackroom.retries
@@ -108,7 +108,7 @@ def simulated(
             stackroom.aws.dynamodb.catalog_register,
             stackroom.reconciler.mending,
             stackroom.concurrency,
-            stackroom.deletions.deletions,
+            stackroom.catalogs.deletions,
         ):
             patch.setattr(module, "ThreadPoolExecutor", _InTurn)
         levels = {name: module.logger.log_level for name, module in HANDLERS.items()}

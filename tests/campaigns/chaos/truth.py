@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from stackroom.access.tenancy import Tenant
 from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.lease_records import DynamoLeases
@@ -17,17 +18,22 @@ from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
 from stackroom.aws.dynamodb.slot_records import DynamoSlots
 from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
 from stackroom.aws.listed_inventory import AwsInventory
-from stackroom.catalog_counts import Counts, counts_in
-from stackroom.keys import Location, is_ours, locate, unplaced_id_of, unplaced_partition
-from stackroom.model import Catalog, CatalogStatus, DataSourceType, Document, DocumentStatus
-from stackroom.ports.admission import Mode
-from stackroom.ports.inventory import ListedDocument, ListedObject
-from stackroom.ports.retrieval import Passage
+from stackroom.documents.catalog_counts import Counts, counts_in
+from stackroom.documents.keys import Location, is_ours, locate, unplaced_id_of, unplaced_partition
+from stackroom.documents.model import (
+    Catalog,
+    CatalogStatus,
+    DataSourceType,
+    Document,
+    DocumentStatus,
+)
+from stackroom.documents.passages import Passage
+from stackroom.ingestion.inventory import ListedDocument, ListedObject
+from stackroom.quota.ledger import Mode
 from stackroom.reconciler.control_audit import known_sources
 from stackroom.runs.placement import catalog_named_in
 from stackroom.runs.run_leases import shared_worklist
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
-from stackroom.tenancy import Tenant
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.campaigns.chaos.world import World
 

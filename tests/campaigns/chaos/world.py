@@ -17,7 +17,7 @@ from benchmarks.simulated_time.functions import FunctionFailed
 from benchmarks.simulated_time.hub import Hub
 from stackroom.aws.dynamodb.bookmark import DynamoBookmark
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
-from stackroom.model import Document, DocumentStatus
+from stackroom.documents.model import Document, DocumentStatus
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.campaigns.chaos.deployment import Command, Deployment, Terms, place_of
 from tests.campaigns.chaos.disruptions import Disruptions

@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx2
 
-from stackroom.model import DocumentStatus
+from stackroom.documents.model import DocumentStatus
 from stackroom_local.cli.retrieve_tool import TOOL as RETRIEVE
 from stackroom_local.gateway.mcp_client import call_tool
 from tests.e2e.people import Person, eventually

@@ -9,8 +9,8 @@ import pytest
 from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
 from stackroom.aws.dynamodb.rate_records import DynamoTurnBook
 from stackroom.errors import RecordChanged
-from stackroom.ports.admission import AdmissionBook, Grant, Ledger, Mode, Waiter
-from stackroom.retrieval.rate_limiter import Share, TurnBook, Turns
+from stackroom.quota.ledger import AdmissionBook, Grant, Ledger, Mode, Waiter
+from stackroom.search.rate_limiter import Share, TurnBook, Turns
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeAdmissionBook
 from tests.fakes.turns import FakeTurnBook

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from stackroom.agent import Agent, KnowledgeBaseLink, LinkedTool, OtherTool
-from stackroom.agent_run import (
+from stackroom.agents.agent import Agent, KnowledgeBaseLink, LinkedTool, OtherTool
+from stackroom.agents.agent_repositories import AgentBook, AgentRunBook
+from stackroom.agents.agent_run import (
     AgentRun,
     ModelStep,
     RunState,
@@ -21,7 +22,6 @@ from stackroom.agents.runs import LONGEST_MESSAGE, MOST_STEPS
 from stackroom.aws.dynamodb.agent_records import DynamoAgents
 from stackroom.aws.dynamodb.agent_run_records import KEPT, DynamoAgentRuns
 from stackroom.errors import RecordChanged
-from stackroom.ports.agent_runs import AgentBook, AgentRunBook
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.agents import FakeAgentRuns, FakeAgents
 from tests.records import NOW

@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 
 from stackroom.aws.dynamodb.catalog_register import MAX_CATALOGS, DynamoCatalogRegister
+from stackroom.documents.model import Catalog, CatalogStatus, DataSource, DataSourceType
+from stackroom.documents.repositories import CatalogRegister
 from stackroom.errors import CatalogLimitReached, RecordChanged
-from stackroom.model import Catalog, CatalogStatus, DataSource, DataSourceType
-from stackroom.ports.documents import CatalogRegister
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.fakes.pipeline import FakeCatalogs
 from tests.records import NOW, a_catalog

@@ -9,11 +9,11 @@ import pytest
 from stackroom.aws.dynamodb.catalog_register import DynamoCatalogRegister
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.staying_documents import DynamoStayingDocuments
-from stackroom.catalog_counts import Counts
+from stackroom.documents.catalog_counts import Counts
+from stackroom.documents.keys import unplaced_partition
+from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus
+from stackroom.documents.repositories import CatalogRegister, Documents, StayingDocuments
 from stackroom.errors import RecordChanged
-from stackroom.keys import unplaced_partition
-from stackroom.model import Catalog, CatalogStatus, Document, DocumentStatus
-from stackroom.ports.documents import CatalogRegister, Documents, StayingDocuments
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.fakes.pipeline import FakeCatalogs, FakeDocuments
 from tests.records import NOW, a_catalog

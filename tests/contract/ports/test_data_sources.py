@@ -10,10 +10,10 @@ import pytest
 from simulator.tests.managed import managed
 from simulator.tests.world import World, eventually
 from stackroom.aws.bedrock.bedrock_data_sources import BedrockDataSources
-from stackroom.capacity import CAPACITIES
+from stackroom.documents.model import DataSource, DataSourceType
 from stackroom.errors import DataSourceLimit, KnowledgeBaseThrottled
-from stackroom.model import DataSource, DataSourceType
-from stackroom.ports.data_sources import DataSources
+from stackroom.runs.capacity import CAPACITIES
+from stackroom.runs.data_sources import DataSources
 from tests.fakes.pipeline import FakeBedrock, FakeClock
 
 # Data sources of a knowledge base [AWS General Reference: Amazon Bedrock quotas], those that are

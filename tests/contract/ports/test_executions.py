@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from stackroom.aws.stepfunctions.executions import StepFunctionsExecutions
-from stackroom.ports.runs import Executions
+from stackroom.runs.lease import Executions
 from tests.fakes.pipeline import FakeExecutions
 
 DEFINITION = {"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 9, "End": True}}}

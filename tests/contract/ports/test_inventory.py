@@ -10,10 +10,10 @@ from stackroom.aws.dynamodb.catalog_register import DynamoCatalogRegister
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.listed_inventory import AwsInventory
 from stackroom.aws.s3.document_bucket import S3DocumentBucket
-from stackroom.model import Catalog, Document
-from stackroom.ports.bucket import DocumentBucket
-from stackroom.ports.documents import CatalogRegister, Documents, Page
-from stackroom.ports.inventory import Inventory
+from stackroom.documents.bucket import DocumentBucket
+from stackroom.documents.model import Catalog, Document
+from stackroom.documents.repositories import CatalogRegister, Documents, Page
+from stackroom.ingestion.inventory import Inventory
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.fakes.bedrock import FakeBedrock
 from tests.fakes.clock import FakeClock

@@ -6,9 +6,9 @@ Apart from what it tells of tables: moto is as new for each test there, and one 
 
 import pytest
 
-from stackroom.model import DataSource
-from stackroom.ports.ingestion import Submission
-from stackroom.ports.inventory import ListedDocument
+from stackroom.documents.model import DataSource
+from stackroom.ingestion.bedrock_calls import Submission
+from stackroom.ingestion.inventory import ListedDocument
 from stackroom.reconciler.control_audit import known_sources
 from tests.contract.ports.homes import NAME, PREFIX, Home, as_simulated, in_memory
 

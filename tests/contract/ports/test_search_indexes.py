@@ -8,7 +8,7 @@ import pytest
 
 from simulator.tests.world import World
 from stackroom.errors import SearchIndexBusy, SearchIndexGone
-from stackroom.retrieval.index_setup import IndexState, Readiness, SearchIndexes
+from stackroom.search.index_setup import IndexState, Readiness, SearchIndexes
 from stackroom.stores.s3vectors.index_creation import S3VectorsIndexes
 from tests.fakes.search_index import BUCKET, INDEX, FakeSearchIndexes
 

@@ -3,7 +3,7 @@
 import pytest
 
 from stackroom.aws.dynamodb.slot_records import DynamoSlots
-from stackroom.ports.data_sources import Slots
+from stackroom.runs.data_sources import Slots
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeSlots
 

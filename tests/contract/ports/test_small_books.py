@@ -12,10 +12,10 @@ from stackroom.aws.dynamodb.inspection_records import DynamoInspections
 from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
 from stackroom.aws.dynamodb.sign_out_records import DynamoSignOuts
 from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
-from stackroom.model import Document
-from stackroom.ports.documents import InspectionResults, Receipts
-from stackroom.ports.inventory import Bookmark
-from stackroom.ports.runs import Entry, Worklists
+from stackroom.documents.model import Document
+from stackroom.documents.repositories import InspectionResults, Receipts
+from stackroom.ingestion.inventory import Bookmark
+from stackroom.runs.lease import Entry, Worklists
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.inventory import FakeBookmark
 from tests.fakes.pipeline import FakeInspectionResults, FakeReceipts

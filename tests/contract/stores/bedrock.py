@@ -21,13 +21,13 @@ from simulator.tests.managed import pair
 from simulator.tests.world import CUSTOM, World
 from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
 from stackroom.aws.bedrock.question_embeddings import BedrockEmbeddings
+from stackroom.documents.filters import Has
+from stackroom.documents.keys import document_id_of
+from stackroom.documents.model import Catalog, DataSource, DataSourceType
+from stackroom.documents.passages import KnowledgeBase, Search
 from stackroom.errors import KnowledgeBaseUnavailable
-from stackroom.filters import Has
-from stackroom.keys import document_id_of
-from stackroom.model import Catalog, DataSource, DataSourceType
-from stackroom.ports.ingestion import Busy, Submission
-from stackroom.ports.retrieval import KnowledgeBase, Search
-from stackroom.retrieval.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache
+from stackroom.ingestion.bedrock_calls import Busy, Submission
+from stackroom.search.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
 from stackroom.stores.s3vectors.s3vectors_adapter import IndexWatch, S3VectorsKnowledgeBase

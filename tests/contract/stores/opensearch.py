@@ -11,8 +11,8 @@ import pytest
 from opensearchpy import Urllib3AWSV4SignerAuth
 
 from stackroom.aws.bedrock.question_embeddings import BedrockEmbeddings
-from stackroom.ports.retrieval import KnowledgeBase, Search
-from stackroom.retrieval.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache
+from stackroom.documents.passages import KnowledgeBase, Search
+from stackroom.search.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache
 from stackroom.stores.opensearch.collection import Collection as Client
 from stackroom.stores.opensearch.index_layout import creation
 from stackroom.stores.opensearch.opensearch_adapter import OpenSearchKnowledgeBase

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from stackroom.model import Catalog
+from stackroom.documents.model import Catalog
 from tests.records import NOW
 
 QUESTION = "annual leave"

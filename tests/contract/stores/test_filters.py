@@ -3,12 +3,12 @@
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from stackroom.access.identity import Caller
+from stackroom.access.search_filter_argument import conditions
+from stackroom.access.tenancy import Member, Tenant
+from stackroom.documents.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
+from stackroom.documents.passages import KnowledgeBase
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
-from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
-from stackroom.identity import Caller
-from stackroom.ports.retrieval import KnowledgeBase
-from stackroom.search_filter_argument import conditions
-from stackroom.tenancy import Member, Tenant
 from tests.contract.stores.shelves import DOCS, QUESTION
 from tests.fakes.knowledge_base import matches
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from stackroom.filters import Has
-from stackroom.ports.retrieval import KnowledgeBase
-from stackroom.tenancy import Tenant
+from stackroom.access.tenancy import Tenant
+from stackroom.documents.filters import Has
+from stackroom.documents.passages import KnowledgeBase
 from tests.contract.stores.meaning import cosine
 from tests.contract.stores.shelves import CROWD, DOCS, HIDDEN, QUESTION
 from tests.contract.stores.table import ALL, each, no_variant

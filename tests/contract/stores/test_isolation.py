@@ -2,11 +2,11 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
+from stackroom.access.identity import Caller
+from stackroom.access.tenancy import Everyone, Member, Owned, Readers, Tenant, View
+from stackroom.documents.filters import Has
+from stackroom.documents.passages import KnowledgeBase, Passage
 from stackroom.errors import KnowledgeBaseUnavailable
-from stackroom.filters import Has
-from stackroom.identity import Caller
-from stackroom.ports.retrieval import KnowledgeBase, Passage
-from stackroom.tenancy import Everyone, Member, Owned, Readers, Tenant, View
 from tests.contract.stores.shelves import (
     ALIKE,
     ALIKE_NAMES,

@@ -12,14 +12,14 @@ import pytest
 from bedrock_kb_simulator.assumptions import Assumptions
 from simulator.tests.world import CUSTOM, at, eventually, inline
 from simulator.tests.world import World as Simulator
-from stackroom.filters import Has
-from stackroom.identity import Caller
-from stackroom.keys import document_id_of
-from stackroom.ports.retrieval import KnowledgeBase, Search
-from stackroom.retrieval.results import SearchAnswer
-from stackroom.retrieval.search import Retrieval
-from stackroom.retrieval.search_arguments import KNOWLEDGE_BASE_RETRIEVE
-from stackroom.tenancy import SHARED
+from stackroom.access.identity import Caller
+from stackroom.access.tenancy import SHARED
+from stackroom.documents.filters import Has
+from stackroom.documents.keys import document_id_of
+from stackroom.documents.passages import KnowledgeBase, Search
+from stackroom.search.results import SearchAnswer
+from stackroom.search.search import Retrieval
+from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE
 from tests.contract.stores.bedrock import S3, Stocked, client, simulated
 from tests.contract.stores.shelves import DOCS, QUESTION
 from tests.fakes.knowledge_base import AllStaying

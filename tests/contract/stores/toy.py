@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from stackroom.model import PoolMember
-from stackroom.ports.retrieval import KnowledgeBase
+from stackroom.documents.model import PoolMember
+from stackroom.documents.passages import KnowledgeBase
 from stackroom.stores.entries import PoolSearch
 from stackroom.stores.linked_knowledge_bases import linked_retrieval, linked_settings
 from stackroom.stores.store_registry import of_pool

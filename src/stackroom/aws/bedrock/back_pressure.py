@@ -3,7 +3,7 @@
 from botocore.exceptions import ClientError
 
 from stackroom.aws.error_mapping import THROTTLES, code_of, message_of
-from stackroom.ports.ingestion import Busy
+from stackroom.ingestion.bedrock_calls import Busy
 
 # ConflictException while a job of the knowledge base runs, ServiceQuotaExceededException, and
 # ValidationExceptions whose text tells of work under way [HatmanStack/RAGStack-Lambda

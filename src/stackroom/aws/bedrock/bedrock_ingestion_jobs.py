@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, cast
 from stackroom.aws.bedrock.back_pressure import back_pressure
 from stackroom.aws.bedrock.document_details import MOST_IDENTIFIERS, ids, most_listed, to_detail
 from stackroom.aws.error_mapping import knowledge_base_errors
-from stackroom.model import DataSource
-from stackroom.ports.ingestion import Busy, DocumentDetail, Job, JobState
+from stackroom.documents.model import DataSource
+from stackroom.ingestion.bedrock_calls import Busy, DocumentDetail, Job, JobState
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_agent.client import AgentsforBedrockClient

@@ -11,7 +11,7 @@ from stackroom.aws.bedrock.answer_prompt import DEFAULT, rendered
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.aws.error_mapping import search_error
 from stackroom.clock import utc_now
-from stackroom.retrieval.cited_answers import Mark, Written
+from stackroom.search.cited_answers import Mark, Written
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_runtime.client import BedrockRuntimeClient

@@ -3,8 +3,8 @@
 from collections.abc import Container
 from typing import TYPE_CHECKING, TypedDict
 
-from stackroom.model import DataSource
-from stackroom.ports.ingestion import DocumentDetail
+from stackroom.documents.model import DataSource
+from stackroom.ingestion.bedrock_calls import DocumentDetail
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_agent.type_defs import KnowledgeBaseDocumentDetailTypeDef

@@ -17,7 +17,7 @@ from stackroom.aws import session
 from stackroom.aws.error_mapping import direct_search_errors, understood
 from stackroom.aws.redis.redis_url import redis_url
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
-from stackroom.retrieval.cached_embeddings import (
+from stackroom.search.cached_embeddings import (
     CachedEmbeddings,
     CacheTally,
     EmbeddingCache,

@@ -11,8 +11,8 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from stackroom.aws.error_mapping import code_of
+from stackroom.catalogs.boards import Board, Graph, Reading
 from stackroom.errors import FiguresNotRead
-from stackroom.ports.boards import Board, Graph, Reading
 
 # What a line of a widget says:
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html

@@ -22,7 +22,7 @@ from stackroom.aws.dynamodb import writes
 from stackroom.aws.dynamodb.items import Item, from_item, instant, query, readable, to_item
 from stackroom.aws.error_mapping import store_errors
 from stackroom.errors import RecordChanged
-from stackroom.ports.admission import Grant, Ledger, Mode, Waiter
+from stackroom.quota.ledger import Grant, Ledger, Mode, Waiter
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient

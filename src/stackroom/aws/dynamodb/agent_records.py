@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from stackroom.agent import Agent
+from stackroom.agents.agent import Agent
 from stackroom.aws.dynamodb import writes
 from stackroom.aws.dynamodb.items import Item, from_item, query, to_item
 from stackroom.aws.error_mapping import store_errors

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from stackroom.agent_run import AgentRun, id_from
+from stackroom.agents.agent_run import AgentRun, id_from
 from stackroom.aws.dynamodb import writes
 from stackroom.aws.dynamodb.items import Item, from_item, query, to_item
 from stackroom.aws.error_mapping import store_errors

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 from stackroom.aws.dynamodb.items import from_item, get_all, query, to_item
 from stackroom.aws.dynamodb.writes import update
 from stackroom.aws.error_mapping import store_errors
-from stackroom.catalog_counts import Counts, counts_in, settled_status
+from stackroom.documents.catalog_counts import Counts, counts_in, settled_status
+from stackroom.documents.model import Catalog, CatalogStatus, DataSource
 from stackroom.errors import RecordChanged
-from stackroom.model import Catalog, CatalogStatus, DataSource
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient

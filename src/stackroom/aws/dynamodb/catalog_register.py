@@ -15,8 +15,8 @@ from stackroom.aws.dynamodb.catalog_records import METADATA, DynamoCatalogs, key
 from stackroom.aws.dynamodb.items import Item, from_item, get_all, to_item
 from stackroom.aws.dynamodb.writes import CONDITION_FAILED, reasons_of, transact
 from stackroom.aws.error_mapping import store_errors
+from stackroom.documents.model import Catalog, CatalogStatus
 from stackroom.errors import CatalogLimitReached, RecordChanged
-from stackroom.model import Catalog, CatalogStatus
 
 MAX_CATALOGS = 100  # of one user (contract)
 _DELETING = str(CatalogStatus.DELETING)

@@ -21,8 +21,8 @@ from typing import Any
 from stackroom.aws.dynamodb.catalog_records import COUNTERS
 from stackroom.aws.dynamodb.items import WRITE_ID, Item, from_item, instant, to_item
 from stackroom.aws.dynamodb.writes import conditional
-from stackroom.catalog_counts import Counts, awaits_indexing, counts_of, indexed_last
-from stackroom.model import CatalogStatus, Counted, Document
+from stackroom.documents.catalog_counts import Counts, awaits_indexing, counts_of, indexed_last
+from stackroom.documents.model import CatalogStatus, Counted, Document
 
 DOCUMENT = "DOC#"  # its id follows
 OPEN = "OPEN#"  # since when, and its id, follow

@@ -27,9 +27,9 @@ from stackroom.aws.dynamodb.document_writes import DocumentWrites
 from stackroom.aws.dynamodb.items import from_item, get_all, query, to_item
 from stackroom.aws.error_mapping import store_errors
 from stackroom.concurrency import Beside, in_threads
+from stackroom.documents.model import Document, DocumentStatus
+from stackroom.documents.repositories import DocumentPage
 from stackroom.errors import RecordChanged
-from stackroom.model import Document, DocumentStatus
-from stackroom.ports.documents import DocumentPage
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient

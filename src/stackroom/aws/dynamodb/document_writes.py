@@ -32,10 +32,10 @@ from stackroom.aws.dynamodb.writes import (
     transact,
 )
 from stackroom.aws.error_mapping import store_errors
-from stackroom.catalog_counts import Counts, booked, counts_in, uncounted
+from stackroom.documents.catalog_counts import Counts, booked, counts_in, uncounted
+from stackroom.documents.keys import unplaced_partition
+from stackroom.documents.model import CatalogStatus, Document
 from stackroom.errors import StoreUnavailable
-from stackroom.keys import unplaced_partition
-from stackroom.model import CatalogStatus, Document
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from stackroom.aws.dynamodb.items import Item, get_all, to_item
 from stackroom.aws.error_mapping import store_errors
 from stackroom.clock import utc_now
-from stackroom.model import Document
+from stackroom.documents.model import Document
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient

@@ -21,7 +21,7 @@ from stackroom.aws.dynamodb.items import from_item, instant, query, readable, to
 from stackroom.aws.dynamodb.writes import update
 from stackroom.aws.error_mapping import store_errors
 from stackroom.errors import RunSuperseded
-from stackroom.ports.runs import Lease
+from stackroom.runs.lease import Lease
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient

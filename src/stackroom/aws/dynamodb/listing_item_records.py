@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from stackroom.aws.dynamodb.document_items import FAILED, OPEN, document_key, listed_as, to_document
 from stackroom.aws.dynamodb.items import get_all, query, to_item
 from stackroom.aws.dynamodb.writes import CONDITION_FAILED, conditional, reasons_of, transact
+from stackroom.documents.model import Document
+from stackroom.documents.repositories import ListingItem
 from stackroom.errors import RecordChanged
-from stackroom.model import Document
-from stackroom.ports.documents import ListingItem
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient

@@ -25,7 +25,7 @@ from stackroom.aws.dynamodb import writes
 from stackroom.aws.dynamodb.items import from_item, to_item
 from stackroom.aws.error_mapping import code_of, store_errors
 from stackroom.errors import RecordChanged, ServiceRefused
-from stackroom.retrieval.rate_limiter import Turns
+from stackroom.search.rate_limiter import Turns
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient

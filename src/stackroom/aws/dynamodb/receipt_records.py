@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 from stackroom.aws.dynamodb import writes
 from stackroom.aws.dynamodb.items import Item, from_item, instant, query, to_item
 from stackroom.aws.error_mapping import store_errors
+from stackroom.documents.model import Receipt
+from stackroom.documents.repositories import Page
 from stackroom.errors import RecordChanged
-from stackroom.model import Receipt
-from stackroom.ports.documents import Page
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient

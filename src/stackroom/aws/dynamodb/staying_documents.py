@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from stackroom.aws.dynamodb.catalog_records import METADATA, key_of
 from stackroom.aws.dynamodb.document_items import DOCUMENT, document_key
 from stackroom.aws.dynamodb.items import get_all
-from stackroom.model import CatalogStatus, DocumentStatus
-from stackroom.ports.documents import DocumentKey
+from stackroom.documents.model import CatalogStatus, DocumentStatus
+from stackroom.documents.repositories import DocumentKey
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from stackroom.aws.dynamodb import writes
 from stackroom.aws.dynamodb.items import query, readable, to_item
 from stackroom.aws.error_mapping import store_errors
-from stackroom.ports.runs import Entry
+from stackroom.runs.lease import Entry
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient

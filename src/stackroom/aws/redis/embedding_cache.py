@@ -22,7 +22,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from stackroom.retrieval.cached_embeddings import WEEK, Kept, Vector
+from stackroom.search.cached_embeddings import WEEK, Kept, Vector
 
 
 class Breaker:

@@ -4,7 +4,7 @@ Where an agent keeps what was said in a session: one object of S3 for each.
     {user id}/{session id}.json
 
 The user's id is the one of a verified token, so whoever sends another's session id has a session of
-their own by that name. Neither id can hold a slash (stackroom.identity).
+their own by that name. Neither id can hold a slash (stackroom.access.identity).
 """
 
 from dataclasses import dataclass

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from stackroom.aws.error_mapping import code_of, message_of, store_errors
+from stackroom.documents.bucket import StoredObject, StoredSidecar, Version
+from stackroom.documents.keys import SIDECAR_SUFFIX, can_have_sidecar
 from stackroom.errors import ObjectRefused, ServiceRefused, StoreUnavailable
 from stackroom.inspection.inspection import File
-from stackroom.keys import SIDECAR_SUFFIX, can_have_sidecar
-from stackroom.ports.bucket import StoredObject, StoredSidecar, Version
 
 if TYPE_CHECKING:
     from types_boto3_s3.client import S3Client

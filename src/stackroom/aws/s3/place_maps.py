@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from stackroom.aws.error_mapping import store_errors
+from stackroom.documents.keys import PLACE_MAP_PREFIX
 from stackroom.inspection.place_map import PlaceMap
-from stackroom.keys import PLACE_MAP_PREFIX
 
 if TYPE_CHECKING:
     from types_boto3_s3.client import S3Client

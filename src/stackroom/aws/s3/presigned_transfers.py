@@ -8,7 +8,7 @@ from urllib.parse import quote
 from botocore.exceptions import ClientError
 
 from stackroom.aws.error_mapping import code_of, store_errors
-from stackroom.ports.transfers import UploadForm
+from stackroom.catalogs.transfers import UploadForm
 
 if TYPE_CHECKING:
     from types_boto3_s3.client import S3Client

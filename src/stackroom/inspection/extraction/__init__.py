@@ -9,8 +9,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import cast
 
+from stackroom.documents.formats import extension_of, unsupported
 from stackroom.errors import Unreadable
-from stackroom.formats import extension_of, unsupported
 from stackroom.inspection.extraction.page import Heading, Page
 
 __all__ = ["Heading", "Page", "read_pages"]

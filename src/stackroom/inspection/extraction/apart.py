@@ -14,8 +14,8 @@ import subprocess
 import sys
 from contextlib import suppress
 
+from stackroom.documents.formats import extension_of
 from stackroom.errors import Unreadable
-from stackroom.formats import extension_of
 from stackroom.inspection.extraction import Heading, Page, read_pages
 
 MEMORY_BYTES = 1_073_741_824  # leaves a function of 1,536 MB room for the file and our own code

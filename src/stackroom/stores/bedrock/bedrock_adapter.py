@@ -9,12 +9,12 @@ from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.aws.bedrock.retrieved_passages import OF_MANAGED, OF_VECTOR, passage_of
 from stackroom.aws.error_mapping import search_error, understood
 from stackroom.clock import NO_DEADLINE, Deadline
+from stackroom.documents.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
+from stackroom.documents.passages import Passage, Retrieved, Search
 from stackroom.errors import (
     KnowledgeBaseUnavailable,
     SearchRefused,
 )
-from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
-from stackroom.ports.retrieval import Passage, Retrieved, Search
 from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
 from stackroom.stores.configured_filters import both
 

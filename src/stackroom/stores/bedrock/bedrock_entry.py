@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 import pydantic
 from pydantic import Field, model_validator
 
-from stackroom.capacity import INDEX_QUERIES, MANAGED_RETRIEVES, RETRIEVES
+from stackroom.runs.capacity import INDEX_QUERIES, MANAGED_RETRIEVES, RETRIEVES
 from stackroom.stores.bedrock.retrieve_options import (
     ImplicitFilterSettings,
     RerankingSettings,
@@ -18,8 +18,8 @@ from stackroom.stores.entries import Clients, LinkedSettings, PoolSearch, Said, 
 
 if TYPE_CHECKING:
     from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings
-    from stackroom.model import PoolMember
-    from stackroom.ports.retrieval import KnowledgeBase
+    from stackroom.documents.model import PoolMember
+    from stackroom.documents.passages import KnowledgeBase
 
 logger = logging.getLogger(__name__)
 
@@ -141,7 +141,7 @@ def retrieve_in_turn(member: PoolMember, search: PoolSearch) -> KnowledgeBase:
     """Without turns for who has no control table to take them by."""
     if search.take_turns is None:
         return _retrieve(member, search)
-    from stackroom.retrieval.rate_limiter import Paced
+    from stackroom.search.rate_limiter import Paced
 
     operation, per_second = "Retrieve", RETRIEVES
     if member.is_managed:  # a rate of its own
@@ -169,8 +169,8 @@ def _retrieve(
 
 def _query_vectors(index: str, search: PoolSearch, *, fallback: KnowledgeBase) -> KnowledgeBase:
     from stackroom.aws.bedrock.question_guard import QuestionGuard
-    from stackroom.ports.retrieval import Search
-    from stackroom.retrieval.rate_limiter import Paced
+    from stackroom.documents.passages import Search
+    from stackroom.search.rate_limiter import Paced
     from stackroom.stores.s3vectors.s3vectors_adapter import IndexWatch, S3VectorsKnowledgeBase
     from stackroom.stores.s3vectors.vector_passages import VectorReading
 
@@ -194,12 +194,12 @@ def _query_vectors(index: str, search: PoolSearch, *, fallback: KnowledgeBase) -
 
 def _for_somebody(found: KnowledgeBase, search: PoolSearch) -> KnowledgeBase:
     """Reranked by the model that whoever deploys has chosen, if any; equal questions asked once."""
-    from stackroom.retrieval.wrappers import Coalesced
+    from stackroom.search.wrappers import Coalesced
 
     if search.rerank_model_arn is None:
         return Coalesced(found)
     from stackroom.aws.bedrock.bedrock_reranking import BedrockReranker
-    from stackroom.retrieval.wrappers import Reranked
+    from stackroom.search.wrappers import Reranked
 
     client = search.client("bedrock-agent-runtime")
     return Coalesced(Reranked(found, BedrockReranker(client, model_arn=search.rerank_model_arn)))

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from stackroom.clock import NO_DEADLINE, Deadline
+from stackroom.documents.filters import Filter
+from stackroom.documents.passages import Passage, Retrieved, Search
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
-from stackroom.filters import Filter
-from stackroom.ports.retrieval import Passage, Retrieved, Search
-from stackroom.retrieval.cached_embeddings import Embeddings, Vector
-from stackroom.retrieval.ranking import fused
+from stackroom.search.cached_embeddings import Embeddings, Vector
+from stackroom.search.ranking import fused
 from stackroom.stores.opensearch import index_layout
 from stackroom.stores.opensearch.collection import Collection, refusal
 from stackroom.stores.opensearch.index_layout import Fields, Layout, layout_of

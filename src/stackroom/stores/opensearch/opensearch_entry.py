@@ -9,14 +9,14 @@ from urllib.parse import urlsplit
 import pydantic
 from pydantic import Field
 
-from stackroom.filters import Filter
+from stackroom.documents.filters import Filter
 from stackroom.stores.entries import Clients, OwnStoreSettings, Said
 from stackroom.stores.opensearch import opensearch_filters
 from stackroom.stores.opensearch.index_layout import Fields
 
 if TYPE_CHECKING:
     from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings
-    from stackroom.ports.retrieval import KnowledgeBase
+    from stackroom.documents.passages import KnowledgeBase
 
 # Of (1 + cosine) / 2, which is a cosine of 0.1.
 DEFAULT_MIN_SCORE = 0.55
@@ -79,7 +79,7 @@ class OpenSearchSettings(OwnStoreSettings):
         embeddings: QuestionEmbeddings,
     ) -> KnowledgeBase:
         from stackroom.aws import session
-        from stackroom.ports.retrieval import Search
+        from stackroom.documents.passages import Search
         from stackroom.stores.opensearch.collection import Collection
         from stackroom.stores.opensearch.opensearch_adapter import OpenSearchKnowledgeBase
 

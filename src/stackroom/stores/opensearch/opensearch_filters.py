@@ -8,8 +8,17 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from stackroom.documents.filters import (
+    AllOf,
+    AnyOf,
+    Compares,
+    Comparison,
+    Filter,
+    Has,
+    Lists,
+    Scalar,
+)
 from stackroom.errors import SearchRefused
-from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists, Scalar
 from stackroom.stores.opensearch.index_layout import NUMBERS, Attribute
 
 Rendered = dict[str, Any]

@@ -10,7 +10,7 @@ from psycopg.sql import SQL
 from psycopg.types.json import Jsonb
 
 from stackroom.errors import KnowledgeBaseNotFound, SearchRefused
-from stackroom.retrieval.cached_embeddings import Vector
+from stackroom.search.cached_embeddings import Vector
 from stackroom.stores.pgvector.connections import Connections
 from stackroom.stores.pgvector.schema import Tables, standing
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.filters import AllOf, Filter, Has
-from stackroom.ports.retrieval import Passage, Retrieved, Search
-from stackroom.retrieval.cached_embeddings import Embeddings
+from stackroom.documents.filters import AllOf, Filter, Has
+from stackroom.documents.passages import Passage, Retrieved, Search
+from stackroom.search.cached_embeddings import Embeddings
 from stackroom.stores.pgvector.repository import OPERATION, Match, Repository
 
 

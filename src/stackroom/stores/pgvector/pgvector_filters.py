@@ -12,8 +12,17 @@ from dataclasses import dataclass, field
 from psycopg.sql import SQL, Composable, Placeholder
 from psycopg.types.json import Jsonb
 
+from stackroom.documents.filters import (
+    AllOf,
+    AnyOf,
+    Compares,
+    Comparison,
+    Filter,
+    Has,
+    Lists,
+    Scalar,
+)
 from stackroom.errors import SearchRefused
-from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists, Scalar
 
 _ORDERS = {
     Comparison.GREATER: SQL("jsonb_path_exists({attribute}, '$[*] ? (@ > $than)', {value})"),

@@ -18,10 +18,10 @@ from psycopg.rows import class_row, dict_row
 from psycopg.sql import SQL, Composable, Composed
 
 from stackroom.clock import NO_DEADLINE, Deadline
+from stackroom.documents.filters import Filter
 from stackroom.errors import KnowledgeBaseUnavailable
-from stackroom.filters import Filter
-from stackroom.retrieval.cached_embeddings import Vector
-from stackroom.retrieval.ranking import fused
+from stackroom.search.cached_embeddings import Vector
+from stackroom.search.ranking import fused
 from stackroom.stores.pgvector.connections import Connections
 from stackroom.stores.pgvector.pgvector_filters import Condition, rendered
 from stackroom.stores.pgvector.schema import Standing, Tables, standing

@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 
 from stackroom.aws.error_mapping import code_of, store_errors
 from stackroom.errors import SearchIndexBusy, SearchIndexGone
-from stackroom.retrieval.index_setup import IndexState, Readiness
+from stackroom.search.index_setup import IndexState, Readiness
 from stackroom.stores.s3vectors.vector_passages import TEXT
 
 _ENHANCED = "ENHANCED"

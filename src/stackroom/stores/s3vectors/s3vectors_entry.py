@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from stackroom.filters import Filter, Has, all_of
+from stackroom.access.tenancy import USER
+from stackroom.documents.filters import Filter, Has, all_of
 from stackroom.stores.entries import Clients, OwnStoreSettings
 from stackroom.stores.s3vectors.s3vectors_filters import rendered
 from stackroom.stores.s3vectors.vector_passages import SOURCE, TEXT
-from stackroom.tenancy import USER
 
 if TYPE_CHECKING:
     from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings
-    from stackroom.ports.retrieval import KnowledgeBase
+    from stackroom.documents.passages import KnowledgeBase
 
 # IndexArn and MetadataKey in the API model of s3vectors, botocore 1.44.5.
 _IndexArn = Annotated[
@@ -50,7 +50,7 @@ class VectorIndexSettings(OwnStoreSettings):
         return self
 
     def searched(self, client: Clients, embeddings: QuestionEmbeddings) -> KnowledgeBase:
-        from stackroom.ports.retrieval import Search
+        from stackroom.documents.passages import Search
         from stackroom.stores.s3vectors.s3vectors_adapter import IndexWatch, S3VectorsKnowledgeBase
         from stackroom.stores.s3vectors.vector_passages import VectorReading
 

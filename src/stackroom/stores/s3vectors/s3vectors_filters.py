@@ -7,8 +7,18 @@ https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-metadata-filter
 from collections.abc import Mapping
 from typing import Any
 
+from stackroom.documents.filters import (
+    AllOf,
+    AnyOf,
+    Compares,
+    Comparison,
+    Filter,
+    Has,
+    Lists,
+    Scalar,
+    is_met,
+)
 from stackroom.errors import SearchRefused
-from stackroom.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists, Scalar, is_met
 
 # Where each value of an $in or $nin counts.
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-index-mode.html

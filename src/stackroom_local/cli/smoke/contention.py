@@ -7,10 +7,10 @@ from uuid import uuid4
 from botocore.exceptions import ClientError
 
 from stackroom.aws.error_mapping import THROTTLES
+from stackroom.documents.model import DataSource, DataSourceType
 from stackroom.errors import DataSourceLimit, DocumentsRefused, KnowledgeBaseUnavailable
+from stackroom.ingestion.bedrock_calls import Busy, Job, JobState, Submission
 from stackroom.ingestion.bedrock_evidence import UNDER_WAY
-from stackroom.model import DataSource, DataSourceType
-from stackroom.ports.ingestion import Busy, Job, JobState, Submission
 from stackroom.wiring.adapters import Deployment
 from stackroom_local.cli.smoke.scene import (
     TEXT,

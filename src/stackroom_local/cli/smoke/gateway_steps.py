@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import httpx
 from botocore.exceptions import ClientError
 
+from stackroom.access.identity import GROUPS_HEADER, SESSION_HEADER, USER_HEADER
+from stackroom.access.interception import Malformed
 from stackroom.aws.error_mapping import code_of, message_of
-from stackroom.catalog_tools.tools import TOOLS
-from stackroom.gateway.interception import Malformed
-from stackroom.identity import GROUPS_HEADER, SESSION_HEADER, USER_HEADER
+from stackroom.tools.tools import TOOLS
 from stackroom_local.cli.smoke.scene import (
     AssumptionVerdict,
     Finding,

@@ -14,8 +14,8 @@ import jwt
 from botocore.exceptions import ClientError
 
 from stackroom.aws.error_mapping import code_of
+from stackroom.documents.model import Catalog, DataSource, Document, PoolMember
 from stackroom.errors import StackroomError
-from stackroom.model import Catalog, DataSource, Document, PoolMember
 from stackroom_local.cli.callers import issuer_of
 from stackroom_local.sites.person_tools import PersonsTools
 from stackroom_local.sites.site import Site

@@ -6,12 +6,12 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from stackroom.catalog_tools.arguments import MAX_CONTENT_BYTES
-from stackroom.identity import USER_HEADER
-from stackroom.ports.retrieval import Search
+from stackroom.access.identity import USER_HEADER
+from stackroom.access.tenancy import Tenant
+from stackroom.documents.passages import Search
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
-from stackroom.tenancy import Tenant
+from stackroom.tools.arguments import MAX_CONTENT_BYTES
 from stackroom_local.cli.retrieve_tool import TOOL, asked
 from stackroom_local.cli.smoke.gateway_steps import post
 from stackroom_local.cli.smoke.scene import (

@@ -1,0 +1,113 @@
+"""
+Who used which tool on what, when, with what outcome: a line for each call, never any text.
+
+`infra/access_queries.py` asks for these fields by their names.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Protocol
+
+from stackroom.access.identity import ToolCall
+from stackroom.access.plain_text import is_plain
+
+EVENT = "catalog accessed"
+SUCCESS = "success"
+UNKNOWN = "unknown"  # the tool of a call that doesn't tell, or names none of the function's
+# What the tools say when nothing is wrong with the call, as each of them spells it.
+FAULTS = frozenset({"UNAVAILABLE", "RetrievalFailed"})
+
+_LENGTH = 100  # characters of an id in an argument that are kept
+_SHOWN_LENGTH = 1_200  # and of a document that was shown: an S3 URI has room in it
+_SHOWN = 20  # documents; no tool shows passages of more
+
+
+@dataclass(frozen=True, kw_only=True)
+class Access:
+    """
+    `outcome` is SUCCESS or the error that the caller was told.
+
+    What was named, `catalog_id` and `document_id`, may be nobody's; `document_ids` are those whose
+    text or link was handed out, as `document_of` tells them, with `%20` for a space.
+    """
+
+    tool: str
+    outcome: str
+    latency_ms: int
+    user_id: str | None = None
+    session_id: str | None = None
+    catalog_id: str | None = None
+    document_id: str | None = None
+    document_ids: tuple[str, ...] = ()
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether it failed for a reason of ours."""
+        return self.outcome in FAULTS
+
+    def fields(self) -> dict[str, object]:
+        """
+        Of the line. Documents are one text: of a list, Logs Insights makes a field for each of
+        its members.
+        https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CWL_AnalyzeLogData-discoverable-fields.html
+        """
+        return {**asdict(self), "document_ids": " ".join(self.document_ids)}
+
+
+class AccessLog(Protocol):
+    def __call__(self, access: Access, /) -> None: ...
+
+
+def access_of(
+    call: ToolCall | None,
+    *,
+    tools: Collection[str],
+    outcome: str,
+    seconds: float,
+    named_in: Iterable[object],
+    shown: Iterable[object] = (),
+    otherwise: str = UNKNOWN,
+) -> Access:
+    """
+    Of a call, or of one whose caller isn't known.
+
+    `otherwise` is the tool of a call to none of `tools`. `named_in` are the arguments, and what
+    else names a catalog or a document; the last one counts.
+    """
+    named = {name: each for place in named_in for name, each in _ids(place)}
+    caller = call.caller if call else None
+    return Access(
+        tool=call.tool if call and call.tool in tools else otherwise,
+        outcome=outcome,
+        latency_ms=round(seconds * 1000),
+        user_id=caller.user_id if caller else None,
+        session_id=caller.session_id if caller else None,
+        catalog_id=named.get("catalog_id"),
+        document_id=named.get("document_id"),
+        document_ids=_distinct(shown)[:_SHOWN],
+    )
+
+
+def document_of(source: Mapping[str, object]) -> object:
+    """
+    By what a result's document is known: its id, or in a linked knowledge base, which has none of
+    ours, its URI, and where its store has none either its name.
+    """
+    return source["document_id"] or source["uri"] or source["filename"]
+
+
+def _ids(place: object) -> Iterable[tuple[str, str]]:
+    if isinstance(place, Mapping):
+        for name in ("catalog_id", "document_id"):
+            if isinstance(each := place.get(name), str):
+                yield name, _plain(each)
+
+
+def _distinct(shown: Iterable[object]) -> tuple[str, ...]:
+    told = (_plain(each, _SHOWN_LENGTH) for each in shown if isinstance(each, str))
+    return tuple(dict.fromkeys("%20".join(each.split()) for each in told))
+
+
+def _plain(named: str, length: int = _LENGTH) -> str:
+    """Without what reorders or ends a line, for an argument may hold anything."""
+    return "".join(filter(is_plain, named))[:length]

@@ -1,0 +1,195 @@
+"""
+A tool that agents see: its name, description and arguments, each stated once.
+
+The gateway's schemas take nothing but type, properties, required, items and description, so an
+argument's limits stand in its description, and the same text answers a call that ignores them.
+https://docs.aws.amazon.com/bedrock-agentcore-control/latest/APIReference/API_SchemaDefinition.html
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import pydantic
+from pydantic import BaseModel, ConfigDict
+from pydantic_core import ErrorDetails
+
+from stackroom.access.identity import ToolCall
+from stackroom.errors import ValidationError
+
+_TOLD = 10  # problems of a call; each takes a line, and a call can have a hundred thousand
+_SCHEMA_KEYS = ("type", "properties", "required", "items", "description")
+
+
+class Arguments(BaseModel):
+    """Base of a tool's arguments; what is missing, null or empty takes the default."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _drop_absent(cls, given: Any) -> Any:
+        # A tool schema can't say "optional", and models fill in what they have no value for.
+        if not isinstance(given, Mapping):
+            raise ValueError("the arguments must be an object")
+        return {
+            name: value
+            for name, value in given.items()
+            if value is not None and not (isinstance(value, str) and not value.strip())
+        }
+
+
+ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool(Generic[ArgumentsT]):
+    name: str
+    description: str
+    arguments: type[ArgumentsT]
+
+    def parse(self, given: object, *, called: Mapping[str, str] | None = None) -> ArgumentsT:
+        """
+        Raises ValidationError naming each wrong argument and what is allowed. `called` are the
+        labels of a form's fields, by which people know them.
+        """
+        try:
+            return self.arguments.model_validate(given)
+        except pydantic.ValidationError as error:
+            found = error.errors(include_url=False)
+            labels = called or {}
+            problems = dict.fromkeys(self._problem(each, given, labels) for each in found[:_TOLD])
+            more = len(found) - _TOLD
+            told = [*problems, f"and {more} more"] if more > 0 else problems
+            raise ValidationError("; ".join(told)) from None  # pydantic's repeats the input
+
+    def definition(self) -> dict[str, Any]:
+        """As `toolSchema.inlinePayload` of a gateway target has it."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "inputSchema": _reduced(self.arguments.model_json_schema()),
+        }
+
+    def _problem(self, detail: ErrorDetails, given: object, labels: Mapping[str, str]) -> str:
+        message = detail["msg"].removeprefix("Value error, ")
+        if not detail["loc"]:
+            return message
+        argument = str(detail["loc"][0])[:100]
+        field = self.arguments.model_fields.get(argument)
+        if field is None:
+            known = ", ".join(self.arguments.model_fields)
+            return f"{argument}: no such argument. Allowed: {known}"
+        # It was left out above for being blank, which is not what its caller did.
+        is_missing = detail["type"] == "missing"
+        if is_missing and isinstance(given, Mapping) and given.get(argument) is not None:
+            message = "is empty"
+        return f"{labels.get(argument, argument)}: {message}. Allowed: {field.description}"
+
+
+def require_tool(call: ToolCall, tools: Iterable[Tool[Any]]) -> None:
+    """
+    Raises ValidationError if the gateway calls the function for a tool that isn't one of its own:
+    a target with another schema than ours must not have its arguments taken for a search.
+    """
+    require_name(call.tool, tools)
+
+
+def require_name(called: str, tools: Iterable[Tool[Any]]) -> None:
+    """The same of a call whose caller nobody needs to know."""
+    names = [tool.name for tool in tools]
+    if called not in names:
+        raise ValidationError(
+            f"{called[:100]!r} is no tool of this function. Allowed: {', '.join(names)}"
+        )
+
+
+def _reduced(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A JSON schema in the words that the gateway knows."""
+    # An optional argument is "its type or null"; the gateway has no null, leaving it out is enough.
+    options = [option for option in schema.get("anyOf", []) if option.get("type") != "null"]
+    assert len(options) <= 1, "an argument has one type"
+    merged = {**schema, **(options[0] if options else {})}
+    reduced = {key: merged[key] for key in _SCHEMA_KEYS if key in merged}
+    if "properties" in reduced:
+        reduced["properties"] = {
+            name: _reduced(member) for name, member in reduced["properties"].items()
+        }
+    if "items" in reduced:
+        reduced["items"] = _reduced(reduced["items"])
+    return reduced
+
+
+# Tools for OpenAI's strict mode, which holds a model to a schema.
+#
+# Every property is required there, so what can be left out may be null. No object has names of
+# its caller's choice, so one that has, such as `filter`, is a list of names and values: `by_name`
+# reads it. A gateway takes neither null nor additionalProperties, so its own schemas can't say
+# this. https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
+
+_PAIR = {"name", "value"}
+
+
+def by_name(given: object) -> object:
+    """
+    The object that a list of names and values stands for; anything else as it is.
+
+    Raises ValueError, fit to be shown to the caller.
+    """
+    if not isinstance(given, list):
+        return given
+    named: dict[str, object] = {}
+    for each in given:
+        if not isinstance(each, Mapping) or set(each) != _PAIR or not isinstance(each["name"], str):
+            raise ValueError('is a list of something else than {"name": "...", "value": ...}')
+        if each["name"] in named:
+            raise ValueError(f"names {each['name'][:100]!r} twice")
+        named[each["name"]] = each["value"]
+    return named
+
+
+def strict_tool(tool: Tool[Any], *, target: str) -> dict[str, Any]:
+    """As `tools` of OpenAI's Responses API has it, by the name that the gateway calls it."""
+    return {
+        "type": "function",
+        "name": f"{target}___{tool.name}",
+        "description": tool.description,
+        "parameters": _strict(tool.arguments.model_json_schema()),
+        "strict": True,
+    }
+
+
+def _strict(schema: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {key: schema[key] for key in ("type", "description") if key in schema}
+    if "anyOf" in schema:
+        return {**kept, "anyOf": [_strict(option) for option in schema["anyOf"]]}
+    if schema["type"] == "array":
+        return {**kept, "items": _strict(schema["items"])}
+    if schema["type"] != "object":
+        return kept
+    if "properties" not in schema:
+        value = _strict(schema["additionalProperties"])
+        pair = _closed({"name": {"type": "string"}, "value": value})
+        told = f"{kept['description']} Given as a list of names and values."
+        return {"type": "array", "description": told, "items": pair}
+    needed = schema.get("required", ())
+    properties = {
+        name: _strict(member) if name in needed else _or_null(_strict(member))
+        for name, member in schema["properties"].items()
+    }
+    return {**kept, **_closed(properties)}
+
+
+def _closed(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
+    if "anyOf" in schema:  # pydantic has put null among them
+        return schema
+    return {**schema, "type": [schema["type"], "null"]}

@@ -1,0 +1,116 @@
+"""An agent as its user keeps it, and the tools that it is given; the wire names are contracts."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AwareDatetime, ConfigDict, Field, NonNegativeInt
+from pydantic.alias_generators import to_camel
+
+from stackroom.documents.model import Record
+
+KNOWLEDGE_BASE = "knowledge_base"
+MOST_RESULTS = 20
+DEFAULT_RESULTS = 5
+DEFAULT_LEAST_SCORE = 0.7
+
+# Descriptions say what is allowed, for whoever gave something else.
+TopK = Annotated[
+    int, Field(ge=1, le=MOST_RESULTS, description=f"a whole number from 1 to {MOST_RESULTS}")
+]
+LeastScore = Annotated[float, Field(ge=0, le=1, description="a number from 0 to 1")]
+
+
+class KnowledgeBaseLink(Record):
+    """
+    Which knowledge base a tool asks, and how where the model says nothing else.
+
+    The name is that of the day on which it was linked: it is shown when the knowledge base is gone.
+    """
+
+    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True)
+
+    knowledge_base_id: str
+    knowledge_base_name: str
+    default_top_k: TopK = DEFAULT_RESULTS
+    default_min_score: LeastScore = DEFAULT_LEAST_SCORE
+
+
+class LinkedTool(Record):
+    """A tool that asks one knowledge base."""
+
+    id: str
+    name: str
+    description: str
+    type: Literal["knowledge_base"] = "knowledge_base"
+    config: KnowledgeBaseLink
+
+    def wire(self) -> dict[str, Any]:
+        return {**self.model_dump(mode="json", by_alias=True), "schema": self._schema()}
+
+    def _schema(self) -> dict[str, Any]:
+        """Of the arguments that a model gives."""
+        return {
+            "type": "object",
+            "properties": {
+                "query": {"type": "string", "description": "What to look for."},
+                "topK": {
+                    "type": "number",
+                    "description": "How many passages to return at most.",
+                    "default": self.config.default_top_k,
+                    "minimum": 1,
+                    "maximum": MOST_RESULTS,
+                },
+                "minScore": {
+                    "type": "number",
+                    "description": "Leave out passages that score less.",
+                    "default": self.config.default_min_score,
+                    "minimum": 0,
+                    "maximum": 1,
+                },
+            },
+            "required": ["query"],
+        }
+
+
+class OtherTool(Record):
+    """A tool of a type that nobody here carries out; it came with an agent that was imported."""
+
+    id: str
+    name: str
+    description: str
+    type: str
+    parameters: dict[str, Any] = Field(alias="schema", default_factory=dict)
+    config: dict[str, Any] = Field(default_factory=dict)
+
+    def wire(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", by_alias=True)
+
+
+AgentTool = LinkedTool | OtherTool
+
+
+class Agent(Record):
+    """
+    `model` is a model's id, or an inference profile's, as Converse takes it. `version` counts the
+    writes: each is conditional on the one that was read. 0 until first saved.
+    """
+
+    id: str
+    user_id: str
+    name: str
+    description: str = ""
+    model: str
+    system_prompt: str = ""
+    available_tools: tuple[AgentTool, ...] = ()
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+    version: NonNegativeInt = 0
+
+    @property
+    def linked_tools(self) -> tuple[LinkedTool, ...]:
+        return tuple(each for each in self.available_tools if isinstance(each, LinkedTool))
+
+    def tool(self, tool_id: str) -> AgentTool | None:
+        return next((each for each in self.available_tools if each.id == tool_id), None)
+
+    def with_tools(self, tools: tuple[AgentTool, ...]) -> Self:
+        return self.model_copy(update={"available_tools": tools})

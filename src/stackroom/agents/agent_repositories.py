@@ -1,0 +1,95 @@
+"""Runs of agents: their records, the queue that hands them on, and who talks to models."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from stackroom.agents.agent import Agent, LinkedTool
+from stackroom.agents.agent_run import AgentRun
+
+# Agents, each its user's.
+
+
+class AgentBook(Protocol):
+    def get(self, user_id: str, agent_id: str) -> Agent | None:
+        """As it stands now; None if the user has none of that id, whoever else has."""
+        ...
+
+    def of_user(self, user_id: str) -> Iterator[Agent]: ...
+
+    def save(self, agent: Agent) -> Agent:
+        """With its next version. Raises RecordChanged if it isn't what was read, or is gone."""
+        ...
+
+    def remove(self, user_id: str, agent_id: str) -> bool:
+        """Whether there was one."""
+        ...
+
+
+class AgentRunBook(Protocol):
+    def get(self, user_id: str, run_id: str) -> AgentRun | None:
+        """As it stands now; None if the user has none of that id, whoever else has."""
+        ...
+
+    def newest(self, user_id: str, *, since: datetime | None = None) -> Iterator[AgentRun]:
+        """The user's, the newest first; those created since then, if it is said."""
+        ...
+
+    def save(self, run: AgentRun) -> AgentRun:
+        """
+        With its next version, and kept for some weeks. Raises RecordChanged if it isn't what was
+        read, or is gone.
+        """
+        ...
+
+
+class AgentRunQueue(Protocol):
+    def put(self, user_id: str, run_id: str) -> None:
+        """Somebody is to carry it out. It may be handed on more than once."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Brief:
+    """What a model is told before anything else."""
+
+    model: str
+    system_prompt: str
+    tools: Sequence[LinkedTool]
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelTurn:
+    """`is_last` if the model calls no tool in it, and so has no more to say."""
+
+    text: str
+    input_tokens: int
+    output_tokens: int
+    seconds: float
+    is_last: bool
+
+
+class Listener(Protocol):
+    """Who is told of a conversation while it is held; safe to call from several threads."""
+
+    def said(self, turn: ModelTurn) -> None: ...
+
+    def call(self, tool: LinkedTool, arguments: object) -> Mapping[str, Any]:
+        """What the tool answers the model."""
+        ...
+
+    def is_called_off(self) -> bool:
+        """Whether nobody wants to hear more; asked between steps, and while a model takes long."""
+        ...
+
+
+class Conversations(Protocol):
+    def hold(self, brief: Brief, listener: Listener) -> None:
+        """
+        Until the model has no more to say, or it is called off.
+
+        Raises AgentUnfinished, ModelRefused, ModelThrottled, ModelUnavailable or ServiceRefused.
+        """
+        ...

@@ -1,0 +1,147 @@
+"""
+A run of a user's agent: a question, and the steps that the agent takes until it has an answer.
+
+It is no run of an ingestion (stackroom.runs). The wire names are contracts.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AwareDatetime, ConfigDict, Field, NonNegativeFloat, NonNegativeInt
+from pydantic.alias_generators import to_camel
+
+from stackroom.documents.model import Record
+
+# A queue that works hands a run on within seconds. Whoever asked has gone by then, and what is
+# answered so late costs money and helps nobody.
+LONGEST_WAIT = timedelta(minutes=15)
+_NEVER_BEGUN = "Nobody took up the run within 15 minutes. Start it again."
+_RUNNER_GONE = "The run ended without saying how: what carried it out is gone. Start it again."
+
+
+def id_from(moment: datetime) -> str:
+    """What the id of a run begins with that was created then; later ones are greater."""
+    return f"run-{int(moment.timestamp() * 1000):011x}"
+
+
+class RunState(StrEnum):
+    ACCEPTED = "accepted"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    OUT_OF_BUDGET = "out_of_budget"
+
+
+_UNFINISHED = frozenset({RunState.ACCEPTED, RunState.RUNNING})
+
+
+class _Wire(Record):
+    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True)
+
+
+class ModelStep(_Wire):
+    """What a model said in one of its turns, and the tokens that the turn took."""
+
+    kind: Literal["model"] = "model"
+    text: str
+    at: AwareDatetime
+    seconds: NonNegativeFloat
+    input_tokens: NonNegativeInt
+    output_tokens: NonNegativeInt
+    is_cut: bool = False
+
+
+class ShownPassage(_Wire):
+    """As the model was shown it; `source` is that of `stackroom.search.citations`."""
+
+    rank: int
+    content: str
+    source: Mapping[str, Any]
+    similarity: float
+    is_cut: bool = False
+
+
+class ToolStep(_Wire):
+    """
+    One question to a knowledge base, and what it found. `told` is the summary, or why there is
+    none; `tokens` are those of the passages.
+    """
+
+    kind: Literal["tool"] = "tool"
+    tool_id: str
+    tool_name: str
+    knowledge_base_name: str
+    query: str
+    is_success: bool
+    told: str
+    passages: tuple[ShownPassage, ...] = ()
+    notices: tuple[str, ...] = ()
+    tokens: NonNegativeInt = 0
+    is_cached: bool = False
+    at: AwareDatetime
+    seconds: NonNegativeFloat
+    is_cut: bool = False
+
+
+Step = Annotated[ModelStep | ToolStep, Field(discriminator="kind")]
+
+
+class AgentRun(_Wire):
+    """
+    `reason` is a sentence for its user, of a run that has no answer. While it is carried out,
+    `until` is when whoever does so has ended it, or is gone. `groups` are the user's when they
+    asked. `version` counts the writes, as an agent's does.
+    """
+
+    id: str
+    user_id: str
+    groups: tuple[str, ...] = ()
+    agent_id: str
+    message: str
+    state: RunState = RunState.ACCEPTED
+    reason: str | None = None
+    is_cancel_asked: bool = False
+    steps: tuple[Step, ...] = ()
+    input_tokens: NonNegativeInt = 0
+    output_tokens: NonNegativeInt = 0
+    tool_calls: NonNegativeInt = 0
+    created_at: AwareDatetime
+    begun_at: AwareDatetime | None = None
+    until: AwareDatetime | None = None
+    ended_at: AwareDatetime | None = None
+    version: NonNegativeInt = 0
+
+    @property
+    def is_over(self) -> bool:
+        return self.state not in _UNFINISHED
+
+    @property
+    def answer(self) -> str | None:
+        """What the model said last, of a run that succeeded."""
+        if self.state is not RunState.SUCCEEDED:
+            return None
+        said = [each.text for each in self.steps if isinstance(each, ModelStep)]
+        return said[-1] if said else None
+
+    def begun(self, at: datetime, *, until: datetime) -> Self:
+        changes = {"state": RunState.RUNNING, "begun_at": at, "until": until}
+        return self.model_copy(update=changes)
+
+    def ended(self, state: RunState, at: datetime, *, reason: str | None = None) -> Self:
+        return self.model_copy(update={"state": state, "ended_at": at, "reason": reason})
+
+    def seen_at(self, now: datetime) -> Self:
+        """As whoever reads it then sees it: one that nobody can end any more has failed."""
+        if self.state is RunState.ACCEPTED and now >= (late := self.created_at + LONGEST_WAIT):
+            return self.ended(RunState.FAILED, late, reason=_NEVER_BEGUN)
+        if self.state is RunState.RUNNING and self.until is not None and now >= self.until:
+            return self.ended(RunState.FAILED, self.until, reason=_RUNNER_GONE)
+        return self
+
+    def wire(self) -> dict[str, Any]:
+        """For its user; who that is they know."""
+        ours = {"user_id", "groups", "until", "version"}
+        return {**self.model_dump(mode="json", by_alias=True, exclude=ours), "answer": self.answer}

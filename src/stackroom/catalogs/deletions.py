@@ -1,0 +1,312 @@
+"""
+Deleting a document, or a whole catalog, because its owner says so.
+
+The object goes at once, and with it follows what its event would have set off. The document is
+removed only when no search finds it any more: its receipt says when (`Receipt.unsearchable_since`),
+and until then the answer is that it was asked for.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from itertools import takewhile
+
+from stackroom.access.catalog_access import owned
+from stackroom.clock import utc_now
+from stackroom.documents.bucket import DocumentBucket
+from stackroom.documents.keys import is_ours
+from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
+from stackroom.documents.repositories import Catalogs, Documents, Receipts
+from stackroom.errors import DocumentNotFound, RecordChanged, is_everybodys
+from stackroom.runs.run_requests import RunRequests
+from stackroom.uploads.plan import Plan, receipt_id_of, receipt_of
+from stackroom.uploads.reconcile import Uploads
+
+# Seconds that whoever deletes a catalog waits for its data source to go, and between two looks.
+_PATIENCE, _LOOK = 20.0, 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class CatalogDeletion:
+    """
+    What a catalog's deletion has set off; the catalog is gone once its record is.
+
+    `documents` and `size` are what it counted when this was asked. Unless it `is_asked_for` as a
+    whole, time was over before every document was: ask again, and it goes on.
+    """
+
+    catalog_id: str
+    name: str
+    documents: int
+    size: int
+    receipt_ids: tuple[str, ...]
+    is_asked_for: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deletions:
+    catalogs: Catalogs
+    documents: Documents
+    bucket: DocumentBucket
+    receipts: Receipts
+    uploads: Uploads
+    requests: RunRequests
+    now: Callable[[], datetime] = utc_now
+    seconds: float = 240.0  # of a catalog's deletion: what a function of five minutes has for it
+    pause: Callable[[float], None] = time.sleep
+
+    def delete_document(self, user_id: str, catalog_id: str, document_id: str) -> Receipt:
+        """
+        Ask for the document's removal. Safe to repeat: the same removal has the same receipt.
+
+        Raises CatalogNotFound or DocumentNotFound.
+        """
+        catalog = owned(self.catalogs, user_id, catalog_id)
+        document = self.documents.get(catalog_id, document_id)
+        if document is None or document.has_lapsed(self.now()):
+            raise DocumentNotFound(document_id)
+        asked_at = self.now()
+        if (
+            document.status is DocumentStatus.UPLOADING
+            and self.bucket.head(document.s3_key) is None
+        ):
+            return self._called_off(document, user_id, asked_at)
+        plan = self._remove(document.s3_key)
+        return self._receipt(catalog, document, plan.receipt_id, asked_at)
+
+    def delete_unplaced(self, key: str) -> None:
+        """Remove an object that belongs to no catalog, and its record. Safe to repeat."""
+        self._remove(key)
+
+    def delete_catalog(self, user_id: str, catalog_id: str) -> CatalogDeletion:
+        """
+        Ask for the removal of the catalog and everything in it.
+
+        What is dropped after this was asked stays, and keeps the catalog alive. After a crash,
+        repeat it: it goes on; so too where time was over. Until then what it hasn't come to stays
+        searchable.
+        Raises CatalogNotFound, or RecordChanged if late events keep unmarking the catalog.
+        """
+        catalog = owned(self.catalogs, user_id, catalog_id)
+        asked_at = self.now()
+        until = asked_at + timedelta(seconds=self.seconds)
+        emptying = Emptying(
+            catalog=catalog,
+            catalogs=self.catalogs,
+            documents=self.documents,
+            bucket=self.bucket,
+            uploads=self.uploads,
+            now=self.now,
+            is_time_over=lambda: self.now() > until,
+        )
+        is_asked_for = emptying.remove_all(asked_at)
+        self.requests.ask(catalog_id)
+        if emptying.failures:  # what is marked by now waits for none of them
+            raise emptying.failures[0]
+        recent = self._receipts_since(user_id, asked_at)
+        receipt_ids = {each.receipt_id for each in recent if each.catalog_id == catalog_id}
+        return CatalogDeletion(
+            catalog_id=catalog_id,
+            name=catalog.name,
+            documents=catalog.document_count,
+            size=catalog.total_bytes,
+            receipt_ids=tuple(sorted(receipt_ids | emptying.receipt_ids)),
+            is_asked_for=is_asked_for,
+        )
+
+    def is_gone(self, catalog_id: str) -> bool:
+        """Whether a deleted catalog goes, with what it has in an index, while somebody waits."""
+        until = self.now() + timedelta(seconds=_PATIENCE)
+        while self.catalogs.get(catalog_id) is not None:
+            if self.now() >= until:
+                return False
+            self.pause(_LOOK)
+        return True
+
+    def _called_off(self, document: Document, user_id: str, asked_at: datetime) -> Receipt:
+        """It was announced, and nobody has uploaded it. Raises RecordChanged if it comes now."""
+        self.documents.remove(document)
+        named = document.model_copy(update={"receipt_id": receipt_id_of(document, asked_at)})
+        receipt = receipt_of(named, user_id).model_copy(update={"unsearchable_since": asked_at})
+        self.receipts.keep(receipt)
+        return receipt
+
+    def _remove(self, key: str) -> Plan:
+        """The object, and what its event would have set off; the plan that it was done by."""
+        if self.bucket.head(key) is not None:
+            self.bucket.remove(key)
+        plan = self.uploads.reconcile(key)
+        if plan.run_for is not None:
+            self.requests.ask(plan.run_for)
+        return plan
+
+    def _receipt(
+        self, catalog: Catalog, document: Document, receipt_id: str | None, asked_at: datetime
+    ) -> Receipt:
+        user_id = catalog.user_id
+        if receipt_id is not None:
+            receipt = self.receipts.get(user_id, receipt_id)
+            assert receipt is not None, "a removal keeps its receipt before it answers"
+            return receipt
+        # The removal was under way when it was asked for, and is over by now.
+        if document.receipt_id is not None and (
+            kept := self.receipts.get(user_id, document.receipt_id)
+        ):
+            return kept
+        # The event was quicker, and the document's record may even be gone by now.
+        for receipt in self._receipts_since(user_id, asked_at - SKEW):
+            if receipt.document_id == document.document_id:
+                return receipt
+        # Someone dropped the file again before anything followed from its removal.
+        later = document.model_copy(update={"receipt_id": receipt_id_of(document, asked_at)})
+        receipt = receipt_of(later, user_id).model_copy(update={"superseded_at": self.now()})
+        self.receipts.keep(receipt)
+        return receipt
+
+    def _receipts_since(self, user_id: str, moment: datetime) -> Iterator[Receipt]:
+        newest_first = self.receipts.of_user(user_id)
+        return takewhile(lambda each: each.asked_at >= moment, newest_first)
+
+
+# All that lies in a catalog removed, and what is on record of it, key by key.
+#
+# A large catalog takes longer than a function may: when its time is over it is left as it is,
+# being deleted, and whoever asks again goes on. Nothing here grows with what lies there.
+
+# Whoever follows the same event may have another clock; so has S3, which tells whole seconds.
+SKEW = timedelta(minutes=1)
+
+# What was written within SKEW of the asking is told from what came after it by a list of all there
+# is, made first. Of more documents than this the list alone would take minutes, and the clocks of
+# both sides are trusted instead.
+_LISTED_FIRST = 10_000
+_PAGE = 1000  # documents on record, at a time
+_SLICE = 100  # keys, after which time may be over: a second's work, or a few
+_MOST_RECEIPTS = 10_000  # that are named
+
+_PASSES = 10
+# Each key takes a handful of calls one after another; boto3's pool has ten connections.
+_AT_ONCE = 8
+
+_Purge = Callable[[], Iterator[list[str]]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Emptying:
+    """
+    Of one catalog. `failures` are those of single keys; each key has its turn all the same.
+
+    `receipt_ids` are those that there are by now, not all of very many. `is_time_over` is asked
+    between pages, and between slices of one: some are done in any case, so that whoever asks again
+    gets on. Where time is over within a page its objects are gone, and of its records not all tell.
+    """
+
+    catalog: Catalog
+    catalogs: Catalogs
+    documents: Documents
+    bucket: DocumentBucket
+    uploads: Uploads
+    now: Callable[[], datetime]
+    is_time_over: Callable[[], bool]
+    failures: list[Exception] = field(default_factory=list)
+    receipt_ids: set[str] = field(default_factory=set)
+
+    def remove_all(self, asked_at: datetime) -> bool:
+        """
+        Everything that lay there at that moment; False if time was over before that was done.
+
+        Raises RecordChanged if late events keep unmarking the catalog.
+        """
+        purge = self._purge_of(asked_at)
+        for _ in range(_PASSES):
+            if self._is_emptied(purge):
+                return self._remove_records()
+            if self.is_time_over():
+                return False
+        raise RecordChanged(self.catalog.catalog_id)
+
+    def _purge_of(self, asked_at: datetime) -> _Purge:
+        prefix = self.catalog.s3_prefix
+        if self.catalog.document_count > _LISTED_FIRST or self._goes_on:
+            before = self.catalog.deleting_since or asked_at
+            return partial(self.bucket.purge, prefix, before=before)
+        before = asked_at - SKEW
+        there = self.bucket.versions_since(prefix, before)
+        return partial(self.bucket.purge, prefix, before=before, recent=there)
+
+    @property
+    def _goes_on(self) -> bool:
+        """It was asked for long enough ago that no clock is in doubt about what came later."""
+        since = self.catalog.deleting_since
+        return since is not None and self.now() - since > 2 * SKEW
+
+    def _is_emptied(self, purge: _Purge) -> bool:
+        """
+        Remove what lies under the catalog's prefix; False if it must be done again.
+
+        What was dropped since keeps the catalog alive (`Uploads` unmarks it). Late events of what
+        we are about to remove do the same, and then all begins anew.
+        """
+        try:
+            self.catalogs.mark_deleting(self.catalog.catalog_id, at=self.now())
+        except RecordChanged:
+            return True  # gone already
+        for keys in purge():
+            is_done = self._reconcile([key for key in keys if not is_ours(key)])
+            if not is_done or self.is_time_over():
+                return False
+        now = self.catalogs.get(self.catalog.catalog_id)
+        if now is None or now.status is CatalogStatus.DELETING:
+            return True
+        return self.bucket.holds_any(self.catalog.s3_prefix)
+
+    def _remove_records(self) -> bool:
+        """Whatever is still on record, though its object is gone; False if time is over."""
+        after: str | None = None
+        while True:
+            page = self.documents.page(self.catalog.catalog_id, after=after, limit=_PAGE)
+            left = [each.s3_key for each in page.documents if not self._is_being_removed(each)]
+            if not self._reconcile(left):
+                return False
+            if page.next is None:
+                return True
+            if left and self.is_time_over():
+                return False
+            after = page.next
+
+    def _is_being_removed(self, document: Document) -> bool:
+        if document.status is not DocumentStatus.DELETING or document.receipt_id is None:
+            return False
+        self._name(document.receipt_id)
+        return True
+
+    def _name(self, receipt_id: str) -> None:
+        if len(self.receipt_ids) < _MOST_RECEIPTS:
+            self.receipt_ids.add(receipt_id)
+
+    def _reconcile(self, keys: Sequence[str]) -> bool:
+        """Each key has its turn, whatever fails with others; False if time is over before that."""
+        with ThreadPoolExecutor(_AT_ONCE) as workers:
+            for start in range(0, len(keys), _SLICE):
+                if start and self.is_time_over():
+                    return False
+                for each in workers.map(self._tried, keys[start : start + _SLICE]):
+                    self._keep(each)
+        return True
+
+    def _keep(self, tried: Plan | Exception) -> None:
+        if isinstance(tried, Exception):
+            self.failures.append(tried)
+        elif tried.receipt_id:
+            self._name(tried.receipt_id)
+
+    def _tried(self, key: str) -> Plan | Exception:
+        try:
+            return self.uploads.reconcile(key)
+        except Exception as error:
+            if is_everybodys(error):
+                raise
+            return error

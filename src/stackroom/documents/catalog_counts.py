@@ -1,0 +1,123 @@
+"""
+What a catalog counts of its documents, and what one write of a document changes in that.
+
+Pure. The repository writes the change with the document, or neither
+(aws/dynamodb/document_writes.py); so nobody has to read a catalog's documents to
+know how many there are.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from operator import add, sub
+
+from stackroom.documents.model import Catalog, CatalogStatus, Counted, Document, DocumentStatus
+
+_WAITING = (DocumentStatus.UPLOADING, DocumentStatus.PENDING, DocumentStatus.INDEXING)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """Of a catalog, or a difference to it; `waiting` and `failed` are among `documents`."""
+
+    documents: int = 0
+    size: int = 0  # bytes
+    failed: int = 0
+    waiting: int = 0
+    open: int = 0
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return _counts(*map(add, self.each, other.each))
+
+    def __sub__(self, other: "Counts") -> "Counts":
+        return _counts(*map(sub, self.each, other.each))
+
+    @property
+    def each(self) -> tuple[int, int, int, int, int]:
+        """In the order of the fields."""
+        return (self.documents, self.size, self.failed, self.waiting, self.open)
+
+    def within(self, there: "Counts") -> "Counts":
+        """The same difference, but never so much less that less than none would be left."""
+        return _counts(*(max(-some, by) for some, by in zip(there.each, self.each, strict=True)))
+
+
+def counts_in(catalog: Catalog) -> Counts:
+    """As its record has them."""
+    return Counts(
+        documents=catalog.document_count,
+        size=catalog.total_bytes,
+        failed=catalog.failed_count,
+        waiting=catalog.waiting_count,
+        open=catalog.open_count,
+    )
+
+
+def counts_of(document: Document) -> Counts:
+    """What the document is counted as, by its own record."""
+    is_open = int(document.opened_at is not None)
+    if document.counted is None:
+        return Counts(open=is_open)
+    return Counts(
+        documents=1,
+        size=document.counted.size,
+        failed=int(document.counted.failed),
+        waiting=int(document.counted.waiting),
+        open=is_open,
+    )
+
+
+def booked(document: Document, opened_at: datetime | None) -> Document:
+    """
+    The document with what is to be counted of it as it now is.
+
+    `opened_at` is since when it was open before this; one that opens now opens as of its writing.
+    """
+    since = opened_at or document.updated_at
+    return document.model_copy(
+        update={
+            "opened_at": since if document.is_open else None,
+            "counted": _to_be_counted(document),
+        }
+    )
+
+
+def settled_status(counts: Counts) -> CatalogStatus:
+    """Of a catalog where nothing waits: failed if all that it has to show is failures."""
+    is_lost = 0 < counts.failed == counts.documents
+    return CatalogStatus.FAILED if is_lost else CatalogStatus.READY
+
+
+def is_booked(document: Document) -> bool:
+    """Whether what its record says is counted of it is what should be."""
+    return document == booked(document, document.opened_at)
+
+
+def uncounted(document: Document) -> Document:
+    """Where no catalog counts it, and no run would come to it."""
+    return document.model_copy(update={"opened_at": None, "counted": None})
+
+
+def awaits_indexing(document: Document) -> bool:
+    """Whether its catalog is indexing for its sake."""
+    return document.counted is not None and document.counted.waiting
+
+
+def indexed_last(documents: Iterable[Document]) -> datetime | None:
+    """When any of them was indexed, as far as they are."""
+    indexed = (each for each in documents if each.status is DocumentStatus.INDEXED)
+    return max((each.indexed_at for each in indexed if each.indexed_at), default=None)
+
+
+def _to_be_counted(document: Document) -> Counted | None:
+    if not document.is_counted:
+        return None
+    return Counted(
+        size=document.size,
+        failed=document.status is DocumentStatus.FAILED,
+        waiting=document.status in _WAITING,
+    )
+
+
+def _counts(documents: int, size: int, failed: int, waiting: int, is_open: int) -> Counts:
+    return Counts(documents=documents, size=size, failed=failed, waiting=waiting, open=is_open)

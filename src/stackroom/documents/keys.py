@@ -1,0 +1,206 @@
+"""
+Where an object belongs, read from its key alone.
+
+    {user_id}/{catalog_id or folder}/{filename}
+
+The ids are hashes, so every function derives the same ones with no table at hand. Whether the
+catalog exists, or may be opened, is for the uploads package to say.
+"""
+
+import hashlib
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from stackroom.documents.model import Catalog
+
+SIDECAR_SUFFIX = ".metadata.json"
+PLACE_MAP_PREFIX = "_pagemaps/"
+LONGEST_KEY = 1024  # bytes [S3 user guide: object-keys]
+# Bedrock: an S3 data source's inclusionPrefix has 1..300 characters (CloudFormation schema of
+# AWS::Bedrock::DataSource); we count bytes, which is never more lenient.
+MAX_PREFIX_BYTES = 300
+MAX_CATALOG_NAME = 100
+NO_USER = "!none"  # files rejected for having no user folder; no user id starts with "!"
+
+# A user's id is the first folder of all their keys: one folder, and none of ours, which start with
+# "_" or "!". Narrower than S3 and headers need, wide enough for Cognito's UUIDs and for mail names.
+_USER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}")
+_CATALOG_ID = re.compile(r"cat-[0-9a-f]{24}")
+
+
+def is_user_id(text: str) -> bool:
+    return _USER_ID.fullmatch(text) is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Location:
+    """Where a key lies: in which catalog of which user, under which name."""
+
+    key: str
+    user_id: str
+    folder: str
+    filename: str
+    catalog_id: str
+    document_id: str
+
+    @property
+    def prefix(self) -> str:
+        return f"{self.user_id}/{self.folder}/"
+
+    @property
+    def names_a_catalog_id(self) -> bool:
+        """Whether the folder is a catalog's id; such a catalog is never opened by an upload."""
+        return self.folder == self.catalog_id
+
+    def unplaced(self, reason: str) -> "Unplaced":
+        """The key as one that belongs to no catalog all the same."""
+        return _unplaced(self.key, self.user_id, reason)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unplaced:
+    """A key that belongs to no catalog, and why; kept under its user so that nothing vanishes."""
+
+    key: str
+    user_id: str
+    document_id: str
+    reason: str
+    partition: str  # where its record is kept, as a catalog's are
+
+
+def locate(key: str) -> Location | Unplaced:
+    """Where a document's key (never a sidecar's or a place map's) lies, by the key alone."""
+    user_id, has_folder, rest = key.partition("/")
+    folder, has_file, filename = rest.partition("/")
+    if not has_folder:
+        return _unplaced(key, NO_USER, "it has no folder; drop it under {user}/{catalog}/")
+    if not is_user_id(user_id):
+        fault = f"{user_id!r} can't be a user id" if user_id else "its key begins with '/'"
+        return _unplaced(key, NO_USER, f"{fault}; drop it under {{user}}/{{catalog}}/")
+    if not has_file:
+        return _unplaced(
+            key, user_id, f"it has no catalog folder; drop it under {user_id}/{{catalog}}/"
+        )
+    if problem := _folder_problem(user_id, folder):
+        return _unplaced(key, user_id, problem)
+    if key.endswith("/"):
+        return _unplaced(key, user_id, "its key ends in '/', so it names a folder and no file")
+    identity = _catalog_id(user_id, folder)
+    return Location(
+        key=key,
+        user_id=user_id,
+        folder=folder,
+        filename=filename,
+        catalog_id=identity,
+        document_id=document_id_of(identity, filename),
+    )
+
+
+def unplaced_reason(location: Location, catalog: Catalog | None) -> str | None:
+    """
+    Why the object belongs to no catalog though its key has the right form; None if it does.
+
+    `catalog` is the one of the location's id; where there is none, an upload may open it.
+    """
+    is_foreign = catalog is not None and catalog.user_id != location.user_id
+    if is_foreign or (catalog is None and location.names_a_catalog_id):
+        return f"there is no catalog {location.folder!r}, or no more; drop the file into another"
+    if catalog is not None and not location.key.startswith(catalog.s3_prefix):
+        return f"catalog {catalog.name!r} has the prefix {catalog.s3_prefix!r}; drop the file there"
+    return None
+
+
+def path_problem(filename: str) -> str | None:
+    """Why no document of a catalog can have this path; the object is the catalog's all the same."""
+    if any(part in ("", ".", "..") for part in filename.split("/")):
+        return "its name has an empty, '.' or '..' folder in it"
+    return None
+
+
+def is_folder_marker(key: str, size: int) -> bool:
+    """
+    Whether it is one of the empty objects that consoles make to show a folder
+    [S3 user guide: using-folders]; what has content was dropped by somebody, whatever its key.
+    """
+    return key.endswith("/") and size == 0
+
+
+def is_ours(key: str) -> bool:
+    """Whether Stackroom itself wrote the object: a sidecar or a place map, never a document."""
+    return key.endswith(SIDECAR_SUFFIX) or key.startswith(PLACE_MAP_PREFIX)
+
+
+def can_have_sidecar(key: str) -> bool:
+    """No key can be longer than S3's longest; what has none is ingested by nobody."""
+    return len((key + SIDECAR_SUFFIX).encode()) <= LONGEST_KEY
+
+
+def catalog_name_problem(name: str) -> str | None:
+    """Why this can't name a catalog, or None if it can."""
+    if not 1 <= len(name) <= MAX_CATALOG_NAME:
+        return f"a catalog's name has 1 to {MAX_CATALOG_NAME} characters"
+    # isalnum() is false for a combining accent alone, hence the composed form (macOS decomposes)
+    if not all(character.isalnum() or character in " -" for character in _composed(name)):
+        return "Catalog name contains invalid characters"
+    return None if name == name.strip() else "a catalog's name doesn't start or end with a space"
+
+
+def catalog_id_of(user_id: str, name: str) -> str:
+    """The id of the user's catalog of that name; names are unique without regard to case."""
+    return "cat-" + _digest(user_id, _composed(name).casefold())
+
+
+def document_id_of(catalog_id: str, filename: str) -> str:
+    """The same file name in a catalog is the same document, whatever its content."""
+    return "doc-" + _digest(catalog_id, filename)
+
+
+def unplaced_id_of(key: str) -> str:
+    """
+    The id of an object that belongs to no catalog.
+
+    Of its whole key: in its catalog's other spelling it would be another document of the same name.
+    """
+    return "doc-" + _digest(key)
+
+
+def unplaced_partition(user_id: str) -> str:
+    """Where the records of a user's objects that belong to no catalog are kept, as a catalog's."""
+    return f"REJECTED#{user_id}"
+
+
+def is_unplaced(catalog_id: str) -> bool:
+    """Whether a record with this for its catalog is that of an object that belongs to none."""
+    return catalog_id.startswith(unplaced_partition(""))
+
+
+def _catalog_id(user_id: str, folder: str) -> str:
+    return folder if _CATALOG_ID.fullmatch(folder) else catalog_id_of(user_id, folder)
+
+
+def _folder_problem(user_id: str, folder: str) -> str | None:
+    problem = catalog_name_problem(folder)
+    if problem:
+        return f"folder {folder!r}: {problem} (letters, digits, spaces and hyphens are allowed)"
+    if len(f"{user_id}/{folder}/".encode()) > MAX_PREFIX_BYTES:
+        return f"user and catalog folder together exceed {MAX_PREFIX_BYTES} bytes"
+    return None
+
+
+def _unplaced(key: str, user_id: str, reason: str) -> Unplaced:
+    return Unplaced(
+        key=key,
+        user_id=user_id,
+        document_id=unplaced_id_of(key),
+        reason=reason,
+        partition=unplaced_partition(user_id),
+    )
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:24]

@@ -1,0 +1,303 @@
+"""What Stackroom knows: catalogs, their documents, and the knowledge bases they lie in."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Generic, Self, TypeVar
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt
+
+T = TypeVar("T")
+
+
+class Record(BaseModel):
+    """Anything we own both ends of: immutable, and nothing unknown in it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class CatalogStatus(StrEnum):
+    READY = "ready"
+    INDEXING = "indexing"
+    FAILED = "failed"
+    DELETING = "deleting"
+
+
+class DataSourceType(StrEnum):
+    """Of what kind a knowledge base's data source is, in Bedrock's words."""
+
+    S3 = "S3"  # ingestion jobs crawl a prefix
+    CUSTOM = "CUSTOM"  # documents are ingested by direct calls
+
+
+class CatalogDataSources(StrEnum):
+    """What new catalogs get while there is room: a data source of their own, or none."""
+
+    CUSTOM = "custom"
+    S3 = "s3"
+    SHARED = "shared"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataSource:
+    """
+    Where in the pool a catalog's documents are ingested. One that `is_shared` came with its
+    knowledge base; any other was made for one catalog, and goes with it.
+    """
+
+    knowledge_base_id: str
+    data_source_id: str
+    type: DataSourceType = DataSourceType.S3
+    # Of what Bedrock lists nobody can tell it: two that are equal are the same data source.
+    is_shared: bool = field(default=False, compare=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerSourceType(Generic[T]):
+    """
+    One of something for each type of data source; nobody else needs to ask for the type.
+
+    A new type is a field here, and mypy then names every place that has to offer something for it.
+    """
+
+    s3: T
+    custom: T
+
+    def of(self, source: DataSource) -> T:
+        return {DataSourceType.S3: self.s3, DataSourceType.CUSTOM: self.custom}[source.type]
+
+
+class Catalog(Record):
+    """One user's documents under one name; everything under `s3_prefix` belongs to it."""
+
+    catalog_id: str
+    user_id: str
+    name: str
+    description: str = ""
+    s3_prefix: str
+    status: CatalogStatus = CatalogStatus.READY
+    # Counted with each write of a document (stackroom.documents.catalog_counts).
+    document_count: NonNegativeInt = 0
+    total_bytes: NonNegativeInt = 0
+    failed_count: NonNegativeInt = 0
+    waiting_count: NonNegativeInt = 0  # of those that count: not searchable yet, and not failed
+    open_count: NonNegativeInt = 0  # whether or not they count
+    indexed_at: AwareDatetime | None = None  # when a document of it was, last
+    knowledge_base_id: str | None = None
+    data_source_id: str | None = None
+    data_source_type: DataSourceType = DataSourceType.S3  # of that data source
+    data_source_shared: bool | None = None  # None in older records, where only CUSTOM ones were
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+    deleting_since: AwareDatetime | None = None
+
+    @property
+    def source(self) -> DataSource | None:
+        """Where its documents are ingested; None until its first run has placed it."""
+        if self.knowledge_base_id is None or self.data_source_id is None:
+            return None
+        return DataSource(
+            knowledge_base_id=self.knowledge_base_id,
+            data_source_id=self.data_source_id,
+            type=self.data_source_type,
+            is_shared=(
+                self.data_source_type is DataSourceType.CUSTOM
+                if self.data_source_shared is None
+                else self.data_source_shared
+            ),
+        )
+
+
+class DocumentStatus(StrEnum):
+    UPLOADING = "uploading"
+    PENDING = "pending"
+    INDEXING = "indexing"
+    INDEXED = "indexed"
+    FAILED = "failed"
+    DELETING = "deleting"
+
+
+class Counted(Record):
+    """What a catalog counts of one of its documents."""
+
+    size: NonNegativeInt
+    failed: bool = False
+    waiting: bool = False  # for its event, or to be indexed
+
+
+# The reason of a failure that nobody explains; our own inspection may yet find a better one.
+UNEXPLAINED_FAILURE = (
+    "Bedrock could not ingest the file and gave no reason; "
+    "check that it opens and has text, then drop it again"
+)
+
+
+class Document(Record):
+    """
+    One file of a catalog and how far it has come.
+
+    Immutable: `model_copy` or `moved` returns the next state, the repository's `save` keeps it and
+    counts `version` up. `present_since` is when the object and its sidecar, both as described here,
+    lay in the bucket: an ingestion job that started later has seen exactly this version.
+    `unseen_until` is set from when it was sent to be ingested until a search has found it: before
+    that moment no look that finds nothing proves that it is gone.
+    While it is `uploading`, the object may come until `upload_until`; its event does the rest.
+    `opened_at`, since when it is open, and `counted`, what its catalog counts of it, are the
+    repository's own: it keeps them right with every write, whatever it is given.
+    """
+
+    catalog_id: str
+    document_id: str
+    filename: str
+    s3_key: str
+    size: NonNegativeInt = 0
+    etag: str = ""
+    version_id: str | None = None
+    content_type: str = ""
+    fingerprint: str = ""  # of etag and sidecar: equal means a re-drop that changes nothing
+    status: DocumentStatus
+    status_reason: str | None = None
+    attempts: NonNegativeInt = 0
+    uploaded_at: AwareDatetime
+    updated_at: AwareDatetime
+    upload_until: AwareDatetime | None = None
+    present_since: AwareDatetime | None = None
+    indexed_at: AwareDatetime | None = None
+    ingestion_job_id: str | None = None
+    unseen_until: AwareDatetime | None = None
+    lingering: bool = False  # the index may hold a version of a rejected file
+    uninspected: bool = False  # it was settled, and our inspection had not looked at it
+    receipt_id: str | None = None  # of its deletion
+    correlation_id: str | None = None
+    opened_at: AwareDatetime | None = None
+    counted: Counted | None = None
+    version: NonNegativeInt = 0  # 0 until first saved
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a run has yet to see to it: to take it up, or to settle what it took up."""
+        return self.is_unfinished or self.status is DocumentStatus.DELETING
+
+    @property
+    def is_unfinished(self) -> bool:
+        return self.lingering or self.status in (DocumentStatus.PENDING, DocumentStatus.INDEXING)
+
+    @property
+    def is_rejected(self) -> bool:
+        """Whether we took it for none: it never lay there with a sidecar of its own."""
+        return self.status is DocumentStatus.FAILED and self.present_since is None
+
+    @property
+    def is_to_evict(self) -> bool:
+        """Whether it was rejected, and the index may hold a version of it."""
+        return self.status is DocumentStatus.FAILED and self.lingering
+
+    def has_lapsed(self, at: AwareDatetime) -> bool:
+        """Whether it was to be uploaded, and nobody did in time: there is no such document."""
+        is_announced = self.status is DocumentStatus.UPLOADING
+        return is_announced and self.upload_until is not None and self.upload_until <= at
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether its catalog counts it: no more once it goes, and not yet while it is to come."""
+        return self.status is not DocumentStatus.DELETING and not self.is_to_come
+
+    @property
+    def is_to_come(self) -> bool:
+        """Whether it is `uploading` by a link; what a tool has written itself lies there."""
+        return self.status is DocumentStatus.UPLOADING and not self.etag
+
+    @property
+    def shown_status(self) -> DocumentStatus:
+        """For its owner: what a tool has written waits like any other, its event yet to come."""
+        is_written = self.status is DocumentStatus.UPLOADING and not self.is_to_come
+        return DocumentStatus.PENDING if is_written else self.status
+
+    @property
+    def may_be_indexed(self) -> bool:
+        """
+        Whether any version of it may be in the index.
+
+        Once it has lain there with a sidecar of its own, a job may have crawled it, whether or not
+        a round has taken it up.
+        """
+        return self.lingering or self.present_since is not None or self.indexed_at is not None
+
+    def moved(
+        self, status: DocumentStatus, *, at: AwareDatetime, reason: str | None = None
+    ) -> Self:
+        """The same document in another status; only `failed` carries a reason, and always does."""
+        assert (status is DocumentStatus.FAILED) == (reason is not None), (
+            "failed, and only failed, says why"
+        )
+        return self.model_copy(update={"status": status, "status_reason": reason, "updated_at": at})
+
+
+class Receipt(Record):
+    """
+    What is known of one document's deletion; whoever asked for it may keep it.
+
+    `searchable_before` is when the document was last known to be found, `not_found_at` when the
+    knowledge base no longer knew it, `unsearchable_since` when a search for it found nothing: only
+    then is it removed. `superseded_at` is set instead if the file came back meanwhile.
+    `waited_until` is set if the document had not been found yet when it was to go: no search before
+    that moment counted, for its text might have turned up after it. `found_again_at` is set if a
+    search found the document after that: it is removed once more, and the times above are those of
+    that removal. `lost`: nobody asked for it; the file was found missing at `asked_at`, and no
+    deletion of it was seen.
+    """
+
+    receipt_id: str
+    user_id: str
+    catalog_id: str
+    document_id: str
+    filename: str
+    s3_key: str | None = None  # tells the catalog by its name; older receipts have none
+    asked_at: AwareDatetime
+    searchable_before: AwareDatetime | None = None
+    not_found_at: AwareDatetime | None = None
+    unsearchable_since: AwareDatetime | None = None
+    superseded_at: AwareDatetime | None = None
+    waited_until: AwareDatetime | None = None
+    found_again_at: AwareDatetime | None = None
+    lost: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        return self.unsearchable_since is None and self.superseded_at is None
+
+
+class PoolMember(Record):
+    """
+    A knowledge base of the pool: element of the `KB_POOL` JSON list.
+
+    `type` is a name in stores/store_registry.py and in stackroom.runs.capacity. Whoever deploys
+    may say more of it than is read here.
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    knowledge_base_id: str
+    data_source_id: str  # the shared CUSTOM data source
+    type: str = "BEDROCK"  # in Bedrock's words, VECTOR
+    index: str | None = None  # the ARN of its index in S3 Vectors, if it has one
+    catalog_data_sources: CatalogDataSources = CatalogDataSources.CUSTOM
+
+    @property
+    def shared_source(self) -> DataSource:
+        return DataSource(
+            knowledge_base_id=self.knowledge_base_id,
+            data_source_id=self.data_source_id,
+            type=DataSourceType.CUSTOM,
+            is_shared=True,
+        )
+
+    @property
+    def own_source_type(self) -> DataSourceType:
+        """Of catalogs' own data sources; a MANAGED knowledge base has them by its S3 connector."""
+        is_custom = self.catalog_data_sources is CatalogDataSources.CUSTOM
+        return DataSourceType.CUSTOM if is_custom and not self.is_managed else DataSourceType.S3
+
+    @property
+    def is_managed(self) -> bool:
+        """Whether Bedrock keeps its vectors itself: of Bedrock's type MANAGED, and not VECTOR."""
+        return self.type == "MANAGED"

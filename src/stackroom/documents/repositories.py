@@ -1,0 +1,244 @@
+"""The documents' records, each written only at the version that was read."""
+
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, Protocol, TypeVar
+
+from stackroom.documents.catalog_counts import Counts
+from stackroom.documents.model import Catalog, DataSource, Document, Receipt
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page(Generic[T_co]):
+    """
+    A part of a listing, and where it goes on; None at its end. `malformed` names what lies there
+    and is none of what is listed.
+    """
+
+    items: Sequence[T_co]
+    next: str | None = None
+    malformed: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentPage:
+    """`next` is the id after which the catalog goes on; None at its end."""
+
+    documents: tuple[Document, ...]
+    next: str | None
+
+
+class DocumentPages(Protocol):
+    def page(self, catalog_id: str, *, after: str | None, limit: int) -> DocumentPage:
+        """At most so many of a catalog, in one request, read consistently."""
+        ...
+
+
+class ListedDocuments(Protocol):
+    def open_in(self, catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
+        """
+        What a run of the catalog has yet to see to, longest open first, read consistently.
+
+        Reads as much as is open, whatever else the catalog holds.
+        """
+        ...
+
+    def failed_in(self, catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
+        """What counts as failed, likewise; by id."""
+        ...
+
+
+DocumentKey = tuple[str, str]  # the ids of its catalog and of itself
+
+
+class StayingDocuments(Protocol):
+    def staying(self, keys: Iterable[DocumentKey]) -> Set[DocumentKey]:
+        """
+        Those of documents on record that nobody has asked to go, nor their catalog; read
+        consistently.
+        """
+        ...
+
+
+class DocumentReader(Protocol):
+    def of_catalog(self, catalog_id: str) -> Iterator[Document]:
+        """All of a catalog, read consistently: for repairs, for it costs as much as it holds."""
+        ...
+
+
+class Documents(DocumentReader, DocumentPages, ListedDocuments, Protocol):
+    """
+    With each write go the document's open item, there while it is open, and what its catalog counts
+    of it; the latter is left out where the catalog is gone, and for objects of no catalog.
+    """
+
+    def get(self, catalog_id: str, document_id: str) -> Document | None: ...
+
+    def save(self, document: Document) -> Document:
+        """
+        Keep it if it is still at the version that was read. Raises RecordChanged.
+
+        Its catalog is `indexing` from then on if it is to be indexed, unless it is being deleted.
+        """
+        ...
+
+    def save_all(self, documents: Iterable[Document]) -> list[Document]:
+        """Save each; answer those saved, leaving out what changed since it was read."""
+        ...
+
+    def remove(self, document: Document) -> None:
+        """
+        Forget it if it is still at the version that was read, or gone by now. Raises RecordChanged.
+        """
+        ...
+
+
+# Catalogs: looked up, placed at a data source, opened and closed.
+#
+# What they count of their documents is written with these (stackroom.documents.repositories).
+
+
+class Catalogs(Protocol):
+    def get(self, catalog_id: str) -> Catalog | None: ...
+
+    def of_user(self, user_id: str) -> Iterator[Catalog]: ...
+
+    def place(self, catalog_id: str, source: DataSource) -> None:
+        """
+        Store where its documents are ingested; once stored, that is never changed. Raises
+        RecordChanged if it is stored already, and another place.
+        """
+        ...
+
+    def clear_data_source(self, catalog_id: str) -> None:
+        """Forget where a catalog that is being deleted lived. Raises RecordChanged if it isn't."""
+        ...
+
+    def settle_status(self, catalog_id: str, *, at: datetime) -> None:
+        """
+        Ready, or failed if all that it has to show is failures; registering a document makes it
+        indexing. Left as it is while a document waits to be searchable, and if it is being deleted
+        or gone. Raises RecordChanged if others keep changing what it counts.
+        """
+        ...
+
+    def recount(self, seen: Catalog, counts: Counts) -> None:
+        """It counts so much. Raises RecordChanged if by now it counts something else than seen."""
+        ...
+
+    def mark_deleting(self, catalog_id: str, *, at: datetime) -> None:
+        """From now on the catalog is being deleted. Raises RecordChanged if there is none."""
+        ...
+
+    def unmark_deleting(self, catalog_id: str, *, at: datetime) -> None:
+        """
+        It is being deleted no more: indexing if a document waits, else ready. Raises RecordChanged
+        if it is gone already.
+        """
+        ...
+
+
+class CatalogRegister(Catalogs, Protocol):
+    """Where catalogs are opened too, which takes counting them."""
+
+    def open(self, catalog: Catalog) -> Catalog:
+        """Keep a new catalog, or answer the one that is there. Raises CatalogLimitReached."""
+        ...
+
+    def close(self, catalog: Catalog) -> None:
+        """Forget a catalog that is being deleted. Raises RecordChanged if it isn't any more."""
+        ...
+
+
+# Receipts of removals, kept for whoever asked for them.
+
+
+class Receipts(Protocol):
+    def get(self, user_id: str, receipt_id: str) -> Receipt | None: ...
+
+    def keep(self, receipt: Receipt) -> None:
+        """As it is now; but one that is closed stays as it was closed, whoever comes later."""
+        ...
+
+    def of_user(self, user_id: str) -> Iterator[Receipt]:
+        """The newest first."""
+        ...
+
+    def reopen(self, receipt: Receipt, *, at: datetime) -> None:
+        """Its document was found at that moment. Raises RecordChanged if it isn't as it was."""
+        ...
+
+
+class OpenReceipts(Protocol):
+    def open_ones(self, *, limit: int) -> list[Receipt]:
+        """
+        Everybody's whose proof is awaited, asked for longest ago first, as they were a moment ago.
+        """
+        ...
+
+
+class ProvenReceipts(Receipts, Protocol):
+    def proven(self, cursor: str | None) -> Page[Receipt]:
+        """Everybody's that a search has closed, the latest first, until they are let go of."""
+        ...
+
+    def let_go(self, receipt: Receipt) -> None:
+        """It has been looked at for the last time."""
+        ...
+
+
+# What is kept beside a catalog's documents, to be mended: what lists them.
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListingItem:
+    """What lists a document as open or failed; `name` is the store's own."""
+
+    catalog_id: str
+    document_id: str
+    name: str
+
+
+class ListingItems(Protocol):
+    """All readings are consistent; nothing is written on what may have changed since."""
+
+    def stray(self, catalog_id: str) -> Iterator[ListingItem]:
+        """Those whose documents' records don't say that they stand there."""
+        ...
+
+    def is_gone(self, item: ListingItem) -> bool: ...
+
+    def drop(self, item: ListingItem) -> None:
+        """Raises RecordChanged if the document's record says by now that it stands there."""
+        ...
+
+    def unlisted(self, documents: Iterable[Document]) -> list[Document]:
+        """Those of one catalog whose record says that an item lists them, and there is none."""
+        ...
+
+    def list_anew(self, document: Document) -> None:
+        """Raises RecordChanged if the document changed since it was read."""
+        ...
+
+
+# What our own inspection found out about files.
+
+
+class InspectionResults(Protocol):
+    """What our own inspection found wrong with a file, for Bedrock promises no reasons."""
+
+    def results_for(self, documents: Iterable[Document]) -> dict[str, str | None]:
+        """
+        By document id, of those of which this very version was inspected: what is wrong with it, or
+        None. Of sound files those are told that may have places (stackroom.documents.formats).
+        """
+        ...
+
+
+class InspectionRequests(Protocol):
+    def ask(self, key: str) -> None:
+        """Have the file that lies there inspected; safe to repeat."""
+        ...

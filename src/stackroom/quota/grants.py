@@ -1,0 +1,348 @@
+"""
+Who may use a knowledge base.
+
+Bedrock runs one ingestion job at a time in a knowledge base (in a MANAGED one more) and no direct
+call beside it, five jobs and ten direct calls in an account, and starts a job every ten seconds. So
+a run waits in a queue until a grant falls to it, claims it when it is woken, and gives it back;
+whoever gives one back, or comes too late for one, hands out what is free.
+
+Nothing here decides what Bedrock allows: a grant that was lost, or given twice, meets Bedrock's own
+refusal, which is waited out.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import partial
+from itertools import chain
+
+from stackroom.clock import utc_now
+from stackroom.concurrency import Beside, in_threads
+from stackroom.errors import is_everybodys
+from stackroom.quota.ledger import AdmissionBook, Grant, Ledger, Mode, TaskTokens, Waiter
+from stackroom.quota.schedule import PATIENCE, Limits, Schedule, fair_share
+from stackroom.quota.workload import Did, whole, with_measured
+from stackroom.retries import among_writers, retried
+
+# A grant is renewed with every poll, a minute apart; retries of one task take about five.
+GRANT = timedelta(minutes=15)
+# A run that has not claimed its grant by then was woken in vain.
+_UNCLAIMED = timedelta(minutes=2)
+_TRIES = 12
+# A grant for direct calls ends after so long if others wait.
+LONGEST_WHILE_OTHERS_WAIT = timedelta(minutes=1)
+_EVERYBODY = 100_000  # more than the catalogs that one account is made for
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    """How busy the account is; `oldest_wait_seconds` is 0 if nobody waits."""
+
+    waiting: int
+    grants: int
+    oldest_wait_seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Admission:
+    """`pool` is every knowledge base whose queue may be served."""
+
+    book: AdmissionBook
+    task_tokens: TaskTokens
+    pool: Sequence[str]
+    limits: Limits = field(default_factory=Limits)
+    now: Callable[[], datetime] = utc_now
+    pause: Callable[[int], None] = among_writers
+    beside: Beside = in_threads
+
+    def enter(self, waiter: Waiter) -> None:
+        """Queue up. Safe to repeat: the position is kept, the token replaced."""
+        self.book.enqueue(waiter)
+        self.dispatch()
+
+    def enter_at_once(self, waiter: Waiter) -> Grant | None:
+        """A grant in its hands, if none is before it and one is free; else None, queue up then."""
+
+        def once() -> Grant | None:
+            ledger = self.book.read()
+            schedule = self._schedule(ledger, also=waiter)
+            if waiter not in schedule.grant():
+                return None
+            mine = grant_of(schedule.ledger, waiter.worklist_id, waiter.epoch)
+            assert mine is not None, "it was granted just now"
+            mine = replace(mine, claimed=True)
+            others = tuple(each for each in schedule.live if each.worklist_id != waiter.worklist_id)
+            phases = {
+                each: since
+                for each, since in ledger.phases.items()
+                if each != waiter.knowledge_base_id
+            }
+            self.book.write(replace(ledger, grants=(*others, mine), phases=phases))
+            return mine
+
+        return retried(once, tries=_TRIES, pause=self.pause)
+
+    def begin_large(self, grant: Grant, *, since: datetime) -> Grant | None:
+        """
+        The grant, as of one that is at a large document; None if a job comes before. `since` is how
+        long the document has waited.
+        """
+        schedule = self._schedule(self.book.read())
+        if schedule.is_before_large(grant.knowledge_base_id, since + PATIENCE):
+            return None
+        return self._change_own(
+            grant.worklist_id, grant.epoch, lambda mine, _: replace(mine, is_large=True)
+        )
+
+    def end_large(self, worklist_id: str, epoch: int) -> None:
+        """Its large documents are done."""
+        self._change_own(worklist_id, epoch, lambda mine, _: replace(mine, is_large=False))
+
+    def claim(self, worklist_id: str, epoch: int, *, calls: int = 1) -> Grant | None:
+        """
+        The run's grant, from now on in its hands; None if it has none (any more).
+
+        `calls` is how many direct calls it could use at a time; what it can't use goes to others.
+        """
+        granted: list[int] = []
+
+        def claimed(mine: Grant, _: Ledger) -> Grant:
+            granted.append(mine.slots)
+            return replace(mine, claimed=True, slots=min(mine.slots, max(1, calls)))
+
+        mine = self._change_own(worklist_id, epoch, claimed)
+        if mine is not None and mine.slots < granted[-1]:
+            self.dispatch()
+        return mine
+
+    def acquire(self, waiter: Waiter) -> Grant | None:
+        """
+        The run's grant for direct calls, for as many as it could use now: kept, or given at once
+        if none is before it. None if it must queue up, or is to let others come first.
+        """
+        mine = self.grant_of(waiter.worklist_id, waiter.epoch)
+        if mine is None or mine.until < self.now():
+            return self.enter_at_once(waiter)
+        if not mine.claimed:
+            return self.claim(waiter.worklist_id, waiter.epoch, calls=waiter.calls)
+        return self.extend(mine, calls=waiter.calls)
+
+    def keep(self, worklist_id: str, epoch: int, *, calls: int | None = None) -> None:
+        """
+        The run's grant for some time yet, whoever waits: what it has begun must be finished. Of
+        direct calls those go to others that it can't use, if it says how many it can.
+        """
+        before: list[int] = []
+
+        def kept(mine: Grant, _: Ledger) -> Grant:
+            before.append(mine.slots)
+            return mine if calls is None else replace(mine, slots=min(mine.slots, max(1, calls)))
+
+        mine = self._change_own(worklist_id, epoch, kept)
+        if mine is not None and mine.slots < before[-1]:
+            self.dispatch()
+
+    def share_of(self, worklist_id: str) -> int:
+        """Direct calls for each of those that use some, that worklist's run among them."""
+        ledger = self.book.read()
+        others = [
+            each
+            for each in ledger.grants
+            if each.mode is Mode.DIRECT and each.worklist_id != worklist_id
+        ]
+        return max(1, self.limits.direct_calls // (len(others) + 1))
+
+    def could_grow(self, worklist_id: str, epoch: int) -> bool:
+        """Whether direct calls are free that the run could have beside its own."""
+        ledger = self.book.read()
+        if grant_of(ledger, worklist_id, epoch) is None or self._free(ledger) <= 0:
+            return False
+        waiting = self._waiting(limit=1)
+        return not any(each.mode is Mode.DIRECT for each in waiting)
+
+    def extend(self, grant: Grant, *, calls: int) -> Grant | None:
+        """
+        A grant for direct calls for some time yet; None if it is over.
+
+        `calls` is how many direct calls the run could use at a time. It may get fewer than before
+        if others wait, and more if nobody does.
+        """
+        schedule = self._schedule(self.book.read())
+        if schedule.must_yield(grant, after=LONGEST_WHILE_OTHERS_WAIT):
+            return None
+        now = self._change_own(
+            grant.worklist_id,
+            grant.epoch,
+            lambda mine, ledger: replace(
+                mine, slots=self._slots(mine, ledger, calls, len(schedule.calls))
+            ),
+        )
+        if now is not None and now.slots < grant.slots and schedule.calls:
+            self.dispatch()
+        return now
+
+    def leave(self, worklist_id: str, epoch: int) -> None:
+        """Give the grant back, if the run has one, and hand it on. Safe to repeat."""
+        if grant_of(self.book.read(), worklist_id, epoch) is not None:
+            self.dispatch(leaving=frozenset({(worklist_id, epoch)}))
+
+    def finish(self, worklist_id: str, epoch: int, *, did: Did | None = None) -> None:
+        """
+        As `leave`, of a grant whose work is done: what that took is remembered; without `did`, the
+        whole time of the grant for what it was given for.
+        """
+        grant = grant_of(self.book.read(), worklist_id, epoch)
+        if grant is not None:
+            now = self.now()
+            self.dispatch(
+                leaving=frozenset({(worklist_id, epoch)}), finished=did or whole(grant, at=now)
+            )
+
+    def dispatch(
+        self,
+        *,
+        leaving: frozenset[tuple[str, int]] = frozenset(),
+        finished: Did | None = None,
+    ) -> None:
+        """
+        Hand out what is free, and wake whom it falls to. What `leaving` runs, by worklist and
+        epoch, give back is free, too. `finished` is what one of them has done.
+
+        The grant is written into the ledger before the run is woken, and the run claims it there:
+        whoever hands out may die between any two steps, and the next to hand out goes on.
+        """
+        dead = leaving
+        while True:
+            granted, unwoken = self._grant(dead, finished)
+            finished = None
+            woken = [(each, self._wake(each, fresh=True)) for each in granted]
+            woken += [(each, self._wake(each, fresh=False)) for each in unwoken]
+            dead = frozenset((each.worklist_id, each.epoch) for each, alive in woken if not alive)
+            if not dead:
+                return
+
+    def grant_of(self, worklist_id: str, epoch: int) -> Grant | None:
+        """The run's, if it has one."""
+        return grant_of(self.book.read(), worklist_id, epoch)
+
+    def is_wanted(self, worklist_id: str, epoch: int) -> bool:
+        """Whether anybody waits for the knowledge base that the run has."""
+        mine = self.grant_of(worklist_id, epoch)
+        if mine is None:
+            return False
+        return any(self.book.waiting(mine.knowledge_base_id, mode, limit=1) for mode in Mode)
+
+    def state(self) -> State:
+        """For people to watch; reads the whole queue."""
+        waiters = self._waiting(limit=_EVERYBODY)
+        now = self.now()
+        oldest = min((waiter.since for waiter in waiters), default=now)
+        return State(
+            waiting=len(waiters),
+            grants=len(self.book.read().grants),
+            oldest_wait_seconds=max(0.0, (now - oldest).total_seconds()),
+        )
+
+    def _schedule(
+        self,
+        ledger: Ledger,
+        *,
+        leaving: frozenset[tuple[str, int]] = frozenset(),
+        also: Waiter | None = None,
+    ) -> Schedule:
+        """As it stands with that ledger; reads who waits. `also` is one more who would."""
+        at_most = max(self.limits.direct_calls, self.limits.jobs) + 1
+        return Schedule(
+            ledger=ledger,
+            waiters=[*self._waiting(limit=at_most), *([also] if also else [])],
+            limits=self.limits,
+            now=self.now(),
+            lease=GRANT,
+            leaving=leaving,
+        )
+
+    def _waiting(self, *, limit: int) -> list[Waiter]:
+        """At most so many of each queue."""
+        queues = [
+            partial(self.book.waiting, knowledge_base_id, mode, limit=limit)
+            for knowledge_base_id in self.pool
+            for mode in Mode
+        ]
+        return list(chain.from_iterable(self.beside(queues)))
+
+    def _grant(
+        self, leaving: frozenset[tuple[str, int]], finished: Did | None
+    ) -> tuple[list[Waiter], list[Waiter]]:
+        """Who has got a grant just now, and who has one and may not know it."""
+
+        def once() -> tuple[list[Waiter], list[Waiter]]:
+            before = self.book.read()
+            ledger = before
+            if finished is not None:
+                ledger = with_measured(before, finished)
+            schedule = self._schedule(ledger, leaving=leaving)
+            granted = schedule.grant()
+            if schedule.ledger != before:
+                self.book.write(schedule.ledger)
+            return granted, schedule.unwoken
+
+        return retried(once, tries=_TRIES, pause=self.pause)
+
+    def _wake(self, waiter: Waiter, *, fresh: bool) -> bool:
+        """
+        False if the grant fell to a run that no longer is, and goes to another; or to one that no
+        call can wake, for those behind it must not wait for it.
+        """
+        try:
+            woken = self.task_tokens.wake(waiter.token)
+        except Exception as error:
+            if is_everybodys(error):
+                raise
+            woken = False
+        if woken:
+            self.book.dequeue(waiter)
+            return True
+        # Nobody waits with that token. A retry may have brought a new one in the meantime; or an
+        # earlier dispatch woke the run and died before it could say so.
+        if not self.book.dequeue(waiter):
+            return True  # the next dispatch, or the sweep, wakes that one
+        mine = grant_of(self.book.read(), waiter.worklist_id, waiter.epoch)
+        if mine is None or mine.claimed:
+            return True
+        return not fresh and self.now() - mine.granted_at < _UNCLAIMED
+
+    def _slots(self, mine: Grant, ledger: Ledger, calls: int, waiting: int) -> int:
+        holders = [each for each in ledger.grants if each.mode is Mode.DIRECT]
+        share = self.limits.direct_calls
+        if waiting:
+            share = fair_share(share, len(holders) + waiting)
+        return max(1, min(calls, share, mine.slots + self._free(ledger)))
+
+    def _free(self, ledger: Ledger) -> int:
+        holders = (each for each in ledger.grants if each.mode is Mode.DIRECT)
+        return self.limits.direct_calls - sum(each.slots for each in holders)
+
+    def _change_own(
+        self, worklist_id: str, epoch: int, changed: Callable[[Grant, Ledger], Grant]
+    ) -> Grant | None:
+        def once() -> Grant | None:
+            ledger = self.book.read()
+            mine = grant_of(ledger, worklist_id, epoch)
+            now = self.now()
+            if mine is None or mine.until < now:
+                return None
+            new = changed(mine, ledger)
+            if new == mine and mine.until - now > GRANT / 2:
+                return mine
+            new = replace(new, until=now + GRANT)
+            others = tuple(each for each in ledger.grants if each is not mine)
+            self.book.write(replace(ledger, grants=(*others, new)))
+            return new
+
+        return retried(once, tries=_TRIES, pause=self.pause)
+
+
+def grant_of(ledger: Ledger, worklist_id: str, epoch: int) -> Grant | None:
+    """The run's own."""
+    mine = (worklist_id, epoch)
+    return next((each for each in ledger.grants if (each.worklist_id, each.epoch) == mine), None)

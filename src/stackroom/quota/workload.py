@@ -1,0 +1,118 @@
+"""
+How much work documents are, by how much text they have, and how long such work takes here.
+
+How long a document takes goes by its text, which nobody knows before it is read; its size and its
+format tell enough to keep the large ones from holding up the small. Nobody documents how fast
+Bedrock reads and embeds, and a laptop does it at its own pace: so every grant whose work is
+finished tells, in the ledger that is written anyway when it goes back.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from stackroom.clock import Pace
+from stackroom.documents.model import Document, DocumentStatus
+from stackroom.quota.ledger import Grant, Ledger, Mode, Rate
+
+BATCH = 10  # documents of an Ingest- or DeleteKnowledgeBaseDocuments call [API model]
+# Bytes of text, from which a document is large: it has a call of its own.
+LARGE = 1_000_000
+# Bytes of text in a byte of the file, assumed: pictures and fonts count, and so does compression.
+_TEXT_SHARE = {"pdf": 0.2, "doc": 0.5, "docx": 0.5, "xlsx": 2.0}
+# Seconds on AWS, until some work has been measured: a job, and a call of small documents, as the
+# simulator's rules job.shortest and document.duration have them.
+_BASES = {Mode.JOB: 18.0, Mode.DIRECT: 4.0}
+# What comes to Bedrock's own time, in seconds: on AWS about, until a search finds what is indexed
+# (the simulator's rule job.searchable-lag), and by our clock what our own functions take.
+_FOUND, _OWN = 3.0, 2.0
+# Bytes of text, below which work takes no longer than any does.
+SMALL = 20_000
+# What has been measured tells of work this many times as large, and of no larger.
+_FURTHEST = 20
+_NEWEST = 0.3  # its share of what is believed
+_TO_INGEST = (DocumentStatus.PENDING, DocumentStatus.INDEXING)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demand:
+    """`size` is in bytes of text, about; `is_large` if any document is."""
+
+    size: int = 0
+    is_large: bool = False
+
+
+def demand_of_job(documents: Iterable[Document]) -> Demand:
+    """Of one job that takes all of them."""
+    sizes = [text_size(each) for each in documents]
+    return Demand(size=sum(sizes), is_large=max(sizes, default=0) >= LARGE)
+
+
+def is_to_ingest(document: Document) -> bool:
+    """Else it is to be removed."""
+    return document.status in _TO_INGEST
+
+
+def text_size(document: Document) -> int:
+    """About how many bytes of text there are to ingest; none in what is to be removed."""
+    if not is_to_ingest(document):
+        return 0
+    extension = document.filename.rpartition(".")[2].lower()
+    return round(document.size * _TEXT_SHARE.get(extension, 1.0))
+
+
+def is_large(document: Document) -> bool:
+    return text_size(document) >= LARGE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Did:
+    """Finished work: `size` is in bytes of text."""
+
+    mode: Mode
+    size: int
+    seconds: float
+
+
+def whole(grant: Grant, *, at: datetime) -> Did:
+    """All that the grant was given for, as done since then."""
+    seconds = (at - (grant.start_at or grant.granted_at)).total_seconds()
+    return Did(mode=grant.mode, size=grant.size, seconds=seconds)
+
+
+def with_measured(ledger: Ledger, did: Did) -> Ledger:
+    milliseconds = max(0, round(did.seconds * 1000))
+    rate = _after(ledger.rates.get(did.mode, Rate()), did.size, milliseconds)
+    return replace(ledger, rates={**ledger.rates, did.mode: rate})
+
+
+def duration(ledger: Ledger, mode: Mode, size: int, pace: Pace) -> float:
+    """
+    Seconds by our clock from when so many bytes of text are taken up until they are searchable;
+    infinite if nothing like it has been measured yet.
+    """
+    rate = ledger.rates.get(mode, Rate())
+    small = pace.here(_BASES[mode]) if rate.base_ms is None else rate.base_ms / 1000
+    least = small + pace.here(_FOUND) + _OWN
+    if size < SMALL:
+        return least
+    if size > rate.size * _FURTHEST:
+        return math.inf
+    return least + size * rate.beyond_ms / 1000 / rate.size
+
+
+def _after(rate: Rate, size: int, took_ms: int) -> Rate:
+    if size < SMALL:
+        return replace(rate, base_ms=_blend(rate.base_ms, took_ms))
+    beyond = max(0, took_ms - (rate.base_ms or 0))
+    if not rate.size:
+        return replace(rate, beyond_ms=beyond, size=size)
+    kept = 1 - _NEWEST
+    return replace(
+        rate, beyond_ms=round(rate.beyond_ms * kept + beyond), size=round(rate.size * kept + size)
+    )
+
+
+def _blend(before: int | None, now: int) -> int:
+    return now if before is None else round(before * (1 - _NEWEST) + now * _NEWEST)

@@ -1,0 +1,205 @@
+"""Where a passage stands: its file, and the page or section of it."""
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from threading import Lock
+
+from cachetools import TTLCache
+
+from stackroom.access import tenancy
+from stackroom.access.tenancy import CatalogOf
+from stackroom.documents.formats import extension_of, has_places
+from stackroom.documents.passages import Passage, Place, PlaceMaps, Places
+from stackroom.inspection.toc_detection import looks_like_navigation
+
+logger = logging.getLogger(__name__)
+
+_MAX_PARALLEL = 10  # connections that a boto3 client keeps unless told otherwise
+_TABLES = {"csv", "xlsx"}
+_NOWHERE = Place()
+_IN_SOURCE = {tenancy.USER, tenancy.CATALOG, "document_id", "filename"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """
+    `page` is the one that has most of the passage, `page_first` and `page_last` are where it begins
+    and ends; the store's own word for a page is taken where our map of the document has none.
+    `knowledge_base_id` names the knowledge base that was asked; None where it was not.
+    """
+
+    document_id: str | None
+    filename: str | None
+    uri: str | None
+    page: int | None
+    page_first: int | None
+    page_last: int | None
+    section: str | None
+    catalog_id: str | None
+    knowledge_base_id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cited:
+    """A passage's source, its place, and its text without running headers and page numbers."""
+
+    source: Source
+    place: Place
+    shown: str
+
+
+def sources_of(passages: Sequence[Passage], place_maps: PlaceMaps) -> tuple[Source, ...]:
+    """Each passage's source, as the place map of its document tells it."""
+    return tuple(each.source for each in cited(passages, place_maps))
+
+
+def cited(passages: Sequence[Passage], place_maps: PlaceMaps) -> tuple[Cited, ...]:
+    """Each passage's source and place, as far as store or place map tell them."""
+    places = _places_of(
+        {_text(passage, "document_id") for passage in passages if _is_looked_up(passage)},
+        place_maps,
+    )
+    return tuple(_cited(passage, places) for passage in passages)
+
+
+def is_navigation(passage: Passage) -> bool:
+    """
+    Whether its text alone tells that it is a table of contents or an index.
+
+    A table of numbers may look like one; where nothing but tables is, none is looked for.
+    """
+    is_of_tables = extension_of(_text(passage, "filename")) in _TABLES
+    return not is_of_tables and looks_like_navigation(passage.text)
+
+
+def attributes_of(passage: Passage) -> dict[str, object]:
+    """What its owner attached to the document, and when it was uploaded; nothing of ours."""
+    return {
+        name: value
+        for name, value in passage.attributes.items()
+        if name not in _IN_SOURCE and not name.startswith(tenancy.STORE_PREFIX)
+    }
+
+
+def _cited(passage: Passage, known: Mapping[str, Places]) -> Cited:
+    document_id = _text(passage, "document_id")
+    places = known.get(document_id) if _is_looked_up(passage) else None
+    place = places.place_of(passage.text) if places is not None else _NOWHERE
+    if is_navigation(passage):
+        place = replace(place, is_navigation=True)
+    source = Source(
+        document_id=document_id or None,
+        filename=_text(passage, "filename") or _last_part(passage.uri) or passage.custom_id,
+        uri=passage.uri,
+        page=place.page or passage.page,
+        page_first=place.page_first,
+        page_last=place.page_last,
+        section=place.section,
+        catalog_id=_text(passage, tenancy.CATALOG) or None,
+        knowledge_base_id=passage.knowledge_base_id,
+    )
+    shown = places.shown(passage.text) if places is not None else passage.text
+    return Cited(source=source, place=place, shown=shown)
+
+
+def _last_part(uri: str | None) -> str | None:
+    """The name of a file that no sidecar of ours describes."""
+    return (uri or "").rpartition("/")[2] or None
+
+
+def _is_looked_up(passage: Passage) -> bool:
+    """Whether it may have a place map: other formats have none."""
+    return has_places(_text(passage, "filename")) and bool(_text(passage, "document_id"))
+
+
+def _places_of(document_ids: set[str], place_maps: PlaceMaps) -> dict[str, Places]:
+    if not document_ids:
+        return {}
+    ordered = sorted(document_ids)
+    if len(ordered) == 1:
+        found = [_places(ordered[0], place_maps)]
+    else:
+        with ThreadPoolExecutor(min(len(ordered), _MAX_PARALLEL)) as threads:
+            found = list(threads.map(lambda document_id: _places(document_id, place_maps), ordered))
+    return {key: places for key, places in zip(ordered, found, strict=True) if places is not None}
+
+
+def _places(document_id: str, place_maps: PlaceMaps) -> Places | None:
+    try:
+        return place_maps.get(document_id)
+    except Exception:
+        # Whatever ails an adapter, an answer without a place is better than none for want of one.
+        logger.warning("place map unreadable", exc_info=True)
+        return None
+
+
+def _text(passage: Passage, attribute: str) -> str:
+    value = passage.attributes.get(attribute)
+    return value if isinstance(value, str) else ""
+
+
+class PlaceMapCache:
+    """
+    A `PlaceMaps` in front of another: the maps that were used last, kept between the searches that
+    one process serves, for a short while.
+
+    Short, because a document that is uploaded again keeps its id and changes its text. That there
+    is no map is remembered for a moment, since one may be in the making; an error is not.
+    """
+
+    def __init__(
+        self,
+        place_maps: PlaceMaps,
+        *,
+        size: int = 32,
+        seconds: float = 60,
+        seconds_of_none: float = 2,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._place_maps = place_maps
+        self._kept: TTLCache[str, Places] = TTLCache(size, seconds, timer=now)
+        self._none: TTLCache[str, None] = TTLCache(size, seconds_of_none, timer=now)
+        self._lock = Lock()
+
+    def get(self, document_id: str) -> Places | None:
+        with self._lock, suppress(KeyError):
+            return self._kept[document_id]
+        with self._lock, suppress(KeyError):
+            return self._none[document_id]
+        places = self._place_maps.get(document_id)  # outside the lock: others needn't wait for S3
+        with self._lock:
+            if places is None:
+                self._none[document_id] = None
+            else:
+                self._kept[document_id] = places
+        return places
+
+
+def located(
+    proven: Iterable[Passage], *, catalog_of: CatalogOf, uri_of: Callable[[str], str]
+) -> tuple[Passage, ...]:
+    """
+    With the URIs of their objects, as far as there are any; `uri_of` makes one of a key.
+
+    A knowledge base tells the object of a passage only if an ingestion job has crawled it. What was
+    ingested directly has an id of ours; catalog and file name say the rest. These are attributes,
+    so only what is proven is located: a passage's URI is what tells whose it is.
+    """
+
+    def key_of(passage: Passage) -> str | None:
+        catalog_id = passage.attributes.get(tenancy.CATALOG)
+        filename = passage.attributes.get("filename")
+        if not isinstance(catalog_id, str) or not isinstance(filename, str):
+            return None
+        catalog = catalog_of(catalog_id)
+        return None if catalog is None else catalog.s3_prefix + filename
+
+    def of(passage: Passage) -> Passage:
+        key = key_of(passage) if passage.uri is None else None
+        return passage if key is None else replace(passage, uri=uri_of(key))
+
+    return tuple(map(of, proven))

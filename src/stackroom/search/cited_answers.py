@@ -1,0 +1,311 @@
+"""
+Answering a question: a model writes, from the passages that a search finds.
+
+    Answering(retrieval=Retrieval(...), writer=ConverseWriter(...)).ask("how much leave?", catalog)
+
+What an agent would be shown for the same question is what the model is told, and nothing else.
+"""
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+from stackroom.access.identity import Caller
+from stackroom.clock import NO_DEADLINE, Deadline
+from stackroom.documents.model import Catalog
+from stackroom.errors import (
+    KnowledgeBaseThrottled,
+    NoResults,
+    RetrievalError,
+    RetrievalFailed,
+    Throttled,
+    Unavailable,
+)
+from stackroom.search.citations import Source
+from stackroom.search.results import Result, SearchAnswer
+from stackroom.search.search import Retrieval
+from stackroom.search.search_arguments import RetrieveArguments
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """
+    What the text that ends at `end`, a position in the whole answer, was written from.
+
+    `numbers` are those of passages, counted from 1 in the order in which the writer got them.
+    """
+
+    end: int
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """
+    The text has no marks in it; they are in the order of their positions.
+
+    `guardrail_action` is INTERVENED if a guardrail wrote or changed the text, else NONE.
+    """
+
+    text: str
+    marks: tuple[Mark, ...] = ()
+    guardrail_action: str = "NONE"
+
+
+class Writer(Protocol):
+    """A language model that answers from passages. It must be safe to call from several threads."""
+
+    def write(self, question: str, passages: Sequence[str]) -> Written:
+        """
+        An answer from these passages; it cites none but these.
+
+        Passages are quoted data, whatever they ask for. There must be at least one.
+
+        Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable.
+        """
+        ...
+
+
+# A model's words are shown so that nobody can take them for the tool's own. The model has read
+# documents that anyone may have written, and may repeat what they tell it to. What a tool says
+# around an answer is a heading, a list of numbered files, and numbers in brackets; a line of the
+# answer that looks like one of these is set as a quotation.
+
+_QUOTE = "> "
+_LINE_ENDS = re.compile(r"\r\n?|[\v\f\x85\u2028\u2029]")
+_NO_TEXT = {"Cc", "Cf", "Co", "Cs"}  # control, format (bidirectional too), private use, halves
+_KEPT = {"\n", "\t", "\u200c", "\u200d"}  # the joiners are part of Persian, of emoji and others
+_IMAGE = re.compile(r"!(?=\[)")
+_NUMBER = re.compile(r"\[(\s*[0-9]+\s*)\]")
+
+_EMPHASIS = re.compile(r"\*{2,}|_{2,}")
+_MARKS = re.compile(r"(?:\s*\[[0-9]+\])+$")
+_NO_WORD = re.compile(r"[\W_0-9]+")
+_HEADING = re.compile(r"sources?|references?|citations?|basedonyourdocuments|error", re.IGNORECASE)
+_OPENING = re.compile(r"\W*(?:sources?|error|based on your documents)\W*:", re.IGNORECASE)
+_ITEM = re.compile(r"\s*(?:[0-9]+\s*[.):]|[-*+•])\s")
+_FILE_AT_END = re.compile(r"(?:\.[a-z0-9]{2,5}|\((?:page|section)\b[^)]*\))\W*$", re.IGNORECASE)
+_LONGEST_END = 300  # characters of a line that are looked at for a file: a section is no longer
+
+
+def cleaned(text: str) -> str:
+    """
+    Without the characters that nobody sees and that turn text around.
+
+    A number in brackets becomes one in parentheses, for brackets are the marks of our citations. An
+    image becomes a link: who shows it would fetch it, and tell its address what it is asked to.
+    """
+    text = _LINE_ENDS.sub("\n", text)
+    seen = (each for each in text if each in _KEPT or unicodedata.category(each) not in _NO_TEXT)
+    return _IMAGE.sub("", _NUMBER.sub(r"(\1)", "".join(seen)))
+
+
+def quoted(text: str) -> str:
+    """A `cleaned` answer, with citation marks in it or not, none of whose lines is the tool's."""
+    return "\n".join(_quoted(line) for line in text.strip().split("\n"))
+
+
+def _quoted(line: str) -> str:
+    # Nothing in bold, in whatever letters it is written: that is what the tool's headings are.
+    line = _EMPHASIS.sub("", line).rstrip()
+    return _QUOTE + line.lstrip() if _imitates(line) else line
+
+
+def _imitates(line: str) -> bool:
+    plain = _MARKS.sub("", unicodedata.normalize("NFKC", line))
+    return (
+        _HEADING.fullmatch(_NO_WORD.sub("", plain)) is not None
+        or _OPENING.match(plain) is not None
+        or (
+            _ITEM.match(plain) is not None
+            and _FILE_AT_END.search(plain[-_LONGEST_END:]) is not None
+        )
+    )
+
+
+_WRITTEN = "A guardrail intervened; it wrote or changed what follows."
+_HELD_BACK = "A guardrail intervened; it held back passages that were found."
+
+
+@dataclass(frozen=True, kw_only=True)
+class CitedSource:
+    """
+    A cited passage; `chunk_text` is all of it, whatever part was shown to who answered.
+
+    `other_sources` are documents that say exactly the same.
+    """
+
+    source: Source
+    chunk_text: str
+    relevance_score: float
+    other_sources: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CatalogAnswer:
+    """
+    `[1]` in the text is a mark for the first of `sources`, which are in order of first citation.
+
+    There are none if a guardrail intervened, for it doesn't look at them [AWS: Query a knowledge
+    base and generate responses]; then `guardrail_action` is INTERVENED and the text says so.
+    """
+
+    text: str
+    sources: tuple[CitedSource, ...]
+    guardrail_action: str
+
+
+def _written_by_guardrail(text: str, action: str) -> CatalogAnswer:
+    """What is left to tell of an answer that a guardrail wrote or changed."""
+    told = f"{_WRITTEN}\n\n{_marked(text, ())}"
+    return CatalogAnswer(text=told, sources=(), guardrail_action=action)
+
+
+def _held_back(action: str, text: str = "") -> CatalogAnswer:
+    """Where a guardrail held back passages; `text` is an answer that rests on those it left."""
+    answer = f"\n\n{_marked(text, ())}" if text else ""
+    return CatalogAnswer(text=_HELD_BACK + answer, sources=(), guardrail_action=action)
+
+
+def _marked(text: str, marks: Iterable[tuple[int, Collection[int]]]) -> str:
+    """
+    The answer, quoted, with the numbers of its sources behind each piece that cites some.
+
+    `marks` are positions in the text, in their order, and the numbers that stand there.
+    """
+    pieces, at = [], 0
+    for end, numbers in marks:
+        piece = cleaned(text[at:end])
+        shown = "".join(f"[{number}]" for number in sorted(numbers))
+        words = piece.rstrip()
+        pieces.append(f"{words} {shown}{piece[len(words) :]}" if shown and words else piece + shown)
+        at = end
+    return quoted("".join(pieces) + cleaned(text[at:]))
+
+
+_TOO_LONG = "what was found is longer than what a model is told; tell the operator"
+_NONE_FITS = "no passage fits into the budget"
+_NOTHING_SAYS_SO = "What was found doesn't answer the question."
+_TOO_SLOW = (
+    "No answer was written in the time that there is for it: ask again, or read what was found."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedAndAnswered:
+    """`answer` is None where there is none; then `unanswered` says why, to a person."""
+
+    passages: SearchAnswer
+    answer: CatalogAnswer | None = None
+    unanswered: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answering:
+    """Where `retrieval` finds nothing, no model is asked."""
+
+    retrieval: Retrieval
+    writer: Writer
+
+    def ask(self, query: str, catalog: Catalog, num_results: int = 5) -> CatalogAnswer:
+        """
+        An answer from at most `num_results` passages of the catalog, with those that it cites.
+
+        Raises NoResults rather than tell what no passage says, Throttled or RetrievalFailed if
+        nobody answered.
+        """
+        return self._written(query, self.retrieval.in_catalog(query, catalog, num_results))
+
+    def search_and_ask(
+        self, asked: RetrieveArguments, caller: Caller, *, deadline: Deadline = NO_DEADLINE
+    ) -> AskedAndAnswered:
+        """
+        For a person: what was found and left out, in one catalog or all, and an answer from it, so
+        that each of its citations can be looked up there.
+
+        A model that doesn't answer, or not by the deadline, costs nobody the passages. Raises what
+        `Retrieval.search` does.
+        """
+        passages = self.retrieval.search(asked, caller, deadline=deadline)
+        if not passages.results:
+            return AskedAndAnswered(passages=passages, unanswered=_NOTHING_SAYS_SO)
+        try:
+            answer = _by(deadline, partial(self._written, asked.query, passages))
+        except TimeoutError:
+            return AskedAndAnswered(passages=passages, unanswered=_TOO_SLOW)
+        except NoResults:
+            return AskedAndAnswered(passages=passages, unanswered=_NOTHING_SAYS_SO)
+        except RetrievalError as error:
+            told = f"No answer was written: {error}."
+            return AskedAndAnswered(passages=passages, unanswered=told)
+        return AskedAndAnswered(passages=passages, answer=answer)
+
+    def _written(self, query: str, found: SearchAnswer) -> CatalogAnswer:
+        """An answer from what a search found for it; raises as `ask` does."""
+        homes = ", ".join(found.knowledge_bases)
+        if not found.results:
+            if found.guardrail_action != "NONE":
+                return _held_back(found.guardrail_action)
+            if found.omitted:
+                raise RetrievalFailed(_TOO_LONG, {homes: _NONE_FITS})
+            raise NoResults
+        try:
+            written = self.writer.write(query, [cleaned(each.content) for each in found.results])
+        except KnowledgeBaseThrottled as error:
+            failures = {homes: str(error)}
+            raise Throttled("the model", failures, retry_after=error.retry_after) from error
+        except Unavailable as error:
+            problem = "the question got no answer; try again, or tell the operator"
+            raise RetrievalFailed(problem, {homes: str(error)}) from error
+        return _answer(written, found)
+
+
+def _answer(written: Written, found: SearchAnswer) -> CatalogAnswer:
+    if written.guardrail_action != "NONE":
+        return _written_by_guardrail(written.text, written.guardrail_action)
+    places = _places(written, found.results)
+    if found.guardrail_action != "NONE":
+        # Without a citation it would be the model's invention all the same.
+        return _held_back(found.guardrail_action, written.text if places else "")
+    if not places:
+        raise NoResults
+    marks = [(each.end, {places[number] for number in each.numbers}) for each in written.marks]
+    return CatalogAnswer(
+        text=_marked(written.text, marks),
+        sources=tuple(_source(found.results[number - 1]) for number in places),
+        guardrail_action="NONE",
+    )
+
+
+def _places(written: Written, results: Sequence[Result]) -> dict[int, int]:
+    """Of the passages that are cited, their places among the sources, by their numbers."""
+    numbers = [number for mark in written.marks for number in mark.numbers]
+    assert all(1 <= number <= len(results) for number in numbers), "the port promises so"
+    return {number: place for place, number in enumerate(dict.fromkeys(numbers), start=1)}
+
+
+def _source(result: Result) -> CitedSource:
+    return CitedSource(
+        source=result.source,
+        other_sources=result.other_sources,
+        chunk_text=result.text,
+        relevance_score=result.score,
+    )
+
+
+def _by(deadline: Deadline, write: Callable[[], CatalogAnswer]) -> CatalogAnswer:
+    """
+    Raises TimeoutError for what isn't written by then. It goes on until the model's own timeout,
+    and nobody reads it.
+    """
+    thread = ThreadPoolExecutor(1)
+    try:
+        left = None if math.isinf(deadline.at) else deadline.left()
+        return thread.submit(write).result(timeout=left)
+    finally:
+        thread.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,190 @@
+"""
+Searching knowledge bases that an agent was given, whoever made them.
+
+    LinkedRetrieval(linked=(LinkedKnowledgeBase(knowledge_base_id="KB1", ...),))
+        .search(RETRIEVE_FROM_KNOWLEDGE_BASE.parse({"query": "..."}), caller)
+
+They have no catalogs. Each is everybody's who may ask the agent, or a document in it names the
+groups that may read it.
+"""
+
+import math
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from stackroom.access.identity import Caller
+from stackroom.access.tenancy import Everyone, Owned, Readers, View
+from stackroom.clock import NO_DEADLINE, Deadline
+from stackroom.documents.keys import is_user_id
+from stackroom.documents.passages import KnowledgeBase, Passage, Places, Search
+from stackroom.errors import KnowledgeBaseNotFound, MissingIdentity
+from stackroom.search.excerpts import distinct, identity
+from stackroom.search.fan_out import Query, Replies, Reply, SearchScope, ask_all
+from stackroom.search.question_words import matched
+from stackroom.search.ranking import fused
+from stackroom.search.results import Chosen, OrderedBy, SearchAnswer, answer_of
+from stackroom.search.search_arguments import DEFAULT_BUDGET, Budget, SearchArguments
+
+_REMEDY = "what is searched is not for everyone, so the agent's program must say who is asking"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkedKnowledgeBase:
+    """
+    `limit` passages are asked for, and those that score less than `min_score` left out; what a
+    score means is the store's affair, and it may be below zero, so that None leaves none out. With
+    `groups_in`, the name of an attribute, a caller finds documents alone that list one of their
+    groups there; with `owner_in`, those alone that have the caller's user id there. `embedding`
+    names what its documents were embedded with: of one and the same, similarities compare.
+    """
+
+    knowledge_base_id: str
+    knowledge_base: KnowledgeBase
+    limit: int = 5
+    min_score: float | None = None
+    groups_in: str | None = None
+    owner_in: str | None = None
+    embedding: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkedRetrieval:
+    """`budget` applies where the caller asks for nothing else."""
+
+    linked: Sequence[LinkedKnowledgeBase]
+    budget: Budget = DEFAULT_BUDGET
+
+    def search(
+        self, asked: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
+    ) -> SearchAnswer:
+        """
+        The best passages that the caller may see and the context budget holds, by the deadline.
+
+        Some knowledge bases failing makes a partial answer that says so. Raises Throttled or
+        RetrievalFailed if all do, KnowledgeBaseNotFound for one that isn't linked, and
+        MissingIdentity if one of them tells callers apart and the caller is nobody.
+        """
+        started = time.perf_counter()
+        chosen = self._chosen(asked.knowledge_base_id)
+        scope = _scope(chosen.values(), caller)
+        replies = ask_all(
+            scope,
+            asked.query,
+            pool={key: each.knowledge_base for key, each in chosen.items()},
+            conditions=(),
+            limits={key: each.limit for key, each in chosen.items()},
+            deadline=deadline,
+        )
+        ordered_by = _order(replies, chosen)
+        return answer_of(
+            Chosen(
+                passages=_in_order(asked.query, replies, chosen, ordered_by),
+                searches=tuple(dict.fromkeys(reply.search for reply in replies.given)),
+                ordered_by=ordered_by,
+            ),
+            replies,
+            scope,
+            place_maps=_NoPlaceMaps(),
+            limit=sum(each.limit for each in chosen.values()),
+            budget=asked.budget(self.budget),
+            started=started,
+        )
+
+    def _chosen(self, named: str | None) -> dict[str, LinkedKnowledgeBase]:
+        linked = {each.knowledge_base_id: each for each in self.linked}
+        if named is None:
+            return linked
+        if named not in linked:
+            raise KnowledgeBaseNotFound(f"Knowledge base '{named}'")
+        return {named: linked[named]}
+
+
+class _NoPlaceMaps:
+    """Place maps are of documents in catalogs."""
+
+    # ARG002: the port's argument
+    def get(self, document_id: str) -> Places | None:  # noqa: ARG002
+        return None
+
+
+def _scope(chosen: Iterable[LinkedKnowledgeBase], caller: Caller | None) -> SearchScope:
+    queries = [
+        Query(target=each.knowledge_base_id, view=view)
+        for each in chosen
+        for view in _views(each, caller)
+    ]
+    asker = caller.user_id if caller is not None and is_user_id(caller.user_id) else None
+    return SearchScope(queries=tuple(queries), catalog_of=lambda _: None, asker=asker)
+
+
+def _views(linked: LinkedKnowledgeBase, caller: Caller | None) -> Sequence[View]:
+    if linked.groups_in is None and linked.owner_in is None:
+        return (Everyone(),)
+    if caller is None or not is_user_id(caller.user_id):
+        raise MissingIdentity(_REMEDY)
+    readers = () if linked.groups_in is None else Readers.of(caller, linked.groups_in)
+    if linked.owner_in is None:
+        return readers
+    if linked.groups_in is None:
+        return (Owned(linked.owner_in, caller.user_id),)
+    return [Owned(linked.owner_in, caller.user_id, each) for each in readers]
+
+
+def _order(replies: Replies, chosen: Mapping[str, LinkedKnowledgeBase]) -> OrderedBy | None:
+    """
+    How passages of several knowledge bases come into one order; of one its own stands.
+
+    By score if all were found by meaning alone, as the same model measures it, and each store tells
+    how near they are. Words, or a reranking model, make another order than that.
+    """
+    targets = {reply.target for reply in replies.given}
+    if len(targets) <= 1:
+        return None
+    embeddings = {chosen[target].embedding for target in targets}
+    compare = (
+        len(embeddings) == 1
+        and None not in embeddings
+        and all(each.search is Search.SEMANTIC and not each.is_reranked for each in replies.given)
+        and all(each.similarity is not None for reply in replies.given for each in reply.passages)
+    )
+    return "score" if compare else "rank"
+
+
+def _in_order(
+    question: str,
+    replies: Replies,
+    chosen: Mapping[str, LinkedKnowledgeBase],
+    ordered_by: OrderedBy | None,
+) -> list[Passage]:
+    """
+    All that was found in one order: by how near it is where that compares, else by reciprocal rank.
+
+    Of equals the passage with more of the question's words comes first. A passage in two stores
+    keeps the score of the first.
+    """
+    found: dict[object, Passage] = {}
+    orders: list[list[object]] = []
+    for target, given in groupby(replies.given, key=lambda reply: reply.target):
+        passages = _of_one(list(given), chosen[target])
+        orders.append([identity(each) for each in passages])
+        found |= {identity(each): each for each in passages} | found
+    numbers = {key: number for number, key in enumerate(found)}
+    texts = list(found.values())
+    by_words = matched(question, [each.text for each in texts]).order
+    if ordered_by == "score":
+        return sorted(
+            (texts[number] for number in by_words), key=lambda each: -(each.similarity or 0.0)
+        )
+    by_rank = [[numbers[key] for key in order] for order in orders]
+    return [texts[number] for number in fused(*by_rank, of_equals=by_words)]
+
+
+def _of_one(replies: Sequence[Reply], linked: LinkedKnowledgeBase) -> tuple[Passage, ...]:
+    """A store's own order; of several queries to it, which its own scores compare, the best."""
+    found = [passage for reply in replies for passage in reply.passages if passage.text]
+    if len(replies) > 1:
+        found.sort(key=lambda passage: -passage.score)
+    least = -math.inf if linked.min_score is None else linked.min_score
+    return distinct(found, min_score=least)[: linked.limit]

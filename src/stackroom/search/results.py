@@ -1,0 +1,296 @@
+"""What a search answers: passages within the caller's budget, and what became of the rest."""
+
+import re
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Literal
+
+from stackroom.documents.passages import Passage, PlaceMaps, Search
+from stackroom.search.citations import Source, attributes_of, cited, sources_of
+from stackroom.search.excerpts import (
+    CHARACTERS_A_TOKEN,
+    Excerpt,
+    estimated_tokens,
+    excerpts_of,
+    identity,
+)
+from stackroom.search.fan_out import Replies, SearchScope
+from stackroom.search.search_arguments import Budget, Priority
+
+_CUT = "..."  # behind a text that is shown in part
+_LEAST_CUT = 100  # tokens: with no more of them left, a passage isn't begun
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*(?=\s|$)|[。！？][」』”’）]*|(?<=\S)(?=\n\s*\n)")
+_WORD_END = re.compile(r"(?<=\S)(?=\s)")
+_DATES = ("uploaded_at", "created_at")
+_DAY = 86_400  # seconds
+_YEAR = 365  # days, after which a passage is as old as any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fitted:
+    """
+    What the budget holds of an excerpt: all that is `shown` of it, or the `beginning` of that.
+
+    `content` is how an agent gets it, marked if it is cut.
+    """
+
+    excerpt: Excerpt
+    beginning: str
+    is_cut: bool
+
+    @property
+    def content(self) -> str:
+        return self.beginning + _CUT if self.is_cut else self.beginning
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithinBudget:
+    """For the `omitted` ones there is no room; the others have `tokens` in all."""
+
+    fitted: tuple[Fitted, ...]
+    omitted: int
+    tokens: int
+
+
+def fit(found: Sequence[Excerpt], budget: Budget) -> WithinBudget:
+    """
+    Those that the budget holds, in order of its priority. Whole passages are kept as long as they
+    fit. The first that doesn't is cut or left out, and with it whatever comes behind: a shorter one
+    would not be the next best.
+
+    The last of them may be cut: at the end of a sentence, if that leaves more than 80 % of the
+    room, or else between two words. A text that has neither is left out, and so is any text if no
+    more than 100 tokens are left for it.
+    """
+    fitted: list[Fitted] = []
+    left = budget.max_tokens
+    for excerpt in _in_order(found, budget):
+        whole = excerpt.shown
+        fits = estimated_tokens(whole) <= left
+        text = whole if fits else _beginning(whole, left)
+        if text or fits:
+            fitted.append(Fitted(excerpt=excerpt, beginning=text, is_cut=not fits))
+            left -= estimated_tokens(fitted[-1].content)
+        if not fits:
+            break
+    return WithinBudget(
+        fitted=tuple(fitted), omitted=len(found) - len(fitted), tokens=budget.max_tokens - left
+    )
+
+
+def _in_order(found: Sequence[Excerpt], budget: Budget) -> Sequence[Excerpt]:
+    if budget.prioritize_by is Priority.SIMILARITY:
+        return found
+    now = budget.now()
+
+    def rank(excerpt: Excerpt) -> tuple[bool, float]:
+        age = _age(excerpt.passage.attributes, now)
+        is_newest_first = budget.prioritize_by is Priority.RECENCY
+        # A table of contents answers nothing, however new: it comes last as in every order.
+        comes_last = excerpt.cited.place.is_navigation
+        return comes_last, age if is_newest_first else -_weight(excerpt.passage.score, age)
+
+    return sorted(found, key=rank)
+
+
+def _weight(score: float, age: float) -> float:
+    similarity = min(1.0, max(0.0, score))
+    return 0.7 * similarity + 0.3 * max(0.0, 1 - age / _YEAR)
+
+
+def _age(attributes: Mapping[str, object], now: datetime) -> float:
+    """In days, with a fraction; 0 for what lies in the future, infinite without a date."""
+    dates = (_date(attributes.get(name)) for name in _DATES)
+    date = next((each for each in dates if each is not None), None)
+    return float("inf") if date is None else max(0.0, (now - date).total_seconds() / _DAY)
+
+
+def _date(value: object) -> datetime | None:
+    """Of ISO 8601, in UTC unless it says otherwise; None for anything else."""
+    if not isinstance(value, str):
+        return None
+    try:
+        date = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return date if date.tzinfo is not None else date.replace(tzinfo=UTC)
+
+
+def _beginning(text: str, tokens: int) -> str:
+    """As much of a text that is too long as may stand before the mark; empty if it can't be cut."""
+    if tokens <= _LEAST_CUT:
+        return ""
+    room = CHARACTERS_A_TOKEN * tokens - len(_CUT)
+    sentence = _last(_SENTENCE_END.finditer(text), room)
+    if 5 * sentence > 4 * room:
+        return text[:sentence]
+    return text[: _last(_WORD_END.finditer(text), room)]
+
+
+def _last(ends: Iterable[re.Match[str]], room: int) -> int:
+    """The last of them that is within the room; 0 if none is."""
+    last = 0
+    for end in ends:
+        if end.end() > room:
+            break
+        last = end.end()
+    return last
+
+
+OrderedBy = Literal["score", "rank"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """
+    `content` is what the context budget holds of it, without running headers and page numbers; it
+    ends with "..." if it `is_cut`.
+
+    `text` is all of it, as it stands in the document. `other_sources` are documents that say
+    exactly the same.
+    """
+
+    content: str
+    text: str
+    source: Source
+    other_sources: tuple[Source, ...]
+    score: float
+    attributes: Mapping[str, object]
+    is_cut: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchFigures:
+    """
+    How many passages one knowledge base gave, each once, and how long it took. Those below the
+    least score that is shown count: they were given.
+    """
+
+    knowledge_base_id: str
+    passages: int
+    milliseconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchAnswer:
+    """
+    `omitted` passages were relevant and didn't fit the budget, `withheld` ones bore attributes that
+    the caller may see and came from somebody else's documents; `failures` say why, by id.
+
+    There are no results, and `best_score_below` is the best score, if that was too low for any
+    passage to answer the question; `nearest` is where the first of them stands, unless all are far.
+    They were found in the ways `searches`, and put in order by a model if it `is_reranked`.
+    `notices` say, by id, why a knowledge base was searched in another way than is configured.
+    `is_embedding_cached` if the question's vector had been kept and this caller asked before; None
+    where nothing here embeds it. `ordered_by` says how those of several knowledge bases were put in
+    one order: by rank where their scores don't compare.
+    """
+
+    results: tuple[Result, ...]
+    omitted: int
+    withheld: int
+    tokens: int
+    milliseconds: int
+    knowledge_bases: tuple[str, ...]
+    guardrail_action: str
+    searches: tuple[Search, ...] = ()
+    is_reranked: bool = False
+    is_embedding_cached: bool | None = None
+    best_score_below: float | None = None
+    nearest: Source | None = None
+    ordered_by: OrderedBy | None = None
+    failures: Mapping[str, str] = field(default_factory=dict)
+    notices: Mapping[str, str] = field(default_factory=dict)
+    figures: tuple[SearchFigures, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """The passages to answer with, best first, and the ways in which they were found."""
+
+    passages: Sequence[Passage]
+    searches: tuple[Search, ...]
+    best_score_below: float | None = None
+    nearest: Passage | None = None
+    ordered_by: OrderedBy | None = None
+
+
+def answer_of(
+    chosen: Chosen,
+    replies: Replies,
+    scope: SearchScope,
+    *,
+    place_maps: PlaceMaps,
+    limit: int,
+    budget: Budget,
+    started: float,
+) -> SearchAnswer:
+    """
+    At most the `limit` best, of which as many are results as the budget holds, in its order;
+    `started` is of `time.perf_counter`.
+    """
+    nearest = () if chosen.nearest is None else (chosen.nearest,)
+    selection = fit(excerpts_of(chosen.passages, place_maps, limit=limit), budget)
+    return SearchAnswer(
+        results=tuple(_result(each, _source(each, place_maps)) for each in selection.fitted),
+        omitted=selection.omitted,
+        withheld=_withheld(replies),
+        tokens=selection.tokens,
+        milliseconds=round((time.perf_counter() - started) * 1000),
+        knowledge_bases=scope.targets,
+        guardrail_action=replies.guardrail_action,
+        searches=chosen.searches,
+        is_reranked=replies.is_reranked,
+        is_embedding_cached=replies.is_embedding_cached,
+        best_score_below=chosen.best_score_below,
+        nearest=next(iter(sources_of(nearest, place_maps)), None),
+        ordered_by=chosen.ordered_by,
+        failures=replies.failures,
+        notices=replies.notices,
+        figures=_figures(replies),
+    )
+
+
+def _source(fitted: Fitted, place_maps: PlaceMaps) -> Source:
+    """
+    Of a passage over three pages or more, as a document is that is one chunk, and that had to be
+    cut: where the part stands that is shown, since the pages of the rest would mislead.
+    """
+    excerpt, place = fitted.excerpt, fitted.excerpt.cited.place
+    if not fitted.is_cut or (place.page_last or 0) - (place.page_first or 0) < 2:
+        return excerpt.source
+    shown = cited([replace(excerpt.passage, text=fitted.beginning)], place_maps)[0].source
+    return excerpt.source if shown.page is None and shown.section is None else shown
+
+
+def _result(fitted: Fitted, source: Source) -> Result:
+    excerpt = fitted.excerpt
+    return Result(
+        content=fitted.content,
+        text=excerpt.text,
+        source=source,
+        other_sources=excerpt.other_sources,
+        score=excerpt.passage.score,
+        attributes=attributes_of(excerpt.passage),
+        is_cut=fitted.is_cut,
+    )
+
+
+def _withheld(replies: Replies) -> int:
+    return len({identity(passage) for reply in replies.given for passage in reply.withheld})
+
+
+def _figures(replies: Replies) -> tuple[SearchFigures, ...]:
+    """Of several queries to one knowledge base, which ran side by side, the slowest counts."""
+    milliseconds: dict[str, float] = {}
+    given: dict[str, set[object]] = {}
+    for reply in replies.given:
+        slowest = max(reply.milliseconds, milliseconds.get(reply.target, 0.0))
+        milliseconds[reply.target] = slowest
+        given.setdefault(reply.target, set()).update(map(identity, reply.passages))
+    return tuple(
+        SearchFigures(knowledge_base_id=key, passages=len(given[key]), milliseconds=slowest)
+        for key, slowest in milliseconds.items()
+    )

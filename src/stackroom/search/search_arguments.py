@@ -1,0 +1,159 @@
+"""The tools that search, as agents see them: what they are for, their arguments, and the budget."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any, Self
+
+from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
+
+from stackroom.access import search_filter_argument
+from stackroom.access.plain_text import Id, Text
+from stackroom.access.tool import Arguments, Tool, by_name
+from stackroom.clock import utc_now
+from stackroom.documents.filters import Conditions
+
+# How much of what a search finds goes into an agent's context, and what of it comes first.
+
+MOST_TOKENS = 100_000  # that anybody may ask for
+
+
+class Priority(StrEnum):
+    """What comes first, and so is kept where not all fits; of equals, what the search had first."""
+
+    # As the search gave them: its order is not always that of the scores, since it may rest on
+    # words too, on several stores, or on a model that has read the passages.
+    SIMILARITY = "similarity"
+    RECENCY = "recency"  # the newest first, and those without a date last
+    BALANCED = "balanced"  # 0.7 of its score, and 0.3 of how new it is: 1 today, 0 after a year
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """Tokens are counted as `excerpts.estimated_tokens` does; by `now` passages have an age."""
+
+    max_tokens: int = 4000
+    prioritize_by: Priority = Priority.SIMILARITY
+    now: Callable[[], datetime] = utc_now
+
+    def asked(self, *, max_tokens: int | None, prioritize_by: Priority | None) -> Self:
+        """As a caller wants it; None is what they leave as it is."""
+        return type(self)(
+            max_tokens=max_tokens or self.max_tokens,
+            prioritize_by=prioritize_by or self.prioritize_by,
+            now=self.now,
+        )
+
+
+DEFAULT_BUDGET = Budget()
+
+
+def not_boolean(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("must be a number")
+    return value
+
+
+_Number = BeforeValidator(not_boolean)  # pydantic would take true for 1
+_Priority = Annotated[Priority, WithJsonSchema({"type": "string"})]  # the gateway knows no enum
+
+
+_SCALARS = [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]
+_LIST = {"type": "array", "items": {"anyOf": _SCALARS}}
+FilterArgument = Annotated[
+    Conditions,
+    PlainValidator(search_filter_argument.conditions),
+    BeforeValidator(by_name),
+    WithJsonSchema({"type": "object", "additionalProperties": {"anyOf": [*_SCALARS, _LIST]}}),
+]
+FILTER_FORM = (
+    f"an object of at most {search_filter_argument.MAX_KEYS} keys, all of which must match, each"
+    f" with a text, number or boolean, or a list of at most {search_filter_argument.MAX_VALUES} of"
+    " them, any of which may match. Not user_id, catalog_id or x-amz-bedrock keys."
+)
+
+
+class SearchArguments(Arguments):
+    """What every search takes, whatever is searched."""
+
+    query: Text = Field(
+        min_length=1,
+        max_length=1000,  # "User query size" in the Bedrock quotas
+        description="What to look for, in plain language: text of 1 to 1,000 characters.",
+    )
+    knowledge_base_id: Id | None = Field(
+        default=None,
+        description="Search this knowledge base only: its id; by default all of them.",
+    )
+    max_tokens: Annotated[int, _Number] | None = Field(
+        default=None,
+        ge=1,
+        le=MOST_TOKENS,
+        description=(
+            "Return at most this many tokens of text, four characters being one: an integer from 1"
+            f" to {MOST_TOKENS:,}."
+        ),
+    )
+    prioritize_by: _Priority | None = Field(
+        default=None,
+        description=(
+            "Which of the passages come first, and are kept if not all fit into max_tokens:"
+            " similarity (what answers the question best), recency (the newest documents) or"
+            " balanced (both)."
+        ),
+    )
+
+    def budget(self, otherwise: Budget) -> Budget:
+        return otherwise.asked(max_tokens=self.max_tokens, prioritize_by=self.prioritize_by)
+
+
+class RetrieveArguments(SearchArguments):
+    top_k: Annotated[int, _Number] = Field(
+        default=5,
+        ge=1,
+        le=20,
+        description="How many passages to return at most: an integer from 1 to 20, by default 5.",
+    )
+    min_score: Annotated[float, _Number] | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description=(
+            "Leave out passages that score less: a number from 0 to 1. With 0 the nearest come,"
+            " however far from the question they are."
+        ),
+    )
+    filter: FilterArgument = Field(
+        default=(),
+        description=f"Only passages of documents with this metadata: {FILTER_FORM}",
+    )
+    catalog_id: Id | None = Field(
+        default=None,
+        description="Search this catalog only: an id such as cat-1a2b; by default all catalogs.",
+    )
+
+    @classmethod
+    def of(cls, asked: SearchArguments) -> Self:
+        """With the default of all that `asked` doesn't say."""
+        return asked if isinstance(asked, cls) else cls(**asked.model_dump())
+
+
+KNOWLEDGE_BASE_RETRIEVE = Tool(
+    name="knowledge_base_retrieve",
+    description=(
+        "Search the signed-in user's documents by meaning and by words. Returns the best passages"
+        " with file, page and relevance score, to answer from and to cite; none if the documents"
+        " don't answer the question."
+    ),
+    arguments=RetrieveArguments,
+)
+
+RETRIEVE_FROM_KNOWLEDGE_BASE = Tool(
+    name="retrieve_from_knowledge_base",
+    description=(
+        "Search knowledge bases for passages that answer a question. Returns the best passages with"
+        " file, page and relevance score, to answer from and to cite."
+    ),
+    arguments=SearchArguments,
+)

@@ -1,0 +1,193 @@
+"""One call of a tool: from its arguments to an answer, whatever goes wrong in between."""
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from stackroom import errors
+from stackroom.access.access_log import SUCCESS, AccessLog, access_of
+from stackroom.access.identity import ToolCall
+from stackroom.access.plain_text import encodable
+from stackroom.access.tool import require_tool
+from stackroom.tools.definition import Rendered, Services
+from stackroom.tools.tools import BY_NAME, TOOLS
+
+TOOL_TYPE = "knowledge_base"
+
+logger = logging.getLogger(__name__)
+
+Response = dict[str, object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calls:
+    """Whoever is calling is for the program to say, from a verified token, never for a model."""
+
+    services: Services
+    log: AccessLog
+
+    def answer(self, given: object, asked: Callable[[], ToolCall]) -> Response:
+        """
+        What the tool answers to these arguments. Never raises, for a gateway would show "internal
+        error" instead of what went wrong: `asked` may, and is answered like any other refusal.
+        """
+        started = time.perf_counter()
+        call = None
+        try:
+            call = asked()
+            require_tool(call, TOOLS)
+            response = _success(BY_NAME[call.tool].answer(self.services, given, call.caller))
+        except Exception as error:
+            response = _refused(error)
+        self._tell(call, given, response, time.perf_counter() - started)
+        answer: Response = encodable(response)
+        return answer
+
+    def _tell(
+        self, call: ToolCall | None, given: object, response: Response, seconds: float
+    ) -> None:
+        metadata = response["metadata"]
+        assert isinstance(metadata, Mapping), "every response has metadata"
+        self.log(
+            access_of(
+                call,
+                tools=BY_NAME,
+                outcome=str(metadata.get("error_code", SUCCESS)),
+                seconds=seconds,
+                named_in=(given, metadata),  # what was selected is told by the answer alone
+                shown=_shown(metadata),
+            )
+        )
+
+
+def _success(rendered: Rendered) -> Response:
+    return {
+        "content": [{"text": rendered.text}],
+        "status": "success",
+        "metadata": {"tool_type": TOOL_TYPE, **rendered.metadata},
+    }
+
+
+def _refused(error: Exception) -> Response:
+    refusal = refusal_of(error)
+    if refusal.says is not None:
+        # Its own words are for whoever operates this: they name AWS's operations.
+        logger.warning("a tool failed", exc_info=error)
+    return {
+        "content": [{"text": f"Error: {refusal.says or error}"}],
+        "status": "error",
+        "metadata": {
+            "tool_type": TOOL_TYPE,
+            "error_code": refusal.code,
+            "error_details": refusal.details,
+            **_later(error),
+        },
+    }
+
+
+def _later(error: Exception) -> dict[str, object]:
+    """When to call again, where that is known."""
+    seconds = retry_after(error)
+    return {} if seconds is None else {"retry_after_seconds": seconds}
+
+
+def _shown(metadata: Mapping[str, object]) -> Iterator[object]:
+    """The documents that the answer quotes, or has a link to."""
+    sources = metadata.get("sources")
+    if isinstance(sources, list):
+        for each in sources:
+            yield each["document_id"]
+            yield from (other["document_id"] for other in each.get("other_sources", ()))
+    if "download_url" in metadata:
+        yield metadata["document_id"]
+
+
+# Errors as answers of a tool: a code for programs, and a text that says what to do.
+
+_TOO_MUCH = "Too much is being asked of the service at the moment."
+_RETRY = "Try again in a few seconds."
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """`says` takes the place of the error's own words, where these are no business of a caller."""
+
+    code: str
+    details: str
+    says: str | None = None
+
+
+_LIST_CATALOGS = "list_catalogs tells the ids of your catalogs."
+UNAVAILABLE = Refusal(
+    "UNAVAILABLE",
+    "Nothing is wrong with the call.",
+    f"The service can't answer at the moment. {_RETRY}",
+)
+_THROTTLED = Refusal(
+    "THROTTLED",
+    "Nothing is wrong with the call.",
+    f"{_TOO_MUCH} {_RETRY}",
+)
+
+REFUSALS: Mapping[type[errors.StackroomError], Refusal] = {
+    errors.CatalogNotFound: Refusal("CATALOG_NOT_FOUND", _LIST_CATALOGS),
+    errors.DocumentNotFound: Refusal(
+        "DOCUMENT_NOT_FOUND", "list_catalog_documents tells the ids of a catalog's documents."
+    ),
+    errors.CatalogNameTaken: Refusal(
+        "DUPLICATE_NAME", f"Choose another name, or use the catalog that is there. {_LIST_CATALOGS}"
+    ),
+    errors.CatalogNameInvalid: Refusal(
+        "INVALID_NAME", "Allowed: letters, digits, spaces and hyphens."
+    ),
+    errors.CatalogLimitReached: Refusal(
+        "LIMIT_EXCEEDED", "delete_catalog makes room; a catalog holds any number of documents."
+    ),
+    errors.FileTypeUnsupported: Refusal("INVALID_FILE_TYPE", "The type is the end of the name."),
+    errors.FileTooLarge: Refusal("FILE_TOO_LARGE", "Divide the file, and upload its parts."),
+    errors.ContentTooLarge: Refusal(
+        "CONTENT_TOO_LARGE", "A file of up to 50 MB can be uploaded by a link."
+    ),
+    errors.DocumentExists: Refusal("DUPLICATE_FILE", "Another filename keeps both files."),
+    errors.NoCatalogSelected: Refusal("NO_CATALOG_SELECTED", _LIST_CATALOGS),
+    errors.CatalogEmpty: Refusal(
+        "CATALOG_EMPTY",
+        "upload_to_catalog adds documents; get_indexing_status tells how far they are.",
+    ),
+    errors.NoResults: Refusal(
+        "NO_RESULTS", "Ask in other words, or look with knowledge_base_retrieve in all catalogs."
+    ),
+    errors.ConfirmationRequired: Refusal("CONFIRMATION_REQUIRED", "Nothing was deleted."),
+    errors.CatalogDeleting: Refusal(
+        "CATALOG_DELETING", "Create a catalog of another name, or wait until it is gone."
+    ),
+    errors.MissingIdentity: Refusal(
+        "MISSING_IDENTITY",
+        "Sign in, and send the access token; in a process of your own, set user_id in the"
+        " invocation state.",
+    ),
+    errors.NoSession: Refusal("MISSING_IDENTITY", "Sign in anew, for a token with origin_jti."),
+    errors.ValidationError: Refusal("VALIDATION_ERROR", "Nothing was done."),
+    errors.KnowledgeBaseThrottled: _THROTTLED,
+    errors.Throttled: _THROTTLED,
+}
+
+
+def refusal_of(error: Exception) -> Refusal:
+    """What can't be put down to the call is the service's fault, whatever it is."""
+    for kind in type(error).__mro__:
+        if kind in REFUSALS:
+            found = REFUSALS[kind]
+            seconds = retry_after(error)
+            if found is not _THROTTLED or seconds is None:
+                return found
+            return replace(found, says=f"{_TOO_MUCH} Try again in {errors.told_seconds(seconds)}.")
+    return UNAVAILABLE
+
+
+def retry_after(error: Exception) -> int | None:
+    """Seconds; None for what is not throttled, or where nobody can tell."""
+    if isinstance(error, errors.Throttled | errors.KnowledgeBaseThrottled):
+        return error.retry_after
+    return None

@@ -1,0 +1,66 @@
+"""How names, sizes and times read in a tool's text."""
+
+from datetime import UTC, datetime
+
+from stackroom.access.plain_text import is_plain
+
+_KB, _MB = 1024, 1024**2
+
+
+def shown(name: str) -> str:
+    """
+    A name as it may stand in quotes within a line. Names are their owners' to choose: none may end
+    its quotes, or begin a line that reads as if the tool had said it.
+    """
+    # What is printable is plain: it holds no control or format character, and no line of its own.
+    plain = name if name.isprintable() else "".join(c if is_plain(c) else " " for c in name)
+    return " ".join(plain.split()).replace("'", "’")
+
+
+def cell(text: str) -> str:
+    """The same, as it may stand in a table."""
+    return shown(text).replace("|", "\\|")
+
+
+def place(filename: str | None, page: int | None, section: str | None) -> str:
+    """Where a passage stands, as far as it is known."""
+    file = shown(filename or "an unnamed file")
+    if page is not None:
+        return f"{file} (page {page})"
+    return f"{file} (section {shown(section)})" if section else file
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def size(number: int) -> str:
+    """Of so many bytes."""
+    if number < _KB:
+        return f"{number} B"
+    return f"{number / _MB:.1f} MB" if number >= _MB / 10 else f"{number / _KB:.1f} KB"
+
+
+def kilobytes(number: int) -> float:
+    return round(number / _KB, 1)
+
+
+def megabytes(number: int) -> float:
+    return round(number / _MB, 2)
+
+
+def day(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d}"
+
+
+def minute(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def iso(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def figure(value: float) -> str:
+    """A number as a dashboard shows it."""
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.4g}"
