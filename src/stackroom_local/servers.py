@@ -116,7 +116,9 @@ class Servers:
             **_WITHOUT_KEY,
         }
         health = f"{self.aws}/_ministack/health"
-        return self._server("stackroom_local.ministack", {}, environment, health=health)
+        return self._server(
+            "ministack", "stackroom_local.ministack", {}, environment, health=health
+        )
 
     def simulator(self) -> Server:
         """Bedrock and S3 Vectors; it reads the variables of `model_endpoint` as we have them."""
@@ -129,7 +131,9 @@ class Servers:
             "--account": ACCOUNT,
             "--model-prefix": MODEL_PREFIX,
         }
-        made = self._server("bedrock_kb_simulator", options, {}, health=f"{self.bedrock}/health")
+        made = self._server(
+            "simulator", "bedrock_kb_simulator", options, {}, health=f"{self.bedrock}/health"
+        )
         return replace(made, command=[*made.command, "--signed", *self.assumed])
 
     def gateway(self) -> Server:
@@ -141,6 +145,7 @@ class Servers:
             "--allow-origins": " ".join(self.allowed_origins),
         }
         return self._server(
+            "gateway",
             "stackroom_local.gateway",
             options,
             {**endpoint_variables(self.aws, self.bedrock), **_WITHOUT_KEY},
@@ -155,6 +160,7 @@ class Servers:
             "--issuer": self.agents,
         }
         return self._server(
+            "console",
             "stackroom_local.console_server",
             options,
             {**endpoint_variables(self.aws, self.bedrock), **_WITHOUT_KEY},
@@ -163,6 +169,7 @@ class Servers:
 
     def _server(
         self,
+        name: str,
         module: str,
         options: Mapping[str, str],
         environment: Mapping[str, str],
@@ -179,7 +186,7 @@ class Servers:
             "PYTHONDONTWRITEBYTECODE": "",
         }
         return Server(
-            name=module.rpartition(".")[2],
+            name=name,
             # -P: whatever lies in the folder in which somebody starts us is no module of ours.
             command=[sys.executable, "-P", "-m", module, *flat],
             environment={**shared, **environment},

@@ -204,6 +204,7 @@ class LocalMode:
             if child := self._children.pop(name, None):
                 child.ask_to_stop()
                 child.end()
+        assert not self._children, "every server has its place in this order"
 
 
 @contextlib.contextmanager
