@@ -16,7 +16,7 @@ from benchmarks.answers.ways import SHOWN
 from benchmarks.serving import NotMeasured
 from benchmarks.vector_stores.filled import Filled
 from stackroom.documents.filters import Has
-from stackroom.documents.passages import Passage, PlaceMaps
+from stackroom.documents.passages import Passage, PlaceMapReader
 
 _USER = Has("user_id", USER)
 
@@ -26,7 +26,7 @@ def compared(
     asked: Sequence[Question],
     *,
     pages: Mapping[str, Pages],
-    place_maps: PlaceMaps,
+    place_maps: PlaceMapReader,
 ) -> Iterator[tuple[str, list[Row]]]:
     """Title and rows, the first row being the heads."""
     given, seconds = one_by_one({each.name: _way(each, place_maps) for each in stores}, asked)
@@ -66,7 +66,7 @@ def compared(
     )
 
 
-def _way(store: Filled, place_maps: PlaceMaps) -> Way:
+def _way(store: Filled, place_maps: PlaceMapReader) -> Way:
     def ask(question: str) -> Given:
         retrieved = store.knowledge_base.retrieve(question, _USER, CANDIDATES)
         if retrieved.notice is not None:  # a figure of one store must not be made of another's
@@ -79,7 +79,7 @@ def _way(store: Filled, place_maps: PlaceMaps) -> Way:
     return ask
 
 
-def _placed(passage: Passage, place_maps: PlaceMaps) -> Found:
+def _placed(passage: Passage, place_maps: PlaceMapReader) -> Found:
     """With the page that the product cites of its own documents, by their place maps."""
     found = of_passage(passage)
     places = place_maps.get(str(passage.attributes.get("document_id")))

@@ -23,7 +23,7 @@ from stackroom.aws import session
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.documents.filters import Filter
 from stackroom.documents.model import PoolMember
-from stackroom.documents.passages import KnowledgeBase, PlaceMaps, Retrieved, Search
+from stackroom.documents.passages import KnowledgeBase, PlaceMapReader, Retrieved, Search
 from stackroom.search.calibrations import Calibration
 from stackroom.search.ranking import weighed
 from stackroom.search.search_arguments import RetrieveArguments
@@ -208,6 +208,6 @@ def pool_member() -> PoolMember:
     return member
 
 
-def place_maps() -> PlaceMaps:
+def place_maps() -> PlaceMapReader:
     """Those of the library's documents."""
     return _use_cases("bedrock").retrieval.place_maps

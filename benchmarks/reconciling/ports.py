@@ -10,7 +10,7 @@ from itertools import islice
 from benchmarks.reconciling.shelves import LONG_AGO, OF_A_CATALOG, SHARED, Shelves
 from stackroom.documents.bucket import StoredObject, StoredSidecar
 from stackroom.documents.model import Catalog, DataSource, Document
-from stackroom.documents.repositories import DocumentPage, ListingItem, Page
+from stackroom.documents.repositories import DocumentPage, ListingItem, ListingPage
 from stackroom.ingestion.bedrock_calls import DocumentDetail
 from stackroom.ingestion.inventory import KnownSource, ListedDocument, ListedObject
 from tests.fakes.clock import FakeClock
@@ -81,7 +81,7 @@ class MadeUp:
     shelves: Shelves
     meter: Meter
 
-    def objects(self, *, after: str = "", prefix: str = "") -> Page[ListedObject]:
+    def objects(self, *, after: str = "", prefix: str = "") -> ListingPage[ListedObject]:
         self.meter.count("ListObjectsV2")
         first = self.shelves.number_of(after or prefix + "000.txt") if after or prefix else 0
         keys = (each for each in self.shelves.keys(first) if each > after)
@@ -91,9 +91,9 @@ class MadeUp:
             if each.startswith(prefix)
         ]
         items = found[:_PAGE]
-        return Page(items=items, next=items[-1].key if len(found) > _PAGE else None)
+        return ListingPage(items=items, next=items[-1].key if len(found) > _PAGE else None)
 
-    def records(self, cursor: str | None) -> Page[Catalog | Document]:
+    def records(self, cursor: str | None) -> ListingPage[Catalog | Document]:
         """Two catalogs a page, each with its own record at the end."""
         first = int(cursor or 0)
         last = min(first + _PAGE // OF_A_CATALOG, len(self.shelves.catalogs))
@@ -101,9 +101,11 @@ class MadeUp:
         for catalog in range(first, last):
             items += [*self.shelves.documents(catalog), self.shelves.catalog(catalog)]
         self.meter.count("Scan", reads=len(items) * _DOCUMENT_BYTES / 8192)
-        return Page(items=items, next=str(last) if last < len(self.shelves.catalogs) else None)
+        return ListingPage(
+            items=items, next=str(last) if last < len(self.shelves.catalogs) else None
+        )
 
-    def all_catalogs(self, cursor: str | None) -> Page[Catalog]:
+    def all_catalogs(self, cursor: str | None) -> ListingPage[Catalog]:
         """The index, and then the catalogs by their keys."""
         first = int(cursor or 0)
         numbers = range(first, min(first + _PAGE, len(self.shelves.catalogs)))
@@ -112,7 +114,7 @@ class MadeUp:
             self.meter.count("BatchGetItem", reads=len(numbers[at : at + 100]) / 2)
         following = first + _PAGE
         goes_on = following < len(self.shelves.catalogs)
-        return Page(
+        return ListingPage(
             items=[self.shelves.catalog(each) for each in numbers],
             next=str(following) if goes_on else None,
         )
@@ -135,7 +137,7 @@ class MadeUp:
         self.meter.count("GetDataSource")
         return KnownSource(source=SHARED, name="shared", status="AVAILABLE")
 
-    def indexed(self, _source: DataSource, cursor: str | None) -> Page[ListedDocument]:
+    def indexed(self, _source: DataSource, cursor: str | None) -> ListingPage[ListedDocument]:
         self.meter.count("ListKnowledgeBaseDocuments")
         first = int(cursor or 0)
         items = [
@@ -143,7 +145,9 @@ class MadeUp:
             for document_id, said in self.shelves.listed(first, _PAGE)
         ]
         following = first + _PAGE
-        return Page(items=items, next=str(following) if following < self.shelves.size else None)
+        return ListingPage(
+            items=items, next=str(following) if following < self.shelves.size else None
+        )
 
     def details(
         self, _source: DataSource, document_ids: Iterable[str]

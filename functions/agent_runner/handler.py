@@ -14,9 +14,9 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, ConfigDict, ValidationError
 from strands.models import Model
 
-from functions import access_log
+from functions import audit_line
 from functions.batch import handle_each, response
-from functions.observability import logger_for, metrics_for, report_embeddings
+from functions.telemetry import logger_for, metrics_for, report_embeddings
 from stackroom.access.access_log import Access
 from stackroom.agents.agent_run import AgentRun, ModelStep
 from stackroom.agents.asking import Asking
@@ -103,7 +103,7 @@ def runner() -> Runner:
 
 
 def report_access(access: Access) -> None:
-    access_log.report(access, logger=logger)
+    audit_line.report(access, logger=logger)
 
 
 @logger.inject_lambda_context(clear_state=True)

@@ -5,8 +5,8 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions import access_log
-from functions.observability import logger_for, metrics_for, report_embeddings
+from functions import audit_line
+from functions.telemetry import logger_for, metrics_for, report_embeddings
 from stackroom.access.identity import tool_call
 from stackroom.aws.session import client
 from stackroom.search.cached_embeddings import CacheTally
@@ -42,7 +42,7 @@ def use_cases() -> UseCases:
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
 def handler(event: Any, context: LambdaContext) -> Response:
-    calls = Calls(services=use_cases(), log=partial(access_log.report, logger=logger))
+    calls = Calls(services=use_cases(), log=partial(audit_line.report, logger=logger))
     response = calls.answer(event, lambda: tool_call(context))
     report_embeddings(embedded, metrics=metrics)
     return response

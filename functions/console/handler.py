@@ -14,7 +14,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from mangum import Mangum
 
-from functions.observability import logger_for
+from functions.telemetry import logger_for
 from stackroom.access.access_log import EVENT, Access
 from stackroom.aws.session import client
 from stackroom_console.app import console_app

@@ -5,7 +5,7 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions.observability import logger_for
+from functions.telemetry import logger_for
 from stackroom.access.interception import Forwarded, GatewayRequest, Interception
 from stackroom.access.tokens import PublishedKeys, TokenVerifier
 from stackroom.wiring.function_settings import JsonList, Settings

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from functions.observability import logger_for, metrics_for
+from functions.telemetry import logger_for, metrics_for
 from stackroom.aws.session import client
 from stackroom.wiring.function_settings import AdmissionSettings, DataSourceSettings
 from stackroom.wiring.use_cases import UseCases

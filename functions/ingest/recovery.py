@@ -7,7 +7,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from pydantic import BaseModel, ConfigDict
 
 from functions.ingest.deployed import logger, metrics, use_cases
-from functions.observability import report
+from functions.telemetry import report
 from stackroom.errors import Unavailable
 
 

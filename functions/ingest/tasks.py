@@ -5,7 +5,7 @@ from typing import Any, Literal
 from aws_lambda_powertools.metrics import MetricUnit
 
 from functions.ingest.deployed import logger, metrics, use_cases
-from functions.observability import report, report_set_aside, told
+from functions.telemetry import report, report_set_aside, told
 from stackroom.ingestion.run_tasks import RunTasks
 from stackroom.runs.run import Run, RunOutcome
 

@@ -9,7 +9,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.batch import handle_each, response
 from functions.fair_turns import QueueSettings, in_turn
-from functions.observability import logger_for, metrics_for
+from functions.telemetry import logger_for, metrics_for
 from stackroom.aws.session import client
 from stackroom.inspection.extraction.apart import read_pages_apart
 from stackroom.inspection.inspection import Inspection, InspectionOutcome

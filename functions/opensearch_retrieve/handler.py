@@ -14,8 +14,8 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import AfterValidator
 
-from functions import access_log
-from functions.observability import logger_for, metrics_for
+from functions import audit_line
+from functions.telemetry import logger_for, metrics_for
 from stackroom.access.access_log import SUCCESS, access_of
 from stackroom.access.identity import called_tool
 from stackroom.access.plain_text import encodable
@@ -96,7 +96,7 @@ def _report(response: Response, *, seconds: float) -> None:
         shown=documents_of(response),
         otherwise=RETRIEVE_FOR_EVERYONE.name,
     )
-    access_log.report(access, logger=logger)
+    audit_line.report(access, logger=logger)
     told = response["metadata"]
     assert isinstance(told, Mapping), "every response has metadata"
     if outcome != SUCCESS:

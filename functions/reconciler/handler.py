@@ -29,8 +29,8 @@ from aws_lambda_powertools.metrics import MetricUnit, single_metric
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import AwareDatetime, BaseModel, Field
 
-from functions.observability import NAMESPACE, logger_for, metrics_for
 from functions.reconciler.search_indexes import report_search_indexes
+from functions.telemetry import NAMESPACE, logger_for, metrics_for
 from stackroom.aws.session import client
 from stackroom.reconciler.audit_rounds import HeldBookmark, Reconciliation, Rounds
 from stackroom.reconciler.bedrock_requests import ACCOUNT_A_SECOND, DEFAULT_A_SECOND

@@ -4,7 +4,7 @@ from collections import Counter
 
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
 
-from functions.observability import NAMESPACE, logger_for, metrics_for
+from functions.telemetry import NAMESPACE, logger_for, metrics_for
 from stackroom.search.index_setup import Readiness, readiness_of
 from stackroom.wiring.adapters import Deployment
 

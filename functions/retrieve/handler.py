@@ -9,8 +9,8 @@ from typing import Any, Literal
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions import access_log
-from functions.observability import logger_for, metrics_for, report_embeddings
+from functions import audit_line
+from functions.telemetry import logger_for, metrics_for, report_embeddings
 from stackroom.access.access_log import SUCCESS, access_of
 from stackroom.access.identity import ToolCall, tool_call
 from stackroom.access.plain_text import encodable
@@ -95,7 +95,7 @@ def _leave_line(call: ToolCall | None, event: Any, response: Response, *, second
         named_in=(event,),
         shown=documents_of(response),
     )
-    access_log.report(access, logger=logger)
+    audit_line.report(access, logger=logger)
 
 
 def _report(response: Response) -> None:

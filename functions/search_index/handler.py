@@ -14,8 +14,8 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions.observability import logger_for
 from functions.search_index.custom_resource import Language, Request, RequestType
+from functions.telemetry import logger_for
 from stackroom.aws.session import client
 from stackroom.errors import SearchIndexBusy, SearchIndexGone, ServiceRefused, Unavailable
 from stackroom.search.index_setup import IndexSetup

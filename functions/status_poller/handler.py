@@ -6,7 +6,7 @@ from typing import Any, Literal
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions.observability import logger_for, metrics_for, report, report_set_aside, told
+from functions.telemetry import logger_for, metrics_for, report, report_set_aside, told
 from stackroom.aws.session import client
 from stackroom.ingestion.polling import Polling
 from stackroom.runs.run import Run

@@ -9,7 +9,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.batch import handle_each, response
 from functions.fair_turns import QueueSettings, in_turn
-from functions.observability import logger_for, metrics_for
+from functions.telemetry import logger_for, metrics_for
 from stackroom.aws.session import client
 from stackroom.runs.run_requests import RunRequests
 from stackroom.uploads.events import ObjectEvent, object_event

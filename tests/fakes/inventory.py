@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from stackroom.documents.keys import SIDECAR_SUFFIX
 from stackroom.documents.model import Catalog, DataSource, DataSourceType, Document, PoolMember
-from stackroom.documents.repositories import ListingItem, Page
+from stackroom.documents.repositories import ListingItem, ListingPage
 from stackroom.ingestion.inventory import KnownSource, ListedDocument, ListedObject
 from tests.fakes.bedrock import BUCKET, FakeBedrock
 from tests.fakes.disturbed import Disturbed
@@ -33,7 +33,7 @@ class FakeInventory(Disturbed):
     reasons: dict[str, tuple[str, ...]] = field(default_factory=dict)
     malformed: list[str] = field(default_factory=list)
 
-    def objects(self, *, after: str = "", prefix: str = "") -> Page[ListedObject]:
+    def objects(self, *, after: str = "", prefix: str = "") -> ListingPage[ListedObject]:
         listed = [
             *(
                 ListedObject(
@@ -57,7 +57,7 @@ class FakeInventory(Disturbed):
         below = {each.key: each for each in listed if each.key.startswith(prefix)}
         return self._page(below, after)
 
-    def records(self, cursor: str | None) -> Page[Catalog | Document]:
+    def records(self, cursor: str | None) -> ListingPage[Catalog | Document]:
         """A catalog's documents before the catalog, as their sort keys have it."""
         kept: dict[str, Catalog | Document] = {
             f"{each.catalog_id}/DOC#{each.document_id}": each
@@ -67,7 +67,7 @@ class FakeInventory(Disturbed):
         page = self._page(kept, cursor)
         return replace(page, malformed=() if cursor else self.malformed)
 
-    def all_catalogs(self, cursor: str | None) -> Page[Catalog]:
+    def all_catalogs(self, cursor: str | None) -> ListingPage[Catalog]:
         return self._page(self.catalogs.kept, cursor)
 
     def source_ids(self, knowledge_base_id: str) -> list[str]:
@@ -98,16 +98,16 @@ class FakeInventory(Disturbed):
             if each.knowledge_base_id == knowledge_base_id
         ]
 
-    def indexed(self, source: DataSource, cursor: str | None) -> Page[ListedDocument] | None:
+    def indexed(self, source: DataSource, cursor: str | None) -> ListingPage[ListedDocument] | None:
         if source.type is DataSourceType.S3 and not self._was_synced(source):
             return None
         return self._page({each.identifier: each for each in self._listed(source)}, cursor)
 
-    def _page(self, found: Mapping[str, Item], cursor: str | None) -> Page[Item]:
+    def _page(self, found: Mapping[str, Item], cursor: str | None) -> ListingPage[Item]:
         """Those behind the cursor, in the order of their keys."""
         behind = sorted(key for key in found if key > (cursor or ""))
         more = behind[self.page - 1] if len(behind) > self.page else None
-        return Page(items=[found[key] for key in behind[: self.page]], next=more)
+        return ListingPage(items=[found[key] for key in behind[: self.page]], next=more)
 
     def _listed(self, source: DataSource) -> list[ListedDocument]:
         if source.type is DataSourceType.CUSTOM:

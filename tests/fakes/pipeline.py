@@ -26,7 +26,7 @@ from stackroom.documents.model import (
     DocumentStatus,
     Receipt,
 )
-from stackroom.documents.repositories import DocumentKey, DocumentPage, Page
+from stackroom.documents.repositories import DocumentKey, DocumentPage, ListingPage
 from stackroom.errors import CatalogLimitReached, RecordChanged, RunSuperseded
 from stackroom.runs.lease import Lease
 from tests.fakes.admission import FakeAdmissionBook, FakeExecutions, FakeTaskTokens
@@ -514,12 +514,12 @@ class FakeReceipts(Disturbed):
         own = sorted(key for key in self.kept if key[0] == user_id)
         return (self.kept[key] for key in reversed(own))
 
-    def proven(self, cursor: str | None) -> Page[Receipt]:
+    def proven(self, cursor: str | None) -> ListingPage[Receipt]:
         assert cursor is None, "all are on one page"
         closed = [each for each in self.kept.values() if each.not_found_at is not None]
         proven = [each for each in closed if each.receipt_id not in self.let_go_of]
         latest = sorted(proven, key=lambda each: str(each.unsearchable_since), reverse=True)
-        return Page(items=latest)
+        return ListingPage(items=latest)
 
     def let_go(self, receipt: Receipt) -> None:
         self.let_go_of.add(receipt.receipt_id)

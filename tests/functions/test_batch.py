@@ -1,5 +1,5 @@
 from functions.batch import handle_each
-from functions.observability import logger_for
+from functions.telemetry import logger_for
 
 BATCH = {"Records": [{"messageId": f"m{each}", "body": str(each)} for each in range(4)]}
 

@@ -7,7 +7,7 @@ import pytest
 from moto import mock_aws
 
 from functions import fair_turns
-from functions.observability import logger_for
+from functions.telemetry import logger_for
 from stackroom.aws import session
 from tests.aws.stores import ENVIRONMENT
 from tests.functions.pipeline import body

@@ -14,7 +14,7 @@ from stackroom.catalogs.boards import Board, Graph, Reading
 from stackroom.catalogs.overview import COST, DISCREPANCIES, Operations
 from stackroom.catalogs.pool import Pool
 from stackroom.documents.model import Catalog, Document, DocumentStatus, Receipt
-from stackroom.documents.repositories import Page
+from stackroom.documents.repositories import ListingPage
 from stackroom.errors import FiguresNotRead, StoreUnavailable
 from stackroom.ingestion.inventory import Inventory
 from tests.fakes.admission import FakeAdmissionBook
@@ -32,8 +32,8 @@ class Listed:
     failed: dict[str, list[Document]] = field(default_factory=dict)
     read: list[str] = field(default_factory=list)
 
-    def all_catalogs(self, _cursor: str | None) -> Page[Catalog]:
-        return Page(items=self.catalogs, next="later")
+    def all_catalogs(self, _cursor: str | None) -> ListingPage[Catalog]:
+        return ListingPage(items=self.catalogs, next="later")
 
     def open_in(self, _catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
         return iter(())

@@ -293,7 +293,7 @@ class Owners:
 
 
 @dataclass(frozen=True)
-class Rejected:
+class RejectedFiles:
     """What rejected files have left in an index: for the operator, never to answer a person."""
 
     def filter(self) -> Has:

@@ -15,7 +15,7 @@ from stackroom.aws.dynamodb.document_items import FAILED, OPEN, to_document
 from stackroom.aws.dynamodb.items import from_item, get_all, to_item
 from stackroom.aws.error_mapping import knowledge_base_errors, store_errors
 from stackroom.documents.model import Catalog, DataSource, Document
-from stackroom.documents.repositories import Page
+from stackroom.documents.repositories import ListingPage
 from stackroom.ingestion.inventory import KnownSource, ListedDocument, ListedObject, ListingExpired
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class AwsInventory:
     page: int = 1000
     managed: Container[str] = frozenset()
 
-    def objects(self, *, after: str = "", prefix: str = "") -> Page[ListedObject]:
+    def objects(self, *, after: str = "", prefix: str = "") -> ListingPage[ListedObject]:
         with store_errors():
             answer = self.s3.list_objects_v2(
                 Bucket=self.bucket, Prefix=prefix, StartAfter=after, MaxKeys=self.page
@@ -54,9 +54,11 @@ class AwsInventory:
             )
             for each in answer.get("Contents", [])
         ]
-        return Page(items=items, next=items[-1].key if items and answer["IsTruncated"] else None)
+        return ListingPage(
+            items=items, next=items[-1].key if items and answer["IsTruncated"] else None
+        )
 
-    def records(self, cursor: str | None) -> Page[Catalog | Document]:
+    def records(self, cursor: str | None) -> ListingPage[Catalog | Document]:
         start = {"ExclusiveStartKey": to_item(json.loads(cursor))} if cursor is not None else {}
         with store_errors():
             answer = self.dynamodb.scan(TableName=self.catalog_table, Limit=self.page, **start)
@@ -71,13 +73,13 @@ class AwsInventory:
             except (ValidationError, KeyError, TypeError) as error:
                 why = " ".join(str(error).split())
                 malformed.append(f"{values['catalog_id']} {values['sk']}: {why}")
-        return Page(
+        return ListingPage(
             items=items,
             next=json.dumps(from_item(last)) if last else None,
             malformed=malformed,
         )
 
-    def all_catalogs(self, cursor: str | None) -> Page[Catalog]:
+    def all_catalogs(self, cursor: str | None) -> ListingPage[Catalog]:
         start = {"ExclusiveStartKey": to_item(json.loads(cursor))} if cursor is not None else {}
         with store_errors():
             answer = self.dynamodb.scan(
@@ -89,7 +91,7 @@ class AwsInventory:
         for values in get_all(self.dynamodb, self.catalog_table, keys):
             with suppress(ValidationError):  # the records' own audit tells of it
                 items.append(to_catalog(values))
-        return Page(items=items, next=json.dumps(from_item(last)) if last else None)
+        return ListingPage(items=items, next=json.dumps(from_item(last)) if last else None)
 
     def source_ids(self, knowledge_base_id: str) -> list[str]:
         with knowledge_base_errors():
@@ -107,7 +109,7 @@ class AwsInventory:
             return None  # its deletion has just ended
         return _to_source(answer["dataSource"])
 
-    def indexed(self, source: DataSource, cursor: str | None) -> Page[ListedDocument] | None:
+    def indexed(self, source: DataSource, cursor: str | None) -> ListingPage[ListedDocument] | None:
         more = {"nextToken": cursor} if cursor is not None else {}
         try:
             with knowledge_base_errors():
@@ -122,7 +124,7 @@ class AwsInventory:
             # [user guide: kb-direct-ingestion-view] and can list nothing yet.
             return None
         items = [_to_listed(each) for each in answer["documentDetails"]]
-        return Page(items=items, next=answer.get("nextToken"))
+        return ListingPage(items=items, next=answer.get("nextToken"))
 
 
 def _to_record(values: dict[str, Any]) -> Catalog | Document:

@@ -129,7 +129,7 @@ class Places(Protocol):
         ...
 
 
-class PlaceMaps(Protocol):
+class PlaceMapReader(Protocol):
     def get(self, document_id: str) -> Places | None:
         """The place map of a document, or None: not made (yet), or nothing with pages."""
         ...

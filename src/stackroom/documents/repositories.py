@@ -12,7 +12,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Page(Generic[T_co]):
+class ListingPage(Generic[T_co]):
     """
     A part of a listing, and where it goes on; None at its end. `malformed` names what lies there
     and is none of what is listed.
@@ -181,7 +181,7 @@ class OpenReceipts(Protocol):
 
 
 class ProvenReceipts(Receipts, Protocol):
-    def proven(self, cursor: str | None) -> Page[Receipt]:
+    def proven(self, cursor: str | None) -> ListingPage[Receipt]:
         """Everybody's that a search has closed, the latest first, until they are let go of."""
         ...
 

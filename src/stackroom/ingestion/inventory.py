@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from stackroom.documents.model import Catalog, DataSource, Document
-from stackroom.documents.repositories import Page
+from stackroom.documents.repositories import ListingPage
 from stackroom.ingestion.bedrock_calls import DocumentDetail
 
 
@@ -56,11 +56,11 @@ class Inventory(Protocol):
     come together. Records may be some seconds old: whoever acts on them reads them again.
     """
 
-    def objects(self, *, after: str = "", prefix: str = "") -> Page[ListedObject]: ...
+    def objects(self, *, after: str = "", prefix: str = "") -> ListingPage[ListedObject]: ...
 
-    def records(self, cursor: str | None) -> Page[Catalog | Document]: ...
+    def records(self, cursor: str | None) -> ListingPage[Catalog | Document]: ...
 
-    def all_catalogs(self, cursor: str | None) -> Page[Catalog]:
+    def all_catalogs(self, cursor: str | None) -> ListingPage[Catalog]:
         """The catalogs alone, whatever they hold; they may be some seconds old, too."""
         ...
 
@@ -70,7 +70,7 @@ class Inventory(Protocol):
         """None if it is gone, or of a type that is never ours."""
         ...
 
-    def indexed(self, source: DataSource, cursor: str | None) -> Page[ListedDocument] | None:
+    def indexed(self, source: DataSource, cursor: str | None) -> ListingPage[ListedDocument] | None:
         """
         None if Bedrock lists nothing there: an S3 data source must have been synced once.
 

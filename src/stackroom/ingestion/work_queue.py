@@ -20,7 +20,7 @@ from stackroom.documents.model import Catalog, CatalogStatus, Document
 from stackroom.documents.repositories import CatalogRegister, Documents
 from stackroom.errors import RecordChanged, is_everybodys
 from stackroom.quota.workload import BATCH, is_large, is_to_ingest
-from stackroom.runs.lease import Entry, Worklists
+from stackroom.runs.lease import WorklistEntry, Worklists
 from stackroom.runs.run import DocumentName, Run, RunProgress
 from stackroom.runs.run_leases import is_shared
 
@@ -80,7 +80,7 @@ class WorkQueue:
         wanted = calls * BATCH
         aside = _Aside(run.progress)
         share = BATCH if is_shared(run.worklist_id) else wanted
-        unread: list[Entry] = []
+        unread: list[WorklistEntry] = []
         for entries in _by(_AT_ONCE, self._in_turn(run)):
             turns = self._turns(run, entries, aside, share)
             for entry, turn in zip(entries, turns, strict=True):
@@ -110,7 +110,7 @@ class WorkQueue:
             for entries in _by(_AT_ONCE, self._entries(run.worklist_id, None))
         )
 
-    def _in_turn(self, run: Run) -> Iterator[Entry]:
+    def _in_turn(self, run: Run) -> Iterator[WorklistEntry]:
         """From the catalog behind the one whose turn was last, round to that one."""
         last = run.progress.after
         yield from self._entries(run.worklist_id, last)
@@ -118,10 +118,10 @@ class WorkQueue:
             from_the_top = self._entries(run.worklist_id, None)
             yield from takewhile(lambda each: each.catalog_id <= last, from_the_top)
 
-    def _entries(self, worklist_id: str, after: str | None) -> Iterator[Entry]:
+    def _entries(self, worklist_id: str, after: str | None) -> Iterator[WorklistEntry]:
         if not is_shared(worklist_id):  # a catalog alone, which the worklist is named like
             if after is None:
-                yield Entry(catalog_id=worklist_id, stamp="")
+                yield WorklistEntry(catalog_id=worklist_id, stamp="")
             return
         while True:
             page = list(self.worklists.entries(worklist_id, after=after, limit=_ENTRIES))
@@ -131,12 +131,12 @@ class WorkQueue:
             after = page[-1].catalog_id
 
     def _turns(
-        self, run: Run, entries: Sequence[Entry], aside: "_Aside", share: int
+        self, run: Run, entries: Sequence[WorklistEntry], aside: "_Aside", share: int
     ) -> list[_Turn]:
         looks = [partial(self._turn, run, each, aside, share) for each in entries]
         return self.beside(looks)
 
-    def _turn(self, run: Run, entry: Entry, aside: "_Aside", share: int) -> _Turn:
+    def _turn(self, run: Run, entry: WorklistEntry, aside: "_Aside", share: int) -> _Turn:
         """Raises what is everybody's trouble; its own is told."""
         try:
             return self._looked(run.worklist_id, entry, aside, share)
@@ -145,7 +145,7 @@ class WorkQueue:
                 raise
             return _Turn(catalog_id=entry.catalog_id, failure=error)
 
-    def _looked(self, worklist_id: str, entry: Entry, aside: "_Aside", share: int) -> _Turn:
+    def _looked(self, worklist_id: str, entry: WorklistEntry, aside: "_Aside", share: int) -> _Turn:
         catalog_id = entry.catalog_id
         catalog = self.catalogs.get(catalog_id)
         if catalog is None:  # taken down, and whoever opens it again asks again
@@ -166,7 +166,7 @@ class WorkQueue:
             has_more=len(listed) == limit,
         )
 
-    def _drop(self, worklist_id: str, entry: Entry) -> None:
+    def _drop(self, worklist_id: str, entry: WorklistEntry) -> None:
         if is_shared(worklist_id):
             self.worklists.drop(worklist_id, entry)
 
@@ -238,7 +238,7 @@ def name_of(document: Document) -> DocumentName:
     )
 
 
-def _by(size: int, entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+def _by(size: int, entries: Iterable[WorklistEntry]) -> Iterator[list[WorklistEntry]]:
     remaining = iter(entries)
     while some := list(islice(remaining, size)):
         yield some

@@ -22,7 +22,7 @@ from pydantic import AwareDatetime, Field
 
 from stackroom.clock import utc_now
 from stackroom.documents.model import Record
-from stackroom.documents.repositories import Page
+from stackroom.documents.repositories import ListingPage
 from stackroom.errors import is_everybodys
 from stackroom.ingestion.inventory import Bookmark, Inventory
 from stackroom.reconciler.audited import Audit, Audited, Piece
@@ -256,7 +256,7 @@ def _counted(inventory: Inventory, read: Counter[str]) -> Inventory:
     """The inventory, of which is counted what has been read through it."""
 
     def counted(name: str, call: Callable[[], Any]) -> Any:
-        page: Page[Any] | None = call()
+        page: ListingPage[Any] | None = call()
         read[_READ[name]] += len(page.items) if page is not None else 0
         return page
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from stackroom.access.passage_source import key_of
-from stackroom.access.tenancy import Rejected
+from stackroom.access.tenancy import RejectedFiles
 from stackroom.documents.keys import Location, locate
 from stackroom.documents.model import Catalog, Document, DocumentStatus, Receipt
 from stackroom.documents.passages import Passage
@@ -109,7 +109,7 @@ class QuarantineAudit:
         return str(number + 1) if number + 1 < len(self.on.pool) else None
 
     def _in(self, knowledge_base_id: str) -> Iterator[Discrepancy]:
-        rejected = Rejected()
+        rejected = RejectedFiles()
         searched = self.on.knowledge_base(knowledge_base_id)
         answer = searched.retrieve("document", rejected.filter(), _MOST)
         sources = {_source_of(each) for each in rejected.proven(answer.passages)}

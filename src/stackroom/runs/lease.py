@@ -88,7 +88,7 @@ class Executions(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class WorklistEntry:
     """`stamp` is another one each time that somebody asks for the catalog."""
 
     catalog_id: str
@@ -100,10 +100,12 @@ class Worklists(Protocol):
         """Let it be looked at; safe to repeat, and news each time."""
         ...
 
-    def entries(self, worklist_id: str, *, after: str | None = None, limit: int) -> Iterator[Entry]:
+    def entries(
+        self, worklist_id: str, *, after: str | None = None, limit: int
+    ) -> Iterator[WorklistEntry]:
         """At most so many, by catalog id, those after that one; read consistently."""
         ...
 
-    def drop(self, worklist_id: str, entry: Entry) -> bool:
+    def drop(self, worklist_id: str, entry: WorklistEntry) -> bool:
         """Unless somebody has asked for the catalog since the entry was read."""
         ...

@@ -13,7 +13,7 @@ from cachetools import TTLCache
 from stackroom.access import tenancy
 from stackroom.access.tenancy import CatalogOf
 from stackroom.documents.formats import extension_of, has_places
-from stackroom.documents.passages import Passage, Place, PlaceMaps, Places
+from stackroom.documents.passages import Passage, Place, PlaceMapReader, Places
 from stackroom.inspection.toc_detection import looks_like_navigation
 
 logger = logging.getLogger(__name__)
@@ -52,12 +52,12 @@ class Cited:
     shown: str
 
 
-def sources_of(passages: Sequence[Passage], place_maps: PlaceMaps) -> tuple[Source, ...]:
+def sources_of(passages: Sequence[Passage], place_maps: PlaceMapReader) -> tuple[Source, ...]:
     """Each passage's source, as the place map of its document tells it."""
     return tuple(each.source for each in cited(passages, place_maps))
 
 
-def cited(passages: Sequence[Passage], place_maps: PlaceMaps) -> tuple[Cited, ...]:
+def cited(passages: Sequence[Passage], place_maps: PlaceMapReader) -> tuple[Cited, ...]:
     """Each passage's source and place, as far as store or place map tell them."""
     places = _places_of(
         {_text(passage, "document_id") for passage in passages if _is_looked_up(passage)},
@@ -116,7 +116,7 @@ def _is_looked_up(passage: Passage) -> bool:
     return has_places(_text(passage, "filename")) and bool(_text(passage, "document_id"))
 
 
-def _places_of(document_ids: set[str], place_maps: PlaceMaps) -> dict[str, Places]:
+def _places_of(document_ids: set[str], place_maps: PlaceMapReader) -> dict[str, Places]:
     if not document_ids:
         return {}
     ordered = sorted(document_ids)
@@ -128,7 +128,7 @@ def _places_of(document_ids: set[str], place_maps: PlaceMaps) -> dict[str, Place
     return {key: places for key, places in zip(ordered, found, strict=True) if places is not None}
 
 
-def _places(document_id: str, place_maps: PlaceMaps) -> Places | None:
+def _places(document_id: str, place_maps: PlaceMapReader) -> Places | None:
     try:
         return place_maps.get(document_id)
     except Exception:
@@ -153,7 +153,7 @@ class PlaceMapCache:
 
     def __init__(
         self,
-        place_maps: PlaceMaps,
+        place_maps: PlaceMapReader,
         *,
         size: int = 32,
         seconds: float = 60,

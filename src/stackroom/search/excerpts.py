@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from stackroom.access.passage_source import document_id_in
-from stackroom.documents.passages import Passage, PlaceMaps
+from stackroom.documents.passages import Passage, PlaceMapReader
 from stackroom.search.citations import Cited, Source, cited, is_navigation
 
 CHARACTERS_A_TOKEN = 4
@@ -88,7 +88,7 @@ class Excerpt:
 
 
 def excerpts_of(
-    passages: Sequence[Passage], place_maps: PlaceMaps, *, limit: int
+    passages: Sequence[Passage], place_maps: PlaceMapReader, *, limit: int
 ) -> tuple[Excerpt, ...]:
     """
     At most `limit` of them, in the order of the best passage of each.
@@ -111,7 +111,7 @@ def excerpts_of(
     return tuple(excerpts)
 
 
-def _is_taken_up(found: Excerpt, excerpts: list[Excerpt], place_maps: PlaceMaps) -> bool:
+def _is_taken_up(found: Excerpt, excerpts: list[Excerpt], place_maps: PlaceMapReader) -> bool:
     """Whether one of the excerpts says it, or does from now on."""
     for at, known in enumerate(excerpts):
         both = _united(known, found, place_maps)
@@ -121,7 +121,7 @@ def _is_taken_up(found: Excerpt, excerpts: list[Excerpt], place_maps: PlaceMaps)
     return False
 
 
-def _united(known: Excerpt, found: Excerpt, place_maps: PlaceMaps) -> Excerpt | None:
+def _united(known: Excerpt, found: Excerpt, place_maps: PlaceMapReader) -> Excerpt | None:
     if known.words == found.words:
         return _with_source(known, found.source)
     if known.document is None or known.document != found.document:

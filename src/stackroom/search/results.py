@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Literal
 
-from stackroom.documents.passages import Passage, PlaceMaps, Search
+from stackroom.documents.passages import Passage, PlaceMapReader, Search
 from stackroom.search.citations import Source, attributes_of, cited, sources_of
 from stackroom.search.excerpts import (
     CHARACTERS_A_TOKEN,
@@ -222,7 +222,7 @@ def answer_of(
     replies: Replies,
     scope: SearchScope,
     *,
-    place_maps: PlaceMaps,
+    place_maps: PlaceMapReader,
     limit: int,
     budget: Budget,
     started: float,
@@ -253,7 +253,7 @@ def answer_of(
     )
 
 
-def _source(fitted: Fitted, place_maps: PlaceMaps) -> Source:
+def _source(fitted: Fitted, place_maps: PlaceMapReader) -> Source:
     """
     Of a passage over three pages or more, as a document is that is one chunk, and that had to be
     cut: where the part stands that is shown, since the pages of the rest would mislead.

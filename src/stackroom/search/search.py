@@ -13,7 +13,7 @@ from stackroom.access.identity import Caller
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.documents.keys import is_user_id
 from stackroom.documents.model import Catalog
-from stackroom.documents.passages import KnowledgeBase, Passage, PlaceMaps
+from stackroom.documents.passages import KnowledgeBase, Passage, PlaceMapReader
 from stackroom.documents.repositories import Catalogs, StayingDocuments
 from stackroom.errors import MissingIdentity
 from stackroom.search.calibrations import UNCALIBRATED, Calibration
@@ -55,7 +55,7 @@ class Retrieval:
     pool: Mapping[str, KnowledgeBase]
     catalogs: Catalogs
     documents: StayingDocuments
-    place_maps: PlaceMaps
+    place_maps: PlaceMapReader
     sharing: bool = False
     min_score: float = 0.0
     budget: Budget = DEFAULT_BUDGET

@@ -12,7 +12,7 @@ from stackroom.aws.listed_inventory import AwsInventory
 from stackroom.aws.s3.document_bucket import S3DocumentBucket
 from stackroom.documents.bucket import DocumentBucket
 from stackroom.documents.model import Catalog, Document
-from stackroom.documents.repositories import CatalogRegister, Documents, Page
+from stackroom.documents.repositories import CatalogRegister, Documents, ListingPage
 from stackroom.ingestion.inventory import Inventory
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.fakes.bedrock import FakeBedrock
@@ -75,9 +75,9 @@ def fakes() -> Stores:
     )
 
 
-def every(first: Page[T], following: Callable[[str], Page[T] | None]) -> Iterable[T]:
+def every(first: ListingPage[T], following: Callable[[str], ListingPage[T] | None]) -> Iterable[T]:
     """All items, none of its pages longer than two."""
-    page: Page[T] | None = first
+    page: ListingPage[T] | None = first
     while page is not None:
         assert len(page.items) <= 2
         yield from page.items

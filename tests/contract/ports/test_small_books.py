@@ -15,7 +15,7 @@ from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
 from stackroom.documents.model import Document
 from stackroom.documents.repositories import InspectionResults, Receipts
 from stackroom.ingestion.inventory import Bookmark
-from stackroom.runs.lease import Entry, Worklists
+from stackroom.runs.lease import WorklistEntry, Worklists
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.inventory import FakeBookmark
 from tests.fakes.pipeline import FakeInspectionResults, FakeReceipts
@@ -173,7 +173,7 @@ def listed(worklists: Worklists, *, after: str | None = None, limit: int = 100) 
     return [each.catalog_id for each in worklists.entries(SHARED, after=after, limit=limit)]
 
 
-def only(worklists: Worklists) -> Entry:
+def only(worklists: Worklists) -> WorklistEntry:
     [entry] = worklists.entries(SHARED, limit=100)
     return entry
 

@@ -23,7 +23,7 @@ from stackroom.aws.dynamodb import writes
 from stackroom.aws.dynamodb.items import Item, from_item, instant, query, to_item
 from stackroom.aws.error_mapping import store_errors
 from stackroom.documents.model import Receipt
-from stackroom.documents.repositories import Page
+from stackroom.documents.repositories import ListingPage
 from stackroom.errors import RecordChanged
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class DynamoReceipts:
     def open_ones(self, *, limit: int) -> list[Receipt]:
         return list(self._live(_OPEN, Limit=limit).items)
 
-    def proven(self, cursor: str | None) -> Page[Receipt]:
+    def proven(self, cursor: str | None) -> ListingPage[Receipt]:
         start: dict[str, Any] = {}
         if cursor is not None:
             start["ExclusiveStartKey"] = to_item(json.loads(cursor))
@@ -98,7 +98,7 @@ class DynamoReceipts:
         if not is_kept:
             raise RecordChanged(receipt.receipt_id)
 
-    def _live(self, live: str, **page: Any) -> Page[Receipt]:
+    def _live(self, live: str, **page: Any) -> ListingPage[Receipt]:
         with store_errors():
             answer = self.client.query(
                 TableName=self.table,
@@ -108,7 +108,7 @@ class DynamoReceipts:
                 **page,
             )
         last = answer.get("LastEvaluatedKey")
-        return Page(
+        return ListingPage(
             items=[to_receipt(from_item(each)) for each in answer["Items"]],
             next=json.dumps(from_item(last)) if last else None,
         )

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from stackroom.aws.dynamodb import writes
 from stackroom.aws.dynamodb.items import query, readable, to_item
 from stackroom.aws.error_mapping import store_errors
-from stackroom.runs.lease import Entry
+from stackroom.runs.lease import WorklistEntry
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
@@ -34,7 +34,9 @@ class DynamoWorklists:
         with store_errors():
             self.client.put_item(TableName=self.table, Item=item)
 
-    def entries(self, worklist_id: str, *, after: str | None = None, limit: int) -> Iterator[Entry]:
+    def entries(
+        self, worklist_id: str, *, after: str | None = None, limit: int
+    ) -> Iterator[WorklistEntry]:
         start: dict[str, Any] = {"ExclusiveStartKey": _key(worklist_id, after)} if after else {}
         found = query(
             self.client,
@@ -47,7 +49,7 @@ class DynamoWorklists:
         )
         return islice(readable(found, _to_entry), limit)
 
-    def drop(self, worklist_id: str, entry: Entry) -> bool:
+    def drop(self, worklist_id: str, entry: WorklistEntry) -> bool:
         return writes.delete(
             self.client,
             self.table,
@@ -57,8 +59,8 @@ class DynamoWorklists:
         )
 
 
-def _to_entry(values: Mapping[str, Any]) -> Entry:
-    return Entry(catalog_id=values["sk"], stamp=values["stamp"])
+def _to_entry(values: Mapping[str, Any]) -> WorklistEntry:
+    return WorklistEntry(catalog_id=values["sk"], stamp=values["stamp"])
 
 
 def _partition(worklist_id: str) -> str:

@@ -3,7 +3,7 @@
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
 
-from functions.observability import NAMESPACE
+from functions.telemetry import NAMESPACE
 from stackroom.access.access_log import EVENT, Access
 
 
