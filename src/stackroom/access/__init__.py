@@ -1,13 +1,16 @@
 """
-The way in for agents: who calls, in headers that only we set, and how a tool is described to them.
+Who is asking, and what is theirs: nothing else decides what a caller may see.
 
 - tokens: an access token -> the caller, or why it is refused; the issuer's public keys
-- plain_text: texts without what nobody sees, or reads in another order, or JSON can't carry
-- tool: a tool's name, description and arguments, stated once; its schema for the gateway,
-  and for OpenAI's strict mode
-- access: what a call leaves in the log: who used which tool on what, and how it ended
 - interception: a request to the AgentCore Gateway -> the same with identity headers, or a denial
+- identity: these headers -> the caller; without them, nobody
+- tenancy: the caller -> the filter of what they may see, and the proof of what came back
+- passage_source: where a passage came from, told by the store and never by its attributes
+- search_filter_argument: what a caller's own filter demands, only ever added to that
+- catalog_access: the catalogs that are the caller's
+- tool, plain_text: a tool's name, description and arguments; texts without what nobody sees
+- access_log: what a call leaves in the log: who used which tool on what, and how it ended
 
-Imports identity and errors. Comes from: the gateway (functions/identity_interceptor). Goes to: the
-tools' functions, which read the headers by `stackroom.access.identity`.
+Imports documents. Comes from: the gateway (functions/identity_interceptor) and every function that
+answers somebody.
 """

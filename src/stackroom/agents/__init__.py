@@ -1,6 +1,7 @@
 """
 Agents that users make for themselves, and the knowledge bases that these may ask.
 
+- agent, agent_run: their records; agent_repositories: who keeps them, and who talks to models
 - agents: made, listed, changed and removed
 - links: a knowledge base becomes a tool of an agent, is asked otherwise, and is taken away
 - available: what can be linked: the user's catalogs, and what the deployment shares
@@ -10,6 +11,6 @@ Agents that users make for themselves, and the knowledge bases that these may as
 - run_recorder: its steps, written down as they come
 - asking: a linked knowledge base asked, and what its tool answers
 
-Imports retrieval, gateway, ports and the model. Comes from: the console, and the queue of runs.
-Whoever talks to models is behind a port (`agents/agent_repositories.py`); stackroom_agents does.
+Imports search and access. Comes from: the console, and the queue of runs. stackroom_agents talks to
+models.
 """

@@ -1,10 +1,15 @@
 """
-What an owner does with catalogs: make one, list them, send files into them, fetch files back.
+What an owner does with catalogs: make one, list them, send files into them, fetch files back,
+delete them; and what an operator sees of all of them.
 
 - creation, listing, selection: catalogs themselves
 - sending, fetching: their files, by the call itself or by a link
 - progress: how far each document is
+- deletions: the object goes at once, and with it all that its event would set off; a receipt tells
+  when no search finds the document any more. A catalog is emptied key by key, with its records
+- overview, backlog, pool, boards: for operators: what waits and why, the knowledge bases, figures
+- transfers: the port of links and forms
 
-Imports uploads (what a document may be called, and carry), ingestion (estimates), ports.
-Comes from: the catalog tools. Deleting is the package deletions; asking is the package retrieval.
+Imports uploads (what a document may be called, and carry), ingestion (estimates) and runs.
+Comes from: the catalog tools and the console. Asking is the package search.
 """

@@ -6,8 +6,9 @@ Our own look into an uploaded file: what is wrong with it, and what stands where
 - alignment: where in a text a passage stands that another program took from the same file
 - running_lines: headers, footers and page numbers, told from the text of pages
 - extraction/: the text and the headings of each format, read apart from our own process
+- toc_detection: what is a table of contents
 
-Imports ports, keys and navigation (what is a table of contents). Comes from: SQS
+Imports documents. Comes from: SQS
 (functions/inspect), beside the upload handler and never in its way. Goes to: inspection results
-(read by ingestion) and place maps (read by retrieval).
+(read by ingestion) and place maps (read by search).
 """

@@ -1,7 +1,11 @@
 """
 Who may use a knowledge base, and when.
 
-Imports ports and the model; the rules (`schedule`) are pure. Runs queue up here from ingestion, and
-give back from ingestion; grants and the queue are kept in one book, in the control
-table, and whoever is granted something is woken by a task token.
+- ledger: what is granted, who waits, and whom a use case asks for it
+- grants: asking for a turn, giving it back, and waking who is next
+- schedule: whose turn it is, by rules alone; workload: how much somebody has to do, and how long
+  such work took
+
+Runs queue up here from ingestion. Grants and the queue are kept in the control table, and whoever
+is granted something is woken by a task token.
 """

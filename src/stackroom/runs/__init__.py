@@ -1,7 +1,10 @@
 """
 A catalog's run: the lease that makes it the only one, where it stands, and where the catalog lives.
 
-Imports ports and the model; knows nothing of how documents are ingested. Requests for runs come
-from uploads, deletions and retries; executions of the state machine come out. What a run carries
-(`progress`) travels through the state machine; leases and slots are kept in the control table.
+- run_requests, run_leases: a run is asked for, and there is one at a time; lease: the ports of both
+- run: what a run carries through the state machine, and how long it waits
+- placement, data_sources, capacity: on which data source a catalog lives, and how many fit
+
+It knows nothing of how documents are ingested. Requests for runs come from uploads, deletions and
+retries; executions of the state machine come out. Leases and slots are kept in the control table.
 """

@@ -25,7 +25,7 @@ And beside it:
 - calibrations: how high the best score must be
 - index_setup: an index, made for search by words when it is deployed
 
-Imports identity, search_filter_argument, tenancy, ports and the gateway's way of describing a tool.
+Imports access and documents.
 Comes from: the gateway (functions/retrieve). Goes to: the agent. Reads catalogs, knowledge bases
 and place maps; writes nothing.
 """

@@ -8,6 +8,6 @@ The ten catalog tools: each defined once, for the gateway and for an agent's own
 - calls: one call, from arguments to an answer that never raises: errors are answers, too
 - front_end: tools-config.json, and docs/tools.md
 
-Imports catalogs, deletions, retrieval, gateway. Comes from: functions/catalog_tools, and
+Imports catalogs, search, access. Comes from: functions/catalog_tools, and
 stackroom_agents in an agent's process.
 """
