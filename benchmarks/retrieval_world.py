@@ -18,7 +18,7 @@ from stackroom.documents.keys import document_id_of
 from stackroom.documents.model import Catalog
 from stackroom.documents.passages import KnowledgeBase
 from stackroom.errors import RetrievalError, Throttled
-from stackroom.runs.capacity import RETRIEVES
+from stackroom.quota.capacity import RETRIEVES
 from stackroom.search.rate_limiter import Clocks, Paced, TurnRate, Turns, TurnTaking
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import RetrieveArguments

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
 
-from stackroom.ingestion.verdicts import DocumentOutcome, Settled
 from stackroom.search.cached_embeddings import CacheTally
 
 if TYPE_CHECKING:  # a search need not import what runs are
+    from stackroom.ingestion.verdicts import Settled
     from stackroom.runs.run import Run
 
 NAMESPACE = "Stackroom"
@@ -28,7 +28,7 @@ def metrics_for(service: str) -> Metrics:
     return Metrics(namespace=NAMESPACE, service=service)
 
 
-def report(settled: Iterable[Settled], *, logger: Logger, metrics: Metrics) -> None:
+def report(settled: "Iterable[Settled]", *, logger: Logger, metrics: Metrics) -> None:
     """
     A log line and a count for each document that came to its end, whichever function wrote it.
 
@@ -51,7 +51,7 @@ def report(settled: Iterable[Settled], *, logger: Logger, metrics: Metrics) -> N
         if not each.is_found:
             # Bedrock says that it is indexed, and no search has found it within a minute.
             metrics.add_metric(name="IndexedUnfound", unit=MetricUnit.Count, value=1)
-        if each.outcome is DocumentOutcome.INDEXED and document.indexed_at is not None:
+        if each.is_indexed and document.indexed_at is not None:
             waited = (document.indexed_at - document.uploaded_at).total_seconds()
             metrics.add_metric(
                 name="UploadToIndexedSeconds", unit=MetricUnit.Seconds, value=max(waited, 0)

@@ -18,7 +18,7 @@ from functions.status_poller.handler import PollerSettings
 from functions.upload_handler.handler import UploadSettings
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.documents.model import PoolMember
-from stackroom.runs.capacity import CAPACITIES
+from stackroom.quota.capacity import CAPACITIES
 from stackroom.search.rate_limiter import Paced, TurnTaking
 from stackroom.search.wrappers import Coalesced, Reranked
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
@@ -128,14 +128,7 @@ print(*(name for name in sys.modules if name.startswith("stackroom.")))
 
     imported = ran.stdout.split()
     assert "stackroom.search.search" in imported
-    for other in (
-        "uploads",
-        "ingestion",
-        "deletions",
-        "audits",
-        "runs",
-        "aws.dynamodb.document_records",
-    ):
+    for other in ("uploads", "ingestion", "reconciler", "runs", "aws.dynamodb.document_records"):
         assert not [name for name in imported if name.startswith(f"stackroom.{other}")]
 
 

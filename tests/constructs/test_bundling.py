@@ -48,8 +48,7 @@ def test_every_service_is_kept_where_code_of_others_may_call_it(
 def test_every_service_that_the_handler_makes_a_client_of_is_kept() -> None:
     sources = [
         *source_of("stackroom_agents").joinpath("batch").rglob("*.py"),
-        *source_of("stackroom").joinpath("aws").glob("linked*.py"),
-        *source_of("stackroom").joinpath("aws", "pgvector").rglob("*.py"),
+        *source_of("stackroom").joinpath("stores").rglob("*.py"),
     ]
 
     called = {

@@ -8,7 +8,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from infra.pool_type import REGIONS, only_where_there_are_managed_ones
-from stackroom.runs.capacity import CAPACITIES
+from stackroom.quota.capacity import CAPACITIES
 from stackroom.wiring.function_settings import Pool
 from tests.infra.assembly import KEPT, Assembly, listed
 from tests.infra.synthesis import deployment

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from stackroom.documents.model import PoolMember
+from stackroom.quota.capacity import capacity_of
 from stackroom.quota.ledger import AdmissionReader, Grant, Mode, Waiter
-from stackroom.runs.capacity import capacity_of
 from stackroom.runs.data_sources import SlotReader
 
 LOOKED_AT = 1000  # of those that wait in a queue

@@ -270,7 +270,7 @@ class PoolMember(Record):
     """
     A knowledge base of the pool: element of the `KB_POOL` JSON list.
 
-    `type` is a name in stores/store_registry.py and in stackroom.runs.capacity. Whoever deploys
+    `type` is a name in stores/store_registry.py and in stackroom.quota.capacity. Whoever deploys
     may say more of it than is read here.
     """
 

@@ -68,6 +68,10 @@ class Settled:
     outcome: DocumentOutcome
     is_found: bool = True
 
+    @property
+    def is_indexed(self) -> bool:
+        return self.outcome is DocumentOutcome.INDEXED
+
 
 def verdict(document: Document, evidence: Evidence | None) -> Verdict:
     """Without evidence it is too early for one."""

@@ -144,7 +144,7 @@ class LinkedSettings(Entry):
 
     @classmethod
     def of_pool(cls, member: PoolMember, search: PoolSearch) -> "KnowledgeBase":
-        """Of a store that stackroom.runs.capacity tells of."""
+        """Of a store that stackroom.quota.capacity tells of."""
         raise NotImplementedError
 
     @classmethod

@@ -6,6 +6,6 @@ An object's event, brought to its record: what lies under a key now, and what fo
 - plan: what a look asks for, worked out without touching anything
 - descriptions, sidecars: what is written of a document
 
-Imports documents. Comes from: SQS (functions/upload_handler), deletions, the reconciler. Goes to: the records, the sidecars, the receipts, and a run for the catalog, which whoever
-called asks for.
+Imports documents. Comes from: SQS (functions/upload_handler), deletions, the reconciler. Goes to:
+the records, the sidecars, the receipts, and a run for the catalog, which whoever called asks for.
 """

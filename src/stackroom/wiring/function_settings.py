@@ -20,8 +20,8 @@ from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.aws.bedrock.vector_ingestion_settings import VectorIngestion
 from stackroom.aws.redis.redis_url import RedisUrl
 from stackroom.documents.model import PoolMember
+from stackroom.quota.capacity import CAPACITIES, capacity_of
 from stackroom.quota.schedule import Limits
-from stackroom.runs.capacity import CAPACITIES, capacity_of
 from stackroom.search.calibrations import CALIBRATIONS
 from stackroom.search.search_arguments import DEFAULT_BUDGET, MOST_TOKENS, Budget, Priority
 

@@ -23,7 +23,7 @@ from stackroom.aws.dynamodb.slot_records import DynamoSlots
 from stackroom.documents.keys import Location, locate
 from stackroom.documents.model import CatalogDataSources, PoolMember
 from stackroom.errors import CatalogNotFound, DocumentNotFound
-from stackroom.runs.capacity import CAPACITIES
+from stackroom.quota.capacity import CAPACITIES
 from stackroom.wiring.use_cases import UseCases
 from tests.aws.stores import CONTROL_TABLE, ENVIRONMENT, create_bucket, create_tables
 from tests.campaigns.chaos.disruptions import Disruptions, delivered, disturb

@@ -21,7 +21,7 @@ from bedrock_kb_simulator.fault_orders import PATH as FAULTS
 from simulator.tests import files
 from stackroom.documents.keys import PLACE_MAP_PREFIX, Location, locate
 from stackroom.documents.model import DataSourceType, DocumentStatus
-from stackroom.runs.capacity import capacity_of
+from stackroom.quota.capacity import capacity_of
 from stackroom.wiring.function_settings import Pool
 from stackroom_local.cli.retrieve_tool import TOOL as RETRIEVE
 from stackroom_local.gateway.mcp_client import call_tool

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 import pydantic
 from pydantic import Field, model_validator
 
-from stackroom.runs.capacity import INDEX_QUERIES, MANAGED_RETRIEVES, RETRIEVES
+from stackroom.quota.capacity import INDEX_QUERIES, MANAGED_RETRIEVES, RETRIEVES
 from stackroom.stores.bedrock.retrieve_options import (
     ImplicitFilterSettings,
     RerankingSettings,
