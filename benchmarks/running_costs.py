@@ -40,7 +40,7 @@ _METRICS = 6
 _GB_SECONDS = {5: 0.5 * 0.2, 15: 0.5 * 2.0}
 _RATE = re.compile(r"rate\((\d+) minutes\)")
 
-DOCUMENT_BYTES, _TEXT_SHARE = 50_000, 0.2  # of them that are text (admission/workload.py)
+DOCUMENT_BYTES, _TEXT_SHARE = 50_000, 0.2  # of them that are text (quota/workload.py)
 _BYTES_A_TOKEN = 4
 _TOKENS_A_CHUNK, _NEW_TOKENS = 300, 240  # 20 % were said before
 # S3 Vectors, a GB written: aws.amazon.com/s3/pricing, by caylent.com. S3, a GB kept for a month:

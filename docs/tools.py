@@ -13,8 +13,8 @@ TOOLS = Path(__file__).with_name("tools.md")
 
 _HEAD = """# The tools that agents find
 
-Made by `make tools` from the definitions in src/stackroom/catalog_tools and
-src/stackroom/retrieval. At the gateway a tool's name begins with its target's, and three
+Made by `make tools` from the definitions in src/stackroom/tools and
+src/stackroom/search. At the gateway a tool's name begins with its target's, and three
 underscores: `catalogs___create_catalog`. Whose documents a call reaches follows from the access
 token; no tool takes a user. A chat front end can show the catalog tools by
 [tools-config.json](tools-config.json), made by the same command.

@@ -191,7 +191,7 @@ class SearchSettings(Settings):
     Of every function that searches for somebody, or keeps ready what they will search.
 
     Model and dimensions are those that the knowledge bases' documents were embedded with; the
-    calibration is a name in retrieval/calibrations.py, and a least score takes its place. Without a
+    calibration is a name in search/calibrations.py, and a least score takes its place. Without a
     model to rerank, none does. Questions' vectors are kept at the URL, or else in the process.
     """
 

@@ -103,7 +103,7 @@ _EVENT_SECONDS = 180.0
 
 
 class Removals(Protocol):
-    """`stackroom.deletions.Deletions`, as far as a verb uses it."""
+    """`stackroom.catalogs.deletions.Deletions`, as far as a verb uses it."""
 
     def delete_document(self, user_id: str, catalog_id: str, document_id: str) -> Receipt: ...
 

@@ -31,7 +31,7 @@ _PATIENCE = 3.0  # seconds for one call, as for those of S3 Vectors (aws/session
 _PAUSES = (0.1, 0.4)
 _THROTTLED = 429
 _PASSING = frozenset({_THROTTLED, 502, 503, 504})
-# Of a search for each of 20 knowledge bases at once (retrieval/fan_out.py), with some to spare.
+# Of a search for each of 20 knowledge bases at once (search/fan_out.py), with some to spare.
 _CONNECTIONS = 25
 _REGION = re.compile(r"\.(?P<region>[a-z0-9-]+)\.aoss(-fips)?\.")
 
