@@ -74,13 +74,13 @@ def system_prompt(users: bytes, knowledge_bases: Sequence[AnyLinkedSettings] = (
     Raises AgentMisconfigured if the prompt is not in UTF-8, which is what a model reads.
     """
     try:
-        registry = users.decode("utf-8")  # not utf-8-sig: a mark at its beginning stays
+        prompt = users.decode("utf-8")  # not utf-8-sig: a mark at its beginning stays
     except UnicodeDecodeError as error:
         problem = f"it is not in UTF-8 (byte {error.start})"
         raise AgentMisconfigured("the system prompt", problem) from None
     if not knowledge_bases:
-        return registry
-    return registry + "\n\n" + _addition(knowledge_bases)
+        return prompt
+    return prompt + "\n\n" + _addition(knowledge_bases)
 
 
 def _addition(knowledge_bases: Sequence[AnyLinkedSettings]) -> str:

@@ -3,7 +3,7 @@ GetMetricData as AWS has it: with expressions and searches, which ministack 1.5.
 
 In ministack's process, each request that holds any is answered here; what isn't one of them is
 asked of ministack itself. What only AWS works out is refused as CloudWatch refuses, in its line
-alone (ministack).
+alone (stackroom_local.ministack.metric_queries).
 """
 
 import json

@@ -119,7 +119,7 @@ class BedrockSettings(LinkedSettings):
             return IndexPresence(search.client("s3vectors"), index)
         if search.via is None:
             return _retrieve(member, search)
-        found = retrieve_in_turn(member, search)
+        found = _retrieve_in_turn(member, search)
         if search.via == "s3vectors" and index is not None:
             found = _query_vectors(index, search, fallback=found)
         elif search.via == "s3vectors" and not member.is_managed:
@@ -137,7 +137,7 @@ class BedrockSettings(LinkedSettings):
         return AT_ONCE
 
 
-def retrieve_in_turn(member: PoolMember, search: PoolSearch) -> KnowledgeBase:
+def _retrieve_in_turn(member: PoolMember, search: PoolSearch) -> KnowledgeBase:
     """Without turns for who has no control table to take them by."""
     if search.take_turns is None:
         return _retrieve(member, search)
