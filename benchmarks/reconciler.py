@@ -88,7 +88,6 @@ def reconciliation(
         book=pipeline.book,
         slots=pipeline.slots,
         data_sources=pipeline.bedrock,
-        jobs=pipeline.bedrock,
         direct=made_up,
         knowledge_base=lambda _: pipeline.knowledge_base,
         pool=pipeline.pool,

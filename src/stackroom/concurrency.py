@@ -1,7 +1,8 @@
 """Several calls of AWS at the same time, where none needs the other's answer."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from typing import Protocol, TypeVar
 
 T = TypeVar("T")
@@ -22,3 +23,9 @@ def in_threads(actions: Sequence[Callable[[], T]]) -> list[T]:
     with ThreadPoolExecutor(min(len(actions), _THREADS)) as threads:
         begun = [threads.submit(action) for action in actions]
         return [each.result() for each in begun]
+
+
+def chunks(items: Iterable[T], *, of: int) -> Iterator[list[T]]:
+    """So many at a time, and the rest."""
+    remaining = iter(items)
+    yield from iter(lambda: list(islice(remaining, of)), [])

@@ -13,7 +13,7 @@ from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
 from stackroom.documents.model import DataSource, DataSourceType
 from stackroom.errors import DocumentsRefused, KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.ingestion.bedrock_calls import Busy, DocumentDetail, Job, JobState, Submission
-from stackroom.ingestion.bedrock_evidence import KNOWN_STATUSES
+from stackroom.ingestion.evidence import KNOWN_STATUSES
 
 # As users met them: AWS re:Post, HatmanStack/RAGStack-Lambda lib/ragstack_common/ingestion.py
 BUSY = [

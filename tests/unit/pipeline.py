@@ -18,7 +18,7 @@ from stackroom.documents.model import (
     PoolMember,
 )
 from stackroom.ingestion.estimates import Estimates
-from stackroom.ingestion.polling import Polled
+from stackroom.ingestion.polling import TaskResult
 from stackroom.ingestion.retry_failed import Retrying
 from stackroom.ingestion.search_check import SearchCheck
 from stackroom.ingestion.verdicts import Settled
@@ -310,7 +310,7 @@ class Pipeline:
         self.clock.pass_by(run.progress.wait_seconds)
         return self.execute(run=run, state="PollIngestion", **options)
 
-    def poll(self, run: Run) -> Polled:
+    def poll(self, run: Run) -> TaskResult:
         self.clock.pass_by(1)
         return self._polled(run)
 
@@ -352,7 +352,7 @@ class Pipeline:
             case _:
                 return self.ingestion.hand_over(run)
 
-    def _polled(self, run: Run) -> Polled:
+    def _polled(self, run: Run) -> TaskResult:
         polled = self.polling.poll(run)
         self.settled += polled.settled
         self.failures |= polled.failures

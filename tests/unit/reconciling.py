@@ -74,7 +74,6 @@ class Reconciled(Pipeline):
             book=self.book,
             slots=self.slots,
             data_sources=self.bedrock,
-            jobs=self.bedrock,
             direct=self.bedrock,
             knowledge_base=lambda _: self.knowledge_base,
             pool=self.pool,

@@ -13,7 +13,7 @@ import pytest
 from stackroom.documents.model import UNEXPLAINED_FAILURE, CatalogStatus, DocumentStatus
 from stackroom.errors import KnowledgeBaseThrottled, StoreUnavailable
 from stackroom.ingestion.bedrock_calls import Busy
-from stackroom.ingestion.bedrock_evidence import MAX_ATTEMPTS
+from stackroom.ingestion.evidence import MAX_ATTEMPTS
 from stackroom.ingestion.verdicts import DocumentOutcome
 from stackroom.quota.ledger import Mode
 from stackroom.quota.workload import BATCH, LARGE

@@ -22,8 +22,7 @@ from stackroom.errors import (
     StoreUnavailable,
 )
 from stackroom.ingestion.bedrock_calls import Submission
-from stackroom.ingestion.bedrock_evidence import MAX_ATTEMPTS
-from stackroom.ingestion.direct_calls import batches
+from stackroom.ingestion.evidence import MAX_ATTEMPTS
 from stackroom.ingestion.work_queue import OpenWork
 from stackroom.reconciler.discrepancies import Kind, Outcome
 from stackroom.runs.run import RunOutcome
@@ -359,7 +358,7 @@ def test_what_goes_alone_takes_one_call_behind_what_has_not_been_tried() -> None
     documents = [shared.document(key) for key in others]
     work = OpenWork(small=deque(documents[:50]), alone=deque(documents[50:]))
 
-    found = batches(work, 4, share=1, at_work=0)
+    found = work.batches(4, share=1, at_work=0)
 
     assert [len(each) for each in found] == [10, 10, 10, 1]
     assert work.is_more

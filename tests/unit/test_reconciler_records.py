@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from stackroom.documents.catalog_counts import counts_in
 from stackroom.documents.keys import SIDECAR_SUFFIX
 from stackroom.documents.model import CatalogStatus, DocumentStatus
-from stackroom.ingestion.bedrock_evidence import MAX_ATTEMPTS
+from stackroom.ingestion.evidence import MAX_ATTEMPTS
 from stackroom.reconciler.discrepancies import Kind
 from tests.unit.pipeline import CATALOG, KEY, place_of
 from tests.unit.reconciling import LONG, Reconciled

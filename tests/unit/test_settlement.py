@@ -7,8 +7,8 @@ import pytest
 from stackroom.documents.model import UNEXPLAINED_FAILURE, CatalogStatus, DocumentStatus
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.ingestion.bedrock_calls import JobState
-from stackroom.ingestion.bedrock_evidence import JOB_DEADLINE, MAX_ATTEMPTS
-from stackroom.ingestion.polling import Polled
+from stackroom.ingestion.evidence import JOB_DEADLINE, MAX_ATTEMPTS
+from stackroom.ingestion.polling import TaskResult
 from stackroom.ingestion.verdicts import NOT_FOUND
 from stackroom.runs.run import Run, RunOutcome
 from tests.fakes.pipeline import BUCKET
@@ -41,7 +41,7 @@ def over(
     state: JobState = JobState.COMPLETE,
     *reasons: str,
     failed: int = 0,
-) -> Polled:
+) -> TaskResult:
     """The run's job is over, and looked at."""
     pipeline.clock.pass_by(1)
     pipeline.bedrock.finish(str(run.progress.job_id), state, *reasons, failed=failed)
@@ -63,7 +63,7 @@ def settled_with(pipeline: Pipeline, status: str, *keys: str) -> None:
     next_job(pipeline, over(pipeline, run))
 
 
-def next_job(pipeline: Pipeline, polled: Polled) -> Run:
+def next_job(pipeline: Pipeline, polled: TaskResult) -> Run:
     """The one that the same run begins after that."""
     return pipeline.execute(run=polled.run, state="IsIngestionOver", until="WaitForIngestion")
 

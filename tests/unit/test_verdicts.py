@@ -10,14 +10,15 @@ import pytest
 from stackroom.documents.model import Catalog, Document, DocumentStatus
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.ingestion.bedrock_calls import DocumentDetail
-from stackroom.ingestion.bedrock_evidence import (
+from stackroom.ingestion.by_job import reasons_by_uri
+from stackroom.ingestion.evidence import (
     MAX_ATTEMPTS,
     BedrockEvidence,
+    Evidence,
+    Investigation,
     call_evidence,
     data_source_evidence,
 )
-from stackroom.ingestion.by_job import reasons_by_uri
-from stackroom.ingestion.evidence import Evidence, Investigation
 from stackroom.ingestion.search_check import SearchCheck
 from stackroom.ingestion.verdicts import DocumentOutcome, verdict
 from tests import records

@@ -2,9 +2,9 @@
 Rounds: a run takes up what is open in its catalog, by one job or by direct calls, and what became
 of each document is written into its record.
 
-The state machine calls its tasks: `run_tasks` begins things, by the `strategy` of the data source;
-`polling` looks at them. What Bedrock says (`bedrock_evidence`), completed by inspections and
-searches (`evidence`), makes a verdict (`verdicts`). `broken_runs` has another run follow one that
-broke. `estimates` and `retry_failed` answer the catalog's owner. `bedrock_calls` and `inventory`
-are the ports. Imports runs, quota, access, and the sidecars of uploads.
+The state machine calls its tasks: `run_tasks` begins things, `by_job` or `by_direct_calls`;
+`polling` looks at them. What Bedrock says, completed by inspections and searches (`evidence`),
+makes a verdict (`verdicts`). `broken_runs` has another run follow one that broke. `estimates` and
+`retry_failed` answer the catalog's owner. `bedrock_calls` and `inventory` are the ports. Imports
+runs, quota, access, and the sidecars of uploads.
 """

@@ -7,25 +7,26 @@ and the next start sends what free calls can take.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
 from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, in_threads
 from stackroom.documents.model import Catalog, DataSource, Document, DocumentStatus
-from stackroom.documents.repositories import Catalogs, Documents
+from stackroom.documents.repositories import Catalogs
 from stackroom.errors import KnowledgeBaseThrottled, is_everybodys
-from stackroom.ingestion.bedrock_calls import NOT_FOUND, DirectDocuments, DocumentDetail
-from stackroom.ingestion.bedrock_evidence import (
+from stackroom.ingestion.bedrock_calls import NOT_FOUND, DocumentDetail
+from stackroom.ingestion.direct_calls import CallSender, DirectCalls
+from stackroom.ingestion.evidence import (
     ABSENT,
     INDEXED,
     UNDER_WAY,
     DocumentEvidence,
     call_evidence,
 )
-from stackroom.ingestion.direct_calls import CallSender, DirectCalls, batches
-from stackroom.ingestion.strategy import Look, Started
+from stackroom.ingestion.polling import Look, TaskResult
+from stackroom.ingestion.verdicts import VerdictWriter
 from stackroom.ingestion.work_queue import OpenWork, WorkQueue
 from stackroom.quota.grants import Admission
 from stackroom.quota.ledger import Mode, Waiter
@@ -39,19 +40,11 @@ _WHOLE_AFTER, _WHOLE_EACH = 10.0, 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class CallsLook(Look):
-    """`said` is what Bedrock says of a call's documents, by the call's number and their ids."""
-
-    said: Mapping[int, Mapping[str, DocumentDetail]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
 class ByDirectCalls:
     calls: DirectCalls
-    direct: DirectDocuments
     queue: WorkQueue
     catalogs: Catalogs
-    documents: Documents
+    verdict_writer: VerdictWriter
     admission: Admission
     now: Callable[[], datetime] = utc_now
     beside: Beside = in_threads
@@ -60,15 +53,15 @@ class ByDirectCalls:
 
     def waiter(self, run: Run, source: DataSource, token: str) -> Waiter:
         """How many calls it can use it knows when it is admitted."""
-        return replace(self._waiter(run, source, self._limit), token=token)
+        return self._waiter(run, source, self._limit, token=token)
 
-    def start(self, run: Run, source: DataSource) -> Started:
+    def start(self, run: Run, source: DataSource) -> TaskResult:
         at_work = run.progress.calls_at_work
         last_turn = run.progress.after
         free = max(0, self._limit - at_work)
         work = self.queue.take(run, calls=free)
         share = self.admission.share_of(run.worklist_id)
-        found = batches(work, free, share=share, at_work=at_work)
+        found = work.batches(free, share=share, at_work=at_work)
         run = run.having(after=work.after, is_more=False)
         if not found and not work.large:
             return self._nothing_to_send(run, work)
@@ -77,7 +70,9 @@ class ByDirectCalls:
         if grant is None and not at_work:
             self.admission.leave(run.worklist_id, run.epoch)
             if not run.progress.calls:
-                return Started(run=self._queued(run), failures=work.failures)
+                since = run.progress.waiting_since or self.now()
+                queued = run.went(RunOutcome.QUEUED, waiting_since=since)
+                return TaskResult(run=queued, failures=work.failures)
         free = 0 if grant is None else max(0, grant.slots - at_work)
         if len(found) > free:  # the turns of the others are yet to come
             last_turn = found[free - 1][-1].catalog_id if free else last_turn
@@ -90,16 +85,17 @@ class ByDirectCalls:
             work=work,
             now=self.now(),
             beside=self.beside,
+            alone=list(run.progress.alone),
+            set_aside=list(run.progress.set_aside),
         )
         sending.send(found[:free])
         if grant is not None:
             sending.send_large(grant)
-        is_more = work.is_more or sending.is_more or len(found) > free
-        return self._started(sending, is_more=is_more)
+        return self._started(sending, is_more=work.is_more or len(found) > free)
 
-    def look(self, run: Run, source: DataSource) -> CallsLook:
+    def look(self, run: Run, source: DataSource) -> Look:
         calls = list(run.progress.calls)
-        said: dict[int, Mapping[str, DocumentDetail]] = {}
+        said: dict[int, Mapping[str, DocumentDetail]] = {}  # by a call's number
         failures: dict[str, Exception] = {}
         set_aside = list(run.progress.set_aside)
         did: Did | None = None
@@ -121,39 +117,37 @@ class ByDirectCalls:
             if call.is_removal or any(each.status not in INDEXED for each in details.values()):
                 said[number] = details
             did = _did(call, calls[number]) or did
-        freed = run.progress.calls_at_work - sum(not each.is_over for each in calls)
-        moved = run.having(calls=tuple(calls), set_aside=tuple(set_aside))
         if any(each.is_large for each in calls) and not _large_at_work(calls):
             self.admission.end_large(run.worklist_id, run.epoch)
-        return CallsLook(
+        said_of = self._said_of(calls, said)
+        moved = run.having(calls=tuple(calls), set_aside=tuple(set_aside))
+        at_work = moved.progress.calls_at_work
+        return Look(
             run=moved,
-            at_work=moved.progress.calls_at_work,
-            began_at=max(map(_since, moved.progress.calls), default=None),
-            is_more=run.progress.is_more and freed > 0,
+            at_work=at_work,
+            said_of=said_of,
+            began_at=max(map(_since, calls), default=None),
+            is_more=run.progress.is_more and at_work < run.progress.calls_at_work,
             did=did,
-            said=said,
             failures=failures,
         )
 
-    def evidence(
-        self,
-        look: CallsLook,
-        source: DataSource,  # noqa: ARG002 - the port's
-    ) -> tuple[CallsLook, Sequence[DocumentEvidence]]:
-        calls = list(look.run.progress.calls)
-        at = self.now()
-        found = []
-        there = self._on_record([calls[number] for number in look.said])
-        for number, details in look.said.items():
+    def _said_of(
+        self, calls: list[DirectCall], said: Mapping[int, Mapping[str, DocumentDetail]]
+    ) -> list[DocumentEvidence]:
+        """What has changed on record meanwhile, is taken out of the calls."""
+        at, found = self.now(), []
+        there = self._on_record([calls[number] for number in said])
+        for number, details in said.items():
             call = calls[number]
             names = [name for name in call.documents if name.document_id in there]
             calls[number] = call.model_copy(update={"documents": tuple(names)})
             for name in names:
                 catalog, document = there[name.document_id]
                 detail = details.get(name.document_id, NOT_FOUND)
-                said = call_evidence(document, detail, accepted_at=call.accepted_at, at=at)
-                found.append((catalog, document, said))
-        return replace(look, run=look.run.having(calls=tuple(calls))), found
+                word = call_evidence(document, detail, accepted_at=call.accepted_at, at=at)
+                found.append((catalog, document, word))
+        return found
 
     def _on_record(self, calls: Sequence[DirectCall]) -> dict[str, tuple[Catalog, Document]]:
         """
@@ -161,21 +155,19 @@ class ByDirectCalls:
         own, whatever becomes of this one.
         """
         reads = [
-            partial(self.documents.get, each.catalog_id, each.document_id)
+            partial(self.calls.documents.get, each.catalog_id, each.document_id)
             for call in calls
             for each in call.documents
         ]
         known: dict[str, Catalog | None] = {}
         there: dict[str, tuple[Catalog, Document]] = {}
         for document in self.beside(reads):
-            if document is None or not document.is_open:
-                continue
-            if document.status is DocumentStatus.PENDING:
+            waits = document is not None and document.status is DocumentStatus.PENDING
+            if document is None or not document.is_open or waits:
                 continue
             if document.catalog_id not in known:
                 known[document.catalog_id] = self.catalogs.get(document.catalog_id)
-            catalog = known[document.catalog_id]
-            if catalog is not None:
+            if (catalog := known[document.catalog_id]) is not None:
                 there[document.document_id] = (catalog, document)
         return there
 
@@ -190,7 +182,7 @@ class ByDirectCalls:
         if len(probed) < 2:
             return over + probed
         last = {number: calls[number].documents[-1].document_id for number in probed}
-        found = self.direct.details(source, last.values())
+        found = self.calls.direct.details(source, last.values())
         is_whole_due = run.progress.steps % _WHOLE_EACH == 0
         return over + [
             number
@@ -202,23 +194,20 @@ class ByDirectCalls:
     def _answer(
         self, source: DataSource, call: DirectCall
     ) -> Mapping[str, DocumentDetail] | Exception:
-        """Told with its call; whose trouble it is, is decided there."""
+        """
+        That all that is left is INDEXED need not be asked for again. What was NOT_FOUND may be
+        there by now: an ingestion from before may have been on its way. What goes wrong is told
+        with its call; whose trouble it is, is decided there.
+        """
+        ids = [each.document_id for each in call.documents]
+        if call.said_at is not None and not call.is_removal:
+            return dict.fromkeys(ids, DocumentDetail(status="INDEXED", updated_at=call.said_at))
         try:
-            return self._details(source, call)
+            return self.calls.direct.details(source, ids)
         except Exception as error:
             if is_everybodys(error):
                 raise
             return error
-
-    def _details(self, source: DataSource, call: DirectCall) -> Mapping[str, DocumentDetail]:
-        """
-        That all that is left is INDEXED need not be asked for again. What was NOT_FOUND may be
-        there by now: an ingestion from before may have been on its way.
-        """
-        ids = [each.document_id for each in call.documents]
-        if call.said_at is None or call.is_removal:
-            return self.direct.details(source, ids)
-        return dict.fromkeys(ids, DocumentDetail(status="INDEXED", updated_at=call.said_at))
 
     def _unseen(
         self, call: DirectCall, error: Exception, failures: dict[str, Exception]
@@ -232,13 +221,18 @@ class ByDirectCalls:
         failures |= dict.fromkeys((each.catalog_id for each in call.documents), error)
         return seen.model_copy(update={"documents": (), "is_over": True})
 
-    def _nothing_to_send(self, run: Run, work: OpenWork) -> Started:
+    def _nothing_to_send(self, run: Run, work: OpenWork) -> TaskResult:
         if not run.progress.calls:
-            return Started(run=run.went(RunOutcome.NOTHING), failures=work.failures)
+            return TaskResult(run=run.went(RunOutcome.NOTHING), failures=work.failures)
         waiting = self._waiting(run.having(is_more=work.is_more))
-        return Started(run=waiting, failures=work.failures)
+        return TaskResult(run=waiting, failures=work.failures)
 
-    def _started(self, sending: CallSender, *, is_more: bool) -> Started:
+    def _started(self, sending: CallSender, *, is_more: bool) -> TaskResult:
+        settled = [
+            settled
+            for catalog, document, verdict in sending.refused
+            for settled in self.verdict_writer.write(catalog, [(document, verdict)])
+        ]
         progress = sending.run.progress
         run = sending.run.having(
             calls=(*progress.calls, *sending.sent),
@@ -247,12 +241,12 @@ class ByDirectCalls:
             set_aside=tuple(sending.set_aside),
             is_more=is_more,
             round=progress.round + 1,
-        ).counted(sent=sum(len(each.documents) for each in sending.sent))
-        return Started(
+        ).counted(sent=sum(len(each.documents) for each in sending.sent), failed=len(settled))
+        return TaskResult(
             run=self._after(run, sending),
-            calls=len(sending.sent),
-            refused=sending.refused,
+            settled=settled,
             failures=sending.work.failures,
+            calls=len(sending.sent),
         )
 
     def _after(self, run: Run, sending: CallSender) -> Run:
@@ -275,14 +269,10 @@ class ByDirectCalls:
         age = self._age(max(map(_since, run.progress.calls)))
         return run.went(RunOutcome.STARTED, wait_seconds=until_next_look(self.mode, age))
 
-    def _queued(self, run: Run) -> Run:
-        since = run.progress.waiting_since or self.now()
-        return run.went(RunOutcome.QUEUED, waiting_since=since)
-
     def _age(self, began_at: datetime) -> float:
         return (self.now() - began_at).total_seconds()
 
-    def _waiter(self, run: Run, source: DataSource, calls: int) -> Waiter:
+    def _waiter(self, run: Run, source: DataSource, calls: int, token: str = "") -> Waiter:
         return Waiter(
             worklist_id=run.worklist_id,
             epoch=run.epoch,
@@ -290,7 +280,7 @@ class ByDirectCalls:
             mode=self.mode,
             since=run.progress.waiting_since or self.now(),
             calls=min(self._limit, calls),
-            token="",
+            token=token,
         )
 
     @property

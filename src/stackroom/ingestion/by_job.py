@@ -9,27 +9,26 @@ stays in the index as nobody's: a job that came after its sidecar has made it so
 import hashlib
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import islice
 from urllib.parse import quote
 
 from stackroom.clock import utc_now
+from stackroom.concurrency import chunks
 from stackroom.documents.bucket import DocumentBucket
-from stackroom.documents.model import Catalog, DataSource, Document, DocumentStatus
+from stackroom.documents.model import DataSource, Document, DocumentStatus
 from stackroom.documents.repositories import Catalogs, Documents
-from stackroom.ingestion.bedrock_calls import Busy, IngestionJobs, Job, JobState
-from stackroom.ingestion.bedrock_evidence import (
+from stackroom.ingestion.bedrock_calls import NOT_FOUND, Busy, IngestionJobs, Job, JobState
+from stackroom.ingestion.direct_calls import is_of_calls
+from stackroom.ingestion.evidence import (
     INDEXED,
     JOB_DEADLINE,
-    DetailsByUri,
     DocumentEvidence,
     is_overdue,
     job_evidence,
 )
-from stackroom.ingestion.direct_calls import is_of_calls
-from stackroom.ingestion.strategy import Look, Started
+from stackroom.ingestion.polling import Look, TaskResult
 from stackroom.quota.grants import Admission
 from stackroom.quota.ledger import Mode, Waiter
 from stackroom.quota.schedule import PATIENCE
@@ -38,11 +37,6 @@ from stackroom.runs.run import Run, RunOutcome, until_first_look, until_next_try
 
 _AT_ONCE = 500  # documents that are kept in memory
 _STOPPING = 3600.0  # seconds of grace for StopIngestionJob, which takes about half a minute
-
-
-@dataclass(frozen=True, kw_only=True)
-class JobLook(Look):
-    job: Job | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,28 +67,28 @@ class ByJobs:
             size=demand.size,
         )
 
-    def start(self, run: Run, source: DataSource) -> Started:
+    def start(self, run: Run, source: DataSource) -> TaskResult:
         """The client token names the round, so that a second try gets the first one's job."""
         if (left := self._left_behind(run)) is not None:
             # Of a run that broke, or a task that was cut short: settle that job first.
-            return Started(run=self._began(run, left))
+            return TaskResult(run=self._began(run, left))
         if next(self.documents.open_in(run.worklist_id, limit=1), None) is None:
             self.admission.leave(run.worklist_id, run.epoch)
-            return Started(run=run.went(RunOutcome.NOTHING))
+            return TaskResult(run=run.went(RunOutcome.NOTHING))
         grant = self.admission.claim(run.worklist_id, run.epoch)
         if grant is None:
             since = run.progress.waiting_since or self.now()
-            return Started(run=run.went(RunOutcome.QUEUED, waiting_since=since))
+            return TaskResult(run=run.went(RunOutcome.QUEUED, waiting_since=since))
         asked_at = self.now()
         if grant.start_at is not None and grant.start_at > asked_at:
             seconds = math.ceil((grant.start_at - asked_at).total_seconds())
-            return Started(run=run.went(RunOutcome.BUSY, wait_seconds=seconds))
+            return TaskResult(run=run.went(RunOutcome.BUSY, wait_seconds=seconds))
         job = self._start(run, source)
         if isinstance(job, Busy):
             waits = run.progress.waits
             seconds = until_next_try(waits, jitter=True)
             busy = run.went(RunOutcome.BUSY, wait_seconds=seconds, waits=waits + 1)
-            return Started(run=busy)
+            return TaskResult(run=busy)
         # What has come since may have missed this job; it has another.
         work = (
             each
@@ -102,71 +96,71 @@ class ByJobs:
             if _is_to_be_taken_up(each) and each.updated_at <= asked_at
         )
         sent = 0
-        while batch := list(islice(work, _AT_ONCE)):
-            sent += len(self.documents.save_all(self._taken_up(each, job) for each in batch))
+        for some in chunks(work, of=_AT_ONCE):
+            sent += len(self.documents.save_all(self._taken_up(each, job) for each in some))
         self.admission.dispatch()  # the next start can be reserved now
-        return Started(run=self._began(run, job.job_id).counted(sent=sent))
+        return TaskResult(run=self._began(run, job.job_id).counted(sent=sent))
 
-    def look(self, run: Run, source: DataSource) -> JobLook:
+    def look(self, run: Run, source: DataSource) -> Look:
         """Stops a job that is past its deadline."""
         assert run.progress.job_id is not None, "a run that waits has a job"
         job = self.jobs.get(source, run.progress.job_id)
-        at_work = 0
         if job is not None and job.state is JobState.RUNNING:
             is_given_up = is_overdue(job.started_at, self.now(), JOB_DEADLINE + _STOPPING)
             if is_overdue(job.started_at, self.now(), JOB_DEADLINE) and not is_given_up:
                 self.jobs.stop(source, job.job_id)
-            at_work = 0 if is_given_up else 1
-        return JobLook(
+            if not is_given_up:
+                return Look(run=run, at_work=1, began_at=job.started_at)
+        said_of, failed_documents = self._evidence(run, source, job)
+        return Look(
             run=run,
-            at_work=at_work,
+            at_work=0,
+            said_of=said_of,
             began_at=job.started_at if job is not None else None,
-            did=self._did(run, job) if job is not None and not at_work else None,
-            failed_documents=job.failed_documents if job is not None else 0,
-            job=job,
+            did=self._did(run, job) if job is not None else None,
+            failed_documents=failed_documents,
         )
 
-    def evidence(
-        self, look: JobLook, source: DataSource
-    ) -> tuple[JobLook, Sequence[DocumentEvidence]]:
+    def _evidence(
+        self, run: Run, source: DataSource, job: Job | None
+    ) -> tuple[list[DocumentEvidence], int]:
         """
         And of those that failed before and that the job has indexed after all; else answers would
-        show what reads `failed`.
+        show what reads `failed`. Also how many the job counts as failed anew.
         """
-        if look.at_work:
-            return look, []
-        catalog = self.catalogs.get(look.run.worklist_id)
+        catalog = self.catalogs.get(run.worklist_id)
         assert catalog is not None, "a catalog outlives its runs"
-        documents = self._open_or_failed(catalog)
-        taken = [each for each in documents if _is_of(look.run, each)]
-        failed = [each for each in documents if _is_tried_again(each)]
-        said = DetailsByUri(jobs=self.jobs, bucket=self.bucket)
-        details = said.of(source, taken + failed)
+        listed = list(self.documents.open_in(catalog.catalog_id))
+        listed += (
+            each for each in self.documents.failed_in(catalog.catalog_id) if not each.is_open
+        )
+        taken = [each for each in listed if _is_of(run, each)]
+        failed = [each for each in listed if _is_tried_again(each)]
+        # A failure reason may name any file of the catalog.
+        uris = {each.document_id: self.bucket.uri_of(each.s3_key) for each in listed}
+        reasons = reasons_by_uri(uris.values(), job.failure_reasons if job else ())
+        asked = [uris[each.document_id] for each in taken + failed]
+        said = self.jobs.details(source, asked) if asked else {}
+        details = {document_id: said.get(uri, NOT_FOUND) for document_id, uri in uris.items()}
         indexed_after_all = [each for each in failed if details[each.document_id].status in INDEXED]
         # The job's own count has those again that failed once more.
-        failed_anew = look.failed_documents - (len(failed) - len(indexed_after_all))
-        # A failure reason may name any file of the catalog.
-        reasons = self._failure_reasons(documents, look.job)
+        counted = job.failed_documents if job is not None else 0
+        failed_anew = counted - (len(failed) - len(indexed_after_all))
         at = self.now()
-        return replace(look, failed_documents=max(0, failed_anew)), [
+        return [
             (
                 catalog,
                 each,
                 job_evidence(
                     each,
                     details[each.document_id],
-                    look.job,
-                    failure_reason=reasons.get(each.document_id),
+                    job,
+                    failure_reason=reasons.get(uris[each.document_id]),
                     at=at,
                 ),
             )
             for each in taken + indexed_after_all
-        ]
-
-    def _open_or_failed(self, catalog: Catalog) -> list[Document]:
-        listed = list(self.documents.open_in(catalog.catalog_id))
-        failed = self.documents.failed_in(catalog.catalog_id)
-        return listed + [each for each in failed if not each.is_open]
+        ], max(0, failed_anew)
 
     def _left_behind(self, run: Run) -> str | None:
         """The job of documents that are `indexing` though nobody waits for it."""
@@ -205,12 +199,6 @@ class ByJobs:
         return taken.model_copy(
             update={"ingestion_job_id": job.job_id, "attempts": document.attempts + 1}
         )
-
-    def _failure_reasons(self, documents: Sequence[Document], job: Job | None) -> dict[str, str]:
-        """By document id."""
-        uris = {each.document_id: self.bucket.uri_of(each.s3_key) for each in documents}
-        named = reasons_by_uri(uris.values(), job.failure_reasons if job else ())
-        return {each: named[uri] for each, uri in uris.items() if uri in named}
 
     def _did(self, run: Run, job: Job) -> Did | None:
         """Of its grant's size, which admission knows: by Bedrock's clock, not by our looks."""

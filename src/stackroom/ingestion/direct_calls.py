@@ -1,7 +1,6 @@
-"""One direct call: documents are bound to it, then sent, ten at most."""
+"""Direct calls: documents are bound to each, then sent, ten at most."""
 
 import hashlib
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -21,24 +20,17 @@ from stackroom.errors import (
     is_everybodys,
 )
 from stackroom.ingestion.bedrock_calls import Busy, DirectDocuments, Submission
-from stackroom.ingestion.bedrock_evidence import MAX_ATTEMPTS, UNSEEN
+from stackroom.ingestion.evidence import MAX_ATTEMPTS, UNSEEN
 from stackroom.ingestion.verdicts import DocumentOutcome, Verdict
 from stackroom.ingestion.work_queue import OpenWork, name_of
 from stackroom.quota.grants import Admission
 from stackroom.quota.ledger import Grant
-from stackroom.quota.workload import BATCH, is_large, is_to_ingest, text_size
+from stackroom.quota.workload import is_large, is_to_ingest, text_size
 from stackroom.runs.run import DirectCall, DocumentName, Run, until_next_try
 from stackroom.uploads import sidecars
 
 _TAKEN = (DocumentStatus.INDEXING, DocumentStatus.DELETING, DocumentStatus.FAILED)
-
-
 _ROUND = "direct-"  # no job's id of Bedrock's has a hyphen [API model bedrock-agent: Id]
-
-
-def round_id_of(run: Run) -> str:
-    """What stands for the calls of one task in the records of their documents."""
-    return f"{_ROUND}{run.epoch}-{run.progress.round}"
 
 
 def is_of_calls(document: Document) -> bool:
@@ -64,6 +56,8 @@ class DirectCalls:
 
     def bind(self, batch: list[Document], round_id: str) -> Bound:
         """
+        `round_id` stands for the calls of one task in the records of their documents.
+
         Before the call, so that what a crash leaves behind is known to be under way.
 
         What someone else has changed meanwhile, or has no sidecar, is left out: whoever brings a
@@ -89,18 +83,15 @@ class DirectCalls:
 
     def unbind(self, bound: Bound, *, has_tried: bool = False) -> list[Document]:
         """As before a call that Bedrock didn't take; if it `has_tried` them, that counts."""
-        before = [
-            each.model_copy(
-                update={
-                    "status": DocumentStatus.PENDING
-                    if each.status is DocumentStatus.INDEXING
-                    else each.status,
-                    "attempts": each.attempts if has_tried else max(0, each.attempts - 1),
-                    "ingestion_job_id": None,
-                }
-            )
-            for each in bound.documents.values()
-        ]
+        before = []
+        for each in bound.documents.values():
+            waits = each.status is DocumentStatus.INDEXING
+            changes = {
+                "status": DocumentStatus.PENDING if waits else each.status,
+                "attempts": each.attempts if has_tried else max(0, each.attempts - 1),
+                "ingestion_job_id": None,
+            }
+            before.append(each.model_copy(update=changes))
         return self.documents.save_all(before)
 
     def send(self, source: DataSource, bound: Bound, round_id: str) -> datetime | Busy:
@@ -136,22 +127,19 @@ class DirectCalls:
             by_key[key].document_id: Submission(
                 document_id=by_key[key].document_id,
                 uri=self.bucket.uri_of(key),
-                attributes={**attributes, **_identity(by_key[key])},
+                # Whose it is, by where it lies: a sidecar says what whoever wrote it says.
+                attributes={
+                    **attributes,
+                    "user_id": locate(key).user_id,
+                    "catalog_id": by_key[key].catalog_id,
+                    "document_id": by_key[key].document_id,
+                    "filename": by_key[key].filename,
+                },
             )
             for key, kept in self.bucket.sidecars_of(list(by_key)).items()
             if (attributes := sidecars.attributes_in(kept.body)) is not None
             and attributes.get("user_id") != REJECTED
         }
-
-
-def _identity(document: Document) -> dict[str, str]:
-    """Whose it is, by where it lies: a sidecar says what whoever wrote it says."""
-    return {
-        "user_id": locate(document.s3_key).user_id,
-        "catalog_id": document.catalog_id,
-        "document_id": document.document_id,
-        "filename": document.filename,
-    }
 
 
 def _token(round_id: str, documents: Iterable[Document]) -> str:
@@ -161,49 +149,21 @@ def _token(round_id: str, documents: Iterable[Document]) -> str:
     return hashlib.sha256("\x00".join((round_id, *versions)).encode()).hexdigest()
 
 
-# The direct calls of one start: which documents share one, and what Bedrock's answers mean.
-#
-# Bedrock refuses a call as a whole, so that one document would keep nine others waiting for ever.
-# Those of a refused call are sent again, each alone; whatever is refused then is at fault itself.
-
-# Of what waits, all calls together take so much at a time: the last are small, and end together.
-_AT_A_TIME = 4.0
-# Documents that a run's progress names; it may have 256 KB [Step Functions quotas]. Beyond so many
-# that go alone nothing new is sent; more that are set aside is no single document's trouble.
-_MOST_ALONE, _MOST_ASIDE = 100, 200
+# Documents that a run's progress names; it may have 256 KB [Step Functions quotas]. More that are
+# set aside is no single document's trouble.
+_MOST_ASIDE = 200
 _AFTER_REFUSAL = 60  # seconds, where Bedrock has taken nothing at all of this run
-
-
-def batches(work: OpenWork, calls: int, *, share: int, at_work: int) -> list[list[Document]]:
-    """
-    What so many calls take, where others are `at_work`: what is to be removed apart from what is
-    ingested, and what goes alone behind what has not been tried, but for one call. Among other
-    runs, `share` is what there is for each: few documents are in as few calls then.
-    """
-    found: list[list[Document]] = []
-    small, removed = list(work.small), list(work.removed)
-    shared = calls - (1 if work.alone and calls > 1 else 0)
-    if len(work.alone) > _MOST_ALONE:
-        shared = 0
-    while (small or removed) and len(found) < shared:
-        fuller = max(removed, small, key=len)
-        waiting = len(small) + len(removed)
-        size = min(BATCH, math.ceil(waiting * _AT_A_TIME / share))
-        if size <= len(found) + at_work:
-            size = BATCH  # a call of one takes as much of the account's ten as one of ten
-        found.append(fuller[:size])
-        del fuller[:size]
-    found += [[each] for each in list(work.alone)[: calls - len(found)]]
-    left = small or removed or len(work.alone) > calls
-    work.is_more = work.is_more or bool(left)
-    return found
 
 
 @dataclass(kw_only=True)
 class CallSender:
     """
-    `retry_after` are seconds after which a call may be taken that was not; `is_more` tells that
-    something waits that another call could take.
+    Sends the calls of one start, and sees to what Bedrock answers.
+
+    Bedrock refuses a call as a whole, so that one document would keep nine others waiting for ever.
+    Those of a refused call are sent again, each alone; whatever is refused then is at fault itself.
+
+    `retry_after` are seconds after which a call may be taken that was not.
     """
 
     calls: DirectCalls
@@ -213,20 +173,15 @@ class CallSender:
     work: OpenWork
     now: datetime
     beside: Beside
+    alone: list[DocumentName]
+    set_aside: list[DocumentName]
     sent: list[DirectCall] = field(default_factory=list)
     refused: list[tuple[Catalog, Document, Verdict]] = field(default_factory=list)
-    alone: list[DocumentName] = field(default_factory=list)
-    set_aside: list[DocumentName] = field(default_factory=list)
     retry_after: int | None = None
-    is_more: bool = False
-
-    def __post_init__(self) -> None:
-        self.alone += self.run.progress.alone
-        self.set_aside += self.run.progress.set_aside
 
     def send(self, found: Sequence[list[Document]]) -> None:
         """Bound beside each other; sent one after another, for five a second are the account's."""
-        round_id = round_id_of(self.run)
+        round_id = f"{_ROUND}{self.run.epoch}-{self.run.progress.round}"
         bindings = [partial(self._bound, batch, round_id) for batch in found]
         for batch, bound in zip(found, self.beside(bindings), strict=True):
             self._send(batch, bound, round_id)
@@ -239,7 +194,7 @@ class CallSender:
         while self.work.large and self.retry_after is None:
             since = self.work.large[0].updated_at
             if at_work >= grant.slots or 2 * large >= grant.slots:
-                self.is_more = True
+                self.work.is_more = True
             elif self.admission.begin_large(grant, since=since) is None:
                 self._wait()
             else:
@@ -267,7 +222,7 @@ class CallSender:
             return
         if self.retry_after is not None:  # after a call that was not taken
             self.calls.unbind(bound)
-            self.is_more = True
+            self.work.is_more = True
             return
         try:
             answer = self.calls.send(self.source, bound, round_id)
@@ -303,7 +258,7 @@ class CallSender:
     def _was_refused(self, bound: Bound, refusal: DocumentsRefused) -> None:
         """Where Bedrock took nothing else it may be no document's fault: it is tried again."""
         documents = list(bound.documents.values())
-        self.is_more = True
+        self.work.is_more = True
         if len(documents) > 1:
             self.alone += map(name_of, self.calls.unbind(bound))
             return
@@ -337,14 +292,14 @@ class CallSender:
         """Whatever went wrong is one document's at most; that one is left to a later run."""
         if len(documents) > 1:
             self.alone += map(name_of, documents)
-            self.is_more = True
+            self.work.is_more = True
             return
         self._not_alone(documents)
         self._put_aside(documents)
         self.work.failures |= dict.fromkeys((each.catalog_id for each in documents), error)
 
     def _wait(self) -> None:
-        self.is_more = True
+        self.work.is_more = True
         self.retry_after = until_next_try(self.run.progress.waits, jitter=True)
 
     def _put_aside(self, documents: Iterable[Document]) -> None:

@@ -1,25 +1,25 @@
 """
 PollIngestion: one look at what a run has at work, and the verdicts of what is decided.
 
-The same for jobs and direct calls: the data source's strategy looks and says how far Bedrock's word
-goes, searches complete the evidence, rules make a verdict of it, and what is not settled is looked
-at again. It gives back what the run needs no more of its knowledge base.
+A data source of type S3 takes ingestion jobs, one of type CUSTOM direct calls; everything else
+about a run is the same for both (here, and in run_tasks). The data source's strategy looks and says
+how far Bedrock's word goes, searches complete the evidence, rules make a verdict of it, and what is
+not settled is looked at again. It gives back what the run needs no more of its knowledge base.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Protocol
 
 from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, in_threads
-from stackroom.documents.model import Catalog, Document, PerSourceType, PoolMember
+from stackroom.documents.model import Catalog, DataSource, Document, PerSourceType, PoolMember
 from stackroom.documents.repositories import Catalogs
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, is_everybodys
-from stackroom.ingestion.bedrock_evidence import DocumentEvidence
-from stackroom.ingestion.evidence import Investigation
-from stackroom.ingestion.strategy import Look, Strategy
+from stackroom.ingestion.evidence import DocumentEvidence, Investigation
 from stackroom.ingestion.verdicts import (
     Decided,
     DocumentOutcome,
@@ -30,11 +30,11 @@ from stackroom.ingestion.verdicts import (
 )
 from stackroom.ingestion.work_queue import name_of
 from stackroom.quota.grants import Admission
-from stackroom.quota.ledger import Mode
+from stackroom.quota.ledger import Mode, Waiter
+from stackroom.quota.workload import Did
 from stackroom.runs.lease import Leases
 from stackroom.runs.run import (
     MAX_STEPS,
-    DirectCall,
     DocumentName,
     Run,
     RunOutcome,
@@ -42,6 +42,62 @@ from stackroom.runs.run import (
     until_next_try,
 )
 from stackroom.runs.run_leases import LEASE, is_shared, source_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskResult:
+    """
+    What a task came to. `failures` are of catalogs of which something is left to a later run, by
+    their ids; `calls` are direct calls that it began, and `unexplained` failures are known from a
+    job's statistics alone.
+    """
+
+    run: Run
+    settled: Sequence[Settled] = ()
+    failures: dict[str, Exception] = field(default_factory=dict)
+    calls: int = 0
+    unexplained: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """
+    What Bedrock says of what the run has at work: `run` is how it stands now, `at_work` how many
+    jobs or calls, and the youngest of them, or of what is not settled yet, began at `began_at`.
+    `said_of` tells of each document that Bedrock has decided on how far its word goes. `is_more`
+    if something that waits can be sent now; `did` tells how long work took that is over.
+    """
+
+    run: Run
+    at_work: int
+    said_of: Sequence[DocumentEvidence] = ()
+    began_at: datetime | None = None
+    is_more: bool = False
+    did: Did | None = None
+    failed_documents: int = 0  # by a job's own count
+    failures: dict[str, Exception] = field(default_factory=dict)
+
+
+class Strategy(Protocol):
+    mode: Mode
+
+    def waiter(self, run: Run, source: DataSource, token: str) -> Waiter:
+        """As which it queues up at its knowledge base."""
+        ...
+
+    def start(self, run: Run, source: DataSource) -> TaskResult:
+        """
+        Begin as much as the run is granted; it is queued if others are before it. Safe to retry.
+        """
+        ...
+
+    def look(self, run: Run, source: DataSource) -> Look:
+        """
+        Ask Bedrock once. Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable: look again
+        later.
+        """
+        ...
+
 
 _GROWS_EACH = 3  # polls in a row, after which a run with more to send asks for more calls
 _COUNTED = {
@@ -54,23 +110,10 @@ _COUNTED = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Polled:
-    """
-    `unexplained` failures are known from a job's statistics alone; `failures` are of catalogs of
-    which something is left to a later run, by their ids.
-    """
-
-    run: Run
-    settled: Sequence[Settled] = ()
-    unexplained: int = 0
-    failures: dict[str, Exception] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Polling:
     catalogs: Catalogs
     pool: Sequence[PoolMember]
-    strategies: PerSourceType[Strategy[Any]]
+    strategies: PerSourceType[Strategy]
     investigation: Investigation
     verdict_writer: VerdictWriter
     leases: Leases
@@ -78,7 +121,7 @@ class Polling:
     beside: Beside = in_threads
     now: Callable[[], datetime] = utc_now
 
-    def poll(self, run: Run) -> Polled:
+    def poll(self, run: Run) -> TaskResult:
         """Safe to retry: what is settled is no longer of the run."""
         until = self.now() + LEASE
         is_well = run.progress.documents.settled > 0
@@ -86,20 +129,23 @@ class Polling:
         source = source_of(run.worklist_id, self.catalogs, self.pool)
         if source is None:  # its catalog is gone, or its knowledge base is in the pool no more
             self.admission.leave(run.worklist_id, run.epoch)
-            return Polled(run=run.went(RunOutcome.SETTLED, calls=(), job_id=None))
+            return TaskResult(run=run.went(RunOutcome.SETTLED, calls=(), job_id=None))
         strategy = self.strategies.of(source)
         try:
-            look, said_of = strategy.evidence(strategy.look(run, source), source)
+            look = strategy.look(run, source)
             settling = _Settling()
-            verdicts = self._decide(run, said_of, settling)
+            verdicts = self._decide(run, look.said_of, settling)
         except (KnowledgeBaseThrottled, KnowledgeBaseUnavailable):
-            return Polled(run=self._look_again_later(run))
+            waits = run.progress.waits
+            seconds = until_next_try(waits)
+            later = run.went(RunOutcome.RUNNING, wait_seconds=seconds, waits=waits + 1)
+            return TaskResult(run=later)
         self._settle(verdicts, settling)
-        is_asked = lease.requested != run.progress.served
-        return Polled(
+        is_asked, counts = lease.requested != run.progress.served, settling.counts
+        return TaskResult(
             run=self._after(look, settling, strategy.mode, is_asked=is_asked),
             settled=settling.settled,
-            unexplained=max(0, look.failed_documents - settling.failed),
+            unexplained=max(0, look.failed_documents - counts["failed"] - counts["again"]),
             failures={**look.failures, **settling.failures},
         )
 
@@ -132,10 +178,9 @@ class Polling:
     def _verdicts(
         self, said_of: Sequence[DocumentEvidence]
     ) -> list[tuple[Catalog, Document, Verdict]]:
-        known = self.investigation.complete(said_of)
         verdicts = [
             (catalog, document, verdict(document, evidence))
-            for catalog, document, evidence in known
+            for catalog, document, evidence in self.investigation.complete(said_of)
         ]
         return [each for each in verdicts if _counts(each[1], each[2])]
 
@@ -172,7 +217,7 @@ class Polling:
 
     def _after(self, look: Look, settling: "_Settling", mode: Mode, *, is_asked: bool) -> Run:
         """A job takes up nothing more; direct calls can be sent beside those at work."""
-        is_news = is_asked or settling.is_to_try_again
+        is_news = is_asked or settling.counts["again"] > 0
         run = settling.pruned(look.run)
         may_send = mode is Mode.DIRECT and self._may_send(run, look, is_news=is_news)
         run = run.having(is_more=run.progress.is_more or is_news)
@@ -209,10 +254,6 @@ class Polling:
         elif not may_send:
             self.admission.finish(run.worklist_id, run.epoch, did=look.did)
 
-    def _look_again_later(self, run: Run) -> Run:
-        waits = run.progress.waits
-        return run.went(RunOutcome.RUNNING, wait_seconds=until_next_try(waits), waits=waits + 1)
-
 
 @dataclass(kw_only=True)
 class _Settling:
@@ -222,16 +263,8 @@ class _Settling:
     failures: dict[str, Exception] = field(default_factory=dict)
     set_aside: list[DocumentName] = field(default_factory=list)
     over: set[str] = field(default_factory=set)
-    counts: dict[str, int] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
     waiting: int = 0
-
-    @property
-    def is_to_try_again(self) -> bool:
-        return bool(self.counts.get("again"))
-
-    @property
-    def failed(self) -> int:
-        return self.counts.get("failed", 0) + self.counts.get("again", 0)
 
     def fail(self, catalog_id: str, documents: Sequence[Document], error: Exception) -> None:
         """They are left to a later run."""
@@ -248,16 +281,18 @@ class _Settling:
             if each.outcome is DocumentOutcome.LEFT:
                 self.set_aside.append(name_of(document))
             elif (what := _COUNTED.get(each.outcome)) is not None:
-                self.counts[what] = self.counts.get(what, 0) + 1
+                self.counts[what] += 1
 
     def pruned(self, run: Run) -> Run:
         """The run without what is settled."""
-        calls = [_without(each, self.over) for each in run.progress.calls]
-        left = tuple(each for each in calls if each.documents)
-        moved = run.having(
-            calls=left, set_aside=(*run.progress.set_aside, *self.set_aside)
-        ).counted(**self.counts)
-        at_work = sum(len(each.documents) for each in left if not each.is_over)
+        calls = []
+        for call in run.progress.calls:
+            left = [each for each in call.documents if each.document_id not in self.over]
+            if left:
+                calls.append(call.model_copy(update={"documents": tuple(left)}))
+        set_aside = (*run.progress.set_aside, *self.set_aside)
+        moved = run.having(calls=tuple(calls), set_aside=set_aside).counted(**self.counts)
+        at_work = sum(len(each.documents) for each in calls if not each.is_over)
         documents = moved.progress.documents.model_copy(update={"at_work": at_work})
         return moved.having(documents=documents)
 
@@ -270,8 +305,3 @@ def _counts(document: Document, each: Verdict) -> bool:
 
 def _is_of_all(error: Exception) -> bool:
     return is_everybodys(error) or isinstance(error, KnowledgeBaseThrottled)
-
-
-def _without(call: DirectCall, over: set[str]) -> DirectCall:
-    left = tuple(each for each in call.documents if each.document_id not in over)
-    return call.model_copy(update={"documents": left})

@@ -7,11 +7,10 @@ unless more is open. Each does one short thing and ends: the state machine waits
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
 from itertools import islice
-from typing import Any
 
 from stackroom.clock import utc_now
 from stackroom.documents.model import Catalog, CatalogStatus, Document, PerSourceType, PoolMember
@@ -22,9 +21,8 @@ from stackroom.errors import (
     KnowledgeBaseUnavailable,
     RecordChanged,
 )
-from stackroom.ingestion.bedrock_evidence import data_source_evidence
-from stackroom.ingestion.evidence import Investigation
-from stackroom.ingestion.strategy import Started, Strategy
+from stackroom.ingestion.evidence import Investigation, data_source_evidence
+from stackroom.ingestion.polling import Strategy, TaskResult
 from stackroom.ingestion.verdicts import DocumentOutcome, Settled, Verdict, VerdictWriter, verdict
 from stackroom.ingestion.work_queue import WorkQueue, name_of
 from stackroom.quota.grants import Admission
@@ -45,12 +43,6 @@ class Stage(Enum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TakenDown:
-    stage: Stage
-    settled: Sequence[Settled] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
 class Takedown:
     """
     Of a catalog that is to go, with the data source that it has to itself.
@@ -68,11 +60,11 @@ class Takedown:
     pool: Sequence[PoolMember]
     now: Callable[[], datetime] = utc_now
 
-    def step(self, catalog: Catalog) -> TakenDown:
+    def step(self, catalog: Catalog) -> tuple[Stage, list[Settled]]:
         """
-        Go on with it. Safe to repeat. Whoever drops a file into it now unmarks it, and then this
-        stops: the next run finds it without a data source, and gives it one.
-        Raises KnowledgeBaseThrottled, and what a search raises.
+        How far it is now, and what went with it. Safe to repeat. Whoever drops a file into it now
+        unmarks it, and then this stops: the next run finds it without a data source, and gives it
+        one. Raises KnowledgeBaseThrottled, and what a search raises.
         """
         catalog_id = catalog.catalog_id
         try:
@@ -84,16 +76,16 @@ class Takedown:
             home = self.slots.holder_of(catalog_id, members)
             homes = [home] if home is not None else members
             if not all(self._is_data_source_gone(each, catalog_id) for each in homes):
-                return TakenDown(stage=Stage.GOING)
+                return Stage.GOING, []
             settled, waits = self._prove(catalog, homes)
             if self.documents.page(catalog_id, after=None, limit=1).documents:
-                return TakenDown(stage=Stage.GOING if waits else Stage.STUCK, settled=settled)
+                return Stage.GOING if waits else Stage.STUCK, settled
             if home is not None:
                 self.slots.free(home, catalog_id)
             self.catalogs.close(catalog)
         except RecordChanged:  # it is being deleted no more
-            return TakenDown(stage=Stage.GOING)
-        return TakenDown(stage=Stage.GONE, settled=settled)
+            return Stage.GOING, []
+        return Stage.GONE, settled
 
     def _is_data_source_gone(self, home: str, catalog_id: str) -> bool:
         there = self.data_sources.all(home)
@@ -122,20 +114,10 @@ class Takedown:
     def _outcomes(
         self, catalog: Catalog, home: str, documents: Sequence[Document]
     ) -> list[tuple[Document, DocumentOutcome]]:
-        there = catalog.model_copy(update={"knowledge_base_id": home})
-        at = self.now()
-        known = self.investigation.complete(
-            [(there, each, data_source_evidence(each, at=at)) for each in documents]
-        )
+        there, at = catalog.model_copy(update={"knowledge_base_id": home}), self.now()
+        said = [(there, each, data_source_evidence(each, at=at)) for each in documents]
+        known = self.investigation.complete(said)
         return [(document, verdict(document, each).outcome) for _, document, each in known]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ensured:
-    """`settled` are documents that went with their catalog's data source."""
-
-    run: Run
-    settled: Sequence[Settled] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,33 +128,32 @@ class RunTasks:
     documents: Documents
     pool: Sequence[PoolMember]
     placements: Placements
-    strategies: PerSourceType[Strategy[Any]]
+    strategies: PerSourceType[Strategy]
     queue: WorkQueue
     admission: Admission
     takedown: Takedown
-    verdict_writer: VerdictWriter
     runs: RunLeases
     requests: RunRequests
     now: Callable[[], datetime] = utc_now
 
-    def ensure(self, run: Run) -> Ensured:
+    def ensure(self, run: Run) -> TaskResult:
         """
         Make or reuse the catalog's data source, or take it down with a catalog that is to go.
         Safe to retry: it is found by name.
         """
         if run.progress.delay:
             delay = run.progress.delay
-            return Ensured(run=run.went(RunOutcome.WAITING, wait_seconds=delay, delay=0))
+            return TaskResult(run=run.went(RunOutcome.WAITING, wait_seconds=delay, delay=0))
         served = self.runs.renew(run.worklist_id, run.epoch).requested
         if is_shared(run.worklist_id):
-            return Ensured(run=run.went(RunOutcome.READY))
+            return TaskResult(run=run.went(RunOutcome.READY))
         catalog = self.catalogs.get(run.worklist_id)
         try:
             if catalog is not None and _is_to_go(catalog):
                 return self._take_down(run.having(served=served), catalog)
-            return Ensured(run=self._ensure(run, catalog))
+            return TaskResult(run=self._ensure(run, catalog))
         except (KnowledgeBaseThrottled, KnowledgeBaseUnavailable):
-            return Ensured(run=_wait(run))  # back-pressure is waited out, never a failure
+            return TaskResult(run=_wait(run))  # back-pressure is waited out, never a failure
 
     def admit(self, run: Run, token: str) -> None:
         """Queue up; whoever grants admission wakes the run with the token. Safe to repeat."""
@@ -181,27 +162,22 @@ class RunTasks:
         assert source is not None, "a run queues up where its data source is"
         self.admission.enter(self.strategies.of(source).waiter(run, source, token))
 
-    def start(self, run: Run) -> Started:
+    def start(self, run: Run) -> TaskResult:
         """Begin what the run is granted. Safe to retry: calls and jobs name their round."""
         # The counter before the list: what is asked for later keeps the run from ending.
         served = self.runs.renew(run.worklist_id, run.epoch).requested
         if run.progress.steps >= MAX_STEPS:
             # What is at work is this run's alone to know.
-            return Started(run=self._winds_up(run, RunOutcome.HAND_OVER, len(run.progress.calls)))
+            return TaskResult(
+                run=self._winds_up(run, RunOutcome.HAND_OVER, len(run.progress.calls))
+            )
         source = source_of(run.worklist_id, self.catalogs, self.pool)
         if source is None:
             self.admission.leave(run.worklist_id, run.epoch)
-            return Started(run=run.went(RunOutcome.NOTHING, calls=()))
+            return TaskResult(run=run.went(RunOutcome.NOTHING, calls=()))
         if self._is_to_go(run):
-            return Started(run=self._winds_up(run, RunOutcome.MORE, run.progress.calls_at_work))
-        started = self.strategies.of(source).start(run.having(served=served), source)
-        started.settled = [
-            settled
-            for catalog, document, verdict in started.refused
-            for settled in self.verdict_writer.write(catalog, [(document, verdict)])
-        ]
-        run = started.run.counted(failed=len(started.settled))
-        return replace(started, run=run)
+            return TaskResult(run=self._winds_up(run, RunOutcome.MORE, run.progress.calls_at_work))
+        return self.strategies.of(source).start(run.having(served=served), source)
 
     def release(self, run: Run) -> Run:
         """
@@ -258,17 +234,17 @@ class RunTasks:
         catalog = self.catalogs.get(run.worklist_id)
         return catalog is not None and _is_to_go(catalog)
 
-    def _take_down(self, run: Run, catalog: Catalog) -> Ensured:
-        taken = self.takedown.step(catalog)
-        moved = run.counted(removed=len(taken.settled))
-        if taken.stage is Stage.GOING:
+    def _take_down(self, run: Run, catalog: Catalog) -> TaskResult:
+        stage, settled = self.takedown.step(catalog)
+        moved = run.counted(removed=len(settled))
+        if stage is Stage.GOING:
             moved = _wait(moved)
-        elif taken.stage is Stage.STUCK:  # the reconciler asks for another run
+        elif stage is Stage.STUCK:  # the reconciler asks for another run
             left = self.documents.open_in(catalog.catalog_id, limit=_NAMED)
             moved = moved.went(RunOutcome.NOTHING, set_aside=tuple(map(name_of, left)))
         else:
             moved = moved.went(RunOutcome.NOTHING)
-        return Ensured(run=moved, settled=taken.settled)
+        return TaskResult(run=moved, settled=settled)
 
 
 def _is_to_go(catalog: Catalog) -> bool:

@@ -22,14 +22,14 @@ from stackroom.documents.model import (
 )
 from stackroom.documents.repositories import Documents, InspectionResults, Receipts
 from stackroom.errors import RecordChanged
-from stackroom.ingestion.bedrock_evidence import (
+from stackroom.ingestion.evidence import (
     ABSENT,
     INDEXED,
     MAX_ATTEMPTS,
     UNDER_WAY,
+    Evidence,
     failure_of,
 )
-from stackroom.ingestion.evidence import Evidence
 from stackroom.quota.workload import is_large
 
 NOT_FOUND = (

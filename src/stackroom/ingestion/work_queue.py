@@ -7,15 +7,16 @@ another's first. A document that is tried again has queued up anew (verdicts). A
 with nothing open leaves the worklist, unless somebody has asked for it meanwhile.
 """
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import math
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from itertools import islice, takewhile
+from itertools import takewhile
 
 from stackroom.clock import utc_now
-from stackroom.concurrency import Beside, in_threads
+from stackroom.concurrency import Beside, chunks, in_threads
 from stackroom.documents.model import Catalog, CatalogStatus, Document
 from stackroom.documents.repositories import CatalogRegister, Documents
 from stackroom.errors import RecordChanged, is_everybodys
@@ -27,6 +28,11 @@ from stackroom.runs.run_leases import is_shared
 _ENTRIES = 100  # of a page of the worklist
 _AT_ONCE = 10  # catalogs that are looked at beside each other
 _LARGE_AT_HAND = 100  # beyond these, no more are looked for
+# Of what waits, all calls together take so much at a time: the last are small, and end together.
+_AT_A_TIME = 4.0
+# Beyond so many that go alone nothing new is sent: a run's progress names them, and may have 256 KB
+# [Step Functions quotas].
+_MOST_ALONE = 100
 
 
 @dataclass(kw_only=True)
@@ -50,6 +56,30 @@ class OpenWork:
     def shared(self) -> int:
         """Documents that may share a call."""
         return len(self.small) + len(self.removed)
+
+    def batches(self, calls: int, *, share: int, at_work: int) -> list[list[Document]]:
+        """
+        What so many calls take, where others are `at_work`: what is to be removed apart from what
+        is ingested, and what goes alone behind what has not been tried, but for one call. Among
+        other runs, `share` is what there is for each: few documents are in as few calls then.
+        """
+        found: list[list[Document]] = []
+        small, removed = list(self.small), list(self.removed)
+        shared = calls - (1 if self.alone and calls > 1 else 0)
+        if len(self.alone) > _MOST_ALONE:
+            shared = 0
+        while (small or removed) and len(found) < shared:
+            fuller = max(removed, small, key=len)
+            waiting = len(small) + len(removed)
+            size = min(BATCH, math.ceil(waiting * _AT_A_TIME / share))
+            if size <= len(found) + at_work:
+                size = BATCH  # a call of one takes as much of the account's ten as one of ten
+            found.append(fuller[:size])
+            del fuller[:size]
+        found += [[each] for each in list(self.alone)[: calls - len(found)]]
+        left = small or removed or len(self.alone) > calls
+        self.is_more = self.is_more or bool(left)
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +111,7 @@ class WorkQueue:
         aside = _Aside(run.progress)
         share = BATCH if is_shared(run.worklist_id) else wanted
         unread: list[WorklistEntry] = []
-        for entries in _by(_AT_ONCE, self._in_turn(run)):
+        for entries in chunks(self._in_turn(run), of=_AT_ONCE):
             turns = self._turns(run, entries, aside, share)
             for entry, turn in zip(entries, turns, strict=True):
                 self._add(work, turn, turn.documents, aside)
@@ -96,7 +126,7 @@ class WorkQueue:
         more = (wanted - work.shared) // max(1, len(unread))
         if share < wanted and more:
             work.is_more = False
-            for entries in _by(_AT_ONCE, unread):
+            for entries in chunks(unread, of=_AT_ONCE):
                 for turn in self._turns(run, entries, aside, share + more):
                     self._add(work, turn, turn.documents[share:], aside)
                     work.is_more |= turn.has_more
@@ -107,7 +137,7 @@ class WorkQueue:
         aside = _Aside(run.progress)
         return any(
             any(turn.documents or turn.has_more for turn in self._turns(run, entries, aside, 1))
-            for entries in _by(_AT_ONCE, self._entries(run.worklist_id, None))
+            for entries in chunks(self._entries(run.worklist_id, None), of=_AT_ONCE)
         )
 
     def _in_turn(self, run: Run) -> Iterator[WorklistEntry]:
@@ -153,7 +183,7 @@ class WorkQueue:
             return _Turn(catalog_id=catalog_id)
         if not is_shared(worklist_id) and catalog.source is not None and catalog.source.is_shared:
             return _Turn(catalog_id=catalog_id)  # the shared data source's run sees to it
-        limit = aside.of(catalog_id) + share
+        limit = aside.counts[catalog_id] + share
         listed = list(self.documents.open_in(catalog_id, limit=limit))
         if not listed:
             if self._is_finished(catalog, is_alone=not is_shared(worklist_id)):
@@ -209,25 +239,19 @@ class _Aside:
         self._set_aside = {_key(each): each.version for each in progress.set_aside}
         self._alone = {_key(each) for each in progress.alone}
         held = self._in_calls.union(self._set_aside)
-        self._counts: dict[str, int] = {}
-        for catalog_id, _ in held:
-            self._counts[catalog_id] = self._counts.get(catalog_id, 0) + 1
-
-    def of(self, catalog_id: str) -> int:
-        """How many of that catalog."""
-        return self._counts.get(catalog_id, 0)
+        self.counts = Counter(catalog_id for catalog_id, _ in held)
 
     def has_not(self, document: Document) -> bool:
         """What somebody has changed since it was set aside is to be done again."""
-        key = (document.catalog_id, document.document_id)
+        key = _key(document)
         return key not in self._in_calls and self._set_aside.get(key) != document.version
 
     def is_to_go_alone(self, document: Document) -> bool:
-        return (document.catalog_id, document.document_id) in self._alone
+        return _key(document) in self._alone
 
 
-def _key(name: DocumentName) -> tuple[str, str]:
-    return (name.catalog_id, name.document_id)
+def _key(named: Document | DocumentName) -> tuple[str, str]:
+    return (named.catalog_id, named.document_id)
 
 
 def name_of(document: Document) -> DocumentName:
@@ -236,9 +260,3 @@ def name_of(document: Document) -> DocumentName:
         document_id=document.document_id,
         version=document.version,
     )
-
-
-def _by(size: int, entries: Iterable[WorklistEntry]) -> Iterator[list[WorklistEntry]]:
-    remaining = iter(entries)
-    while some := list(islice(remaining, size)):
-        yield some

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from stackroom.documents.bucket import DocumentBucket
-from stackroom.documents.model import PerSourceType, PoolMember
+from stackroom.documents.model import PoolMember
 from stackroom.documents.passages import KnowledgeBase
 from stackroom.documents.repositories import (
     Catalogs,
@@ -14,8 +14,7 @@ from stackroom.documents.repositories import (
     ListingItems,
     ProvenReceipts,
 )
-from stackroom.ingestion.bedrock_calls import DirectDocuments, IngestionJobs
-from stackroom.ingestion.bedrock_evidence import Details, details_by
+from stackroom.ingestion.bedrock_calls import DirectDocuments
 from stackroom.ingestion.broken_runs import Restart
 from stackroom.ingestion.inventory import Inventory
 from stackroom.ingestion.search_check import SearchCheck
@@ -60,17 +59,12 @@ class Audited:
     book: AdmissionBook
     slots: Slots
     data_sources: DataSources
-    jobs: IngestionJobs
     direct: DirectDocuments
     knowledge_base: Callable[[str], KnowledgeBase]
     pool: Sequence[PoolMember]
     capacity: int = 20_000
     differences: int = CAPACITY
     salt: Callable[[], str] = random_salt
-
-    @property
-    def details(self) -> PerSourceType[Details]:
-        return details_by(jobs=self.jobs, direct=self.direct, bucket=self.bucket)
 
     @property
     def search_check(self) -> SearchCheck:

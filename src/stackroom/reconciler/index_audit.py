@@ -19,6 +19,8 @@ from itertools import groupby
 
 from pydantic import AwareDatetime
 
+from stackroom.access.passage_source import key_of
+from stackroom.documents.keys import locate
 from stackroom.documents.model import (
     Catalog,
     DataSource,
@@ -30,7 +32,7 @@ from stackroom.documents.model import (
 )
 from stackroom.errors import is_everybodys
 from stackroom.ingestion.bedrock_calls import NOT_FOUND, DocumentDetail
-from stackroom.ingestion.bedrock_evidence import may_be_found
+from stackroom.ingestion.evidence import may_be_found
 from stackroom.ingestion.inventory import KnownSource, ListedDocument, ListingExpired
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.control_audit import known_sources, owner_of
@@ -100,6 +102,12 @@ class _Lived:
 
     def __str__(self) -> str:
         return f"{self.source.knowledge_base_id}/{self.source.data_source_id}"
+
+    def document_id_of(self, listed: ListedDocument) -> str:
+        """An S3 data source knows it by its object's URI, a CUSTOM one by the id we gave it."""
+        if self.source.type is DataSourceType.CUSTOM:
+            return listed.identifier
+        return locate(key_of(listed.identifier)).document_id
 
 
 class TooManyDiffer(Exception):
@@ -208,13 +216,12 @@ class IndexAudit:
     def _listed(self, at: IndexPosition, there: _Lived) -> _Reread:
         """None if the data source lists nothing yet."""
         sketch, others = self._sketch(at), set(at.suspects)
-        document_id = self.on.details.of(there.source).document_id
         for _ in range(PAGES):
             page = self.on.inventory.indexed(there.source, at.page)
             if page is None:
                 return None
             for each in page.items:
-                name, detail = document_id(each.identifier), each.detail
+                name, detail = there.document_id_of(each), each.detail
                 if there.source.type is DataSourceType.CUSTOM and not is_of_our_form(name):
                     if at.share == 0:  # somebody else put it there; told once a reading
                         found = Orphans(self.on).follow(there.source, None, each)
@@ -318,8 +325,8 @@ class IndexAudit:
         page = self.on.inventory.indexed(there.source, cursor)
         if page is None:
             return [], None
-        id_of, catalog_id = self.on.details.of(there.source).document_id, there.catalog.catalog_id
-        return [(id_of(each.identifier), catalog_id, each) for each in page.items], page.next
+        catalog_id = there.catalog.catalog_id
+        return [(there.document_id_of(each), catalog_id, each) for each in page.items], page.next
 
     def _rest(self, at: IndexPosition, there: _Lived) -> _Reread:
         """A step through those that were not met."""

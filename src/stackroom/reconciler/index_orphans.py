@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+from stackroom.access.passage_source import key_of
 from stackroom.access.tenancy import Operator
 from stackroom.documents.keys import document_id_of
 from stackroom.documents.model import (
@@ -26,7 +27,6 @@ from stackroom.documents.model import (
     Receipt,
 )
 from stackroom.ingestion.bedrock_calls import Busy, DocumentDetail
-from stackroom.ingestion.bedrock_evidence import key_of
 from stackroom.ingestion.inventory import ListedDocument
 from stackroom.reconciler.audited import Audited
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
@@ -52,7 +52,7 @@ class Orphans:
         if self._is_passing(listed):
             return
         if catalog is not None and source.type is DataSourceType.S3:
-            yield from self._of_catalog(catalog, key_of(self.on.bucket, listed.identifier))
+            yield from self._of_catalog(catalog, key_of(listed.identifier))
         elif not is_of_our_form(listed.identifier):
             yield self.on.mending.left(
                 Kind.INDEXED_WITHOUT_RECORD,

@@ -15,7 +15,7 @@ from itertools import groupby, takewhile
 
 from stackroom.documents.keys import is_ours, unplaced_partition
 from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus
-from stackroom.ingestion.bedrock_evidence import MAX_ATTEMPTS
+from stackroom.ingestion.evidence import MAX_ATTEMPTS
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.runs.run_leases import is_shared, worklist_of

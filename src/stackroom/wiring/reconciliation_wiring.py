@@ -55,7 +55,6 @@ def reconciliation_of(
         book=deployment.admission_book,
         slots=deployment.slots,
         data_sources=deployment.data_sources,
-        jobs=deployment.jobs,
         direct=deployment.direct_documents,
         knowledge_base=deployment.knowledge_base,
         pool=deployment.pool,

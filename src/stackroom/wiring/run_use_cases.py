@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, in_threads
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from stackroom.clock import Pace
     from stackroom.ingestion.broken_runs import BrokenRuns, Restart
     from stackroom.ingestion.evidence import Investigation
-    from stackroom.ingestion.polling import Polling
+    from stackroom.ingestion.polling import Polling, Strategy
     from stackroom.ingestion.run_tasks import RunTasks
-    from stackroom.ingestion.strategy import Strategy
     from stackroom.ingestion.verdicts import VerdictWriter
     from stackroom.ingestion.work_queue import WorkQueue
     from stackroom.quota.grants import Admission
@@ -129,7 +128,6 @@ class RunUseCases:
                 pool=there.pool,
                 now=self.now,
             ),
-            verdict_writer=self._verdict_writer,
             runs=self.runs,
             requests=self.requests,
             now=self.now,
@@ -182,7 +180,7 @@ class RunUseCases:
         return SharedSources(catalogs=there.catalogs, slots=there.slots, pool=there.pool)
 
     @cached_property
-    def _strategies(self) -> PerSourceType[Strategy[Any]]:
+    def _strategies(self) -> PerSourceType[Strategy]:
         from stackroom.ingestion.by_direct_calls import ByDirectCalls
         from stackroom.ingestion.by_job import ByJobs
         from stackroom.ingestion.direct_calls import DirectCalls
@@ -206,10 +204,9 @@ class RunUseCases:
             ),
             custom=ByDirectCalls(
                 calls=calls,
-                direct=there.direct_documents,
                 queue=self._queue,
                 catalogs=there.catalogs,
-                documents=there.documents,
+                verdict_writer=self._verdict_writer,
                 admission=self.admission,
                 now=self.now,
                 beside=self.beside,

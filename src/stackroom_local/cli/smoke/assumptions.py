@@ -73,7 +73,7 @@ _ALL = (
         believed="GetKnowledgeBaseDocuments knows a document within 120 seconds of its acceptance",
         evidence="README of ballerinax ai.aws.bedrock, 2026-09, that it may be late; not how late",
         breaks="a document that is on its way is taken for lost, and sent again",
-        do="raise UNSEEN in src/stackroom/ingestion/bedrock_evidence.py above what was seen",
+        do="raise UNSEEN in src/stackroom/ingestion/evidence.py above what was seen",
         step="index",
     ),
     Assumption(
@@ -200,8 +200,7 @@ _ALL = (
         believed="a document that Bedrock has deleted is out of every search within ten minutes",
         evidence='Bedrock guide, kb-data-source-sync-ingest, "a few minutes", read 2026-11',
         breaks="deletions are asked for again and again, and receipts stay open",
-        do="raise REMOVAL_DEADLINE in src/stackroom/ingestion/bedrock_evidence.py above "
-        "what was seen",
+        do="raise REMOVAL_DEADLINE in src/stackroom/ingestion/evidence.py above what was seen",
         step="deletion",
     ),
 )

@@ -10,7 +10,7 @@ from stackroom.aws.error_mapping import THROTTLES
 from stackroom.documents.model import DataSource, DataSourceType
 from stackroom.errors import DataSourceLimit, DocumentsRefused, KnowledgeBaseUnavailable
 from stackroom.ingestion.bedrock_calls import Busy, Job, JobState, Submission
-from stackroom.ingestion.bedrock_evidence import UNDER_WAY
+from stackroom.ingestion.evidence import UNDER_WAY
 from stackroom.wiring.adapters import Deployment
 from stackroom_local.cli.smoke.scene import (
     TEXT,
