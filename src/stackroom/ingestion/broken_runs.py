@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice
 
 from stackroom.clock import utc_now
-from stackroom.documents.model import Document, DocumentStatus
+from stackroom.concurrency import chunks
+from stackroom.documents.model import DocumentStatus
 from stackroom.documents.repositories import Catalogs, Documents
 from stackroom.ingestion.verdicts import DocumentOutcome, Settled
 from stackroom.quota.grants import Admission
+from stackroom.quota.workload import is_to_ingest
 from stackroom.runs.lease import Lease
 from stackroom.runs.run_leases import MAX_FAILURES, RunLeases, is_shared
 from stackroom.runs.run_requests import RunRequests
@@ -46,7 +47,11 @@ class Restart:
             return []
         # Before the lease moves: a retry of this must still find it, and the documents.
         catalog_id = lease.worklist_id
-        settled = list(self._fail(catalog_id, _broken(error)))
+        reason = (
+            f"the ingestion run broke {MAX_FAILURES} times, the last time with {error}; once your "
+            "operator has mended it, drop the file again"
+        )
+        settled = list(self._fail(catalog_id, reason))
         if self.catalogs.get(catalog_id) is not None:
             self.catalogs.settle_status(catalog_id, at=self.now())
         if not self.runs.release(catalog_id, lease.epoch, served=lease.requested):
@@ -63,23 +68,12 @@ class Restart:
 
     def _fail(self, catalog_id: str, reason: str) -> Iterator[Settled]:
         at = self.now()
-        waiting = filter(_is_waiting, self.documents.open_in(catalog_id))
-        while batch := list(islice(waiting, _AT_ONCE)):
+        waiting = filter(is_to_ingest, self.documents.open_in(catalog_id))
+        for some in chunks(waiting, of=_AT_ONCE):
             failed = self.documents.save_all(
-                each.moved(DocumentStatus.FAILED, at=at, reason=reason) for each in batch
+                each.moved(DocumentStatus.FAILED, at=at, reason=reason) for each in some
             )
             yield from (Settled(document=each, outcome=DocumentOutcome.FAILED) for each in failed)
-
-
-def _is_waiting(document: Document) -> bool:
-    return document.status in (DocumentStatus.PENDING, DocumentStatus.INDEXING)
-
-
-def _broken(error: str) -> str:
-    return (
-        f"the ingestion run broke {MAX_FAILURES} times, the last time with {error}; once your "
-        "operator has mended it, drop the file again"
-    )
 
 
 @dataclass

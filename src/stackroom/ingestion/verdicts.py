@@ -80,9 +80,8 @@ def verdict(document: Document, evidence: Evidence | None) -> Verdict:
     if evidence.bedrock.is_removal:
         return _of_removed(document, evidence)
     found = _of_ingested(document, evidence)
-    return (
-        found if evidence.is_inspected else replace(found, is_uninspected=_lacks(document, found))
-    )
+    lacks = not evidence.is_inspected and _lacks(document, found)
+    return replace(found, is_uninspected=lacks)
 
 
 def _lacks(document: Document, found: Verdict) -> bool:
@@ -187,24 +186,19 @@ class VerdictWriter:
         at = self.now()
         verdicts = {document.document_id: verdict for document, verdict in decided}
         changed = [_after(document, verdict, at) for document, verdict in decided]
-        saved = self.documents.save_all(each for each in changed if each is not None)
-        settled = [
-            _settled(each, verdicts[each.document_id])
-            for each in saved
-            if verdicts[each.document_id].outcome is not DocumentOutcome.AGAIN
-        ]
-        settled += [
-            Settled(document=document, outcome=DocumentOutcome.LEFT)
-            for document, verdict in decided
-            if verdict.outcome is DocumentOutcome.LEFT
-        ]
-        gone = [
-            document for document, verdict in decided if verdict.outcome is DocumentOutcome.GONE
-        ]
+        settled = []
+        for each in self.documents.save_all(each for each in changed if each is not None):
+            it = verdicts[each.document_id]
+            if it.outcome is not DocumentOutcome.AGAIN:
+                settled.append(Settled(document=each, outcome=it.outcome, is_found=it.is_found))
+        gone = []
+        for document, verdict in decided:
+            if verdict.outcome is DocumentOutcome.LEFT:
+                settled.append(Settled(document=document, outcome=DocumentOutcome.LEFT))
+            elif verdict.outcome is DocumentOutcome.GONE:
+                gone.append(document)
         removed = self._remove(catalog, gone, at)
-        return self._explain(settled) + [
-            Settled(document=each, outcome=DocumentOutcome.GONE) for each in removed
-        ]
+        return self._explain(settled) + removed
 
     def _explain(self, settled: list[Settled]) -> list[Settled]:
         """
@@ -217,18 +211,12 @@ class VerdictWriter:
             each.document for each in settled if each.document.status_reason == UNEXPLAINED_FAILURE
         ]
         results = self.inspections.results_for(silent) if silent else {}
-        reasons = {each: reason for each, reason in results.items() if reason is not None}
-        at = self.now()
-        told = {
-            each.document_id: each
-            for each in self.documents.save_all(
-                each.moved(
-                    DocumentStatus.FAILED, at=at, reason=reasons[each.document_id]
-                ).model_copy(update={"uninspected": False})
-                for each in silent
-                if each.document_id in reasons
-            )
-        }
+        at, explained = self.now(), []
+        for each in silent:
+            if (reason := results.get(each.document_id)) is not None:
+                failed = each.moved(DocumentStatus.FAILED, at=at, reason=reason)
+                explained.append(failed.model_copy(update={"uninspected": False}))
+        told = {each.document_id: each for each in self.documents.save_all(explained)}
         return [
             replace(each, document=told.get(each.document.document_id, each.document))
             for each in settled
@@ -236,7 +224,7 @@ class VerdictWriter:
 
     def _remove(
         self, catalog: Catalog, documents: Iterable[Document], at: datetime
-    ) -> list[Document]:
+    ) -> list[Settled]:
         removed = []
         for document in documents:
             # Before the record: once that is gone, nobody would come back to complete the receipt.
@@ -245,7 +233,7 @@ class VerdictWriter:
                 self.documents.remove(document)
             except RecordChanged:
                 continue  # it was uploaded again meanwhile, and waits for a round of its own
-            removed.append(document)
+            removed.append(Settled(document=document, outcome=DocumentOutcome.GONE))
         return removed
 
     def _complete_receipt(self, catalog: Catalog, document: Document, at: datetime) -> None:
@@ -265,10 +253,6 @@ class VerdictWriter:
 def _is_of_another_removal(receipt: Receipt, document: Document) -> bool:
     proven = receipt.unsearchable_since
     return proven is not None and proven < document.uploaded_at
-
-
-def _settled(document: Document, verdict: Verdict) -> Settled:
-    return Settled(document=document, outcome=verdict.outcome, is_found=verdict.is_found)
 
 
 def _after(document: Document, verdict: Verdict, at: datetime) -> Document | None:
@@ -293,8 +277,7 @@ def _after(document: Document, verdict: Verdict, at: datetime) -> Document | Non
             )
         case DocumentOutcome.AGAIN:
             # Deleting and lingering documents are work as they stand.
-            is_ingested = document.status is DocumentStatus.INDEXING
-            if not is_ingested:
+            if document.status is not DocumentStatus.INDEXING:
                 return None
             # It queues up anew: whatever has not been tried yet comes first.
             return document.moved(DocumentStatus.PENDING, at=at).model_copy(
