@@ -36,7 +36,7 @@ from stackroom.reconciler.bedrock_requests import RequestPace
 from stackroom.reconciler.discrepancies import Kind
 from stackroom.reconciler.mending import Mending
 from stackroom.uploads.reconcile import Uploads
-from tests.fakes.clock import FakeClock
+from tests.fakes.clock import FakeClock, in_turn
 from tests.fakes.inspection import FakeInspectionRequests
 from tests.unit.pipeline import Pipeline
 
@@ -82,7 +82,7 @@ def reconciliation(
             documents=documents,
             requests=pipeline.requests,
             dry_run=True,
-            at_once=1,
+            beside=in_turn,
             now=meter.clock,
         ),
         book=pipeline.book,

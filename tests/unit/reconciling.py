@@ -18,6 +18,7 @@ from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.reconciler.mending import Mending
 from stackroom.retries import at_once
 from stackroom.runs.run_leases import shared_worklist
+from tests.fakes.clock import in_turn
 from tests.fakes.inspection import FakeInspectionRequests
 from tests.fakes.inventory import FakeBookmark, FakeInventory, FakeListingItems
 from tests.unit.pipeline import Pipeline, place_of
@@ -68,7 +69,7 @@ class Reconciled(Pipeline):
                 documents=self.documents,
                 requests=self.requests,
                 dry_run=dry_run,
-                at_once=1,
+                beside=in_turn,
                 now=self.clock,
             ),
             book=self.book,

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+from stackroom.concurrency import chunks
 from stackroom.documents.catalog_counts import Counts, counts_in, counts_of, is_booked
 from stackroom.documents.model import Catalog, Document, Record
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
-from stackroom.reconciler.mending import chunks
 
 _STEP = 50_000  # documents, unless a catalog alone has more
 _AT_ONCE = 1000  # documents held at a time

@@ -20,6 +20,7 @@ from itertools import groupby
 from pydantic import AwareDatetime
 
 from stackroom.access.passage_source import key_of
+from stackroom.concurrency import chunks
 from stackroom.documents.keys import locate
 from stackroom.documents.model import (
     Catalog,
@@ -38,7 +39,6 @@ from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.control_audit import known_sources, owner_of
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.reconciler.index_orphans import Orphans, is_of_our_form, is_passing
-from stackroom.reconciler.mending import chunks
 from stackroom.reconciler.set_reconciliation import Sketch
 
 # DocumentStatus, and DataSourceStatus [API model bedrock-agent]

@@ -27,15 +27,12 @@ from stackroom.documents.model import (
     Receipt,
 )
 from stackroom.ingestion.bedrock_calls import Busy, DocumentDetail
+from stackroom.ingestion.evidence import ABSENT, UNDER_WAY
 from stackroom.ingestion.inventory import ListedDocument
 from stackroom.reconciler.audited import Audited
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.reconciler.mending import LeftForLater
 
-# DocumentStatus [API model bedrock-agent]
-_PASSING = frozenset(
-    {"NOT_FOUND", "PENDING", "STARTING", "IN_PROGRESS", "DELETING", "DELETE_IN_PROGRESS"}
-)
 _OURS = re.compile(r"doc-[0-9a-f]{24}")
 # Results of one Retrieve [API model: numberOfResults]: others may bear the same id as an attribute.
 _MOST = 100
@@ -101,13 +98,11 @@ class Orphans:
         )
 
     def _delete(self, source: DataSource, listed: ListedDocument) -> None:
-        grants = self.on.book.read().grants
+        grants, named = self.on.book.read().grants, [listed.identifier]
         in_use = any(each.knowledge_base_id == source.knowledge_base_id for each in grants)
         said = f"{listed.identifier} {listed.detail.updated_at}"
         token = hashlib.sha256(said.encode()).hexdigest()
-        if in_use or isinstance(
-            self.on.direct.delete(source, [listed.identifier], token=token), Busy
-        ):
+        if in_use or isinstance(self.on.direct.delete(source, named, token=token), Busy):
             raise LeftForLater("left for the next time: the knowledge base is in use")
 
     def _is_passing(self, listed: ListedDocument) -> bool:
@@ -145,7 +140,7 @@ def is_of_our_form(identifier: str) -> bool:
 
 def is_passing(said: DocumentDetail) -> bool:
     """Whether it is gone, or on its way in or out."""
-    return said.status in _PASSING
+    return said.status in ABSENT | UNDER_WAY
 
 
 def _where(source: DataSource, listed: ListedDocument) -> str:

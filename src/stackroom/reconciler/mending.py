@@ -6,14 +6,12 @@ is told with its name, and the next one's turn comes (stackroom.errors).
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import islice
-from typing import TypeVar
 
 from stackroom.clock import utc_now
+from stackroom.concurrency import Beside, chunks, in_threads
 from stackroom.documents.model import Catalog, DataSourceType, Document, DocumentStatus
 from stackroom.documents.repositories import Documents
 from stackroom.errors import RecordChanged, is_everybodys
@@ -22,12 +20,7 @@ from stackroom.runs.run_requests import RunRequests
 from stackroom.uploads.plan import Plan
 from stackroom.uploads.reconcile import Uploads
 
-# Each reconciliation of a key is a handful of calls one after another; boto3's pool has ten
-# connections.
-_AT_ONCE = 8
-_CHUNK = 100
-
-T = TypeVar("T")
+_CHUNK = 100  # keys
 
 
 class LeftForLater(Exception):
@@ -55,15 +48,14 @@ class _Attempt:
 @dataclass(frozen=True, kw_only=True)
 class Mending:
     """
-    `at_once` keys are reconciled at a time; 1 does it without threads. `idle_before`: whatever was
-    under way at that moment has ended, as after a power cut.
+    `idle_before`: whatever was under way at that moment has ended, as after a power cut.
     """
 
     uploads: Uploads
     documents: Documents
     requests: RunRequests
     dry_run: bool = False
-    at_once: int = _AT_ONCE
+    beside: Beside = in_threads
     quiet: timedelta = QUIET
     idle_before: datetime | None = None
     now: Callable[[], datetime] = utc_now
@@ -163,11 +155,7 @@ class Mending:
 
     def _attempts(self, keys: list[str]) -> list[_Attempt]:
         """In their order; what fails with one key, or one catalog's run, is in its attempt."""
-        if self.at_once == 1:
-            attempts = list(map(self._attempt, keys))
-        else:
-            with ThreadPoolExecutor(self.at_once) as workers:
-                attempts = list(workers.map(self._attempt, keys))
+        attempts = self.beside([partial(self._attempt, key) for key in keys])
         unasked = self._asked({catalog_id for each in attempts for catalog_id in each.runs})
         return [
             replace(each, error=each.error or unasked[min(failed)])
@@ -203,11 +191,6 @@ class Mending:
                     raise
                 failed[catalog_id] = error
         return failed
-
-
-def chunks(items: Iterable[T], *, of: int) -> Iterator[list[T]]:
-    remaining = iter(items)
-    yield from iter(lambda: list(islice(remaining, of)), [])
 
 
 def _runs_after(plan: Plan) -> set[str]:

@@ -27,7 +27,6 @@ import stackroom.catalogs.deletions
 import stackroom.clock
 import stackroom.concurrency
 import stackroom.reconciler.bedrock_requests
-import stackroom.reconciler.mending
 import stackroom.retries
 from benchmarks.simulated_time.functions import Invocation, Pace
 from functions.ingest import deployed, recovery, tasks
@@ -106,7 +105,6 @@ def simulated(
         for module in (
             stackroom.aws.s3.document_bucket,
             stackroom.aws.dynamodb.catalog_register,
-            stackroom.reconciler.mending,
             stackroom.concurrency,
             stackroom.catalogs.deletions,
         ):
