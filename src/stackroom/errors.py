@@ -70,8 +70,11 @@ inheritance, so every leaf name under `Unavailable` is part of the contract with
 that agents see. tests/contract keeps them in step.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from typing import TypeVar
+
+_Answer = TypeVar("_Answer")
 
 
 class StackroomError(Exception):
@@ -451,3 +454,13 @@ def is_everybodys(error: Exception) -> bool:
     stores, and our right to use them. docs/decisions/0011 says why the line is drawn here.
     """
     return isinstance(error, StoreUnavailable | ServiceRefused)
+
+
+def tried(once: Callable[[], _Answer]) -> _Answer | Exception:
+    """What it answers, or else what went wrong; raises what is everybody's trouble."""
+    try:
+        return once()
+    except Exception as error:
+        if is_everybodys(error):
+            raise
+        return error

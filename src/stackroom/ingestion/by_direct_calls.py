@@ -15,7 +15,7 @@ from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, in_threads
 from stackroom.documents.model import Catalog, DataSource, Document, DocumentStatus
 from stackroom.documents.repositories import Catalogs
-from stackroom.errors import KnowledgeBaseThrottled, is_everybodys
+from stackroom.errors import KnowledgeBaseThrottled, tried
 from stackroom.ingestion.bedrock_calls import NOT_FOUND, DocumentDetail
 from stackroom.ingestion.direct_calls import CallSender, DirectCalls
 from stackroom.ingestion.evidence import (
@@ -202,12 +202,7 @@ class ByDirectCalls:
         ids = [each.document_id for each in call.documents]
         if call.said_at is not None and not call.is_removal:
             return dict.fromkeys(ids, DocumentDetail(status="INDEXED", updated_at=call.said_at))
-        try:
-            return self.calls.direct.details(source, ids)
-        except Exception as error:
-            if is_everybodys(error):
-                raise
-            return error
+        return tried(lambda: self.calls.direct.details(source, ids))
 
     def _unseen(
         self, call: DirectCall, error: Exception, failures: dict[str, Exception]

@@ -18,6 +18,7 @@ from stackroom.errors import (
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
     is_everybodys,
+    tried,
 )
 from stackroom.ingestion.bedrock_calls import Busy, DirectDocuments, Submission
 from stackroom.ingestion.evidence import MAX_ATTEMPTS, UNSEEN
@@ -182,7 +183,8 @@ class CallSender:
     def send(self, found: Sequence[list[Document]]) -> None:
         """Bound beside each other; sent one after another, for five a second are the account's."""
         round_id = f"{_ROUND}{self.run.epoch}-{self.run.progress.round}"
-        bindings = [partial(self._bound, batch, round_id) for batch in found]
+        # Told with its documents; whose trouble it is, is decided there.
+        bindings = [partial(tried, partial(self.calls.bind, each, round_id)) for each in found]
         for batch, bound in zip(found, self.beside(bindings), strict=True):
             self._send(batch, bound, round_id)
 
@@ -202,15 +204,6 @@ class CallSender:
                 at_work, large = at_work + 1, large + 1
                 continue
             return
-
-    def _bound(self, batch: list[Document], round_id: str) -> Bound | Exception:
-        """Told with its documents; whose trouble it is, is decided here."""
-        try:
-            return self.calls.bind(batch, round_id)
-        except Exception as error:
-            if is_everybodys(error):
-                raise
-            return error
 
     def _send(self, batch: list[Document], bound: Bound | Exception, round_id: str) -> None:
         if isinstance(bound, Exception):

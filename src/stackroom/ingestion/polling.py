@@ -18,7 +18,7 @@ from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, in_threads
 from stackroom.documents.model import Catalog, DataSource, Document, PerSourceType, PoolMember
 from stackroom.documents.repositories import Catalogs
-from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, is_everybodys
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, is_everybodys, tried
 from stackroom.ingestion.evidence import DocumentEvidence, Investigation
 from stackroom.ingestion.verdicts import (
     Decided,
@@ -192,9 +192,11 @@ class Polling:
         homes = {catalog.catalog_id: catalog for catalog, _, _ in verdicts}
         for catalog, document, each in verdicts:
             by_catalog.setdefault(catalog.catalog_id, []).append((document, each))
-        written = self.beside(
-            [partial(self._write, homes[each], decided) for each, decided in by_catalog.items()]
-        )
+        writes = [
+            partial(tried, partial(self._write, homes[each], decided))
+            for each, decided in by_catalog.items()
+        ]
+        written = self.beside(writes)
         for (catalog_id, decided), settled in zip(by_catalog.items(), written, strict=True):
             if isinstance(settled, Exception):
                 settling.fail(catalog_id, [document for document, _ in decided], settled)
@@ -202,17 +204,11 @@ class Polling:
                 settling.settled += settled
                 settling.take_in(decided)
 
-    def _write(self, catalog: Catalog, decided: Decided) -> list[Settled] | Exception:
-        """Told with its catalog; whose trouble it is, is decided here."""
+    def _write(self, catalog: Catalog, decided: Decided) -> list[Settled]:
         if all(each.outcome is DocumentOutcome.WAIT for _, each in decided):
             return []
-        try:
-            settled = self.verdict_writer.write(catalog, decided)
-            self.catalogs.settle_status(catalog.catalog_id, at=self.now())
-        except Exception as error:
-            if is_everybodys(error):
-                raise
-            return error
+        settled = self.verdict_writer.write(catalog, decided)
+        self.catalogs.settle_status(catalog.catalog_id, at=self.now())
         return settled
 
     def _after(self, look: Look, settling: "_Settling", mode: Mode, *, is_asked: bool) -> Run:

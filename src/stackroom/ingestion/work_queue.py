@@ -19,7 +19,7 @@ from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, chunks, in_threads
 from stackroom.documents.model import Catalog, CatalogStatus, Document
 from stackroom.documents.repositories import CatalogRegister, Documents
-from stackroom.errors import RecordChanged, is_everybodys
+from stackroom.errors import RecordChanged, tried
 from stackroom.quota.workload import BATCH, is_large, is_to_ingest
 from stackroom.runs.lease import WorklistEntry, Worklists
 from stackroom.runs.run import DocumentName, Run, RunProgress
@@ -163,20 +163,17 @@ class WorkQueue:
     def _turns(
         self, run: Run, entries: Sequence[WorklistEntry], aside: "_Aside", share: int
     ) -> list[_Turn]:
-        looks = [partial(self._turn, run, each, aside, share) for each in entries]
-        return self.beside(looks)
+        """Raises what is everybody's trouble; a catalog's own is told."""
+        looks = [partial(tried, partial(self._turn, run, each, aside, share)) for each in entries]
+        return [
+            _Turn(catalog_id=entry.catalog_id, failure=turn)
+            if isinstance(turn, Exception)
+            else turn
+            for entry, turn in zip(entries, self.beside(looks), strict=True)
+        ]
 
     def _turn(self, run: Run, entry: WorklistEntry, aside: "_Aside", share: int) -> _Turn:
-        """Raises what is everybody's trouble; its own is told."""
-        try:
-            return self._looked(run.worklist_id, entry, aside, share)
-        except Exception as error:
-            if is_everybodys(error):
-                raise
-            return _Turn(catalog_id=entry.catalog_id, failure=error)
-
-    def _looked(self, worklist_id: str, entry: WorklistEntry, aside: "_Aside", share: int) -> _Turn:
-        catalog_id = entry.catalog_id
+        worklist_id, catalog_id = run.worklist_id, entry.catalog_id
         catalog = self.catalogs.get(catalog_id)
         if catalog is None:  # taken down, and whoever opens it again asks again
             self._drop(worklist_id, entry)

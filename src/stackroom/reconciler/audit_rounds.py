@@ -23,7 +23,6 @@ from pydantic import AwareDatetime, Field
 from stackroom.clock import utc_now
 from stackroom.documents.model import Record
 from stackroom.documents.repositories import ListingPage
-from stackroom.errors import is_everybodys
 from stackroom.ingestion.inventory import Bookmark, Inventory
 from stackroom.reconciler.audited import Audit, Audited, Piece
 from stackroom.reconciler.bedrock_requests import Patience, RequestPace, around
@@ -32,6 +31,7 @@ from stackroom.reconciler.control_audit import ControlAudit, SourceAudit
 from stackroom.reconciler.count_audit import CountAudit
 from stackroom.reconciler.discrepancies import BETWEEN, Discrepancy
 from stackroom.reconciler.index_audit import IndexAudit
+from stackroom.reconciler.mending import apart
 from stackroom.reconciler.record_audit import OpenAudit, RecordAudit
 from stackroom.reconciler.search_audit import DeletionAudit, QuarantineAudit
 
@@ -182,7 +182,7 @@ class Reconciliation:
         for audit in self.between:
             cursor: str | None = None
             while has_time():
-                cursor = yield from _apart("a look between two rounds", audit, cursor)
+                cursor = yield from _step("a look between two rounds", audit, cursor)
                 if cursor is None:
                     break
 
@@ -214,7 +214,7 @@ class Reconciliation:
             # Where a piece can't be compared at all, the stage ends there: what comes before is
             # done, and the other stages must not wait for it.
             audit, rest = self.audits[position.stage], f"the rest of {position.stage}"
-            cursor = yield from _apart(rest, audit, position.cursor)
+            cursor = yield from _step(rest, audit, position.cursor)
             latest = latest.with_read(self.read - before)
             following = _after(position.stage, cursor)
             if following is None:
@@ -232,16 +232,11 @@ class Reconciliation:
         return latest
 
 
-def _apart(what: str, audit: Audit, cursor: str | None) -> Piece:
-    try:
-        return (yield from audit.step(cursor))
-    except Exception as error:
-        if is_everybodys(error):
-            raise
-        # A cursor may hold a sketch.
-        start = cursor[:_TOLD] if cursor is not None else "its start"
-        yield Discrepancy.not_compared(f"{what}, from {start} on", error)
-        return None
+def _step(what: str, audit: Audit, cursor: str | None) -> Piece:
+    # A cursor may hold a sketch.
+    start = cursor[:_TOLD] if cursor is not None else "its start"
+    following: str | None = yield from apart(f"{what}, from {start} on", audit.step(cursor))
+    return following
 
 
 def _after(stage: AuditStage, cursor: str | None) -> _Position | None:

@@ -29,6 +29,7 @@ from stackroom.documents.model import Document, DocumentStatus, Record
 from stackroom.ingestion.inventory import ListedObject
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
+from stackroom.reconciler.mending import apart
 
 _STEP = 10_000  # objects, ten pages of the listing
 
@@ -87,7 +88,7 @@ class BucketAudit:
             counted = _Counted(on_it)
             window = IdWindow(self.on.capacity, low=at.low)
             compared = self._of_shelf(shelf, counted, window)
-            yield from self.on.mending.apart(f"objects under {shelf!r}", compared)
+            yield from apart(f"objects under {shelf!r}", compared)
             counted.finish()
             if window.high is not None:
                 return _Cursor(after=at.after, low=window.high).model_dump_json()
@@ -117,7 +118,7 @@ class BucketAudit:
             elif window.covers(document_id) and isinstance(location, Location):
                 # A document comes before its sidecar.
                 alone = self._sidecar_alone(location, item)
-                yield from self.on.mending.apart(item.key, alone)
+                yield from apart(item.key, alone)
         yield from self._of_no_catalog(window)
         catalogs_own = locate(f"{shelf}any")
         if isinstance(catalogs_own, Location):

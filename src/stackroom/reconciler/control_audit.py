@@ -14,7 +14,7 @@ from stackroom.ingestion.inventory import Inventory, KnownSource
 from stackroom.quota.ledger import Grant, Mode, Waiter
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
-from stackroom.reconciler.mending import LeftForLater
+from stackroom.reconciler.mending import LeftForLater, apart, left
 from stackroom.runs.lease import Lease
 from stackroom.runs.placement import catalog_named_in, is_named_after, is_of_a_catalog
 
@@ -31,12 +31,12 @@ class ControlAudit:
     def step(self, cursor: str | None) -> Piece:
         assert cursor is None, "it is one step"
         for lease in self.on.leases.expired(self.on.mending.now()):
-            yield from self.on.mending.apart(lease.execution_name, self._of_lease(lease))
-        yield from self.on.mending.apart("the ledger", self._grants())
+            yield from apart(lease.execution_name, self._of_lease(lease))
+        yield from apart("the ledger", self._grants())
         for member in self.on.pool:
             for mode in Mode:
                 for waiter in self._oldest(member.knowledge_base_id, mode):
-                    yield from self.on.mending.apart(_what(waiter), self._of_waiter(waiter))
+                    yield from apart(_what(waiter), self._of_waiter(waiter))
         return None
 
     def _of_lease(self, lease: Lease) -> Iterator[Discrepancy]:
@@ -46,7 +46,7 @@ class ControlAudit:
 
     def _grants(self) -> Iterator[Discrepancy]:
         for grant in self.on.book.read().grants:
-            yield from self.on.mending.apart(_what(grant), self._of_grant(grant))
+            yield from apart(_what(grant), self._of_grant(grant))
 
     def _of_grant(self, grant: Grant) -> Iterator[Discrepancy]:
         if not self.on.mending.is_settled(grant.granted_at) or self._is_live(grant):
@@ -127,22 +127,22 @@ class SourceAudit:
             if is_of_a_catalog(each.name) and each.status != _DELETING
         ]
         for each in known:
-            yield from self.on.mending.apart(_where(each), self._of_source(each))
+            yield from apart(_where(each), self._of_source(each))
         names = {each.name for each in known}
         for catalog_id in sorted(holders):
             if not any(is_named_after(each, catalog_id) for each in names):
                 what = f"{knowledge_base_id}: {catalog_id}"
                 found = self._of_holder(knowledge_base_id, catalog_id, what)
-                yield from self.on.mending.apart(what, found)
+                yield from apart(what, found)
         found = self._of_lost(self.on.pool[number], holders)
-        yield from self.on.mending.apart(f"lost slots of {knowledge_base_id}", found)
+        yield from apart(f"lost slots of {knowledge_base_id}", found)
         return str(number + 1) if number + 1 < len(self.on.pool) else None
 
     def _of_source(self, known: KnownSource) -> Iterator[Discrepancy]:
         where = _where(known)
         if known.status in _BROKEN:
             told = "; ".join((known.status, *known.reasons))
-            yield self.on.mending.left(Kind.BROKEN_DATA_SOURCE, f"{where}: {told}")
+            yield left(Kind.BROKEN_DATA_SOURCE, f"{where}: {told}")
         elif owner_of(known) is None:
             there = known.source
             remedy = (
@@ -151,7 +151,7 @@ class SourceAudit:
                 f" --knowledge-base-id {there.knowledge_base_id}"
                 f" --data-source-id {there.data_source_id}"
             )
-            yield self.on.mending.left(Kind.ORPHAN_DATA_SOURCE, where, remedy=remedy)
+            yield left(Kind.ORPHAN_DATA_SOURCE, where, remedy=remedy)
         elif not self._is_lived_in(known):
             # A dry run opens no lost catalog again; then it had one.
             unless = ", unless its catalog is opened again" if self.on.mending.dry_run else ""

@@ -18,6 +18,7 @@ from stackroom.documents.catalog_counts import Counts, counts_in, counts_of, is_
 from stackroom.documents.model import Catalog, Document, Record
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
+from stackroom.reconciler.mending import apart
 
 _STEP = 50_000  # documents, unless a catalog alone has more
 _AT_ONCE = 1000  # documents held at a time
@@ -43,7 +44,7 @@ class CountAudit:
                 continue
             if counted >= _STEP:
                 return at.model_dump_json()
-            yield from self.on.mending.apart(catalog.catalog_id, self._of(catalog.catalog_id))
+            yield from apart(catalog.catalog_id, self._of(catalog.catalog_id))
             counted += max(1, catalog.document_count)
             at = _Cursor(page=at.page, after=catalog.catalog_id)
         return _Cursor(page=page.next).model_dump_json() if page.next is not None else None

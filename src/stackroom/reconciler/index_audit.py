@@ -39,6 +39,7 @@ from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.control_audit import known_sources, owner_of
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.reconciler.index_orphans import Orphans, is_of_our_form, is_passing
+from stackroom.reconciler.mending import apart
 from stackroom.reconciler.set_reconciliation import Sketch
 
 # DocumentStatus, and DataSourceStatus [API model bedrock-agent]
@@ -225,7 +226,7 @@ class IndexAudit:
                 if there.source.type is DataSourceType.CUSTOM and not is_of_our_form(name):
                     if at.share == 0:  # somebody else put it there; told once a reading
                         found = Orphans(self.on).follow(there.source, None, each)
-                        yield from self.on.mending.apart(name, found)
+                        yield from apart(name, found)
                 elif not self._is_older(detail.updated_at, at):
                     pass  # a listing that had come by before did not tell what happened since
                 elif detail.status in _AS_IT_SHOULD_BE:
@@ -342,7 +343,7 @@ class IndexAudit:
         """What is found of them; what changed since `by`, what was read tells nothing of."""
         for some in chunks(suspects, of=_AT_ONCE):
             what = f"{there}: {', '.join(name for name, _, _ in some)}"
-            yield from self.on.mending.apart(what, self._of_some(there, some, by))
+            yield from apart(what, self._of_some(there, some, by))
 
     def _of_some(
         self, there: _Lived, some: list[_Suspect], by: datetime | None
@@ -353,7 +354,7 @@ class IndexAudit:
         for name, catalog_id, met in some:
             listed = met or ListedDocument(identifier=name, detail=said.get(name, NOT_FOUND))
             found = self._of_one(there, catalog_id, name, listed, by)
-            yield from self.on.mending.apart(f"{there}: {name}", found)
+            yield from apart(f"{there}: {name}", found)
 
     def _of_one(
         self,

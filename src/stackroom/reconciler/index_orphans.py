@@ -31,7 +31,7 @@ from stackroom.ingestion.evidence import ABSENT, UNDER_WAY
 from stackroom.ingestion.inventory import ListedDocument
 from stackroom.reconciler.audited import Audited
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
-from stackroom.reconciler.mending import LeftForLater
+from stackroom.reconciler.mending import LeftForLater, left
 
 _OURS = re.compile(r"doc-[0-9a-f]{24}")
 # Results of one Retrieve [API model: numberOfResults]: others may bear the same id as an attribute.
@@ -51,7 +51,7 @@ class Orphans:
         if catalog is not None and source.type is DataSourceType.S3:
             yield from self._of_catalog(catalog, key_of(listed.identifier))
         elif not is_of_our_form(listed.identifier):
-            yield self.on.mending.left(
+            yield left(
                 Kind.INDEXED_WITHOUT_RECORD,
                 _where(source, listed),
                 remedy="left alone: it is none of ours",

@@ -5,16 +5,17 @@ What is done about discrepancies; in a dry run nothing, and each tells what woul
 is told with its name, and the next one's turn comes (stackroom.errors).
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, chunks, in_threads
 from stackroom.documents.model import Catalog, DataSourceType, Document, DocumentStatus
 from stackroom.documents.repositories import Documents
-from stackroom.errors import RecordChanged, is_everybodys
+from stackroom.errors import RecordChanged, is_everybodys, tried
 from stackroom.reconciler.discrepancies import QUIET, Discrepancy, Kind, Outcome
 from stackroom.runs.run_requests import RunRequests
 from stackroom.uploads.plan import Plan
@@ -64,15 +65,6 @@ class Mending:
         """Whether it is long enough ago that nothing of it should be under way now, or by then."""
         ended = self.idle_before is not None and moment < self.idle_before
         return ended or (by or self.now()) - moment >= self.quiet
-
-    def apart(self, what: str, found: Iterable[Discrepancy]) -> Iterator[Discrepancy]:
-        """What is found in looking at one item; and if the look fails, that it did."""
-        try:
-            yield from found
-        except Exception as error:
-            if is_everybodys(error):
-                raise
-            yield Discrepancy.not_compared(what, error)
 
     def reconciled(self, suspects: Iterable[tuple[str, Kind]]) -> Iterator[Discrepancy]:
         """Do with each key what its event would have done; a run is asked for where one must go."""
@@ -149,10 +141,6 @@ class Mending:
             until=lambda: self.documents.get(document.catalog_id, document.document_id) is None,
         )
 
-    def left(self, kind: Kind, what: str, *, remedy: str | None = None) -> Discrepancy:
-        """One that nothing is done about here: a person, or the next time, has to."""
-        return _told(kind, what, Outcome.LEFT, remedy=remedy)
-
     def _attempts(self, keys: list[str]) -> list[_Attempt]:
         """In their order; what fails with one key, or one catalog's run, is in its attempt."""
         attempts = self.beside([partial(self._attempt, key) for key in keys])
@@ -184,13 +172,26 @@ class Mending:
         """The catalogs that no run could be asked for, and why."""
         failed: dict[str, Exception] = {}
         for catalog_id in () if self.dry_run else catalog_ids:
-            try:
-                self.requests.ask(catalog_id)
-            except Exception as error:
-                if is_everybodys(error):
-                    raise
-                failed[catalog_id] = error
+            asked = tried(partial(self.requests.ask, catalog_id))
+            if isinstance(asked, Exception):
+                failed[catalog_id] = asked
         return failed
+
+
+def apart(what: str, found: Iterable[Discrepancy]) -> Generator[Discrepancy, None, Any]:
+    """What is found in looking at one item, and what that returns; if the look fails, that."""
+    try:
+        return (yield from found)
+    except Exception as error:
+        if is_everybodys(error):
+            raise
+        yield Discrepancy.not_compared(what, error)
+        return None
+
+
+def left(kind: Kind, what: str, *, remedy: str | None = None) -> Discrepancy:
+    """One that nothing is done about here: a person, or the next time, has to."""
+    return _told(kind, what, Outcome.LEFT, remedy=remedy)
 
 
 def _runs_after(plan: Plan) -> set[str]:

@@ -18,6 +18,7 @@ from stackroom.documents.model import Catalog, CatalogStatus, Document, Document
 from stackroom.ingestion.evidence import MAX_ATTEMPTS
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
+from stackroom.reconciler.mending import apart, left
 from stackroom.runs.run_leases import is_shared, worklist_of
 
 _UNPLACED = unplaced_partition("")
@@ -33,18 +34,18 @@ class RecordAudit:
     def step(self, cursor: str | None) -> Piece:
         page = self.on.inventory.records(cursor)
         for malformed in page.malformed:
-            yield self.on.mending.left(Kind.MALFORMED_RECORD, malformed)
+            yield left(Kind.MALFORMED_RECORD, malformed)
         for catalog_id, of_one in groupby(page.items, key=lambda each: each.catalog_id):
             records = list(of_one)
             documents = [each for each in records if isinstance(each, Document)]
             if catalog_id.startswith(_UNPLACED):
                 for each in documents:
-                    yield from self.on.mending.apart(each.s3_key, self._of_unplaced(each))
+                    yield from apart(each.s3_key, self._of_unplaced(each))
             else:
                 # Its own record is on one page only, and so is said once to be stuck.
                 is_its_own = len(documents) < len(records)
                 found = self._of_catalog(catalog_id, documents, is_its_own=is_its_own)
-                yield from self.on.mending.apart(f"records of {catalog_id}", found)
+                yield from apart(f"records of {catalog_id}", found)
         return page.next
 
     def _of_unplaced(self, document: Document) -> Iterator[Discrepancy]:
@@ -127,7 +128,7 @@ class OpenAudit:
             # One that is being deleted is its deletion's, or a full round's.
             if catalog.status is not CatalogStatus.DELETING:
                 what = f"what is open in {catalog.catalog_id}"
-                yield from self.on.mending.apart(what, _stalled(self.on, catalog))
+                yield from apart(what, _stalled(self.on, catalog))
         return page.next
 
 

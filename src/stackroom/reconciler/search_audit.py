@@ -12,6 +12,7 @@ from stackroom.documents.passages import Passage
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import BETWEEN, Discrepancy, Kind
 from stackroom.reconciler.index_orphans import deleting
+from stackroom.reconciler.mending import apart
 
 _MOST = 100  # results of one Retrieve [API model: numberOfResults]; the next time finds the others
 
@@ -41,7 +42,7 @@ class DeletionAudit:
     def step(self, cursor: str | None) -> Piece:
         page = self.on.receipts.proven(cursor)
         due = [each for each in page.items if self._is_due(each)]
-        yield from self.on.mending.apart(f"{len(due)} deleted documents", self._of(due))
+        yield from apart(f"{len(due)} deleted documents", self._of(due))
         return page.next
 
     def _is_due(self, receipt: Receipt) -> bool:
@@ -61,7 +62,7 @@ class DeletionAudit:
         for receipt, _, record in gone:
             if record.document_id in found:
                 again = self._again(receipt, record)
-                yield from self.on.mending.apart(record.s3_key, again)
+                yield from apart(record.s3_key, again)
         for receipt in due:
             if receipt.document_id not in found and self._is_for_the_last_time(receipt):
                 self.on.receipts.let_go(receipt)
@@ -105,7 +106,7 @@ class QuarantineAudit:
             return None
         knowledge_base_id = self.on.pool[number].knowledge_base_id
         where = f"rejected files in {knowledge_base_id}"
-        yield from self.on.mending.apart(where, self._in(knowledge_base_id))
+        yield from apart(where, self._in(knowledge_base_id))
         return str(number + 1) if number + 1 < len(self.on.pool) else None
 
     def _in(self, knowledge_base_id: str) -> Iterator[Discrepancy]:
@@ -117,7 +118,7 @@ class QuarantineAudit:
             document = self.on.documents.get(catalog_id, document_id)
             # One without a record, the comparison with the listing finds.
             if document is not None:
-                yield from self.on.mending.apart(document.s3_key, self._of(document))
+                yield from apart(document.s3_key, self._of(document))
 
     def _of(self, document: Document) -> Iterator[Discrepancy]:
         if document.is_open or not self.on.mending.is_settled(document.updated_at):
