@@ -18,9 +18,9 @@ from stackroom.documents.model import (
     PoolMember,
 )
 from stackroom.ingestion.estimates import Estimates
+from stackroom.ingestion.evidence import SearchCheck
 from stackroom.ingestion.polling import TaskResult
 from stackroom.ingestion.retry_failed import Retrying
-from stackroom.ingestion.search_check import SearchCheck
 from stackroom.ingestion.verdicts import Settled
 from stackroom.quota.grants import Admission
 from stackroom.quota.schedule import Limits

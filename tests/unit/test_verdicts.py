@@ -16,10 +16,10 @@ from stackroom.ingestion.evidence import (
     BedrockEvidence,
     Evidence,
     Investigation,
+    SearchCheck,
     call_evidence,
     data_source_evidence,
 )
-from stackroom.ingestion.search_check import SearchCheck
 from stackroom.ingestion.verdicts import DocumentOutcome, verdict
 from tests import records
 from tests.fakes.knowledge_base import FakeKnowledgeBase

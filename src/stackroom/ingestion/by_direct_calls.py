@@ -117,7 +117,8 @@ class ByDirectCalls:
             if call.is_removal or any(each.status not in INDEXED for each in details.values()):
                 said[number] = details
             did = _did(call, calls[number]) or did
-        if any(each.is_large for each in calls) and not _large_at_work(calls):
+        large = [each for each in calls if each.is_large]
+        if large and all(each.is_over for each in large):
             self.admission.end_large(run.worklist_id, run.epoch)
         said_of = self._said_of(calls, said)
         moved = run.having(calls=tuple(calls), set_aside=tuple(set_aside))
@@ -311,7 +312,3 @@ def _did(call: DirectCall, over: DirectCall) -> Did | None:
         return None
     seconds = (over.said_at - call.accepted_at).total_seconds()
     return Did(mode=Mode.DIRECT, size=call.size, seconds=max(0.0, seconds))
-
-
-def _large_at_work(calls: list[DirectCall]) -> bool:
-    return any(each.is_large and not each.is_over for each in calls)

@@ -164,14 +164,10 @@ class ByJobs:
 
     def _left_behind(self, run: Run) -> str | None:
         """The job of documents that are `indexing` though nobody waits for it."""
-        return next(
-            (
-                each.ingestion_job_id
-                for each in self.documents.open_in(run.worklist_id)
-                if each.status is DocumentStatus.INDEXING and not is_of_calls(each)
-            ),
-            None,
-        )
+        for each in self.documents.open_in(run.worklist_id):
+            if each.status is DocumentStatus.INDEXING and not is_of_calls(each):
+                return each.ingestion_job_id
+        return None
 
     def _began(self, run: Run, job_id: str) -> Run:
         return run.went(
@@ -186,7 +182,9 @@ class ByJobs:
 
     def _start(self, run: Run, source: DataSource) -> Job | Busy:
         description = f"{run.worklist_id} run {run.epoch} round {run.progress.round}"
-        job = self.jobs.start(source, token=_token(description), description=description)
+        # clientToken: 33 to 256 characters [API model]; a SHA-256 in hex has 64.
+        token = hashlib.sha256(description.encode()).hexdigest()
+        job = self.jobs.start(source, token=token, description=description)
         if isinstance(job, Busy):
             # The answer to our own call may have been lost: then the job in the way is ours.
             return self.jobs.running(source, description=description) or job
@@ -226,11 +224,6 @@ def _is_tried_again(document: Document) -> bool:
     """Whether every job tries the failed document again, as Bedrock does with what lies there."""
     failed = document.status is DocumentStatus.FAILED and not document.lingering
     return failed and not document.is_rejected
-
-
-def _token(description: str) -> str:
-    # clientToken: 33 to 256 characters [API model]; a SHA-256 in hex has 64.
-    return hashlib.sha256(description.encode()).hexdigest()
 
 
 # Which files a job's failure reasons name.

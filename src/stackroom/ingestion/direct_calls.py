@@ -72,15 +72,11 @@ class DirectCalls:
             for new, old in zip(bound, batch, strict=True)
             if submissions is None or new.document_id in submissions
         ]
-        unchanged = {new.document_id for new, old in pairs if new == old}
+        there = {new.document_id: new for new, old in pairs if new == old}
         saved = self.documents.save_all(new for new, old in pairs if new != old)
-        by_id = {each.document_id: each for each in saved}
-        documents = {
-            new.document_id: by_id.get(new.document_id, new)
-            for new, _ in pairs
-            if new.document_id in by_id or new.document_id in unchanged
-        }
-        return Bound(documents=documents, submissions=submissions)
+        there |= {each.document_id: each for each in saved}
+        ids = (each.document_id for each in bound if each.document_id in there)
+        return Bound(documents={each: there[each] for each in ids}, submissions=submissions)
 
     def unbind(self, bound: Bound, *, has_tried: bool = False) -> list[Document]:
         """As before a call that Bedrock didn't take; if it `has_tried` them, that counts."""
@@ -262,8 +258,12 @@ class CallSender:
             self.retry_after = _AFTER_REFUSAL
             return
         self._not_alone(documents)
-        catalog = self.work.catalogs[document.catalog_id]
-        self.refused.append((catalog, document, _verdict(refusal)))
+        reason = (
+            f"Bedrock refuses the file ({refusal.why}); give it another name or other attributes, "
+            "and drop it again"
+        )
+        verdict = Verdict(outcome=DocumentOutcome.FAILED, reason=reason)
+        self.refused.append((self.work.catalogs[document.catalog_id], document, verdict))
 
     def _was_unavailable(self, bound: Bound, error: Exception) -> None:
         """
@@ -309,11 +309,3 @@ class CallSender:
         self.alone = [
             each for each in self.alone if (each.catalog_id, each.document_id) not in done
         ]
-
-
-def _verdict(refusal: DocumentsRefused) -> Verdict:
-    reason = (
-        f"Bedrock refuses the file ({refusal.why}); give it another name or other attributes, and "
-        "drop it again"
-    )
-    return Verdict(outcome=DocumentOutcome.FAILED, reason=reason)

@@ -78,9 +78,6 @@ class Round(Record):
     ended: AwareDatetime | None = None
     read: dict[str, int] = Field(default_factory=dict)
 
-    def with_read(self, more: Counter[str]) -> "Round":
-        return self.model_copy(update={"read": dict(Counter(self.read) + more)})
-
     def is_next_due(self, at: datetime) -> bool:
         if self.ended is None:
             return True
@@ -206,7 +203,9 @@ class Reconciliation:
         """
         kept = self.bookmark.read()
         position = _Position.model_validate_json(kept) if kept is not None else _Position()
-        latest = self._begun(is_over=kept is None)
+        latest = self.rounds.latest()
+        if latest is None or latest.ended is not None or kept is None:
+            latest = Round(began=self.now())
         while has_time():
             if self.on_step is not None:
                 self.on_step(position.stage)
@@ -215,7 +214,8 @@ class Reconciliation:
             # done, and the other stages must not wait for it.
             audit, rest = self.audits[position.stage], f"the rest of {position.stage}"
             cursor = yield from _step(rest, audit, position.cursor)
-            latest = latest.with_read(self.read - before)
+            read = dict(Counter(latest.read) + (self.read - before))
+            latest = latest.model_copy(update={"read": read})
             following = _after(position.stage, cursor)
             if following is None:
                 self.rounds.keep(latest.model_copy(update={"ended": self.now()}))
@@ -224,12 +224,6 @@ class Reconciliation:
             position = following
             self.rounds.keep(latest)
             self.bookmark.keep(position.model_dump_json(by_alias=True))
-
-    def _begun(self, *, is_over: bool) -> Round:
-        latest = self.rounds.latest()
-        if latest is None or latest.ended is not None or is_over:
-            return Round(began=self.now())
-        return latest
 
 
 def _step(what: str, audit: Audit, cursor: str | None) -> Piece:
@@ -243,8 +237,8 @@ def _after(stage: AuditStage, cursor: str | None) -> _Position | None:
     if cursor is not None:
         return _Position(stage=stage, place=cursor)
     stages = list(AuditStage)
-    following = stages.index(stage) + 1
-    return _Position(stage=stages[following]) if following < len(stages) else None
+    following = stages[stages.index(stage) + 1 :]
+    return _Position(stage=following[0]) if following else None
 
 
 def _counted(inventory: Inventory, read: Counter[str]) -> Inventory:

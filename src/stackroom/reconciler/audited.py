@@ -16,8 +16,8 @@ from stackroom.documents.repositories import (
 )
 from stackroom.ingestion.bedrock_calls import DirectDocuments
 from stackroom.ingestion.broken_runs import Restart
+from stackroom.ingestion.evidence import SearchCheck
 from stackroom.ingestion.inventory import Inventory
-from stackroom.ingestion.search_check import SearchCheck
 from stackroom.quota.ledger import AdmissionBook
 from stackroom.reconciler.discrepancies import Discrepancy
 from stackroom.reconciler.mending import Mending

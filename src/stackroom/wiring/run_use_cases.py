@@ -228,8 +228,7 @@ class RunUseCases:
 
     @cached_property
     def _investigation(self) -> Investigation:
-        from stackroom.ingestion.evidence import Investigation
-        from stackroom.ingestion.search_check import SearchCheck
+        from stackroom.ingestion.evidence import Investigation, SearchCheck
 
         there = self.deployment
         return Investigation(

@@ -10,8 +10,7 @@ import httpx
 from stackroom.documents.filters import Has, any_of
 from stackroom.documents.model import DataSourceType, Document, DocumentStatus, Receipt
 from stackroom.ingestion.bedrock_calls import NOT_FOUND, DocumentDetail
-from stackroom.ingestion.evidence import FOUND_WITHIN, REMOVAL_DEADLINE, UNSEEN
-from stackroom.ingestion.search_check import SearchCheck
+from stackroom.ingestion.evidence import FOUND_WITHIN, REMOVAL_DEADLINE, UNSEEN, SearchCheck
 from stackroom.reconciler.discrepancies import Kind
 from stackroom.stores.s3vectors.s3vectors_filters import rendered
 from stackroom_local.cli.output import console
