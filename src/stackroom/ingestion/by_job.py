@@ -6,7 +6,6 @@ reasons for all files together. What is open is bound to its id, and settled by 
 stays in the index as nobody's: a job that came after its sidecar has made it so.
 """
 
-import hashlib
 import math
 import re
 from collections.abc import Callable, Iterable
@@ -19,7 +18,14 @@ from stackroom.concurrency import chunks
 from stackroom.documents.bucket import DocumentBucket
 from stackroom.documents.model import DataSource, Document, DocumentStatus
 from stackroom.documents.repositories import Catalogs, Documents
-from stackroom.ingestion.bedrock_calls import NOT_FOUND, Busy, IngestionJobs, Job, JobState
+from stackroom.ingestion.bedrock_calls import (
+    NOT_FOUND,
+    Busy,
+    IngestionJobs,
+    Job,
+    JobState,
+    client_token,
+)
 from stackroom.ingestion.direct_calls import is_of_calls
 from stackroom.ingestion.evidence import (
     INDEXED,
@@ -182,8 +188,7 @@ class ByJobs:
 
     def _start(self, run: Run, source: DataSource) -> Job | Busy:
         description = f"{run.worklist_id} run {run.epoch} round {run.progress.round}"
-        # clientToken: 33 to 256 characters [API model]; a SHA-256 in hex has 64.
-        token = hashlib.sha256(description.encode()).hexdigest()
+        token = client_token(description)
         job = self.jobs.start(source, token=token, description=description)
         if isinstance(job, Busy):
             # The answer to our own call may have been lost: then the job in the way is ours.

@@ -1,6 +1,5 @@
 """Direct calls: documents are bound to each, then sent, ten at most."""
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -20,7 +19,7 @@ from stackroom.errors import (
     is_everybodys,
     tried,
 )
-from stackroom.ingestion.bedrock_calls import Busy, DirectDocuments, Submission
+from stackroom.ingestion.bedrock_calls import Busy, DirectDocuments, Submission, client_token
 from stackroom.ingestion.evidence import MAX_ATTEMPTS, UNSEEN
 from stackroom.ingestion.verdicts import DocumentOutcome, Verdict
 from stackroom.ingestion.work_queue import OpenWork, name_of
@@ -93,7 +92,11 @@ class DirectCalls:
 
     def send(self, source: DataSource, bound: Bound, round_id: str) -> datetime | Busy:
         """When the call was accepted, by the knowledge base's own clock."""
-        token = _token(round_id, bound.documents.values())
+        versions = (
+            f"{each.document_id} {each.version} {each.attempts}"
+            for each in bound.documents.values()
+        )
+        token = client_token(round_id, *versions)
         if bound.submissions is None:
             answer = self.direct.delete(source, list(bound.documents), token=token)
         else:
@@ -137,13 +140,6 @@ class DirectCalls:
             if (attributes := sidecars.attributes_in(kept.body)) is not None
             and attributes.get("user_id") != REJECTED
         }
-
-
-def _token(round_id: str, documents: Iterable[Document]) -> str:
-    """Of exactly these versions: a repeated call is the same call, a later one never is."""
-    versions = (f"{each.document_id} {each.version} {each.attempts}" for each in documents)
-    # clientToken: 33 to 256 characters [API model]; a SHA-256 in hex has 64.
-    return hashlib.sha256("\x00".join((round_id, *versions)).encode()).hexdigest()
 
 
 # Documents that a run's progress names; it may have 256 KB [Step Functions quotas]. More that are

@@ -100,7 +100,7 @@ class BedrockEvidence:
     is_current: bool
     may_change: bool
     is_overdue: bool
-    why_never_taken_up: str  # the reason, should it not be tried again
+    why_never_taken_up: str = _NEVER_TAKEN_UP  # the reason, should it not be tried again
     is_unproven: bool = False
     is_final: bool = False
     by_owner: bool = False
@@ -162,7 +162,6 @@ def call_evidence(
         may_change=may_change,
         is_final=True,
         is_overdue=overdue,
-        why_never_taken_up=_NEVER_TAKEN_UP,
     )
 
 
@@ -175,7 +174,6 @@ def data_source_evidence(document: Document, *, at: datetime) -> BedrockEvidence
         is_current=True,
         may_change=not is_overdue(document.updated_at, at, REMOVAL_DEADLINE),
         is_overdue=False,
-        why_never_taken_up=_NEVER_TAKEN_UP,
     )
 
 

@@ -259,8 +259,7 @@ def _after(document: Document, verdict: Verdict, at: datetime) -> Document | Non
     """The document as the verdict leaves it, or None if it stays (or goes) as it is."""
     match verdict.outcome:
         case DocumentOutcome.INDEXED:
-            indexed = document.moved(DocumentStatus.INDEXED, at=at)
-            return indexed.model_copy(
+            return document.moved(DocumentStatus.INDEXED, at=at).model_copy(
                 update={
                     "indexed_at": at,
                     "lingering": False,

@@ -235,8 +235,7 @@ class _Aside:
         self._in_calls = {_key(each) for call in progress.calls for each in call.documents}
         self._set_aside = {_key(each): each.version for each in progress.set_aside}
         self._alone = {_key(each) for each in progress.alone}
-        held = self._in_calls.union(self._set_aside)
-        self.counts = Counter(catalog_id for catalog_id, _ in held)
+        self.counts = Counter(catalog_id for catalog_id, _ in self._in_calls.union(self._set_aside))
 
     def has_not(self, document: Document) -> bool:
         """What somebody has changed since it was set aside is to be done again."""
