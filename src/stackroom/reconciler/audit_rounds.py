@@ -84,8 +84,7 @@ class Round(Record):
         return at - self.ended >= max(BETWEEN, _SHARE * (self.ended - self.began))
 
     def __str__(self) -> str:
-        told = ", ".join(f"{count:,} {what}" for what, count in self.read.items())
-        return told or "nothing"
+        return ", ".join(f"{count:,} {what}" for what, count in self.read.items()) or "nothing"
 
 
 @dataclass

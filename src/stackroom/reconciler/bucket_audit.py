@@ -87,8 +87,7 @@ class BucketAudit:
         for shelf, on_it in groupby(self._listing(at.after), key=_shelf_of):
             counted = _Counted(on_it)
             window = IdWindow(self.on.capacity, low=at.low)
-            compared = self._of_shelf(shelf, counted, window)
-            yield from apart(f"objects under {shelf!r}", compared)
+            yield from apart(f"objects under {shelf!r}", self._of_shelf(shelf, counted, window))
             counted.finish()
             if window.high is not None:
                 return _Cursor(after=at.after, low=window.high).model_dump_json()
@@ -117,8 +116,7 @@ class BucketAudit:
                 listed.sidecar = item.last_modified
             elif window.covers(document_id) and isinstance(location, Location):
                 # A document comes before its sidecar.
-                alone = self._sidecar_alone(location, item)
-                yield from apart(item.key, alone)
+                yield from apart(item.key, self._sidecar_alone(location, item))
         yield from self._of_no_catalog(window)
         catalogs_own = locate(f"{shelf}any")
         if isinstance(catalogs_own, Location):

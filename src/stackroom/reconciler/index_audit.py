@@ -132,8 +132,7 @@ class IndexAudit:
         except Exception as error:
             if is_everybodys(error):
                 raise
-            what = f"data sources of {member.knowledge_base_id}"
-            yield Discrepancy.not_compared(what, error)
+            yield Discrepancy.not_compared(f"data sources of {member.knowledge_base_id}", error)
             there = None
         if there is not None:
             following: IndexPosition | None = yield from self._of_source(at, there)
@@ -225,8 +224,7 @@ class IndexAudit:
                 name, detail = there.document_id_of(each), each.detail
                 if there.source.type is DataSourceType.CUSTOM and not is_of_our_form(name):
                     if at.share == 0:  # somebody else put it there; told once a reading
-                        found = Orphans(self.on).follow(there.source, None, each)
-                        yield from apart(name, found)
+                        yield from apart(name, Orphans(self.on).follow(there.source, None, each))
                 elif not self._is_older(detail.updated_at, at):
                     pass  # a listing that had come by before did not tell what happened since
                 elif detail.status in _AS_IT_SHOULD_BE:
@@ -333,8 +331,7 @@ class IndexAudit:
         """A step through those that were not met."""
         some, more = at.suspects[:_AT_MOST], at.suspects[_AT_MOST:]
         catalog_id = there.catalog.catalog_id if there.catalog is not None else None
-        left = [(each, catalog_id, None) for each in some]
-        yield from self._looked_at(there, left, by=at.began)
+        yield from self._looked_at(there, [(each, catalog_id, None) for each in some], by=at.began)
         return at.model_copy(update={"suspects": more}) if more else None
 
     def _looked_at(
@@ -353,8 +350,7 @@ class IndexAudit:
             said = self.on.direct.details(there.source, [name for name, _, _ in some])
         for name, catalog_id, met in some:
             listed = met or ListedDocument(identifier=name, detail=said.get(name, NOT_FOUND))
-            found = self._of_one(there, catalog_id, name, listed, by)
-            yield from apart(f"{there}: {name}", found)
+            yield from apart(f"{there}: {name}", self._of_one(there, catalog_id, name, listed, by))
 
     def _of_one(
         self,

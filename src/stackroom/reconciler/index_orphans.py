@@ -8,7 +8,6 @@ deleted directly, but only while no run has a grant for the knowledge base: one 
 is told "busy" by Bedrock and waits, and so are we.
 """
 
-import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ from stackroom.documents.model import (
     DocumentStatus,
     Receipt,
 )
-from stackroom.ingestion.bedrock_calls import Busy, DocumentDetail
+from stackroom.ingestion.bedrock_calls import Busy, DocumentDetail, client_token
 from stackroom.ingestion.evidence import ABSENT, UNDER_WAY
 from stackroom.ingestion.inventory import ListedDocument
 from stackroom.reconciler.audited import Audited
@@ -100,8 +99,7 @@ class Orphans:
     def _delete(self, source: DataSource, listed: ListedDocument) -> None:
         grants, named = self.on.book.read().grants, [listed.identifier]
         in_use = any(each.knowledge_base_id == source.knowledge_base_id for each in grants)
-        said = f"{listed.identifier} {listed.detail.updated_at}"
-        token = hashlib.sha256(said.encode()).hexdigest()
+        token = client_token(f"{listed.identifier} {listed.detail.updated_at}")
         if in_use or isinstance(self.on.direct.delete(source, named, token=token), Busy):
             raise LeftForLater("left for the next time: the knowledge base is in use")
 

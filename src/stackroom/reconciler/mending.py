@@ -6,7 +6,7 @@ is told with its name, and the next one's turn comes (stackroom.errors).
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -48,9 +48,7 @@ class _Attempt:
 
 @dataclass(frozen=True, kw_only=True)
 class Mending:
-    """
-    `idle_before`: whatever was under way at that moment has ended, as after a power cut.
-    """
+    """`idle_before`: whatever was under way at that moment has ended, as after a power cut."""
 
     uploads: Uploads
     documents: Documents
@@ -69,10 +67,13 @@ class Mending:
     def reconciled(self, suspects: Iterable[tuple[str, Kind]]) -> Iterator[Discrepancy]:
         """Do with each key what its event would have done; a run is asked for where one must go."""
         for chunk in chunks(suspects, of=_CHUNK):
-            attempts = self._attempts([key for key, _ in chunk])
+            attempts = self.beside([partial(self._attempt, key) for key, _ in chunk])
+            unasked = self._unasked(attempts)
             for (key, kind), each in zip(chunk, attempts, strict=True):
-                if each.error is not None:
-                    yield _failed(kind, key, each.error)
+                failed = each.runs & unasked.keys()
+                error = each.error or (unasked[min(failed)] if failed else None)
+                if error is not None:
+                    yield _failed(kind, key, error)
                 elif each.first is not None and each.first.changes_records:
                     yield _judged(kind, key, each.first, each.again)
 
@@ -91,8 +92,6 @@ class Mending:
         `until` looks again, and says whether that was all; without it, the act was to ask somebody
         else. What is left for later, by LeftForLater, is told as not mended.
         """
-        if not what:
-            return
         outcome = Outcome.LEFT
         if not self.dry_run:
             try:
@@ -125,8 +124,6 @@ class Mending:
             yield from self.saved(lingering, Kind.REJECTED_IN_INDEX)
 
     def saved(self, document: Document, kind: Kind) -> Iterator[Discrepancy]:
-        """Save the document and ask for a run."""
-
         def mend() -> None:
             self.documents.save(document)
             self.requests.ask(document.catalog_id)
@@ -140,17 +137,6 @@ class Mending:
             by=partial(self.documents.remove, document),
             until=lambda: self.documents.get(document.catalog_id, document.document_id) is None,
         )
-
-    def _attempts(self, keys: list[str]) -> list[_Attempt]:
-        """In their order; what fails with one key, or one catalog's run, is in its attempt."""
-        attempts = self.beside([partial(self._attempt, key) for key in keys])
-        unasked = self._asked({catalog_id for each in attempts for catalog_id in each.runs})
-        return [
-            replace(each, error=each.error or unasked[min(failed)])
-            if (failed := each.runs & unasked.keys())
-            else each
-            for each in attempts
-        ]
 
     def _attempt(self, key: str) -> _Attempt:
         first = again = None
@@ -168,14 +154,11 @@ class Mending:
             return _Attempt(first=first, error=error)
         return _Attempt(first=first, again=again)
 
-    def _asked(self, catalog_ids: Iterable[str]) -> dict[str, Exception]:
+    def _unasked(self, attempts: Iterable[_Attempt]) -> dict[str, Exception]:
         """The catalogs that no run could be asked for, and why."""
-        failed: dict[str, Exception] = {}
-        for catalog_id in () if self.dry_run else catalog_ids:
-            asked = tried(partial(self.requests.ask, catalog_id))
-            if isinstance(asked, Exception):
-                failed[catalog_id] = asked
-        return failed
+        needed = set() if self.dry_run else {one for each in attempts for one in each.runs}
+        asked = {each: tried(partial(self.requests.ask, each)) for each in needed}
+        return {each: why for each, why in asked.items() if isinstance(why, Exception)}
 
 
 def apart(what: str, found: Iterable[Discrepancy]) -> Generator[Discrepancy, None, Any]:

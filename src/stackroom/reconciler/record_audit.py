@@ -150,8 +150,7 @@ def _stalled(on: Audited, listed: Catalog) -> Iterator[Discrepancy]:
         return
     ask = partial(on.requests.ask, listed.catalog_id)
     if old:
-        keys = (each.s3_key for each in old)
-        yield from on.mending.mended(Kind.STALLED_DOCUMENT, *keys, by=ask)
+        yield from on.mending.mended(Kind.STALLED_DOCUMENT, *(each.s3_key for each in old), by=ask)
         return
     under_way = now.status in (CatalogStatus.DELETING, CatalogStatus.INDEXING)
     is_stuck = under_way and on.mending.is_settled(now.updated_at)

@@ -61,8 +61,7 @@ class DeletionAudit:
         found = self.on.search_check.found((catalog, record) for _, catalog, record in gone)
         for receipt, _, record in gone:
             if record.document_id in found:
-                again = self._again(receipt, record)
-                yield from apart(record.s3_key, again)
+                yield from apart(record.s3_key, self._again(receipt, record))
         for receipt in due:
             if receipt.document_id not in found and self._is_for_the_last_time(receipt):
                 self.on.receipts.let_go(receipt)
@@ -105,8 +104,7 @@ class QuarantineAudit:
         if number >= len(self.on.pool):
             return None
         knowledge_base_id = self.on.pool[number].knowledge_base_id
-        where = f"rejected files in {knowledge_base_id}"
-        yield from apart(where, self._in(knowledge_base_id))
+        yield from apart(f"rejected files in {knowledge_base_id}", self._in(knowledge_base_id))
         return str(number + 1) if number + 1 < len(self.on.pool) else None
 
     def _in(self, knowledge_base_id: str) -> Iterator[Discrepancy]:
@@ -124,8 +122,7 @@ class QuarantineAudit:
         if document.is_open or not self.on.mending.is_settled(document.updated_at):
             return  # a run sees to it
         if document.status is DocumentStatus.FAILED:
-            catalog = self.on.catalogs.get(document.catalog_id)
-            yield from self.on.mending.evicted(document, catalog)
+            yield from self.on.mending.evicted(document, self.on.catalogs.get(document.catalog_id))
         elif document.status is DocumentStatus.INDEXED:
             # An earlier version's, which this one should have replaced.
             yield from self.on.mending.run_again(document, Kind.REJECTED_IN_INDEX)
