@@ -60,10 +60,8 @@ class Restart:
 
     def follow_if_silent(self, lease: Lease) -> None:
         """One that was never started is started; nothing if it lives, or was followed already."""
-        if not self.runs.is_silent(lease):
-            return
-        held = self.runs.held_by(lease.worklist_id, lease.epoch)
-        if held is not None:
+        is_silent = self.runs.is_silent(lease)
+        if is_silent and (held := self.runs.held_by(lease.worklist_id, lease.epoch)) is not None:
             self.follow(held, SILENT)
 
     def _fail(self, catalog_id: str, reason: str) -> Iterator[Settled]:

@@ -191,7 +191,9 @@ class RunTasks:
         self.admission.leave(run.worklist_id, run.epoch)
         if self._is_to_go(run):
             served = run.progress.served
-        elif self._has_home(run) and self.queue.has_work(run):
+        elif is_shared(run.worklist_id) and home_of(run.worklist_id, self.pool) is None:
+            pass  # it waits for its knowledge base to come back to the pool
+        elif self.queue.has_work(run):
             return run.went(RunOutcome.MORE, waits=0)
         is_over = self.runs.release(run.worklist_id, run.epoch, served=served)
         return run.went(RunOutcome.RELEASED if is_over else RunOutcome.MORE, waits=0)
@@ -222,10 +224,6 @@ class RunTasks:
             return run.went(RunOutcome.STARTED, wait_seconds=seconds, is_more=True)
         self.admission.leave(run.worklist_id, run.epoch)
         return run.went(outcome, calls=())
-
-    def _has_home(self, run: Run) -> bool:
-        """Else it waits for its knowledge base to come back to the pool."""
-        return not is_shared(run.worklist_id) or home_of(run.worklist_id, self.pool) is not None
 
     def _is_to_go(self, run: Run) -> bool:
         """Whether the worklist is that of a catalog that goes with its data source."""
