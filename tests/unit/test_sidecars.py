@@ -7,15 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stackroom.documents.keys import Location
 from stackroom.errors import MalformedEvent, ValidationError
-from stackroom.uploads.events import object_event
-from stackroom.uploads.sidecars import (
+from stackroom.uploads.descriptions import (
     RESERVED,
     Attribute,
     object_metadata,
-    sidecar,
+    own_sidecar,
     user_attributes,
 )
+from stackroom.uploads.events import object_event
 
 EVENT = {
     "id": "event-1",
@@ -49,14 +50,15 @@ def test_a_malformed_event_is_refused_and_says_where(body: str, named: str) -> N
 
 
 def a_sidecar(attributes: dict[str, Attribute]) -> bytes:
-    return sidecar(
+    location = Location(
+        key="alice/hr/report.pdf",
         user_id="alice",
+        folder="hr",
+        filename="report.pdf",
         catalog_id="cat-1",
         document_id="doc-1",
-        filename="report.pdf",
-        uploaded_at=datetime(2026, 2, 3, 10, 30, tzinfo=UTC),
-        attributes=attributes,
     )
+    return own_sidecar(location, attributes, uploaded_at=datetime(2026, 2, 3, 10, 30, tzinfo=UTC))
 
 
 def test_a_sidecar_says_whose_document_it_is_and_what_the_user_attached() -> None:

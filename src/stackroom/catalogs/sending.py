@@ -27,8 +27,12 @@ from stackroom.errors import (
     RecordChanged,
     ValidationError,
 )
-from stackroom.uploads.descriptions import MAX_FILENAME_BYTES
-from stackroom.uploads.sidecars import Attribute, object_metadata, sidecar
+from stackroom.uploads.descriptions import (
+    MAX_FILENAME_BYTES,
+    Attribute,
+    object_metadata,
+    own_sidecar,
+)
 
 # What is on record of a file between its sending and its object's event, which does the rest.
 
@@ -192,14 +196,7 @@ class Sending:
 
     def _metadata(self, location: Location, attributes: Mapping[str, Attribute]) -> dict[str, str]:
         """Checked as the upload handler will check it, so that nothing fails afterwards."""
-        sidecar(
-            user_id=location.user_id,
-            catalog_id=location.catalog_id,
-            document_id=location.document_id,
-            filename=location.filename,
-            uploaded_at=self.now(),
-            attributes=attributes,
-        )
+        own_sidecar(location, attributes, uploaded_at=self.now())
         return object_metadata(attributes)
 
 

@@ -27,7 +27,7 @@ from stackroom.quota.grants import Admission
 from stackroom.quota.ledger import Grant
 from stackroom.quota.workload import is_large, is_to_ingest, text_size
 from stackroom.runs.run import DirectCall, DocumentName, Run, until_next_try
-from stackroom.uploads import sidecars
+from stackroom.uploads import descriptions
 
 _TAKEN = (DocumentStatus.INDEXING, DocumentStatus.DELETING, DocumentStatus.FAILED)
 _ROUND = "direct-"  # no job's id of Bedrock's has a hyphen [API model bedrock-agent: Id]
@@ -137,7 +137,7 @@ class DirectCalls:
                 },
             )
             for key, kept in self.bucket.sidecars_of(list(by_key)).items()
-            if (attributes := sidecars.attributes_in(kept.body)) is not None
+            if (attributes := descriptions.attributes_in(kept.body)) is not None
             and attributes.get("user_id") != REJECTED
         }
 

@@ -15,8 +15,7 @@ from stackroom.access.tool import Arguments, by_name
 from stackroom.documents.formats import SUPPORTED
 from stackroom.documents.keys import MAX_CATALOG_NAME
 from stackroom.tools.texts import shown
-from stackroom.uploads.descriptions import MAX_FILENAME_BYTES
-from stackroom.uploads.sidecars import MAX_LIST
+from stackroom.uploads.descriptions import MAX_FILENAME_BYTES, MAX_LIST
 
 _LISTED = re.compile(r"(cat|doc)-[0-9a-f]{24}")
 _FORMATS = ", ".join(SUPPORTED)

@@ -4,7 +4,7 @@ An object's event, brought to its record: what lies under a key now, and what fo
 - events: what S3 tells, through EventBridge and SQS; a hint, never believed
 - reconcile: one key, from the look at it to the last write
 - plan: what a look asks for, worked out without touching anything
-- descriptions, sidecars: what is written of a document
+- descriptions: what is written of a document, in its record and its sidecar
 
 Imports documents. Comes from: SQS (functions/upload_handler), deletions, the reconciler. Goes to:
 the records, the sidecars, the receipts, and a run for the catalog, which whoever called asks for.

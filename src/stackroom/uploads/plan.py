@@ -157,18 +157,12 @@ class KeepCatalogOpen:
 
     catalog_id: str
 
-    def __str__(self) -> str:
-        return "look whether its catalog is still there"
-
 
 @dataclass(frozen=True, kw_only=True)
 class SettleCatalog:
     """No run follows that would say whether all that the catalog has to show is failures."""
 
     catalog_id: str
-
-    def __str__(self) -> str:
-        return "settle its catalog's status"
 
 
 Step = (
@@ -220,52 +214,37 @@ def plan(seen: Seen | SeenUnplaced, now: datetime, correlation_id: str | None = 
     if isinstance(seen, SeenUnplaced):
         return _plan_unplaced(seen, now, correlation_id)
     if seen.found is not None:
-        return planned_arrival(seen, seen.found, now, correlation_id)
+        return _arrived(seen, seen.found, now, correlation_id)
     return _plan_gone(seen, now)
 
 
 def _plan_gone(seen: Seen, now: datetime) -> Plan:
     """No object lies there."""
-    if seen.record is None:
+    record, catalog = seen.record, seen.catalog
+    if record is None:
         if seen.sidecar is None:
             return Plan(outcome=UploadOutcome.IGNORED)
         left = RemoveSidecar(key=seen.location.key)
         return Plan(outcome=UploadOutcome.FORGOTTEN, steps=(left,))
-    if seen.record.status is DocumentStatus.UPLOADING:
-        return _plan_announced(seen.record, seen.catalog, now)
-    being_removed = seen.record.receipt_id is not None and not seen.location.names_a_catalog_id
-    if seen.catalog is None and not being_removed:  # see KeepCatalogOpen
-        return Plan(
-            outcome=UploadOutcome.FORGOTTEN,
-            steps=(RemoveRecord(document=seen.record),),
-            document_id=seen.record.document_id,
-        )
-    removal = planned_removal(
-        seen.record,
-        seen.location.user_id,
-        seen.receipt,
-        now,
-        is_crawled=seen.is_crawled,
-        is_lost=seen.is_lost,
-    )
-    if seen.catalog is None:
-        # Lost, for it is not closed while a removal is under way. Only a run of it can end that,
-        # and close the receipt.
-        opening = OpenCatalog(catalog=catalog_of(seen.location, now))
-        return replace(removal, steps=(opening, *removal.steps))
-    return removal
-
-
-def _plan_announced(record: Document, catalog: Catalog | None, now: datetime) -> Plan:
-    """It may still be uploaded; once it can't, nothing of it is left, for nothing ever was."""
-    is_open = catalog is not None and catalog.status is not CatalogStatus.DELETING
-    if is_open and not record.has_lapsed(now):
-        return Plan(outcome=UploadOutcome.IGNORED)
-    return Plan(
+    forgotten = Plan(
         outcome=UploadOutcome.FORGOTTEN,
         steps=(RemoveRecord(document=record),),
         document_id=record.document_id,
     )
+    if record.status is DocumentStatus.UPLOADING:
+        # It may still be uploaded; once it can't, nothing of it is left, for nothing ever was.
+        is_open = catalog is not None and catalog.status is not CatalogStatus.DELETING
+        may_come = is_open and not record.has_lapsed(now)
+        return Plan(outcome=UploadOutcome.IGNORED) if may_come else forgotten
+    if catalog is not None:
+        return _removed(seen, record, now)
+    if record.receipt_id is None or seen.location.names_a_catalog_id:  # see KeepCatalogOpen
+        return forgotten
+    # Lost, for it is not closed while a removal is under way. Only a run of it can end that, and
+    # close the receipt.
+    opening = OpenCatalog(catalog=catalog_of(seen.location, now))
+    removal = _removed(seen, record, now)
+    return replace(removal, steps=(opening, *removal.steps))
 
 
 def _plan_unplaced(seen: SeenUnplaced, now: datetime, correlation_id: str | None) -> Plan:
@@ -293,15 +272,12 @@ def _plan_unplaced(seen: SeenUnplaced, now: datetime, correlation_id: str | None
 # kept.
 
 
-def planned_arrival(
-    seen: Seen, found: StoredObject, now: datetime, correlation_id: str | None
-) -> Plan:
-    """`found` is the object that was seen."""
+def _arrived(seen: Seen, found: StoredObject, now: datetime, correlation_id: str | None) -> Plan:
     catalog = seen.catalog or catalog_of(seen.location, now)
     before = [*_opening(seen, catalog), *_calling_removal_off(seen, now)]
     # A removal that was called off is no more; the record must not name its receipt.
     record = seen.record and seen.record.model_copy(update={"receipt_id": None})
-    described = describe(seen.location, catalog, record, found, correlation_id, at=now)
+    described = describe(seen.location, record, found, correlation_id, at=now)
     if seen.record is not None and record is not None and described.is_known:
         if not _lacks_its_sidecar(seen, found, described.sidecar):
             return _unchanged(seen.record, record, before)
@@ -385,21 +361,23 @@ def _with_sidecar_mended(
 def _registered(
     seen: Seen, document: Document, found: StoredObject, sidecar: bytes, now: datetime
 ) -> Plan:
-    kept, steps = seen.sidecar, list[Step]()
+    kept = seen.sidecar
     pending = document.moved(DocumentStatus.PENDING, at=now)
+    steps: tuple[Step, ...]
     if kept is not None and kept.body == sidecar:
         # Left alone, which spares the document another ingestion: the record was lost and is being
         # rebuilt, or another handler of the same event was quicker.
         since = max(kept.last_modified, found.last_modified)
         pending = pending.model_copy(update={"present_since": since})
-        steps.append(SaveRecord(document=pending, moves=True))
+        steps = (SaveRecord(document=pending, moves=True),)
     else:
-        steps.append(WriteSidecar(key=document.s3_key, body=sidecar))
-        saved = SaveRecord(document=pending, moves=True, present_from=found.last_modified)
-        steps.append(saved)
+        steps = (
+            WriteSidecar(key=document.s3_key, body=sidecar),
+            SaveRecord(document=pending, moves=True, present_from=found.last_modified),
+        )
     return Plan(
         outcome=UploadOutcome.REGISTERED,
-        steps=tuple(steps),
+        steps=steps,
         run_for=document.catalog_id,
         document_id=document.document_id,
     )
@@ -426,52 +404,42 @@ def _rejected(seen: Seen, document: Document, problem: str, sidecar: bytes, now:
 
 
 # What follows for a document whose object is gone: out of the index first, then forgotten.
-#
-# Each removal has one receipt, and it can be written from the record alone, so that it doesn't
-# matter who does, or how often: the record names it before it is kept.
-
-_TIME = "%Y%m%dT%H%M%S%fZ"
-_LOST = "-lost"
 
 
-def planned_removal(
-    record: Document,
-    user_id: str,
-    receipt: Receipt | None,
-    now: datetime,
-    *,
-    is_crawled: bool,
-    is_lost: bool = False,
-) -> Plan:
-    """
-    `receipt` is the one that the record names, as it was kept. Where a file `is_crawled`, a job may
-    have indexed it though it was rejected. `is_lost`: no deletion of it was seen.
-    """
-    named, steps = _receipted(record, user_id, receipt, now, is_lost=is_lost)
-    if record.status is DocumentStatus.DELETING:
-        return _removal(UploadOutcome.DELETING, named, steps)
-    steps.insert(0, RemoveSidecar(key=record.s3_key))
-    may_be_indexed = is_crawled or record.may_be_indexed
+def _removed(seen: Seen, record: Document, now: datetime) -> Plan:
+    named, steps = _receipted(seen, record, now)
+    outcome = UploadOutcome.DELETING
+    # Where jobs crawl, one may have indexed it though it was rejected.
+    may_be_indexed = seen.is_crawled or record.may_be_indexed
     if record.status is DocumentStatus.FAILED and not may_be_indexed:
         # Nobody's search could ever find it: no version lay there with a sidecar of its own, or a
         # search has shown since that it is out.
-        never = receipt_of(named, user_id)
+        never = receipt_of(named, seen.location.user_id)
         closed = never.model_copy(update={"unsearchable_since": never.asked_at})
-        steps += [
+        outcome = UploadOutcome.FORGOTTEN
+        steps = [
+            RemoveSidecar(key=record.s3_key),
+            *steps,
             KeepReceipt(receipt=closed),
             RemoveRecord(document=named),
             SettleCatalog(catalog_id=named.catalog_id),
         ]
-        return _removal(UploadOutcome.FORGOTTEN, named, steps)
-    deleting = named.moved(DocumentStatus.DELETING, at=now).model_copy(update={"attempts": 0})
-    steps.append(SaveRecord(document=deleting, moves=True))
-    return _removal(UploadOutcome.DELETING, named, steps)
+    elif record.status is not DocumentStatus.DELETING:
+        deleting = named.moved(DocumentStatus.DELETING, at=now).model_copy(update={"attempts": 0})
+        saved = SaveRecord(document=deleting, moves=True)
+        steps = [RemoveSidecar(key=record.s3_key), *steps, saved]
+    return Plan(
+        outcome=outcome,
+        steps=tuple(steps),
+        run_for=record.catalog_id if outcome is UploadOutcome.DELETING else None,
+        document_id=record.document_id,
+        receipt_id=named.receipt_id,
+    )
 
 
-def _receipted(
-    record: Document, user_id: str, receipt: Receipt | None, now: datetime, *, is_lost: bool
-) -> tuple[Document, list[Step]]:
+def _receipted(seen: Seen, record: Document, now: datetime) -> tuple[Document, list[Step]]:
     """The record, naming the receipt of this removal, and what it takes to have it kept."""
+    user_id, receipt = seen.location.user_id, seen.receipt
     if record.receipt_id is not None and receipt is None:
         # A crash came between naming and keeping it.
         return record, [KeepReceipt(receipt=receipt_of(record, user_id))]
@@ -479,18 +447,16 @@ def _receipted(
         # Open, or closed by whoever died before the record was forgotten: an upload that has come
         # since would have made the record name none.
         return record, []
-    named = record.model_copy(update={"receipt_id": receipt_id_of(record, now, is_lost=is_lost)})
+    receipt_id = receipt_id_of(record, now, is_lost=seen.is_lost)
+    named = record.model_copy(update={"receipt_id": receipt_id})
     return named, [SaveRecord(document=named), KeepReceipt(receipt=receipt_of(named, user_id))]
 
 
-def _removal(outcome: UploadOutcome, record: Document, steps: list[Step]) -> Plan:
-    return Plan(
-        outcome=outcome,
-        steps=tuple(steps),
-        run_for=record.catalog_id if outcome is UploadOutcome.DELETING else None,
-        document_id=record.document_id,
-        receipt_id=record.receipt_id,
-    )
+# A receipt can be written from the document's record alone, so that it doesn't matter who does, or
+# how often: the record names it before it is kept.
+
+_TIME = "%Y%m%dT%H%M%S%fZ"
+_LOST = "-lost"
 
 
 def receipt_id_of(document: Document, asked_at: datetime, *, is_lost: bool = False) -> str:

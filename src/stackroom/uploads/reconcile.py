@@ -30,7 +30,7 @@ from stackroom.documents.keys import (
     unplaced_partition,
     unplaced_reason,
 )
-from stackroom.documents.model import Catalog, CatalogStatus, Document, Receipt
+from stackroom.documents.model import Catalog, CatalogStatus, Document
 from stackroom.documents.repositories import CatalogRegister, Documents, Receipts
 from stackroom.errors import CatalogLimitReached, ObjectRefused, RecordChanged, Unavailable
 from stackroom.retries import random_pauses, retried
@@ -89,11 +89,12 @@ class Uploads:
 
         Raises RecordChanged if others kept writing the same record; deliver again later.
         """
-        return retried(
-            lambda: self._once(key, correlation_id, is_audit=is_audit),
-            tries=_TRIES,
-            pause=self.pause,
-        )
+
+        def once() -> Plan:
+            begun = self._begin(key, correlation_id, is_audit=is_audit)
+            return self._end(begun) if isinstance(begun, _Begun) else begun
+
+        return retried(once, tries=_TRIES, pause=self.pause)
 
     def reconcile_all(self, correlation_ids: Mapping[str, str]) -> dict[str, Plan | Exception]:
         """
@@ -121,11 +122,7 @@ class Uploads:
         """What `reconcile` would do now in an audit, without doing any of it."""
         if is_ours(key):
             return Plan(outcome=UploadOutcome.IGNORED)
-        return plan(self._look(key, is_audit=True), self.now())
-
-    def _once(self, key: str, correlation_id: str | None, *, is_audit: bool) -> Plan:
-        begun = self._begin(key, correlation_id, is_audit=is_audit)
-        return self._end(begun) if isinstance(begun, _Begun) else begun
+        return plan(self._look(locate(key), is_audit=True), self.now())
 
     def _begin(
         self, key: str, correlation_id: str | None, *, is_audit: bool = False
@@ -133,7 +130,7 @@ class Uploads:
         """The plan if no record is to be saved: then all of it is done."""
         if is_ours(key):
             return Plan(outcome=UploadOutcome.IGNORED)
-        seen = self._look(key, is_audit=is_audit)
+        seen = self._look(locate(key), is_audit=is_audit)
         try:
             return self._carry_out(plan(seen, self.now(), correlation_id))
         except CatalogLimitReached as refused:
@@ -181,14 +178,19 @@ class Uploads:
         self, keys: Iterable[str], act: Callable[[str], _Answer]
     ) -> dict[str, _Answer | Exception]:
         """What it answers for each key, or raises."""
-        listed = list(keys)
-        answers = self.beside([partial(_attempted, partial(act, key)) for key in listed])
-        return dict(zip(listed, answers, strict=True))
 
-    def _look(self, key: str, *, is_audit: bool) -> Seen | SeenUnplaced:
-        location = locate(key)
+        def attempted(key: str) -> tuple[str, _Answer | Exception]:
+            try:
+                return key, act(key)
+            except Exception as error:  # whatever it is, it is this key's
+                return key, error
+
+        return dict(self.beside([partial(attempted, key) for key in keys]))
+
+    def _look(self, location: Location | Unplaced, *, is_audit: bool) -> Seen | SeenUnplaced:
         if isinstance(location, Unplaced):
             return self._look_unplaced(location)
+        key, user_id = location.key, location.user_id
         # The record first, the object second: what changes in between makes the write fail.
         record = self.documents.get(location.catalog_id, location.document_id)
         found = self.bucket.head(key)
@@ -197,8 +199,10 @@ class Uploads:
         sidecar = self.bucket.sidecar_of(key) if is_read else None
         if found is None and sidecar is not None:
             found = self.bucket.head(key)  # whoever put the object anew meanwhile wrote it
-        is_first = found is not None and record is None
-        unplaced = self._unplaced_record_of(location) if is_first else None
+        unplaced = None
+        if found is not None and record is None:
+            # It may have belonged to no catalog before, and was shown as rejected then.
+            unplaced = self.documents.get(unplaced_partition(user_id), unplaced_id_of(key))
         # The catalog last: of many who drop its first files, few then open it at the same time.
         catalog = self.catalogs.get(location.catalog_id)
         reason = unplaced_reason(location, catalog)
@@ -208,6 +212,9 @@ class Uploads:
             return self._look_unplaced(location.unplaced(reason), record)
         is_missed = is_audit and found is None and record is not None
         is_wanted = catalog is None or catalog.status is not CatalogStatus.DELETING
+        receipt = None
+        if record is not None and record.receipt_id is not None:
+            receipt = self.receipts.get(user_id, record.receipt_id)
         return Seen(
             location=location,
             catalog=catalog,
@@ -215,14 +222,9 @@ class Uploads:
             found=found,
             sidecar=sidecar,
             unplaced=unplaced,
-            receipt=self._receipt_of(location, record),
+            receipt=receipt,
             is_lost=is_missed and is_wanted and not self.bucket.was_deleted(key),
         )
-
-    def _receipt_of(self, location: Location, record: Document | None) -> Receipt | None:
-        if record is None or record.receipt_id is None:
-            return None
-        return self.receipts.get(location.user_id, record.receipt_id)
 
     def _look_unplaced(self, location: Unplaced, orphan: Document | None = None) -> SeenUnplaced:
         record = self.documents.get(location.partition, location.document_id)
@@ -230,11 +232,6 @@ class Uploads:
         if found is not None and is_folder_marker(found.key, found.size):
             found = None
         return SeenUnplaced(location=location, record=record, found=found, orphan=orphan)
-
-    def _unplaced_record_of(self, location: Location) -> Document | None:
-        """The key may have belonged to no catalog before, and was shown as rejected then."""
-        partition = unplaced_partition(location.user_id)
-        return self.documents.get(partition, unplaced_id_of(location.key))
 
     def _apply(self, steps: Iterable[Step], versions: dict[str, int]) -> None:
         """
@@ -294,25 +291,15 @@ class Uploads:
             self.catalogs.unmark_deleting(catalog_id, at=self.now())
 
 
-def _attempted(act: Callable[[], _Answer]) -> _Answer | Exception:
-    try:
-        return act()
-    except Exception as error:  # whatever it is, it is this key's
-        return error
-
-
 def _as_of(now: datetime, step: SaveRecord) -> Document:
     """
     Its times as they are when it is saved: a job that began between the plan and the writing of the
     sidecar has not seen this version.
     """
-    document = step.document
-    if step.moves:
-        document = document.model_copy(update={"updated_at": now})
+    times = {"updated_at": now} if step.moves else {}
     if step.present_from is not None:
-        since = max(now, step.present_from)
-        document = document.model_copy(update={"present_since": since})
-    return document
+        times["present_since"] = max(now, step.present_from)
+    return step.document.model_copy(update=times)
 
 
 def _at_version(document: Document, versions: dict[str, int]) -> Document:
