@@ -7,7 +7,7 @@ from datetime import datetime
 from stackroom.access.catalog_access import owned
 from stackroom.clock import utc_now
 from stackroom.documents.model import Catalog, Document
-from stackroom.documents.repositories import Catalogs, DocumentPages
+from stackroom.documents.repositories import Catalogs, Documents
 
 CATALOGS = 50  # on a page: some 15 kB of text
 DOCUMENTS = 200  # on a page: some 25 kB of text
@@ -35,7 +35,7 @@ class DocumentsOfCatalog:
 @dataclass(frozen=True, kw_only=True)
 class Listing:
     catalogs: Catalogs
-    pages: DocumentPages
+    pages: Documents
     now: Callable[[], datetime] = utc_now
 
     def catalogs_of(self, user_id: str, *, after: str | None = None) -> CatalogPage:

@@ -16,7 +16,7 @@ from stackroom.documents.model import Catalog, CatalogStatus, Counted, Document,
 _WAITING = (DocumentStatus.UPLOADING, DocumentStatus.PENDING, DocumentStatus.INDEXING)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Counts:
     """Of a catalog, or a difference to it; `waiting` and `failed` are among `documents`."""
 
@@ -27,10 +27,10 @@ class Counts:
     open: int = 0
 
     def __add__(self, other: "Counts") -> "Counts":
-        return _counts(*map(add, self.each, other.each))
+        return Counts(*map(add, self.each, other.each))
 
     def __sub__(self, other: "Counts") -> "Counts":
-        return _counts(*map(sub, self.each, other.each))
+        return Counts(*map(sub, self.each, other.each))
 
     @property
     def each(self) -> tuple[int, int, int, int, int]:
@@ -39,7 +39,7 @@ class Counts:
 
     def within(self, there: "Counts") -> "Counts":
         """The same difference, but never so much less that less than none would be left."""
-        return _counts(*(max(-some, by) for some, by in zip(there.each, self.each, strict=True)))
+        return Counts(*(max(-some, by) for some, by in zip(there.each, self.each, strict=True)))
 
 
 def counts_in(catalog: Catalog) -> Counts:
@@ -73,13 +73,15 @@ def booked(document: Document, opened_at: datetime | None) -> Document:
 
     `opened_at` is since when it was open before this; one that opens now opens as of its writing.
     """
-    since = opened_at or document.updated_at
-    return document.model_copy(
-        update={
-            "opened_at": since if document.is_open else None,
-            "counted": _to_be_counted(document),
-        }
-    )
+    opened = (opened_at or document.updated_at) if document.is_open else None
+    counted = None
+    if document.is_counted:
+        counted = Counted(
+            size=document.size,
+            failed=document.status is DocumentStatus.FAILED,
+            waiting=document.status in _WAITING,
+        )
+    return document.model_copy(update={"opened_at": opened, "counted": counted})
 
 
 def settled_status(counts: Counts) -> CatalogStatus:
@@ -107,17 +109,3 @@ def indexed_last(documents: Iterable[Document]) -> datetime | None:
     """When any of them was indexed, as far as they are."""
     indexed = (each for each in documents if each.status is DocumentStatus.INDEXED)
     return max((each.indexed_at for each in indexed if each.indexed_at), default=None)
-
-
-def _to_be_counted(document: Document) -> Counted | None:
-    if not document.is_counted:
-        return None
-    return Counted(
-        size=document.size,
-        failed=document.status is DocumentStatus.FAILED,
-        waiting=document.status in _WAITING,
-    )
-
-
-def _counts(documents: int, size: int, failed: int, waiting: int, is_open: int) -> Counts:
-    return Counts(documents=documents, size=size, failed=failed, waiting=waiting, open=is_open)

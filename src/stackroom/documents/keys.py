@@ -55,18 +55,25 @@ class Location:
 
     def unplaced(self, reason: str) -> "Unplaced":
         """The key as one that belongs to no catalog all the same."""
-        return _unplaced(self.key, self.user_id, reason)
+        return Unplaced(self.key, self.user_id, reason)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Unplaced:
     """A key that belongs to no catalog, and why; kept under its user so that nothing vanishes."""
 
     key: str
     user_id: str
-    document_id: str
     reason: str
-    partition: str  # where its record is kept, as a catalog's are
+
+    @property
+    def document_id(self) -> str:
+        return unplaced_id_of(self.key)
+
+    @property
+    def partition(self) -> str:
+        """Where its record is kept, as a catalog's are."""
+        return unplaced_partition(self.user_id)
 
 
 def locate(key: str) -> Location | Unplaced:
@@ -74,26 +81,27 @@ def locate(key: str) -> Location | Unplaced:
     user_id, has_folder, rest = key.partition("/")
     folder, has_file, filename = rest.partition("/")
     if not has_folder:
-        return _unplaced(key, NO_USER, "it has no folder; drop it under {user}/{catalog}/")
+        return Unplaced(key, NO_USER, "it has no folder; drop it under {user}/{catalog}/")
     if not is_user_id(user_id):
         fault = f"{user_id!r} can't be a user id" if user_id else "its key begins with '/'"
-        return _unplaced(key, NO_USER, f"{fault}; drop it under {{user}}/{{catalog}}/")
+        return Unplaced(key, NO_USER, f"{fault}; drop it under {{user}}/{{catalog}}/")
     if not has_file:
-        return _unplaced(
+        return Unplaced(
             key, user_id, f"it has no catalog folder; drop it under {user_id}/{{catalog}}/"
         )
     if problem := _folder_problem(user_id, folder):
-        return _unplaced(key, user_id, problem)
+        return Unplaced(key, user_id, problem)
     if key.endswith("/"):
-        return _unplaced(key, user_id, "its key ends in '/', so it names a folder and no file")
-    identity = _catalog_id(user_id, folder)
+        return Unplaced(key, user_id, "its key ends in '/', so it names a folder and no file")
+    is_id = _CATALOG_ID.fullmatch(folder)
+    catalog_id = folder if is_id else catalog_id_of(user_id, folder)
     return Location(
         key=key,
         user_id=user_id,
         folder=folder,
         filename=filename,
-        catalog_id=identity,
-        document_id=document_id_of(identity, filename),
+        catalog_id=catalog_id,
+        document_id=document_id_of(catalog_id, filename),
     )
 
 
@@ -175,10 +183,6 @@ def is_unplaced(catalog_id: str) -> bool:
     return catalog_id.startswith(unplaced_partition(""))
 
 
-def _catalog_id(user_id: str, folder: str) -> str:
-    return folder if _CATALOG_ID.fullmatch(folder) else catalog_id_of(user_id, folder)
-
-
 def _folder_problem(user_id: str, folder: str) -> str | None:
     problem = catalog_name_problem(folder)
     if problem:
@@ -186,16 +190,6 @@ def _folder_problem(user_id: str, folder: str) -> str | None:
     if len(f"{user_id}/{folder}/".encode()) > MAX_PREFIX_BYTES:
         return f"user and catalog folder together exceed {MAX_PREFIX_BYTES} bytes"
     return None
-
-
-def _unplaced(key: str, user_id: str, reason: str) -> Unplaced:
-    return Unplaced(
-        key=key,
-        user_id=user_id,
-        document_id=unplaced_id_of(key),
-        reason=reason,
-        partition=unplaced_partition(user_id),
-    )
 
 
 def _composed(name: str) -> str:

@@ -31,9 +31,15 @@ class DocumentPage:
     next: str | None
 
 
-class DocumentPages(Protocol):
-    def page(self, catalog_id: str, *, after: str | None, limit: int) -> DocumentPage:
-        """At most so many of a catalog, in one request, read consistently."""
+DocumentKey = tuple[str, str]  # the ids of its catalog and of itself
+
+
+class StayingDocuments(Protocol):
+    def staying(self, keys: Iterable[DocumentKey]) -> Set[DocumentKey]:
+        """
+        Those of documents on record that nobody has asked to go, nor their catalog; read
+        consistently.
+        """
         ...
 
 
@@ -51,25 +57,7 @@ class ListedDocuments(Protocol):
         ...
 
 
-DocumentKey = tuple[str, str]  # the ids of its catalog and of itself
-
-
-class StayingDocuments(Protocol):
-    def staying(self, keys: Iterable[DocumentKey]) -> Set[DocumentKey]:
-        """
-        Those of documents on record that nobody has asked to go, nor their catalog; read
-        consistently.
-        """
-        ...
-
-
-class DocumentReader(Protocol):
-    def of_catalog(self, catalog_id: str) -> Iterator[Document]:
-        """All of a catalog, read consistently: for repairs, for it costs as much as it holds."""
-        ...
-
-
-class Documents(DocumentReader, DocumentPages, ListedDocuments, Protocol):
+class Documents(ListedDocuments, Protocol):
     """
     With each write go the document's open item, there while it is open, and what its catalog counts
     of it; the latter is left out where the catalog is gone, and for objects of no catalog.
@@ -95,13 +83,18 @@ class Documents(DocumentReader, DocumentPages, ListedDocuments, Protocol):
         """
         ...
 
+    def page(self, catalog_id: str, *, after: str | None, limit: int) -> DocumentPage:
+        """At most so many of a catalog, in one request, read consistently."""
+        ...
 
-# Catalogs: looked up, placed at a data source, opened and closed.
-#
-# What they count of their documents is written with these (stackroom.documents.repositories).
+    def of_catalog(self, catalog_id: str) -> Iterator[Document]:
+        """All of a catalog, read consistently: for repairs, for it costs as much as it holds."""
+        ...
 
 
 class Catalogs(Protocol):
+    """What they count of their documents is written with these."""
+
     def get(self, catalog_id: str) -> Catalog | None: ...
 
     def of_user(self, user_id: str) -> Iterator[Catalog]: ...
@@ -153,10 +146,9 @@ class CatalogRegister(Catalogs, Protocol):
         ...
 
 
-# Receipts of removals, kept for whoever asked for them.
-
-
 class Receipts(Protocol):
+    """Of removals, kept for whoever asked for them."""
+
     def get(self, user_id: str, receipt_id: str) -> Receipt | None: ...
 
     def keep(self, receipt: Receipt) -> None:
@@ -171,16 +163,6 @@ class Receipts(Protocol):
         """Its document was found at that moment. Raises RecordChanged if it isn't as it was."""
         ...
 
-
-class OpenReceipts(Protocol):
-    def open_ones(self, *, limit: int) -> list[Receipt]:
-        """
-        Everybody's whose proof is awaited, asked for longest ago first, as they were a moment ago.
-        """
-        ...
-
-
-class ProvenReceipts(Receipts, Protocol):
     def proven(self, cursor: str | None) -> ListingPage[Receipt]:
         """Everybody's that a search has closed, the latest first, until they are let go of."""
         ...
@@ -190,7 +172,12 @@ class ProvenReceipts(Receipts, Protocol):
         ...
 
 
-# What is kept beside a catalog's documents, to be mended: what lists them.
+class OpenReceipts(Protocol):
+    def open_ones(self, *, limit: int) -> list[Receipt]:
+        """
+        Everybody's whose proof is awaited, asked for longest ago first, as they were a moment ago.
+        """
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,9 +209,6 @@ class ListingItems(Protocol):
     def list_anew(self, document: Document) -> None:
         """Raises RecordChanged if the document changed since it was read."""
         ...
-
-
-# What our own inspection found out about files.
 
 
 class InspectionResults(Protocol):

@@ -12,7 +12,7 @@ from stackroom.documents.repositories import (
     Documents,
     InspectionRequests,
     ListingItems,
-    ProvenReceipts,
+    Receipts,
 )
 from stackroom.ingestion.bedrock_calls import DirectDocuments
 from stackroom.ingestion.broken_runs import Restart
@@ -50,7 +50,7 @@ class Audited:
     bucket: DocumentBucket
     leases: Leases
     executions: Executions
-    receipts: ProvenReceipts
+    receipts: Receipts
     requests: RunRequests
     inspections: InspectionRequests
     worklists: Worklists
