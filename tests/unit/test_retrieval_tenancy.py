@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stackroom.access.identity import Caller
-from stackroom.access.passage_source import Origin
 from stackroom.access.search_filter_argument import conditions
-from stackroom.access.tenancy import Leftovers, Member, Operator, Tenant, View
+from stackroom.access.tenancy import Leftovers, Member, Operator, Origin, Tenant, View
 from stackroom.documents.filters import AllOf, AnyOf, Has, Lists
 from stackroom.documents.keys import document_id_of
 from stackroom.documents.model import Catalog, DataSourceType

@@ -9,16 +9,15 @@ the sidecar says, so each passage must come from its owner's own documents, too.
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Protocol, Self
 
 from stackroom.access.identity import Caller
-from stackroom.access.passage_source import Origin, is_ingested_into, key_of, origin_of
 from stackroom.documents.filters import Conditions, Filter, Has, Lists, all_of, any_of
-from stackroom.documents.keys import is_user_id
-from stackroom.documents.model import Catalog, Document
+from stackroom.documents.keys import document_id_of, is_user_id
+from stackroom.documents.model import Catalog, CatalogStatus, DataSourceType, Document
 from stackroom.documents.passages import Passage
-from stackroom.errors import KnowledgeBaseUnavailable
+from stackroom.documents.repositories import Catalogs
+from stackroom.errors import CatalogDeleting, CatalogNotFound, KnowledgeBaseUnavailable
 
 logger = logging.getLogger(__name__)
 
@@ -76,15 +75,14 @@ class Tenant:
         return all_of((*(Has(key, value) for key, value in self._attributes()), *asked))
 
     def proven(self, passages: Iterable[Passage], *, catalog_of: CatalogOf) -> tuple[Passage, ...]:
-        return _proven(
+        inside = _inside(
             passages,
-            self.user_id,
-            is_inside=self._is_inside,
-            is_from_owner=partial(_is_from, _Home(catalog_of, self.prefix), self.user_id),
+            lambda each: all(
+                each.attributes.get(key) == value for key, value in self._attributes()
+            ),
         )
-
-    def _is_inside(self, passage: Passage) -> bool:
-        return all(passage.attributes.get(key) == value for key, value in self._attributes())
+        home = _Home(catalog_of, self.prefix)
+        return _own(inside, self.user_id, lambda each: home.is_of(self.user_id, each))
 
     def _attributes(self) -> tuple[tuple[str, str], ...]:
         own = ((USER, self.user_id),)
@@ -113,16 +111,9 @@ class Member:
 
     def proven(self, passages: Iterable[Passage], *, catalog_of: CatalogOf) -> tuple[Passage, ...]:
         """The owner is whoever the attributes name, if the source says so too."""
+        inside = _inside(passages, lambda each: _is_shared(each, SHARED, self.groups))
         home = _Home(catalog_of)
-        return _proven(
-            passages,
-            self.user_id,
-            is_inside=self._is_inside,
-            is_from_owner=lambda passage: _is_from(home, passage.attributes.get(USER), passage),
-        )
-
-    def _is_inside(self, passage: Passage) -> bool:
-        return _is_shared(passage, SHARED, self.groups)
+        return _own(inside, self.user_id, lambda each: home.is_of(each.attributes.get(USER), each))
 
 
 @dataclass(frozen=True)
@@ -164,10 +155,9 @@ class Readers:
 
     # ARG002: `catalog_of` is the protocol's; here nothing is owned
     def proven(self, passages: Iterable[Passage], *, catalog_of: CatalogOf) -> tuple[Passage, ...]:  # noqa: ARG002
-        passages = tuple(passages)
-        if not all(_is_shared(each, self.listed_in, self.groups) for each in passages):
-            raise KnowledgeBaseUnavailable("Retrieve", "passages outside the filter")
-        return _ownerless(passages)
+        return _ownerless(
+            _inside(passages, lambda each: _is_shared(each, self.listed_in, self.groups))
+        )
 
 
 @dataclass(frozen=True)
@@ -190,12 +180,10 @@ class Owned:
 
     def proven(self, passages: Iterable[Passage], *, catalog_of: CatalogOf) -> tuple[Passage, ...]:
         """The attribute is believed: whoever fills the knowledge base writes it, and no user."""
-        passages = tuple(passages)
-        if not all(_is_shared(each, self.owner_in, (self.user_id,)) for each in passages):
-            raise KnowledgeBaseUnavailable("Retrieve", "passages outside the filter")
+        inside = _inside(passages, lambda each: _is_shared(each, self.owner_in, (self.user_id,)))
         # A filter lets a list through that has the user in it, and a list is no one user.
-        own = tuple(each for each in passages if each.attributes[self.owner_in] == self.user_id)
-        if len(own) < len(passages):
+        own = tuple(each for each in inside if each.attributes[self.owner_in] == self.user_id)
+        if len(own) < len(inside):
             logger.warning("passages kept back: %r of theirs is a list", self.owner_in)
         if self.readers is not None:
             return self.readers.proven(own, catalog_of=catalog_of)
@@ -214,7 +202,7 @@ class Operator:
     def filter(self, document_id: str) -> Filter:
         return Has(DOCUMENT, document_id)
 
-    def origin_of(self, document_id: str, passages: Iterable[Passage]) -> Origin | None:
+    def origin_of(self, document_id: str, passages: Iterable[Passage]) -> "Origin | None":
         """Of a document that was ingested directly under this id."""
         found = (origin_of(each) for each in passages if each.custom_id == document_id)
         return next((each for each in found if each is not None), None)
@@ -238,16 +226,14 @@ class Leftovers:
         return all_of((Has(CATALOG, self.catalog_id), *asked))
 
     def proven(self, passages: Iterable[Passage], *, catalog_of: CatalogOf) -> tuple[Passage, ...]:
-        passages = tuple(passages)
-        if any(each.attributes.get(CATALOG) != self.catalog_id for each in passages):
-            raise KnowledgeBaseUnavailable("Retrieve", "passages outside the filter")
+        inside = _inside(passages, lambda each: each.attributes.get(CATALOG) == self.catalog_id)
         home = _Home(catalog_of, self.prefix)
         catalog = catalog_of(self.catalog_id)
         # A data source that is off the record proves nothing; then what agrees is looked for again.
         is_off_record = catalog is not None and catalog.data_source_id is None
         return tuple(
             each
-            for each in passages
+            for each in inside
             if home.holds(each) or (is_off_record and origin_of(each) is not None)
         )
 
@@ -275,11 +261,10 @@ class Owners:
 
     def proven(self, passages: Iterable[Passage]) -> list[tuple[str, Passage]]:
         """With the id of the catalog that each is of; others are nobody's here."""
-        passages = tuple(passages)
-        if any(each.attributes.get(DOCUMENT) not in self.document_ids for each in passages):
-            raise KnowledgeBaseUnavailable("Retrieve", "passages outside the filter")
         found: dict[str, list[Passage]] = {}
-        for each in passages:
+        for each in _inside(
+            passages, lambda each: each.attributes.get(DOCUMENT) in self.document_ids
+        ):
             catalog = self.catalogs.get(str(each.attributes.get(CATALOG)))
             if catalog is not None and each.attributes.get(USER) == catalog.user_id:
                 found.setdefault(catalog.catalog_id, []).append(each)
@@ -300,10 +285,7 @@ class RejectedFiles:
         return Has(USER, REJECTED)
 
     def proven(self, passages: Iterable[Passage]) -> tuple[Passage, ...]:
-        passages = tuple(passages)
-        if any(each.attributes.get(USER) != REJECTED for each in passages):
-            raise KnowledgeBaseUnavailable("Retrieve", "passages outside the filter")
-        return passages
+        return _inside(passages, lambda each: each.attributes.get(USER) == REJECTED)
 
 
 def _batches(groups: Iterable[str]) -> list[tuple[str, ...]]:
@@ -320,9 +302,18 @@ def _is_shared(passage: Passage, listed_in: str, groups: Iterable[str]) -> bool:
     return any(group in listed for group in groups)
 
 
-def _ownerless(passages: Iterable[Passage]) -> tuple[Passage, ...]:
-    """Without what is a user's own, which no linked knowledge base should have."""
+def _inside(
+    passages: Iterable[Passage], is_inside: Callable[[Passage], bool]
+) -> tuple[Passage, ...]:
+    """All of them. Raises KnowledgeBaseUnavailable if the store has ignored the filter."""
     passages = tuple(passages)
+    if not all(map(is_inside, passages)):
+        raise KnowledgeBaseUnavailable("Retrieve", "passages outside the filter")
+    return passages
+
+
+def _ownerless(passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
+    """Without what is a user's own, which no linked knowledge base should have."""
     ownerless = tuple(each for each in passages if not _is_owned(each))
     if len(ownerless) < len(passages):
         logger.warning("passages kept back: a knowledge base of catalogs is searched as linked")
@@ -334,31 +325,20 @@ def _is_owned(passage: Passage) -> bool:
     return all(isinstance(passage.attributes.get(key), str) for key in (USER, CATALOG, DOCUMENT))
 
 
-def _proven(
-    passages: Iterable[Passage],
-    reader: str,
-    *,
-    is_inside: Callable[[Passage], bool],
-    is_from_owner: Callable[[Passage], bool],
+def _own(
+    passages: Iterable[Passage], reader: str, is_owners: Callable[[Passage], bool]
 ) -> tuple[Passage, ...]:
-    passages = tuple(passages)
-    if not all(map(is_inside, passages)):
-        raise KnowledgeBaseUnavailable("Retrieve", "passages outside the filter")
-    proven: list[Passage] = []
+    """Those that are from their owner; of others a line is logged."""
+    own: list[Passage] = []
     foreign: set[str] = set()
     for each in passages:
-        if is_from_owner(each):
-            proven.append(each)
+        if is_owners(each):
+            own.append(each)
         else:
             foreign.add(each.custom_id or each.uri or each.data_source_id or "an unknown source")
     if foreign:
         logger.warning("passages kept from %r: they are from %r", reader, sorted(foreign))
-    return tuple(proven)
-
-
-def _is_from(home: "_Home", owner: object, passage: Passage) -> bool:
-    """Whether the source is a document of this user's; `owner` may be what an attribute says."""
-    return isinstance(owner, str) and is_user_id(owner) and home.holds(passage, owner)
+    return tuple(own)
 
 
 @dataclass(frozen=True)
@@ -371,20 +351,105 @@ class _Home:
     catalog_of: CatalogOf
     prefix: str | None = None
 
+    def is_of(self, owner: object, passage: Passage) -> bool:
+        """Whether it is from a document of this user's; `owner` may be what an attribute says."""
+        return isinstance(owner, str) and is_user_id(owner) and self.holds(passage, owner)
+
     def holds(self, passage: Passage, owner: str | None = None) -> bool:
         """By all that the store tells of its source, none of which may contradict; not by less."""
         if passage.uri is not None:
-            prefix = self.prefix or f"{owner}/"
-            if not key_of(passage.uri).startswith(prefix):
+            if not key_of(passage.uri).startswith(self.prefix or f"{owner}/"):
                 return False
             if passage.custom_id is None:
                 return True
-        return self._has_ingested(passage, owner)
-
-    def _has_ingested(self, passage: Passage, owner: str | None) -> bool:
-        """Directly, and so under an id of ours."""
+        # It was ingested directly, and so under an id of ours.
         origin = origin_of(passage)
         catalog = None if origin is None else self.catalog_of(origin.catalog_id)
         if catalog is None or owner not in (None, catalog.user_id):
             return False
         return is_ingested_into(catalog, passage)
+
+
+# Where a passage comes from, by the store's own word instead of its attributes.
+#
+# Of an S3 data source's documents the store tells the object's URI. Of those that were ingested
+# directly it tells the id that we gave them, which is a hash of catalog and file name; or no more
+# than their data source, since Bedrock was seen to leave that id out. Then the hash is to be
+# found among the attributes, which we alone write there, and a catalog's record names the data
+# source.
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Of a document that was ingested directly."""
+
+    catalog_id: str
+    filename: str
+
+
+def is_told(passage: Passage) -> bool:
+    """Whether the store says anything of where it is from."""
+    told = (passage.uri, passage.custom_id, passage.data_source_id)
+    return any(each is not None for each in told)
+
+
+def document_id_in(passage: Passage) -> str | None:
+    """
+    The id that it was ingested under: the store's word, or else that of an attribute of ours.
+
+    None of what has the URI of an object in its place.
+    """
+    if passage.custom_id is not None:
+        return passage.custom_id
+    noted = passage.attributes.get("document_id")
+    return noted if passage.uri is None and isinstance(noted, str) else None
+
+
+def origin_of(passage: Passage) -> Origin | None:
+    """
+    Catalog and file, if the id that it was ingested under proves what its attributes say.
+
+    Where that id is an attribute itself, it proves no more than that they agree.
+    """
+    catalog_id = str(passage.attributes.get("catalog_id"))
+    filename = str(passage.attributes.get("filename"))
+    is_proven = document_id_of(catalog_id, filename) == document_id_in(passage)
+    return Origin(catalog_id, filename) if is_proven else None
+
+
+def is_ingested_into(catalog: Catalog, passage: Passage) -> bool:
+    """
+    Whether it is from where the catalog's documents are ingested directly, by us alone.
+
+    An id of ours that the store tells proves that, unless the data source is another; without such
+    an id it must be the one that the record names.
+    """
+    told, recorded = passage.data_source_id, catalog.data_source_id
+    if passage.custom_id is not None and None in (told, recorded):
+        return True
+    is_direct = catalog.data_source_type is DataSourceType.CUSTOM
+    return told is not None and told == recorded and is_direct
+
+
+def key_of(uri: str) -> str:
+    """The key of the object that an `s3://` URI names."""
+    return uri.partition("://")[2].partition("/")[2]
+
+
+# Whose a catalog is. Somebody else's is as unknown as one that never was.
+
+
+def owned(catalogs: Catalogs, user_id: str, catalog_id: str) -> Catalog:
+    """The user's catalog of this id. Raises CatalogNotFound."""
+    catalog = catalogs.get(catalog_id)
+    if catalog is None or catalog.user_id != user_id:
+        raise CatalogNotFound(catalog_id)
+    return catalog
+
+
+def in_use(catalogs: Catalogs, user_id: str, catalog_id: str) -> Catalog:
+    """The same, if it is to stay. Raises CatalogNotFound or CatalogDeleting."""
+    catalog = owned(catalogs, user_id, catalog_id)
+    if catalog.status is CatalogStatus.DELETING:
+        raise CatalogDeleting(catalog.name, catalog.deleting_since)
+    return catalog

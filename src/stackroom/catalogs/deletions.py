@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from itertools import takewhile
 
-from stackroom.access.catalog_access import owned
+from stackroom.access.tenancy import owned
 from stackroom.clock import utc_now
 from stackroom.documents.bucket import DocumentBucket
 from stackroom.documents.keys import is_ours

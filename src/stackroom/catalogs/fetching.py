@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from stackroom.access.catalog_access import in_use
+from stackroom.access.tenancy import in_use
 from stackroom.catalogs.transfers import Transfers
 from stackroom.documents.formats import content_type_of, extension_of
 from stackroom.documents.model import Document

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stackroom.access.catalog_access import owned
+from stackroom.access.tenancy import owned
 from stackroom.documents.catalog_counts import Counts, counts_in, settled_status
 from stackroom.documents.model import Catalog, CatalogStatus, DocumentStatus
 from stackroom.documents.repositories import Catalogs

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from stackroom.access.catalog_access import in_use
 from stackroom.access.identity import Caller
+from stackroom.access.tenancy import in_use
 from stackroom.clock import utc_now
 from stackroom.documents.model import Catalog
 from stackroom.documents.repositories import Catalogs

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from stackroom.access.catalog_access import in_use
+from stackroom.access.tenancy import in_use
 from stackroom.catalogs.transfers import Transfers, UploadForm
 from stackroom.clock import utc_now
 from stackroom.documents.bucket import DocumentBucket

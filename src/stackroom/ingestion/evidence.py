@@ -14,8 +14,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
 
-from stackroom.access.passage_source import document_id_in, key_of
-from stackroom.access.tenancy import Leftovers, Owners
+from stackroom.access.tenancy import Leftovers, Owners, document_id_in, key_of
 from stackroom.clock import Pace, RealTime, utc_now
 from stackroom.concurrency import Beside, chunks, in_threads
 from stackroom.documents.filters import Conditions, Has, any_of

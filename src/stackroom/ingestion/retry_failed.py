@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from stackroom.access.catalog_access import owned
+from stackroom.access.tenancy import owned
 from stackroom.clock import utc_now
 from stackroom.documents.model import CatalogStatus, Document, DocumentStatus
 from stackroom.documents.repositories import Catalogs, Documents

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from stackroom.access.passage_source import key_of
-from stackroom.access.tenancy import RejectedFiles
+from stackroom.access.tenancy import RejectedFiles, key_of
 from stackroom.documents.keys import Location, locate
 from stackroom.documents.model import Catalog, Document, DocumentStatus, Receipt
 from stackroom.documents.passages import Passage

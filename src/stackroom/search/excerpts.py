@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from stackroom.access.passage_source import document_id_in
+from stackroom.access.tenancy import document_id_in
 from stackroom.documents.passages import Passage, PlaceMapReader
 from stackroom.search.citations import Cited, Source, cited, is_navigation
 

@@ -13,8 +13,15 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from stackroom.access.identity import Caller
-from stackroom.access.passage_source import document_id_in
-from stackroom.access.tenancy import CATALOG, DOCUMENT, CatalogOf, Member, Tenant, View
+from stackroom.access.tenancy import (
+    CATALOG,
+    DOCUMENT,
+    CatalogOf,
+    Member,
+    Tenant,
+    View,
+    document_id_in,
+)
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.documents.filters import Conditions
 from stackroom.documents.model import Catalog

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stackroom.access.catalog_access import in_use, owned
 from stackroom.access.identity import Caller
+from stackroom.access.tenancy import in_use, owned
 from stackroom.documents.model import Catalog, Receipt
 from stackroom.errors import ConfirmationRequired
 from stackroom.tools.arguments import DeleteCatalog, OfDocument

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from stackroom.access.catalog_access import in_use
+from stackroom.access.tenancy import in_use
 from stackroom.documents.formats import extension_of
 from stackroom.documents.model import Catalog
 from stackroom.errors import CatalogEmpty, CatalogNotFound

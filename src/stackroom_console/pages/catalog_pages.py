@@ -5,7 +5,7 @@ from datetime import datetime
 
 from starlette.responses import Response
 
-from stackroom.access.catalog_access import owned
+from stackroom.access.tenancy import owned
 from stackroom.catalogs.listing import CatalogPage, DocumentsOfCatalog
 from stackroom.catalogs.progress import CatalogProgress
 from stackroom.documents.formats import MAX_FILE_BYTES, SUPPORTED, extension_of

@@ -2,7 +2,7 @@
 
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from stackroom.access.catalog_access import owned
+from stackroom.access.tenancy import owned
 from stackroom.documents.formats import MAX_FILE_BYTES
 from stackroom.documents.model import Document
 from stackroom.errors import DocumentNotFound, FileTooLarge, ValidationError

@@ -4,7 +4,7 @@ The catalog tools as they would be if nobody asked whose a catalog is.
 For a process of its own: whoever imports this is broken with it.
 """
 
-from stackroom.access import catalog_access
+from stackroom.access import tenancy
 from stackroom.documents.model import Catalog
 from stackroom.documents.repositories import Catalogs
 from stackroom.errors import CatalogNotFound
@@ -17,7 +17,7 @@ def _anybodys(catalogs: Catalogs, user_id: str, catalog_id: str) -> Catalog:
     return catalog
 
 
-catalog_access.owned = _anybodys
+tenancy.owned = _anybodys
 
 from functions.catalog_tools.handler import handler  # noqa: E402 - after it was broken
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from stackroom.access.passage_source import is_told
+from stackroom.access.tenancy import is_told
 from stackroom.aws.error_mapping import direct_search_errors, understood
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.documents.filters import Filter
