@@ -15,8 +15,7 @@ from typing import Any
 from stackroom.access.tool import Tool, strict_tool
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE
 from stackroom.search.search_tool import RETRIEVE_FOR_EVERYONE
-from stackroom.tools.front_end import tools_config
-from stackroom.tools.tools import TOOLS
+from stackroom.tools.tools import TOOLS, tools_config
 
 TARGETS: Mapping[str, tuple[Tool[Any], ...]] = {
     "catalogs": TOOLS,

@@ -19,7 +19,7 @@ from functions.telemetry import logger_for, metrics_for
 from stackroom.access.access_log import SUCCESS, access_of
 from stackroom.access.identity import called_tool
 from stackroom.access.plain_text import encodable
-from stackroom.access.tool import require_name
+from stackroom.access.tool import require_tool
 from stackroom.aws.session import client
 from stackroom.clock import Deadline
 from stackroom.errors import MissingIdentity, RetrievalFailed, ValidationError
@@ -75,7 +75,7 @@ def handler(event: Any, context: LambdaContext) -> Response:
 def _respond(event: Any, context: LambdaContext, searched: LinkedRetrieval) -> Response:
     """Never raises: the gateway would show "internal error" instead of what went wrong."""
     try:
-        require_name(called_tool(context), [RETRIEVE_FOR_EVERYONE])
+        require_tool(called_tool(context), [RETRIEVE_FOR_EVERYONE])
         seconds = context.get_remaining_time_in_millis() / 1000 - _TO_ANSWER
         return retrieve_for_everyone(event, retrieval=searched, deadline=Deadline.after(seconds))
     except (MissingIdentity, ValidationError) as error:

@@ -69,7 +69,7 @@ def _respond(event: Any, context: LambdaContext) -> tuple[ToolCall | None, Respo
     call = None
     try:
         call = tool_call(context)
-        require_tool(call, [KNOWLEDGE_BASE_RETRIEVE])
+        require_tool(call.tool, [KNOWLEDGE_BASE_RETRIEVE])
         return call, knowledge_base_retrieve(
             event, caller=call.caller, retrieval=retrieval(), deadline=_deadline(context)
         )

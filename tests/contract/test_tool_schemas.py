@@ -20,7 +20,7 @@ from functions.tool_targets import (
     strict_tools,
 )
 from stackroom.access.tool import Arguments, Tool
-from stackroom.tools.front_end import tools_config
+from stackroom.tools.tools import tools_config
 
 EVERY = {**TARGETS, **ALONE}
 TOOLS = [(target, tool) for target, tools in EVERY.items() for tool in tools]

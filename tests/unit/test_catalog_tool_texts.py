@@ -10,8 +10,8 @@ from simulator.tests.files import pdf, word
 from stackroom.access.identity import ToolCall
 from stackroom.catalogs.sending import require_what_its_name_says
 from stackroom.errors import KnowledgeBaseThrottled, Throttled, ValidationError
-from stackroom.tools.arguments import id_of, token_of
 from stackroom.tools.calls import Calls
+from stackroom.tools.definition import id_of, token_of
 from stackroom.tools.texts import cell, shown
 
 ID = "doc-0123456789abcdef01234567"

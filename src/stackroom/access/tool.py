@@ -14,7 +14,6 @@ import pydantic
 from pydantic import BaseModel, ConfigDict
 from pydantic_core import ErrorDetails
 
-from stackroom.access.identity import ToolCall
 from stackroom.errors import ValidationError
 
 _TOLD = 10  # problems of a call; each takes a line, and a call can have a hundred thousand
@@ -87,16 +86,11 @@ class Tool(Generic[ArgumentsT]):
         return f"{labels.get(argument, argument)}: {message}. Allowed: {field.description}"
 
 
-def require_tool(call: ToolCall, tools: Iterable[Tool[Any]]) -> None:
+def require_tool(called: str, tools: Iterable[Tool[Any]]) -> None:
     """
     Raises ValidationError if the gateway calls the function for a tool that isn't one of its own:
     a target with another schema than ours must not have its arguments taken for a search.
     """
-    require_name(call.tool, tools)
-
-
-def require_name(called: str, tools: Iterable[Tool[Any]]) -> None:
-    """The same of a call whose caller nobody needs to know."""
     names = [tool.name for tool in tools]
     if called not in names:
         raise ValidationError(

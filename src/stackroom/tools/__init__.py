@@ -2,11 +2,10 @@
 The ten catalog tools: each defined once, for the gateway and for an agent's own process alike.
 
 - definition: what a tool is made of: arguments, use cases, renderer, what a front end shows
-- arguments: what each takes, checked; texts: how names, sizes and times read
-- of_catalogs, of_documents, of_uploads, of_deletions, of_questions: the tools, by what they are for
-- tools: all of them, in their order
+- of_catalogs, of_documents, of_questions: the tools, by what they are for
+- texts: how names, sizes and times read
+- tools: all of them, in their order; tools-config.json
 - calls: one call, from arguments to an answer that never raises: errors are answers, too
-- front_end: tools-config.json, and docs/tools.md
 
 Imports catalogs, search, access. Comes from: functions/catalog_tools, and
 stackroom_agents in an agent's process.

@@ -36,8 +36,10 @@ class Calls:
         call = None
         try:
             call = asked()
-            require_tool(call, TOOLS)
-            response = _success(BY_NAME[call.tool].answer(self.services, given, call.caller))
+            require_tool(call.tool, TOOLS)
+            tool = BY_NAME[call.tool]
+            used = tool.use(self.services, tool.parse(given), call.caller)
+            response = _success(tool.render(used))
         except Exception as error:
             response = _refused(error)
         self._tell(call, given, response, time.perf_counter() - started)
@@ -70,7 +72,7 @@ def _success(rendered: Rendered) -> Response:
 
 
 def _refused(error: Exception) -> Response:
-    refusal = refusal_of(error)
+    refusal, seconds = refusal_of(error), retry_after(error)
     if refusal.says is not None:
         # Its own words are for whoever operates this: they name AWS's operations.
         logger.warning("a tool failed", exc_info=error)
@@ -81,15 +83,9 @@ def _refused(error: Exception) -> Response:
             "tool_type": TOOL_TYPE,
             "error_code": refusal.code,
             "error_details": refusal.details,
-            **_later(error),
+            **({} if seconds is None else {"retry_after_seconds": seconds}),
         },
     }
-
-
-def _later(error: Exception) -> dict[str, object]:
-    """When to call again, where that is known."""
-    seconds = retry_after(error)
-    return {} if seconds is None else {"retry_after_seconds": seconds}
 
 
 def _shown(metadata: Mapping[str, object]) -> Iterator[object]:

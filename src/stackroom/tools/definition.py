@@ -21,13 +21,22 @@ if TYPE_CHECKING:
     from stackroom.catalogs.selection import Selection
     from stackroom.catalogs.sending import Sending
     from stackroom.search.cited_answers import Answering
+import base64
+import re
+from typing import Annotated
 
+from pydantic import AfterValidator, ConfigDict, Field
 
-# The use cases behind the tools; `stackroom.wiring.use_cases` makes each when it is first used, and
-# imports its package then.
+from stackroom.access.plain_text import Id
+from stackroom.access.tool import Arguments
 
 
 class Services(Protocol):
+    """
+    The use cases behind the tools; `stackroom.wiring.use_cases` makes each when it is first used,
+    and imports its package then.
+    """
+
     @property
     def creation(self) -> Creation: ...
 
@@ -81,6 +90,40 @@ class CatalogTool(Tool[ArgumentsT], Generic[ArgumentsT, AnswerT]):
     render: Callable[[AnswerT], Rendered]
     display: Display
 
-    def answer(self, services: Services, given: object, caller: Caller) -> Rendered:
-        """Raises ValidationError for wrong arguments, and what `use` raises."""
-        return self.render(self.use(services, self.parse(given), caller))
+
+# What the tools take. A description states the limits, since a gateway's schema can't, and
+# answers a call that ignores them.
+
+_LISTED = re.compile(r"(cat|doc)-[0-9a-f]{24}")
+
+
+class CatalogArguments(Arguments):
+    """A text that looks like a number is none, and "true" is no confirmation."""
+
+    model_config = ConfigDict(strict=True)
+
+
+def token_of(id_: str) -> str:
+    """A `next_token` that goes on after this one; opaque, and no secret."""
+    return base64.urlsafe_b64encode(id_.encode()).decode().rstrip("=")
+
+
+def id_of(token: str) -> str:
+    """Raises ValueError for what is none of ours."""
+    padded = token + "=" * (-len(token) % 4)
+    try:
+        id_ = base64.b64decode(padded, altchars=b"-_", validate=True).decode()
+    except ValueError:  # binascii.Error and UnicodeDecodeError are such
+        id_ = ""
+    if not _LISTED.fullmatch(id_):
+        raise ValueError("is none that was answered")
+    return id_
+
+
+CatalogId = Annotated[
+    Id, Field(description="The catalog's id, such as cat-1a2b (list_catalogs tells them).")
+]
+NextToken = Annotated[
+    Annotated[str, Field(max_length=100), AfterValidator(id_of)] | None,
+    Field(description="The next_token of the page before; by default the first page."),
+]

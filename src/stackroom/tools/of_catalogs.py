@@ -2,19 +2,64 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import AfterValidator, Field
 
 from stackroom.access.identity import Caller
+from stackroom.access.plain_text import Id, Text
+from stackroom.access.tenancy import in_use, owned
+from stackroom.documents.keys import MAX_CATALOG_NAME
 from stackroom.documents.model import Catalog
-from stackroom.tools.arguments import CreateCatalog, ListCatalogs, SelectCatalog, token_of
-from stackroom.tools.definition import CatalogTool, Display, Rendered
+from stackroom.errors import ConfirmationRequired
+from stackroom.tools.definition import (
+    CatalogArguments,
+    CatalogId,
+    CatalogTool,
+    Display,
+    NextToken,
+    Rendered,
+    Services,
+    token_of,
+)
 from stackroom.tools.texts import counted, day, iso, megabytes, shown, size
 
 if TYPE_CHECKING:
+    from stackroom.catalogs.deletions import CatalogDeletion
     from stackroom.catalogs.listing import CatalogPage
-    from stackroom.tools.definition import Services
 
 NONE = "none"  # deselects
+
+
+def _single_spaced(name: str) -> str:
+    """Two names that differ in the number of spaces look the same."""
+    return re.sub(" +", " ", name)
+
+
+class CreateCatalog(CatalogArguments):
+    # Any text of that length, for what characters a name may have is told by an error of its own.
+    catalog_name: Annotated[str, AfterValidator(_single_spaced)] = Field(
+        max_length=MAX_CATALOG_NAME,
+        description=(
+            f"A descriptive name: 1 to {MAX_CATALOG_NAME} letters, digits, spaces and hyphens,"
+            " unlike any other of yours, whatever its case."
+        ),
+    )
+    description: Text = Field(
+        default="", max_length=500, description="What it is for: at most 500 characters."
+    )
+
+
+class ListCatalogs(CatalogArguments):
+    next_token: NextToken = None
+
+
+class SelectCatalog(CatalogArguments):
+    catalog_id: Id = Field(
+        description='The id of the catalog to ask from now on, or "none" to select no catalog.'
+    )
 
 
 def _create(services: Services, asked: CreateCatalog, caller: Caller) -> Catalog:
@@ -137,4 +182,88 @@ SELECT_CATALOG = CatalogTool(
     display=Display(
         name="Select Catalog", running="Selecting catalog", complete="Catalog selected"
     ),
+)
+
+
+class DeleteCatalog(CatalogArguments):
+    catalog_id: CatalogId
+    confirm: bool = Field(
+        default=False,
+        description="true, without quotes, to delete the catalog and every document in it for"
+        " good; by default nothing is deleted, and the answer says what would be.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Removal:
+    """A catalog's deletion, as far as it has come by the time of the answer."""
+
+    catalog: Catalog
+    deletion: CatalogDeletion
+    is_gone: bool
+
+    @property
+    def shares(self) -> bool:
+        """Whether its data source is that of other catalogs, too, and stays."""
+        source = self.catalog.source
+        return source is not None and source.is_shared
+
+    @property
+    def what(self) -> str:
+        return "Vectors" if self.shares else "Data source and vectors"
+
+
+def _delete_catalog(services: Services, asked: DeleteCatalog, caller: Caller) -> Removal:
+    catalogs = services.deletions.catalogs
+    if not asked.confirm:
+        catalog = in_use(catalogs, caller.user_id, asked.catalog_id)
+        documents = counted(catalog.document_count, "document")
+        raise ConfirmationRequired(
+            f"Catalog '{shown(catalog.name)}' ({catalog.catalog_id}) and its {documents}"
+            f" ({size(catalog.total_bytes)})"
+        )
+    catalog = owned(catalogs, caller.user_id, asked.catalog_id)
+    deletion = services.deletions.delete_catalog(caller.user_id, asked.catalog_id)
+    is_gone = deletion.is_asked_for and services.deletions.is_gone(asked.catalog_id)
+    return Removal(catalog=catalog, deletion=deletion, is_gone=is_gone)
+
+
+def _catalog_deleted(removal: Removal) -> Rendered:
+    deletion = removal.deletion
+    documents = counted(deletion.documents, "document")
+    if not deletion.is_asked_for:
+        rest = (
+            "Not all of them are asked for yet: call delete_catalog with confirm=true again, and it"
+            " goes on."
+        )
+    elif removal.is_gone:
+        rest = f"{removal.what} removed."
+    else:
+        rest = (
+            f"{removal.what} are still being removed; list_catalogs shows the catalog until they"
+            " are gone."
+        )
+    return Rendered(
+        f"Deleted catalog '{shown(removal.catalog.name)}' and all {documents}. {rest}",
+        {
+            "catalog_id": removal.catalog.catalog_id,
+            "documents_deleted": deletion.documents,
+            "storage_freed_mb": megabytes(deletion.size),
+            "data_source_deleted": removal.is_gone and not removal.shares,
+            "vectors_cleanup_initiated": True,
+            "receipt_ids_count": len(deletion.receipt_ids),
+        },
+    )
+
+
+DELETE_CATALOG = CatalogTool(
+    name="delete_catalog",
+    description=(
+        "Delete a catalog with every document in it, for good. Without confirm nothing is deleted,"
+        " and the answer says what would be."
+    ),
+    arguments=DeleteCatalog,
+    use=_delete_catalog,
+    render=_catalog_deleted,
+    display=Display(name="Delete Catalog", running="Deleting catalog", complete="Catalog deleted"),
 )

@@ -2,18 +2,52 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import base64
+import binascii
+import shlex
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BeforeValidator, Field
 
 from stackroom.access.identity import Caller
+from stackroom.access.plain_text import Id, Line, is_plain
+from stackroom.access.tenancy import in_use
+from stackroom.access.tool import by_name
 from stackroom.catalogs.fetching import LINK_SECONDS, DownloadLink
-from stackroom.documents.model import Document
-from stackroom.tools.arguments import ListCatalogDocuments, OfDocument, token_of
-from stackroom.tools.definition import CatalogTool, Display, Rendered
+from stackroom.catalogs.sending import FORM_SECONDS, Sent
+from stackroom.catalogs.transfers import UploadForm
+from stackroom.documents.formats import MAX_FILE_BYTES, SUPPORTED
+from stackroom.documents.model import Document, DocumentStatus, Receipt
+from stackroom.errors import ContentTooLarge, FileTooLarge, ValidationError
+from stackroom.tools.definition import (
+    CatalogArguments,
+    CatalogId,
+    CatalogTool,
+    Display,
+    NextToken,
+    Rendered,
+    Services,
+    token_of,
+)
 from stackroom.tools.texts import cell, counted, iso, kilobytes, minute, shown, size
+from stackroom.uploads.descriptions import MAX_FILENAME_BYTES, MAX_LIST
 
 if TYPE_CHECKING:
     from stackroom.catalogs.listing import DocumentsOfCatalog
-    from stackroom.tools.definition import Services
+
+
+class ListCatalogDocuments(CatalogArguments):
+    catalog_id: CatalogId
+    next_token: NextToken = None
+
+
+# Of delete_catalog_document and download_from_catalog. (A docstring would be told to agents.)
+class OfDocument(CatalogArguments):
+    catalog_id: CatalogId
+    document_id: Id = Field(
+        description="The document's id, such as doc-1a2b (list_catalog_documents tells them)."
+    )
 
 
 def _list(services: Services, asked: ListCatalogDocuments, caller: Caller) -> DocumentsOfCatalog:
@@ -106,5 +140,186 @@ DOWNLOAD_FROM_CATALOG = CatalogTool(
         name="Download Document",
         running="Generating download link",
         complete="Download ready",
+    ),
+)
+
+
+def _delete_document(services: Services, asked: OfDocument, caller: Caller) -> Receipt:
+    in_use(services.deletions.catalogs, caller.user_id, asked.catalog_id)
+    return services.deletions.delete_document(caller.user_id, asked.catalog_id, asked.document_id)
+
+
+def _document_deleted(receipt: Receipt) -> Rendered:
+    return Rendered(
+        f"Deleted '{shown(receipt.filename)}' from catalog. Vector cleanup initiated.",
+        {
+            "document_id": receipt.document_id,
+            "filename": receipt.filename,
+            # Of one that was never indexed no search was needed, and none has proved it.
+            "vectors_removed": receipt.searchable_before is not None
+            and receipt.unsearchable_since is not None,
+            "receipt_id": receipt.receipt_id,
+        },
+    )
+
+
+DELETE_CATALOG_DOCUMENT = CatalogTool(
+    name="delete_catalog_document",
+    description=(
+        "Delete a document from a catalog: its file at once, its passages as soon as the index"
+        " lets go of them."
+    ),
+    arguments=OfDocument,
+    use=_delete_document,
+    render=_document_deleted,
+    display=Display(
+        name="Delete Document", running="Deleting document", complete="Document deleted"
+    ),
+)
+
+
+# Of a file within a call. The gateway's interceptor is handed the call twice, raw and parsed, and
+# answers it a third time, for all of which there are 6 MB: 2 MB each, 1.5 of them a file, since
+# base64 makes four bytes of three. What is left is for lines wrapped by CR LF, which are four bytes
+# within JSON and six in its raw text, and for some 50 KB of headers and other arguments.
+# https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-interceptors-types.html
+# https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-interceptors-configuration.html
+# [assumed: gateway.request-size]
+MAX_CONTENT_BYTES = int(1.4 * 1024**2)
+
+
+def _attributes(given: Any) -> Any:
+    """Names and kinds, each told by its name; what they may say is for the sidecar's rules."""
+    if not isinstance(given, Mapping):
+        return given
+    for name, value in given.items():
+        texts = value if isinstance(value, list) else [value]
+        if not all(isinstance(each, str) for each in texts):
+            raise ValueError(f"{shown(str(name))!r} is neither a text nor a list of texts")
+        if not all(is_plain(character) for each in (name, *texts) for character in each):
+            raise ValueError(f"{shown(str(name))!r} has a line break or a control character in it")
+    return given
+
+
+class UploadToCatalog(CatalogArguments):
+    catalog_id: CatalogId
+    filename: Line = Field(
+        max_length=MAX_FILENAME_BYTES,
+        description=(
+            f"The file's name with its type, one of {', '.join(SUPPORTED)}: at most"
+            f" {MAX_FILENAME_BYTES} bytes. Folders may stand before it: 2026/report.pdf."
+        ),
+    )
+    file_content: str | None = Field(
+        default=None,
+        description=(
+            f"The file itself in base64, at most {MAX_CONTENT_BYTES / 1024**2:.1f} MB of file."
+            " Left out, the answer has a link by which to upload up to 50 MB."
+        ),
+    )
+    replace: bool = Field(
+        default=False,
+        description="true to overwrite a file of the same name; by default false.",
+    )
+    metadata: Annotated[
+        dict[str, str | list[str]], BeforeValidator(_attributes), BeforeValidator(by_name)
+    ] = Field(
+        default_factory=dict,
+        description=(
+            "Searchable attributes of the document: names of a-z, 0-9, '_' and '-', each with a"
+            f" text or a list of at most {MAX_LIST} texts without commas, all in all below"
+            ' 1 KB: {"domain": "finance"}. The list allowed_groups names groups whose members may'
+            " find the document, where that is switched on. A file that is replaced keeps none of"
+            " its earlier attributes."
+        ),
+    )
+
+
+def _upload(services: Services, asked: UploadToCatalog, caller: Caller) -> Sent:
+    if asked.file_content is None:
+        return services.sending.form(
+            caller.user_id,
+            asked.catalog_id,
+            asked.filename,
+            replace=asked.replace,
+            attributes=asked.metadata,
+        )
+    return services.sending.put(
+        caller.user_id,
+        asked.catalog_id,
+        asked.filename,
+        _decoded(asked.file_content),
+        replace=asked.replace,
+        attributes=asked.metadata,
+    )
+
+
+def _decoded(text: str) -> bytes:
+    """Of base64, whose lines may be wrapped."""
+    encoded = "".join(text.split())
+    length = len(encoded) * 3 // 4
+    if length > MAX_FILE_BYTES:  # no link would help
+        raise FileTooLarge(MAX_FILE_BYTES)
+    if length > MAX_CONTENT_BYTES:
+        raise ContentTooLarge(MAX_CONTENT_BYTES)
+    try:
+        return base64.b64decode(encoded, validate=True)
+    except (binascii.Error, ValueError):
+        raise ValidationError(
+            "file_content: is no base64. Allowed: the file's bytes in base64, or no file_content "
+            "for a link"
+        ) from None
+
+
+def _uploaded(sent: Sent) -> Rendered:
+    file, catalog = shown(sent.filename), shown(sent.catalog.name)
+    metadata = {
+        "document_id": sent.document_id,
+        "catalog_id": sent.catalog.catalog_id,
+        "filename": sent.filename,
+        "file_size_kb": None if sent.size is None else kilobytes(sent.size),
+        "indexing_status": str(DocumentStatus.PENDING),
+    }
+    if sent.form is None:
+        text = f"Uploaded '{file}' to catalog '{catalog}' (ID: {sent.document_id})."
+        return Rendered(f"{text} Indexing started.", metadata)
+    minutes = FORM_SECONDS // 60
+    return Rendered(
+        f"Send '{file}' to catalog '{catalog}' (ID: {sent.document_id}) within {minutes} minutes:"
+        f" POST it to {sent.form.url} as multipart/form-data, with the upload_fields first and the"
+        " file last, in the field 'file'. Indexing starts when it arrives. With curl,"
+        " in the folder of the file:\n"
+        f"{_curl(sent.form, sent.filename)}",
+        {
+            **metadata,
+            "indexing_status": str(DocumentStatus.UPLOADING),
+            "upload_url": sent.form.url,
+            "upload_fields": dict(sent.form.fields),
+            "expires_in_seconds": FORM_SECONDS,
+        },
+    )
+
+
+def _curl(form: UploadForm, filename: str) -> str:
+    """--form-string takes a value as it is; in -F a leading @ or < would name a file."""
+    fields = " ".join(
+        f"--form-string {shlex.quote(f'{name}={value}')}" for name, value in form.fields.items()
+    )
+    escaped = filename.rpartition("/")[2].replace("\\", "\\\\").replace('"', '\\"')
+    file = shlex.quote(f'file=@"{escaped}"')
+    return f"curl -sS --fail-with-body {fields} -F {file} {shlex.quote(form.url)}"
+
+
+UPLOAD_TO_CATALOG = CatalogTool(
+    name="upload_to_catalog",
+    description=(
+        "Upload a file to a catalog, to be indexed and searchable. With file_content the file"
+        " itself is sent; without it, the answer has a link for files up to 50 MB."
+    ),
+    arguments=UploadToCatalog,
+    use=_upload,
+    render=_uploaded,
+    display=Display(
+        name="Upload Document", running="Uploading document", complete="Document uploaded"
     ),
 )

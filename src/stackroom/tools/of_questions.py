@@ -5,11 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pydantic import Field
+
 from stackroom.access.identity import Caller
+from stackroom.access.plain_text import Id, Text
 from stackroom.documents.model import Catalog, CatalogStatus, DocumentStatus
 from stackroom.errors import CatalogEmpty, NoResults
-from stackroom.tools.arguments import GetIndexingStatus, QueryCatalog
-from stackroom.tools.definition import CatalogTool, Display, Rendered
+from stackroom.tools.definition import (
+    CatalogArguments,
+    CatalogId,
+    CatalogTool,
+    Display,
+    Rendered,
+    Services,
+)
 from stackroom.tools.texts import counted, minute, place, shown
 
 if TYPE_CHECKING:
@@ -17,9 +26,31 @@ if TYPE_CHECKING:
     from stackroom.ingestion.estimates import DocumentEstimate
     from stackroom.search.citations import Source
     from stackroom.search.cited_answers import CatalogAnswer, CitedSource
-    from stackroom.tools.definition import Services
 
 _ROWS = 100  # of the documents that aren't ready; a model reads no more with profit
+
+
+class QueryCatalog(CatalogArguments):
+    query: Text = Field(
+        min_length=1,
+        max_length=1000,  # as Bedrock takes it [Bedrock quotas: user query size]
+        description="The question, in plain language: text of 1 to 1,000 characters.",
+    )
+    catalog_id: Id | None = Field(
+        default=None,
+        description="The id of the catalog to ask; by default the one that was selected.",
+    )
+    num_results: int = Field(
+        default=5,
+        ge=1,
+        le=20,
+        description="How many passages to answer from at most: an integer from 1 to 20, by"
+        " default 5.",
+    )
+
+
+class GetIndexingStatus(CatalogArguments):
+    catalog_id: CatalogId
 
 
 @dataclass(frozen=True, kw_only=True)

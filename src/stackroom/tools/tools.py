@@ -1,25 +1,64 @@
 """All catalog tools, in the order in which they are listed everywhere."""
 
+import json
 from typing import Any
 
+from stackroom.tools import of_catalogs, of_documents, of_questions
 from stackroom.tools.definition import CatalogTool
-from stackroom.tools.of_catalogs import CREATE_CATALOG, LIST_CATALOGS, SELECT_CATALOG
-from stackroom.tools.of_deletions import DELETE_CATALOG, DELETE_CATALOG_DOCUMENT
-from stackroom.tools.of_documents import DOWNLOAD_FROM_CATALOG, LIST_CATALOG_DOCUMENTS
-from stackroom.tools.of_questions import GET_INDEXING_STATUS, QUERY_CATALOG
-from stackroom.tools.of_uploads import UPLOAD_TO_CATALOG
 
 TOOLS: tuple[CatalogTool[Any, Any], ...] = (
-    CREATE_CATALOG,
-    LIST_CATALOGS,
-    UPLOAD_TO_CATALOG,
-    LIST_CATALOG_DOCUMENTS,
-    DELETE_CATALOG_DOCUMENT,
-    SELECT_CATALOG,
-    QUERY_CATALOG,
-    DELETE_CATALOG,
-    GET_INDEXING_STATUS,
-    DOWNLOAD_FROM_CATALOG,
+    of_catalogs.CREATE_CATALOG,
+    of_catalogs.LIST_CATALOGS,
+    of_documents.UPLOAD_TO_CATALOG,
+    of_documents.LIST_CATALOG_DOCUMENTS,
+    of_documents.DELETE_CATALOG_DOCUMENT,
+    of_catalogs.SELECT_CATALOG,
+    of_questions.QUERY_CATALOG,
+    of_catalogs.DELETE_CATALOG,
+    of_questions.GET_INDEXING_STATUS,
+    of_documents.DOWNLOAD_FROM_CATALOG,
 )
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
+
+
+# tools-config.json: how a chat front end shows the catalog tools, and guides its model.
+
+# The customer's words, to the letter. More formats are taken than these.
+_GUIDANCE = """\
+Knowledge Base Best Practices:
+
+1. **Creating catalogs**: Use descriptive names for organization
+2. **Uploading**: Supported formats are PDF, DOCX, TXT, MD, CSV (max 50MB)
+3. **Querying**: Select a catalog first, then ask natural language questions
+4. **Citations**: Responses include source documents and page references
+5. **Maintenance**: Delete outdated documents to keep results relevant"""
+
+
+def tools_config() -> str:
+    """The text of the file: the group of tools, and each tool in the order of TOOLS."""
+    group = {
+        "id": "knowledge_base_tools",
+        "name": "Knowledge Base",
+        "description": f"Create, manage, and query personal document catalogs ({len(TOOLS)} tools)",
+        "category": "knowledge",
+        "icon": "\N{BOOKS}",
+        "enabled": True,
+        "isDynamic": True,
+        "tags": ["knowledge", "documents", "research", "rag"],
+        "systemPromptGuidance": _GUIDANCE,
+        "tools": [
+            {
+                "id": tool.name,
+                "name": tool.display.name,
+                "description": tool.description,
+                "displayName": {
+                    "name": tool.display.name,
+                    "running": tool.display.running,
+                    "complete": tool.display.complete,
+                },
+            }
+            for tool in TOOLS
+        ],
+    }
+    return json.dumps(group, indent=2, ensure_ascii=False) + "\n"

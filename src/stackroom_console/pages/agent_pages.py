@@ -11,7 +11,7 @@ from stackroom.agents.agents import AgentChanges, AgentDefinition
 from stackroom.agents.exchange import exported, imported
 from stackroom.agents.links import tool_name_of
 from stackroom.agents.runs import LONGEST_MESSAGE, NewRun
-from stackroom.tools.front_end import tools_config
+from stackroom.tools.tools import tools_config
 from stackroom_console.ids import agent_id, run_id
 from stackroom_console.rendering import Watch, done, redirect, render, watch
 from stackroom_console.request import Request, parse

@@ -6,7 +6,7 @@ from stackroom.access.tenancy import owned
 from stackroom.documents.formats import MAX_FILE_BYTES
 from stackroom.documents.model import Document
 from stackroom.errors import DocumentNotFound, FileTooLarge, ValidationError
-from stackroom.tools.of_uploads import UPLOAD_TO_CATALOG
+from stackroom.tools.of_documents import UPLOAD_TO_CATALOG
 from stackroom_console import ids
 from stackroom_console.problems import NOT_FOUND, Problem, Refused
 from stackroom_console.rendering import done, redirect, render, watch

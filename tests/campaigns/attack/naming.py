@@ -4,7 +4,7 @@ import base64
 from collections.abc import Iterator, Mapping
 from random import Random
 
-from stackroom.tools.arguments import token_of
+from stackroom.tools.definition import token_of
 from tests.campaigns.attack.oracle import FORGED, Attempt, May
 from tests.campaigns.attack.stage import TOOLS, Stage
 from tests.campaigns.attack.wire import Answer, Headers

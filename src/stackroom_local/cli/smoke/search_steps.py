@@ -11,7 +11,7 @@ from stackroom.access.tenancy import Tenant
 from stackroom.documents.passages import Search
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
-from stackroom.tools.arguments import MAX_CONTENT_BYTES
+from stackroom.tools.of_documents import MAX_CONTENT_BYTES
 from stackroom_local.cli.retrieve_tool import TOOL, asked
 from stackroom_local.cli.smoke.gateway_steps import post
 from stackroom_local.cli.smoke.scene import (
