@@ -130,7 +130,7 @@ class Everyone:
 
     # ARG002: `catalog_of` is the protocol's; here nothing is owned
     def proven(self, passages: Iterable[Passage], *, catalog_of: CatalogOf) -> tuple[Passage, ...]:  # noqa: ARG002
-        return _ownerless(passages)
+        return _ownerless(tuple(passages))
 
 
 @dataclass(frozen=True)
