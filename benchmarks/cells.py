@@ -34,7 +34,7 @@ from benchmarks.running_costs import (
 )
 from benchmarks.serving import measure, print_machine
 from benchmarks.simulated_time.bill import PRICES
-from stackroom.catalogs.sending import FORM_SECONDS
+from stackroom.catalogs.transfers import FORM_SECONDS
 from stackroom_local import synthesis
 
 _EXPONENTS = (0.8, 1.0)

@@ -20,7 +20,7 @@ from benchmarks.simulated_time.bill import Bill
 from benchmarks.simulated_time.hub import Hub
 from benchmarks.stage import Stage
 from benchmarks.traffic import Upload
-from stackroom.catalogs.sending import FORM_SECONDS
+from stackroom.catalogs.transfers import FORM_SECONDS
 from stackroom.documents.filters import Has
 from stackroom.documents.keys import catalog_id_of
 from stackroom.documents.model import DocumentStatus

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from stackroom.aws.cloudwatch.cloudwatch_boards import Readings, Widget, dashboard
-from stackroom.catalogs.boards import Reading
+from stackroom.catalogs.overview import Reading
 
 T = [datetime(2026, 1, 1, hour, tzinfo=UTC) for hour in range(4)]
 

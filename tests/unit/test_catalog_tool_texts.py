@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from simulator.tests.files import pdf, word
 from stackroom.access.identity import ToolCall
-from stackroom.catalogs.sending import require_what_its_name_says
+from stackroom.catalogs.transfers import require_what_its_name_says
 from stackroom.errors import KnowledgeBaseThrottled, Throttled, ValidationError
 from stackroom.tools.calls import Calls
 from stackroom.tools.definition import id_of, token_of

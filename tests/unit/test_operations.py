@@ -8,11 +8,17 @@ from typing import Any, cast
 
 import pytest
 
-from stackroom.catalogs import backlog
-from stackroom.catalogs.backlog import Backlogs
-from stackroom.catalogs.boards import Board, Graph, Reading
-from stackroom.catalogs.overview import COST, DISCREPANCIES, Operations
-from stackroom.catalogs.pool import Pool
+from stackroom.catalogs import overview
+from stackroom.catalogs.overview import (
+    COST,
+    DISCREPANCIES,
+    Backlogs,
+    Board,
+    Graph,
+    Operations,
+    Pool,
+    Reading,
+)
 from stackroom.documents.model import Catalog, Document, DocumentStatus, Receipt
 from stackroom.documents.repositories import ListingPage
 from stackroom.errors import FiguresNotRead, StoreUnavailable
@@ -132,8 +138,8 @@ def test_failures_are_counted_by_reason_with_some_ids() -> None:
 def test_no_more_is_read_than_a_page_takes_and_the_rest_is_told_as_a_number(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(backlog, "LOOKED_INTO", 2)
-    monkeypatch.setattr(backlog, "DOCUMENTS", 3)
+    monkeypatch.setattr(overview, "LOOKED_INTO", 2)
+    monkeypatch.setattr(overview, "DOCUMENTS", 3)
     made = [with_failures(number, ["damaged"] * number) for number in (1, 5, 4)]
     listed = Listed(
         [catalog for catalog, _ in made], {each.catalog_id: failed for each, failed in made}

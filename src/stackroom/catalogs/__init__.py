@@ -3,12 +3,11 @@ What an owner does with catalogs: make one, list them, send files into them, fet
 delete them; and what an operator sees of all of them.
 
 - creation, listing, selection: catalogs themselves
-- sending, fetching: their files, by the call itself or by a link
+- transfers: their files, sent and fetched by the call itself or by a link, and the port of that
 - progress: how far each document is
 - deletions: the object goes at once, and with it all that its event would set off; a receipt tells
   when no search finds the document any more. A catalog is emptied key by key, with its records
-- overview, backlog, pool, boards: for operators: what waits and why, the knowledge bases, figures
-- transfers: the port of links and forms
+- overview: for operators: what waits and why, the knowledge bases, figures
 
 Imports uploads (what a document may be called, and carry), ingestion (estimates) and runs.
 Comes from: the catalog tools and the console. Asking is the package search.

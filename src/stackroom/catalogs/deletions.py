@@ -92,17 +92,8 @@ class Deletions:
         """
         catalog = owned(self.catalogs, user_id, catalog_id)
         asked_at = self.now()
-        until = asked_at + timedelta(seconds=self.seconds)
-        emptying = Emptying(
-            catalog=catalog,
-            catalogs=self.catalogs,
-            documents=self.documents,
-            bucket=self.bucket,
-            uploads=self.uploads,
-            now=self.now,
-            is_time_over=lambda: self.now() > until,
-        )
-        is_asked_for = emptying.remove_all(asked_at)
+        emptying = Emptying(self, catalog, asked_at)
+        is_asked_for = emptying.remove_all()
         self.requests.ask(catalog_id)
         if emptying.failures:  # what is marked by now waits for none of them
             raise emptying.failures[0]
@@ -194,54 +185,54 @@ _AT_ONCE = 8
 _Purge = Callable[[], Iterator[list[str]]]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Emptying:
     """
     Of one catalog. `failures` are those of single keys; each key has its turn all the same.
 
-    `receipt_ids` are those that there are by now, not all of very many. `is_time_over` is asked
-    between pages, and between slices of one: some are done in any case, so that whoever asks again
-    gets on. Where time is over within a page its objects are gone, and of its records not all tell.
+    `receipt_ids` are those that there are by now, not all of very many. Whether time is over is
+    asked between pages, and between slices of one: some are done in any case, so that whoever asks
+    again gets on. Where time is over within a page its objects are gone, and of its records not all
+    tell.
     """
 
+    on: Deletions
     catalog: Catalog
-    catalogs: Catalogs
-    documents: Documents
-    bucket: DocumentBucket
-    uploads: Uploads
-    now: Callable[[], datetime]
-    is_time_over: Callable[[], bool]
+    asked_at: datetime
     failures: list[Exception] = field(default_factory=list)
     receipt_ids: set[str] = field(default_factory=set)
 
-    def remove_all(self, asked_at: datetime) -> bool:
+    def remove_all(self) -> bool:
         """
         Everything that lay there at that moment; False if time was over before that was done.
 
         Raises RecordChanged if late events keep unmarking the catalog.
         """
-        purge = self._purge_of(asked_at)
+        purge = self._purge_of()
         for _ in range(_PASSES):
             if self._is_emptied(purge):
                 return self._remove_records()
-            if self.is_time_over():
+            if self._is_time_over():
                 return False
         raise RecordChanged(self.catalog.catalog_id)
 
-    def _purge_of(self, asked_at: datetime) -> _Purge:
+    def _is_time_over(self) -> bool:
+        return self.on.now() > self.asked_at + timedelta(seconds=self.on.seconds)
+
+    def _purge_of(self) -> _Purge:
         prefix = self.catalog.s3_prefix
         if self.catalog.document_count > _LISTED_FIRST or self._goes_on:
-            before = self.catalog.deleting_since or asked_at
-            return partial(self.bucket.purge, prefix, before=before)
-        before = asked_at - SKEW
-        there = self.bucket.versions_since(prefix, before)
-        return partial(self.bucket.purge, prefix, before=before, recent=there)
+            before = self.catalog.deleting_since or self.asked_at
+            return partial(self.on.bucket.purge, prefix, before=before)
+        before = self.asked_at - SKEW
+        there = self.on.bucket.versions_since(prefix, before)
+        return partial(self.on.bucket.purge, prefix, before=before, recent=there)
 
     @property
     def _goes_on(self) -> bool:
         """It was asked for long enough ago that no clock is in doubt about what came later."""
         since = self.catalog.deleting_since
-        return since is not None and self.now() - since > 2 * SKEW
+        return since is not None and self.on.now() - since > 2 * SKEW
 
     def _is_emptied(self, purge: _Purge) -> bool:
         """
@@ -251,29 +242,29 @@ class Emptying:
         we are about to remove do the same, and then all begins anew.
         """
         try:
-            self.catalogs.mark_deleting(self.catalog.catalog_id, at=self.now())
+            self.on.catalogs.mark_deleting(self.catalog.catalog_id, at=self.on.now())
         except RecordChanged:
             return True  # gone already
         for keys in purge():
             is_done = self._reconcile([key for key in keys if not is_ours(key)])
-            if not is_done or self.is_time_over():
+            if not is_done or self._is_time_over():
                 return False
-        now = self.catalogs.get(self.catalog.catalog_id)
+        now = self.on.catalogs.get(self.catalog.catalog_id)
         if now is None or now.status is CatalogStatus.DELETING:
             return True
-        return self.bucket.holds_any(self.catalog.s3_prefix)
+        return self.on.bucket.holds_any(self.catalog.s3_prefix)
 
     def _remove_records(self) -> bool:
         """Whatever is still on record, though its object is gone; False if time is over."""
         after: str | None = None
         while True:
-            page = self.documents.page(self.catalog.catalog_id, after=after, limit=_PAGE)
+            page = self.on.documents.page(self.catalog.catalog_id, after=after, limit=_PAGE)
             left = [each.s3_key for each in page.documents if not self._is_being_removed(each)]
             if not self._reconcile(left):
                 return False
             if page.next is None:
                 return True
-            if left and self.is_time_over():
+            if left and self._is_time_over():
                 return False
             after = page.next
 
@@ -291,21 +282,18 @@ class Emptying:
         """Each key has its turn, whatever fails with others; False if time is over before that."""
         with ThreadPoolExecutor(_AT_ONCE) as workers:
             for start in range(0, len(keys), _SLICE):
-                if start and self.is_time_over():
+                if start and self._is_time_over():
                     return False
                 for each in workers.map(self._tried, keys[start : start + _SLICE]):
-                    self._keep(each)
+                    if isinstance(each, Exception):
+                        self.failures.append(each)
+                    elif each.receipt_id:
+                        self._name(each.receipt_id)
         return True
-
-    def _keep(self, tried: Plan | Exception) -> None:
-        if isinstance(tried, Exception):
-            self.failures.append(tried)
-        elif tried.receipt_id:
-            self._name(tried.receipt_id)
 
     def _tried(self, key: str) -> Plan | Exception:
         try:
-            return self.uploads.reconcile(key)
+            return self.on.uploads.reconcile(key)
         except Exception as error:
             if is_everybodys(error):
                 raise

@@ -8,19 +8,226 @@ The figures are those of the deployed dashboard, whose widgets are the one place
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-from stackroom.catalogs.backlog import Backlog, Backlogs
-from stackroom.catalogs.boards import Board, Boards
-from stackroom.catalogs.pool import MemberStanding, Pool
 from stackroom.clock import Pace, RealTime, utc_now
-from stackroom.documents.model import Receipt
-from stackroom.documents.repositories import OpenReceipts
+from stackroom.documents.model import Catalog, Document, PoolMember, Receipt
+from stackroom.documents.repositories import ListedDocuments, OpenReceipts
 from stackroom.errors import StackroomError
+from stackroom.ingestion.estimates import Estimates, QueuePosition
+from stackroom.ingestion.inventory import Inventory
+from stackroom.quota.capacity import capacity_of
+from stackroom.quota.ledger import AdmissionReader, Grant, Mode, Waiter
+from stackroom.runs.data_sources import SlotReader
+
+# What of the catalogs has yet to settle, and what failed: a page of them at a time.
+#
+# A catalog's record counts what it has of either, exactly. Why documents wait, and for what
+# reasons others failed, is read of some documents of some catalogs: those that have most of it.
+
+LOOKED_INTO = 25  # catalogs, of those that wait as of those with failures
+DOCUMENTS = 20  # of each of these
+_NAMED = 5  # documents of a reason
+_READERS = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class WaitingCatalog:
+    """
+    `documents` are to be searchable, and are not yet; `open` counts deletions, too. `stages` are of
+    the oldest `DOCUMENTS` that are open, which `since` is of.
+    """
+
+    catalog: Catalog
+    documents: int
+    open: int
+    stages: tuple[tuple[str, int], ...]
+    queue_position: QueuePosition | None = None
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """A reason; `documents` are the ids of some that it holds for, of how many `count` says."""
+
+    reason: str
+    count: int
+    documents: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Backlog:
+    """
+    Of a page of catalogs; `next` is where it goes on. The totals are exact. `waiting` leaves out
+    the catalogs behind the first `LOOKED_INTO`, `failures` the documents that were not looked at.
+    """
+
+    catalogs: int
+    documents: int
+    waiting_documents: int
+    waiting_catalogs: int
+    waiting: tuple[WaitingCatalog, ...]
+    failed_documents: int
+    failures: tuple[Failure, ...]
+    next: str | None
+
+    @property
+    def unexplained(self) -> int:
+        """Failures whose reasons weren't looked at."""
+        return max(0, self.failed_documents - sum(each.count for each in self.failures))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Backlogs:
+    inventory: Inventory
+    documents: ListedDocuments
+    estimates: Estimates
+
+    def look(self, after: str | None = None) -> Backlog:
+        page = self.inventory.all_catalogs(after)
+        waits = _most(page.items, lambda each: each.open_count or each.waiting_count)
+        fails = _most(page.items, lambda each: each.failed_count)
+        with ThreadPoolExecutor(_READERS) as readers:
+            waiting = readers.map(self._waiting, waits[:LOOKED_INTO])
+            failed = readers.map(self._failed, fails[:LOOKED_INTO])
+            return Backlog(
+                catalogs=len(page.items),
+                documents=sum(each.document_count for each in page.items),
+                waiting_documents=sum(each.waiting_count for each in page.items),
+                waiting_catalogs=len(waits),
+                waiting=tuple(waiting),
+                failed_documents=sum(each.failed_count for each in page.items),
+                failures=_by_reason(each for found in failed for each in found),
+                next=page.next,
+            )
+
+    def _waiting(self, catalog: Catalog) -> WaitingCatalog:
+        oldest = list(self.documents.open_in(catalog.catalog_id, limit=DOCUMENTS))
+        estimate = self.estimates.of(catalog, known=oldest)
+        opened = [each.opened_at for each in oldest if each.opened_at is not None]
+        return WaitingCatalog(
+            catalog=catalog,
+            documents=catalog.waiting_count,
+            open=catalog.open_count,
+            stages=tuple(Counter(str(each.stage) for each in estimate.documents).most_common()),
+            queue_position=estimate.queue_position,
+            since=min(opened, default=None),
+        )
+
+    def _failed(self, catalog: Catalog) -> Sequence[Document]:
+        return list(self.documents.failed_in(catalog.catalog_id, limit=DOCUMENTS))
+
+
+def _most(catalogs: Iterable[Catalog], counted: Callable[[Catalog], int]) -> list[Catalog]:
+    """Those that have any, and most of it first."""
+    return sorted(filter(counted, catalogs), key=lambda each: (-counted(each), each.catalog_id))
+
+
+def _by_reason(failed: Iterable[Document]) -> tuple[Failure, ...]:
+    by_reason: dict[str, list[str]] = defaultdict(list)
+    for each in failed:
+        by_reason[each.status_reason or ""].append(each.document_id)
+    found = (
+        Failure(reason=reason, count=len(ids), documents=tuple(sorted(ids)[:_NAMED]))
+        for reason, ids in by_reason.items()
+    )
+    return tuple(sorted(found, key=lambda each: (-each.count, each.reason)))
+
+
+# The figures that a deployment's dashboard shows, as they are drawn there.
+
+Series = Mapping[datetime, float]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A line as it is drawn, oldest first; or why it can't be."""
+
+    label: str
+    series: Series
+    trouble: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Graph:
+    title: str
+    lines: tuple[Reading, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Board:
+    """Between two moments. `alarms` are states by name; None for one that there is not."""
+
+    name: str
+    start: datetime
+    end: datetime
+    alarms: Mapping[str, str | None]
+    graphs: tuple[Graph, ...]
+
+
+class Boards(Protocol):
+    def read(
+        self, *, end: datetime, start: datetime | None = None, titles: Collection[str] = ()
+    ) -> Board:
+        """
+        The dashboard as it is deployed, over as much time as it shows unless `start` says more;
+        of its graphs those of these titles, or all. Raises FiguresNotRead.
+        """
+        ...
+
+
+# Each knowledge base of the pool: its slots, the runs at work, and those that wait.
+
+LOOKED_AT = 1000  # of those that wait in a queue
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemberStanding:
+    """
+    `holders` are the catalogs with a data source of their own; of the slots `taken` some may be
+    lost. `waiting` are the first `LOOKED_AT` of either queue, the oldest first.
+    """
+
+    member: PoolMember
+    holders: frozenset[str]
+    taken: int
+    running: tuple[Grant, ...]
+    waiting: Mapping[Mode, tuple[Waiter, ...]]
+
+    @property
+    def most(self) -> int:
+        return capacity_of(self.member).own_sources
+
+    @property
+    def lost(self) -> int:
+        return max(0, self.taken - len(self.holders))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pool:
+    members: Sequence[PoolMember]
+    slots: SlotReader
+    book: AdmissionReader
+
+    def look(self) -> tuple[MemberStanding, ...]:
+        grants = self.book.read().grants
+        return tuple(self._standing(each, grants) for each in self.members)
+
+    def _standing(self, member: PoolMember, grants: Sequence[Grant]) -> MemberStanding:
+        here = member.knowledge_base_id
+        return MemberStanding(
+            member=member,
+            holders=self.slots.holders(here),
+            taken=self.slots.taken(here),
+            running=tuple(each for each in grants if each.knowledge_base_id == here),
+            waiting={mode: tuple(self.book.waiting(here, mode, limit=LOOKED_AT)) for mode in Mode},
+        )
+
 
 # Titles of the dashboard's graphs that are told by themselves; tests/contract holds them to it.
 COST = "Estimated dollars per 5 minutes"

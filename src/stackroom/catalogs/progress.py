@@ -1,6 +1,5 @@
 """How far a catalog's documents are, and how long the rest will take."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stackroom.access.tenancy import owned
@@ -55,9 +54,7 @@ class Progress:
     estimates: Estimates
 
     def of(self, user_id: str, catalog_id: str) -> CatalogProgress:
-        """
-        Raises CatalogNotFound.
-        """
+        """Raises CatalogNotFound."""
         catalog = owned(self.catalogs, user_id, catalog_id)
         estimate = self.estimates.of(catalog)
         return _told(estimate) if estimate.is_whole else _counted(estimate)
@@ -72,7 +69,7 @@ def _counted(estimate: CatalogEstimate) -> CatalogProgress:
     settled = catalog.document_count - catalog.failed_count - catalog.waiting_count
     return CatalogProgress(
         catalog=catalog,
-        overall=_overall_of(catalog, is_indexing=bool(catalog.waiting_count)),
+        overall=_overall(catalog, counts_in(catalog)),
         indexed=max(0, settled),
         indexing=indexing,
         pending=catalog.waiting_count - indexing,
@@ -85,15 +82,20 @@ def _counted(estimate: CatalogEstimate) -> CatalogProgress:
 
 
 def _told(estimate: CatalogEstimate) -> CatalogProgress:
+    """By its documents, which say more than the catalog's record, written by runs alone."""
     documents = [each.document for each in estimate.documents]
     statuses = [each.shown_status for each in documents if each.is_counted]
+    indexing, pending, failed = map(
+        statuses.count, (DocumentStatus.INDEXING, DocumentStatus.PENDING, DocumentStatus.FAILED)
+    )
+    counts = Counts(documents=len(statuses), failed=failed, waiting=indexing + pending)
     return CatalogProgress(
         catalog=estimate.catalog,
-        overall=_overall(estimate.catalog, statuses),
+        overall=_overall(estimate.catalog, counts),
         indexed=statuses.count(DocumentStatus.INDEXED),
-        indexing=statuses.count(DocumentStatus.INDEXING),
-        pending=statuses.count(DocumentStatus.PENDING),
-        failed=statuses.count(DocumentStatus.FAILED),
+        indexing=indexing,
+        pending=pending,
+        failed=failed,
         unready=_unready(estimate),
         eta_seconds=estimate.eta_seconds,
         uploading=sum(each.is_to_come for each in documents),
@@ -106,17 +108,7 @@ def _unready(estimate: CatalogEstimate) -> tuple[DocumentEstimate, ...]:
     return tuple(each for each in estimate.documents if each.document.shown_status not in ready)
 
 
-def _overall_of(catalog: Catalog, *, is_indexing: bool) -> CatalogStatus:
+def _overall(catalog: Catalog, counts: Counts) -> CatalogStatus:
     if catalog.status is CatalogStatus.DELETING:
         return CatalogStatus.DELETING
-    return CatalogStatus.INDEXING if is_indexing else settled_status(counts_in(catalog))
-
-
-def _overall(catalog: Catalog, statuses: Sequence[DocumentStatus]) -> CatalogStatus:
-    """By its documents, which say more than the catalog's record, written by runs alone."""
-    if catalog.status is CatalogStatus.DELETING:
-        return CatalogStatus.DELETING
-    if DocumentStatus.PENDING in statuses or DocumentStatus.INDEXING in statuses:
-        return CatalogStatus.INDEXING
-    failed = statuses.count(DocumentStatus.FAILED)
-    return settled_status(Counts(documents=len(statuses), failed=failed))
+    return CatalogStatus.INDEXING if counts.waiting else settled_status(counts)

@@ -1,8 +1,35 @@
 """Files on their way into the documents' bucket and out of it."""
 
-from collections.abc import Mapping
+import io
+import zipfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import PurePosixPath
 from typing import Protocol
+
+from stackroom.access.tenancy import in_use
+from stackroom.clock import utc_now
+from stackroom.documents.bucket import DocumentBucket
+from stackroom.documents.formats import MAX_FILE_BYTES, content_type_of, extension_of, unsupported
+from stackroom.documents.keys import Location, is_ours, locate, path_problem
+from stackroom.documents.model import Catalog, Document, DocumentStatus
+from stackroom.documents.repositories import Catalogs, Documents
+from stackroom.errors import (
+    DocumentExists,
+    DocumentNotFound,
+    FileTooLarge,
+    FileTypeUnsupported,
+    RecordChanged,
+    ValidationError,
+)
+from stackroom.uploads.descriptions import (
+    MAX_FILENAME_BYTES,
+    Attribute,
+    object_metadata,
+    own_sidecar,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,3 +79,246 @@ class Transfers(Protocol):
         browser, as of this content type. Asks nobody.
         """
         ...
+
+
+# A file sent into a catalog: within the call, or by a form that its owner's program posts.
+#
+# Either way the object lands where `aws s3 cp` would put it, and what follows is its event's
+# business (stackroom.uploads). Until then its record is an announcement: where the event is
+# quicker, its record stands.
+
+FORM_SECONDS = 900  # contract
+# How long the record of a file that was written waits for the object's event. A minute is much even
+# when AWS is busy; the reconciler registers what never had one.
+_EVENT = timedelta(hours=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sent:
+    """`form` is None if the file came with the call; `size` is None if it has yet to come."""
+
+    catalog: Catalog
+    document_id: str
+    filename: str
+    size: int | None = None
+    form: UploadForm | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sending:
+    catalogs: Catalogs
+    documents: Documents
+    bucket: DocumentBucket
+    transfers: Transfers
+    now: Callable[[], datetime] = utc_now
+
+    def put(
+        self,
+        user_id: str,
+        catalog_id: str,
+        filename: str,
+        content: bytes,
+        *,
+        replace: bool,
+        attributes: Mapping[str, Attribute],
+    ) -> Sent:
+        """
+        Write the file. Raises CatalogNotFound, CatalogDeleting, FileTypeUnsupported, FileTooLarge,
+        DocumentExists, or ValidationError of the name, the content or the attributes.
+        """
+        catalog = in_use(self.catalogs, user_id, catalog_id)
+        location = _location(catalog, filename)
+        metadata = self._metadata(location, attributes)
+        size = len(content)
+        if size > MAX_FILE_BYTES:
+            raise FileTooLarge(MAX_FILE_BYTES)
+        require_what_its_name_says(filename, content)
+        etag = self.transfers.put(
+            location.key,
+            content,
+            content_type=content_type_of(filename),
+            attributes=metadata,
+            replace=replace,
+        )
+        if etag is None:
+            raise DocumentExists(filename)
+        self._written(location, size=size, etag=etag)
+        return Sent(catalog=catalog, document_id=location.document_id, filename=filename, size=size)
+
+    def form(
+        self,
+        user_id: str,
+        catalog_id: str,
+        filename: str,
+        *,
+        replace: bool,
+        attributes: Mapping[str, Attribute],
+    ) -> Sent:
+        """
+        A form by which to send the file within FORM_SECONDS; it takes just this file name, type
+        and attributes. Raises what `put` raises. Nothing is left of a form that nobody posts.
+        """
+        catalog = in_use(self.catalogs, user_id, catalog_id)
+        location = _location(catalog, filename)
+        metadata = self._metadata(location, attributes)
+        if not replace and self.bucket.head(location.key) is not None:
+            raise DocumentExists(filename)
+        form = self.transfers.form(
+            location.key,
+            content_type=content_type_of(filename),
+            attributes=metadata,
+            max_bytes=MAX_FILE_BYTES,
+            seconds=FORM_SECONDS,
+        )
+        there = self.documents.get(location.catalog_id, location.document_id)
+        # What there is of that name already stays as it is until the file comes.
+        if there is None or there.status is DocumentStatus.UPLOADING:
+            self._announce(location, there, until=self.now() + timedelta(seconds=FORM_SECONDS))
+        return Sent(catalog=catalog, document_id=location.document_id, filename=filename, form=form)
+
+    def _metadata(self, location: Location, attributes: Mapping[str, Attribute]) -> dict[str, str]:
+        """Checked as the upload handler will check it, so that nothing fails afterwards."""
+        own_sidecar(location, attributes, uploaded_at=self.now())
+        return object_metadata(attributes)
+
+    def _written(self, location: Location, *, size: int, etag: str) -> None:
+        """The object lies there, with this size and ETag."""
+        there = self.documents.get(location.catalog_id, location.document_id)
+        if there is None or there.status is DocumentStatus.UPLOADING:
+            self._announce(location, there, until=self.now() + _EVENT, size=size, etag=etag)
+        elif there.status is not DocumentStatus.DELETING:  # a removal is called off by the event
+            # What is indexed is no more what lies there. Without a fingerprint, so that the event,
+            # or the reconciler, registers it anew.
+            pending = there.moved(DocumentStatus.PENDING, at=self.now())
+            changes = {"etag": etag, "size": size, "fingerprint": "", "attempts": 0}
+            with suppress(RecordChanged):
+                self.documents.save(pending.model_copy(update=changes))
+
+    def _announce(
+        self,
+        location: Location,
+        there: Document | None,
+        *,
+        until: datetime,
+        size: int = 0,
+        etag: str = "",
+    ) -> None:
+        now = self.now()
+        announced = Document(
+            catalog_id=location.catalog_id,
+            document_id=location.document_id,
+            filename=location.filename,
+            s3_key=location.key,
+            size=size,
+            etag=etag,
+            content_type=content_type_of(location.filename),
+            status=DocumentStatus.UPLOADING,
+            uploaded_at=now,
+            updated_at=now,
+            upload_until=until,
+            opened_at=there.opened_at if there else None,
+            counted=there.counted if there else None,
+            version=there.version if there else 0,
+        )
+        with suppress(RecordChanged):
+            self.documents.save(announced)
+
+
+def _location(catalog: Catalog, filename: str) -> Location:
+    if problem := unsupported(filename):
+        raise FileTypeUnsupported(problem)
+    length = len(filename.encode())
+    if length > MAX_FILENAME_BYTES:
+        raise ValidationError(
+            f"filename: it has {length} bytes. Allowed: at most {MAX_FILENAME_BYTES}"
+        )
+    key = catalog.s3_prefix + filename
+    location = locate(key)
+    is_in_catalog = isinstance(location, Location) and location.catalog_id == catalog.catalog_id
+    is_sound = is_in_catalog and not is_ours(key) and path_problem(filename) is None
+    if not isinstance(location, Location) or not is_sound:
+        raise ValidationError(
+            "filename: it has an empty, '.' or '..' folder in it, or a name that Stackroom keeps "
+            "for itself. Allowed: a name such as report.pdf, or folders before it: 2026/report.pdf"
+        )
+    return location
+
+
+# Whether a file is of the kind that its name says, as far as a look at its bytes tells.
+
+# PDF readers take the header within the first 1,024 bytes [PDF reference 1.7, appendix H.3.4.1].
+_PDF_HEADER_WITHIN = 1024
+_MEMBERS = {"docx": "word/document.xml", "xlsx": "xl/workbook.xml"}
+_WIDE = (b"\xff\xfe", b"\xfe\xff")  # byte order marks of UTF-16, whose text is full of zero bytes
+_BINARY = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\x7fELF", b"\x1f\x8b")
+
+
+def require_what_its_name_says(filename: str, content: bytes) -> None:
+    """Raises ValidationError if the content can't be a file of that name."""
+    extension = extension_of(filename)
+    if extension == "pdf":
+        fits = b"%PDF-" in content[:_PDF_HEADER_WITHIN]
+    elif member := _MEMBERS.get(extension):
+        fits = _has_member(content, member)
+    else:
+        fits = _is_text(content)
+    if not fits:
+        raise ValidationError(
+            f"file_content: it is no {extension} file, as its name '{filename}' says. "
+            "Allowed: the file's own bytes in base64"
+        )
+
+
+def _has_member(content: bytes, member: str) -> bool:
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return member in archive.namelist()
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
+        return False
+
+
+def _is_text(content: bytes) -> bool:
+    if content.startswith(_WIDE):
+        return True
+    return not content.startswith(_BINARY) and b"\x00" not in content
+
+
+# A link to a document's file, for its owner.
+
+LINK_SECONDS = 900  # contract
+_SHOWN = {"pdf"}  # by browsers themselves, at a page; no type that could run a script
+
+
+@dataclass(frozen=True, kw_only=True)
+class DownloadLink:
+    document: Document
+    url: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fetching:
+    catalogs: Catalogs
+    documents: Documents
+    transfers: Transfers
+
+    def link(
+        self, user_id: str, catalog_id: str, document_id: str, *, to_show: bool = False
+    ) -> DownloadLink:
+        """
+        To save the file, or for a browser to show it, if it is of a type that may be shown.
+
+        Raises CatalogNotFound, CatalogDeleting or DocumentNotFound.
+        """
+        in_use(self.catalogs, user_id, catalog_id)
+        document = self.documents.get(catalog_id, document_id)
+        if document is None or not document.is_counted:
+            raise DocumentNotFound(document_id)
+        name = PurePosixPath(document.filename).name
+        is_shown = to_show and extension_of(name) in _SHOWN
+        url = self.transfers.link(
+            document.s3_key,
+            filename=name,
+            seconds=LINK_SECONDS,
+            shown_as=content_type_of(name) if is_shown else None,
+        )
+        return DownloadLink(document=document, url=url)

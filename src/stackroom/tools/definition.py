@@ -15,11 +15,10 @@ from stackroom.access.tool import ArgumentsT, Tool
 if TYPE_CHECKING:
     from stackroom.catalogs.creation import Creation
     from stackroom.catalogs.deletions import Deletions
-    from stackroom.catalogs.fetching import Fetching
     from stackroom.catalogs.listing import Listing
     from stackroom.catalogs.progress import Progress
     from stackroom.catalogs.selection import Selection
-    from stackroom.catalogs.sending import Sending
+    from stackroom.catalogs.transfers import Fetching, Sending
     from stackroom.search.cited_answers import Answering
 import base64
 import re

@@ -14,9 +14,7 @@ from stackroom.access.identity import Caller
 from stackroom.access.plain_text import Id, Line, is_plain
 from stackroom.access.tenancy import in_use
 from stackroom.access.tool import by_name
-from stackroom.catalogs.fetching import LINK_SECONDS, DownloadLink
-from stackroom.catalogs.sending import FORM_SECONDS, Sent
-from stackroom.catalogs.transfers import UploadForm
+from stackroom.catalogs.transfers import FORM_SECONDS, LINK_SECONDS, DownloadLink, Sent, UploadForm
 from stackroom.documents.formats import MAX_FILE_BYTES, SUPPORTED
 from stackroom.documents.model import Document, DocumentStatus, Receipt
 from stackroom.errors import ContentTooLarge, FileTooLarge, ValidationError

@@ -24,12 +24,11 @@ if TYPE_CHECKING:
     from stackroom.agents.runs import Runs as AgentRuns
     from stackroom.catalogs.creation import Creation
     from stackroom.catalogs.deletions import Deletions
-    from stackroom.catalogs.fetching import Fetching
     from stackroom.catalogs.listing import Listing
     from stackroom.catalogs.overview import Operations
     from stackroom.catalogs.progress import Progress
     from stackroom.catalogs.selection import Selection
-    from stackroom.catalogs.sending import Sending
+    from stackroom.catalogs.transfers import Fetching, Sending
     from stackroom.ingestion.estimates import Estimates
     from stackroom.ingestion.retry_failed import Retrying
     from stackroom.search.cached_embeddings import CacheTally
@@ -147,7 +146,7 @@ class UseCases(RunUseCases):
 
     @cached_property
     def sending(self) -> Sending:
-        from stackroom.catalogs.sending import Sending
+        from stackroom.catalogs.transfers import Sending
 
         return Sending(
             catalogs=self.deployment.catalogs,
@@ -158,7 +157,7 @@ class UseCases(RunUseCases):
 
     @cached_property
     def fetching(self) -> Fetching:
-        from stackroom.catalogs.fetching import Fetching
+        from stackroom.catalogs.transfers import Fetching
 
         return Fetching(
             catalogs=self.deployment.catalogs,
@@ -203,9 +202,7 @@ class UseCases(RunUseCases):
 
     @cached_property
     def operations(self) -> Operations:
-        from stackroom.catalogs.backlog import Backlogs
-        from stackroom.catalogs.overview import Operations
-        from stackroom.catalogs.pool import Pool
+        from stackroom.catalogs.overview import Backlogs, Operations, Pool
 
         return Operations(
             backlogs=Backlogs(

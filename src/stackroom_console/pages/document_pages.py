@@ -25,7 +25,11 @@ def upload(request: Request) -> Response:
     )
     _require_size(request.json.get("size"))
     sent = request.services.sending.form(
-        request.user_id, catalog_id, asked.filename, replace=asked.replace
+        request.user_id,
+        catalog_id,
+        asked.filename,
+        replace=asked.replace,
+        attributes=asked.metadata,
     )
     assert sent.form is not None, "a form was asked for"
     data = {

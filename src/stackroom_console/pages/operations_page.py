@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from stackroom.catalogs.boards import Reading
-from stackroom.catalogs.overview import Overview
+from stackroom.catalogs.overview import Overview, Reading
 from stackroom.quota.ledger import Grant, Mode, Waiter
 from stackroom.runs.run_leases import shared_worklist
 from stackroom_console.problems import NOT_FOUND, Refused

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from stackroom.aws.cloudwatch.cloudwatch_boards import read_board
-from stackroom.catalogs.boards import Board, Reading
+from stackroom.catalogs.overview import Board, Reading
 from stackroom.tools.texts import figure
 from stackroom_local.cli.json_output import DashboardAnswer, LineTold, WidgetTold
 from stackroom_local.cli.output import Output

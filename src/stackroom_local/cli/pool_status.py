@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from stackroom.catalogs.pool import MemberStanding, Pool
+from stackroom.catalogs.overview import MemberStanding, Pool
 from stackroom.documents.model import Catalog, PoolMember
 from stackroom.quota.ledger import Grant, Mode, Waiter
 from stackroom.runs.run_leases import shared_worklist

@@ -11,7 +11,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from stackroom.aws.error_mapping import code_of
-from stackroom.catalogs.boards import Board, Graph, Reading
+from stackroom.catalogs.overview import Board, Graph, Reading
 from stackroom.errors import FiguresNotRead
 
 # What a line of a widget says:
