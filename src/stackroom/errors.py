@@ -112,8 +112,7 @@ class CatalogNameTaken(Rejected):
 
 
 class CatalogNameInvalid(Rejected):
-    def __init__(self, problem: str) -> None:
-        super().__init__(problem)
+    pass
 
 
 class CatalogEmpty(Rejected):
@@ -144,10 +143,7 @@ class DocumentExists(Rejected):
 
 
 class FileTypeUnsupported(Rejected):
-    """`problem` in the words of stackroom.documents.formats."""
-
-    def __init__(self, problem: str) -> None:
-        super().__init__(problem)
+    """In the words of stackroom.documents.formats."""
 
 
 class FileTooLarge(Rejected):
@@ -361,9 +357,6 @@ class SearchRefused(StackroomError):
 
     `str()` of it is for the operator, and holds nothing of the question.
     """
-
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
 
 
 class IssuerUnavailable(StackroomError):

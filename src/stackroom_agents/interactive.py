@@ -176,7 +176,7 @@ class Process:
     async def _invoked(self, request: Request) -> Response:
         try:
             token = bearer_token(request.headers.getlist("authorization"))
-            caller = await asyncio.to_thread(self.verifier.verify, token)
+            caller = (await asyncio.to_thread(self.verifier.read, token)).caller
             session_id = request.headers.get(SESSION_HEADER, "")
             if not is_session_id(session_id):
                 raise MalformedEvent("the session's id must be 33 to 128 letters, digits, . _ -")

@@ -42,7 +42,7 @@ def authenticated(console: Console, http: HttpRequest, *, with_token: bool) -> A
     """
     if with_token and "authorization" in http.headers:
         token = bearer_token(http.headers.getlist("authorization"))
-        caller = console.verifier.verify(token)
+        caller = console.verifier.read(token).caller
         return Authenticated(caller=caller, standing=SessionStanding.VALID)
     session = console.seal.open(http.cookies.get(console.cookie(SESSION)), Session)
     if session is None:

@@ -4,9 +4,8 @@ Who used which tool on what, when, with what outcome: a line for each call, neve
 `infra/access_queries.py` asks for these fields by their names.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Protocol
 
 from stackroom.access.identity import ToolCall
 from stackroom.access.plain_text import is_plain
@@ -54,8 +53,7 @@ class Access:
         return {**asdict(self), "document_ids": " ".join(self.document_ids)}
 
 
-class AccessLog(Protocol):
-    def __call__(self, access: Access, /) -> None: ...
+AccessLog = Callable[[Access], None]
 
 
 def access_of(

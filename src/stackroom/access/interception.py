@@ -96,7 +96,7 @@ class Interception:
 
         try:
             token = bearer_token(_authorizations(request.headers))
-            caller = self.verifier.verify(token)
+            caller = self.verifier.read(token).caller
         except (TokenRefused, IssuerUnavailable) as error:
             return Denied(str(error), body.get("id"))
         identity = identity_headers(caller)

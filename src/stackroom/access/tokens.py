@@ -69,12 +69,6 @@ class TokenVerifier:
     issuer: str
     client_ids: tuple[str, ...]
 
-    def verify(self, token: str) -> Caller:
-        """
-        The user a token speaks for. Raises what `read` raises.
-        """
-        return self.read(token).caller
-
     def read(self, token: str) -> AccessToken:
         """
         What a token of one of our users says.

@@ -78,7 +78,7 @@ def user_of(site: Site, token: str) -> str:
         issuer=site.issuer,
         client_ids=(site.client_id,),
     )
-    return verifier.verify(token).user_id
+    return verifier.read(token).caller.user_id
 
 
 def checked(user: str) -> str:
