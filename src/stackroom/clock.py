@@ -4,7 +4,7 @@ import math
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Protocol, Self
+from typing import Self
 
 from stackroom.errors import KnowledgeBaseUnavailable
 
@@ -13,30 +13,27 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class Pace(Protocol):
+@dataclass(frozen=True)
+class Pace:
     """
-    How long what AWS takes some seconds for takes here.
+    How long what AWS takes some seconds for takes here, where its clock is `speed` times as fast as
+    the world's; 1 is AWS itself.
 
     It is for waits alone. A function's own time runs everywhere at the same pace.
     """
 
+    speed: float = 1.0
+
     def here(self, seconds: float) -> float:
         """Seconds by our clock, of so many of AWS's."""
-        ...
+        return seconds / self.speed
 
     def on_aws(self, seconds: float) -> float:
         """Seconds of AWS's, of so many by our clock."""
-        ...
+        return seconds * self.speed
 
 
-class RealTime:
-    """Of AWS itself."""
-
-    def here(self, seconds: float) -> float:
-        return seconds
-
-    def on_aws(self, seconds: float) -> float:
-        return seconds
+REAL_TIME = Pace()
 
 
 # Until when somebody waits for an answer.

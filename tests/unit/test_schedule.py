@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stackroom.clock import RealTime
+from stackroom.clock import Pace
 from stackroom.documents.model import Document, DocumentStatus
 from stackroom.quota.ledger import Grant, Ledger, Mode, Rate, Waiter
 from stackroom.quota.schedule import Limits, Schedule, fair_share
@@ -78,7 +78,7 @@ def after(*works: tuple[int, float]) -> Callable[[int], float]:
     ledger = Ledger()
     for size, seconds in works:
         ledger = with_measured(ledger, Did(mode=Mode.DIRECT, size=size, seconds=seconds))
-    return lambda size: duration(ledger, Mode.DIRECT, size, RealTime()) - OWN
+    return lambda size: duration(ledger, Mode.DIRECT, size, Pace()) - OWN
 
 
 def test_large_work_takes_as_much_longer_as_it_is_larger() -> None:

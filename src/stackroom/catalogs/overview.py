@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeVar
 
-from stackroom.clock import Pace, RealTime, utc_now
+from stackroom.clock import REAL_TIME, Pace, utc_now
 from stackroom.documents.model import Catalog, Document, PoolMember, Receipt
 from stackroom.documents.repositories import ListedDocuments, OpenReceipts
 from stackroom.errors import StackroomError
@@ -323,7 +323,7 @@ class Operations:
     pool: Pool
     receipts: OpenReceipts
     boards: Boards
-    pace: Pace = field(default_factory=RealTime)
+    pace: Pace = REAL_TIME
     now: Callable[[], datetime] = utc_now
     seconds: float = _SECONDS
     _kept: _Kept = field(default_factory=_Kept, init=False)

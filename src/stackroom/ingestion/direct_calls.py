@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from stackroom.access.tenancy import REJECTED
-from stackroom.clock import Pace, RealTime, utc_now
+from stackroom.clock import REAL_TIME, Pace, utc_now
 from stackroom.concurrency import Beside
 from stackroom.documents.bucket import DocumentBucket
 from stackroom.documents.keys import locate
@@ -51,7 +51,7 @@ class DirectCalls:
     documents: Documents
     bucket: DocumentBucket
     direct: DirectDocuments
-    pace: Pace = field(default_factory=RealTime)
+    pace: Pace = REAL_TIME
     now: Callable[[], datetime] = utc_now
 
     def bind(self, batch: list[Document], round_id: str) -> Bound:

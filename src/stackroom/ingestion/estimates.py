@@ -15,7 +15,7 @@ from enum import StrEnum
 from functools import cached_property, partial
 from typing import Any
 
-from stackroom.clock import Pace, RealTime, utc_now
+from stackroom.clock import REAL_TIME, Pace, utc_now
 from stackroom.concurrency import Beside, in_threads
 from stackroom.documents.catalog_counts import awaits_indexing
 from stackroom.documents.model import Catalog, DataSourceType, Document, DocumentStatus
@@ -118,7 +118,7 @@ class Estimates:
     book: AdmissionReader
     worklists: Worklists
     limits: Limits
-    pace: Pace = field(default_factory=RealTime)
+    pace: Pace = REAL_TIME
     now: Callable[[], datetime] = utc_now
     beside: Beside = in_threads
 

@@ -9,13 +9,13 @@ complete it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
 
 from stackroom.access.tenancy import Leftovers, Owners, document_id_in, key_of
-from stackroom.clock import Pace, RealTime, utc_now
+from stackroom.clock import REAL_TIME, Pace, utc_now
 from stackroom.concurrency import Beside, chunks, in_threads
 from stackroom.documents.filters import Conditions, Has, any_of
 from stackroom.documents.formats import has_places
@@ -389,7 +389,7 @@ class Investigation:
 
     inspections: InspectionResults
     search_check: SearchCheck
-    pace: Pace = field(default_factory=RealTime)
+    pace: Pace = REAL_TIME
     now: Callable[[], datetime] = utc_now
 
     def complete(

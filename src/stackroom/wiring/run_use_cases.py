@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from stackroom.clock import utc_now
+from stackroom.clock import Pace, utc_now
 from stackroom.concurrency import Beside, in_threads
 from stackroom.documents.model import PerSourceType
 from stackroom.retries import among_writers
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from stackroom.clock import Pace
     from stackroom.ingestion.broken_runs import BrokenRuns, Restart
     from stackroom.ingestion.evidence import Investigation
     from stackroom.ingestion.polling import Polling, Strategy
@@ -33,19 +32,6 @@ if TYPE_CHECKING:
     from stackroom.runs.run_leases import RunLeases
     from stackroom.runs.run_requests import RunRequests
     from stackroom.wiring.adapters import Deployment
-
-
-@dataclass(frozen=True)
-class SimulatedPace:
-    """The `Pace` of an AWS whose clock is `speed` times as fast as the world's, if simulated."""
-
-    speed: float
-
-    def here(self, seconds: float) -> float:
-        return seconds / self.speed
-
-    def on_aws(self, seconds: float) -> float:
-        return seconds * self.speed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,7 +248,4 @@ class RunUseCases:
 
     @property
     def _pace(self) -> Pace:
-        from stackroom.wiring.run_use_cases import SimulatedPace
-
-        # 1 is AWS itself.
-        return SimulatedPace(self.deployment.settings.need("ingest_speed"))
+        return Pace(self.deployment.settings.need("ingest_speed"))
