@@ -14,7 +14,6 @@ _THREADS = 10
 class Beside(Protocol):
     def __call__(self, actions: Sequence[Callable[[], T]]) -> list[T]:
         """What each answers, in their order. Raises what the first of them raised."""
-        ...
 
 
 def in_threads(actions: Sequence[Callable[[], T]]) -> list[T]:

@@ -41,7 +41,6 @@ class View(Protocol):
 
     def filter(self, asked: Conditions = ()) -> Filter | None:
         """Lets through what of this part has what was asked for, too; None lets all through."""
-        ...
 
     def proven(self, passages: Iterable[Passage], *, catalog_of: CatalogOf) -> tuple[Passage, ...]:
         """
@@ -51,7 +50,6 @@ class View(Protocol):
         believed in nothing: then this raises KnowledgeBaseUnavailable. Such stores exist:
         https://github.com/ministackorg/ministack/issues/1761 was one.
         """
-        ...
 
 
 @dataclass(frozen=True)

@@ -178,7 +178,6 @@ class Boards(Protocol):
         The dashboard as it is deployed, over as much time as it shows unless `start` says more;
         of its graphs those of these titles, or all. Raises FiguresNotRead.
         """
-        ...
 
 
 # Each knowledge base of the pool: its slots, the runs at work, and those that wait.

@@ -56,7 +56,6 @@ class Transfers(Protocol):
         Write the object and answer its ETag; None, and nothing written, if one lies there that is
         not to be replaced. Of two at once one succeeds.
         """
-        ...
 
     def form(
         self,
@@ -71,14 +70,12 @@ class Transfers(Protocol):
         What lets whoever has it put one object: under this key, of this type, with these
         attributes, of 1 to `max_bytes` bytes, within `seconds`. Asks nobody.
         """
-        ...
 
     def link(self, key: str, *, filename: str, seconds: int, shown_as: str | None = None) -> str:
         """
         What lets whoever has it read the object, to be saved under this name; or to be shown by a
         browser, as of this content type. Asks nobody.
         """
-        ...
 
 
 # A file sent into a catalog: within the call, or by a form that its owner's program posts.

@@ -41,29 +41,23 @@ class DocumentBucket(Protocol):
         """
         Whether somebody deleted what lay there: the bucket says so, unless all versions were.
         """
-        ...
 
     def sidecar_of(self, key: str) -> StoredSidecar | None:
         """None also for one that we can't read; who needs one writes it anew."""
-        ...
 
     def sidecars_of(self, keys: Sequence[str]) -> dict[str, StoredSidecar]:
         """By key, of those that have one; read beside each other."""
-        ...
 
     def write_sidecar(self, key: str, body: bytes) -> None:
         """Raises ObjectRefused where we may write as little as read."""
-        ...
 
     def remove_sidecar(self, key: str) -> None: ...
 
     def remove(self, key: str) -> None:
         """Delete the object; a versioned bucket keeps what it was for a while."""
-        ...
 
     def versions_since(self, prefix: str, moment: datetime) -> frozenset[Version]:
         """Those under the prefix now that were written then or later, sidecars among them."""
-        ...
 
     def purge(
         self, prefix: str, *, before: datetime, recent: Collection[Version] = ()
@@ -74,12 +68,9 @@ class DocumentBucket(Protocol):
 
         Answers each page's keys once they are deleted; sidecars are among them.
         """
-        ...
 
     def holds_any(self, prefix: str) -> bool:
         """Whether any object lies under the prefix now."""
-        ...
 
     def uri_of(self, key: str) -> str:
         """The `s3://` URI by which a knowledge base knows the object."""
-        ...

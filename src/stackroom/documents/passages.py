@@ -83,7 +83,6 @@ class KnowledgeBase(Protocol):
         that the store can't express, or what else no repetition mends; never answers less than it
         knows without saying so, and never more than the filter allows.
         """
-        ...
 
 
 class Reranker(Protocol):
@@ -95,7 +94,6 @@ class Reranker(Protocol):
 
         Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable.
         """
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,14 +120,11 @@ class Places(Protocol):
 
     def place_of(self, passage: str) -> Place:
         """Where the passage stands; a place without page and section if that is not certain."""
-        ...
 
     def shown(self, passage: str) -> str:
         """The passage without the running headers, footers and page numbers that lie in it."""
-        ...
 
 
 class PlaceMapReader(Protocol):
     def get(self, document_id: str) -> Places | None:
         """The place map of a document, or None: not made (yet), or nothing with pages."""
-        ...

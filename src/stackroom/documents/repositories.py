@@ -40,7 +40,6 @@ class StayingDocuments(Protocol):
         Those of documents on record that nobody has asked to go, nor their catalog; read
         consistently.
         """
-        ...
 
 
 class ListedDocuments(Protocol):
@@ -50,11 +49,9 @@ class ListedDocuments(Protocol):
 
         Reads as much as is open, whatever else the catalog holds.
         """
-        ...
 
     def failed_in(self, catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
         """What counts as failed, likewise; by id."""
-        ...
 
 
 class Documents(ListedDocuments, Protocol):
@@ -71,25 +68,20 @@ class Documents(ListedDocuments, Protocol):
 
         Its catalog is `indexing` from then on if it is to be indexed, unless it is being deleted.
         """
-        ...
 
     def save_all(self, documents: Iterable[Document]) -> list[Document]:
         """Save each; answer those saved, leaving out what changed since it was read."""
-        ...
 
     def remove(self, document: Document) -> None:
         """
         Forget it if it is still at the version that was read, or gone by now. Raises RecordChanged.
         """
-        ...
 
     def page(self, catalog_id: str, *, after: str | None, limit: int) -> DocumentPage:
         """At most so many of a catalog, in one request, read consistently."""
-        ...
 
     def of_catalog(self, catalog_id: str) -> Iterator[Document]:
         """All of a catalog, read consistently: for repairs, for it costs as much as it holds."""
-        ...
 
 
 class Catalogs(Protocol):
@@ -104,11 +96,9 @@ class Catalogs(Protocol):
         Store where its documents are ingested; once stored, that is never changed. Raises
         RecordChanged if it is stored already, and another place.
         """
-        ...
 
     def clear_data_source(self, catalog_id: str) -> None:
         """Forget where a catalog that is being deleted lived. Raises RecordChanged if it isn't."""
-        ...
 
     def settle_status(self, catalog_id: str, *, at: datetime) -> None:
         """
@@ -116,22 +106,18 @@ class Catalogs(Protocol):
         indexing. Left as it is while a document waits to be searchable, and if it is being deleted
         or gone. Raises RecordChanged if others keep changing what it counts.
         """
-        ...
 
     def recount(self, seen: Catalog, counts: Counts) -> None:
         """It counts so much. Raises RecordChanged if by now it counts something else than seen."""
-        ...
 
     def mark_deleting(self, catalog_id: str, *, at: datetime) -> None:
         """From now on the catalog is being deleted. Raises RecordChanged if there is none."""
-        ...
 
     def unmark_deleting(self, catalog_id: str, *, at: datetime) -> None:
         """
         It is being deleted no more: indexing if a document waits, else ready. Raises RecordChanged
         if it is gone already.
         """
-        ...
 
 
 class CatalogRegister(Catalogs, Protocol):
@@ -139,11 +125,9 @@ class CatalogRegister(Catalogs, Protocol):
 
     def open(self, catalog: Catalog) -> Catalog:
         """Keep a new catalog, or answer the one that is there. Raises CatalogLimitReached."""
-        ...
 
     def close(self, catalog: Catalog) -> None:
         """Forget a catalog that is being deleted. Raises RecordChanged if it isn't any more."""
-        ...
 
 
 class Receipts(Protocol):
@@ -153,23 +137,18 @@ class Receipts(Protocol):
 
     def keep(self, receipt: Receipt) -> None:
         """As it is now; but one that is closed stays as it was closed, whoever comes later."""
-        ...
 
     def of_user(self, user_id: str) -> Iterator[Receipt]:
         """The newest first."""
-        ...
 
     def reopen(self, receipt: Receipt, *, at: datetime) -> None:
         """Its document was found at that moment. Raises RecordChanged if it isn't as it was."""
-        ...
 
     def proven(self, cursor: str | None) -> ListingPage[Receipt]:
         """Everybody's that a search has closed, the latest first, until they are let go of."""
-        ...
 
     def let_go(self, receipt: Receipt) -> None:
         """It has been looked at for the last time."""
-        ...
 
 
 class OpenReceipts(Protocol):
@@ -177,7 +156,6 @@ class OpenReceipts(Protocol):
         """
         Everybody's whose proof is awaited, asked for longest ago first, as they were a moment ago.
         """
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,21 +172,17 @@ class ListingItems(Protocol):
 
     def stray(self, catalog_id: str) -> Iterator[ListingItem]:
         """Those whose documents' records don't say that they stand there."""
-        ...
 
     def is_gone(self, item: ListingItem) -> bool: ...
 
     def drop(self, item: ListingItem) -> None:
         """Raises RecordChanged if the document's record says by now that it stands there."""
-        ...
 
     def unlisted(self, documents: Iterable[Document]) -> list[Document]:
         """Those of one catalog whose record says that an item lists them, and there is none."""
-        ...
 
     def list_anew(self, document: Document) -> None:
         """Raises RecordChanged if the document changed since it was read."""
-        ...
 
 
 class InspectionResults(Protocol):
@@ -219,10 +193,8 @@ class InspectionResults(Protocol):
         By document id, of those of which this very version was inspected: what is wrong with it, or
         None. Of sound files those are told that may have places (stackroom.documents.formats).
         """
-        ...
 
 
 class InspectionRequests(Protocol):
     def ask(self, key: str) -> None:
         """Have the file that lies there inspected; safe to repeat."""
-        ...
