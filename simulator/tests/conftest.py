@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bedrock_kb_simulator import guardrails, knowledge_bases, rules
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.model_endpoint import ModelEndpoint
 from simulator.tests.chat_endpoint import KEY as OF_ENDPOINT
 from simulator.tests.chat_endpoint import ChatEndpoint, chat_endpoint
@@ -29,11 +29,8 @@ def _fake_credentials() -> Iterator[None]:
 def _room() -> Iterator[None]:
     """For what all tests together make in one account, where a hundred is the most."""
     with pytest.MonkeyPatch.context() as patch:
-        for module, name in (
-            (knowledge_bases, "KNOWLEDGE_BASES_PER_ACCOUNT"),
-            (guardrails, "GUARDRAILS_PER_ACCOUNT"),
-        ):
-            patch.setattr(module, name, replace(getattr(rules, name), value=10_000))
+        for name in ("KNOWLEDGE_BASES_PER_ACCOUNT", "GUARDRAILS_PER_ACCOUNT"):
+            patch.setattr(rules, name, replace(getattr(rules, name), value=10_000))
         yield
 
 

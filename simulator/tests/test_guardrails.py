@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bedrock_kb_simulator import guardrails, rules
+from bedrock_kb_simulator import rules
 from simulator.tests.holding import holds
 from simulator.tests.test_topics import TOPICS
 from simulator.tests.world import World, guardrail_request, invalid, refused
@@ -89,7 +89,7 @@ def test_an_account_has_100_guardrails_and_each_of_them_20_versions(
 ) -> None:
     """Two stand for the hundred."""
     few = replace(rules.GUARDRAILS_PER_ACCOUNT, value=2)
-    monkeypatch.setattr(guardrails, "GUARDRAILS_PER_ACCOUNT", few)
+    monkeypatch.setattr(rules, "GUARDRAILS_PER_ACCOUNT", few)
     world = world_at(1)
     ids = [world.guardrail(words=["heron"]) for _ in range(2)]
     for _ in range(20):
@@ -102,7 +102,7 @@ def test_an_account_has_100_guardrails_and_each_of_them_20_versions(
     assert {each["id"] for each in listed} == set(ids)
     assert another["Code"] == version["Code"] == "ServiceQuotaExceededException"
     assert another["Message"].endswith("guardrails per account: 2")
-    assert rules.GUARDRAILS_PER_ACCOUNT.limit == 100
+    assert rules.RULES["guardrail.per-account"].limit == 100
     assert "20" in version["Message"]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bedrock_kb_simulator import knowledge_bases, rules
+from bedrock_kb_simulator import rules
 from simulator.tests.holding import holds
 from simulator.tests.world import (
     CUSTOM,
@@ -95,7 +95,7 @@ def test_an_account_has_at_most_100_knowledge_bases_which_are_listed_in_pages(
 ) -> None:
     """Three stand for the hundred."""
     few = replace(rules.KNOWLEDGE_BASES_PER_ACCOUNT, value=3)
-    monkeypatch.setattr(knowledge_bases, "KNOWLEDGE_BASES_PER_ACCOUNT", few)
+    monkeypatch.setattr(rules, "KNOWLEDGE_BASES_PER_ACCOUNT", few)
     world = world_at(1_000)
     index = world.index()
     made = {world.knowledge_base(index) for _ in range(3)}
@@ -106,7 +106,7 @@ def test_an_account_has_at_most_100_knowledge_bases_which_are_listed_in_pages(
 
     assert error["Code"] == "ServiceQuotaExceededException"
     assert error["Message"].endswith("knowledge bases per account: 3")
-    assert rules.KNOWLEDGE_BASES_PER_ACCOUNT.limit == 100
+    assert rules.RULES["knowledge-base.per-account"].limit == 100
     assert [len(page["knowledgeBaseSummaries"]) for page in pages] == [2, 1]
     listed = {base["knowledgeBaseId"] for page in pages for base in page["knowledgeBaseSummaries"]}
     assert listed == made

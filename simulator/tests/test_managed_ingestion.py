@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bedrock_kb_simulator import data_sources, ingestion_jobs, knowledge_bases, rules
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.assumptions import Assumptions
 from simulator.tests.holding import holds
 from simulator.tests.managed import CUSTOM, connected, ingested, managed, pair, places, s3, search
@@ -117,11 +117,8 @@ def assuming(
     world_at: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., World]:
     """In a world that assumes what the test says jobs outlast it, and not what comes before."""
-    for module, name in (
-        (knowledge_bases, "MANAGED_CREATION"),
-        (data_sources, "MANAGED_SOURCE_CREATION"),
-    ):
-        monkeypatch.setattr(module, name, replace(getattr(rules, name), value=1))
+    for name in ("MANAGED_CREATION", "MANAGED_SOURCE_CREATION"):
+        monkeypatch.setattr(rules, name, replace(getattr(rules, name), value=1))
     return lambda **given: world_at(10, patient=True, assumptions=Assumptions(**given))
 
 
@@ -138,7 +135,7 @@ def test_more_than_five_jobs_run_in_a_managed_knowledge_base_one_in_each_data_so
 ) -> None:
     """Seven stand for fifty, which would end before all of them are started."""
     few = replace(rules.JOBS_PER_MANAGED, value=7)
-    monkeypatch.setattr(ingestion_jobs, "JOBS_PER_MANAGED", few)
+    monkeypatch.setattr(rules, "JOBS_PER_MANAGED", few)
     world = assuming(managed_starts_rated=False)
     start, ingest = world.agent.start_ingestion_job, world.agent.ingest_knowledge_base_documents
     knowledge_base, custom = pair(world, CUSTOM)
@@ -157,7 +154,7 @@ def test_more_than_five_jobs_run_in_a_managed_knowledge_base_one_in_each_data_so
     assert again["Code"] == over["Code"] == "ConflictException"
     assert again["Message"].endswith("ingestion jobs per data source: 1")
     assert over["Message"].endswith("ingestion jobs per knowledge base: 7")
-    assert rules.JOBS_PER_MANAGED.limit == 50
+    assert rules.RULES["managed.jobs"].limit == 50
     assert {world.job(job)["status"] for job in jobs} <= {"STARTING", "IN_PROGRESS"}
     assert "at least one running ingestion job" in held
     assert "can't exceed (10)" in eleventh

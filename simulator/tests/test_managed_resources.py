@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bedrock_kb_simulator import data_sources, knowledge_bases, rules
+from bedrock_kb_simulator import rules
 from simulator.tests.holding import holds
 from simulator.tests.managed import (
     CONNECTOR,
@@ -224,12 +224,12 @@ def test_managed_knowledge_bases_and_their_data_sources_are_counted_apart(
     world_at: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With no room for others there is room for managed ones, until they are as many as may be."""
-    for module, name, value in (
-        (knowledge_bases, "KNOWLEDGE_BASES_PER_ACCOUNT", 0),
-        (knowledge_bases, "MANAGED_PER_ACCOUNT", 1),
-        (data_sources, "DATA_SOURCES_PER_MANAGED", 2),
+    for name, value in (
+        ("KNOWLEDGE_BASES_PER_ACCOUNT", 0),
+        ("MANAGED_PER_ACCOUNT", 1),
+        ("DATA_SOURCES_PER_MANAGED", 2),
     ):
-        monkeypatch.setattr(module, name, replace(getattr(rules, name), value=value))
+        monkeypatch.setattr(rules, name, replace(getattr(rules, name), value=value))
     world = world_at(100, patient=True)
     knowledge_base = managed(world)
     for _ in range(2):
@@ -241,5 +241,5 @@ def test_managed_knowledge_bases_and_their_data_sources_are_counted_apart(
     assert second["Code"] == third["Code"] == "ServiceQuotaExceededException"
     assert second["Message"].endswith("managed knowledge bases per account: 1")
     assert third["Message"].endswith(": 2")
-    assert rules.MANAGED_PER_ACCOUNT.limit == 10_000
-    assert rules.DATA_SOURCES_PER_MANAGED.limit == 200
+    assert rules.RULES["managed.per-account"].limit == 10_000
+    assert rules.RULES["managed.data-sources"].limit == 200

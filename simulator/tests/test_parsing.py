@@ -162,7 +162,7 @@ def test_what_is_more_than_a_parser_takes_waits_for_the_next_job(
     world.put("notes.txt", "No parser need look at this.")
     with monkeypatch.context() as fewer:
         two = replace(PARSE_FILES, value=2)
-        fewer.setattr("bedrock_kb_simulator.synchronisation.PARSE_FILES", two)
+        fewer.setattr("bedrock_kb_simulator.rules.PARSE_FILES", two)
 
         first = world.sync(knowledge_base, source)
     statuses = world.statuses(knowledge_base, source)

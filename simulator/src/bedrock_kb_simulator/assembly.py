@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from bedrock_kb_simulator import fault_orders, own_s3, scripts
+from bedrock_kb_simulator import fault_orders, own_s3, rules, scripts
 from bedrock_kb_simulator.access_keys import RootKey
 from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.aws_clock import Clock
@@ -32,7 +32,6 @@ from bedrock_kb_simulator.orders import Answer
 from bedrock_kb_simulator.parsing import ChildParser, Parser
 from bedrock_kb_simulator.passage_search import Reranking, Retrieval
 from bedrock_kb_simulator.request_rates import Quotas, rates_of
-from bedrock_kb_simulator.rules import GUARDRAIL_TAGS, TAGS, VECTOR_TAGS
 from bedrock_kb_simulator.screening import GuardrailApplication, Screening
 from bedrock_kb_simulator.scripts import Scripts
 from bedrock_kb_simulator.signatures import Signatures
@@ -123,7 +122,7 @@ def _resource_handlers(components: Components) -> Mapping[str, Handler]:
         clock=components.clock,
         arns=components.arns,
         tokens=components.tokens,
-        tags=Tags(store=components.store, most=TAGS),
+        tags=Tags(store=components.store, most=rules.TAGS),
         delete_data_sources=deletions.of_knowledge_base,
     )
     bases.resume()
@@ -213,7 +212,7 @@ def _guardrail_handlers(components: Components) -> Mapping[str, Handler]:
         clock=components.clock,
         arns=components.arns,
         tokens=components.tokens,
-        tags=Tags(store=components.store, most=GUARDRAIL_TAGS),
+        tags=Tags(store=components.store, most=rules.GUARDRAIL_TAGS),
     )
     tagging = Tagging(tags=guardrails.tags, find=guardrails.find, arn="resourceARN", pairs=True)
     return {
@@ -229,7 +228,7 @@ def _guardrail_handlers(components: Components) -> Mapping[str, Handler]:
 
 def _vector_handlers(components: Components) -> Mapping[str, Handler]:
     store, clock, searches = components.store, components.clock, components.text_searches
-    tags = Tags(store=store, most=VECTOR_TAGS)
+    tags = Tags(store=store, most=rules.VECTOR_TAGS)
     buckets = VectorBuckets(store=store, clock=clock, arns=components.arns, tags=tags)
     indexes = VectorIndexes(
         buckets=buckets,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bedrock_kb_simulator.rules import DIRECT_DURATION, JOB_AT_A_TIME
+from bedrock_kb_simulator import rules
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,5 +17,5 @@ class Assumptions:
     managed_starts_rated: bool = True
     s3_vectors_take_in: bool = True
     custom_documents_tell_source: bool = True
-    job_documents: int = JOB_AT_A_TIME.limit
-    direct_seconds: float = DIRECT_DURATION.value
+    job_documents: int = rules.JOB_AT_A_TIME.limit
+    direct_seconds: float = rules.DIRECT_DURATION.value

@@ -6,15 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
-from bedrock_kb_simulator.rules import (
-    ATTRIBUTE_KEY_LENGTH,
-    ATTRIBUTE_LIST_SIZE,
-    ATTRIBUTE_TEXT_LENGTH,
-    MANAGED_SIDECAR_SIZE,
-    SIDECAR_INVALID,
-    SIDECAR_SIZE,
-    Rule,
-)
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.service_errors import Unindexable
 
 # Metadata sidecars: `<file>.metadata.json`, the simple form and the full one.
@@ -47,12 +39,14 @@ class Attributes:
 class Bounds:
     """What a kind of knowledge base takes: no keys that begin as its service's own do."""
 
-    sidecar_size: Rule
+    sidecar_size: rules.Rule
     reserved: str
 
 
-OF_VECTOR = Bounds(sidecar_size=SIDECAR_SIZE, reserved="x-amz-bedrock")
-OF_MANAGED = Bounds(sidecar_size=MANAGED_SIDECAR_SIZE, reserved="_")  # rule managed.filter-keys
+OF_VECTOR = Bounds(sidecar_size=rules.SIDECAR_SIZE, reserved="x-amz-bedrock")
+OF_MANAGED = Bounds(
+    sidecar_size=rules.MANAGED_SIDECAR_SIZE, reserved="_"
+)  # rule managed.filter-keys
 
 
 class SidecarTooLarge(Unindexable):
@@ -67,7 +61,7 @@ def parsed(body: bytes, bounds: Bounds) -> Attributes:
         given = json.loads(body)["metadataAttributes"]
         return attributes(given.items(), bounds)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise Unindexable(SIDECAR_INVALID.message) from error
+        raise Unindexable(rules.SIDECAR_INVALID.message) from error
 
 
 def attributes(given: Any, bounds: Bounds) -> Attributes:
@@ -75,7 +69,7 @@ def attributes(given: Any, bounds: Bounds) -> Attributes:
     values: dict[str, Value] = {}
     embedded = []
     for key, value in given:
-        if not 1 <= len(key) <= ATTRIBUTE_KEY_LENGTH.limit or key.startswith(bounds.reserved):
+        if not 1 <= len(key) <= rules.ATTRIBUTE_KEY_LENGTH.limit or key.startswith(bounds.reserved):
             raise ValueError(key)
         if isinstance(value, dict):
             if value.get("includeForEmbedding"):
@@ -89,9 +83,9 @@ def _checked(value: Any) -> Value:
     match value:
         case bool() | int() | float():
             return value
-        case str() if 1 <= len(value) <= ATTRIBUTE_TEXT_LENGTH.limit:
+        case str() if 1 <= len(value) <= rules.ATTRIBUTE_TEXT_LENGTH.limit:
             return value
-        case list() if 1 <= len(value) <= ATTRIBUTE_LIST_SIZE.limit:
+        case list() if 1 <= len(value) <= rules.ATTRIBUTE_LIST_SIZE.limit:
             if all(isinstance(item, str) and item for item in value):
                 return value
     raise ValueError(type(value).__name__)

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.embedder import Spans, Vector, spans_of
-from bedrock_kb_simulator.rules import DEFAULT_CHUNK_OVERLAP, DEFAULT_CHUNK_TOKENS
 
 # Text into passages of bounded size: by tokens, with overlap, at the ends of sentences.
 
@@ -25,8 +25,8 @@ class Chunking:
     unless `overlap_tokens` says how many tokens.
     """
 
-    max_tokens: int | None = DEFAULT_CHUNK_TOKENS.limit
-    overlap_percentage: int = DEFAULT_CHUNK_OVERLAP.limit
+    max_tokens: int | None = rules.DEFAULT_CHUNK_TOKENS.limit
+    overlap_percentage: int = rules.DEFAULT_CHUNK_OVERLAP.limit
     overlap_tokens: int | None = None
 
     def split(self, text: str) -> Iterator[str]:

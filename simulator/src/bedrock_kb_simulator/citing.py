@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.metadata import OF_VECTOR, OwnKeys
 from bedrock_kb_simulator.passage_search import reference
-from bedrock_kb_simulator.rules import PROMPT_RESULTS
 from bedrock_kb_simulator.vectors import Hit
 
 # The prompt that a model answers: RetrieveAndGenerate's template, with its placeholders replaced.
@@ -45,7 +45,7 @@ def template_of(generation: dict[str, Any]) -> str:
     if template is None:
         return DEFAULT
     if _RESULTS not in template:
-        raise PROMPT_RESULTS.broken()
+        raise rules.PROMPT_RESULTS.broken()
     return str(template)
 
 

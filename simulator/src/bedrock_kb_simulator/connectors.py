@@ -9,18 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.bucket_objects import Objects, S3Object
-from bedrock_kb_simulator.rules import (
-    CONNECTOR_CONNECTION,
-    CONNECTOR_KINDS,
-    CONNECTOR_TYPE,
-    CONNECTOR_TYPE_MISSING,
-    CONNECTOR_VERSION,
-    CONNECTOR_VERSION_MISSING,
-    DELETION_PROTECTION,
-    MODEL_CONSTRAINT,
-    NOT_SIMULATED,
-)
 
 TYPE = "MANAGED_KNOWLEDGE_BASE_CONNECTOR"
 _CONFIGURATION = "managedKnowledgeBaseConnectorConfiguration"
@@ -85,10 +75,10 @@ def filled(configuration: Mapping[str, Any]) -> dict[str, Any]:
     given = configuration.get(_CONFIGURATION) or {}
     parameters = given.get(_PARAMETERS)
     if not isinstance(parameters, dict) or not parameters.get("type"):
-        raise CONNECTOR_TYPE_MISSING.broken()
+        raise rules.CONNECTOR_TYPE_MISSING.broken()
     _check(parameters)
     if given.get("syncSchedule"):
-        raise NOT_SIMULATED.broken(what="syncSchedule of a data source")
+        raise rules.NOT_SIMULATED.broken(what="syncSchedule of a data source")
     parameters = {"aclEnabled": False, **parameters}
     if parameters["type"] == "S3":
         chosen = {"maxFileSizeInMegaBytes": "500", **(parameters.get("filterConfiguration") or {})}
@@ -113,9 +103,9 @@ def failure(configuration: Mapping[str, Any]) -> str | None:
         return None
     connection = parameters.get("connectionConfiguration")
     if connection is None:
-        return CONNECTOR_CONNECTION.message.format(at="connectionConfiguration")
+        return rules.CONNECTOR_CONNECTION.message.format(at="connectionConfiguration")
     if not (isinstance(connection, dict) and connection.get("bucketName")):
-        return CONNECTOR_CONNECTION.message.format(at="connectionConfiguration.bucketName")
+        return rules.CONNECTOR_CONNECTION.message.format(at="connectionConfiguration.bucketName")
     return None
 
 
@@ -128,17 +118,17 @@ def reads_pictures(configuration: Mapping[str, Any]) -> bool:
 
 def _check(parameters: Mapping[str, Any]) -> None:
     if parameters.get("version") is None:
-        raise CONNECTOR_VERSION_MISSING.broken()
+        raise rules.CONNECTOR_VERSION_MISSING.broken()
     if parameters["version"] != "1":
-        raise CONNECTOR_VERSION.broken(version=parameters["version"])
+        raise rules.CONNECTOR_VERSION.broken(version=parameters["version"])
     kind = parameters["type"]
-    if kind not in CONNECTOR_KINDS.split(", "):
-        raise CONNECTOR_TYPE.broken(type=kind)
+    if kind not in rules.CONNECTOR_KINDS.split(", "):
+        raise rules.CONNECTOR_TYPE.broken(type=kind)
     if kind not in _SIMULATED:
-        raise NOT_SIMULATED.broken(what=f"connectors of type {kind}")
+        raise rules.NOT_SIMULATED.broken(what=f"connectors of type {kind}")
     for member in ("metadataFilesPrefix", "aclEnabled"):
         if parameters.get(member):
-            raise NOT_SIMULATED.broken(what=f"{member} of a connector")
+            raise rules.NOT_SIMULATED.broken(what=f"{member} of a connector")
 
 
 def _check_filters(chosen: Mapping[str, Any]) -> None:
@@ -146,7 +136,7 @@ def _check_filters(chosen: Mapping[str, Any]) -> None:
     for member in _LISTS:
         given = chosen.get(member) or []
         if not (isinstance(given, list) and all(isinstance(each, str) for each in given)):
-            raise MODEL_CONSTRAINT.broken(at=member, must="Member must be a list of strings")
+            raise rules.MODEL_CONSTRAINT.broken(at=member, must="Member must be a list of strings")
     for pattern in (
         *(chosen.get("inclusionPatterns") or ()),
         *(chosen.get("exclusionPatterns") or ()),
@@ -154,11 +144,13 @@ def _check_filters(chosen: Mapping[str, Any]) -> None:
         try:
             re.compile(pattern)
         except re.error:
-            raise MODEL_CONSTRAINT.broken(
+            raise rules.MODEL_CONSTRAINT.broken(
                 at="filterConfiguration", must="Member must be regular expressions"
             ) from None
     if not str(chosen["maxFileSizeInMegaBytes"]).isdecimal():
-        raise MODEL_CONSTRAINT.broken(at="maxFileSizeInMegaBytes", must="Member must be a number")
+        raise rules.MODEL_CONSTRAINT.broken(
+            at="maxFileSizeInMegaBytes", must="Member must be a number"
+        )
 
 
 def _most_deleted(configuration: Mapping[str, Any]) -> float | None:
@@ -166,7 +158,7 @@ def _most_deleted(configuration: Mapping[str, Any]) -> float | None:
     if given.get("deletionProtectionStatus") == "DISABLED":
         return None
     percent = given.get("deletionProtectionThreshold")
-    return (DELETION_PROTECTION.value if percent is None else percent) / 100
+    return (rules.DELETION_PROTECTION.value if percent is None else percent) / 100
 
 
 # Which objects of a bucket are a data source's documents, and which of those that vanished go.

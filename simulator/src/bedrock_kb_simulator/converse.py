@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.conversation_parts import Conversation, Reply, Text, ToolUse, Turn
 from bedrock_kb_simulator.converse_requests import Requests
 from bedrock_kb_simulator.dispatcher import Parameters
@@ -16,14 +17,6 @@ from bedrock_kb_simulator.model_endpoint import (
     EndpointSlow,
     MalformedToolUse,
     ModelEndpoint,
-)
-from bedrock_kb_simulator.rules import (
-    CONVERSE_GUARDRAIL_MISSING,
-    CONVERSE_MODEL_ERROR,
-    CONVERSE_THROTTLED,
-    CONVERSE_TIMEOUT,
-    NOT_SIMULATED,
-    TOOL_MALFORMED,
 )
 from bedrock_kb_simulator.screening import Guard, Screening, Side, assessed, reason
 from bedrock_kb_simulator.scripts import Scripts
@@ -50,13 +43,13 @@ class Speaking:
         try:
             return self.model.complete(conversation)
         except MalformedToolUse:
-            raise TOOL_MALFORMED.broken() from None
+            raise rules.TOOL_MALFORMED.broken() from None
         except EndpointBusy:
-            raise CONVERSE_THROTTLED.broken() from None
+            raise rules.CONVERSE_THROTTLED.broken() from None
         except EndpointSlow as failure:
-            raise CONVERSE_TIMEOUT.broken(problem=failure) from None
+            raise rules.CONVERSE_TIMEOUT.broken(problem=failure) from None
         except EndpointFailed as failure:
-            raise CONVERSE_MODEL_ERROR.broken(problem=failure) from None
+            raise rules.CONVERSE_MODEL_ERROR.broken(problem=failure) from None
 
 
 # A guardrail over one conversation: what it blocks, and the trace that tells what it found.
@@ -101,14 +94,14 @@ class Guarding:
 def guarding(screening: Screening, named: dict[str, Any]) -> Guarding:
     """By a guardrailConfig; raises ServiceError where it names none that there is."""
     if named.get("streamProcessingMode", "sync") != "sync":
-        raise NOT_SIMULATED.broken(what="guardrails beside a stream (streamProcessingMode)")
+        raise rules.NOT_SIMULATED.broken(what="guardrails beside a stream (streamProcessingMode)")
     identifier = named.get("guardrailIdentifier") or ""
     version = named.get("guardrailVersion") or ""
     if not identifier and not version:
         return Guarding()
     guard = screening.guard(identifier, version)
     if guard is None:
-        raise CONVERSE_GUARDRAIL_MISSING.broken()
+        raise rules.CONVERSE_GUARDRAIL_MISSING.broken()
     return Guarding(
         guard=guard,
         identifier=identifier.rpartition("/")[2],

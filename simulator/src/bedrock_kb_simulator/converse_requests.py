@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.conversation_parts import (
     Block,
     Conversation,
@@ -21,33 +22,6 @@ from bedrock_kb_simulator.conversation_parts import (
 from bedrock_kb_simulator.dispatcher import Parameters
 from bedrock_kb_simulator.models import TITAN
 from bedrock_kb_simulator.parsing import Parser
-from bedrock_kb_simulator.rules import (
-    CACHE_POINTS,
-    CACHE_UNSUPPORTED,
-    CONVERSE_BLANK,
-    CONVERSE_MODEL,
-    CONVERSE_START,
-    CONVERSE_TURNS,
-    DOCUMENT_COUNT,
-    DOCUMENT_NAME,
-    DOCUMENT_NAMES,
-    DOCUMENT_SIZE,
-    DOCUMENT_SOURCE,
-    DOCUMENT_TEXT,
-    DOCUMENT_UNREADABLE,
-    NOT_SIMULATED,
-    TOOL_CHOICE,
-    TOOL_CONFIG_MISSING,
-    TOOL_ERROR_EMPTY,
-    TOOL_JSON,
-    TOOL_NAMES,
-    TOOL_RESULTS_MISSING,
-    TOOL_RESULTS_REPEATED,
-    TOOL_RESULTS_STRAY,
-    TOOL_ROLE,
-    TOOL_SCHEMA,
-    TOOL_USES_REPEATED,
-)
 from bedrock_kb_simulator.service_errors import Unindexable
 
 # Cache points: where AWS takes them they are taken, and nothing is cached.
@@ -61,9 +35,9 @@ def check_cache_points(parameters: Mapping[str, Any]) -> None:
     count = sum("cachePoint" in block for block in _blocks(parameters))
     model = parameters["modelId"]
     if count and _HIDDEN not in model and not _CACHES.search(model):
-        raise CACHE_UNSUPPORTED.broken()
-    if count > CACHE_POINTS.limit:
-        raise CACHE_POINTS.broken(count=count)
+        raise rules.CACHE_UNSUPPORTED.broken()
+    if count > rules.CACHE_POINTS.limit:
+        raise rules.CACHE_POINTS.broken(count=count)
 
 
 def _blocks(parameters: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -83,32 +57,32 @@ def offer_of(configuration: Mapping[str, Any] | None) -> Offer:
     tools = list(_tools(configuration["tools"]))
     names = [tool.name for tool in tools]
     if len(set(names)) < len(names):
-        raise TOOL_NAMES.broken()
+        raise rules.TOOL_NAMES.broken()
     chosen = configuration.get("toolChoice") or {}
     demanded = (chosen.get("tool") or {}).get("name", "")
     if demanded and demanded not in names:
-        raise TOOL_CHOICE.broken(name=demanded)
+        raise rules.TOOL_CHOICE.broken(name=demanded)
     return Offer(tools=tools, must_use="any" in chosen or "tool" in chosen, demanded=demanded)
 
 
 def check_tools(turns: Sequence[Turn], *, is_offered: bool) -> None:
     """Uses and results of tools come in pairs, turn by turn; raises ServiceError."""
     if not is_offered and any(turn.uses or turn.results for turn in turns):
-        raise TOOL_CONFIG_MISSING.broken()
+        raise rules.TOOL_CONFIG_MISSING.broken()
     asked: list[str] = []
     for number, turn in enumerate(turns):
         at = f"messages.{number}.content"
         given = [result.id for result in turn.results]
         if repeated := _repeated(given):
-            raise TOOL_RESULTS_REPEATED.broken(at=at, ids=", ".join(repeated))
+            raise rules.TOOL_RESULTS_REPEATED.broken(at=at, ids=", ".join(repeated))
         if len(given) > len(asked):
-            raise TOOL_RESULTS_STRAY.broken(at=at)
+            raise rules.TOOL_RESULTS_STRAY.broken(at=at)
         missing = [use for use in asked if use not in given]
         if missing:
-            raise TOOL_RESULTS_MISSING.broken(at=at, ids=", ".join(missing))
+            raise rules.TOOL_RESULTS_MISSING.broken(at=at, ids=", ".join(missing))
         asked = [use.id for use in turn.uses]
         if repeated := _repeated(asked):
-            raise TOOL_USES_REPEATED.broken(at=at, ids=", ".join(repeated))
+            raise rules.TOOL_USES_REPEATED.broken(at=at, ids=", ".join(repeated))
 
 
 def _repeated(ids: Sequence[str]) -> list[str]:
@@ -120,11 +94,13 @@ def _tools(offered: Sequence[Mapping[str, Any]]) -> Iterator[Tool]:
         if "cachePoint" in each:
             continue  # rule converse.cache
         if "toolSpec" not in each:
-            raise NOT_SIMULATED.broken(what=f"{', '.join(each)} in toolConfig")
+            raise rules.NOT_SIMULATED.broken(what=f"{', '.join(each)} in toolConfig")
         specified = each["toolSpec"]
         schema = specified["inputSchema"].get("json")
         if not isinstance(schema, dict) or schema.get("type") != "object":
-            raise TOOL_SCHEMA.broken(at=f"toolConfig.tools.{number}.toolSpec.inputSchema.json.type")
+            raise rules.TOOL_SCHEMA.broken(
+                at=f"toolConfig.tools.{number}.toolSpec.inputSchema.json.type"
+            )
         description = specified.get("description", "")
         yield Tool(name=specified["name"], description=description, schema=schema)
 
@@ -147,39 +123,39 @@ class Attachments:
         """Of a DocumentBlock at `at`; raises ServiceError."""
         name = block["name"]
         if not _NAME.fullmatch(name):
-            raise DOCUMENT_NAME.broken()
+            raise rules.DOCUMENT_NAME.broken()
         if (block.get("citations") or {}).get("enabled"):
-            raise NOT_SIMULATED.broken(what="citations of documents")
+            raise rules.NOT_SIMULATED.broken(what="citations of documents")
         if "s3Location" in block["source"]:
-            raise NOT_SIMULATED.broken(what="documents in S3 in a message")
+            raise rules.NOT_SIMULATED.broken(what="documents in S3 in a message")
         body = block["source"].get("bytes")
         if not body:
-            raise DOCUMENT_SOURCE.broken(at=at)
-        if len(body) > DOCUMENT_SIZE.limit:
-            raise DOCUMENT_SIZE.broken(name=name)
+            raise rules.DOCUMENT_SOURCE.broken(at=at)
+        if len(body) > rules.DOCUMENT_SIZE.limit:
+            raise rules.DOCUMENT_SIZE.broken(name=name)
         form = block.get("format") or _PLAIN
         if form in _UNREAD:
-            raise NOT_SIMULATED.broken(what=f"documents in the format {form}")
+            raise rules.NOT_SIMULATED.broken(what=f"documents in the format {form}")
         try:
             text = self.parser.text(body, f"document.{form}")
         except Unindexable:
-            raise DOCUMENT_UNREADABLE.broken(at=at) from None
+            raise rules.DOCUMENT_UNREADABLE.broken(at=at) from None
         return Document(name=name, text=text)
 
 
 def check_documents(documents: Sequence[Document]) -> None:
     """Those of a whole request; raises ServiceError."""
-    if len(documents) > DOCUMENT_COUNT.limit:
-        raise DOCUMENT_COUNT.broken()
+    if len(documents) > rules.DOCUMENT_COUNT.limit:
+        raise rules.DOCUMENT_COUNT.broken()
     if len({document.name for document in documents}) < len(documents):
-        raise DOCUMENT_NAMES.broken()
+        raise rules.DOCUMENT_NAMES.broken()
 
 
 def check_beside(blocks: Sequence[Block]) -> None:
     """Where a message has documents, it has a text, too; raises ServiceError."""
     has_document = any(isinstance(block, Document) for block in blocks)
     if has_document and not any(isinstance(block, Text) for block in blocks):
-        raise DOCUMENT_TEXT.broken()
+        raise rules.DOCUMENT_TEXT.broken()
 
 
 _UNSIMULATED = (
@@ -217,18 +193,18 @@ class Requests:
     def _turns(self, messages: Sequence[dict[str, Any]]) -> list[Turn]:
         """Of the user and the assistant, one after the other; the last one is the user's."""
         if not messages or messages[0]["role"] == "assistant":
-            raise CONVERSE_START.broken()
+            raise rules.CONVERSE_START.broken()
         turns = [
             Turn(role=message["role"], blocks=self._blocks(message, f"messages.{number}.content"))
             for number, message in enumerate(messages)
         ]
         roles = [turn.role for turn in turns]
         if "system" in roles:
-            raise NOT_SIMULATED.broken(what="messages of the role system")
+            raise rules.NOT_SIMULATED.broken(what="messages of the role system")
         if any(role == after for role, after in pairwise(roles)):
-            raise CONVERSE_TURNS.broken()
+            raise rules.CONVERSE_TURNS.broken()
         if roles[-1] == "assistant":
-            raise NOT_SIMULATED.broken(what="an answer that the caller begins")
+            raise rules.NOT_SIMULATED.broken(what="an answer that the caller begins")
         check_documents([document for turn in turns for document in turn.documents])
         return turns
 
@@ -239,7 +215,7 @@ class Requests:
             if "cachePoint" not in block
         ]
         if not blocks:
-            raise CONVERSE_BLANK.broken(at=at)
+            raise rules.CONVERSE_BLANK.broken(at=at)
         check_beside(blocks)
         return blocks
 
@@ -255,19 +231,19 @@ class Requests:
         elif "text" in block:
             text = Text(text=block["text"])
         else:
-            raise NOT_SIMULATED.broken(what=f"{', '.join(block)} in a message")
+            raise rules.NOT_SIMULATED.broken(what=f"{', '.join(block)} in a message")
         if not text.text.strip():
-            raise CONVERSE_BLANK.broken(at=at)
+            raise rules.CONVERSE_BLANK.broken(at=at)
         return text
 
     def _result(self, result: Mapping[str, Any], at: str, role: str) -> ToolResult:
         if role != "user":
-            raise TOOL_ROLE.broken(at=at.rpartition(".")[0], block="toolResult", role="user")
+            raise rules.TOOL_ROLE.broken(at=at.rpartition(".")[0], block="toolResult", role="user")
         if result.get("type"):
-            raise NOT_SIMULATED.broken(what="tools that AWS runs")
+            raise rules.NOT_SIMULATED.broken(what="tools that AWS runs")
         is_error = result.get("status") == "error"
         if is_error and not result["content"]:
-            raise TOOL_ERROR_EMPTY.broken(at=at)
+            raise rules.TOOL_ERROR_EMPTY.broken(at=at)
         parts = [
             self._part(part, f"{at}.content.{number}")
             for number, part in enumerate(result["content"])
@@ -280,36 +256,36 @@ class Requests:
         if "document" in part:
             return self.attachments.document(part["document"], f"{at}.document")
         if "json" not in part:
-            raise NOT_SIMULATED.broken(what=f"{', '.join(part)} in a tool's result")
+            raise rules.NOT_SIMULATED.broken(what=f"{', '.join(part)} in a tool's result")
         if not isinstance(part["json"], dict):
-            raise TOOL_JSON.broken(at=f"{at}.json")
+            raise rules.TOOL_JSON.broken(at=f"{at}.json")
         return Text(text=json.dumps(part["json"], ensure_ascii=False))
 
 
 def _refuse_unsimulated(parameters: Parameters) -> None:
     for member in _UNSIMULATED:
         if parameters.get(member):
-            raise NOT_SIMULATED.broken(what=f"{member} of Converse")
+            raise rules.NOT_SIMULATED.broken(what=f"{member} of Converse")
     model = parameters["modelId"]
     if ":prompt/" in model:
-        raise NOT_SIMULATED.broken(what="prompt resources")
+        raise rules.NOT_SIMULATED.broken(what="prompt resources")
     if model.rpartition("/")[2] == TITAN:
-        raise CONVERSE_MODEL.broken(model=TITAN)
+        raise rules.CONVERSE_MODEL.broken(model=TITAN)
 
 
 def _use(use: Mapping[str, Any], at: str, role: str) -> ToolUse:
     if role != "assistant":
-        raise TOOL_ROLE.broken(at=at, block="toolUse", role="assistant")
+        raise rules.TOOL_ROLE.broken(at=at, block="toolUse", role="assistant")
     if use.get("type"):
-        raise NOT_SIMULATED.broken(what="tools that AWS runs")
+        raise rules.NOT_SIMULATED.broken(what="tools that AWS runs")
     if not isinstance(use["input"], dict):
-        raise TOOL_JSON.broken(at=f"{at}.toolUse.input")
+        raise rules.TOOL_JSON.broken(at=f"{at}.toolUse.input")
     return ToolUse(id=use["toolUseId"], name=use["name"], input=use["input"])
 
 
 def _guard_text(block: Mapping[str, Any]) -> str:
     if "text" not in block or block["text"].get("qualifiers"):
-        raise NOT_SIMULATED.broken(what="guardContent other than text without qualifiers")
+        raise rules.NOT_SIMULATED.broken(what="guardContent other than text without qualifiers")
     return str(block["text"]["text"])
 
 
@@ -318,7 +294,7 @@ def _system(blocks: Sequence[dict[str, Any]]) -> Iterator[str]:
         if "cachePoint" in block:
             continue
         if "text" not in block:
-            raise NOT_SIMULATED.broken(what=f"{', '.join(block)} in a system prompt")
+            raise rules.NOT_SIMULATED.broken(what=f"{', '.join(block)} in a system prompt")
         if not block["text"].strip():
-            raise CONVERSE_BLANK.broken(at=f"system.{number}")
+            raise rules.CONVERSE_BLANK.broken(at=f"system.{number}")
         yield block["text"]

@@ -3,31 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
-from bedrock_kb_simulator import connectors, ingestion_settings
+from bedrock_kb_simulator import connectors, ingestion_settings, rules
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.dispatcher import Parameters
 from bedrock_kb_simulator.faults import Faults
 from bedrock_kb_simulator.identifiers import ClientTokens, new_id, page
 from bedrock_kb_simulator.indexes import index_of, is_managed
 from bedrock_kb_simulator.knowledge_bases import knowledge_base
-from bedrock_kb_simulator.rules import (
-    CHUNKING_IMMUTABLE,
-    CONNECTOR_OF_VECTOR,
-    DATA_SOURCE_BEING_DELETED,
-    DATA_SOURCE_DELETION,
-    DATA_SOURCE_DELETION_FAILED,
-    DATA_SOURCE_HAS_JOB,
-    DATA_SOURCE_NAME_TAKEN,
-    DATA_SOURCES_PER_KNOWLEDGE_BASE,
-    DATA_SOURCES_PER_MANAGED,
-    MANAGED_DELETION_POLICY,
-    MANAGED_NOT_ACTIVE,
-    MANAGED_SOURCE_CREATION,
-    MANAGED_SOURCE_STATUS,
-    MANAGED_SOURCE_TYPE,
-    NO_SUCH_RESOURCE,
-    NOT_SIMULATED,
-)
 from bedrock_kb_simulator.store import Row, Store, dumped, loaded, moment
 from bedrock_kb_simulator.vectors import Vectors
 
@@ -49,7 +31,7 @@ class Deletions:
         """Raises ValidationException while a job runs."""
         self._refuse_busy(source)
         self._set_status(source["id"], "DELETING")
-        self.clock.later(DATA_SOURCE_DELETION.value, lambda: self._finish(source["id"]))
+        self.clock.later(rules.DATA_SOURCE_DELETION.value, lambda: self._finish(source["id"]))
 
     def of_knowledge_base(self, knowledge_base_id: str) -> bool:
         """Delete a knowledge base's data sources, now; False if one of them could not be."""
@@ -68,7 +50,7 @@ class Deletions:
 
     def _refuse_busy(self, source: Row) -> None:
         if self.store.row(_BUSY, source["id"]):
-            raise DATA_SOURCE_HAS_JOB.broken()
+            raise rules.DATA_SOURCE_HAS_JOB.broken()
 
     def _finish(self, data_source_id: str) -> bool:
         with self.store.transaction():
@@ -76,7 +58,7 @@ class Deletions:
             if row is None:
                 return True
             if not self._is_cleared(row):
-                reason = DATA_SOURCE_DELETION_FAILED.message.format(id=data_source_id)
+                reason = rules.DATA_SOURCE_DELETION_FAILED.message.format(id=data_source_id)
                 self._set_status(data_source_id, "DELETE_UNSUCCESSFUL", (reason,))
                 return False
             self.store.write("DELETE FROM documents WHERE data_source_id = ?", data_source_id)
@@ -123,9 +105,9 @@ def body_of(home: Row, parameters: Parameters) -> dict[str, Any]:
         return _of_managed(home, body)
     kind = body["dataSourceConfiguration"]["type"]
     if kind == connectors.TYPE:
-        raise CONNECTOR_OF_VECTOR.broken()
+        raise rules.CONNECTOR_OF_VECTOR.broken()
     if kind not in ("S3", "CUSTOM"):
-        raise NOT_SIMULATED.broken(what=f"data sources of type {kind}")
+        raise rules.NOT_SIMULATED.broken(what=f"data sources of type {kind}")
     ingestion_settings.check(body.get("vectorIngestionConfiguration") or {})
     return body
 
@@ -151,14 +133,14 @@ def refuse_changed(before: dict[str, Any], after: dict[str, Any]) -> None:
     """Raise ValidationException for an update of what can't change."""
     member = "vectorIngestionConfiguration"
     if (after.get(member) or None) != (before.get(member) or None):
-        raise CHUNKING_IMMUTABLE.broken()
+        raise rules.CHUNKING_IMMUTABLE.broken()
 
 
 def _of_managed(home: Row, body: dict[str, Any]) -> dict[str, Any]:
     if not is_connector(body):
-        raise MANAGED_SOURCE_TYPE.broken()
+        raise rules.MANAGED_SOURCE_TYPE.broken()
     if body["dataDeletionPolicy"] != "DELETE":
-        raise MANAGED_DELETION_POLICY.broken()
+        raise rules.MANAGED_DELETION_POLICY.broken()
     ingestion_settings.check_managed(
         loaded(home["body"]), body.get("vectorIngestionConfiguration") or {}
     )
@@ -176,7 +158,7 @@ def data_source(store: Store, knowledge_base_id: str, data_source_id: str) -> Ro
         knowledge_base_id,
     )
     if row is None:
-        raise NO_SUCH_RESOURCE.broken(what="Data Source", id=data_source_id)
+        raise rules.NO_SUCH_RESOURCE.broken(what="Data Source", id=data_source_id)
     return row
 
 
@@ -190,13 +172,13 @@ def open_data_source(store: Store, parameters: Parameters) -> Row:
 def refuse_deleted(source: Row) -> None:
     """Raise ConflictException for a data source that is on its way out."""
     if source["status"] == "DELETING":
-        raise DATA_SOURCE_BEING_DELETED.broken(id=source["id"])
+        raise rules.DATA_SOURCE_BEING_DELETED.broken(id=source["id"])
 
 
 def refuse_unavailable(row: Row) -> None:
     """Raise ValidationException for one of a managed knowledge base that takes no work now."""
     if is_connector(loaded(row["body"])) and row["status"] != "AVAILABLE":
-        raise MANAGED_SOURCE_STATUS.broken(status=row["status"])
+        raise rules.MANAGED_SOURCE_STATUS.broken(status=row["status"])
 
 
 _PASSING = ("CREATING", "UPDATING")
@@ -255,7 +237,7 @@ class DataSources:
                 row["id"],
             )
             if is_managed(base):
-                self._finish_later(row["id"], MANAGED_SOURCE_CREATION.value)
+                self._finish_later(row["id"], rules.MANAGED_SOURCE_CREATION.value)
         return {"dataSource": _described(data_source(self.store, home, row["id"]))}
 
     def delete(self, parameters: Parameters) -> Parameters:
@@ -270,11 +252,11 @@ class DataSources:
 
     def _admit(self, base: Row, name: str) -> None:
         self._refuse_taken(base["id"], name)
-        most = DATA_SOURCES_PER_KNOWLEDGE_BASE
+        most = rules.DATA_SOURCES_PER_KNOWLEDGE_BASE
         if is_managed(base):
-            most = DATA_SOURCES_PER_MANAGED
+            most = rules.DATA_SOURCES_PER_MANAGED
             if base["status"] != "ACTIVE":
-                raise MANAGED_NOT_ACTIVE.broken(id=base["id"], status=base["status"])
+                raise rules.MANAGED_NOT_ACTIVE.broken(id=base["id"], status=base["status"])
         count = self.store.count(
             "SELECT count(*) FROM data_sources WHERE knowledge_base_id = ?", base["id"]
         )
@@ -284,7 +266,7 @@ class DataSources:
     def _refuse_taken(self, home: str, name: str) -> None:
         query = "SELECT 1 FROM data_sources WHERE knowledge_base_id = ? AND name = ?"
         if self.store.row(query, home, name):
-            raise DATA_SOURCE_NAME_TAKEN.broken(name=name)
+            raise rules.DATA_SOURCE_NAME_TAKEN.broken(name=name)
 
     def resume(self) -> None:
         """After a restart: whatever was being created or changed is there, or has failed."""
@@ -329,7 +311,7 @@ class DataSources:
 
 def _creation(body: dict[str, Any]) -> float | None:
     """How long it is CREATING; None where it is AVAILABLE at once."""
-    return MANAGED_SOURCE_CREATION.value if is_connector(body) else None
+    return rules.MANAGED_SOURCE_CREATION.value if is_connector(body) else None
 
 
 def _summary(row: Row) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from functools import partial
 from itertools import count
 from typing import Any
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.aws_clock import Clock, Signal, Work
 from bedrock_kb_simulator.bucket_objects import (
     Attributes,
@@ -38,17 +39,6 @@ from bedrock_kb_simulator.indexes import is_managed
 from bedrock_kb_simulator.indexing import Destination, Draft, Indexing
 from bedrock_kb_simulator.ingestion_settings import VectorIngestion, ingestion_of
 from bedrock_kb_simulator.knowledge_bases import knowledge_base
-from bedrock_kb_simulator.rules import (
-    DIRECT_CONCURRENCY,
-    DIRECT_DURING_JOB,
-    DIRECT_PAYLOAD,
-    DOCUMENT_CONTENT,
-    DOCUMENT_SLOW,
-    FILE_FORMAT,
-    FILE_UNREADABLE,
-    JOB_DURING_DIRECT,
-    MANAGED_FIRST_INGESTION,
-)
 from bedrock_kb_simulator.service_errors import ServiceError, Stopped, Unindexable
 from bedrock_kb_simulator.store import Row, Store, loaded
 
@@ -91,8 +81,8 @@ class DirectCalls:
         managed knowledge bases count, too: rule managed.direct-in-account.
         """
         with self._lock:
-            if self._running.total() >= DIRECT_CONCURRENCY.limit:
-                raise DIRECT_CONCURRENCY.broken()
+            if self._running.total() >= rules.DIRECT_CONCURRENCY.limit:
+                raise rules.DIRECT_CONCURRENCY.broken()
             self._running[realm.id] += 1
 
     def end(self, realm: Realm) -> None:
@@ -102,7 +92,7 @@ class DirectCalls:
     def refuse_job(self, realm: Realm) -> None:
         with self._lock:
             if self._running[realm.id]:
-                raise JOB_DURING_DIRECT.broken()
+                raise rules.JOB_DURING_DIRECT.broken()
 
 
 # The documents of an IngestKnowledgeBaseDocuments request: what they are and where they lie.
@@ -142,8 +132,8 @@ def contents_of(source: Row, documents: Iterable[dict[str, Any]]) -> list[Conten
 def refuse_too_much(documents: Iterable[dict[str, Any]]) -> None:
     """Raise ValidationException for more content than one request takes."""
     total = sum(_inline_size(document["content"].get("custom") or {}) for document in documents)
-    if total > DIRECT_PAYLOAD.limit:
-        raise DIRECT_PAYLOAD.broken()
+    if total > rules.DIRECT_PAYLOAD.limit:
+        raise rules.DIRECT_PAYLOAD.broken()
 
 
 def drafted(indexing: Indexing, ingestion: VectorIngestion, content: Content) -> Draft:
@@ -164,7 +154,7 @@ def drafted(indexing: Indexing, ingestion: VectorIngestion, content: Content) ->
             else None
         )
     except ObjectMissing as error:
-        raise Unindexable(FILE_UNREADABLE.message) from error
+        raise Unindexable(rules.FILE_UNREADABLE.message) from error
     draft = indexing.drafts.read(ingestion, found, sidecar)
     given = draft.attributes if sidecar else content.given
     return Draft(
@@ -210,15 +200,15 @@ def _inline_size(custom: dict[str, Any]) -> int:
 def _check(kind: str, custom: dict[str, Any], metadata: dict[str, Any]) -> None:
     by_location = metadata.get("type") in (None, "S3_LOCATION")
     if kind == "S3" and not by_location:
-        raise DOCUMENT_CONTENT.broken(problem="An S3 data source takes metadata from S3 only")
+        raise rules.DOCUMENT_CONTENT.broken(problem="An S3 data source takes metadata from S3 only")
     if custom.get("sourceType") == "IN_LINE" and metadata and by_location:
-        raise DOCUMENT_CONTENT.broken(problem="Inline content needs inline metadata")
+        raise rules.DOCUMENT_CONTENT.broken(problem="Inline content needs inline metadata")
     if custom.get("sourceType") == "S3_LOCATION" and not custom.get("s3Location"):
-        raise DOCUMENT_CONTENT.broken(problem="s3Location is missing")
+        raise rules.DOCUMENT_CONTENT.broken(problem="s3Location is missing")
     if metadata.get("type") == "S3_LOCATION" and not metadata.get("s3Location"):
-        raise DOCUMENT_CONTENT.broken(problem="s3Location of the metadata is missing")
+        raise rules.DOCUMENT_CONTENT.broken(problem="s3Location of the metadata is missing")
     if custom.get("sourceType") == "IN_LINE" and not _has_content(custom):
-        raise DOCUMENT_CONTENT.broken(problem="inlineContent is missing")
+        raise rules.DOCUMENT_CONTENT.broken(problem="inlineContent is missing")
 
 
 def _has_content(custom: dict[str, Any]) -> bool:
@@ -242,7 +232,7 @@ def _inline(content: dict[str, Any]) -> tuple[bytes, str]:
     given = content["byteContent"]
     extension = _EXTENSIONS.get(given["mimeType"])
     if extension is None:
-        raise DOCUMENT_CONTENT.broken(problem=FILE_FORMAT.message.format(count=1))
+        raise rules.DOCUMENT_CONTENT.broken(problem=rules.FILE_FORMAT.message.format(count=1))
     return given["data"], f"inline.{extension}"
 
 
@@ -337,7 +327,7 @@ class Direct:
             if self.tokens.made(scope, token) is not None:
                 return {"documentDetails": self._details(source, named)}
             if realm.running_jobs(self.store):
-                raise DIRECT_DURING_JOB.broken()
+                raise rules.DIRECT_DURING_JOB.broken()
             refuse_unsynced(self.store, source)
             seconds = self.duration + self._warming(realm, destination)
             self.calls.begin(realm)
@@ -359,7 +349,7 @@ class Direct:
             if fault is not None and fault.kind is Kind.UNSEEN:
                 self.indexing.records.hide(data_source_id, key, seconds=fault.seconds)
             elif fault is not None:
-                times = DOCUMENT_SLOW.value
+                times = rules.DOCUMENT_SLOW.value
         return times
 
     def _warming(self, realm: Realm, destination: Destination) -> float:
@@ -370,7 +360,7 @@ class Direct:
         )
         if not realm.is_managed or self.store.row(begun, destination.knowledge_base_id):
             return 0
-        return MANAGED_FIRST_INGESTION.value
+        return rules.MANAGED_FIRST_INGESTION.value
 
     def _live(self, number: int, life: "_Life", work: Callable[[], None]) -> None:
         try:
@@ -398,7 +388,7 @@ class Direct:
         except Exception as error:  # the bucket can't be read, for one; the others go on
             logger.warning("document could not be read", exc_info=error)
             self.indexing.fail(
-                destination, content.identifier, Unindexable(FILE_UNREADABLE.message)
+                destination, content.identifier, Unindexable(rules.FILE_UNREADABLE.message)
             )
 
     def _details(self, source: Row, keys: list[str]) -> list[dict[str, object]]:

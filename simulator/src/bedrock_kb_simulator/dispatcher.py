@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.faults import AFTER_THE_EFFECT, Fault, Faults, Kind, answer
 from bedrock_kb_simulator.request_rates import Quotas
-from bedrock_kb_simulator.rules import MODEL_CONSTRAINT, NOT_SIMULATED
 from bedrock_kb_simulator.service_errors import ConnectionDropped, ServiceError
 
 # Requests against the botocore service model, which states most of AWS's limits itself.
@@ -17,7 +17,7 @@ from bedrock_kb_simulator.service_errors import ConnectionDropped, ServiceError
 def validate(shape: Any, parameters: Any) -> None:
     """Raise ValidationException for the first constraint that the parameters break."""
     for at, must in _violations(shape, parameters, ""):
-        raise MODEL_CONSTRAINT.broken(at=at or "/", must=must)
+        raise rules.MODEL_CONSTRAINT.broken(at=at or "/", must=must)
 
 
 def _violations(shape: Any, value: Any, at: str) -> Iterator[tuple[str, str]]:
@@ -121,7 +121,7 @@ class Dispatcher:
         service = operation.service_model.service_name
         handler = self._handlers.get(f"{service}.{operation.name}")
         if handler is None:
-            raise NOT_SIMULATED.broken(what=f"{operation.name} of {service}")
+            raise rules.NOT_SIMULATED.broken(what=f"{operation.name} of {service}")
         self._quotas.spend(operation.name, parameters)
         validate(operation.input_shape, parameters)
         fault = self._faults.of_call(operation.name, parameters)

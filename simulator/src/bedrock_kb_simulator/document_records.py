@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.connectors import kind_in
 from bedrock_kb_simulator.data_sources import data_source
@@ -11,12 +12,6 @@ from bedrock_kb_simulator.dispatcher import Parameters
 from bedrock_kb_simulator.identifiers import page
 from bedrock_kb_simulator.indexes import is_managed
 from bedrock_kb_simulator.knowledge_bases import knowledge_base
-from bedrock_kb_simulator.rules import (
-    DIRECT_AFTER_SYNC,
-    MANAGED_LIST_PAGE,
-    NOT_YET_SYNCED,
-    WRONG_IDENTIFIER,
-)
 from bedrock_kb_simulator.store import Row, Store, loaded, moment
 
 # What became of every document of a data source.
@@ -151,9 +146,9 @@ class Documents:
     def list(self, parameters: Parameters) -> Parameters:
         source = usable_data_source(self.store, parameters)
         home = knowledge_base(self.store, source["knowledge_base_id"])
-        if is_managed(home) and (parameters.get("maxResults") or 0) > MANAGED_LIST_PAGE.limit:
-            raise MANAGED_LIST_PAGE.broken()
-        size = MANAGED_LIST_PAGE.limit if is_managed(home) else 1000
+        if is_managed(home) and (parameters.get("maxResults") or 0) > rules.MANAGED_LIST_PAGE.limit:
+            raise rules.MANAGED_LIST_PAGE.broken()
+        size = rules.MANAGED_LIST_PAGE.limit if is_managed(home) else 1000
         rows = list(self.records.known(source["id"]).values())
         found, more = page(rows, parameters, lambda row: str(row["identifier"]), size=size)
         return {
@@ -167,7 +162,7 @@ def usable_data_source(store: Store, parameters: Parameters) -> Row:
     row = data_source(store, parameters["knowledgeBaseId"], parameters["dataSourceId"])
     synced = store.row("SELECT 1 FROM ingestion_jobs WHERE data_source_id = ?", row["id"])
     if kind_of(row) == "S3" and synced is None:
-        raise NOT_YET_SYNCED.broken(id=row["id"])
+        raise rules.NOT_YET_SYNCED.broken(id=row["id"])
     return row
 
 
@@ -175,7 +170,7 @@ def refuse_unsynced(store: Store, source: Row) -> None:
     """Raise ValidationException for a direct request that comes too early."""
     complete = "SELECT 1 FROM ingestion_jobs WHERE data_source_id = ? AND status = 'COMPLETE'"
     if kind_of(source) == "S3" and store.row(complete, source["id"]) is None:
-        raise DIRECT_AFTER_SYNC.broken(id=source["id"])
+        raise rules.DIRECT_AFTER_SYNC.broken(id=source["id"])
 
 
 def kind_of(source: Row) -> str:
@@ -188,7 +183,7 @@ def key_of(source: Row, identifier: dict[str, Any]) -> str:
     kind, given = kind_of(source), identifier["dataSourceType"]
     member, name = ("s3", "uri") if kind == "S3" else ("custom", "id")
     if given != kind or not identifier.get(member):
-        raise WRONG_IDENTIFIER.broken(given=given, is_=kind)
+        raise rules.WRONG_IDENTIFIER.broken(given=given, is_=kind)
     return str(identifier[member][name])
 
 

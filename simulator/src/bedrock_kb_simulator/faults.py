@@ -19,21 +19,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from bedrock_kb_simulator.rules import (
-    DATA_SOURCE_HAS_JOB,
-    DATA_SOURCES_PER_KNOWLEDGE_BASE,
-    DIRECT_CONCURRENCY,
-    DIRECT_DURING_JOB,
-    INTERNAL_ERROR,
-    JOB_DURING_DIRECT,
-    JOB_QUOTA,
-    JOBS_PER_KNOWLEDGE_BASE,
-    RATE_EXCEEDED,
-    REQUEST_CONFLICT,
-    SERVICE_UNAVAILABLE,
-    VECTOR_RATE_EXCEEDED,
-    Rule,
-)
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.service_errors import ServiceError
 
 # The kinds of faults, and what AWS answers when it meets one, operation by operation.
@@ -65,16 +51,16 @@ AT_ACCEPTANCE = frozenset({Kind.UNSEEN, Kind.SLOW})
 WHEN_MADE = frozenset({Kind.FAILED, Kind.REFUSED, Kind.LATE, Kind.MISSED})
 
 # Where there are two texts, every other fault has the other one.
-_BUSY: Mapping[str, tuple[Rule, ...]] = {
-    "StartIngestionJob": (JOB_DURING_DIRECT,),
-    "IngestKnowledgeBaseDocuments": (DIRECT_CONCURRENCY, DIRECT_DURING_JOB),
-    "DeleteKnowledgeBaseDocuments": (DIRECT_CONCURRENCY, DIRECT_DURING_JOB),
-    "DeleteDataSource": (DATA_SOURCE_HAS_JOB,),
+_BUSY: Mapping[str, tuple[rules.Rule, ...]] = {
+    "StartIngestionJob": (rules.JOB_DURING_DIRECT,),
+    "IngestKnowledgeBaseDocuments": (rules.DIRECT_CONCURRENCY, rules.DIRECT_DURING_JOB),
+    "DeleteKnowledgeBaseDocuments": (rules.DIRECT_CONCURRENCY, rules.DIRECT_DURING_JOB),
+    "DeleteDataSource": (rules.DATA_SOURCE_HAS_JOB,),
 }
-_CONFLICTS: Mapping[str, Rule] = {"StartIngestionJob": JOBS_PER_KNOWLEDGE_BASE}
-_QUOTAS: Mapping[str, Rule] = {
-    "CreateDataSource": DATA_SOURCES_PER_KNOWLEDGE_BASE,
-    "StartIngestionJob": JOB_QUOTA,
+_CONFLICTS: Mapping[str, rules.Rule] = {"StartIngestionJob": rules.JOBS_PER_KNOWLEDGE_BASE}
+_QUOTAS: Mapping[str, rules.Rule] = {
+    "CreateDataSource": rules.DATA_SOURCES_PER_KNOWLEDGE_BASE,
+    "StartIngestionJob": rules.JOB_QUOTA,
 }
 
 _ANY = (Kind.THROTTLE, Kind.UNAVAILABLE, Kind.INTERNAL, Kind.LATENCY, Kind.LOST, Kind.DROPPED)
@@ -131,18 +117,20 @@ def answer(kind: Kind, service: str, operation: str, number: int) -> ServiceErro
     """The error of the `number`th such fault."""
     match kind:
         case Kind.CONFLICT:
-            return _CONFLICTS.get(operation, REQUEST_CONFLICT).broken()
+            return _CONFLICTS.get(operation, rules.REQUEST_CONFLICT).broken()
         case Kind.BUSY:
             texts = _BUSY[operation]
             return texts[number % len(texts)].broken()
         case Kind.QUOTA:
             return _QUOTAS[operation].broken()
         case Kind.THROTTLE:
-            return (VECTOR_RATE_EXCEEDED if service == "s3vectors" else RATE_EXCEEDED).broken()
+            return (
+                rules.VECTOR_RATE_EXCEEDED if service == "s3vectors" else rules.RATE_EXCEEDED
+            ).broken()
         case Kind.INTERNAL:
-            return INTERNAL_ERROR.broken()
+            return rules.INTERNAL_ERROR.broken()
         case Kind.UNAVAILABLE | Kind.LOST:
-            return SERVICE_UNAVAILABLE.broken()
+            return rules.SERVICE_UNAVAILABLE.broken()
         case _:
             raise AssertionError(f"{kind} answers no error")
 

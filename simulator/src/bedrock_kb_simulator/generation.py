@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from bedrock_kb_simulator import citing
+from bedrock_kb_simulator import citing, rules
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.conversation_parts import Conversation, Text, Turn
 from bedrock_kb_simulator.converse import pieces
@@ -25,16 +25,6 @@ from bedrock_kb_simulator.model_endpoint import (
 )
 from bedrock_kb_simulator.models import TITAN
 from bedrock_kb_simulator.passage_search import Retrieval
-from bedrock_kb_simulator.rules import (
-    GENERATION_MODEL,
-    MANAGED_GENERATE,
-    MODEL_BROKEN,
-    MODEL_THROTTLED,
-    MODEL_UNREACHABLE,
-    NOT_SIMULATED,
-    NOTHING_FOUND,
-    SESSION_UNKNOWN,
-)
 from bedrock_kb_simulator.screening import Screening, Side, action_of
 from bedrock_kb_simulator.stand_in import Extraction
 from bedrock_kb_simulator.store import Store
@@ -56,7 +46,7 @@ class Generation:
         """Under a guardrail, if one is named: rule generate.guardrail."""
         chosen = _configuration(parameters)
         if is_managed(knowledge_base(self.store, chosen["knowledgeBaseId"])):
-            raise MANAGED_GENERATE.broken()
+            raise rules.MANAGED_GENERATE.broken()
         generation = chosen.get("generationConfiguration") or {}
         template = citing.template_of(generation)
         guard = self.screening.asked_for(generation)
@@ -87,7 +77,7 @@ class Generation:
         self, question: str, hits: list[Hit], template: str, generation: dict[str, Any]
     ) -> _Answer:
         if not hits:
-            return NOTHING_FOUND.message, []
+            return rules.NOTHING_FOUND.message, []
         if self.model is None:
             text, citations = self.extraction.answer(question, hits)
         else:
@@ -102,7 +92,7 @@ class Generation:
 
     def _check_session(self, session: str | None) -> None:
         if session and not self.store.row("SELECT 1 FROM sessions WHERE id = ?", session):
-            raise SESSION_UNKNOWN.broken(session=session)
+            raise rules.SESSION_UNKNOWN.broken(session=session)
 
     def _new_session(self) -> str:
         session = {"id": str(uuid4()), "created_at": self.clock.now().isoformat()}
@@ -118,11 +108,11 @@ def _completed(model: ModelEndpoint, prompt: str, question: str, inference: dict
     try:
         return model.complete(conversation).text
     except EndpointBusy:
-        raise MODEL_THROTTLED.broken() from None
+        raise rules.MODEL_THROTTLED.broken() from None
     except EndpointBroke as failure:
-        raise MODEL_BROKEN.broken(problem=failure) from None
+        raise rules.MODEL_BROKEN.broken(problem=failure) from None
     except EndpointFailed as failure:
-        raise MODEL_UNREACHABLE.broken(problem=failure) from None
+        raise rules.MODEL_UNREACHABLE.broken(problem=failure) from None
 
 
 def _configuration(parameters: Parameters) -> dict[str, Any]:
@@ -130,19 +120,19 @@ def _configuration(parameters: Parameters) -> dict[str, Any]:
     configuration = parameters.get("retrieveAndGenerateConfiguration") or {}
     chosen: dict[str, Any] | None = configuration.get("knowledgeBaseConfiguration")
     if configuration.get("type") != "KNOWLEDGE_BASE" or chosen is None:
-        raise NOT_SIMULATED.broken(what="RetrieveAndGenerate without a knowledge base")
+        raise rules.NOT_SIMULATED.broken(what="RetrieveAndGenerate without a knowledge base")
     for member in ("userContext", "sessionConfiguration"):
         if parameters.get(member):
-            raise NOT_SIMULATED.broken(what=f"{member} of RetrieveAndGenerate")
+            raise rules.NOT_SIMULATED.broken(what=f"{member} of RetrieveAndGenerate")
     if chosen.get("orchestrationConfiguration"):
-        raise NOT_SIMULATED.broken(what="orchestrationConfiguration")
+        raise rules.NOT_SIMULATED.broken(what="orchestrationConfiguration")
     generation = chosen.get("generationConfiguration") or {}
     for member in ("additionalModelRequestFields", "performanceConfig"):
         if generation.get(member):
-            raise NOT_SIMULATED.broken(what=f"{member} of RetrieveAndGenerate")
+            raise rules.NOT_SIMULATED.broken(what=f"{member} of RetrieveAndGenerate")
     model = chosen["modelArn"].rpartition("/")[2]
     if model == TITAN:
-        raise GENERATION_MODEL.broken(model=model)
+        raise rules.GENERATION_MODEL.broken(model=model)
     return chosen
 
 

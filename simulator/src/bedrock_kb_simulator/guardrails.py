@@ -4,17 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.dispatcher import Parameters
 from bedrock_kb_simulator.identifiers import Arns, ClientTokens, new_guardrail_id, page
-from bedrock_kb_simulator.rules import (
-    GUARDRAIL_EMPTY,
-    GUARDRAIL_NAME_TAKEN,
-    GUARDRAIL_VERSIONS,
-    GUARDRAILS_PER_ACCOUNT,
-    NO_SUCH_RESOURCE,
-    NOT_SIMULATED,
-)
 from bedrock_kb_simulator.store import Row, Store, dumped, loaded, moment
 from bedrock_kb_simulator.tagging import Tags
 
@@ -49,14 +42,14 @@ def checked(request: Mapping[str, Any]) -> dict[str, Any]:
     """The members to keep of a CreateGuardrail or UpdateGuardrail; raises ServiceError."""
     for member, what in _NOT_SIMULATED.items():
         if request.get(member):
-            raise NOT_SIMULATED.broken(what=what)
+            raise rules.NOT_SIMULATED.broken(what=what)
     words, topics = request.get("wordPolicyConfig") or {}, request.get("topicPolicyConfig") or {}
     if words.get("managedWordListsConfig"):
-        raise NOT_SIMULATED.broken(what="word lists of AWS's own (managedWordListsConfig)")
+        raise rules.NOT_SIMULATED.broken(what="word lists of AWS's own (managedWordListsConfig)")
     if (topics.get("tierConfig") or {}).get("tierName") == "STANDARD":
-        raise NOT_SIMULATED.broken(what="the tier STANDARD of denied topics")
+        raise rules.NOT_SIMULATED.broken(what="the tier STANDARD of denied topics")
     if not words.get("wordsConfig") and not topics.get("topicsConfig"):
-        raise GUARDRAIL_EMPTY.broken()
+        raise rules.GUARDRAIL_EMPTY.broken()
     return {member: request[member] for member in KEPT if request.get(member) is not None}
 
 
@@ -116,7 +109,7 @@ class Guardrails:
     def find(self, arn: str) -> None:
         """Raises ResourceNotFoundException for an ARN that no guardrail has."""
         if self.arns.guardrail(self._row(arn, DRAFT)["id"]) != arn:
-            raise NO_SUCH_RESOURCE.broken(what="Guardrail", id=arn)
+            raise rules.NO_SUCH_RESOURCE.broken(what="Guardrail", id=arn)
 
     def list(self, parameters: Parameters) -> Parameters:
         """The drafts of all guardrails, or every version of one."""
@@ -174,8 +167,8 @@ class Guardrails:
 
     def _next_version(self, draft: Row) -> str:
         others = "SELECT count(*) FROM guardrails WHERE id = ? AND version <> ?"
-        if self.store.count(others, draft["id"], DRAFT) >= GUARDRAIL_VERSIONS.limit:
-            raise GUARDRAIL_VERSIONS.broken()
+        if self.store.count(others, draft["id"], DRAFT) >= rules.GUARDRAIL_VERSIONS.limit:
+            raise rules.GUARDRAIL_VERSIONS.broken()
         number = int(draft["number"]) + 1
         counted = "UPDATE guardrails SET number = ? WHERE id = ? AND version = ?"
         self.store.write(counted, number, draft["id"], DRAFT)
@@ -184,13 +177,13 @@ class Guardrails:
     def _admit(self, name: str) -> None:
         self._refuse_taken(name)
         count = self.store.count("SELECT count(*) FROM guardrails WHERE version = ?", DRAFT)
-        if count >= GUARDRAILS_PER_ACCOUNT.limit:
-            raise GUARDRAILS_PER_ACCOUNT.broken()
+        if count >= rules.GUARDRAILS_PER_ACCOUNT.limit:
+            raise rules.GUARDRAILS_PER_ACCOUNT.broken()
 
     def _refuse_taken(self, name: str) -> None:
         taken = "SELECT 1 FROM guardrails WHERE name = ? AND version = ?"
         if self.store.row(taken, name, DRAFT):
-            raise GUARDRAIL_NAME_TAKEN.broken()
+            raise rules.GUARDRAIL_NAME_TAKEN.broken()
 
     def _insert(self, guardrail_id: str, version: str, name: str, kept: dict[str, Any]) -> None:
         now = self.clock.now().isoformat()
@@ -200,7 +193,7 @@ class Guardrails:
     def _row(self, identifier: str, version: str) -> Row:
         row = guardrail(self.store, identifier, version)
         if row is None:
-            raise NO_SUCH_RESOURCE.broken(what="Guardrail", id=f"{identifier} ({version})")
+            raise rules.NO_SUCH_RESOURCE.broken(what="Guardrail", id=f"{identifier} ({version})")
         return row
 
     def _draft(self, row: Row) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.dispatcher import Parameters
-from bedrock_kb_simulator.rules import CLIENT_TOKEN_LIFETIME, MODEL_CONSTRAINT, Rule
 from bedrock_kb_simulator.store import Store, dumped, loaded
 
 _ALPHABET = string.ascii_uppercase + string.digits
@@ -71,7 +71,7 @@ class ClientTokens:
     def remember(self, scope: str, token: str | None, resource: str) -> None:
         if token is None:
             return
-        expires_at = self.clock.after(CLIENT_TOKEN_LIFETIME.value)
+        expires_at = self.clock.after(rules.CLIENT_TOKEN_LIFETIME.value)
         row = {"scope": scope, "token": token, "resource": resource, "expires_at": expires_at}
         self.store.insert("client_tokens", row)
 
@@ -104,19 +104,19 @@ def position(token: str | None) -> str:
     try:
         return base64.urlsafe_b64decode(token).decode()
     except (binascii.Error, UnicodeDecodeError):
-        raise MODEL_CONSTRAINT.broken(at="nextToken", must="Member must be a token") from None
+        raise rules.MODEL_CONSTRAINT.broken(at="nextToken", must="Member must be a token") from None
 
 
 # The nextToken of a search: opaque, of one request, and for a while.
 
 
-def token_for(parameters: Parameters, start: int, *, clock: Clock, rule: Rule) -> str:
+def token_for(parameters: Parameters, start: int, *, clock: Clock, rule: rules.Rule) -> str:
     """For the page that begins at `start`; it lasts as many AWS seconds as the rule's value."""
     token = dumped([start, clock.after(rule.value), _digest(parameters)])
     return base64.urlsafe_b64encode(token.encode()).decode()
 
 
-def start_of(parameters: Parameters, *, clock: Clock, rule: Rule) -> int:
+def start_of(parameters: Parameters, *, clock: Clock, rule: rules.Rule) -> int:
     """Where the asked page begins; raises the rule's error for a token that is not its own."""
     token = parameters.get("nextToken")
     if token is None:

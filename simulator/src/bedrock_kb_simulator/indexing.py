@@ -6,6 +6,7 @@ from functools import partial
 from itertools import count
 from typing import TypeVar
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.aws_clock import Signal
 from bedrock_kb_simulator.bucket_objects import (
     Attributes,
@@ -25,13 +26,6 @@ from bedrock_kb_simulator.ingestion_settings import VectorIngestion
 from bedrock_kb_simulator.memory_indexes import Owner
 from bedrock_kb_simulator.metadata import OwnKeys, refusal, refuse_excess, refused
 from bedrock_kb_simulator.parsing import Parser
-from bedrock_kb_simulator.rules import (
-    DOCUMENT_WORK,
-    FILE_FORMAT,
-    FILE_UNREADABLE,
-    FILTERABLE_METADATA_SIZE,
-    VECTOR_INDEX_MISSING,
-)
 from bedrock_kb_simulator.service_errors import Stopped, Unindexable
 from bedrock_kb_simulator.store import Store
 from bedrock_kb_simulator.vectors import Passage, Vectors, new_key
@@ -49,8 +43,8 @@ def bounded(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
     work = 0
     for each in chunks:
         work += 1 + len(each.text) // _CHARACTERS
-        if work > DOCUMENT_WORK.limit:
-            raise Unindexable(DOCUMENT_WORK.message)
+        if work > rules.DOCUMENT_WORK.limit:
+            raise Unindexable(rules.DOCUMENT_WORK.message)
         yield each
 
 
@@ -66,7 +60,7 @@ def while_wanted(
         if stop.is_set():
             raise Stopped
         if number and number % _LOOK == 0 and not is_there():
-            raise Unindexable(FILE_UNREADABLE.message)
+            raise Unindexable(rules.FILE_UNREADABLE.message)
         yield each
 
 
@@ -119,7 +113,7 @@ class Drafts:
     def pieces(self, ingestion: VectorIngestion, body: bytes, filename: str) -> tuple[str, ...]:
         """What is to be read in a file, page by page where it is looked at; raises Unindexable."""
         if body.startswith(b"#!") or format_of(filename) not in ingestion.formats:
-            raise Unindexable(FILE_FORMAT.message)  # rules file.format, file.script
+            raise Unindexable(rules.FILE_FORMAT.message)  # rules file.format, file.script
         if not ingestion.is_seen(format_of(filename)):
             return (self.parser.text(body, filename),)
         try:
@@ -131,7 +125,7 @@ class Drafts:
         try:
             return self.objects.read(found.bucket, found.key)
         except ObjectMissing as error:
-            raise Unindexable(FILE_UNREADABLE.message) from error
+            raise Unindexable(rules.FILE_UNREADABLE.message) from error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,13 +164,13 @@ class Indexing:
         fault = self.faults.of_made(destination.operation, draft.identifier)
         kind = fault.kind if fault else None
         if kind is Kind.FAILED:
-            raise Unindexable(FILE_UNREADABLE.message)
+            raise Unindexable(rules.FILE_UNREADABLE.message)
         owner, values = destination.owner(draft.identifier), draft.attributes.values
         index = self._index(destination)
         chunks = destination.ingestion.strategy.chunks(draft.pieces, self._embedding(stop))
         keyed = [(new_key(), chunk) for chunk in bounded(chunks)]
         if not keyed:
-            raise Unindexable(FILE_UNREADABLE.message)
+            raise Unindexable(rules.FILE_UNREADABLE.message)
         refuse_excess(index, values, keyed[0][0])
         written = partial(self.own.written, owner)
         refusals = {
@@ -184,7 +178,7 @@ class Indexing:
             for key, chunk in keyed
         }
         if kind is Kind.REFUSED:
-            refusals = {key: refused(FILTERABLE_METADATA_SIZE, key) for key in refusals}
+            refusals = {key: refused(rules.FILTERABLE_METADATA_SIZE, key) for key in refusals}
         there = partial(is_there, self.drafts.objects, draft.uri)
         preamble = draft.attributes.preamble()
         passages = [
@@ -244,7 +238,7 @@ class Indexing:
     def fail(self, destination: Destination, identifier: str, error: Unindexable) -> None:
         """Mark a document as failed, and remove the passages of its earlier version."""
         status, reason = "FAILED", None
-        if error.cause in (FILE_FORMAT.message, DOCUMENT_WORK.message):
+        if error.cause in (rules.FILE_FORMAT.message, rules.DOCUMENT_WORK.message):
             # Rule document.status-reason.
             status, reason = "IGNORED", error.cause.format(count=1)
         with self.store.transaction():
@@ -263,8 +257,8 @@ class Indexing:
         def embedded(text: str) -> Vector:
             if stop.is_set():
                 raise Stopped
-            if next(numbers) > DOCUMENT_WORK.limit:
-                raise Unindexable(DOCUMENT_WORK.message)
+            if next(numbers) > rules.DOCUMENT_WORK.limit:
+                raise Unindexable(rules.DOCUMENT_WORK.message)
             return self.embedder.embed(text)
 
         return embedded
@@ -272,7 +266,7 @@ class Indexing:
     def _index(self, destination: Destination) -> Index:
         index = index_of(self.store, destination.knowledge_base_id)
         if index is None:
-            raise Unindexable(VECTOR_INDEX_MISSING.message, at_store=True)
+            raise Unindexable(rules.VECTOR_INDEX_MISSING.message, at_store=True)
         return index
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.aws_clock import Clock, Signal, Work
 from bedrock_kb_simulator.connectors import Source
@@ -22,19 +23,6 @@ from bedrock_kb_simulator.identifiers import ClientTokens, new_id, page
 from bedrock_kb_simulator.indexes import managed_index
 from bedrock_kb_simulator.indexing import Destination, Indexing
 from bedrock_kb_simulator.ingestion_settings import ingestion_of
-from bedrock_kb_simulator.rules import (
-    JOB_FAILED,
-    JOB_NOT_FOR_CUSTOM,
-    JOB_NOT_RUNNING,
-    JOB_SHORTEST,
-    JOB_STARTING,
-    JOB_STOPPING,
-    JOBS_PER_ACCOUNT,
-    JOBS_PER_KNOWLEDGE_BASE,
-    JOBS_PER_MANAGED,
-    JOBS_PER_SOURCE,
-    NO_SUCH_RESOURCE,
-)
 from bedrock_kb_simulator.service_errors import Stopped
 from bedrock_kb_simulator.store import Row, Store, dumped, loaded, moment
 from bedrock_kb_simulator.synchronisation import Synchronisation, Tally, nothing_yet
@@ -66,7 +54,7 @@ class JobRuns:
 
     def resume(self) -> None:
         """After a restart: what ran is FAILED as after any internal error, what stopped STOPPED."""
-        reason = JOB_FAILED.message.format(cause="An internal error occurred")
+        reason = rules.JOB_FAILED.message.format(cause="An internal error occurred")
         for row in self.store.rows("SELECT id, status FROM ingestion_jobs"):
             if row["status"] == "STOPPING":
                 self._set(row["id"], "STOPPED")
@@ -84,10 +72,10 @@ class JobRuns:
     def _live(self, job: str, source: Row, stop: Signal) -> None:
         begun = self.clock.elapsed()
         try:
-            self._wait(JOB_STARTING.value, stop)
+            self._wait(rules.JOB_STARTING.value, stop)
             self._set(job, "IN_PROGRESS")
             self._synchronise(job, source, stop)
-            self._wait(begun + JOB_SHORTEST.value - self.clock.elapsed(), stop)
+            self._wait(begun + rules.JOB_SHORTEST.value - self.clock.elapsed(), stop)
             self._set(job, "COMPLETE")
         except Stopped:
             self._finish_stopping(job)
@@ -100,7 +88,7 @@ class JobRuns:
 
     def _fail(self, job: str, error: Exception) -> None:
         logger.warning("ingestion job failed", exc_info=error)
-        reason = JOB_FAILED.message.format(cause="The data source could not be read")
+        reason = rules.JOB_FAILED.message.format(cause="The data source could not be read")
         self._set(job, "FAILED", failure_reasons=dumped([reason]))
 
     def _wait(self, seconds: float, stop: Signal) -> None:
@@ -139,7 +127,7 @@ class JobRuns:
     def _finish_stopping(self, job: str) -> None:
         row = self.store.row("SELECT status FROM ingestion_jobs WHERE id = ?", job)
         was_asked = row is not None and row["status"] == "STOPPING"
-        if was_asked and not self.clock.wait(JOB_STOPPING.value, self._closing):
+        if was_asked and not self.clock.wait(rules.JOB_STOPPING.value, self._closing):
             self._set(job, "STOPPED")
 
     def _set(self, job: str, status: str | None, **columns: str) -> None:
@@ -207,7 +195,7 @@ class IngestionJobs:
         with self.store.transaction():
             row = self._job(parameters, parameters["ingestionJobId"])
             if row["status"] not in ("STARTING", "IN_PROGRESS"):
-                raise JOB_NOT_RUNNING.broken(id=row["id"], status=row["status"])
+                raise rules.JOB_NOT_RUNNING.broken(id=row["id"], status=row["status"])
             self.runs.stop(row["id"])
         return {"ingestionJob": _described(self._job(parameters, row["id"]))}
 
@@ -219,33 +207,35 @@ class IngestionJobs:
             parameters["dataSourceId"],
         )
         if row is None:
-            raise NO_SUCH_RESOURCE.broken(what="Ingestion Job", id=job_id)
+            raise rules.NO_SUCH_RESOURCE.broken(what="Ingestion Job", id=job_id)
         return row
 
     def _admit(self, source: Row) -> None:
         if kind_of(source) != "S3":
-            raise JOB_NOT_FOR_CUSTOM.broken()
+            raise rules.JOB_NOT_FOR_CUSTOM.broken()
         realm = Realm.of(self.store, source)
         refuse_unavailable(source)
         self.direct.refuse_job(realm)
         if realm.running_jobs(self.store):
-            raise (JOBS_PER_SOURCE if realm.is_managed else JOBS_PER_KNOWLEDGE_BASE).broken()
+            raise (
+                rules.JOBS_PER_SOURCE if realm.is_managed else rules.JOBS_PER_KNOWLEDGE_BASE
+            ).broken()
         here = self.store.count(
             f"{_RUNNING} AND j.knowledge_base_id = ?", source["knowledge_base_id"]
         )
-        if realm.is_managed and here >= JOBS_PER_MANAGED.limit:
-            raise JOBS_PER_MANAGED.broken()
+        if realm.is_managed and here >= rules.JOBS_PER_MANAGED.limit:
+            raise rules.JOBS_PER_MANAGED.broken()
         if self._account_is_full(is_managed=realm.is_managed):
-            raise JOBS_PER_ACCOUNT.broken()
+            raise rules.JOBS_PER_ACCOUNT.broken()
 
     def _account_is_full(self, *, is_managed: bool) -> bool:
         """Rules job.per-account and managed.jobs-in-account."""
         if self.assumptions.managed_jobs_in_account:
-            return self.store.count(_RUNNING) >= JOBS_PER_ACCOUNT.limit
+            return self.store.count(_RUNNING) >= rules.JOBS_PER_ACCOUNT.limit
         others = f"{_RUNNING} AND k.index_arn NOT LIKE ?"
         return (
             not is_managed
-            and self.store.count(others, managed_index("%")) >= JOBS_PER_ACCOUNT.limit
+            and self.store.count(others, managed_index("%")) >= rules.JOBS_PER_ACCOUNT.limit
         )
 
     def _insert(self, parameters: Parameters) -> str:

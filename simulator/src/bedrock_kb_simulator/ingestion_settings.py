@@ -8,26 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from bedrock_kb_simulator import connectors
+from bedrock_kb_simulator import connectors, rules
 from bedrock_kb_simulator.bucket_objects import OF_MANAGED, OF_VECTOR, Bounds
 from bedrock_kb_simulator.chunk_strategies import FixedSize, Strategy, strategy_of
 from bedrock_kb_simulator.knowledge_bases import has_custom_embedding
-from bedrock_kb_simulator.rules import (
-    CHUNK_CONFIGURATION,
-    CHUNK_LEVELS,
-    FILE_SIZE,
-    FORMATS,
-    IMAGE_FORMATS,
-    MANAGED_CHUNKING,
-    MANAGED_FILE_SIZE,
-    MANAGED_PARSING,
-    NOT_SIMULATED,
-    PARSE_IMAGE_SIZE,
-    PARSED_FORMATS,
-    PARSING_CONFIGURATION,
-    PARSING_OF_MANAGED,
-    Rule,
-)
 
 _OF_STRATEGY = {
     "FIXED_SIZE": "fixedSizeChunkingConfiguration",
@@ -44,7 +28,7 @@ class VectorIngestion:
     strategy: Strategy = field(default_factory=FixedSize)
     sees: bool = False
     bounds: Bounds = OF_VECTOR
-    file_size: Rule = FILE_SIZE
+    file_size: rules.Rule = rules.FILE_SIZE
 
     @classmethod
     def configured(cls, configuration: dict[str, Any] | None) -> Self:
@@ -59,22 +43,22 @@ class VectorIngestion:
     @property
     def formats(self) -> Sequence[str]:
         """The extensions of files that become documents."""
-        return (*FORMATS, *IMAGE_FORMATS) if self.sees else FORMATS
+        return (*rules.FORMATS, *rules.IMAGE_FORMATS) if self.sees else rules.FORMATS
 
     def is_seen(self, extension: str) -> bool:
         """Whether files of this kind are looked at, and not only their text taken."""
-        return self.sees and extension in PARSED_FORMATS
+        return self.sees and extension in rules.PARSED_FORMATS
 
-    def most_bytes(self, extension: str) -> Rule:
+    def most_bytes(self, extension: str) -> rules.Rule:
         """The rule that bounds files of this kind."""
-        return PARSE_IMAGE_SIZE if extension in IMAGE_FORMATS else self.file_size
+        return rules.PARSE_IMAGE_SIZE if extension in rules.IMAGE_FORMATS else self.file_size
 
 
 def check(configuration: dict[str, Any]) -> None:
     """Raise ValidationException for what Bedrock refuses, or what is not simulated, by its name."""
     for member in ("customTransformationConfiguration", "contextEnrichmentConfiguration"):
         if configuration.get(member):
-            raise NOT_SIMULATED.broken(what=member)
+            raise rules.NOT_SIMULATED.broken(what=member)
     _check_chunking(configuration.get("chunkingConfiguration") or {})
     _check_parsing(configuration.get("parsingConfiguration") or {})
 
@@ -84,16 +68,18 @@ def _check_chunking(chunking: dict[str, Any]) -> None:
     own = _OF_STRATEGY.get(strategy or "")
     strange = [each for each in _OF_STRATEGY.values() if each != own and chunking.get(each)]
     if strange:
-        raise CHUNK_CONFIGURATION.broken(problem=f"{strange[0]} does not go with {strategy}")
+        raise rules.CHUNK_CONFIGURATION.broken(problem=f"{strange[0]} does not go with {strategy}")
     if own in (None, "fixedSizeChunkingConfiguration"):
         return  # what FIXED_SIZE leaves out has defaults
     if not chunking.get(own):
-        raise CHUNK_CONFIGURATION.broken(problem=f"{strategy} needs {own}")
+        raise rules.CHUNK_CONFIGURATION.broken(problem=f"{strategy} needs {own}")
     if strategy == "HIERARCHICAL":
         given = chunking[own]
         parent, child = (level["maxTokens"] for level in given["levelConfigurations"])
         if not given["overlapTokens"] < child <= parent:
-            raise CHUNK_LEVELS.broken(parent=parent, child=child, overlap=given["overlapTokens"])
+            raise rules.CHUNK_LEVELS.broken(
+                parent=parent, child=child, overlap=given["overlapTokens"]
+            )
 
 
 def _check_parsing(parsing: dict[str, Any]) -> None:
@@ -101,9 +87,9 @@ def _check_parsing(parsing: dict[str, Any]) -> None:
     if strategy in (None, "BEDROCK_DATA_AUTOMATION"):
         return
     if strategy not in _SEEING:
-        raise PARSING_OF_MANAGED.broken(strategy=strategy)
+        raise rules.PARSING_OF_MANAGED.broken(strategy=strategy)
     if not parsing.get("bedrockFoundationModelConfiguration"):
-        raise PARSING_CONFIGURATION.broken()
+        raise rules.PARSING_CONFIGURATION.broken()
 
 
 # How the documents of a data source are read and cut, of a managed knowledge base or another.
@@ -121,7 +107,7 @@ def ingestion_of(source: dict[str, Any]) -> VectorIngestion:
         strategy=strategy_of(given.get("chunkingConfiguration") or {}),
         sees=connectors.reads_pictures(configuration),
         bounds=OF_MANAGED,
-        file_size=MANAGED_FILE_SIZE,
+        file_size=rules.MANAGED_FILE_SIZE,
     )
 
 
@@ -130,8 +116,8 @@ def check_managed(home: dict[str, Any], configuration: dict[str, Any]) -> None:
     chunking = configuration.get("chunkingConfiguration")
     strategy = (chunking or {}).get("chunkingStrategy")
     if chunking and (strategy not in _STRATEGIES or not has_custom_embedding(home)):
-        raise MANAGED_CHUNKING.broken(strategy=strategy)
+        raise rules.MANAGED_CHUNKING.broken(strategy=strategy)
     parsing = configuration.get("parsingConfiguration") or {}
     if parsing.get("parsingStrategy") not in (None, "SMART_PARSING"):
-        raise MANAGED_PARSING.broken(strategy=parsing["parsingStrategy"])
+        raise rules.MANAGED_PARSING.broken(strategy=parsing["parsingStrategy"])
     check({**configuration, "parsingConfiguration": {}})

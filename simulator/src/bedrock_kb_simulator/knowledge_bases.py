@@ -4,28 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.dispatcher import Parameters
 from bedrock_kb_simulator.identifiers import Arns, ClientTokens, new_id, page
 from bedrock_kb_simulator.indexes import is_managed, managed_index
 from bedrock_kb_simulator.models import dimensions_of
-from bedrock_kb_simulator.rules import (
-    INDEX_ARN_OR_NAME,
-    KNOWLEDGE_BASE_CREATION,
-    KNOWLEDGE_BASE_IMMUTABLE,
-    KNOWLEDGE_BASE_NAME_TAKEN,
-    KNOWLEDGE_BASES_PER_ACCOUNT,
-    MANAGED_CONFIGURATION,
-    MANAGED_CREATION,
-    MANAGED_DELETION,
-    MANAGED_EMBEDDING,
-    MANAGED_PER_ACCOUNT,
-    MANAGED_STORAGE,
-    NO_SUCH_RESOURCE,
-    NOT_SIMULATED,
-    VECTOR_INDEX_DIMENSION,
-    VECTOR_INDEX_MISSING,
-)
 from bedrock_kb_simulator.store import Row, Store, dumped, loaded, moment
 from bedrock_kb_simulator.tagging import Tags
 
@@ -59,7 +43,7 @@ class KnowledgeBases:
         """Raises ResourceNotFoundException for an ARN that no knowledge base has."""
         found = knowledge_base(self.store, arn.rpartition("/")[2])
         if self.arns.knowledge_base(found["id"]) != arn:
-            raise NO_SUCH_RESOURCE.broken(what="Knowledge Base", id=arn)
+            raise rules.NO_SUCH_RESOURCE.broken(what="Knowledge Base", id=arn)
 
     def list(self, parameters: Parameters) -> Parameters:
         rows = self.store.rows("SELECT * FROM knowledge_bases ORDER BY id")
@@ -71,13 +55,13 @@ class KnowledgeBases:
             row = knowledge_base(self.store, parameters["knowledgeBaseId"])
             body = loaded(row["body"])
             if parameters.get("metadataConfigurations"):
-                raise NOT_SIMULATED.broken(what="metadataConfigurations of a knowledge base")
+                raise rules.NOT_SIMULATED.broken(what="metadataConfigurations of a knowledge base")
             if is_managed(row) and is_of_managed(parameters):
                 configuration = managed_configuration(parameters)
                 parameters = {**parameters, "knowledgeBaseConfiguration": configuration}
             for member in ("knowledgeBaseConfiguration", "storageConfiguration"):
                 if parameters.get(member, body.get(member)) != body.get(member):
-                    raise KNOWLEDGE_BASE_IMMUTABLE.broken()
+                    raise rules.KNOWLEDGE_BASE_IMMUTABLE.broken()
             if parameters["name"] != row["name"]:
                 self._refuse_taken(parameters["name"])
             body |= {"roleArn": parameters["roleArn"], "description": parameters.get("description")}
@@ -98,7 +82,7 @@ class KnowledgeBases:
                 self._set_status(row["id"], "DELETE_UNSUCCESSFUL")
             elif is_managed(row):
                 self._set_status(row["id"], "DELETING")
-                self.clock.later(MANAGED_DELETION.value, lambda: self._forget(row["id"]))
+                self.clock.later(rules.MANAGED_DELETION.value, lambda: self._forget(row["id"]))
             else:
                 self._forget(row["id"])
         return {"knowledgeBaseId": row["id"], "status": "DELETING"}
@@ -116,17 +100,17 @@ class KnowledgeBases:
 
     def _admit(self, parameters: Parameters) -> None:
         self._refuse_taken(parameters["name"])
-        limit = KNOWLEDGE_BASES_PER_ACCOUNT
+        limit = rules.KNOWLEDGE_BASES_PER_ACCOUNT
         alike = "SELECT count(*) FROM knowledge_bases WHERE index_arn NOT LIKE ?"
         if is_of_managed(parameters):
-            limit = MANAGED_PER_ACCOUNT
+            limit = rules.MANAGED_PER_ACCOUNT
             alike = "SELECT count(*) FROM knowledge_bases WHERE index_arn LIKE ?"
         if self.store.count(alike, managed_index("%")) >= limit.limit:
             raise limit.broken()
 
     def _refuse_taken(self, name: str) -> None:
         if self.store.row("SELECT 1 FROM knowledge_bases WHERE name = ?", name):
-            raise KNOWLEDGE_BASE_NAME_TAKEN.broken(name=name)
+            raise rules.KNOWLEDGE_BASE_NAME_TAKEN.broken(name=name)
 
     def _place(self, parameters: Parameters) -> Parameters:
         """The row's members that say what it is and where its vectors are; checks the request."""
@@ -155,7 +139,7 @@ class KnowledgeBases:
 
     def _activate_later(self, knowledge_base_id: str) -> None:
         row = knowledge_base(self.store, knowledge_base_id)
-        rule = MANAGED_CREATION if is_managed(row) else KNOWLEDGE_BASE_CREATION
+        rule = rules.MANAGED_CREATION if is_managed(row) else rules.KNOWLEDGE_BASE_CREATION
         self.clock.later(rule.value, lambda: self._activate(knowledge_base_id))
 
     def _activate(self, knowledge_base_id: str) -> None:
@@ -184,7 +168,7 @@ class KnowledgeBases:
 def knowledge_base(store: Store, knowledge_base_id: str) -> Row:
     row = store.row("SELECT * FROM knowledge_bases WHERE id = ?", knowledge_base_id)
     if row is None:
-        raise NO_SUCH_RESOURCE.broken(what="Knowledge Base", id=knowledge_base_id)
+        raise rules.NO_SUCH_RESOURCE.broken(what="Knowledge Base", id=knowledge_base_id)
     return row
 
 
@@ -232,20 +216,20 @@ def index_arn_of(store: Store, parameters: Parameters) -> str:
     storage = parameters.get("storageConfiguration") or {}
     vectors = storage.get("s3VectorsConfiguration")
     if configuration["type"] != "VECTOR" or vectors is None:
-        raise NOT_SIMULATED.broken(
+        raise rules.NOT_SIMULATED.broken(
             what="knowledge bases other than MANAGED ones and VECTOR on S3_VECTORS"
         )
     arn = vectors.get("indexArn")
     if bool(arn) == bool(vectors.get("vectorBucketArn")):
-        raise INDEX_ARN_OR_NAME.broken()
+        raise rules.INDEX_ARN_OR_NAME.broken()
     arn = arn or f"{vectors['vectorBucketArn']}/index/{vectors.get('indexName')}"
     index = store.row("SELECT body FROM vector_indexes WHERE arn = ?", arn)
     if index is None:
-        raise VECTOR_INDEX_MISSING.broken()
+        raise rules.VECTOR_INDEX_MISSING.broken()
     model = dimensions_of(configuration.get("vectorKnowledgeBaseConfiguration") or {})
     dimension = loaded(index["body"])["dimension"]
     if model != dimension:
-        raise VECTOR_INDEX_DIMENSION.broken(model=model, index=dimension)
+        raise rules.VECTOR_INDEX_DIMENSION.broken(model=model, index=dimension)
     return str(arn)
 
 
@@ -256,15 +240,15 @@ def managed_configuration(parameters: Parameters) -> dict[str, Any]:
     Raises ValidationException for what it refuses, or what is not simulated, by its name.
     """
     if parameters.get("storageConfiguration"):
-        raise MANAGED_STORAGE.broken()
+        raise rules.MANAGED_STORAGE.broken()
     configuration: dict[str, Any] = parameters["knowledgeBaseConfiguration"]
     own = _OF_TYPE["MANAGED"]
     if any(configuration.get(member) for member in _OF_TYPE.values() if member != own):
-        raise MANAGED_CONFIGURATION.broken(type="MANAGED")
+        raise rules.MANAGED_CONFIGURATION.broken(type="MANAGED")
     given = configuration.get(own) or {}
     for member in _UNSIMULATED:
         if given.get(member):
-            raise NOT_SIMULATED.broken(what=f"{member} of a managed knowledge base")
+            raise rules.NOT_SIMULATED.broken(what=f"{member} of a managed knowledge base")
     filled = {"embeddingModelType": "MANAGED", **given}
     _check_embedding(filled)
     return {"type": "MANAGED", own: filled}
@@ -280,11 +264,11 @@ def _check_embedding(given: dict[str, Any]) -> None:
     model, details = given.get("embeddingModelArn"), given.get("embeddingModelConfiguration")
     if given["embeddingModelType"] == "MANAGED":
         if model or details:
-            raise MANAGED_EMBEDDING.broken(problem="MANAGED takes no model")
+            raise rules.MANAGED_EMBEDDING.broken(problem="MANAGED takes no model")
         return
     if not model:
-        raise MANAGED_EMBEDDING.broken(problem="CUSTOM needs embeddingModelArn")
+        raise rules.MANAGED_EMBEDDING.broken(problem="CUSTOM needs embeddingModelArn")
     bedrock = (details or {}).get("bedrockEmbeddingModelConfiguration") or {}
     dimensions, kind = bedrock.get("dimensions"), bedrock.get("embeddingDataType")
     if dimensions not in (None, _DIMENSION) or kind not in (None, "FLOAT32"):
-        raise MANAGED_EMBEDDING.broken(problem="1,024 dimensions of FLOAT32 are supported")
+        raise rules.MANAGED_EMBEDDING.broken(problem="1,024 dimensions of FLOAT32 are supported")

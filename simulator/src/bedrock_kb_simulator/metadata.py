@@ -3,21 +3,11 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.bucket_objects import Value
 from bedrock_kb_simulator.indexes import Index
 from bedrock_kb_simulator.memory_indexes import Owner
-from bedrock_kb_simulator.rules import (
-    CUSTOM_METADATA_KEYS,
-    CUSTOM_METADATA_SIZE,
-    FILTERABLE_METADATA_SIZE,
-    METADATA_SIZE,
-    VECTOR_FILTERABLE,
-    VECTOR_KEYS,
-    VECTOR_METADATA,
-    VECTOR_SIZE,
-    Rule,
-)
 from bedrock_kb_simulator.service_errors import Unindexable
 from bedrock_kb_simulator.store import dumped, loaded
 
@@ -97,10 +87,10 @@ def refuse_excess(index: Index, attributes: dict[str, Value], key: str) -> None:
     """Raise Unindexable for more custom metadata than Bedrock takes on S3 Vectors."""
     if index.is_managed:  # rule managed.sidecar-size
         return
-    if len(attributes) > CUSTOM_METADATA_KEYS.limit:
-        rule = CUSTOM_METADATA_KEYS
-    elif _size(attributes) > CUSTOM_METADATA_SIZE.limit:
-        rule = CUSTOM_METADATA_SIZE
+    if len(attributes) > rules.CUSTOM_METADATA_KEYS.limit:
+        rule = rules.CUSTOM_METADATA_KEYS
+    elif _size(attributes) > rules.CUSTOM_METADATA_SIZE.limit:
+        rule = rules.CUSTOM_METADATA_SIZE
     else:
         return
     raise Unindexable(refused(rule, key), at_store=True)
@@ -112,13 +102,16 @@ def refusal(index: Index, key: str, metadata: dict[str, Value]) -> str | None:
         return None
     metadata = {**metadata, **_UNTOLD}
     filterable = {name: metadata[name] for name in metadata if name not in index.non_filterable}
-    for rule, part in ((FILTERABLE_METADATA_SIZE, filterable), (METADATA_SIZE, metadata)):
+    for rule, part in (
+        (rules.FILTERABLE_METADATA_SIZE, filterable),
+        (rules.METADATA_SIZE, metadata),
+    ):
         if _size(part) > rule.limit:
             return refused(rule, key)
     return None
 
 
-def refused(rule: Rule, key: str) -> str:
+def refused(rule: rules.Rule, key: str) -> str:
     """What S3 Vectors says of a passage that breaks this rule."""
     return rule.message.format(key=key, limit=rule.limit)
 
@@ -130,15 +123,15 @@ def _size(metadata: dict[str, Value]) -> int:
 
 def refuse_metadata(metadata: dict[str, Any], key: str, index: Index) -> None:
     """Raise ValidationException for metadata that PutVectors refuses."""
-    if len(metadata) > VECTOR_KEYS.limit:
-        raise VECTOR_KEYS.broken(key=key)
+    if len(metadata) > rules.VECTOR_KEYS.limit:
+        raise rules.VECTOR_KEYS.broken(key=key)
     if not all(_is_taken(value) for value in metadata.values()):
-        raise VECTOR_METADATA.broken(key=key)
+        raise rules.VECTOR_METADATA.broken(key=key)
     filterable = {name: metadata[name] for name in metadata if name not in index.non_filterable}
-    if _size(filterable) > VECTOR_FILTERABLE.limit:
-        raise VECTOR_FILTERABLE.broken(key=key)
-    if _size(metadata) > VECTOR_SIZE.limit:
-        raise VECTOR_SIZE.broken(key=key)
+    if _size(filterable) > rules.VECTOR_FILTERABLE.limit:
+        raise rules.VECTOR_FILTERABLE.broken(key=key)
+    if _size(metadata) > rules.VECTOR_SIZE.limit:
+        raise rules.VECTOR_SIZE.broken(key=key)
 
 
 def _is_taken(value: Any) -> bool:

@@ -5,27 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.bucket_objects import Value
 from bedrock_kb_simulator.indexes import Index
 from bedrock_kb_simulator.memory_indexes import Owner
 from bedrock_kb_simulator.metadata import OF_VECTOR, OwnKeys
-from bedrock_kb_simulator.rules import (
-    FILTER_CONSTRAINTS,
-    FILTER_DEPTH,
-    FILTER_GROUP,
-    FILTER_IN,
-    FILTER_OPERATOR,
-    FILTER_UNION,
-    FILTER_VALUE,
-    MANAGED_FILTER_OPERATOR,
-    VECTOR_FILTER_CONSTRAINTS,
-    VECTOR_FILTER_KEY,
-    VECTOR_FILTER_OPERATOR,
-    VECTOR_FILTER_SHAPE,
-    VECTOR_FILTER_STARTS_WITH,
-    VECTOR_FILTER_VALUE,
-    Rule,
-)
 
 # What both kinds of filters ask of values: Retrieve's, and S3 Vectors' own.
 
@@ -118,8 +102,8 @@ class Grammar:
     """
 
     takes: Mapping[str, Takes]
-    refused: Mapping[str, tuple[str, Rule]]
-    constraints: Rule | None = None
+    refused: Mapping[str, tuple[str, rules.Rule]]
+    constraints: rules.Rule | None = None
 
 
 _SCALARS = dict.fromkeys(("equals", "notEquals"), is_scalar)
@@ -127,7 +111,7 @@ _LISTS = dict.fromkeys(("in", "notIn"), is_list_of_scalars)
 _RANGES = ("greaterThan", "greaterThanOrEquals", "lessThan", "lessThanOrEquals")
 
 
-def _substrings(refusal: Rule) -> dict[str, tuple[str, Rule]]:
+def _substrings(refusal: rules.Rule) -> dict[str, tuple[str, rules.Rule]]:
     return {
         "startsWith": ("STARTS_WITH", refusal),
         "stringContains": ("STRING_CONTAINS", refusal),
@@ -136,12 +120,16 @@ def _substrings(refusal: Rule) -> dict[str, tuple[str, Rule]]:
 
 S3_VECTORS = Grammar(
     takes={**_SCALARS, **_LISTS, **dict.fromkeys(_RANGES, is_number), "listContains": is_text},
-    refused=_substrings(FILTER_OPERATOR),
-    constraints=FILTER_CONSTRAINTS,
+    refused=_substrings(rules.FILTER_OPERATOR),
+    constraints=rules.FILTER_CONSTRAINTS,
 )
 S3_VECTORS_WITHOUT_IN = replace(
     S3_VECTORS,
-    refused={**S3_VECTORS.refused, "in": ("IN", FILTER_IN), "notIn": ("NOT_IN", FILTER_IN)},
+    refused={
+        **S3_VECTORS.refused,
+        "in": ("IN", rules.FILTER_IN),
+        "notIn": ("NOT_IN", rules.FILTER_IN),
+    },
 )
 MANAGED = Grammar(
     takes={
@@ -150,7 +138,7 @@ MANAGED = Grammar(
         **_LISTS,
         "listContains": is_text,
     },
-    refused=_substrings(MANAGED_FILTER_OPERATOR),
+    refused=_substrings(rules.MANAGED_FILTER_OPERATOR),
 )
 
 
@@ -167,15 +155,15 @@ def _check(condition: Filter, grammar: Grammar, depth: int) -> None:
         name, refusal = grammar.refused[operator]
         raise refusal.broken(operator=name)
     if operator in _GROUPS:
-        if depth >= FILTER_DEPTH.limit:
-            raise FILTER_DEPTH.broken()
-        if not 2 <= len(operand) <= FILTER_GROUP.limit:
-            raise FILTER_GROUP.broken()
+        if depth >= rules.FILTER_DEPTH.limit:
+            raise rules.FILTER_DEPTH.broken()
+        if not 2 <= len(operand) <= rules.FILTER_GROUP.limit:
+            raise rules.FILTER_GROUP.broken()
         for member in operand:
             _check(member, grammar, depth + 1)
         return
     if not grammar.takes[operator](operand.get("value")):
-        raise FILTER_VALUE.broken(operator=operator, key=operand.get("key"))
+        raise rules.FILTER_VALUE.broken(operator=operator, key=operand.get("key"))
 
 
 def _constraints(condition: Filter) -> int:
@@ -217,7 +205,7 @@ class Sought:
 
 def _single(condition: Filter) -> tuple[str, Any]:
     if len(condition) != 1:
-        raise FILTER_UNION.broken()
+        raise rules.FILTER_UNION.broken()
     return next(iter(condition.items()))
 
 
@@ -256,17 +244,17 @@ def check_vector_filter(condition: Any, index: Index, *, enhanced: bool) -> None
     constraints = 0
     for key, operator, value in _conditions(condition):
         if key in index.non_filterable:
-            raise VECTOR_FILTER_KEY.broken(key=key)
+            raise rules.VECTOR_FILTER_KEY.broken(key=key)
         if operator not in _OPERATORS:
-            raise VECTOR_FILTER_OPERATOR.broken(operator=operator)
+            raise rules.VECTOR_FILTER_OPERATOR.broken(operator=operator)
         if operator == "$startsWith" and not enhanced:
-            raise VECTOR_FILTER_STARTS_WITH.broken()
+            raise rules.VECTOR_FILTER_STARTS_WITH.broken()
         takes, _ = _OPERATORS[operator]
         if not takes(value):
-            raise VECTOR_FILTER_VALUE.broken(operator=operator, key=key)
+            raise rules.VECTOR_FILTER_VALUE.broken(operator=operator, key=key)
         constraints += len(value) if isinstance(value, list) else 1
-    if constraints > VECTOR_FILTER_CONSTRAINTS.limit:
-        raise VECTOR_FILTER_CONSTRAINTS.broken()
+    if constraints > rules.VECTOR_FILTER_CONSTRAINTS.limit:
+        raise rules.VECTOR_FILTER_CONSTRAINTS.broken()
 
 
 def keys_of(condition: Any) -> set[str]:
@@ -291,15 +279,15 @@ def _part(name: str, operand: Any) -> Callable[[Metadata], bool]:
 
 def _conditions(condition: Any) -> Iterator[tuple[str, str, Any]]:
     if not isinstance(condition, dict) or not condition:
-        raise VECTOR_FILTER_SHAPE.broken()
+        raise rules.VECTOR_FILTER_SHAPE.broken()
     for name, operand in condition.items():
         if name in _VECTOR_GROUPS:
             if not isinstance(operand, list) or not operand:
-                raise VECTOR_FILTER_SHAPE.broken()
+                raise rules.VECTOR_FILTER_SHAPE.broken()
             for member in operand:
                 yield from _conditions(member)
         elif name.startswith("$"):
-            raise VECTOR_FILTER_OPERATOR.broken(operator=name)
+            raise rules.VECTOR_FILTER_OPERATOR.broken(operator=name)
         else:
             for operator, value in _operations(operand):
                 yield name, operator, value
@@ -310,5 +298,5 @@ def _operations(operand: Any) -> list[tuple[str, Any]]:
     if not isinstance(operand, dict):
         return [("$eq", operand)]
     if not operand:
-        raise VECTOR_FILTER_SHAPE.broken()
+        raise rules.VECTOR_FILTER_SHAPE.broken()
     return list(operand.items())

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.conversation_parts import (
     Conversation,
     Document,
@@ -34,7 +35,6 @@ from bedrock_kb_simulator.conversation_parts import (
     Turn,
     use_id,
 )
-from bedrock_kb_simulator.rules import MODEL_UNREACHABLE
 
 # A conversation as a request of OpenAI's chat completions, and what is answered to it.
 
@@ -187,7 +187,7 @@ class ModelEndpoint:
     base_url: str
     model: str
     key: str = field(default="", repr=False)
-    seconds: float = MODEL_UNREACHABLE.value  # for the whole answer, in real time
+    seconds: float = rules.MODEL_UNREACHABLE.value  # for the whole answer, in real time
 
     @classmethod
     def of(cls, environment: Mapping[str, str], prefix: str = PREFIX) -> "ModelEndpoint | None":

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.dispatcher import Parameters
 from bedrock_kb_simulator.embedder import Embedder, ids_of, resized
 from bedrock_kb_simulator.identifiers import Arns
-from bedrock_kb_simulator.rules import NOT_SIMULATED
 from bedrock_kb_simulator.service_errors import ServiceError
 
 TITAN = "amazon.titan-embed-text-v2:0"
@@ -20,7 +20,7 @@ _MOST_CHARACTERS = 50_000
 def dimensions_of(configuration: dict[str, Any]) -> int:
     """Of a vectorKnowledgeBaseConfiguration, whose model must be the one that is simulated."""
     if not configuration.get("embeddingModelArn", "").endswith(f"/{TITAN}"):
-        raise NOT_SIMULATED.broken(what=f"embedding models other than {TITAN}")
+        raise rules.NOT_SIMULATED.broken(what=f"embedding models other than {TITAN}")
     chosen = configuration.get("embeddingModelConfiguration") or {}
     bedrock = chosen.get("bedrockEmbeddingModelConfiguration") or {}
     return int(bedrock.get("dimensions") or _DIMENSIONS[0])
@@ -32,7 +32,7 @@ class Models:
 
     def invoke(self, parameters: Parameters) -> Parameters:
         if parameters["modelId"].rpartition("/")[2] != TITAN:
-            raise NOT_SIMULATED.broken(what=f"InvokeModel of models other than {TITAN}")
+            raise rules.NOT_SIMULATED.broken(what=f"InvokeModel of models other than {TITAN}")
         try:
             request = json.loads(parameters.get("body") or b"{}")
         except ValueError:
@@ -49,7 +49,7 @@ class Models:
         if not isinstance(request.get("normalize", True), bool):
             raise _malformed("normalize must be a boolean")
         if request.get("embeddingTypes", ["float"]) != ["float"]:
-            raise NOT_SIMULATED.broken(what="embedding types other than float")
+            raise rules.NOT_SIMULATED.broken(what="embedding types other than float")
         embedded = self.embedder.embed(text)
         vector = resized(embedded, dimensions)
         if not request.get("normalize", True):

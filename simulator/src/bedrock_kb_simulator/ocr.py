@@ -15,9 +15,9 @@ import pypdfium2
 from numpy.typing import NDArray
 from PIL import Image
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.bucket_objects import format_of
 from bedrock_kb_simulator.file_pages import Unreadable, checked, pages_of
-from bedrock_kb_simulator.rules import IMAGE_FORMATS
 
 # Of the longer side. The recogniser makes larger pictures as small as this itself; a page of A4
 # has 170 dots per inch then.
@@ -37,7 +37,7 @@ def pages_seen(body: bytes, filename: str) -> Iterator[str]:
     A page of a PDF that has text keeps that, the others are looked at: rule parse.images. Raises
     Unreadable, also if no page has anything to read.
     """
-    if format_of(filename) in IMAGE_FORMATS:
+    if format_of(filename) in rules.IMAGE_FORMATS:
         yield from checked([_read(_opened(body))])
         return
     texts = pages_of(body, filename)

@@ -2,8 +2,8 @@
 
 from typing import Protocol
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.parser_child import ParserChild
-from bedrock_kb_simulator.rules import FILE_UNREADABLE
 from bedrock_kb_simulator.service_errors import Unindexable
 
 _SECONDS = 120.0  # for a file, and for each page that is looked at
@@ -49,5 +49,5 @@ class ChildParser:
 
 def _pages(pages: list[str] | None) -> tuple[str, ...]:
     if pages is None:
-        raise Unindexable(FILE_UNREADABLE.message)
+        raise Unindexable(rules.FILE_UNREADABLE.message)
     return tuple(pages)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from bedrock_kb_simulator import metadata_filters
+from bedrock_kb_simulator import metadata_filters, rules
 from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.bucket_objects import Value
@@ -17,29 +17,6 @@ from bedrock_kb_simulator.indexes import index_of, is_managed
 from bedrock_kb_simulator.knowledge_bases import has_custom_embedding, knowledge_base
 from bedrock_kb_simulator.metadata import OF_MANAGED, OF_VECTOR, OwnKeys
 from bedrock_kb_simulator.metadata_filters import Filter
-from bedrock_kb_simulator.rules import (
-    DEFAULT_RESULTS,
-    FILTER_GROUP,
-    HYBRID_SEARCH,
-    IMPLICIT_FILTER_MODEL,
-    MANAGED_QUERY_EMPTY,
-    MANAGED_QUERY_LENGTH,
-    MANAGED_RERANKING_CUSTOM,
-    MANAGED_RERANKING_EMBEDDING,
-    MANAGED_USER_CONTEXT,
-    MODEL_MISMATCH,
-    NOT_SIMULATED,
-    QUERY_LENGTH,
-    RERANK_MODEL,
-    RERANK_RESULTS,
-    RERANKING_EMPTY,
-    RERANKING_FIELDS,
-    RETRIEVE_PAGE,
-    RETRIEVE_TOKEN,
-    USER_CONTEXT,
-    VECTOR_INDEX_MISSING,
-    VECTOR_SEARCH_ON_MANAGED,
-)
 from bedrock_kb_simulator.screening import Screening, Side, action_of, folded, stands_in
 from bedrock_kb_simulator.store import Row, Store, dumped, loaded
 from bedrock_kb_simulator.vectors import Hit, Vectors
@@ -62,7 +39,7 @@ class Reranking:
         texts = [_text(source) for source in parameters["sources"]]
         limit = chosen.get("numberOfResults") or len(texts)
         if limit > len(texts):
-            raise RERANK_RESULTS.broken(most=len(texts))
+            raise rules.RERANK_RESULTS.broken(most=len(texts))
         question = parameters["queries"][0]["textQuery"]["text"]
         ranked = self._ranked(question, texts)[:limit]
         return {"results": [{"index": at, "relevanceScore": score} for at, score in ranked]}
@@ -71,13 +48,13 @@ class Reranking:
         """Of a rerankingConfiguration of Retrieve; raises ServiceError for what AWS refuses."""
         chosen = configuration.get("bedrockRerankingConfiguration")
         if chosen is None:
-            raise RERANKING_EMPTY.broken()
+            raise rules.RERANKING_EMPTY.broken()
         _check_model(chosen["modelConfiguration"], "Retrieve")
         metadata = chosen.get("metadataConfiguration") or {}
         is_selective = metadata.get("selectionMode") == "SELECTIVE"
         selected = metadata.get("selectiveModeConfiguration") or {}
         if (is_selective and len(selected) != 1) or (selected and not is_selective):
-            raise RERANKING_FIELDS.broken()
+            raise rules.RERANKING_FIELDS.broken()
 
     def reranked(self, question: str, hits: list[Hit], configuration: dict[str, Any]) -> list[Hit]:
         """As a checked rerankingConfiguration says, and rule retrieve.reranking."""
@@ -112,9 +89,9 @@ def with_words(question: str, hits: list[Hit]) -> list[Hit]:
 
 def _check_model(configuration: dict[str, Any], operation: str) -> None:
     if configuration["modelArn"].rpartition("/")[2] not in _MODELS:
-        raise RERANK_MODEL.broken()
+        raise rules.RERANK_MODEL.broken()
     if configuration.get("additionalModelRequestFields"):
-        raise NOT_SIMULATED.broken(what=f"additionalModelRequestFields of {operation}")
+        raise rules.NOT_SIMULATED.broken(what=f"additionalModelRequestFields of {operation}")
 
 
 def _told(hit: Hit, metadata: dict[str, Any]) -> str:
@@ -135,7 +112,7 @@ def _told(hit: Hit, metadata: dict[str, Any]) -> str:
 def _text(source: dict[str, Any]) -> str:
     document = source["inlineDocumentSource"]
     if "textDocument" not in document:
-        raise NOT_SIMULATED.broken(what="Rerank of documents that are no text")
+        raise rules.NOT_SIMULATED.broken(what="Rerank of documents that are no text")
     return str(document["textDocument"].get("text") or "")
 
 
@@ -169,17 +146,17 @@ def check_implicit(configuration: dict[str, Any]) -> None:
     """Raises ServiceError for a model that makes no filters; all else is the API model's."""
     model = configuration["modelArn"]
     if not _MODEL.fullmatch(model):
-        raise IMPLICIT_FILTER_MODEL.broken(model=model)
+        raise rules.IMPLICIT_FILTER_MODEL.broken(model=model)
 
 
 def implied_by(configuration: dict[str, Any], question: str) -> Filter | None:
     """The filter that the question means; None if it says nothing of any attribute."""
     asked = folded(question)
     found = [
-        _any_of(choices[: FILTER_GROUP.limit])
+        _any_of(choices[: rules.FILTER_GROUP.limit])
         for attribute in configuration["metadataAttributes"]
         if (choices := list(_choices(attribute, asked)))
-    ][: FILTER_GROUP.limit]
+    ][: rules.FILTER_GROUP.limit]
     if len(found) > 1:
         return {"andAll": found}
     return found[0] if found else None
@@ -227,20 +204,20 @@ class ManagedSearch:
     def check(self, home: Row, text: str, configuration: dict[str, Any]) -> None:
         """Raises ServiceError for what AWS refuses."""
         if configuration.get("vectorSearchConfiguration"):
-            raise VECTOR_SEARCH_ON_MANAGED.broken()
+            raise rules.VECTOR_SEARCH_ON_MANAGED.broken()
         if not text.strip():
-            raise MANAGED_QUERY_EMPTY.broken()
-        if len(text) > MANAGED_QUERY_LENGTH.limit:
-            raise MANAGED_QUERY_LENGTH.broken()
+            raise rules.MANAGED_QUERY_EMPTY.broken()
+        if len(text) > rules.MANAGED_QUERY_LENGTH.limit:
+            raise rules.MANAGED_QUERY_LENGTH.broken()
         search = configuration.get("managedSearchConfiguration") or {}
         if search.get("filter") is not None:
             metadata_filters.check(search["filter"], metadata_filters.MANAGED)
         chosen = search.get("rerankingModelType")
         if chosen == "MANAGED" and has_custom_embedding(loaded(home["body"])):
-            raise MANAGED_RERANKING_EMBEDDING.broken()
+            raise rules.MANAGED_RERANKING_EMBEDDING.broken()
         reranking = search.get("rerankingConfiguration")
         if (chosen == "CUSTOM") != bool(reranking):
-            raise MANAGED_RERANKING_CUSTOM.broken()
+            raise rules.MANAGED_RERANKING_CUSTOM.broken()
         if reranking:
             self.reranking.check(reranking)
 
@@ -249,7 +226,7 @@ class ManagedSearch:
         search = configuration.get("managedSearchConfiguration") or {}
         sought = metadata_filters.Sought(search.get("filter"), own=OF_MANAGED)
         near = self.vectors.search(home["id"], self.reranking.meaning(text), _AMONG, sought)
-        limit = search.get("numberOfResults") or DEFAULT_RESULTS.limit
+        limit = search.get("numberOfResults") or rules.DEFAULT_RESULTS.limit
         found = with_words(text, near)[:limit]  # rule managed.hybrid
         if reranking := search.get("rerankingConfiguration"):
             return self.reranking.reranked(text, found, reranking)
@@ -283,10 +260,10 @@ class Retrieval:
         """Under a guardrail, if one is named: rule retrieve.guardrail."""
         home = knowledge_base(self.store, parameters["knowledgeBaseId"])
         if parameters.get("userContext"):
-            raise (MANAGED_USER_CONTEXT if is_managed(home) else USER_CONTEXT).broken()
+            raise (rules.MANAGED_USER_CONTEXT if is_managed(home) else rules.USER_CONTEXT).broken()
         query = parameters["retrievalQuery"]
         if query.get("image") or query.get("type") == "IMAGE":
-            raise NOT_SIMULATED.broken(what="images in Retrieve")
+            raise rules.NOT_SIMULATED.broken(what="images in Retrieve")
         guard = self.screening.asked_for(parameters)
         asked = (
             parameters["knowledgeBaseId"],
@@ -294,14 +271,14 @@ class Retrieval:
             parameters.get("retrievalConfiguration") or {},
         )
         self.check(*asked)
-        start = start_of(parameters, clock=self.clock, rule=RETRIEVE_TOKEN)
+        start = start_of(parameters, clock=self.clock, rule=rules.RETRIEVE_TOKEN)
         verdict = guard.judged(asked[1], Side.INPUT) if guard else None
         hits = [] if verdict and verdict.blocked else self.hits(*asked)
         shown = managed_result if is_managed(home) else partial(reference, own=self.own)
         page = _page([{**shown(hit), "score": hit.score} for hit in hits[start:]])
         more, end = {}, start + len(page)
         if end < len(hits):
-            token = token_for(parameters, end, clock=self.clock, rule=RETRIEVE_TOKEN)
+            token = token_for(parameters, end, clock=self.clock, rule=rules.RETRIEVE_TOKEN)
             more = {"nextToken": token}
         return {"retrievalResults": page, **more, **action_of(verdict)}
 
@@ -311,13 +288,13 @@ class Retrieval:
         if is_managed(home):
             self.managed.check(home, text, configuration)
             return
-        if not text.strip() or len(text) > QUERY_LENGTH.limit:
-            raise QUERY_LENGTH.broken()
+        if not text.strip() or len(text) > rules.QUERY_LENGTH.limit:
+            raise rules.QUERY_LENGTH.broken()
         if configuration.get("managedSearchConfiguration"):
-            raise MODEL_MISMATCH.broken()
+            raise rules.MODEL_MISMATCH.broken()
         search = configuration.get("vectorSearchConfiguration") or {}
         if search.get("overrideSearchType") == "HYBRID":
-            raise HYBRID_SEARCH.broken(knowledge_base=knowledge_base_id)
+            raise rules.HYBRID_SEARCH.broken(knowledge_base=knowledge_base_id)
         condition = search.get("filter")
         if condition is not None:
             takes_in = self.assumptions.s3_vectors_take_in
@@ -337,10 +314,10 @@ class Retrieval:
             return self.managed.hits(home, text, configuration)
         index = index_of(self.store, knowledge_base_id)
         if index is None:
-            raise VECTOR_INDEX_MISSING.broken()
+            raise rules.VECTOR_INDEX_MISSING.broken()
         search = configuration.get("vectorSearchConfiguration") or {}
         query = normalised(self.embedder.embed(text)[: index.dimension])
-        limit = search.get("numberOfResults") or DEFAULT_RESULTS.limit
+        limit = search.get("numberOfResults") or rules.DEFAULT_RESULTS.limit
         implicit = search.get("implicitFilterConfiguration")
         implied = implied_by(implicit, text) if implicit else None
         sought = metadata_filters.Sought(search.get("filter"), implied, self.own)
@@ -377,7 +354,7 @@ def _page(results: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     size = 0
     for result in results:
         size += len(dumped(result).encode())
-        if page and size > RETRIEVE_PAGE.limit:
+        if page and size > rules.RETRIEVE_PAGE.limit:
             break
         page.append(result)
     return page

@@ -5,16 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.indexes import is_managed
-from bedrock_kb_simulator.rules import (
-    MANAGED_RATES,
-    MANAGED_RETRIEVE_BURST,
-    MANAGED_RETRIEVE_RATE,
-    RATE_EXCEEDED,
-    RATES,
-)
 from bedrock_kb_simulator.store import Store
 
 
@@ -39,20 +33,20 @@ class Rates:
         home = parameters.get("knowledgeBaseId")
         if isinstance(home, str) and self.is_managed(home):
             return self._of_managed(operation, home)
-        return _plain(operation, RATES.get(operation))
+        return _plain(operation, rules.RATES.get(operation))
 
     def _of_managed(self, operation: str, home: str) -> Sequence[Rate]:
         if operation == "StartIngestionJob" and not self.assumptions.managed_starts_rated:
             return ()
-        if operation not in MANAGED_RATES:
-            return _plain(operation, RATES.get(operation))
-        of_account = _plain(f"{operation} of managed ones", MANAGED_RATES[operation])
+        if operation not in rules.MANAGED_RATES:
+            return _plain(operation, rules.RATES.get(operation))
+        of_account = _plain(f"{operation} of managed ones", rules.MANAGED_RATES[operation])
         if operation != "Retrieve":
             return of_account
         own = Rate(
             counted=f"{operation} of {home}",
-            per_second=MANAGED_RETRIEVE_RATE.value,
-            burst=MANAGED_RETRIEVE_BURST.value,
+            per_second=rules.MANAGED_RETRIEVE_RATE.value,
+            burst=rules.MANAGED_RETRIEVE_BURST.value,
         )
         return (*of_account, own)
 
@@ -98,7 +92,7 @@ class Quotas:
         with self._lock:
             buckets = [self._refilled(rate) for rate in rates]
             if any(bucket.tokens < 1 for bucket in buckets):
-                raise RATE_EXCEEDED.broken()
+                raise rules.RATE_EXCEEDED.broken()
             for bucket in buckets:
                 bucket.tokens -= 1
 

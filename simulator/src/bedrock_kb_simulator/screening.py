@@ -13,16 +13,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.dispatcher import Parameters
 from bedrock_kb_simulator.embedder import Embedder, Vector
 from bedrock_kb_simulator.guardrails import guardrail, topics_of, words_of
 from bedrock_kb_simulator.identifiers import Arns
-from bedrock_kb_simulator.rules import (
-    GUARDRAIL_MISSING,
-    GUARDRAIL_TOPICS,
-    GUARDRAIL_UNKNOWN,
-    NOT_SIMULATED,
-)
 from bedrock_kb_simulator.store import Store, loaded
 
 # Words and phrases in a text, as a reader sees them.
@@ -114,7 +109,7 @@ class Guard:
         return [
             Finding(
                 name=entry["name"],
-                detected=self._nearness(entry, vectors) >= GUARDRAIL_TOPICS.value,
+                detected=self._nearness(entry, vectors) >= rules.GUARDRAIL_TOPICS.value,
                 blocks=_blocks(entry, side),
             )
             for entry in entries
@@ -153,7 +148,7 @@ class Screening:
             return None
         guard = self.guard(named["guardrailId"], named["guardrailVersion"])
         if guard is None:
-            raise GUARDRAIL_MISSING.broken()
+            raise rules.GUARDRAIL_MISSING.broken()
         return guard
 
 
@@ -236,7 +231,7 @@ class GuardrailApplication:
         identifier, version = parameters["guardrailIdentifier"], parameters["guardrailVersion"]
         guard = self.screening.guard(identifier, version)
         if guard is None:
-            raise GUARDRAIL_UNKNOWN.broken()
+            raise rules.GUARDRAIL_UNKNOWN.broken()
         text = "\n".join(_texts(parameters["content"]))
         verdict = guard.judged(text, Side(parameters["source"]))
         milliseconds = int((time.monotonic() - began) * 1000)
@@ -267,7 +262,7 @@ class GuardrailApplication:
 def _texts(content: Sequence[dict[str, Any]]) -> Iterable[str]:
     for block in content:
         if "text" not in block:
-            raise NOT_SIMULATED.broken(what="images in ApplyGuardrail")
+            raise rules.NOT_SIMULATED.broken(what="images in ApplyGuardrail")
         if block["text"].get("qualifiers"):
-            raise NOT_SIMULATED.broken(what="qualifiers of a text in ApplyGuardrail")
+            raise rules.NOT_SIMULATED.broken(what="qualifiers of a text in ApplyGuardrail")
         yield block["text"]["text"]

@@ -15,15 +15,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from bedrock_kb_simulator import orders
+from bedrock_kb_simulator import orders, rules
 from bedrock_kb_simulator.access_keys import AccessKey
 from bedrock_kb_simulator.conversation_parts import Conversation, Reply, Text, ToolUse, use_id
-from bedrock_kb_simulator.rules import (
-    SCRIPT_EXHAUSTED,
-    SCRIPT_QUOTE,
-    SCRIPT_TOOL,
-    SCRIPT_TOOL_DEMANDED,
-)
 
 _QUESTION = "question"
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
@@ -121,7 +115,7 @@ class Scripts:
 def _spoken(script: Script, conversation: Conversation) -> Reply:
     number = conversation.answers
     if number >= len(script.turns):
-        raise SCRIPT_EXHAUSTED.broken(
+        raise rules.SCRIPT_EXHAUSTED.broken(
             model=script.model, count=len(script.turns), number=number + 1
         )
     turn = script.turns[number]
@@ -141,10 +135,10 @@ def _check(turn: ScriptedTurn, conversation: Conversation) -> None:
     offered = ", ".join(tool.name for tool in offer.tools) or "none"
     for use in turn.uses:
         if offer.tool(use.name) is None:
-            raise SCRIPT_TOOL.broken(name=use.name, offered=offered)
+            raise rules.SCRIPT_TOOL.broken(name=use.name, offered=offered)
     is_met = any(offer.demanded in ("", use.name) for use in turn.uses)
     if offer.must_use and not is_met:
-        raise SCRIPT_TOOL_DEMANDED.broken(name=offer.demanded or "one of the tools")
+        raise rules.SCRIPT_TOOL_DEMANDED.broken(name=offer.demanded or "one of the tools")
 
 
 def _filled_in(value: Any, turn: ScriptedTurn, conversation: Conversation) -> Any:
@@ -174,7 +168,7 @@ def _found(name: str, pattern: str, conversation: Conversation) -> str:
     for result in reversed(conversation.results):
         if match := re.search(pattern, result.text):
             return match[1] if match.re.groups else match[0]
-    raise SCRIPT_QUOTE.broken(name=name, pattern=pattern)
+    raise rules.SCRIPT_QUOTE.broken(name=name, pattern=pattern)
 
 
 # Scripts for models over HTTP, at a path that no AWS service has.

@@ -15,8 +15,8 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.access_keys import RootKey
-from bedrock_kb_simulator.rules import SIGNATURE_WRONG, SIGNER_UNKNOWN
 
 _SESSION = "ASIA"
 _AUTHORIZATION = re.compile(
@@ -99,14 +99,14 @@ class Signatures:
         request = Request.of(scope, body)
         signature = Signature.of(request)
         if signature is None:
-            raise SIGNER_UNKNOWN.broken()
+            raise rules.SIGNER_UNKNOWN.broken()
         key = signature.key
         token = self.root.token_of(key) if key.startswith(_SESSION) else None
         if request.headers.get("x-amz-security-token") != token:
-            raise SIGNER_UNKNOWN.broken()
+            raise rules.SIGNER_UNKNOWN.broken()
         secret = self.root.secret_of(key)
-        if not signature.is_right(request, secret, seconds=SIGNATURE_WRONG.value):
-            raise SIGNATURE_WRONG.broken()
+        if not signature.is_right(request, secret, seconds=rules.SIGNATURE_WRONG.value):
+            raise rules.SIGNATURE_WRONG.broken()
 
 
 def _seconds_since(date: str) -> float:

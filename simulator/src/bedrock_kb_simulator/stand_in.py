@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bedrock_kb_simulator import citing
+from bedrock_kb_simulator import citing, rules
 from bedrock_kb_simulator.citing import citation
 from bedrock_kb_simulator.conversation_parts import (
     Conversation,
@@ -26,7 +26,6 @@ from bedrock_kb_simulator.conversation_parts import (
 )
 from bedrock_kb_simulator.embedder import Embedder
 from bedrock_kb_simulator.metadata import OF_VECTOR, OwnKeys
-from bedrock_kb_simulator.rules import NOT_SIMULATED
 from bedrock_kb_simulator.vectors import Hit
 
 # What a search tool found, read out of its result: passages, each with where it stands.
@@ -262,7 +261,7 @@ class StandIn:
         if offer.must_use:
             fitting = [tool for tool in searches if offer.demanded in ("", tool.name)]
             if not fitting:
-                raise NOT_SIMULATED.broken(
+                raise rules.NOT_SIMULATED.broken(
                     what="uses of tools but searches by toolChoice, without a script or a model"
                 )
             return _search(conversation, fitting[0])

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.aws_clock import Begun, Clock, Signal
 from bedrock_kb_simulator.bucket_objects import OF_MANAGED, SUFFIX, S3Object, SidecarTooLarge
 from bedrock_kb_simulator.connectors import Source
 from bedrock_kb_simulator.document_records import KEPT
 from bedrock_kb_simulator.indexing import Destination, Draft, Indexing
 from bedrock_kb_simulator.ingestion_settings import VectorIngestion
-from bedrock_kb_simulator.rules import FAILURE_REASONS, PARSE_FILES
 from bedrock_kb_simulator.service_errors import Stopped, Unindexable
 from bedrock_kb_simulator.store import Row
 
@@ -71,7 +71,7 @@ class Tally:
             "Call to Customer Source did not succeed."
             for cause, uris in self._at_source.items()
         ]
-        return (shared + self._at_store)[: FAILURE_REASONS.limit]
+        return (shared + self._at_store)[: rules.FAILURE_REASONS.limit]
 
 
 # What of a document changed since it was last indexed: rule job.incremental.
@@ -126,7 +126,7 @@ def too_many_to_parse(changes: Sequence[Change], ingestion: VectorIngestion) -> 
         for change in changes
         if ingestion.is_seen(change.found.format) and not change.only_sidecar_changed
     ]
-    return frozenset(parsed[PARSE_FILES.limit :])
+    return frozenset(parsed[rules.PARSE_FILES.limit :])
 
 
 _AHEAD = 4  # documents read before the embedder needs them
@@ -227,7 +227,7 @@ class Synchronisation:
         if change.only_sidecar_changed:
             return None
         if change.uri in self._too_many:
-            raise Unindexable(PARSE_FILES.message)
+            raise Unindexable(rules.PARSE_FILES.message)
         return self.indexing.drafts.read(self.destination.ingestion, change.found, change.sidecar)
 
     def _settle(self, change: Change, reading: Begun[Draft | None]) -> None:

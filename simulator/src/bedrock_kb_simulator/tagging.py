@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.dispatcher import Handler, Parameters
-from bedrock_kb_simulator.rules import TAG_RESERVED, Rule
 from bedrock_kb_simulator.store import Store
 
 # What resources are tagged with, by their ARNs.
@@ -18,14 +18,14 @@ class Tags:
     """`most` is the rule by which a service limits their number; what breaks it is refused."""
 
     store: Store
-    most: Rule
+    most: rules.Rule
 
     def put(self, arn: str, tags: Mapping[str, str] | Pairs | None) -> None:
         """Add tags, or give new values: rule tags.changed; raises ServiceError."""
         added = by_key(tags or {})
         for key in added:
             if key.lower().startswith("aws:"):
-                raise TAG_RESERVED.broken(key=key)
+                raise rules.TAG_RESERVED.broken(key=key)
         with self.store.transaction():
             if len({**self.of(arn), **added}) > self.most.limit:
                 raise self.most.broken()

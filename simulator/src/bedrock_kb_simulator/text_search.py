@@ -13,9 +13,9 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.metadata import BEDROCK_TEXT, OwnKeys, metadata_of
-from bedrock_kb_simulator.rules import LONG_TEXT, TEXT_BACKFILL
 from bedrock_kb_simulator.store import Row, Store
 
 # Text as the words that full-text search compares: rule text-search.analyzers.
@@ -99,7 +99,7 @@ class TextSearches:
         """With all that the index holds; it is active at once where that is nothing."""
         with self._store.transaction():
             held = self._store.count("SELECT count(*) FROM vectors WHERE index_arn = ?", index_arn)
-            wait = TEXT_BACKFILL.value if held else 0.0
+            wait = rules.TEXT_BACKFILL.value if held else 0.0
             row = {
                 "index_arn": index_arn,
                 "metadata_key": metadata_key,
@@ -144,12 +144,12 @@ class TextSearches:
 
     def _rarest(self, table: str, words: list[str]) -> list[str]:
         """Rule query.long-text."""
-        if len(words) <= LONG_TEXT.limit:
+        if len(words) <= rules.LONG_TEXT.limit:
             return words
         matching = f"SELECT count(*) FROM {table} WHERE {table} MATCH ?"  # noqa: S608 - a number
         counts = {word: self._store.count(matching, word) for word in words}
         return sorted((word for word in words if counts[word]), key=counts.__getitem__)[
-            : LONG_TEXT.limit
+            : rules.LONG_TEXT.limit
         ]
 
     def _weighed(

@@ -6,28 +6,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.dispatcher import Parameters
 from bedrock_kb_simulator.identifiers import Arns, page
 from bedrock_kb_simulator.indexes import mode_of
-from bedrock_kb_simulator.rules import (
-    INDEX_CLASSIC,
-    INDEX_GONE,
-    INDEX_TAKEN,
-    INDEX_UNNAMED,
-    TEXT_SEARCH_ABSENT,
-    TEXT_SEARCH_BUILDING,
-    TEXT_SEARCH_CHANGE,
-    TEXT_SEARCH_ENHANCED,
-    TEXT_SEARCH_KEYS,
-    TEXT_SEARCH_TAKEN,
-    TEXT_SEARCH_TWICE,
-    VECTOR_BUCKET_GONE,
-    VECTOR_BUCKET_NOT_EMPTY,
-    VECTOR_BUCKET_TAKEN,
-    VECTOR_POLICY,
-    VECTOR_POLICY_GONE,
-)
 from bedrock_kb_simulator.store import Row, Store, dumped, loaded, moment
 from bedrock_kb_simulator.tagging import Tags
 from bedrock_kb_simulator.text_search import TextSearch, TextSearches
@@ -46,7 +29,7 @@ class VectorBuckets:
         name = parameters["vectorBucketName"]
         with self.store.transaction():
             if self.store.row("SELECT 1 FROM vector_buckets WHERE name = ?", name):
-                raise VECTOR_BUCKET_TAKEN.broken()
+                raise rules.VECTOR_BUCKET_TAKEN.broken()
             created_at = self.clock.now().isoformat()
             self.store.insert("vector_buckets", {"name": name, "created_at": created_at})
             self.tags.put(self.arns.vector_bucket(name), parameters.get("tags"))
@@ -72,7 +55,7 @@ class VectorBuckets:
         with self.store.transaction():
             name = self.row(parameters)["name"]
             if self.store.row("SELECT 1 FROM vector_indexes WHERE bucket = ?", name):
-                raise VECTOR_BUCKET_NOT_EMPTY.broken()
+                raise rules.VECTOR_BUCKET_NOT_EMPTY.broken()
             self.store.write("DELETE FROM vector_buckets WHERE name = ?", name)
             self.tags.forget(self.arns.vector_bucket(name))
         return {}
@@ -95,7 +78,7 @@ class VectorBuckets:
     def get_policy(self, parameters: Parameters) -> Parameters:
         policy = self.row(parameters)["policy"]
         if policy is None:
-            raise VECTOR_POLICY_GONE.broken()
+            raise rules.VECTOR_POLICY_GONE.broken()
         return {"policy": policy}
 
     def delete_policy(self, parameters: Parameters) -> Parameters:
@@ -107,7 +90,7 @@ class VectorBuckets:
         name = parameters.get("vectorBucketName") or arn.rpartition("/")[2]
         row = self.store.row("SELECT * FROM vector_buckets WHERE name = ?", name)
         if row is None:
-            raise VECTOR_BUCKET_GONE.broken()
+            raise rules.VECTOR_BUCKET_GONE.broken()
         return row
 
     def _with_policy(self, parameters: Parameters, policy: str | None) -> Parameters:
@@ -131,9 +114,9 @@ def _check_policy(text: str) -> None:
     try:
         policy = json.loads(text)
     except ValueError:
-        raise VECTOR_POLICY.broken() from None
+        raise rules.VECTOR_POLICY.broken() from None
     if not isinstance(policy, dict) or not policy.get("Statement"):
-        raise VECTOR_POLICY.broken()
+        raise rules.VECTOR_POLICY.broken()
 
 
 _PAGE = 500
@@ -154,7 +137,7 @@ class VectorIndexes:
             bucket = self.buckets.row(parameters)
             arn = self.buckets.arns.index(bucket["name"], name)
             if store.row("SELECT 1 FROM vector_indexes WHERE arn = ?", arn):
-                raise INDEX_TAKEN.broken()
+                raise rules.INDEX_TAKEN.broken()
             body = {member: parameters[member] for member in _KEPT if parameters.get(member)}
             metadata = dict(body.pop("metadataConfiguration", None) or {})
             asked = metadata.pop(_CONFIGURATIONS, None) or []
@@ -201,7 +184,7 @@ class VectorIndexes:
             return
         bucket = self.buckets.row({"vectorBucketArn": arn})
         if self.buckets.arns.vector_bucket(bucket["name"]) != arn:
-            raise VECTOR_BUCKET_GONE.broken()
+            raise rules.VECTOR_BUCKET_GONE.broken()
 
     def list(self, parameters: Parameters) -> Parameters:
         bucket = self.buckets.row(parameters)["name"]
@@ -240,11 +223,11 @@ class VectorIndexes:
             for change in ("add", "delete")
         )
         if bool(added) == bool(deleted):
-            raise TEXT_SEARCH_CHANGE.broken()
+            raise rules.TEXT_SEARCH_CHANGE.broken()
         with self.buckets.store.transaction():
             row = self.row(parameters)
             if not all(search.active for search in self.searches.of(row["arn"]).values()):
-                raise TEXT_SEARCH_BUILDING.broken()
+                raise rules.TEXT_SEARCH_BUILDING.broken()
             if added:
                 self._add(row, added)
             self._remove(row, [each["metadataKey"] for each in deleted])
@@ -255,37 +238,37 @@ class VectorIndexes:
         arn = parameters.get("indexArn")
         if not arn:
             if not (parameters.get("vectorBucketName") and parameters.get("indexName")):
-                raise INDEX_UNNAMED.broken()
+                raise rules.INDEX_UNNAMED.broken()
             bucket = self.buckets.row(parameters)["name"]
             arn = self.buckets.arns.index(bucket, parameters.get("indexName") or "")
         row = self.buckets.store.row("SELECT * FROM vector_indexes WHERE arn = ?", arn)
         if row is None:
-            raise INDEX_GONE.broken()
+            raise rules.INDEX_GONE.broken()
         return row
 
     def _refuse_classic(self, row: Row) -> None:
         bucket = self.buckets.row({"vectorBucketName": row["bucket"]})
         if moment(bucket["created_at"]) >= _ALWAYS_ENHANCED_SINCE or self.searches.of(row["arn"]):
-            raise INDEX_CLASSIC.broken()
+            raise rules.INDEX_CLASSIC.broken()
 
     def _add(self, row: Row, asked: Sequence[dict[str, str]]) -> None:
         keys, present = [each["metadataKey"] for each in asked], self.searches.of(row["arn"])
         if mode_of(row) != "ENHANCED":
-            raise TEXT_SEARCH_ENHANCED.broken()
+            raise rules.TEXT_SEARCH_ENHANCED.broken()
         if len(set(keys)) < len(keys):
-            raise TEXT_SEARCH_TWICE.broken()
+            raise rules.TEXT_SEARCH_TWICE.broken()
         for key in keys:
             if key in present:
-                raise TEXT_SEARCH_TAKEN.broken(key=key)
-        if len(present) + len(keys) > TEXT_SEARCH_KEYS.limit:
-            raise TEXT_SEARCH_KEYS.broken()
+                raise rules.TEXT_SEARCH_TAKEN.broken(key=key)
+        if len(present) + len(keys) > rules.TEXT_SEARCH_KEYS.limit:
+            raise rules.TEXT_SEARCH_KEYS.broken()
         for each in asked:
             self.searches.add(row["arn"], each["metadataKey"], each.get("language"))
 
     def _remove(self, row: Row, keys: Sequence[str]) -> None:
         for key in keys:
             if key not in self.searches.of(row["arn"]):
-                raise TEXT_SEARCH_ABSENT.broken(key=key)
+                raise rules.TEXT_SEARCH_ABSENT.broken(key=key)
             self.searches.remove(row["arn"], key)
 
     def _summary(self, row: Row) -> dict[str, Any]:

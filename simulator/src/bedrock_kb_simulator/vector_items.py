@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bedrock_kb_simulator import metadata_filters
+from bedrock_kb_simulator import metadata_filters, rules
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.bucket_objects import Value
 from bedrock_kb_simulator.dispatcher import Parameters
@@ -30,26 +30,6 @@ from bedrock_kb_simulator.metadata import (
     OwnKeys,
     metadata_of,
     refuse_metadata,
-)
-from bedrock_kb_simulator.rules import (
-    CLASSIC_REACH,
-    FUSION,
-    FUSION_DEPTH,
-    LIST_BYTES,
-    LIST_PAGE,
-    LIST_SEGMENTS,
-    QUERY_CLASSIC,
-    QUERY_EMPTY,
-    QUERY_PAGE,
-    QUERY_TEXT_BUILDING,
-    QUERY_TEXT_CLASSIC,
-    QUERY_TEXT_KEY,
-    QUERY_TEXT_TWICE,
-    QUERY_TOKEN,
-    TOP_K,
-    VECTOR_DIMENSION,
-    VECTOR_VALUES,
-    VECTOR_ZERO,
 )
 from bedrock_kb_simulator.store import Row, Store, dumped, loaded
 from bedrock_kb_simulator.text_search import TextSearch, TextSearches
@@ -101,17 +81,21 @@ class Ranking:
                 Found(row=row, distance=distance)
                 for row, distance in _nearest(candidates.rows, distances, asked.top_k)
             ]
-        depth = max(asked.top_k, FUSION_DEPTH.limit) if asked.is_hybrid else len(candidates.rows)
+        depth = (
+            max(asked.top_k, rules.FUSION_DEPTH.limit) if asked.is_hybrid else len(candidates.rows)
+        )
         found: dict[int, Found] = {}
         if asked.vector is not None:
             for rank, (row, distance) in enumerate(_nearest(candidates.rows, distances, depth), 1):
-                found[row] = Found(row=row, distance=distance, fused=1 / (FUSION.value + rank))
+                found[row] = Found(
+                    row=row, distance=distance, fused=1 / (rules.FUSION.value + rank)
+                )
         for search, text in asked.texts:
             ranking = self.searches.ranked(search, text, candidates.rows, depth)
             for rank, (row, score) in enumerate(ranking, 1):
                 hit = found.setdefault(row, Found(row=row))
                 hit.bm25[search.metadata_key] = score
-                hit.fused += 1 / (FUSION.value + rank)
+                hit.fused += 1 / (rules.FUSION.value + rank)
         order = _by_fusion if asked.is_hybrid else _by_words
         return sorted(found.values(), key=order)[: asked.top_k]
 
@@ -123,7 +107,7 @@ class Ranking:
         accepts = metadata_filters.compiled(asked.condition)
         if not asked.enhanced:
             everything = memory.visible(unit, None)
-            reach = int(CLASSIC_REACH.value * asked.top_k)
+            reach = int(rules.CLASSIC_REACH.value * asked.top_k)
             near = np.lexsort((everything.rows, _distances(asked, everything)))[:reach]
             return self._accepted(_some(everything, near), accepts)
         if metadata_filters.keys_of(asked.condition) & _OF_A_VECTOR:
@@ -200,13 +184,13 @@ def read_vector(data: Any, index: Index) -> Vector:
     """Of a request's `VectorData`. Raises ValidationException for what the index can't take."""
     values = (data or {}).get("float32") or []
     if len(values) != index.dimension:
-        raise VECTOR_DIMENSION.broken(given=len(values), dimension=index.dimension)
+        raise rules.VECTOR_DIMENSION.broken(given=len(values), dimension=index.dimension)
     with np.errstate(over="ignore"):  # too large a number becomes infinite, which is refused
         vector = np.array(values, dtype=np.float64).astype(np.float32)
     if not np.isfinite(vector).all():
-        raise VECTOR_VALUES.broken()
+        raise rules.VECTOR_VALUES.broken()
     if index.metric == "cosine" and not vector.any():
-        raise VECTOR_ZERO.broken()
+        raise rules.VECTOR_ZERO.broken()
     return np.trim_zeros(vector, "b")
 
 
@@ -251,14 +235,14 @@ class VectorItems:
         index = index_in(self.indexes.row(parameters))
         segment, segments = parameters.get("segmentIndex"), parameters.get("segmentCount")
         if (segment is None) != (segments is None) or (segments and segment >= segments):
-            raise LIST_SEGMENTS.broken()
-        most = parameters.get("maxResults") or LIST_PAGE.limit
+            raise rules.LIST_SEGMENTS.broken()
+        most = parameters.get("maxResults") or rules.LIST_PAGE.limit
         vectors: list[dict[str, Any]] = []
         last, size = "", 0
         for row in self._after(index, position(parameters.get("nextToken"))):
             if segments and zlib.crc32(row["key"].encode()) % segments != segment:
                 continue
-            if len(vectors) == most or size > LIST_BYTES.limit:
+            if len(vectors) == most or size > rules.LIST_BYTES.limit:
                 return {"vectors": vectors, "nextToken": token_of(last)}
             vectors.append(self._shown(row, index, parameters))
             last = row["key"]
@@ -357,10 +341,10 @@ class VectorQueries:
 
     def query(self, parameters: Parameters) -> Parameters:
         asked = self._asked(parameters)
-        start = start_of(parameters, clock=self.clock, rule=QUERY_TOKEN)
+        start = start_of(parameters, clock=self.clock, rule=rules.QUERY_TOKEN)
         ranking = Ranking(store=self.store, searches=self.searches, own=self.own)
         ranked = ranking.ranked(asked, self.memory.of(asked.index.arn))
-        end = start + QUERY_PAGE.limit
+        end = start + rules.QUERY_PAGE.limit
         shown = ranked[start:end]
         rows = rows_of(self.store, [found.row for found in shown])
         answers = [
@@ -370,7 +354,7 @@ class VectorQueries:
         ]
         more = {}
         if len(ranked) > end:
-            token = token_for(parameters, end, clock=self.clock, rule=QUERY_TOKEN)
+            token = token_for(parameters, end, clock=self.clock, rule=rules.QUERY_TOKEN)
             more = {"nextToken": token}
         return {"vectors": answers, "distanceMetric": asked.index.metric, **more}
 
@@ -379,14 +363,14 @@ class VectorQueries:
         index = index_in(self.indexes.row(parameters))
         texts, vector = parameters.get("queryTexts") or [], parameters.get("queryVector")
         if not texts and vector is None:
-            raise QUERY_EMPTY.broken()
-        if parameters["topK"] > TOP_K.limit:
-            raise TOP_K.broken()
+            raise rules.QUERY_EMPTY.broken()
+        if parameters["topK"] > rules.TOP_K.limit:
+            raise rules.TOP_K.broken()
         mode = parameters.get("queryMode")
         if mode == "CLASSIC" and index.is_enhanced:
-            raise QUERY_CLASSIC.broken()
+            raise rules.QUERY_CLASSIC.broken()
         if texts and not index.is_enhanced:
-            raise QUERY_TEXT_CLASSIC.broken()
+            raise rules.QUERY_TEXT_CLASSIC.broken()
         enhanced = index.is_enhanced or mode == "ENHANCED"
         condition = parameters.get("filter")
         if condition is not None:
@@ -405,12 +389,12 @@ class VectorQueries:
     ) -> Sequence[tuple[TextSearch, str]]:
         keys, searches = [each["metadataKey"] for each in texts], self.searches.of(index.arn)
         if len(set(keys)) < len(keys):
-            raise QUERY_TEXT_TWICE.broken()
+            raise rules.QUERY_TEXT_TWICE.broken()
         for key in keys:
             if key not in searches:
-                raise QUERY_TEXT_KEY.broken(key=key)
+                raise rules.QUERY_TEXT_KEY.broken(key=key)
             if not searches[key].active:
-                raise QUERY_TEXT_BUILDING.broken(key=key)
+                raise rules.QUERY_TEXT_BUILDING.broken(key=key)
         return [(searches[each["metadataKey"]], each["text"]) for each in texts]
 
     def _shown(

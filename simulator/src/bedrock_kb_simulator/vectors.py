@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import uuid4
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.bucket_objects import Value
 from bedrock_kb_simulator.embedder import Embedder, Vector, normalised
@@ -13,7 +14,6 @@ from bedrock_kb_simulator.indexes import Index
 from bedrock_kb_simulator.memory_indexes import Entry, MemoryIndex, MemoryIndexes, Owner
 from bedrock_kb_simulator.metadata import BEDROCK_TEXT, DATA_SOURCE_ID, OWN_KEYS, SOURCE_URI
 from bedrock_kb_simulator.metadata_filters import Sought
-from bedrock_kb_simulator.rules import SEARCHABLE_LAG
 from bedrock_kb_simulator.store import Store, dumped, loaded
 
 
@@ -127,7 +127,7 @@ class StoredVectors:
         attributes: dict[str, Value],
         late: float = 0.0,
     ) -> None:
-        visible = self._clock.after(SEARCHABLE_LAG.value + late)
+        visible = self._clock.after(rules.SEARCHABLE_LAG.value + late)
         with self._store.transaction():
             self._purge(owner)
             self._store.write(
