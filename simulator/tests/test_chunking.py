@@ -48,7 +48,7 @@ def semantic(tokens: int = 300, buffer: int = 0, percentile: int = 90) -> dict[s
 
 
 def cut(chunking: dict[str, Any], *pieces: str) -> list[Chunk]:
-    return list(strategy_of(chunking).chunks(pieces, by_matter))
+    return list(strategy_of(chunking)(pieces, by_matter))
 
 
 def texts(chunking: dict[str, Any], *pieces: str) -> list[str]:
@@ -153,7 +153,7 @@ def test_with_a_buffer_a_sentence_is_embedded_with_its_neighbours() -> None:
         seen.append(text)
         return by_matter(text)
 
-    list(strategy_of(semantic(buffer=1)).chunks(["Is 1 in? Is 2 in? Is 3 in?"], embed))
+    list(strategy_of(semantic(buffer=1))(["Is 1 in? Is 2 in? Is 3 in?"], embed))
 
     assert seen == ["Is 1 in? Is 2 in?", "Is 1 in? Is 2 in? Is 3 in?", "Is 2 in? Is 3 in?"]
 

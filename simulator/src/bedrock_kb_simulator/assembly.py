@@ -11,7 +11,7 @@ from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.bucket_objects import Objects, S3Objects, connect
 from bedrock_kb_simulator.converse import Conversations, Speaking
-from bedrock_kb_simulator.converse_requests import Attachments, Requests
+from bedrock_kb_simulator.converse_requests import Requests
 from bedrock_kb_simulator.data_sources import DataSources, Deletions
 from bedrock_kb_simulator.direct import Direct, DirectCalls
 from bedrock_kb_simulator.dispatcher import Dispatcher, Handler
@@ -275,7 +275,7 @@ def model_handlers(
             stand_in=StandIn(extraction=extraction),
             model=components.model,
         ),
-        requests=Requests(attachments=Attachments(parser=components.parser)),
+        requests=Requests(parser=components.parser),
     )
     application = GuardrailApplication(screening=screening, arns=components.arns)
     return {

@@ -3,13 +3,22 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.embedder import Spans, Vector, spans_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chunk:
+    """`parent` is the text that a search shows in its place, None where that is its own."""
+
+    text: str
+    parent: str | None = None
+
 
 # Text into passages of bounded size: by tokens, with overlap, at the ends of sentences.
 
@@ -101,11 +110,12 @@ class SemanticChunking:
     buffer: int
     percentile: int
 
-    def split(self, text: str, embed: Embed) -> Iterator[str]:
-        """Passages in order, each an exact span of `text`; raises whatever `embed` raises."""
+    def chunks(self, pieces: Sequence[str], embed: Embed) -> Iterator[Chunk]:
+        """In order, each an exact span of a piece; raises whatever `embed` raises."""
         sized = Chunking(max_tokens=self.max_tokens, overlap_tokens=0)
-        for start, end in self._spans(text, embed):
-            yield from sized.split(text[start:end])
+        for piece in pieces:
+            for start, end in self._spans(piece, embed):
+                yield from (Chunk(text=text) for text in sized.split(piece[start:end]))
 
     def _spans(self, text: str, embed: Embed) -> Iterator[tuple[int, int]]:
         """Of sentences that belong together."""
@@ -143,89 +153,50 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
         yield start, len(text)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Chunk:
-    """`parent` is the text that a search shows in its place, None where that is its own."""
-
-    text: str
-    parent: str | None = None
+# In order; none spans two pieces (rule chunk.boundaries), and none is empty. Raises whatever the
+# embedding raises.
+Strategy = Callable[[Sequence[str], Embed], Iterator[Chunk]]
 
 
-class Strategy(Protocol):
-    def chunks(self, pieces: Sequence[str], embed: Embed) -> Iterator[Chunk]:
-        """
-        In order; none spans two pieces (rule chunk.boundaries), and none is empty.
-
-        Raises whatever `embed` raises.
-        """
-        ...
+def fixed_size(chunking: Chunking) -> Strategy:
+    return lambda pieces, _: (Chunk(text=text) for each in pieces for text in chunking.split(each))
 
 
-@dataclass(frozen=True, kw_only=True)
-class FixedSize:
-    chunking: Chunking = field(default_factory=Chunking)
-
-    def chunks(self, pieces: Sequence[str], embed: Embed) -> Iterator[Chunk]:  # noqa: ARG002
-        return (Chunk(text=text) for piece in pieces for text in self.chunking.split(piece))
+def _whole(pieces: Sequence[str], _: Embed) -> Iterator[Chunk]:
+    return (Chunk(text=text) for text in Chunking(max_tokens=None).split("\n".join(pieces)))
 
 
-class Whole:
-    """A document is one chunk."""
-
-    def chunks(self, pieces: Sequence[str], embed: Embed) -> Iterator[Chunk]:  # noqa: ARG002
-        return (Chunk(text=text) for text in Chunking(max_tokens=None).split("\n".join(pieces)))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Hierarchical:
+def _hierarchical(parents: Chunking, children: Chunking) -> Strategy:
     """Children are embedded and searched; their parents are shown: rule chunk.parents."""
-
-    parents: Chunking
-    children: Chunking
-
-    def chunks(self, pieces: Sequence[str], embed: Embed) -> Iterator[Chunk]:  # noqa: ARG002
-        return (
-            Chunk(text=child, parent=parent)
-            for piece in pieces
-            for parent in self.parents.split(piece)
-            for child in self.children.split(parent)
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Semantic:
-    chunking: SemanticChunking
-
-    def chunks(self, pieces: Sequence[str], embed: Embed) -> Iterator[Chunk]:
-        return (Chunk(text=text) for piece in pieces for text in self.chunking.split(piece, embed))
+    return lambda pieces, _: (
+        Chunk(text=child, parent=parent)
+        for piece in pieces
+        for parent in parents.split(piece)
+        for child in children.split(parent)
+    )
 
 
 def strategy_of(chunking: dict[str, Any]) -> Strategy:
     """Of a chunkingConfiguration that was checked; Bedrock's default if it is empty."""
     match chunking.get("chunkingStrategy"):
         case "NONE":
-            return Whole()
+            return _whole
         case "HIERARCHICAL":
             given = chunking["hierarchicalChunkingConfiguration"]
             parents, children = (
                 Chunking(max_tokens=level["maxTokens"], overlap_tokens=given["overlapTokens"])
                 for level in given["levelConfigurations"]
             )
-            return Hierarchical(parents=parents, children=children)
+            return _hierarchical(parents, children)
         case "SEMANTIC":
             given = chunking["semanticChunkingConfiguration"]
-            return Semantic(
-                chunking=SemanticChunking(
-                    max_tokens=given["maxTokens"],
-                    buffer=given["bufferSize"],
-                    percentile=given["breakpointPercentileThreshold"],
-                )
-            )
+            return SemanticChunking(
+                max_tokens=given["maxTokens"],
+                buffer=given["bufferSize"],
+                percentile=given["breakpointPercentileThreshold"],
+            ).chunks
     fixed = chunking.get("fixedSizeChunkingConfiguration")
     if not fixed:
-        return FixedSize()
-    return FixedSize(
-        chunking=Chunking(
-            max_tokens=fixed["maxTokens"], overlap_percentage=fixed["overlapPercentage"]
-        )
-    )
+        return fixed_size(Chunking())
+    percentage = fixed["overlapPercentage"]
+    return fixed_size(Chunking(max_tokens=fixed["maxTokens"], overlap_percentage=percentage))

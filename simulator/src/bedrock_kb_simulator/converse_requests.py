@@ -113,34 +113,28 @@ _PLAIN = "txt"
 _UNREAD = ("doc", "xls")  # of AWS's formats; ingestion reads neither here
 
 
-@dataclass(frozen=True, kw_only=True)
-class Attachments:
-    """`parser` is the one that ingestion reads files with."""
-
-    parser: Parser
-
-    def document(self, block: Mapping[str, Any], at: str) -> Document:
-        """Of a DocumentBlock at `at`; raises ServiceError."""
-        name = block["name"]
-        if not _NAME.fullmatch(name):
-            raise rules.DOCUMENT_NAME.broken()
-        if (block.get("citations") or {}).get("enabled"):
-            raise rules.NOT_SIMULATED.broken(what="citations of documents")
-        if "s3Location" in block["source"]:
-            raise rules.NOT_SIMULATED.broken(what="documents in S3 in a message")
-        body = block["source"].get("bytes")
-        if not body:
-            raise rules.DOCUMENT_SOURCE.broken(at=at)
-        if len(body) > rules.DOCUMENT_SIZE.limit:
-            raise rules.DOCUMENT_SIZE.broken(name=name)
-        form = block.get("format") or _PLAIN
-        if form in _UNREAD:
-            raise rules.NOT_SIMULATED.broken(what=f"documents in the format {form}")
-        try:
-            text = self.parser.text(body, f"document.{form}")
-        except Unindexable:
-            raise rules.DOCUMENT_UNREADABLE.broken(at=at) from None
-        return Document(name=name, text=text)
+def _document(parser: Parser, block: Mapping[str, Any], at: str) -> Document:
+    """Of a DocumentBlock at `at`; raises ServiceError."""
+    name = block["name"]
+    if not _NAME.fullmatch(name):
+        raise rules.DOCUMENT_NAME.broken()
+    if (block.get("citations") or {}).get("enabled"):
+        raise rules.NOT_SIMULATED.broken(what="citations of documents")
+    if "s3Location" in block["source"]:
+        raise rules.NOT_SIMULATED.broken(what="documents in S3 in a message")
+    body = block["source"].get("bytes")
+    if not body:
+        raise rules.DOCUMENT_SOURCE.broken(at=at)
+    if len(body) > rules.DOCUMENT_SIZE.limit:
+        raise rules.DOCUMENT_SIZE.broken(name=name)
+    form = block.get("format") or _PLAIN
+    if form in _UNREAD:
+        raise rules.NOT_SIMULATED.broken(what=f"documents in the format {form}")
+    try:
+        text = parser.text(body, f"document.{form}")
+    except Unindexable:
+        raise rules.DOCUMENT_UNREADABLE.broken(at=at) from None
+    return Document(name=name, text=text)
 
 
 def check_documents(documents: Sequence[Document]) -> None:
@@ -171,7 +165,9 @@ _UNSIMULATED = (
 
 @dataclass(frozen=True, kw_only=True)
 class Requests:
-    attachments: Attachments
+    """`parser` is the one that ingestion reads files with."""
+
+    parser: Parser
 
     def conversation(self, parameters: Parameters) -> Conversation:
         """Raises ServiceError."""
@@ -225,7 +221,7 @@ class Requests:
         if "toolResult" in block:
             return self._result(block["toolResult"], f"{at}.toolResult", role)
         if "document" in block:
-            return self.attachments.document(block["document"], f"{at}.document")
+            return _document(self.parser, block["document"], f"{at}.document")
         if "guardContent" in block:
             text = Text(text=_guard_text(block["guardContent"]), is_guarded=True)
         elif "text" in block:
@@ -254,7 +250,7 @@ class Requests:
         if "text" in part:
             return Text(text=part["text"])
         if "document" in part:
-            return self.attachments.document(part["document"], f"{at}.document")
+            return _document(self.parser, part["document"], f"{at}.document")
         if "json" not in part:
             raise rules.NOT_SIMULATED.broken(what=f"{', '.join(part)} in a tool's result")
         if not isinstance(part["json"], dict):

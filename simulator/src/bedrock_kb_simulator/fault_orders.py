@@ -7,10 +7,9 @@ Faults over HTTP, at a path that no AWS service has.
     DELETE  /_simulator/faults   what GET says, and then no more of it
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -65,19 +64,17 @@ def served(faults: Faults, scope: orders.Message, body: bytes) -> orders.Respons
         if order.chance is not None:
             faults.chance = order.chance.chance()
 
-    book = orders.Book(report=lambda: _report(faults), clear=faults.clear, take=take)
-    return orders.served(book, scope, body)
+    return orders.served(scope, body, report=lambda: _report(faults), clear=faults.clear, take=take)
 
 
-def _report(faults: Faults) -> bytes:
+def _report(faults: Faults) -> dict[str, Any]:
     counts: dict[str, dict[str, int]] = {}
     for (operation, kind), count in faults.counts.items():
         counts.setdefault(operation, {})[kind] = count
-    report = {
+    return {
         "asked": [asdict(fault) for fault in faults.asked],
         "chance": asdict(faults.chance) if faults.chance else None,
         "total": sum(faults.counts.values()),
         "counts": counts,
         "injected": [asdict(injection) for injection in faults.injected],
     }
-    return json.dumps(report).encode()

@@ -167,7 +167,7 @@ class Indexing:
             raise Unindexable(rules.FILE_UNREADABLE.message)
         owner, values = destination.owner(draft.identifier), draft.attributes.values
         index = self._index(destination)
-        chunks = destination.ingestion.strategy.chunks(draft.pieces, self._embedding(stop))
+        chunks = destination.ingestion.strategy(draft.pieces, self._embedding(stop))
         keyed = [(new_key(), chunk) for chunk in bounded(chunks)]
         if not keyed:
             raise Unindexable(rules.FILE_UNREADABLE.message)

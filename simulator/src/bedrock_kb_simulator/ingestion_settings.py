@@ -5,12 +5,12 @@ The API model holds the ranges of its numbers (rule chunk.ranges); here is what 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 from bedrock_kb_simulator import connectors, rules
 from bedrock_kb_simulator.bucket_objects import OF_MANAGED, OF_VECTOR, Bounds
-from bedrock_kb_simulator.chunk_strategies import FixedSize, Strategy, strategy_of
+from bedrock_kb_simulator.chunk_strategies import Strategy, strategy_of
 from bedrock_kb_simulator.knowledge_bases import has_custom_embedding
 
 _OF_STRATEGY = {
@@ -25,20 +25,10 @@ _SEEING = ("BEDROCK_FOUNDATION_MODEL", "BEDROCK_DATA_AUTOMATION")
 class VectorIngestion:
     """`sees` is whether a model, or Bedrock Data Automation, reads the documents."""
 
-    strategy: Strategy = field(default_factory=FixedSize)
-    sees: bool = False
-    bounds: Bounds = OF_VECTOR
-    file_size: rules.Rule = rules.FILE_SIZE
-
-    @classmethod
-    def configured(cls, configuration: dict[str, Any] | None) -> Self:
-        """Of one that `check` let pass."""
-        given = configuration or {}
-        parsing = given.get("parsingConfiguration") or {}
-        return cls(
-            strategy=strategy_of(given.get("chunkingConfiguration") or {}),
-            sees=parsing.get("parsingStrategy") in _SEEING,
-        )
+    strategy: Strategy
+    sees: bool
+    bounds: Bounds
+    file_size: rules.Rule
 
     @property
     def formats(self) -> Sequence[str]:
@@ -101,13 +91,13 @@ def ingestion_of(source: dict[str, Any]) -> VectorIngestion:
     """Of what is kept of a data source."""
     configuration = source["dataSourceConfiguration"]
     given = source.get("vectorIngestionConfiguration") or {}
-    if configuration["type"] != connectors.TYPE:
-        return VectorIngestion.configured(given)
+    is_managed = configuration["type"] == connectors.TYPE
+    parser = (given.get("parsingConfiguration") or {}).get("parsingStrategy")
     return VectorIngestion(
         strategy=strategy_of(given.get("chunkingConfiguration") or {}),
-        sees=connectors.reads_pictures(configuration),
-        bounds=OF_MANAGED,
-        file_size=rules.MANAGED_FILE_SIZE,
+        sees=connectors.reads_pictures(configuration) if is_managed else parser in _SEEING,
+        bounds=OF_MANAGED if is_managed else OF_VECTOR,
+        file_size=rules.MANAGED_FILE_SIZE if is_managed else rules.FILE_SIZE,
     )
 
 

@@ -6,7 +6,6 @@ more, DELETE takes all back and shows what it was.
 import json
 import urllib.request
 from collections.abc import Callable, Mapping, MutableMapping
-from dataclasses import dataclass
 from typing import Any
 
 from botocore.auth import SigV4Auth
@@ -21,32 +20,31 @@ Response = tuple[int, dict[str, str], bytes]  # HTTP status, headers and body
 Answer = Callable[[Message, bytes], Response]  # to a request and its body
 
 
-@dataclass(frozen=True, kw_only=True)
-class Book:
+def served(
+    scope: Message,
+    body: bytes,
+    *,
+    report: Callable[[], Mapping[str, Any]],
+    clear: Callable[[], None],
+    take: Callable[[bytes], None],
+) -> Response:
     """`take` reads an order from a request's body, and raises pydantic's ValidationError."""
-
-    report: Callable[[], bytes]  # JSON
-    clear: Callable[[], None]
-    take: Callable[[bytes], None]
-
-
-def served(book: Book, scope: Message, body: bytes) -> Response:
-    status, report = _served(book, scope["method"], body)
-    return status, {"Content-Type": "application/json"}, report
-
-
-def _served(book: Book, method: str, body: bytes) -> tuple[int, bytes]:
-    match method:
+    status, told = 200, report()
+    match scope["method"]:
         case "GET":
-            return 200, book.report()
+            pass
         case "DELETE":
-            report = book.report()
-            book.clear()
-            return 200, report
+            clear()
         case "POST":
-            return _taken(book, body)
+            try:
+                take(body)
+                told = report()
+            except ValidationError as error:
+                problems = error.errors(include_url=False, include_context=False)
+                status, told = 400, {"message": "invalid order", "problems": problems}
         case _:
-            return 405, b'{"message": "GET, POST or DELETE"}'
+            status, told = 405, {"message": "GET, POST or DELETE"}
+    return status, {"Content-Type": "application/json"}, json.dumps(told).encode()
 
 
 def send(url: str, order: Mapping[str, Any], key: AccessKey | None = None) -> None:
@@ -66,12 +64,3 @@ def ask(method: str, url: str, body: bytes = b"", key: AccessKey | None = None) 
     with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310 - as above
         report: bytes = answer.read()
     return report
-
-
-def _taken(book: Book, body: bytes) -> tuple[int, bytes]:
-    try:
-        book.take(body)
-    except ValidationError as error:
-        problems = error.errors(include_url=False, include_context=False)
-        return 400, json.dumps({"message": "invalid order", "problems": problems}).encode()
-    return 200, book.report()

@@ -95,11 +95,14 @@ class Scripts:
             self._given.clear()
             self._played.clear()
 
-    @property
-    def given(self) -> list[tuple[Script, int]]:
+    def report(self) -> dict[str, Any]:
         """Each, and how many of its turns were spoken, repeated ones counted again."""
         with self._lock:
-            return list(zip(self._given, self._played, strict=True))
+            given = [
+                {"model": each.model, "where": each.where, "turns": len(each.turns), "spoken": told}
+                for each, told in zip(self._given, self._played, strict=True)
+            ]
+        return {"scripts": given}
 
     def reply(self, conversation: Conversation) -> Reply | None:
         """None where no script fits; raises ServiceError where the one that fits can't go on."""
@@ -196,16 +199,6 @@ def order(endpoint: str, *scripts: Mapping[str, Any], key: AccessKey | None = No
 
 def served(scripts: Scripts, scope: orders.Message, body: bytes) -> orders.Response:
     def take(body: bytes) -> None:
-        order = ScriptOrders.model_validate_json(body)
-        scripts.give(*order.scripts)
+        scripts.give(*ScriptOrders.model_validate_json(body).scripts)
 
-    book = orders.Book(report=lambda: _report(scripts), clear=scripts.clear, take=take)
-    return orders.served(book, scope, body)
-
-
-def _report(scripts: Scripts) -> bytes:
-    given = [
-        {"model": script.model, "where": script.where, "turns": len(script.turns), "spoken": spoken}
-        for script, spoken in scripts.given
-    ]
-    return json.dumps({"scripts": given}).encode()
+    return orders.served(scope, body, report=scripts.report, clear=scripts.clear, take=take)
