@@ -59,7 +59,7 @@ class Deletions:
                 return True
             if not self._is_cleared(row):
                 reason = rules.DATA_SOURCE_DELETION_FAILED.message.format(id=data_source_id)
-                self._set_status(data_source_id, "DELETE_UNSUCCESSFUL", (reason,))
+                self._set_status(data_source_id, "DELETE_UNSUCCESSFUL", reason)
                 return False
             self.store.write("DELETE FROM documents WHERE data_source_id = ?", data_source_id)
             self.store.write("DELETE FROM data_sources WHERE id = ?", data_source_id)
@@ -76,24 +76,27 @@ class Deletions:
             self.vectors.remove_data_source(knowledge_base_id, source["id"])
         return True
 
-    def _set_status(self, data_source_id: str, status: str, reasons: tuple[str, ...] = ()) -> None:
-        self.store.write(
-            "UPDATE data_sources SET status = ?, failure_reasons = ?, updated_at = ? WHERE id = ?",
-            status,
-            dumped(reasons),
-            self.clock.now().isoformat(),
-            data_source_id,
+    def _set_status(self, data_source_id: str, status: str, *reasons: str) -> None:
+        self.store.update(
+            "data_sources",
+            {
+                "status": status,
+                "failure_reasons": dumped(reasons),
+                "updated_at": self.clock.now().isoformat(),
+            },
+            id=data_source_id,
         )
 
 
 # What CreateDataSource and UpdateDataSource are told, and what they refuse of it.
 
+_INGESTION = "vectorIngestionConfiguration"
 _KEPT = (
     "description",
     "dataSourceConfiguration",
     "dataDeletionPolicy",
     "serverSideEncryptionConfiguration",
-    "vectorIngestionConfiguration",
+    _INGESTION,
 )
 
 
@@ -108,15 +111,8 @@ def body_of(home: Row, parameters: Parameters) -> dict[str, Any]:
         raise rules.CONNECTOR_OF_VECTOR.broken()
     if kind not in ("S3", "CUSTOM"):
         raise rules.NOT_SIMULATED.broken(what=f"data sources of type {kind}")
-    ingestion_settings.check(body.get("vectorIngestionConfiguration") or {})
+    ingestion_settings.check(body.get(_INGESTION) or {})
     return body
-
-
-def described(body: dict[str, Any]) -> dict[str, Any]:
-    """What is kept, as answers have it."""
-    if not is_connector(body):
-        return body
-    return {**body, "dataSourceConfiguration": connectors.told(body["dataSourceConfiguration"])}
 
 
 def is_connector(body: dict[str, Any]) -> bool:
@@ -124,26 +120,12 @@ def is_connector(body: dict[str, Any]) -> bool:
     return bool(body["dataSourceConfiguration"]["type"] == connectors.TYPE)
 
 
-def failure_of(body: dict[str, Any]) -> str | None:
-    """Why one that was accepted ends as FAILED; None for one that will do."""
-    return connectors.failure(body["dataSourceConfiguration"]) if is_connector(body) else None
-
-
-def refuse_changed(before: dict[str, Any], after: dict[str, Any]) -> None:
-    """Raise ValidationException for an update of what can't change."""
-    member = "vectorIngestionConfiguration"
-    if (after.get(member) or None) != (before.get(member) or None):
-        raise rules.CHUNKING_IMMUTABLE.broken()
-
-
 def _of_managed(home: Row, body: dict[str, Any]) -> dict[str, Any]:
     if not is_connector(body):
         raise rules.MANAGED_SOURCE_TYPE.broken()
     if body["dataDeletionPolicy"] != "DELETE":
         raise rules.MANAGED_DELETION_POLICY.broken()
-    ingestion_settings.check_managed(
-        loaded(home["body"]), body.get("vectorIngestionConfiguration") or {}
-    )
+    ingestion_settings.check_managed(loaded(home["body"]), body.get(_INGESTION) or {})
     return {**body, "dataSourceConfiguration": connectors.filled(body["dataSourceConfiguration"])}
 
 
@@ -206,7 +188,8 @@ class DataSources:
         return {"dataSource": _described(data_source(self.store, home, made))}
 
     def get(self, parameters: Parameters) -> Parameters:
-        return {"dataSource": _described(self._named(parameters))}
+        row = data_source(self.store, parameters["knowledgeBaseId"], parameters["dataSourceId"])
+        return {"dataSource": _described(row)}
 
     def list(self, parameters: Parameters) -> Parameters:
         home = parameters["knowledgeBaseId"]
@@ -224,18 +207,18 @@ class DataSources:
             row = open_data_source(self.store, parameters)
             base = knowledge_base(self.store, home)
             body, old = body_of(base, parameters), loaded(row["body"])
-            refuse_changed(old, body)
+            if (body.get(_INGESTION) or None) != (old.get(_INGESTION) or None):
+                raise rules.CHUNKING_IMMUTABLE.broken()
             if parameters["name"] != row["name"]:
                 self._refuse_taken(home, parameters["name"])
-            self.store.write(
-                "UPDATE data_sources SET name = ?, body = ?, status = ?,"
-                " failure_reasons = '[]', updated_at = ? WHERE id = ?",
-                parameters["name"],
-                dumped(body),
-                "UPDATING" if is_managed(base) else "AVAILABLE",
-                self.clock.now().isoformat(),
-                row["id"],
-            )
+            changes = {
+                "name": parameters["name"],
+                "body": dumped(body),
+                "status": "UPDATING" if is_managed(base) else "AVAILABLE",
+                "failure_reasons": "[]",
+                "updated_at": self.clock.now().isoformat(),
+            }
+            self.store.update("data_sources", changes, id=row["id"])
             if is_managed(base):
                 self._finish_later(row["id"], rules.MANAGED_SOURCE_CREATION.value)
         return {"dataSource": _described(data_source(self.store, home, row["id"]))}
@@ -246,9 +229,6 @@ class DataSources:
             self.deletions.begin(row)
         members = {"knowledgeBaseId": row["knowledge_base_id"], "dataSourceId": row["id"]}
         return {**members, "status": "DELETING"}
-
-    def _named(self, parameters: Parameters) -> Row:
-        return data_source(self.store, parameters["knowledgeBaseId"], parameters["dataSourceId"])
 
     def _admit(self, base: Row, name: str) -> None:
         self._refuse_taken(base["id"], name)
@@ -275,8 +255,9 @@ class DataSources:
 
     def _insert(self, parameters: Parameters, body: dict[str, Any]) -> str:
         now, data_source_id = self.clock.now().isoformat(), new_id()
-        late = self.faults.of_made("CreateDataSource", parameters["name"])
-        seconds = late.seconds if late else _creation(body)
+        seconds = rules.MANAGED_SOURCE_CREATION.value if is_connector(body) else None
+        if late := self.faults.of_made("CreateDataSource", parameters["name"]):
+            seconds = late.seconds
         row = {
             "id": data_source_id,
             "knowledge_base_id": parameters["knowledgeBaseId"],
@@ -300,18 +281,12 @@ class DataSources:
             row = self.store.row("SELECT * FROM data_sources WHERE id = ?", data_source_id)
             if row is None or row["status"] not in _PASSING:
                 return
-            reason = failure_of(loaded(row["body"]))
-            self.store.write(
-                "UPDATE data_sources SET status = ?, failure_reasons = ? WHERE id = ?",
-                "AVAILABLE" if reason is None else "FAILED",
-                dumped([] if reason is None else [reason]),
-                data_source_id,
-            )
-
-
-def _creation(body: dict[str, Any]) -> float | None:
-    """How long it is CREATING; None where it is AVAILABLE at once."""
-    return rules.MANAGED_SOURCE_CREATION.value if is_connector(body) else None
+            body, changes = loaded(row["body"]), {"status": "AVAILABLE", "failure_reasons": "[]"}
+            if is_connector(body):
+                reason = connectors.failure(body["dataSourceConfiguration"])
+                if reason is not None:
+                    changes = {"status": "FAILED", "failure_reasons": dumped([reason])}
+            self.store.update("data_sources", changes, id=data_source_id)
 
 
 def _summary(row: Row) -> dict[str, Any]:
@@ -326,10 +301,12 @@ def _summary(row: Row) -> dict[str, Any]:
 
 
 def _described(row: Row) -> dict[str, Any]:
-    reasons = loaded(row["failure_reasons"])
+    reasons, body = loaded(row["failure_reasons"]), loaded(row["body"])
+    if is_connector(body):
+        body["dataSourceConfiguration"] = connectors.told(body["dataSourceConfiguration"])
     return {
         **_summary(row),
-        **described(loaded(row["body"])),
+        **body,
         "createdAt": moment(row["created_at"]),
         **({"failureReasons": reasons} if reasons else {}),
     }

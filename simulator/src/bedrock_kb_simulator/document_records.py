@@ -104,13 +104,11 @@ class Records:
         self, data_source_id: str, identifier: str, *, etag: str, sidecar_etag: str | None
     ) -> None:
         """Remember which content and sidecar the status is about."""
-        self.store.write(
-            "UPDATE documents SET etag = ?, sidecar_etag = ?"
-            " WHERE data_source_id = ? AND identifier = ?",
-            etag,
-            sidecar_etag,
-            data_source_id,
-            identifier,
+        self.store.update(
+            "documents",
+            {"etag": etag, "sidecar_etag": sidecar_etag},
+            data_source_id=data_source_id,
+            identifier=identifier,
         )
 
     def forget(self, data_source_id: str, identifier: str) -> None:

@@ -130,9 +130,9 @@ class Guardrails:
             kept = checked(parameters)
             if parameters["name"] != row["name"]:
                 self._refuse_taken(parameters["name"])
-            new = (parameters["name"], dumped(kept), self.clock.now().isoformat())
-            changed = "UPDATE guardrails SET name = ?, body = ?, updated_at = ?"
-            self.store.write(f"{changed} WHERE id = ? AND version = ?", *new, row["id"], DRAFT)
+            now = self.clock.now().isoformat()
+            changes = {"name": parameters["name"], "body": dumped(kept), "updated_at": now}
+            self.store.update("guardrails", changes, id=row["id"], version=DRAFT)
         row = self._row(row["id"], DRAFT)
         return {**self._draft(row), "updatedAt": moment(row["updated_at"])}
 
@@ -170,8 +170,7 @@ class Guardrails:
         if self.store.count(others, draft["id"], DRAFT) >= rules.GUARDRAIL_VERSIONS.limit:
             raise rules.GUARDRAIL_VERSIONS.broken()
         number = int(draft["number"]) + 1
-        counted = "UPDATE guardrails SET number = ? WHERE id = ? AND version = ?"
-        self.store.write(counted, number, draft["id"], DRAFT)
+        self.store.update("guardrails", {"number": number}, id=draft["id"], version=DRAFT)
         return str(number)
 
     def _admit(self, name: str) -> None:

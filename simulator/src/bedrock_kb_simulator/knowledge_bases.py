@@ -32,7 +32,7 @@ class KnowledgeBases:
                 made = self._insert(parameters)
                 self.tags.put(self.arns.knowledge_base(made), parameters.get("tags"))
                 self.tokens.remember("CreateKnowledgeBase", token, made)
-                self._activate_later(made)
+                self._activate_later(knowledge_base(self.store, made))
             return {"knowledgeBase": self._described(knowledge_base(self.store, made))}
 
     def get(self, parameters: Parameters) -> Parameters:
@@ -65,13 +65,8 @@ class KnowledgeBases:
             if parameters["name"] != row["name"]:
                 self._refuse_taken(parameters["name"])
             body |= {"roleArn": parameters["roleArn"], "description": parameters.get("description")}
-            self.store.write(
-                "UPDATE knowledge_bases SET name = ?, body = ?, updated_at = ? WHERE id = ?",
-                parameters["name"],
-                dumped(body),
-                self.clock.now().isoformat(),
-                row["id"],
-            )
+            changes = {"name": parameters["name"], "body": dumped(body)}
+            self._change(row["id"], **changes)
         return {"knowledgeBase": self._described(knowledge_base(self.store, row["id"]))}
 
     def delete(self, parameters: Parameters) -> Parameters:
@@ -79,9 +74,9 @@ class KnowledgeBases:
         with self.store.transaction():
             row = knowledge_base(self.store, parameters["knowledgeBaseId"])
             if not self.delete_data_sources(row["id"]):
-                self._set_status(row["id"], "DELETE_UNSUCCESSFUL")
+                self._change(row["id"], status="DELETE_UNSUCCESSFUL")
             elif is_managed(row):
-                self._set_status(row["id"], "DELETING")
+                self._change(row["id"], status="DELETING")
                 self.clock.later(rules.MANAGED_DELETION.value, lambda: self._forget(row["id"]))
             else:
                 self._forget(row["id"])
@@ -112,49 +107,39 @@ class KnowledgeBases:
         if self.store.row("SELECT 1 FROM knowledge_bases WHERE name = ?", name):
             raise rules.KNOWLEDGE_BASE_NAME_TAKEN.broken(name=name)
 
-    def _place(self, parameters: Parameters) -> Parameters:
-        """The row's members that say what it is and where its vectors are; checks the request."""
-        knowledge_base_id = new_id()
+    def _insert(self, parameters: Parameters) -> str:
+        now, knowledge_base_id = self.clock.now().isoformat(), new_id()
         if is_of_managed(parameters):
             configuration = managed_configuration(parameters)
-            return {
-                "id": knowledge_base_id,
-                "index_arn": managed_index(knowledge_base_id),
-                "body": dumped(kept({**parameters, "knowledgeBaseConfiguration": configuration})),
-            }
-        arn = index_arn_of(self.store, parameters)
-        return {"id": knowledge_base_id, "index_arn": arn, "body": dumped(kept(parameters))}
-
-    def _insert(self, parameters: Parameters) -> str:
-        now = self.clock.now().isoformat()
+            parameters = {**parameters, "knowledgeBaseConfiguration": configuration}
+            arn = managed_index(knowledge_base_id)
+        else:
+            arn = index_arn_of(self.store, parameters)
         row = {
-            **self._place(parameters),
+            "id": knowledge_base_id,
+            "index_arn": arn,
+            "body": dumped(kept(parameters)),
             "name": parameters["name"],
             "status": "CREATING",
             "created_at": now,
             "updated_at": now,
         }
         self.store.insert("knowledge_bases", row)
-        return str(row["id"])
+        return knowledge_base_id
 
-    def _activate_later(self, knowledge_base_id: str) -> None:
-        row = knowledge_base(self.store, knowledge_base_id)
+    def _activate_later(self, row: Row) -> None:
         rule = rules.MANAGED_CREATION if is_managed(row) else rules.KNOWLEDGE_BASE_CREATION
-        self.clock.later(rule.value, lambda: self._activate(knowledge_base_id))
+        self.clock.later(rule.value, lambda: self._activate(row["id"]))
 
     def _activate(self, knowledge_base_id: str) -> None:
         with self.store.transaction():  # one that is deleted meanwhile stays so
             row = self.store.row("SELECT * FROM knowledge_bases WHERE id = ?", knowledge_base_id)
             if row is not None and row["status"] == "CREATING":
-                self._set_status(knowledge_base_id, "ACTIVE")
+                self._change(knowledge_base_id, status="ACTIVE")
 
-    def _set_status(self, knowledge_base_id: str, status: str) -> None:
-        self.store.write(
-            "UPDATE knowledge_bases SET status = ?, updated_at = ? WHERE id = ?",
-            status,
-            self.clock.now().isoformat(),
-            knowledge_base_id,
-        )
+    def _change(self, knowledge_base_id: str, **columns: str) -> None:
+        changes = {**columns, "updated_at": self.clock.now().isoformat()}
+        self.store.update("knowledge_bases", changes, id=knowledge_base_id)
 
     def _described(self, row: Row) -> dict[str, Any]:
         return {
@@ -201,13 +186,10 @@ def is_of_managed(parameters: Parameters) -> bool:
 
 def kept(parameters: Parameters) -> dict[str, Any]:
     """What a knowledge base is described with, and no more of the request that makes it."""
-    members = {
-        member: parameters.get(member)
-        for member in ("roleArn", "description", "knowledgeBaseConfiguration")
-    }
-    if is_of_managed(parameters):  # rule managed.storage
-        return members
-    return {**members, "storageConfiguration": parameters.get("storageConfiguration")}
+    members = ["roleArn", "description", "knowledgeBaseConfiguration"]
+    if not is_of_managed(parameters):  # rule managed.storage
+        members.append("storageConfiguration")
+    return {member: parameters.get(member) for member in members}
 
 
 def index_arn_of(store: Store, parameters: Parameters) -> str:
@@ -216,9 +198,8 @@ def index_arn_of(store: Store, parameters: Parameters) -> str:
     storage = parameters.get("storageConfiguration") or {}
     vectors = storage.get("s3VectorsConfiguration")
     if configuration["type"] != "VECTOR" or vectors is None:
-        raise rules.NOT_SIMULATED.broken(
-            what="knowledge bases other than MANAGED ones and VECTOR on S3_VECTORS"
-        )
+        others = "knowledge bases other than MANAGED ones and VECTOR on S3_VECTORS"
+        raise rules.NOT_SIMULATED.broken(what=others)
     arn = vectors.get("indexArn")
     if bool(arn) == bool(vectors.get("vectorBucketArn")):
         raise rules.INDEX_ARN_OR_NAME.broken()

@@ -171,12 +171,19 @@ class Store:
         with self.transaction():
             self._connection.execute(statement, values)
 
+    def update(self, table: str, changes: Mapping[str, Any], **where: Any) -> None:
+        """Change these columns of the rows that have those values."""
+        assignments = ", ".join(f"{column} = ?" for column in changes)
+        condition = " AND ".join(f"{column} = ?" for column in where)
+        # Table and column names are this package's own words, never a request's.
+        statement = f"UPDATE {table} SET {assignments} WHERE {condition}"  # noqa: S608
+        self.write(statement, *changes.values(), *where.values())
+
     def insert(self, table: str, columns: Mapping[str, Any]) -> int:
         """Add a row, or replace that of the same key; answers its rowid."""
         names = ", ".join(columns)
         marks = ", ".join("?" * len(columns))
-        # Table and column names are this package's own words, never a request's.
-        statement = f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({marks})"  # noqa: S608
+        statement = f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({marks})"  # noqa: S608 - as above
         with self.transaction():
             return int(self._connection.execute(statement, tuple(columns.values())).lastrowid or 0)
 

@@ -62,18 +62,12 @@ class VectorBuckets:
 
     def put_default_mode(self, parameters: Parameters) -> Parameters:
         """For the indexes that are made from now on: rule vector-bucket.default-mode."""
-        with self.store.transaction():
-            self.store.write(
-                "UPDATE vector_buckets SET default_mode = ? WHERE name = ?",
-                parameters["defaultIndexMode"],
-                self.row(parameters)["name"],
-            )
-        return {}
+        return self._changed(parameters, default_mode=parameters["defaultIndexMode"])
 
     def put_policy(self, parameters: Parameters) -> Parameters:
         """In the place of the one before; kept as it was written: rule vector-bucket.policy."""
         _check_policy(parameters["policy"])
-        return self._with_policy(parameters, parameters["policy"])
+        return self._changed(parameters, policy=parameters["policy"])
 
     def get_policy(self, parameters: Parameters) -> Parameters:
         policy = self.row(parameters)["policy"]
@@ -82,7 +76,7 @@ class VectorBuckets:
         return {"policy": policy}
 
     def delete_policy(self, parameters: Parameters) -> Parameters:
-        return self._with_policy(parameters, None)
+        return self._changed(parameters, policy=None)
 
     def row(self, parameters: Parameters) -> Row:
         """The bucket that a request names or gives the ARN of."""
@@ -93,13 +87,9 @@ class VectorBuckets:
             raise rules.VECTOR_BUCKET_GONE.broken()
         return row
 
-    def _with_policy(self, parameters: Parameters, policy: str | None) -> Parameters:
+    def _changed(self, parameters: Parameters, **columns: str | None) -> Parameters:
         with self.store.transaction():
-            self.store.write(
-                "UPDATE vector_buckets SET policy = ? WHERE name = ?",
-                policy,
-                self.row(parameters)["name"],
-            )
+            self.store.update("vector_buckets", columns, name=self.row(parameters)["name"])
         return {}
 
     def _summary(self, row: Row) -> dict[str, Any]:
@@ -211,9 +201,7 @@ class VectorIndexes:
             if mode == "CLASSIC":
                 self._refuse_classic(row)
             body = {**loaded(row["body"]), "indexMode": mode}
-            store.write(
-                "UPDATE vector_indexes SET body = ? WHERE arn = ?", dumped(body), row["arn"]
-            )
+            store.update("vector_indexes", {"body": dumped(body)}, arn=row["arn"])
         return {}
 
     def update_metadata_configuration(self, parameters: Parameters) -> Parameters:

@@ -154,10 +154,11 @@ class StoredVectors:
     def describe(self, knowledge_base_id: str, owner: Owner, attributes: dict[str, Value]) -> None:
         with self._store.transaction():
             for table in ("documents", "vectors"):
-                self._store.write(
-                    f"UPDATE {table} SET attributes = ? WHERE {_OF_OWNER}",  # noqa: S608 - constants
-                    dumped(attributes),
-                    *owner,
+                self._store.update(
+                    table,
+                    {"attributes": dumped(attributes)},
+                    data_source_id=owner[0],
+                    identifier=owner[1],
                 )
             memory_index = self._loaded(knowledge_base_id)
             if memory_index is not None:
@@ -184,9 +185,8 @@ class StoredVectors:
 
     def disown(self, knowledge_base_id: str, data_source_id: str) -> None:
         with self._store.transaction():
-            self._store.write(
-                "UPDATE vectors SET knowledge_base_id = NULL WHERE data_source_id = ?",
-                data_source_id,
+            self._store.update(
+                "vectors", {"knowledge_base_id": None}, data_source_id=data_source_id
             )
             self._memory_indexes.forget(_index_arn(self._store, knowledge_base_id))
 
