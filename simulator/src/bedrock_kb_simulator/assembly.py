@@ -10,7 +10,7 @@ from bedrock_kb_simulator.access_keys import RootKey
 from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.bucket_objects import Objects, S3Objects, connect
-from bedrock_kb_simulator.converse import Conversations, Speaking
+from bedrock_kb_simulator.converse import Conversations
 from bedrock_kb_simulator.converse_requests import Requests
 from bedrock_kb_simulator.data_sources import DataSources, Deletions
 from bedrock_kb_simulator.direct import Direct, DirectCalls
@@ -89,40 +89,22 @@ class Components:
         )
 
 
-# Which part of the simulator answers which operation of AWS.
+# Which part of the simulator answers which operation of AWS, by service and operation.
 
 
-def handlers_of(
-    components: Components, *, calls: DirectCalls, runs: JobRuns, direct: Direct
-) -> dict[str, Handler]:
-    """By service and operation; what a restart interrupted is put in order before."""
-    return {
-        **_resource_handlers(components),
-        **_job_handlers(components, calls, runs),
-        **_document_handlers(components, direct),
-        **_runtime_handlers(components),
-        **_guardrail_handlers(components),
-        **_vector_handlers(components),
-    }
-
-
-def _resource_handlers(components: Components) -> Mapping[str, Handler]:
-    deletions = Deletions(
-        store=components.store, clock=components.clock, vectors=components.vectors
-    )
+def _resource_handlers(parts: Components) -> Mapping[str, Handler]:
+    """What a restart interrupted is put in order before."""
+    store, clock, tokens = parts.store, parts.clock, parts.tokens
+    deletions = Deletions(store=store, clock=clock, vectors=parts.vectors)
     sources = DataSources(
-        store=components.store,
-        clock=components.clock,
-        tokens=components.tokens,
-        deletions=deletions,
-        faults=components.faults,
+        store=store, clock=clock, tokens=tokens, deletions=deletions, faults=parts.faults
     )
     bases = KnowledgeBases(
-        store=components.store,
-        clock=components.clock,
-        arns=components.arns,
-        tokens=components.tokens,
-        tags=Tags(store=components.store, most=rules.TAGS),
+        store=store,
+        clock=clock,
+        arns=parts.arns,
+        tokens=tokens,
+        tags=Tags(store=store, most=rules.TAGS),
         delete_data_sources=deletions.of_knowledge_base,
     )
     bases.resume()
@@ -143,28 +125,23 @@ def _resource_handlers(components: Components) -> Mapping[str, Handler]:
     }
 
 
-def _job_handlers(
-    components: Components, calls: DirectCalls, runs: JobRuns
+def _ingestion_handlers(
+    parts: Components, calls: DirectCalls, runs: JobRuns, direct: Direct
 ) -> Mapping[str, Handler]:
     jobs = IngestionJobs(
-        store=components.store,
-        clock=components.clock,
-        tokens=components.tokens,
+        store=parts.store,
+        clock=parts.clock,
+        tokens=parts.tokens,
         direct=calls,
         runs=runs,
-        assumptions=components.assumptions,
+        assumptions=parts.assumptions,
     )
+    documents = Documents(store=parts.store, records=parts.records)
     return {
         "bedrock-agent.StartIngestionJob": jobs.start,
         "bedrock-agent.GetIngestionJob": jobs.get,
         "bedrock-agent.ListIngestionJobs": jobs.list,
         "bedrock-agent.StopIngestionJob": jobs.stop,
-    }
-
-
-def _document_handlers(components: Components, direct: Direct) -> Mapping[str, Handler]:
-    documents = Documents(store=components.store, records=components.records)
-    return {
         "bedrock-agent.GetKnowledgeBaseDocuments": documents.get,
         "bedrock-agent.ListKnowledgeBaseDocuments": documents.list,
         "bedrock-agent.IngestKnowledgeBaseDocuments": direct.ingest,
@@ -172,29 +149,39 @@ def _document_handlers(components: Components, direct: Direct) -> Mapping[str, H
     }
 
 
-def _runtime_handlers(components: Components) -> Mapping[str, Handler]:
-    screening = Screening(store=components.store, embedder=components.embedder)
-    reranking = Reranking(embedder=components.embedder)
+def _runtime_handlers(parts: Components) -> Mapping[str, Handler]:
+    """Searches, models, and guardrails by themselves."""
+    embedder = parts.embedder
+    screening = Screening(store=parts.store, embedder=embedder)
+    reranking = Reranking(embedder=embedder)
     retrieval = Retrieval(
-        store=components.store,
-        clock=components.clock,
-        vectors=components.vectors,
-        embedder=components.embedder,
+        store=parts.store,
+        clock=parts.clock,
+        vectors=parts.vectors,
+        embedder=embedder,
         screening=screening,
         reranking=reranking,
-        assumptions=components.assumptions,
-        own=components.own,
+        assumptions=parts.assumptions,
+        own=parts.own,
     )
-    extraction = Extraction(embedder=components.embedder, own=components.own)
-    availability = Availability(arns=components.arns)
+    extraction = Extraction(embedder=embedder, own=parts.own)
     generation = Generation(
-        store=components.store,
-        clock=components.clock,
+        store=parts.store,
+        clock=parts.clock,
         retrieval=retrieval,
         screening=screening,
         extraction=extraction,
-        model=components.model,
+        model=parts.model,
     )
+    conversations = Conversations(
+        screening=screening,
+        requests=Requests(parser=parts.parser),
+        scripts=parts.scripts,
+        stand_in=StandIn(extraction=extraction),
+        model=parts.model,
+    )
+    availability = Availability(arns=parts.arns)
+    application = GuardrailApplication(screening=screening, arns=parts.arns)
     return {
         "bedrock-agent-runtime.Retrieve": retrieval.retrieve,
         "bedrock-agent-runtime.RetrieveAndGenerate": generation.answer,
@@ -202,19 +189,19 @@ def _runtime_handlers(components: Components) -> Mapping[str, Handler]:
         "bedrock-agent-runtime.Rerank": reranking.rerank,
         "bedrock.GetFoundationModelAvailability": availability.of_model,
         "bedrock.GetInferenceProfile": availability.of_profile,
-        **model_handlers(components, screening, extraction),
+        "bedrock-runtime.ApplyGuardrail": application.apply,
+        "bedrock-runtime.Converse": conversations.answer,
+        "bedrock-runtime.ConverseStream": conversations.stream,
+        "bedrock-runtime.InvokeModel": Models(embedder=embedder).invoke,
     }
 
 
-def _guardrail_handlers(components: Components) -> Mapping[str, Handler]:
+def _guardrail_handlers(parts: Components) -> Mapping[str, Handler]:
+    tags = Tags(store=parts.store, most=rules.GUARDRAIL_TAGS)
     guardrails = Guardrails(
-        store=components.store,
-        clock=components.clock,
-        arns=components.arns,
-        tokens=components.tokens,
-        tags=Tags(store=components.store, most=rules.GUARDRAIL_TAGS),
+        store=parts.store, clock=parts.clock, arns=parts.arns, tokens=parts.tokens, tags=tags
     )
-    tagging = Tagging(tags=guardrails.tags, find=guardrails.find, arn="resourceARN", pairs=True)
+    tagging = Tagging(tags=tags, find=guardrails.find, arn="resourceARN", pairs=True)
     return {
         "bedrock.CreateGuardrail": guardrails.create,
         "bedrock.GetGuardrail": guardrails.get,
@@ -226,16 +213,14 @@ def _guardrail_handlers(components: Components) -> Mapping[str, Handler]:
     }
 
 
-def _vector_handlers(components: Components) -> Mapping[str, Handler]:
-    store, clock, searches = components.store, components.clock, components.text_searches
+def _vector_handlers(parts: Components) -> Mapping[str, Handler]:
+    store, clock, searches = parts.store, parts.clock, parts.text_searches
     tags = Tags(store=store, most=rules.VECTOR_TAGS)
-    buckets = VectorBuckets(store=store, clock=clock, arns=components.arns, tags=tags)
+    buckets = VectorBuckets(store=store, clock=clock, arns=parts.arns, tags=tags)
     indexes = VectorIndexes(
-        buckets=buckets,
-        searches=searches,
-        forget_index=components.vectors.forget_index,
+        buckets=buckets, searches=searches, forget_index=parts.vectors.forget_index
     )
-    memory, own = components.memory_indexes, components.own
+    memory, own = parts.memory_indexes, parts.own
     items = VectorItems(store=store, clock=clock, indexes=indexes, memory=memory, own=own)
     queries = VectorQueries(
         store=store, clock=clock, indexes=indexes, searches=searches, memory=memory, own=own
@@ -261,28 +246,6 @@ def _vector_handlers(components: Components) -> Mapping[str, Handler]:
         "s3vectors.DeleteVectors": items.delete,
         "s3vectors.QueryVectors": queries.query,
         **Tagging(tags=tags, find=indexes.find).handlers("s3vectors"),
-    }
-
-
-def model_handlers(
-    components: Components, screening: Screening, extraction: Extraction
-) -> Mapping[str, Handler]:
-    """Models, and guardrails by themselves."""
-    conversations = Conversations(
-        screening=screening,
-        speaking=Speaking(
-            scripts=components.scripts,
-            stand_in=StandIn(extraction=extraction),
-            model=components.model,
-        ),
-        requests=Requests(parser=components.parser),
-    )
-    application = GuardrailApplication(screening=screening, arns=components.arns)
-    return {
-        "bedrock-runtime.ApplyGuardrail": application.apply,
-        "bedrock-runtime.Converse": conversations.answer,
-        "bedrock-runtime.ConverseStream": conversations.stream,
-        "bedrock-runtime.InvokeModel": Models(embedder=components.embedder).invoke,
     }
 
 
@@ -316,34 +279,38 @@ class Services:
     else answers `instead` are his.
     """
 
-    def __init__(
-        self, components: Components, instead: Mapping[str, Handler] | None = None
-    ) -> None:
+    def __init__(self, parts: Components, instead: Mapping[str, Handler] | None = None) -> None:
         calls = DirectCalls()
-        self._components = components
+        self._clock = parts.clock
         self._runs = JobRuns(
-            store=components.store,
-            clock=components.clock,
-            indexing=components.indexing,
-            at_a_time=components.assumptions.job_documents,
+            store=parts.store,
+            clock=parts.clock,
+            indexing=parts.indexing,
+            at_a_time=parts.assumptions.job_documents,
         )
-        self._direct = _direct(components, calls)
+        self._direct = Direct(
+            store=parts.store,
+            clock=parts.clock,
+            tokens=parts.tokens,
+            calls=calls,
+            indexing=parts.indexing,
+            duration=parts.assumptions.direct_seconds,
+        )
         handlers = {
-            **handlers_of(components, calls=calls, runs=self._runs, direct=self._direct),
+            **_resource_handlers(parts),
+            **_ingestion_handlers(parts, calls, self._runs, self._direct),
+            **_runtime_handlers(parts),
+            **_guardrail_handlers(parts),
+            **_vector_handlers(parts),
             **(instead or {}),
         }
         self._runs.resume()
-        components.records.resume()
-        rates = rates_of(components.store, components.assumptions)
-        self.dispatcher = Dispatcher(
-            Quotas(components.clock, rates),
-            handlers,
-            clock=components.clock,
-            faults=components.faults,
-        )
+        parts.records.resume()
+        quotas = Quotas(parts.clock, rates_of(parts.store, parts.assumptions))
+        self.dispatcher = Dispatcher(quotas, handlers, clock=parts.clock, faults=parts.faults)
 
     def close(self) -> None:
-        self._components.clock.stop()
+        self._clock.stop()
         self._runs.close()
         self._direct.close()
 
@@ -390,15 +357,4 @@ def create_app(configuration: Configuration, endpoint: str) -> Front:
         signatures=Signatures(root=configuration.root_key) if configuration.root_key else None,
         close=close,
         has_s3=configuration.s3_endpoint is None,
-    )
-
-
-def _direct(components: Components, calls: DirectCalls) -> Direct:
-    return Direct(
-        store=components.store,
-        clock=components.clock,
-        tokens=components.tokens,
-        calls=calls,
-        indexing=components.indexing,
-        duration=components.assumptions.direct_seconds,
     )

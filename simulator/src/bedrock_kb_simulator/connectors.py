@@ -4,10 +4,11 @@ model leaves open, so that all that is checked of them is checked here.
 """
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.bucket_objects import Objects, S3Object
@@ -18,43 +19,6 @@ _PARAMETERS = "connectorParameters"
 _SIMULATED = ("S3", "CUSTOM")
 _LISTS = ("inclusionPrefixes", "exclusionPrefixes", "inclusionPatterns", "exclusionPatterns")
 _MEGABYTE = 1024 * 1024
-
-
-@dataclass(frozen=True, kw_only=True)
-class Connector:
-    """What of an S3 connector matters to a job; `most_deleted` is a share, None without a bound."""
-
-    bucket: str
-    inclusion_prefixes: Sequence[str]
-    exclusion_prefixes: Sequence[str]
-    inclusion_patterns: Sequence[str]
-    exclusion_patterns: Sequence[str]
-    most_bytes: int
-    most_deleted: float | None
-
-    @classmethod
-    def configured(cls, configuration: Mapping[str, Any]) -> Self:
-        """From a dataSourceConfiguration as `filled` has it."""
-        parameters = parameters_of(configuration)
-        chosen = parameters.get("filterConfiguration") or {}
-        return cls(
-            bucket=parameters["connectionConfiguration"]["bucketName"],
-            inclusion_prefixes=chosen.get("inclusionPrefixes") or [""],
-            exclusion_prefixes=chosen.get("exclusionPrefixes") or (),
-            inclusion_patterns=chosen.get("inclusionPatterns") or (),
-            exclusion_patterns=chosen.get("exclusionPatterns") or (),
-            most_bytes=int(chosen["maxFileSizeInMegaBytes"]) * _MEGABYTE,
-            most_deleted=_most_deleted(configuration),
-        )
-
-    def takes(self, key: str) -> bool:
-        """Whether an object under one of the inclusion prefixes is ingested."""
-        if any(key.startswith(prefix) for prefix in self.exclusion_prefixes):
-            return False
-        if any(re.search(pattern, key) for pattern in self.exclusion_patterns):
-            return False
-        patterns = self.inclusion_patterns
-        return not patterns or any(re.search(pattern, key) for pattern in patterns)
 
 
 def kind_in(configuration: Mapping[str, Any]) -> str:
@@ -166,23 +130,37 @@ def _most_deleted(configuration: Mapping[str, Any]) -> float | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """The bucket of an S3 data source, the prefixes under which its documents lie, and a filter."""
+    """
+    The bucket of an S3 data source and what lies there for it; all but the prefixes are a
+    connector's. `most_deleted` is a share, None without a bound.
+    """
 
     bucket: str
-    prefixes: Sequence[str] = ("",)
-    connector: Connector | None = None
+    prefixes: Sequence[str]
+    exclusion_prefixes: Sequence[str] = ()
+    inclusion_patterns: Sequence[str] = ()
+    exclusion_patterns: Sequence[str] = ()
+    most_bytes: float = math.inf
+    most_deleted: float | None = None
 
     @staticmethod
     def configured(configuration: dict[str, Any]) -> "Source":
-        """From a dataSourceConfiguration; outside of connectors the model allows one prefix."""
-        if configuration["type"] == TYPE:
-            connector = Connector.configured(configuration)
-            return Source(
-                bucket=connector.bucket, prefixes=connector.inclusion_prefixes, connector=connector
-            )
-        s3 = configuration["s3Configuration"]
-        prefixes = s3.get("inclusionPrefixes") or [""]
-        return Source(bucket=s3["bucketArn"].rpartition(":")[2], prefixes=prefixes[:1])
+        """From what is kept of a dataSourceConfiguration."""
+        if configuration["type"] != TYPE:  # the model allows one prefix
+            s3 = configuration["s3Configuration"]
+            prefixes = (s3.get("inclusionPrefixes") or [""])[:1]
+            return Source(bucket=s3["bucketArn"].rpartition(":")[2], prefixes=prefixes)
+        parameters = parameters_of(configuration)
+        chosen = parameters["filterConfiguration"]
+        return Source(
+            bucket=parameters["connectionConfiguration"]["bucketName"],
+            prefixes=chosen.get("inclusionPrefixes") or [""],
+            exclusion_prefixes=chosen.get("exclusionPrefixes") or (),
+            inclusion_patterns=chosen.get("inclusionPatterns") or (),
+            exclusion_patterns=chosen.get("exclusionPatterns") or (),
+            most_bytes=int(chosen["maxFileSizeInMegaBytes"]) * _MEGABYTE,
+            most_deleted=_most_deleted(configuration),
+        )
 
     def objects(self, objects: Objects) -> Iterator[S3Object]:
         """All under the prefixes, each once, sidecars too."""
@@ -195,12 +173,15 @@ class Source:
 
     def takes(self, found: S3Object) -> bool:
         """Whether an object under a prefix is a document."""
-        connector = self.connector
-        return connector is None or (
-            connector.takes(found.key) and found.size <= connector.most_bytes
-        )
+        key = found.key
+        if found.size > self.most_bytes or key.startswith(tuple(self.exclusion_prefixes)):
+            return False
+        if any(re.search(pattern, key) for pattern in self.exclusion_patterns):
+            return False
+        patterns = self.inclusion_patterns
+        return not patterns or any(re.search(pattern, key) for pattern in patterns)
 
     def deletable(self, vanished: list[str], *, of: int) -> list[str]:
         """All that vanished of so many, or nothing: rule managed.deletion-protection."""
-        most = None if self.connector is None else self.connector.most_deleted
+        most = self.most_deleted
         return [] if most is not None and len(vanished) > most * of else vanished

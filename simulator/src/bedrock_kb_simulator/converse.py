@@ -22,36 +22,6 @@ from bedrock_kb_simulator.screening import Guard, Screening, Side, assessed, rea
 from bedrock_kb_simulator.scripts import Scripts
 from bedrock_kb_simulator.stand_in import StandIn
 
-# Who speaks for a model: a script, if one was given for it (`scripts`); else a language model, if
-# one is configured (`model_endpoint`); else the stand-in, which extracts and says so
-# (`stand_in`).
-
-
-@dataclass(frozen=True, kw_only=True)
-class Speaking:
-    scripts: Scripts
-    stand_in: StandIn
-    model: ModelEndpoint | None
-
-    def reply(self, conversation: Conversation) -> Reply:
-        """Raises ServiceError."""
-        scripted = self.scripts.reply(conversation)
-        if scripted is not None:
-            return scripted
-        if self.model is None:
-            return self.stand_in.reply(conversation)
-        try:
-            return self.model.complete(conversation)
-        except MalformedToolUse:
-            raise rules.TOOL_MALFORMED.broken() from None
-        except EndpointBusy:
-            raise rules.CONVERSE_THROTTLED.broken() from None
-        except EndpointSlow as failure:
-            raise rules.CONVERSE_TIMEOUT.broken(problem=failure) from None
-        except EndpointFailed as failure:
-            raise rules.CONVERSE_MODEL_ERROR.broken(problem=failure) from None
-
-
 # A guardrail over one conversation: what it blocks, and the trace that tells what it found.
 
 
@@ -118,9 +88,7 @@ def guarded(turns: Sequence[Turn]) -> str:
 
 # An answer of Converse as ConverseStream tells it: the same, in events.
 
-_PIECE = (
-    40  # characters; AWS's pieces are a few tokens each, and nothing may rest on where they end
-)
+_PIECE = 40  # characters; AWS's are a few tokens each, and nothing may rest on where they end
 
 
 def events_of(answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -155,9 +123,16 @@ def pieces(text: str) -> Sequence[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Conversations:
+    """
+    Who speaks for a model: a script, if one was given for it; else a language model, if one is
+    configured; else the stand-in, which extracts and says so.
+    """
+
     screening: Screening
-    speaking: Speaking
     requests: Requests
+    scripts: Scripts
+    stand_in: StandIn
+    model: ModelEndpoint | None
 
     def answer(self, parameters: Parameters) -> Parameters:
         """Under a guardrail, if one is named: rule converse.guardrail."""
@@ -167,7 +142,7 @@ class Conversations:
         refusal = guard.refusal(guarded(conversation.turns), Side.INPUT)
         if refusal is not None:
             return {**_response(_blocked(refusal), "", "", began), **guard.told}
-        said = self.speaking.reply(conversation)
+        said = self._reply(conversation)
         refusal = guard.refusal(said.text, Side.OUTPUT)
         told = said if refusal is None else _blocked(refusal)
         return {**_response(told, conversation.read, said.written, began), **guard.told}
@@ -175,6 +150,24 @@ class Conversations:
     def stream(self, parameters: Parameters) -> Parameters:
         """The same answer: rule converse.stream."""
         return {"stream": list(events_of(self.answer(parameters)))}
+
+    def _reply(self, conversation: Conversation) -> Reply:
+        """Raises ServiceError."""
+        scripted = self.scripts.reply(conversation)
+        if scripted is not None:
+            return scripted
+        if self.model is None:
+            return self.stand_in.reply(conversation)
+        try:
+            return self.model.complete(conversation)
+        except MalformedToolUse:
+            raise rules.TOOL_MALFORMED.broken() from None
+        except EndpointBusy:
+            raise rules.CONVERSE_THROTTLED.broken() from None
+        except EndpointSlow as failure:
+            raise rules.CONVERSE_TIMEOUT.broken(problem=failure) from None
+        except EndpointFailed as failure:
+            raise rules.CONVERSE_MODEL_ERROR.broken(problem=failure) from None
 
 
 def _blocked(message: str) -> Reply:

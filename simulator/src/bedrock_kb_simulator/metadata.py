@@ -46,13 +46,7 @@ class OwnKeys:
         return {**self.of(owner), CHUNK_ID: key}
 
     def written(
-        self,
-        owner: Owner,
-        key: str,
-        text: str,
-        attributes: dict[str, Value],
-        *,
-        parent: str | None,
+        self, owner: Owner, key: str, text: str, attributes: dict[str, Value], *, parent: str | None
     ) -> dict[str, Value]:
         """What Bedrock writes into a vector of a VECTOR knowledge base's."""
         context = {} if parent is None else {"parentText": parent}  # rule chunk.parent-metadata
@@ -65,14 +59,13 @@ class OwnKeys:
 
 
 OF_VECTOR = OwnKeys(source_uri=SOURCE_URI, data_source_id=DATA_SOURCE_ID)
-_OF_VECTOR_WITHOUT_CUSTOM = replace(OF_VECTOR, tells_custom=False)
 # Rule managed.filter-keys.
 OF_MANAGED = OwnKeys(source_uri="_source_uri", data_source_id="_data_source_id")
 
 
 def of_vector(assumptions: Assumptions) -> OwnKeys:
     """Rule vector.source-uri."""
-    return OF_VECTOR if assumptions.custom_documents_tell_source else _OF_VECTOR_WITHOUT_CUSTOM
+    return replace(OF_VECTOR, tells_custom=assumptions.custom_documents_tell_source)
 
 
 def metadata_of(

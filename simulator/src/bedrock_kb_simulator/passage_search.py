@@ -11,7 +11,7 @@ from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.bucket_objects import Value
 from bedrock_kb_simulator.dispatcher import Parameters
-from bedrock_kb_simulator.embedder import Embedder, Vector, normalised
+from bedrock_kb_simulator.embedder import Embedder, normalised
 from bedrock_kb_simulator.identifiers import start_of, token_for
 from bedrock_kb_simulator.indexes import index_of, is_managed
 from bedrock_kb_simulator.knowledge_bases import has_custom_embedding, knowledge_base
@@ -63,10 +63,6 @@ class Reranking:
         ranked = self._ranked(question, [_told(hit, metadata) for hit in hits])
         limit = chosen.get("numberOfRerankedResults") or len(hits)
         return [replace(hits[at], score=score) for at, score in ranked[:limit]]
-
-    def meaning(self, question: str) -> Vector:
-        """What passages are compared with, of the length one."""
-        return normalised(self.embedder.embed(question))
 
     def _ranked(self, question: str, texts: list[str]) -> list[tuple[int, float]]:
         """Each text's place and relevance, most relevant first."""
@@ -196,45 +192,6 @@ def _is(operator: str, key: str, *, value: object) -> Filter:
 _AMONG = 200  # passages nearest in meaning, among which the question's words are looked for
 
 
-@dataclass(frozen=True, kw_only=True)
-class ManagedSearch:
-    vectors: Vectors
-    reranking: Reranking
-
-    def check(self, home: Row, text: str, configuration: dict[str, Any]) -> None:
-        """Raises ServiceError for what AWS refuses."""
-        if configuration.get("vectorSearchConfiguration"):
-            raise rules.VECTOR_SEARCH_ON_MANAGED.broken()
-        if not text.strip():
-            raise rules.MANAGED_QUERY_EMPTY.broken()
-        if len(text) > rules.MANAGED_QUERY_LENGTH.limit:
-            raise rules.MANAGED_QUERY_LENGTH.broken()
-        search = configuration.get("managedSearchConfiguration") or {}
-        if search.get("filter") is not None:
-            metadata_filters.check(search["filter"], metadata_filters.MANAGED)
-        chosen = search.get("rerankingModelType")
-        if chosen == "MANAGED" and has_custom_embedding(loaded(home["body"])):
-            raise rules.MANAGED_RERANKING_EMBEDDING.broken()
-        reranking = search.get("rerankingConfiguration")
-        if (chosen == "CUSTOM") != bool(reranking):
-            raise rules.MANAGED_RERANKING_CUSTOM.broken()
-        if reranking:
-            self.reranking.check(reranking)
-
-    def hits(self, home: Row, text: str, configuration: dict[str, Any]) -> list[Hit]:
-        """The best passages, best first, of a request that `check` let pass."""
-        search = configuration.get("managedSearchConfiguration") or {}
-        sought = metadata_filters.Sought(search.get("filter"), own=OF_MANAGED)
-        near = self.vectors.search(home["id"], self.reranking.meaning(text), _AMONG, sought)
-        limit = search.get("numberOfResults") or rules.DEFAULT_RESULTS.limit
-        found = with_words(text, near)[:limit]  # rule managed.hybrid
-        if reranking := search.get("rerankingConfiguration"):
-            return self.reranking.reranked(text, found, reranking)
-        custom = has_custom_embedding(loaded(home["body"]))
-        kind = search.get("rerankingModelType") or ("NONE" if custom else "MANAGED")
-        return found if kind == "MANAGED" else _relative(found)
-
-
 def _relative(hits: list[Hit]) -> list[Hit]:
     """Rule managed.scores."""
     best = max((hit.score for hit in hits), default=0.0)
@@ -251,10 +208,6 @@ class Retrieval:
     reranking: Reranking
     assumptions: Assumptions
     own: OwnKeys
-
-    @property
-    def managed(self) -> ManagedSearch:
-        return ManagedSearch(vectors=self.vectors, reranking=self.reranking)
 
     def retrieve(self, parameters: Parameters) -> Parameters:
         """Under a guardrail, if one is named: rule retrieve.guardrail."""
@@ -286,7 +239,7 @@ class Retrieval:
         """Raises ServiceError for what AWS refuses."""
         home = knowledge_base(self.store, knowledge_base_id)
         if is_managed(home):
-            self.managed.check(home, text, configuration)
+            self._check_managed(home, text, configuration)
             return
         if not text.strip() or len(text) > rules.QUERY_LENGTH.limit:
             raise rules.QUERY_LENGTH.broken()
@@ -311,7 +264,7 @@ class Retrieval:
         """The best passages, best first, of a request that `check` let pass."""
         home = knowledge_base(self.store, knowledge_base_id)
         if is_managed(home):
-            return self.managed.hits(home, text, configuration)
+            return self._managed_hits(home, text, configuration)
         index = index_of(self.store, knowledge_base_id)
         if index is None:
             raise rules.VECTOR_INDEX_MISSING.broken()
@@ -324,6 +277,40 @@ class Retrieval:
         found = self.vectors.search(knowledge_base_id, query, limit, sought)
         reranking = search.get("rerankingConfiguration")
         return self.reranking.reranked(text, found, reranking) if reranking else found
+
+    def _check_managed(self, home: Row, text: str, configuration: dict[str, Any]) -> None:
+        """Raises ServiceError for what AWS refuses."""
+        if configuration.get("vectorSearchConfiguration"):
+            raise rules.VECTOR_SEARCH_ON_MANAGED.broken()
+        if not text.strip():
+            raise rules.MANAGED_QUERY_EMPTY.broken()
+        if len(text) > rules.MANAGED_QUERY_LENGTH.limit:
+            raise rules.MANAGED_QUERY_LENGTH.broken()
+        search = configuration.get("managedSearchConfiguration") or {}
+        if search.get("filter") is not None:
+            metadata_filters.check(search["filter"], metadata_filters.MANAGED)
+        chosen = search.get("rerankingModelType")
+        if chosen == "MANAGED" and has_custom_embedding(loaded(home["body"])):
+            raise rules.MANAGED_RERANKING_EMBEDDING.broken()
+        reranking = search.get("rerankingConfiguration")
+        if (chosen == "CUSTOM") != bool(reranking):
+            raise rules.MANAGED_RERANKING_CUSTOM.broken()
+        if reranking:
+            self.reranking.check(reranking)
+
+    def _managed_hits(self, home: Row, text: str, configuration: dict[str, Any]) -> list[Hit]:
+        """The best passages, best first, of a request that `check` let pass."""
+        search = configuration.get("managedSearchConfiguration") or {}
+        sought = metadata_filters.Sought(search.get("filter"), own=OF_MANAGED)
+        meaning = normalised(self.embedder.embed(text))
+        near = self.vectors.search(home["id"], meaning, _AMONG, sought)
+        limit = search.get("numberOfResults") or rules.DEFAULT_RESULTS.limit
+        found = with_words(text, near)[:limit]  # rule managed.hybrid
+        if reranking := search.get("rerankingConfiguration"):
+            return self.reranking.reranked(text, found, reranking)
+        custom = has_custom_embedding(loaded(home["body"]))
+        kind = search.get("rerankingModelType") or ("NONE" if custom else "MANAGED")
+        return found if kind == "MANAGED" else _relative(found)
 
 
 def reference(hit: Hit, own: OwnKeys = OF_VECTOR) -> dict[str, Any]:

@@ -66,71 +66,6 @@ class Found:
     fused: float = 0.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ranking:
-    store: Store
-    searches: TextSearches
-    own: OwnKeys
-
-    def ranked(self, asked: Asked, memory: MemoryIndex) -> list[Found]:
-        """The topK best, best first."""
-        candidates = self._candidates(asked, memory)
-        distances = _distances(asked, candidates)
-        if not asked.texts:
-            return [
-                Found(row=row, distance=distance)
-                for row, distance in _nearest(candidates.rows, distances, asked.top_k)
-            ]
-        depth = (
-            max(asked.top_k, rules.FUSION_DEPTH.limit) if asked.is_hybrid else len(candidates.rows)
-        )
-        found: dict[int, Found] = {}
-        if asked.vector is not None:
-            for rank, (row, distance) in enumerate(_nearest(candidates.rows, distances, depth), 1):
-                found[row] = Found(
-                    row=row, distance=distance, fused=1 / (rules.FUSION.value + rank)
-                )
-        for search, text in asked.texts:
-            ranking = self.searches.ranked(search, text, candidates.rows, depth)
-            for rank, (row, score) in enumerate(ranking, 1):
-                hit = found.setdefault(row, Found(row=row))
-                hit.bm25[search.metadata_key] = score
-                hit.fused += 1 / (rules.FUSION.value + rank)
-        order = _by_fusion if asked.is_hybrid else _by_words
-        return sorted(found.values(), key=order)[: asked.top_k]
-
-    def _candidates(self, asked: Asked, memory: MemoryIndex) -> Visible:
-        """What the filter lets through: rule query.filter-first."""
-        unit = None if asked.vector is None else normalised(asked.vector)
-        if asked.condition is None:
-            return memory.visible(unit, None)
-        accepts = metadata_filters.compiled(asked.condition)
-        if not asked.enhanced:
-            everything = memory.visible(unit, None)
-            reach = int(rules.CLASSIC_REACH.value * asked.top_k)
-            near = np.lexsort((everything.rows, _distances(asked, everything)))[:reach]
-            return self._accepted(_some(everything, near), accepts)
-        if metadata_filters.keys_of(asked.condition) & _OF_A_VECTOR:
-            return self._accepted(memory.visible(unit, None), accepts)
-        return memory.visible(unit, self._of_documents(accepts))
-
-    def _accepted(self, candidates: Visible, accepts: Callable[[Any], bool]) -> Visible:
-        """By all metadata of each vector."""
-        rows = rows_of(self.store, candidates.rows.tolist())
-        kept = {number for number, row in rows.items() if accepts(metadata_in(row, self.own))}
-        return _some(
-            candidates, np.flatnonzero(np.isin(candidates.rows, np.array(sorted(kept), dtype=int)))
-        )
-
-    def _of_documents(
-        self, accepts: Callable[[Any], bool]
-    ) -> Callable[[Owner, dict[str, Value]], bool]:
-        def accepted(owner: Owner, attributes: dict[str, Value]) -> bool:
-            return accepts({**attributes, **self.own.of(owner)} if owner[0] else attributes)
-
-        return accepted
-
-
 def rows_of(store: Store, numbers: Sequence[int]) -> dict[int, Row]:
     """Those that are still there."""
     rows = store.rows(
@@ -167,14 +102,6 @@ def _some(candidates: Visible, at: NDArray[np.int64]) -> Visible:
     return Visible(
         rows=candidates.rows[at], lengths=candidates.lengths[at], cosines=candidates.cosines[at]
     )
-
-
-def _by_fusion(found: Found) -> tuple[float, int]:
-    return (-found.fused, found.row)
-
-
-def _by_words(found: Found) -> tuple[float, int]:
-    return (-sum(found.bm25.values()), found.row)
 
 
 # A vector as requests and answers carry it, and as it is kept: without the zeros at its end.
@@ -342,8 +269,7 @@ class VectorQueries:
     def query(self, parameters: Parameters) -> Parameters:
         asked = self._asked(parameters)
         start = start_of(parameters, clock=self.clock, rule=rules.QUERY_TOKEN)
-        ranking = Ranking(store=self.store, searches=self.searches, own=self.own)
-        ranked = ranking.ranked(asked, self.memory.of(asked.index.arn))
+        ranked = self._ranked(asked, self.memory.of(asked.index.arn))
         end = start + rules.QUERY_PAGE.limit
         shown = ranked[start:end]
         rows = rows_of(self.store, [found.row for found in shown])
@@ -396,6 +322,61 @@ class VectorQueries:
             if not searches[key].active:
                 raise rules.QUERY_TEXT_BUILDING.broken(key=key)
         return [(searches[each["metadataKey"]], each["text"]) for each in texts]
+
+    def _ranked(self, asked: Asked, memory: MemoryIndex) -> list[Found]:
+        """The topK best, best first."""
+        candidates = self._candidates(asked, memory)
+        distances = _distances(asked, candidates)
+        if not asked.texts:
+            return [
+                Found(row=row, distance=distance)
+                for row, distance in _nearest(candidates.rows, distances, asked.top_k)
+            ]
+        depth = (
+            max(asked.top_k, rules.FUSION_DEPTH.limit) if asked.is_hybrid else len(candidates.rows)
+        )
+        found: dict[int, Found] = {}
+        if asked.vector is not None:
+            for rank, (row, distance) in enumerate(_nearest(candidates.rows, distances, depth), 1):
+                found[row] = Found(
+                    row=row, distance=distance, fused=1 / (rules.FUSION.value + rank)
+                )
+        for search, text in asked.texts:
+            ranking = self.searches.ranked(search, text, candidates.rows, depth)
+            for rank, (row, score) in enumerate(ranking, 1):
+                hit = found.setdefault(row, Found(row=row))
+                hit.bm25[search.metadata_key] = score
+                hit.fused += 1 / (rules.FUSION.value + rank)
+
+        def order(hit: Found) -> tuple[float, int]:
+            return (-hit.fused if asked.is_hybrid else -sum(hit.bm25.values()), hit.row)
+
+        return sorted(found.values(), key=order)[: asked.top_k]
+
+    def _candidates(self, asked: Asked, memory: MemoryIndex) -> Visible:
+        """What the filter lets through: rule query.filter-first."""
+        unit = None if asked.vector is None else normalised(asked.vector)
+        if asked.condition is None:
+            return memory.visible(unit, None)
+        accepts = metadata_filters.compiled(asked.condition)
+        if not asked.enhanced:
+            everything = memory.visible(unit, None)
+            reach = int(rules.CLASSIC_REACH.value * asked.top_k)
+            near = np.lexsort((everything.rows, _distances(asked, everything)))[:reach]
+            return self._accepted(_some(everything, near), accepts)
+        if metadata_filters.keys_of(asked.condition) & _OF_A_VECTOR:
+            return self._accepted(memory.visible(unit, None), accepts)
+
+        def accepted(owner: Owner, attributes: dict[str, Value]) -> bool:
+            return accepts({**attributes, **self.own.of(owner)} if owner[0] else attributes)
+
+        return memory.visible(unit, accepted)
+
+    def _accepted(self, candidates: Visible, accepts: Callable[[Any], bool]) -> Visible:
+        """By all metadata of each vector."""
+        rows = rows_of(self.store, candidates.rows.tolist())
+        kept = [number for number, row in rows.items() if accepts(metadata_in(row, self.own))]
+        return _some(candidates, np.flatnonzero(np.isin(candidates.rows, kept)))
 
     def _shown(
         self, found: Found, row: Row, asked: Asked, parameters: Parameters
