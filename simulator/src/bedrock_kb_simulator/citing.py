@@ -56,9 +56,13 @@ def asks_for_citations(template: str) -> bool:
 
 def rendered(template: str, *, question: str, hits: Sequence[Hit], now: datetime) -> str:
     """The prompt; nothing is replaced twice: rule generate.placeholders."""
+    passages = [
+        f'<search_result number="{number}">\n{html.escape(hit.text, quote=False)}\n</search_result>'
+        for number, hit in enumerate(hits, start=1)
+    ]
     values = {
         "query": question,
-        "search_results": _QUOTED.format(passages="\n".join(_numbered(hits))),
+        "search_results": _QUOTED.format(passages="\n".join(passages)),
         "output_format_instructions": _INSTRUCTIONS,
         "current_time": now.strftime("%Y-%m-%d %H:%M:%S UTC"),
     }
@@ -69,13 +73,6 @@ def numbered_in(prompt: str) -> list[tuple[int, str]]:
     """The passages that stand in it, with their numbers."""
     found = _NUMBERED.finditer(prompt)
     return [(int(each[2]), html.unescape(each[3])) for each in found if each[3]]
-
-
-def _numbered(hits: Sequence[Hit]) -> list[str]:
-    return [
-        f'<search_result number="{number}">\n{html.escape(hit.text, quote=False)}\n</search_result>'
-        for number, hit in enumerate(hits, start=1)
-    ]
 
 
 # [1], or [1, 3], with the spaces before it, and no link of Markdown.

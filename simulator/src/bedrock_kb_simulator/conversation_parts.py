@@ -3,7 +3,7 @@
 import hashlib
 import json
 from base64 import urlsafe_b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -113,11 +113,8 @@ class Conversation:
     @property
     def read(self) -> str:
         """All that a model reads of it."""
-        return "\n".join([self.prompt, *(written(block) for block in self._blocks())])
-
-    def _blocks(self) -> Iterator[Block]:
-        for turn in self.turns:
-            yield from turn.blocks
+        blocks = (block for turn in self.turns for block in turn.blocks)
+        return "\n".join([self.prompt, *map(written, blocks)])
 
 
 @dataclass(frozen=True, kw_only=True)

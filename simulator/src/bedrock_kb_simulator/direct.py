@@ -10,7 +10,7 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from typing import Any
@@ -124,11 +124,6 @@ class Content:
     given: Attributes = field(default_factory=Attributes)
 
 
-def contents_of(source: Row, documents: Iterable[dict[str, Any]]) -> list[Content]:
-    """Raises ValidationException for a combination that the data source does not take."""
-    return [_content(source, document) for document in documents]
-
-
 def refuse_too_much(documents: Iterable[dict[str, Any]]) -> None:
     """Raise ValidationException for more content than one request takes."""
     total = sum(_inline_size(document["content"].get("custom") or {}) for document in documents)
@@ -138,36 +133,26 @@ def refuse_too_much(documents: Iterable[dict[str, Any]]) -> None:
 
 def drafted(indexing: Indexing, ingestion: VectorIngestion, content: Content) -> Draft:
     """Raises Unindexable."""
+    drafts, objects = indexing.drafts, indexing.drafts.objects
     if content.uri is None:
-        etag = hashlib.md5(content.body, usedforsecurity=False).hexdigest()
         return Draft(
             identifier=content.identifier,
-            pieces=indexing.drafts.pieces(ingestion, content.body, content.filename),
+            pieces=drafts.pieces(ingestion, content.body, content.filename),
             attributes=content.given,
-            etag=etag,
+            etag=hashlib.md5(content.body, usedforsecurity=False).hexdigest(),
         )
     try:
-        found = indexing.drafts.objects.find(*located(content.uri))
-        sidecar = (
-            indexing.drafts.objects.find(*located(content.sidecar_uri or ""))
-            if content.sidecar_uri
-            else None
-        )
+        found = objects.find(*located(content.uri))
+        sidecar = objects.find(*located(content.sidecar_uri)) if content.sidecar_uri else None
     except ObjectMissing as error:
         raise Unindexable(rules.FILE_UNREADABLE.message) from error
-    draft = indexing.drafts.read(ingestion, found, sidecar)
+    draft = drafts.read(ingestion, found, sidecar)
     given = draft.attributes if sidecar else content.given
-    return Draft(
-        identifier=content.identifier,
-        pieces=draft.pieces,
-        attributes=given,
-        etag=draft.etag,
-        uri=content.uri,
-        sidecar_etag=draft.sidecar_etag,
-    )
+    return replace(draft, identifier=content.identifier, attributes=given)
 
 
 def _content(source: Row, document: dict[str, Any]) -> Content:
+    """Raises ValidationException for a combination that the data source does not take."""
     content, metadata = document["content"], document.get("metadata") or {}
     kind = content["dataSourceType"]
     custom = content.get("custom") or {}
@@ -264,21 +249,16 @@ class Direct:
     def ingest(self, parameters: Parameters) -> Parameters:
         source = self._source(parameters)
         refuse_too_much(parameters["documents"])
-        contents = contents_of(source, parameters["documents"])
+        contents = [_content(source, document) for document in parameters["documents"]]
         keys = [content.identifier for content in contents]
 
         def work(destination: Destination) -> None:
             for content in contents:
                 self._index(destination, content)
 
+        slower = partial(self._slowness, source["id"], keys)
         return self._accept(
-            parameters,
-            source,
-            keys=keys,
-            named=keys,
-            status="STARTING",
-            work=work,
-            slower=partial(self._slowness, source["id"], keys),
+            parameters, source, keys=keys, named=keys, status="STARTING", work=work, slower=slower
         )
 
     def delete(self, parameters: Parameters) -> Parameters:
@@ -321,7 +301,13 @@ class Direct:
     ) -> Parameters:
         """Begin unless the client token has begun it already; answers what is so before that."""
         scope, token = f"documents/{status}/{source['id']}", parameters.get("clientToken")
-        destination, realm = _destination(source), Realm.of(self.store, source)
+        realm = Realm.of(self.store, source)
+        destination = Destination(
+            knowledge_base_id=source["knowledge_base_id"],
+            data_source_id=source["id"],
+            ingestion=ingestion_of(loaded(source["body"])),
+            operation=_INGEST,
+        )
         mark = partial(self.indexing.records.mark, destination.data_source_id, keys)
         with self.store.transaction():
             if self.tokens.made(scope, token) is not None:
@@ -334,11 +320,24 @@ class Direct:
             self.tokens.remember(scope, token, source["id"])
             mark(status)
             accepted = {"documentDetails": self._details(source, named)}
-        number = next(self._numbers)
-        life = _Life(realm=realm, seconds=seconds * slower(), begun=partial(mark, _BEGUN[status]))
-        self._lives[number] = self.clock.spawn(
-            partial(self._live, number, life, partial(work, destination))
-        )
+        number, half = next(self._numbers), seconds * slower() / 2
+
+        def live() -> None:
+            try:
+                if self.clock.wait(half, self._closing):
+                    return
+                mark(_BEGUN[status])
+                if not self.clock.wait(half, self._closing):
+                    work(destination)
+            except Stopped:
+                logger.info("direct request stopped")
+            except Exception as error:
+                logger.warning("direct request failed", exc_info=error)
+            finally:
+                self.calls.end(realm)
+                self._lives.pop(number, None)
+
+        self._lives[number] = self.clock.spawn(live)
         return accepted
 
     def _slowness(self, data_source_id: str, keys: Sequence[str]) -> float:
@@ -362,21 +361,6 @@ class Direct:
             return 0
         return rules.MANAGED_FIRST_INGESTION.value
 
-    def _live(self, number: int, life: "_Life", work: Callable[[], None]) -> None:
-        try:
-            if self.clock.wait(life.seconds / 2, self._closing):
-                return
-            life.begun()
-            if not self.clock.wait(life.seconds / 2, self._closing):
-                work()
-        except Stopped:
-            logger.info("direct request stopped")
-        except Exception as error:
-            logger.warning("direct request failed", exc_info=error)
-        finally:
-            self.calls.end(life.realm)
-            self._lives.pop(number, None)
-
     def _index(self, destination: Destination, content: Content) -> None:
         try:
             draft = drafted(self.indexing, destination.ingestion, content)
@@ -394,21 +378,3 @@ class Direct:
     def _details(self, source: Row, keys: list[str]) -> list[dict[str, object]]:
         records = self.indexing.records
         return [detail(source, key, records.find(source["id"], key)) for key in keys]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Life:
-    """Of an accepted request: `begun` is called in the middle of its AWS seconds."""
-
-    realm: Realm
-    seconds: float
-    begun: Callable[[], None]
-
-
-def _destination(source: Row) -> Destination:
-    return Destination(
-        knowledge_base_id=source["knowledge_base_id"],
-        data_source_id=source["id"],
-        ingestion=ingestion_of(loaded(source["body"])),
-        operation=_INGEST,
-    )

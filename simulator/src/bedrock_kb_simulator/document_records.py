@@ -16,19 +16,10 @@ from bedrock_kb_simulator.store import Row, Store, loaded, moment
 
 # What became of every document of a data source.
 
-# Nothing more will happen to a document in one of these by itself.
-SETTLED = frozenset(
-    {
-        "INDEXED",
-        "PARTIALLY_INDEXED",
-        "METADATA_PARTIALLY_INDEXED",
-        "METADATA_UPDATE_FAILED",
-        "FAILED",
-        "IGNORED",
-    }
-)
 # A later job leaves these alone when neither object nor sidecar changed; it tries others again.
 KEPT = frozenset({"INDEXED", "PARTIALLY_INDEXED", "METADATA_PARTIALLY_INDEXED"})
+# Nothing more will happen to a document in one of these by itself.
+SETTLED = KEPT | {"METADATA_UPDATE_FAILED", "FAILED", "IGNORED"}
 
 
 @dataclass(frozen=True, kw_only=True)

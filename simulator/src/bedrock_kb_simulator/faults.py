@@ -108,11 +108,6 @@ _ONLY_OF: Mapping[Kind, Container[str]] = {
 }
 
 
-def can_meet(operation: str, kind: Kind) -> bool:
-    """Whether a fault of this kind, asked for, would mean anything."""
-    return kind not in _ONLY_OF or operation in _ONLY_OF[kind]
-
-
 def answer(kind: Kind, service: str, operation: str, number: int) -> ServiceError:
     """The error of the `number`th such fault."""
     match kind:
@@ -165,7 +160,7 @@ class Fault:
     seconds: Annotated[float, Field(ge=0)] = 5.0
 
     def __post_init__(self) -> None:
-        if not can_meet(self.operation, self.kind):
+        if self.operation not in _ONLY_OF.get(self.kind, (self.operation,)):
             raise ValueError(f"{self.operation} never meets {self.kind.value!r}")
 
 

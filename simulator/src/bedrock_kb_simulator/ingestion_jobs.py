@@ -1,7 +1,6 @@
 """Ingestion jobs: bedrock-agent's Start-, Get-, List- and StopIngestionJob."""
 
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -110,19 +109,12 @@ class JobRuns:
             clock=self.clock,
             at_a_time=self.at_a_time,
             stop=stop,
-            report=self._reporter(job),
+            report=partial(self._report, job),
         ).run()
 
-    def _reporter(self, job: str) -> Callable[[Tally], None]:
-        def report(tally: Tally) -> None:
-            self._set(
-                job,
-                None,
-                statistics=dumped(tally.statistics()),
-                failure_reasons=dumped(tally.failure_reasons()),
-            )
-
-        return report
+    def _report(self, job: str, tally: Tally) -> None:
+        counts, reasons = dumped(tally.statistics()), dumped(tally.failure_reasons())
+        self._set(job, None, statistics=counts, failure_reasons=reasons)
 
     def _finish_stopping(self, job: str) -> None:
         row = self.store.row("SELECT status FROM ingestion_jobs WHERE id = ?", job)
@@ -232,11 +224,10 @@ class IngestionJobs:
         """Rules job.per-account and managed.jobs-in-account."""
         if self.assumptions.managed_jobs_in_account:
             return self.store.count(_RUNNING) >= rules.JOBS_PER_ACCOUNT.limit
+        if is_managed:
+            return False
         others = f"{_RUNNING} AND k.index_arn NOT LIKE ?"
-        return (
-            not is_managed
-            and self.store.count(others, managed_index("%")) >= rules.JOBS_PER_ACCOUNT.limit
-        )
+        return self.store.count(others, managed_index("%")) >= rules.JOBS_PER_ACCOUNT.limit
 
     def _insert(self, parameters: Parameters) -> str:
         now = self.clock.now().isoformat()

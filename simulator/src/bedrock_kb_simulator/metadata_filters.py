@@ -112,10 +112,7 @@ _RANGES = ("greaterThan", "greaterThanOrEquals", "lessThan", "lessThanOrEquals")
 
 
 def _substrings(refusal: rules.Rule) -> dict[str, tuple[str, rules.Rule]]:
-    return {
-        "startsWith": ("STARTS_WITH", refusal),
-        "stringContains": ("STRING_CONTAINS", refusal),
-    }
+    return {"startsWith": ("STARTS_WITH", refusal), "stringContains": ("STRING_CONTAINS", refusal)}
 
 
 S3_VECTORS = Grammar(

@@ -8,10 +8,8 @@ import threading
 from typing import Any
 from urllib.parse import parse_qs
 
-from bedrock_kb_simulator.orders import Message
+from bedrock_kb_simulator.orders import Message, Response
 from bedrock_kb_simulator.reading import http_request, signing_name
-
-Response = tuple[int, dict[str, str], bytes]
 
 KEY = "test"  # any would do
 

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from typing import Any
 
 from bedrock_kb_simulator.parser_process import read_frame, write_frame
 
@@ -90,10 +89,6 @@ class ParserChild:
         process.kill()
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
-                _close_quietly(pipe)
+                with contextlib.suppress(BrokenPipeError):  # buffered for a child that is gone
+                    pipe.close()
         process.wait()
-
-
-def _close_quietly(pipe: Any) -> None:
-    with contextlib.suppress(BrokenPipeError):  # what was buffered for a child that is gone
-        pipe.close()

@@ -118,8 +118,7 @@ class Guard:
     def _nearness(self, topic: dict[str, Any], vectors: list[Vector]) -> float:
         told = (f"{topic['name']}. {topic['definition']}", *(topic.get("examples") or ()))
         return max(
-            (float(self._known(each) @ vector) for each in told for vector in vectors),
-            default=0.0,
+            (float(self._known(each) @ vector) for each in told for vector in vectors), default=0.0
         )
 
     def _known(self, text: str) -> Vector:

@@ -21,8 +21,6 @@ from bedrock_kb_simulator.conversation_parts import Conversation, Reply, Text, T
 
 _QUESTION = "question"
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
-
-
 _STRICT = ConfigDict(frozen=True, extra="forbid")
 _Filled = Annotated[str, Field(min_length=1)]
 

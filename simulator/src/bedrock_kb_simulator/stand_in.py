@@ -35,14 +35,8 @@ from bedrock_kb_simulator.vectors import Hit
 # Bedrock's `retrievalResults`; and any other text, which is one passage.
 
 _SOURCE = re.compile(r"\d+\. (?P<source>.+?)(?:, score -?[\d.]+)?")
-
-
 _QUOTE = "> "
-
-
 _RESULTS = ("results", "retrievalResults")
-
-
 _NAMES = ("filename", "title", "name", "uri", "url", "document_id")
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.metadata import BEDROCK_TEXT, OwnKeys, metadata_of
-from bedrock_kb_simulator.store import Row, Store
+from bedrock_kb_simulator.store import Store
 
 # Text as the words that full-text search compares: rule text-search.analyzers.
 
@@ -93,7 +93,16 @@ class TextSearches:
         rows = self._store.rows(
             "SELECT * FROM text_searches WHERE index_arn = ? ORDER BY id", index_arn
         )
-        return {row["metadata_key"]: self._made_of(row) for row in rows}
+        now = self._clock.after(0)
+        return {
+            row["metadata_key"]: TextSearch(
+                id=row["id"],
+                metadata_key=row["metadata_key"],
+                language=row["language"],
+                active=row["active_from"] <= now,
+            )
+            for row in rows
+        }
 
     def add(self, index_arn: str, metadata_key: str, language: str | None) -> None:
         """With all that the index holds; it is active at once where that is nothing."""
@@ -167,14 +176,6 @@ class TextSearches:
         theirs = math.log(odds) if odds > 1 else 1e-6
         allowed = np.isin(rows, among)
         return rows[allowed], scores[allowed] / theirs * math.log1p(odds)
-
-    def _made_of(self, row: Row) -> TextSearch:
-        return TextSearch(
-            id=row["id"],
-            metadata_key=row["metadata_key"],
-            language=row["language"],
-            active=row["active_from"] <= self._clock.after(0),
-        )
 
 
 def _triggers(number: int) -> list[str]:

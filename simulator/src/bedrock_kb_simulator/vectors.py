@@ -129,7 +129,12 @@ class StoredVectors:
     ) -> None:
         visible = self._clock.after(rules.SEARCHABLE_LAG.value + late)
         with self._store.transaction():
-            self._purge(owner)
+            # Passages that were replaced and whose time is over.
+            self._store.write(
+                f"DELETE FROM vectors WHERE {_OF_OWNER} AND visible_until < ?",  # noqa: S608 - a constant
+                *owner,
+                time.time(),
+            )
             self._store.write(
                 f"UPDATE vectors SET visible_until = ? WHERE {_OF_OWNER} AND visible_until IS NULL",  # noqa: S608 - a constant
                 visible,
@@ -232,14 +237,6 @@ class StoredVectors:
             owner=(row["data_source_id"], row["identifier"]),
             vector=vector,
             visible_from=row["visible_from"],
-        )
-
-    def _purge(self, owner: Owner) -> None:
-        """Passages that were replaced and whose time is over."""
-        self._store.write(
-            f"DELETE FROM vectors WHERE {_OF_OWNER} AND visible_until < ?",  # noqa: S608 - a constant
-            *owner,
-            time.time(),
         )
 
     def _hit(self, row: int, score: float) -> Hit | None:

@@ -136,7 +136,8 @@ async def _body(receive: Receive) -> bytes | None:
 
 def _written(operation: Any, result: Any, request_id: str) -> Response:
     service = operation.service_model
-    if isinstance(result, ServiceError) and not _is_modelled(service, result):
+    modelled = {shape.name for shape in service.error_shapes}
+    if isinstance(result, ServiceError) and result.code not in modelled:
         # Of the errors that Bedrock answers without modelling them, all are its own failures.
         return _unmodelled(503, result, request_id)
     serializer = get_serializer_class(service.service_name, service.protocol)(
@@ -161,10 +162,6 @@ def _beside_stream(operation: Any, result: Any) -> dict[str, str]:
         for name, member in operation.output_shape.members.items()
         if member.serialization.get("location") == "header" and name in result
     }
-
-
-def _is_modelled(service: Any, error: ServiceError) -> bool:
-    return error.code in {shape.name for shape in service.error_shapes}
 
 
 def _unmodelled(status: int, error: ServiceError, request_id: str) -> Response:

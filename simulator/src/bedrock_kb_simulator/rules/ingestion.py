@@ -335,7 +335,6 @@ CHUNK_PARENT_METADATA = rule(
     " chunking there and warns of more than 8,000 tokens combined",
     "guide (kb-chunking, s3-vectors-bedrock-kb); that it is in AMAZON_BEDROCK_METADATA as"
     " parentText is assumed",
-    value=8_000,
 )
 CHUNK_BREAKPOINTS = rule(
     "chunk.breakpoints",
