@@ -1,6 +1,6 @@
 """Rates, limits of the service model, resources, tags, and what any request may be answered."""
 
-from bedrock_kb_simulator.rules.rule import rule
+from bedrock_kb_simulator.rules.rule import conflict, over_quota, rule
 
 RATES = {
     "CreateKnowledgeBase": 2.0,
@@ -63,11 +63,10 @@ SIGNATURE_WRONG = rule(
         " AWS Secret Access Key and signing method."
     ),
 )
-REQUEST_CONFLICT = rule(
+REQUEST_CONFLICT = conflict(
     "request.conflict",
     "a change while another of the same resource is under way; met as an injected fault only",
     "model and observed (direct ingestion, DeleteDataSource) for the error; text assumed",
-    error="ConflictException",
     message="The request conflicts with an operation that is in progress. Retry your request.",
 )
 SERVICE_UNAVAILABLE = rule(
@@ -147,12 +146,11 @@ for _limit, _says in MODELLED.items():
 _MOST = 50
 _TOO_MANY = "A resource can have at most {limit} tags"
 
-TAGS = rule(
+TAGS = over_quota(
     "tags.most",
     "a knowledge base, or a collection of OpenSearch Serverless, has 50 tags at most",
     "model for the error, guide to AWS's tags for the number; text assumed",
     value=_MOST,
-    error="ServiceQuotaExceededException",
     message=_TOO_MANY,
 )
 GUARDRAIL_TAGS = rule(
@@ -188,19 +186,17 @@ TAGS_CHANGED = rule(
 
 # Knowledge bases and data sources.
 
-KNOWLEDGE_BASES_PER_ACCOUNT = rule(
+KNOWLEDGE_BASES_PER_ACCOUNT = over_quota(
     "knowledge-base.per-account",
     "100 knowledge bases per account",
     "quotas; text assumed",
     value=100,
-    error="ServiceQuotaExceededException",
     message="You have reached the maximum number of knowledge bases per account: {limit}",
 )
-KNOWLEDGE_BASE_NAME_TAKEN = rule(
+KNOWLEDGE_BASE_NAME_TAKEN = conflict(
     "knowledge-base.name-taken",
     "names of knowledge bases are unique in the account",
     "observed",
-    error="ConflictException",
     message="KnowledgeBase with name {name} already exists",
 )
 KNOWLEDGE_BASE_CREATION = rule(
@@ -232,19 +228,17 @@ INDEX_ARN_OR_NAME = rule(
     "CloudFormation schema; text assumed",
     message="Provide either indexArn or vectorBucketArn and indexName in s3VectorsConfiguration",
 )
-DATA_SOURCES_PER_KNOWLEDGE_BASE = rule(
+DATA_SOURCES_PER_KNOWLEDGE_BASE = over_quota(
     "data-source.per-knowledge-base",
     "5 data sources per knowledge base",
     "quotas; text assumed",
     value=5,
-    error="ServiceQuotaExceededException",
     message="You have reached the maximum number of data sources per knowledge base: {limit}",
 )
-DATA_SOURCE_NAME_TAKEN = rule(
+DATA_SOURCE_NAME_TAKEN = conflict(
     "data-source.name-taken",
     "names of data sources are unique in a knowledge base",
     "model for the error; text assumed",
-    error="ConflictException",
     message="DataSource with name {name} already exists",
 )
 DATA_SOURCE_CREATING = rule(
@@ -265,11 +259,10 @@ DATA_SOURCE_REPLACED = rule(
     "UpdateDataSource replaces the whole configuration; what it leaves out is as if never set",
     "observed",
 )
-DATA_SOURCE_BEING_DELETED = rule(
+DATA_SOURCE_BEING_DELETED = conflict(
     "data-source.being-deleted",
     "a data source that is being deleted takes no more work, nor another deletion",
     "assumed",
-    error="ConflictException",
     message="DataSource with id {id} is being deleted",
 )
 DATA_SOURCE_HAS_JOB = rule(

@@ -1,6 +1,6 @@
 """Converse, RetrieveAndGenerate, guardrails; what scripts refuse; what Bedrock tells of models."""
 
-from bedrock_kb_simulator.rules.rule import rule
+from bedrock_kb_simulator.rules.rule import conflict, over_quota, rule
 
 CONVERSE_MODEL = rule(
     "converse.model",
@@ -366,19 +366,17 @@ MODEL_THROTTLED = rule(
 
 # Guardrails: what can be made, what they look at, and what they do.
 
-GUARDRAILS_PER_ACCOUNT = rule(
+GUARDRAILS_PER_ACCOUNT = over_quota(
     "guardrail.per-account",
     "100 guardrails per account",
     "quotas; text assumed",
     value=100,
-    error="ServiceQuotaExceededException",
     message="You have reached the maximum number of guardrails per account: {limit}",
 )
-GUARDRAIL_NAME_TAKEN = rule(
+GUARDRAIL_NAME_TAKEN = conflict(
     "guardrail.name-taken",
     "names of guardrails are unique in the account",
     "observed; that the error is the model's ConflictException is assumed",
-    error="ConflictException",
     message="Another guardrail in your account already has this name.",
 )
 GUARDRAIL_EMPTY = rule(
@@ -392,12 +390,11 @@ GUARDRAIL_REPLACED = rule(
     "UpdateGuardrail replaces the whole draft; numbered versions stay as they were made",
     "guide for versions; observed that what an update leaves out is gone",
 )
-GUARDRAIL_VERSIONS = rule(
+GUARDRAIL_VERSIONS = over_quota(
     "guardrail.versions",
     "20 numbered versions per guardrail, counted from 1; a number is not given twice",
     "quotas; text, and that a deleted number stays unused, assumed",
     value=20,
-    error="ServiceQuotaExceededException",
     message="You have reached the maximum number of versions per guardrail: {limit}",
 )
 GUARDRAIL_DELETED = rule(

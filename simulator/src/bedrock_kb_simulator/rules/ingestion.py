@@ -1,31 +1,28 @@
 """Documents: their files, their way into an index, directly or by a job, and how they are cut."""
 
-from bedrock_kb_simulator.rules.rule import rule
+from bedrock_kb_simulator.rules.rule import conflict, over_quota, rule
 
-JOBS_PER_KNOWLEDGE_BASE = rule(
+JOBS_PER_KNOWLEDGE_BASE = conflict(
     "job.per-knowledge-base",
     "one job at a time in a knowledge base, whichever of its data sources it is for; the limit of "
     "one per data source never shows, since this one is met first",
     "quotas; text observed",
     value=1,
-    error="ConflictException",
     message="You have reached the maximum number of concurrent ingestion jobs per knowledge base: "
     "{limit}",
 )
-JOBS_PER_ACCOUNT = rule(
+JOBS_PER_ACCOUNT = conflict(
     "job.per-account",
     "5 jobs at a time in an account",
     "quotas; error and text assumed after those of the knowledge base",
     value=5,
-    error="ConflictException",
     message="You have reached the maximum number of concurrent ingestion jobs per account: {limit}",
 )
-JOB_QUOTA = rule(
+JOB_QUOTA = over_quota(
     "job.quota",
     "a start that names a quota instead of a conflict; met as an injected fault only",
     "model for the error; text assumed after that of the conflict",
     value=5,
-    error="ServiceQuotaExceededException",
     message="You have reached the maximum number of concurrent ingestion jobs per account: {limit}",
 )
 JOB_DURING_DIRECT = rule(
@@ -40,11 +37,10 @@ JOB_NOT_FOR_CUSTOM = rule(
     "guide; text assumed",
     message="Ingestion jobs are not supported for data sources of type CUSTOM",
 )
-JOB_NOT_RUNNING = rule(
+JOB_NOT_RUNNING = conflict(
     "job.not-running",
     "only a running job can be stopped",
     "model for the error; text assumed",
-    error="ConflictException",
     message="Ingestion job {id} is not in a state that can be stopped: {status}",
 )
 JOB_STARTING = rule("job.starting", "STARTING for a few seconds", "assumed", value=4)

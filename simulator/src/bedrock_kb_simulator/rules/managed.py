@@ -8,7 +8,7 @@ Reference, read in October 2026; *observed* is what six users wrote down of real
 October 2026.
 """
 
-from bedrock_kb_simulator.rules.rule import rule
+from bedrock_kb_simulator.rules.rule import conflict, over_quota, rule
 
 MANAGED_CREATION = rule(
     "managed.creation",
@@ -17,19 +17,17 @@ MANAGED_CREATION = rule(
     "observed (47-124 s, median 73, of seven; once 24 minutes); that nothing can is assumed",
     value=73,
 )
-MANAGED_NOT_ACTIVE = rule(
+MANAGED_NOT_ACTIVE = conflict(
     "managed.not-active",
     "no data source for a managed knowledge base that is not ACTIVE",
     "assumed",
-    error="ConflictException",
     message="Knowledge base {id} is not ACTIVE: {status}",
 )
-MANAGED_PER_ACCOUNT = rule(
+MANAGED_PER_ACCOUNT = over_quota(
     "managed.per-account",
     "10,000 managed knowledge bases per account, beside the 100 others",
     "quotas (an earlier page said 1,000); text assumed, and that they are counted apart",
     value=10_000,
-    error="ServiceQuotaExceededException",
     message="You have reached the maximum number of managed knowledge bases per account: {limit}",
 )
 MANAGED_STORAGE = rule(
@@ -112,12 +110,11 @@ CONNECTOR_ECHO = rule(
     ' aclEnabled false and, for S3, maxFileSizeInMegaBytes "500"',
     "observed, twice",
 )
-DATA_SOURCES_PER_MANAGED = rule(
+DATA_SOURCES_PER_MANAGED = over_quota(
     "managed.data-sources",
     "200 data sources per managed knowledge base",
     "quotas; text assumed after that of the others",
     value=200,
-    error="ServiceQuotaExceededException",
     message="You have reached the maximum number of data sources per knowledge base: {limit}",
 )
 MANAGED_SOURCE_CREATION = rule(
@@ -158,21 +155,19 @@ MANAGED_PARSING = rule(
     " no more formats than of others; text assumed",
     message="The parsing strategy {strategy} is not supported for managed knowledge bases",
 )
-JOBS_PER_MANAGED = rule(
+JOBS_PER_MANAGED = conflict(
     "managed.jobs",
     "50 jobs at a time in a managed knowledge base, one in each data source",
     "quotas for 50; of one per data source the row of the others; texts assumed",
     value=50,
-    error="ConflictException",
     message="You have reached the maximum number of concurrent ingestion jobs per knowledge base: "
     "{limit}",
 )
-JOBS_PER_SOURCE = rule(
+JOBS_PER_SOURCE = conflict(
     "managed.jobs-per-source",
     "one job at a time for a data source",
     "quotas, in the row of the others; text assumed after that of the knowledge base",
     value=1,
-    error="ConflictException",
     message="You have reached the maximum number of concurrent ingestion jobs per data source: "
     "{limit}",
 )

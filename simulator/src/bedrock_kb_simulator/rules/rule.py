@@ -1,6 +1,7 @@
 """What a rule is, and the table of all of them."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from bedrock_kb_simulator.service_errors import ServiceError
@@ -37,3 +38,7 @@ def rule(name: str, says: str, source: str, **details: Any) -> Rule:
     assert name not in RULES, f"two rules are named {name}"
     RULES[name] = Rule(name=name, says=says, source=source, **details)
     return RULES[name]
+
+
+conflict = partial(rule, error="ConflictException")
+over_quota = partial(rule, error="ServiceQuotaExceededException")

@@ -1,19 +1,17 @@
 """S3 Vectors: buckets and indexes, vectors, queries by vectors, words and both."""
 
-from bedrock_kb_simulator.rules.rule import rule
+from bedrock_kb_simulator.rules.rule import conflict, rule
 
-VECTOR_BUCKET_TAKEN = rule(
+VECTOR_BUCKET_TAKEN = conflict(
     "vector-bucket.taken",
     "names of vector buckets are unique",
     "model; text assumed",
-    error="ConflictException",
     message="A vector bucket with the specified name already exists",
 )
-VECTOR_BUCKET_NOT_EMPTY = rule(
+VECTOR_BUCKET_NOT_EMPTY = conflict(
     "vector-bucket.not-empty",
     "only an empty vector bucket can be deleted",
     "guide; text assumed",
-    error="ConflictException",
     message="The specified vector bucket is not empty",
 )
 VECTOR_BUCKET_GONE = rule(
@@ -37,11 +35,10 @@ VECTOR_POLICY_GONE = rule(
     error="NotFoundException",
     message="The specified vector bucket policy could not be found",
 )
-INDEX_TAKEN = rule(
+INDEX_TAKEN = conflict(
     "index.taken",
     "names of indexes are unique in a bucket",
     "model; text assumed",
-    error="ConflictException",
     message="An index with the specified name already exists",
 )
 INDEX_GONE = rule(
@@ -324,18 +321,16 @@ TEXT_SEARCH_CHANGE = rule(
     "model; text assumed",
     message="Specify either add or delete, but not both",
 )
-TEXT_SEARCH_TAKEN = rule(
+TEXT_SEARCH_TAKEN = conflict(
     "text-search.taken",
     "a key that is searchable already can't be added, in another language neither",
     "model for the error; when it is answered, and the text, are assumed",
-    error="ConflictException",
     message="The metadata key '{key}' already has a text search configuration",
 )
-TEXT_SEARCH_BUILDING = rule(
+TEXT_SEARCH_BUILDING = conflict(
     "text-search.building",
     "no change while a key of the index is BUILDING",
     "model for the error; when it is answered, and the text, are assumed",
-    error="ConflictException",
     message="A text search configuration of this vector index is being built",
 )
 TEXT_SEARCH_ABSENT = rule(
