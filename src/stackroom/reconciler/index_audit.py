@@ -19,7 +19,7 @@ from itertools import groupby
 
 from pydantic import AwareDatetime
 
-from stackroom.access.passage_source import key_of
+from stackroom.access.tenancy import key_of
 from stackroom.concurrency import chunks
 from stackroom.documents.keys import locate
 from stackroom.documents.model import (
