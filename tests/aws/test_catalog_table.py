@@ -10,11 +10,11 @@ from botocore.stub import Stubber
 
 from bedrock_kb_simulator.service_errors import ServiceError
 from stackroom.aws import session
-from stackroom.aws.dynamodb import writes
 from stackroom.aws.dynamodb.catalog_records import DynamoCatalogs
 from stackroom.aws.dynamodb.catalog_register import DynamoCatalogRegister
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.items import to_item
+from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.aws.dynamodb.writes import transact
 from stackroom.aws.listed_inventory import AwsInventory
 from stackroom.documents.model import DataSource, DataSourceType, DocumentStatus
@@ -223,16 +223,17 @@ SERVICE = "dynamodb"  # of the fixture `client`
 KEY = {"catalog_id": {"S": "cat-1"}, "sk": {"S": "METADATA"}}
 PUT = {"Put": {"TableName": CATALOG_TABLE, "Item": KEY}}
 
+
+def table(client: Any) -> DynamoTable:
+    return DynamoTable(client=client, table=CATALOG_TABLE)
+
+
 Write = Callable[[Any], object]
 WRITES: dict[str, Write] = {
     "transact_write_items": lambda client: transact(client, PUT, PUT),
-    "put_item": lambda client: writes.put(client, CATALOG_TABLE, KEY, condition="a = b"),
-    "update_item": lambda client: writes.update(
-        client, CATALOG_TABLE, KEY, "SET a = :a", {":a": 1}
-    ),
-    "delete_item": lambda client: writes.delete(
-        client, CATALOG_TABLE, KEY, condition="a = :a", values={":a": 1}
-    ),
+    "put_item": lambda client: table(client)._put(KEY, condition="a = b"),
+    "update_item": lambda client: table(client)._update(KEY, "SET a = :a", {":a": 1}),
+    "delete_item": lambda client: table(client)._delete(KEY, condition="a = :a", values={":a": 1}),
 }
 
 

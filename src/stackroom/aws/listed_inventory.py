@@ -1,6 +1,5 @@
 """All there is in bucket, tables and knowledge bases, page by page."""
 
-import json
 from collections.abc import Container
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from stackroom.aws.bedrock.bedrock_data_sources import prefix_in, type_in
 from stackroom.aws.bedrock.document_details import ids, most_listed, to_detail
 from stackroom.aws.dynamodb.catalog_records import METADATA, USER_INDEX, key_of, to_catalog
 from stackroom.aws.dynamodb.document_items import FAILED, OPEN, to_document
-from stackroom.aws.dynamodb.items import from_item, get_all, to_item
+from stackroom.aws.dynamodb.items import cursor_in, from_item, get_all, start_at
 from stackroom.aws.error_mapping import knowledge_base_errors, store_errors
 from stackroom.documents.model import Catalog, DataSource, Document
 from stackroom.documents.repositories import ListingPage
@@ -59,10 +58,10 @@ class AwsInventory:
         )
 
     def records(self, cursor: str | None) -> ListingPage[Catalog | Document]:
-        start = {"ExclusiveStartKey": to_item(json.loads(cursor))} if cursor is not None else {}
         with store_errors():
-            answer = self.dynamodb.scan(TableName=self.catalog_table, Limit=self.page, **start)
-        last = answer.get("LastEvaluatedKey")
+            answer = self.dynamodb.scan(
+                TableName=self.catalog_table, Limit=self.page, **start_at(cursor)
+            )
         items: list[Catalog | Document] = []
         malformed: list[str] = []
         for values in map(from_item, answer["Items"]):
@@ -73,25 +72,22 @@ class AwsInventory:
             except (ValidationError, KeyError, TypeError) as error:
                 why = " ".join(str(error).split())
                 malformed.append(f"{values['catalog_id']} {values['sk']}: {why}")
-        return ListingPage(
-            items=items,
-            next=json.dumps(from_item(last)) if last else None,
-            malformed=malformed,
-        )
+        return ListingPage(items=items, next=cursor_in(answer), malformed=malformed)
 
     def all_catalogs(self, cursor: str | None) -> ListingPage[Catalog]:
-        start = {"ExclusiveStartKey": to_item(json.loads(cursor))} if cursor is not None else {}
         with store_errors():
             answer = self.dynamodb.scan(
-                TableName=self.catalog_table, IndexName=USER_INDEX, Limit=self.page, **start
+                TableName=self.catalog_table,
+                IndexName=USER_INDEX,
+                Limit=self.page,
+                **start_at(cursor),
             )
-        last = answer.get("LastEvaluatedKey")
         keys = [key_of(from_item(each)["catalog_id"]) for each in answer["Items"]]
         items: list[Catalog] = []
         for values in get_all(self.dynamodb, self.catalog_table, keys):
             with suppress(ValidationError):  # the records' own audit tells of it
                 items.append(to_catalog(values))
-        return ListingPage(items=items, next=json.dumps(from_item(last)) if last else None)
+        return ListingPage(items=items, next=cursor_in(answer))
 
     def source_ids(self, knowledge_base_id: str) -> list[str]:
         with knowledge_base_errors():

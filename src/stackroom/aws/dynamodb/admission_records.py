@@ -12,20 +12,16 @@ Who may use a knowledge base, and who waits, in the control table.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import TypeAdapter
 
-from stackroom.aws.dynamodb import writes
-from stackroom.aws.dynamodb.items import Item, from_item, instant, query, readable, to_item
-from stackroom.aws.error_mapping import store_errors
+from stackroom.aws.dynamodb.items import Item, instant, readable, to_item
+from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.errors import RecordChanged
 from stackroom.quota.ledger import Grant, Ledger, Mode, Waiter
-
-if TYPE_CHECKING:
-    from types_boto3_dynamodb.client import DynamoDBClient
 
 _LEDGERS = TypeAdapter(Ledger)
 _GRANTS = TypeAdapter(Grant)
@@ -33,19 +29,11 @@ _WAITERS = TypeAdapter(Waiter)
 _LEDGER_KEY = to_item({"pk": "ADMISSION", "sk": "LEDGER"})
 
 
-@dataclass(frozen=True, kw_only=True)
-class DynamoAdmissionBook:
-    client: "DynamoDBClient"
-    table: str
-
+class DynamoAdmissionBook(DynamoTable):
     def read(self) -> Ledger:
-        with store_errors():
-            answer = self.client.get_item(
-                TableName=self.table, Key=_LEDGER_KEY, ConsistentRead=True
-            )
-        if "Item" not in answer:
+        kept = self._get(_LEDGER_KEY)
+        if kept is None:
             return Ledger()
-        kept = from_item(answer["Item"])
         # What is left out here is free, and gone with the next write.
         grants = readable(map(_of_ledger, kept.pop("grants", ())), _to_grant)
         return replace(_LEDGERS.validate_python(_bare(kept)), grants=tuple(grants))
@@ -53,39 +41,21 @@ class DynamoAdmissionBook:
     def write(self, ledger: Ledger) -> Ledger:
         written = replace(ledger, version=ledger.version + 1)
         values = to_item(_LEDGERS.dump_python(written, mode="json", exclude_defaults=True))
-        item = _LEDGER_KEY | values
-        if not writes.put(self.client, self.table, item, **_if_still_at(ledger.version)):
+        if not self._put_next(_LEDGER_KEY | values, version=ledger.version):
             raise RecordChanged("the admission ledger")
         return written
 
     def enqueue(self, waiter: Waiter) -> None:
-        values = to_item(_WAITERS.dump_python(waiter, mode="json"))
-        with store_errors():
-            self.client.put_item(TableName=self.table, Item=_place(waiter) | values)
+        self._keep(_place(waiter) | to_item(_WAITERS.dump_python(waiter, mode="json")))
 
     def dequeue(self, waiter: Waiter) -> bool:
         """True if it had left before, too: this is safe to repeat."""
         token = {":token": waiter.token}
-        return writes.delete(
-            self.client, self.table, _place(waiter), condition="#token = :token", values=token
-        )
+        return self._delete(_place(waiter), condition="#token = :token", values=token)
 
     def waiting(self, knowledge_base_id: str, mode: Mode, *, limit: int) -> list[Waiter]:
-        found = query(
-            self.client,
-            TableName=self.table,
-            KeyConditionExpression="pk = :queue",
-            ExpressionAttributeValues=to_item({":queue": _queue(knowledge_base_id, mode)}),
-            ConsistentRead=True,
-            Limit=limit,
-        )
+        found = self._partition(_queue(knowledge_base_id, mode), Limit=limit)
         return list(islice(readable(found, _to_waiter), limit))
-
-
-def _if_still_at(version: int) -> dict[str, Any]:
-    if version == 0:
-        return {"condition": "attribute_not_exists(pk)", "values": {}}
-    return {"condition": "#version = :version", "values": {":version": version}}
 
 
 def _queue(knowledge_base_id: str, mode: Mode) -> str:

@@ -9,54 +9,31 @@ Users' agents, in the control table.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stackroom.agents.agent import Agent
-from stackroom.aws.dynamodb import writes
-from stackroom.aws.dynamodb.items import Item, from_item, query, to_item
+from stackroom.aws.dynamodb.items import Item, to_item
+from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.aws.error_mapping import store_errors
 from stackroom.errors import RecordChanged
 
-if TYPE_CHECKING:
-    from types_boto3_dynamodb.client import DynamoDBClient
+_AGENTS = "AGENTS#"  # a user's id follows
 
 
-@dataclass(frozen=True, kw_only=True)
-class DynamoAgents:
-    client: "DynamoDBClient"
-    table: str
-
+class DynamoAgents(DynamoTable):
     def get(self, user_id: str, agent_id: str) -> Agent | None:
-        with store_errors():
-            answer = self.client.get_item(
-                TableName=self.table, Key=_key(user_id, agent_id), ConsistentRead=True
-            )
-        return _to_agent(from_item(answer["Item"])) if "Item" in answer else None
+        kept = self._get(_key(user_id, agent_id))
+        return None if kept is None else _to_agent(kept)
 
     def of_user(self, user_id: str) -> Iterator[Agent]:
-        found = query(
-            self.client,
-            TableName=self.table,
-            KeyConditionExpression="pk = :agents",
-            ExpressionAttributeValues=to_item({":agents": _partition(user_id)}),
-            ConsistentRead=True,
-        )
-        return map(_to_agent, found)
+        return map(_to_agent, self._partition(_AGENTS + user_id))
 
     def save(self, agent: Agent) -> Agent:
         saved = agent.model_copy(update={"version": agent.version + 1})
         item = _key(saved.user_id, saved.id) | to_item(
             {"agent": saved.model_dump_json(by_alias=True), "version": saved.version}
         )
-        is_new = agent.version == 0
-        if not writes.put(
-            self.client,
-            self.table,
-            item,
-            condition="attribute_not_exists(pk)" if is_new else "#version = :read",
-            values=None if is_new else {":read": agent.version},
-        ):
+        if not self._put_next(item, version=agent.version):
             raise RecordChanged(agent.id)
         return saved
 
@@ -68,12 +45,8 @@ class DynamoAgents:
         return "Attributes" in answer
 
 
-def _partition(user_id: str) -> str:
-    return f"AGENTS#{user_id}"
-
-
 def _key(user_id: str, agent_id: str) -> Item:
-    return to_item({"pk": _partition(user_id), "sk": agent_id})
+    return to_item({"pk": _AGENTS + user_id, "sk": agent_id})
 
 
 def _to_agent(values: dict[str, Any]) -> Agent:

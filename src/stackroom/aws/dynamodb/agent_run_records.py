@@ -16,47 +16,30 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stackroom.agents.agent_run import AgentRun, id_from
-from stackroom.aws.dynamodb import writes
-from stackroom.aws.dynamodb.items import Item, from_item, query, to_item
+from stackroom.aws.dynamodb.items import Item, to_item
+from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.aws.error_mapping import store_errors
 from stackroom.errors import RecordChanged
 
-if TYPE_CHECKING:
-    from types_boto3_dynamodb.client import DynamoDBClient
-
+_RUNS = "AGENT_RUNS#"  # a user's id follows
 KEPT = timedelta(days=30)  # after the last step; who looks back further keeps what was said
 
 
-@dataclass(frozen=True, kw_only=True)
-class DynamoAgentRuns:
-    client: "DynamoDBClient"
-    table: str
-
+class DynamoAgentRuns(DynamoTable):
     def get(self, user_id: str, run_id: str) -> AgentRun | None:
-        with store_errors():
-            answer = self.client.get_item(
-                TableName=self.table, Key=_key(user_id, run_id), ConsistentRead=True
-            )
-        return _to_run(from_item(answer["Item"])) if "Item" in answer else None
+        kept = self._get(_key(user_id, run_id))
+        return None if kept is None else _to_run(kept)
 
     def newest(self, user_id: str, *, since: datetime | None = None) -> Iterator[AgentRun]:
-        values = {":runs": _partition(user_id)}
+        values = {":runs": _RUNS + user_id}
         condition = "pk = :runs"
         if since is not None:
             values[":since"] = id_from(since)
             condition += " AND sk >= :since"
-        found = query(
-            self.client,
-            TableName=self.table,
-            KeyConditionExpression=condition,
-            ExpressionAttributeValues=to_item(values),
-            ScanIndexForward=False,
-            ConsistentRead=True,
-        )
-        return map(_to_run, found)
+        return map(_to_run, self._query(condition, values, ScanIndexForward=False))
 
     def save(self, run: AgentRun) -> AgentRun:
         saved = run.model_copy(update={"version": run.version + 1})
@@ -66,14 +49,8 @@ class DynamoAgentRuns:
             "version": saved.version,
             "expires_at": int((last + KEPT).timestamp()),
         }
-        is_new = run.version == 0
-        if not writes.put(
-            self.client,
-            self.table,
-            _key(saved.user_id, saved.id) | to_item(values),
-            condition="attribute_not_exists(pk)" if is_new else "#version = :read",
-            values=None if is_new else {":read": run.version},
-        ):
+        item = _key(saved.user_id, saved.id) | to_item(values)
+        if not self._put_next(item, version=run.version):
             raise RecordChanged(run.id)
         return saved
 
@@ -91,12 +68,8 @@ class SqsAgentRunQueue:
             self.client.send_message(QueueUrl=self.url, MessageBody=body)
 
 
-def _partition(user_id: str) -> str:
-    return f"AGENT_RUNS#{user_id}"
-
-
 def _key(user_id: str, run_id: str) -> Item:
-    return to_item({"pk": _partition(user_id), "sk": run_id})
+    return to_item({"pk": _RUNS + user_id, "sk": run_id})
 
 
 def _to_run(values: dict[str, Any]) -> AgentRun:

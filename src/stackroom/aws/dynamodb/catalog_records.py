@@ -10,19 +10,14 @@ Catalogs in DynamoDB, beside their documents.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from stackroom.aws.dynamodb.items import from_item, get_all, query, to_item
-from stackroom.aws.dynamodb.writes import update
-from stackroom.aws.error_mapping import store_errors
+from stackroom.aws.dynamodb.items import Item, get_all, to_item
+from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.documents.catalog_counts import Counts, counts_in, settled_status
 from stackroom.documents.model import Catalog, CatalogStatus, DataSource
 from stackroom.errors import RecordChanged
-
-if TYPE_CHECKING:
-    from types_boto3_dynamodb.client import DynamoDBClient
 
 METADATA = "METADATA"
 USER_INDEX = "user_id-index"
@@ -32,18 +27,11 @@ _DELETING = str(CatalogStatus.DELETING)
 _TRIES = 6  # while others register or settle documents
 
 
-@dataclass(frozen=True, kw_only=True)
-class DynamoCatalogs:
-    client: "DynamoDBClient"
-    table: str
-
+class DynamoCatalogs(DynamoTable):
     def get(self, catalog_id: str) -> Catalog | None:
         # Consistent, because the event after the one that opened it must find it.
-        with store_errors():
-            answer = self.client.get_item(
-                TableName=self.table, Key=key_of(catalog_id), ConsistentRead=True
-            )
-        return to_catalog(from_item(answer["Item"])) if "Item" in answer else None
+        kept = self._get(key_of(catalog_id))
+        return None if kept is None else to_catalog(kept)
 
     def of_user(self, user_id: str) -> Iterator[Catalog]:
         keys = map(key_of, self.ids_of(user_id))
@@ -51,13 +39,7 @@ class DynamoCatalogs:
 
     def ids_of(self, user_id: str) -> Iterator[str]:
         """As the index tells them, which is eventually consistent."""
-        found = query(
-            self.client,
-            TableName=self.table,
-            IndexName=USER_INDEX,
-            KeyConditionExpression="user_id = :user",
-            ExpressionAttributeValues=to_item({":user": user_id}),
-        )
+        found = self._query("user_id = :user", {":user": user_id}, IndexName=USER_INDEX)
         return (item["catalog_id"] for item in found)
 
     def place(self, catalog_id: str, source: DataSource) -> None:
@@ -67,7 +49,7 @@ class DynamoCatalogs:
             ":type": str(source.type),
             ":shared": source.is_shared,
         }
-        placed = self._update(
+        placed = self._change(
             catalog_id,
             "SET knowledge_base_id = :kb, data_source_id = :source, data_source_type = :type,"
             " data_source_shared = :shared",
@@ -78,7 +60,7 @@ class DynamoCatalogs:
             raise RecordChanged(catalog_id)
 
     def clear_data_source(self, catalog_id: str) -> None:
-        cleared = self._update(
+        cleared = self._change(
             catalog_id,
             "REMOVE knowledge_base_id, data_source_id, data_source_type, data_source_shared",
             {":deleting": _DELETING},
@@ -106,7 +88,7 @@ class DynamoCatalogs:
             ":failed": catalog.failed_count,
             ":none": 0,
         }
-        return self._update(
+        return self._change(
             catalog.catalog_id,
             "SET #status = :status, updated_at = :at",
             values,
@@ -126,20 +108,15 @@ class DynamoCatalogs:
             # A record from before has not all of them.
             unknown = f"(attribute_not_exists({name}) AND :{name}_seen = :none)"
             conditions.append(f"({name} = :{name}_seen OR {unknown})")
-        recounted = self._update(
-            seen.catalog_id,
-            f"SET {', '.join(told)}",
-            values,
-            condition=" AND ".join(conditions),
-        )
-        if not recounted:
+        expression, condition = f"SET {', '.join(told)}", " AND ".join(conditions)
+        if not self._change(seen.catalog_id, expression, values, condition=condition):
             raise RecordChanged(seen.catalog_id)
 
     def mark_deleting(self, catalog_id: str, *, at: datetime) -> None:
         values = {":deleting": _DELETING, ":at": at.isoformat()}
         since = "deleting_since = if_not_exists(deleting_since, :at)"
         expression = f"SET #status = :deleting, updated_at = :at, {since}"
-        if not self._update(catalog_id, expression, values):
+        if not self._change(catalog_id, expression, values):
             raise RecordChanged(catalog_id)
 
     def unmark_deleting(self, catalog_id: str, *, at: datetime) -> None:
@@ -160,7 +137,7 @@ class DynamoCatalogs:
             ":at": at.isoformat(),
             ":waiting": catalog.waiting_count,
         }
-        return self._update(
+        return self._change(
             catalog.catalog_id,
             "SET #status = :status, updated_at = :at REMOVE deleting_since",
             values,
@@ -168,17 +145,15 @@ class DynamoCatalogs:
             " AND (waiting_count = :waiting OR attribute_not_exists(waiting_count))",
         )
 
-    def _update(
+    def _change(
         self, catalog_id: str, expression: str, values: dict[str, Any], *, condition: str = ""
     ) -> bool:
         """False if there is no such catalog, or it doesn't meet the condition."""
         there = " AND ".join(filter(None, ("attribute_exists(catalog_id)", condition)))
-        key = key_of(catalog_id)
-        changed = update(self.client, self.table, key, expression, values, condition=there)
-        return changed is not None
+        return self._update(key_of(catalog_id), expression, values, condition=there) is not None
 
 
-def key_of(catalog_id: str) -> dict[str, Any]:
+def key_of(catalog_id: str) -> Item:
     return to_item({"catalog_id": catalog_id, "sk": METADATA})
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from stackroom.aws.dynamodb.catalog_records import METADATA, DynamoCatalogs, key_of, to_catalog
-from stackroom.aws.dynamodb.items import Item, from_item, get_all, to_item
+from stackroom.aws.dynamodb.items import Item, get_all, to_item
+from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.aws.dynamodb.writes import CONDITION_FAILED, reasons_of, transact
-from stackroom.aws.error_mapping import store_errors
 from stackroom.documents.model import Catalog, CatalogStatus
 from stackroom.errors import CatalogLimitReached, RecordChanged
 
@@ -85,11 +85,8 @@ class DynamoCatalogRegister(DynamoCatalogs):
             raise
 
     def _registered(self, user_id: str) -> list[str]:
-        with store_errors():
-            answer = self.client.get_item(
-                TableName=self.control_table, Key=_key(user_id), ConsistentRead=True
-            )
-        return sorted(from_item(answer.get("Item", {})).get("catalog_ids", ()))
+        control = DynamoTable(client=self.client, table=self.control_table)
+        return sorted((control._get(_key(user_id)) or {}).get("catalog_ids", ()))
 
     def _count(
         self, catalog: Catalog, by: int, *, values: dict[str, Any] | None = None, **condition: str

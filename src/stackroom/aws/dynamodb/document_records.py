@@ -20,40 +20,30 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stackroom.aws.dynamodb.document_items import DOCUMENT, FAILED, OPEN, document_key, to_document
 from stackroom.aws.dynamodb.document_writes import DocumentWrites
 from stackroom.aws.dynamodb.items import from_item, get_all, query, to_item
+from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.aws.error_mapping import store_errors
 from stackroom.concurrency import Beside, in_threads
 from stackroom.documents.model import Document, DocumentStatus
 from stackroom.documents.repositories import DocumentPage
 from stackroom.errors import RecordChanged
 
-if TYPE_CHECKING:
-    from types_boto3_dynamodb.client import DynamoDBClient
-
 _LOOKED_UP = 100  # at a time [DynamoDB API reference: BatchGetItem]
 
 
 @dataclass(frozen=True, kw_only=True)
-class DynamoDocuments:
+class DynamoDocuments(DynamoTable):
     """Refuses to overwrite or remove a version that the caller didn't read."""
 
-    client: "DynamoDBClient"
-    table: str
     beside: Beside = in_threads
 
     def get(self, catalog_id: str, document_id: str) -> Document | None:
-        # Consistent, because a decision to write follows.
-        with store_errors():
-            answer = self.client.get_item(
-                TableName=self.table,
-                Key=document_key(catalog_id, document_id),
-                ConsistentRead=True,
-            )
-        return to_document(from_item(answer["Item"])) if "Item" in answer else None
+        kept = self._get(document_key(catalog_id, document_id))
+        return None if kept is None else to_document(kept)
 
     def save(self, document: Document) -> Document:
         saved = self._writes.keep(document)

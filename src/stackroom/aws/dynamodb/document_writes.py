@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from botocore.exceptions import ClientError
 
@@ -24,7 +24,8 @@ from stackroom.aws.dynamodb.document_items import (
     change_of,
     counting,
 )
-from stackroom.aws.dynamodb.items import WRITE_ID, Item, from_item, to_item
+from stackroom.aws.dynamodb.items import WRITE_ID, Item, to_item
+from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.aws.dynamodb.writes import (
     CONDITION_FAILED,
     outlasting_conflicts,
@@ -36,10 +37,6 @@ from stackroom.documents.catalog_counts import Counts, booked, counts_in, uncoun
 from stackroom.documents.keys import unplaced_partition
 from stackroom.documents.model import CatalogStatus, Document
 from stackroom.errors import StoreUnavailable
-
-if TYPE_CHECKING:
-    from types_boto3_dynamodb.client import DynamoDBClient
-
 
 # How documents are to be written: each by what it was and is, and those of a catalog in groups.
 
@@ -123,11 +120,7 @@ class _Refused:
     item: Item | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class DocumentWrites:
-    client: "DynamoDBClient"
-    table: str
-
+class DocumentWrites(DynamoTable):
     def keep(self, document: Document) -> Document | None:
         """As it is kept; None if it changed since it was read."""
         return self._alone(document, shelf_of(document.catalog_id), removes=False)
@@ -216,13 +209,10 @@ class DocumentWrites:
                 outlasting_conflicts(lambda: self.client.delete_item(**delete))
 
     def _look(self, catalog_id: str) -> Shelf:
-        with store_errors():
-            answer = self.client.get_item(
-                TableName=self.table, Key=key_of(catalog_id), ConsistentRead=True
-            )
-        if "Item" not in answer:
+        kept = self._get(key_of(catalog_id))
+        if kept is None:
             return Shelf(is_there=False)
-        catalog = to_catalog(from_item(answer["Item"]))
+        catalog = to_catalog(kept)
         return Shelf(
             is_deleting=catalog.status is CatalogStatus.DELETING, counts=counts_in(catalog)
         )

@@ -10,15 +10,11 @@ What inspections found, in the control table.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from stackroom.aws.dynamodb.items import Item, get_all, to_item
-from stackroom.aws.error_mapping import store_errors
+from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.clock import utc_now
 from stackroom.documents.model import Document
-
-if TYPE_CHECKING:
-    from types_boto3_dynamodb.client import DynamoDBClient
 
 # A result matters from the upload until the document is settled; the record keeps it after that.
 _KEPT = timedelta(days=30)
@@ -26,20 +22,15 @@ _PREFIX = "INSPECTION#"
 
 
 @dataclass(frozen=True, kw_only=True)
-class DynamoInspections:
+class DynamoInspections(DynamoTable):
     """One result a document, that of the version inspected last."""
 
-    client: "DynamoDBClient"
-    table: str
     now: Callable[[], datetime] = utc_now
 
     def record(self, document_id: str, etag: str, reason: str | None) -> None:
         expires_at = int((self.now() + _KEPT).timestamp())
-        values: dict[str, object] = {"etag": etag, "expires_at": expires_at}
-        if reason is not None:
-            values["reason"] = reason
-        with store_errors():
-            self.client.put_item(TableName=self.table, Item=_key(document_id) | to_item(values))
+        values = {"etag": etag, "expires_at": expires_at, "reason": reason}
+        self._keep(_key(document_id) | to_item(values))
 
     def results_for(self, documents: Iterable[Document]) -> dict[str, str | None]:
         """What is wrong, if anything is, by document id; only of the versions that these are."""

@@ -1,5 +1,6 @@
 """Records to DynamoDB items and back, for the low-level client (the resource API loads slowly)."""
 
+import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -15,7 +16,7 @@ logger = logging.getLogger(__name__)
 Item = dict[str, Any]
 _Made = TypeVar("_Made")
 
-WRITE_ID = "write_id"  # the attribute that tells whose write made the item (aws/dynamodb/writes.py)
+WRITE_ID = "write_id"  # the attribute that tells whose write made the item (aws/dynamodb/table.py)
 
 _MOST_KEYS = 100  # of one BatchGetItem [DynamoDB API reference]
 
@@ -81,6 +82,16 @@ def get_all(
                 answer = client.batch_get_item(RequestItems=wanted)
             yield from map(from_item, answer["Responses"].get(table, []))
             wanted = answer.get("UnprocessedKeys", {})
+
+
+def start_at(cursor: str | None) -> dict[str, Any]:
+    """What makes a Query or Scan go on where `cursor_in` said that it ended."""
+    return {} if cursor is None else {"ExclusiveStartKey": to_item(json.loads(cursor))}
+
+
+def cursor_in(answer: Mapping[str, Any]) -> str | None:
+    last = answer.get("LastEvaluatedKey")
+    return json.dumps(from_item(last)) if last else None
 
 
 def _pages(client: Any, operation: str, request: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -13,43 +13,32 @@ Leases of live runs in the control table: one item per catalog.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from stackroom.aws.dynamodb.items import from_item, instant, query, readable, to_item
-from stackroom.aws.dynamodb.writes import update
-from stackroom.aws.error_mapping import store_errors
+from stackroom.aws.dynamodb.items import Item, instant, readable, to_item
+from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.errors import RunSuperseded
 from stackroom.runs.lease import Lease
-
-if TYPE_CHECKING:
-    from types_boto3_dynamodb.client import DynamoDBClient
 
 _LIVE = "RUN"
 _LIVE_INDEX = "live-index"
 _MINE = "live = :live AND epoch = :epoch"
 
 
-@dataclass(frozen=True, kw_only=True)
-class DynamoLeases:
-    client: "DynamoDBClient"
-    table: str
-
+class DynamoLeases(DynamoTable):
     def get(self, worklist_id: str) -> Lease | None:
-        with store_errors():
-            answer = self.client.get_item(
-                TableName=self.table, Key=_key(worklist_id), ConsistentRead=True
-            )
-        return _to_lease(from_item(answer["Item"])) if "Item" in answer else None
+        kept = self._get(_key(worklist_id))
+        return None if kept is None else _to_lease(kept)
 
     def ask(self, worklist_id: str) -> Lease:
-        asked = self._update(worklist_id, "ADD requested :one", {":one": 1})
+        asked = self._change(worklist_id, "ADD requested :one", {":one": 1})
         assert asked is not None, "nothing is asked of the item"
         return asked
 
     def claim(self, worklist_id: str, *, until: datetime) -> Lease | None:
-        return self._update(
+        return self._change(
             worklist_id,
             "ADD requested :one, epoch :one SET live = :live, #until = :until"
             " REMOVE started, failures",
@@ -72,7 +61,7 @@ class DynamoLeases:
                 "live = :live" if seen.held else "attribute_not_exists(live)"
             )
             values[":epoch"] = seen.epoch
-        return self._update(
+        return self._change(
             seen.worklist_id,
             "SET live = :live, epoch = :next, #until = :until, failures = :failures REMOVE started",
             values,
@@ -81,7 +70,7 @@ class DynamoLeases:
 
     def mark_started(self, lease: Lease) -> None:
         """Of a run so quick that it has ended already, nothing is written."""
-        self._update(
+        self._change(
             lease.worklist_id,
             "SET started = :one",
             {":one": 1, ":live": _LIVE, ":epoch": lease.epoch},
@@ -91,7 +80,7 @@ class DynamoLeases:
     def renew(
         self, worklist_id: str, epoch: int, *, until: datetime, is_well: bool = False
     ) -> Lease:
-        renewed = self._update(
+        renewed = self._change(
             worklist_id,
             f"SET #until = :until, started = :one{' REMOVE failures' if is_well else ''}",
             {":one": 1, ":live": _LIVE, ":epoch": epoch, ":until": instant(until)},
@@ -102,7 +91,7 @@ class DynamoLeases:
         return renewed
 
     def release(self, worklist_id: str, epoch: int, *, served: int) -> bool:
-        released = self._update(
+        released = self._change(
             worklist_id,
             "REMOVE live, started, #until, failures",
             {":live": _LIVE, ":epoch": epoch, ":served": served},
@@ -123,14 +112,7 @@ class DynamoLeases:
     def _live(self, condition: str, values: dict[str, Any], **names: Any) -> Iterator[Lease]:
         # An index lags behind. One that is missing is found the next time; one that has moved can't
         # be taken by whoever saw it here.
-        found = query(
-            self.client,
-            TableName=self.table,
-            IndexName=_LIVE_INDEX,
-            KeyConditionExpression=condition,
-            ExpressionAttributeValues=to_item(values),
-            **names,
-        )
+        found = self._query(condition, values, IndexName=_LIVE_INDEX, **names)
         return readable(found, _to_lease)
 
     def _was_released(self, worklist_id: str, epoch: int) -> bool:
@@ -140,15 +122,14 @@ class DynamoLeases:
             raise RunSuperseded(worklist_id, epoch)
         return not lease.held
 
-    def _update(
+    def _change(
         self, worklist_id: str, expression: str, values: dict[str, Any], *, condition: str = ""
     ) -> Lease | None:
-        key = _key(worklist_id)
-        found = update(self.client, self.table, key, expression, values, condition=condition)
+        found = self._update(_key(worklist_id), expression, values, condition=condition)
         return _to_lease(found) if found is not None else None
 
 
-def _key(worklist_id: str) -> dict[str, Any]:
+def _key(worklist_id: str) -> Item:
     return to_item({"pk": f"RUN#{worklist_id}", "sk": "RUN"})
 
 

@@ -5,29 +5,22 @@ What they are, and how they are kept: aws/dynamodb/document_items.py.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stackroom.aws.dynamodb.document_items import FAILED, OPEN, document_key, listed_as, to_document
-from stackroom.aws.dynamodb.items import get_all, query, to_item
+from stackroom.aws.dynamodb.items import get_all, to_item
+from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.aws.dynamodb.writes import CONDITION_FAILED, conditional, reasons_of, transact
 from stackroom.documents.model import Document
 from stackroom.documents.repositories import ListingItem
 from stackroom.errors import RecordChanged
 
-if TYPE_CHECKING:
-    from types_boto3_dynamodb.client import DynamoDBClient
-
 _LAST = "~"  # comes after all that a sort key goes on with
 _LOOKED_UP = 1000  # items whose documents are held at a time
 
 
-@dataclass(frozen=True, kw_only=True)
-class DynamoListingItems:
-    client: "DynamoDBClient"
-    table: str
-
+class DynamoListingItems(DynamoTable):
     def stray(self, catalog_id: str) -> Iterator[ListingItem]:
         listed = self._listed(catalog_id)
         while some := list(islice(listed, _LOOKED_UP)):
@@ -37,8 +30,7 @@ class DynamoListingItems:
                     yield each
 
     def is_gone(self, item: ListingItem) -> bool:
-        key = to_item({"catalog_id": item.catalog_id, "sk": item.name})
-        return not list(get_all(self.client, self.table, [key], consistent=True))
+        return self._get(to_item({"catalog_id": item.catalog_id, "sk": item.name})) is None
 
     def drop(self, item: ListingItem) -> None:
         document = self._documents([item]).get(item.document_id)
@@ -72,14 +64,9 @@ class DynamoListingItems:
 
     def _listed(self, catalog_id: str) -> Iterator[ListingItem]:
         """In one Query: between failed and open items lies nothing but the catalog's own record."""
-        for each in query(
-            self.client,
-            TableName=self.table,
-            KeyConditionExpression="catalog_id = :catalog AND sk BETWEEN :failed AND :open",
-            ExpressionAttributeValues=to_item(
-                {":catalog": catalog_id, ":failed": FAILED, ":open": OPEN + _LAST}
-            ),
-            ConsistentRead=True,
+        for each in self._query(
+            "catalog_id = :catalog AND sk BETWEEN :failed AND :open",
+            {":catalog": catalog_id, ":failed": FAILED, ":open": OPEN + _LAST},
         ):
             if each["sk"].startswith((FAILED, OPEN)):
                 yield ListingItem(

@@ -16,40 +16,31 @@ https://aws.amazon.com/dynamodb/pricing/on-demand/
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 from pydantic import TypeAdapter
 
-from stackroom.aws.dynamodb import writes
-from stackroom.aws.dynamodb.items import from_item, to_item
-from stackroom.aws.error_mapping import code_of, store_errors
+from stackroom.aws.dynamodb.items import to_item
+from stackroom.aws.dynamodb.table import DynamoTable
+from stackroom.aws.error_mapping import code_of
 from stackroom.errors import RecordChanged, ServiceRefused
 from stackroom.search.rate_limiter import Turns
-
-if TYPE_CHECKING:
-    from types_boto3_dynamodb.client import DynamoDBClient
 
 _TURNS = TypeAdapter(Turns)
 _KEPT = 3600  # seconds; after a few of them nothing in it counts any more
 
 
 @dataclass(frozen=True, kw_only=True)
-class DynamoTurnBook:
+class DynamoTurnBook(DynamoTable):
     """Of what AWS calls `operation`. The client is one that gives up soon."""
 
-    client: "DynamoDBClient"
-    table: str
     operation: str
 
     def read(self) -> Turns:
         with _errors():
-            answer = self.client.get_item(
-                TableName=self.table, Key=to_item(self._key), ConsistentRead=True
-            )
-        if "Item" not in answer:
+            item = self._get(to_item(self._key))
+        if item is None:
             return Turns()
-        item = from_item(answer["Item"])
         try:
             told = _TURNS.validate_json(item["told"])
         except ValueError:  # as another version of this may have written it: begun anew
@@ -60,15 +51,8 @@ class DynamoTurnBook:
         written = replace(turns, version=turns.version + 1)
         told = _TURNS.dump_json(replace(written, version=0), exclude_defaults=True).decode()
         values = {"version": written.version, "told": told, "expires_at": int(turns.at) + _KEPT}
-        unread = "attribute_not_exists(pk)" if turns.version == 0 else "#version = :version"
         with _errors():
-            is_kept = writes.put(
-                self.client,
-                self.table,
-                to_item({**self._key, **values}),
-                condition=unread,
-                values={} if turns.version == 0 else {":version": turns.version},
-            )
+            is_kept = self._put_next(to_item({**self._key, **values}), version=turns.version)
         if not is_kept:
             raise RecordChanged(f"the turns of {self.operation}")
         return written
@@ -82,7 +66,6 @@ class DynamoTurnBook:
 def _errors() -> Iterator[None]:
     """Whatever DynamoDB has against it, a question is none the worse for it."""
     try:
-        with store_errors():
-            yield
+        yield
     except ClientError as error:
         raise ServiceRefused(error.operation_name, code_of(error)) from error

@@ -13,21 +13,16 @@ Receipts of deletions, in the control table.
     list what is proven   the same, the latest first
 """
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from stackroom.aws.dynamodb import writes
-from stackroom.aws.dynamodb.items import Item, from_item, instant, query, to_item
+from stackroom.aws.dynamodb.items import Item, cursor_in, from_item, instant, start_at, to_item
+from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.aws.error_mapping import store_errors
 from stackroom.documents.model import Receipt
 from stackroom.documents.repositories import ListingPage
 from stackroom.errors import RecordChanged
-
-if TYPE_CHECKING:
-    from types_boto3_dynamodb.client import DynamoDBClient
 
 RECEIPTS = "RECEIPTS#"  # a user's id follows
 # Long enough for whoever must prove a deletion in a yearly audit.
@@ -40,46 +35,26 @@ _LIVE_INDEX = "live-index"
 _STILL_OPEN = "attribute_not_exists(unsearchable_since) AND attribute_not_exists(superseded_at)"
 
 
-@dataclass(frozen=True, kw_only=True)
-class DynamoReceipts:
-    client: "DynamoDBClient"
-    table: str
-
+class DynamoReceipts(DynamoTable):
     def get(self, user_id: str, receipt_id: str) -> Receipt | None:
-        with store_errors():
-            answer = self.client.get_item(
-                TableName=self.table, Key=_key(user_id, receipt_id), ConsistentRead=True
-            )
-        return to_receipt(from_item(answer["Item"])) if "Item" in answer else None
+        kept = self._get(_key(user_id, receipt_id))
+        return None if kept is None else to_receipt(kept)
 
     def keep(self, receipt: Receipt) -> None:
         # Also true of one that isn't there; one that is closed stays as it was closed.
-        writes.put(self.client, self.table, _item(receipt), condition=_STILL_OPEN)
+        self._put(_item(receipt), condition=_STILL_OPEN)
 
     def of_user(self, user_id: str) -> Iterator[Receipt]:
-        found = query(
-            self.client,
-            TableName=self.table,
-            KeyConditionExpression="pk = :receipts",
-            ExpressionAttributeValues=to_item({":receipts": _partition(user_id)}),
-            ConsistentRead=True,
-            ScanIndexForward=False,
-        )
-        return map(to_receipt, found)
+        return map(to_receipt, self._partition(RECEIPTS + user_id, ScanIndexForward=False))
 
     def open_ones(self, *, limit: int) -> list[Receipt]:
         return list(self._live(_OPEN, Limit=limit).items)
 
     def proven(self, cursor: str | None) -> ListingPage[Receipt]:
-        start: dict[str, Any] = {}
-        if cursor is not None:
-            start["ExclusiveStartKey"] = to_item(json.loads(cursor))
-        return self._live(_PROVEN, ScanIndexForward=False, Limit=_PAGE, **start)
+        return self._live(_PROVEN, ScanIndexForward=False, Limit=_PAGE, **start_at(cursor))
 
     def let_go(self, receipt: Receipt) -> None:
-        writes.update(
-            self.client,
-            self.table,
+        self._update(
             _key(receipt.user_id, receipt.receipt_id),
             "REMOVE live, #until",
             {":proven": _PROVEN},
@@ -88,9 +63,7 @@ class DynamoReceipts:
 
     def reopen(self, receipt: Receipt, *, at: datetime) -> None:
         changes = {"found_again_at": at, "not_found_at": None, "unsearchable_since": None}
-        is_kept = writes.put(
-            self.client,
-            self.table,
+        is_kept = self._put(
             _item(receipt.model_copy(update=changes)),
             condition="unsearchable_since = :closed",
             values={":closed": receipt.model_dump(mode="json")["unsearchable_since"]},
@@ -107,19 +80,14 @@ class DynamoReceipts:
                 ExpressionAttributeValues=to_item({":live": live}),
                 **page,
             )
-        last = answer.get("LastEvaluatedKey")
         return ListingPage(
             items=[to_receipt(from_item(each)) for each in answer["Items"]],
-            next=json.dumps(from_item(last)) if last else None,
+            next=cursor_in(answer),
         )
 
 
-def _partition(user_id: str) -> str:
-    return RECEIPTS + user_id
-
-
 def _key(user_id: str, receipt_id: str) -> Item:
-    return to_item({"pk": _partition(user_id), "sk": receipt_id})
+    return to_item({"pk": RECEIPTS + user_id, "sk": receipt_id})
 
 
 def _item(receipt: Receipt) -> Item:

@@ -5,41 +5,23 @@ When users have signed out everywhere, in the control table.
     sign-out    SIGNED_OUT#<user_id>     SIGNED_OUT    at
 """
 
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
-from stackroom.aws.dynamodb import writes
-from stackroom.aws.dynamodb.items import Item, from_item, instant, to_item
-from stackroom.aws.error_mapping import store_errors
-
-if TYPE_CHECKING:
-    from types_boto3_dynamodb.client import DynamoDBClient
+from stackroom.aws.dynamodb.items import Item, instant, to_item
+from stackroom.aws.dynamodb.table import DynamoTable
 
 _KIND = "SIGNED_OUT"
 
 
-@dataclass(frozen=True, kw_only=True)
-class DynamoSignOuts:
-    client: "DynamoDBClient"
-    table: str
-
+class DynamoSignOuts(DynamoTable):
     def get(self, user_id: str) -> datetime | None:
         # Consistent, because whoever signs out everywhere means at once.
-        with store_errors():
-            answer = self.client.get_item(
-                TableName=self.table, Key=_key(user_id), ConsistentRead=True
-            )
-        if "Item" not in answer:
-            return None
-        return datetime.fromisoformat(from_item(answer["Item"])["at"])
+        kept = self._get(_key(user_id))
+        return None if kept is None else datetime.fromisoformat(kept["at"])
 
     def keep(self, user_id: str, at: datetime) -> None:
-        item = _key(user_id) | to_item({"at": instant(at)})
-        writes.put(
-            self.client,
-            self.table,
-            item,
+        self._put(
+            _key(user_id) | to_item({"at": instant(at)}),
             condition="attribute_not_exists(pk) OR #at < :at",
             values={":at": instant(at)},
         )

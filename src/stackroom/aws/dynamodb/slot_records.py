@@ -8,30 +8,21 @@ Slots for catalogs' own data sources, counted in the control table: one item per
 """
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from stackroom.aws.dynamodb.items import from_item, to_item
-from stackroom.aws.dynamodb.writes import update
-from stackroom.aws.error_mapping import store_errors
-
-if TYPE_CHECKING:
-    from types_boto3_dynamodb.client import DynamoDBClient
+from stackroom.aws.dynamodb.items import Item, to_item
+from stackroom.aws.dynamodb.table import DynamoTable
 
 _LOST = "!lost-"  # no catalog's id begins so
 
 
-@dataclass(frozen=True, kw_only=True)
-class DynamoSlots:
-    client: "DynamoDBClient"
-    table: str
-
+class DynamoSlots(DynamoTable):
     def take(self, knowledge_base_id: str, catalog_id: str, *, limit: int) -> bool:
         if catalog_id in self._holders(knowledge_base_id):
             return True
         if limit < 1:  # where nobody has one yet, the condition doesn't ask for it
             return False
-        taken = self._update(
+        taken = self._change(
             knowledge_base_id,
             "ADD catalogs :catalog",
             {":catalog": {catalog_id}, ":limit": limit},
@@ -56,12 +47,12 @@ class DynamoSlots:
         return frozenset(each for each in held if each.startswith(_LOST))
 
     def free(self, knowledge_base_id: str, holder: str) -> None:
-        self._update(knowledge_base_id, "DELETE catalogs :holder", {":holder": {holder}})
+        self._change(knowledge_base_id, "DELETE catalogs :holder", {":holder": {holder}})
 
     def exhaust(self, knowledge_base_id: str, catalog_id: str) -> None:
         # First what stands for the slot: whoever dies in between leaves one too few, for a while.
         lost = {":lost": {f"{_LOST}{catalog_id}"}}
-        self._update(knowledge_base_id, "ADD catalogs :lost", lost)
+        self._change(knowledge_base_id, "ADD catalogs :lost", lost)
         self.free(knowledge_base_id, catalog_id)
 
     def survey(self, knowledge_base_id: str, names: Collection[str]) -> None:
@@ -70,7 +61,7 @@ class DynamoSlots:
         if names:  # there is no empty set in DynamoDB
             expression += " ADD catalogs :lost"
             values |= {":lost": {f"{_LOST}{each}" for each in names}}
-        self._update(knowledge_base_id, expression, values)
+        self._change(knowledge_base_id, expression, values)
 
     def noted(self, knowledge_base_id: str) -> frozenset[str] | None:
         item = self._item(knowledge_base_id)
@@ -80,26 +71,21 @@ class DynamoSlots:
         return int(self._item(knowledge_base_id).get("sharing", 0))
 
     def count_sharing(self, knowledge_base_id: str) -> None:
-        self._update(knowledge_base_id, "ADD sharing :one", {":one": 1})
+        self._change(knowledge_base_id, "ADD sharing :one", {":one": 1})
 
     def _holders(self, knowledge_base_id: str) -> frozenset[str]:
         return frozenset(self._item(knowledge_base_id).get("catalogs", ()))
 
     def _item(self, knowledge_base_id: str) -> dict[str, Any]:
-        with store_errors():
-            answer = self.client.get_item(
-                TableName=self.table, Key=_key(knowledge_base_id), ConsistentRead=True
-            )
-        return from_item(answer.get("Item", {}))
+        return self._get(_key(knowledge_base_id)) or {}
 
-    def _update(
+    def _change(
         self, knowledge_base_id: str, expression: str, values: dict[str, Any], condition: str = ""
     ) -> bool:
         """False if the item doesn't meet the condition."""
         key = _key(knowledge_base_id)
-        changed = update(self.client, self.table, key, expression, values, condition=condition)
-        return changed is not None
+        return self._update(key, expression, values, condition=condition) is not None
 
 
-def _key(knowledge_base_id: str) -> dict[str, Any]:
+def _key(knowledge_base_id: str) -> Item:
     return to_item({"pk": f"SLOTS#{knowledge_base_id}", "sk": "SLOTS"})

@@ -1,27 +1,19 @@
 """Which documents stay, by a BatchGetItem of their records and of their catalogs'."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from stackroom.aws.dynamodb.catalog_records import METADATA, key_of
 from stackroom.aws.dynamodb.document_items import DOCUMENT, document_key
 from stackroom.aws.dynamodb.items import get_all
+from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.documents.model import CatalogStatus, DocumentStatus
 from stackroom.documents.repositories import DocumentKey
-
-if TYPE_CHECKING:
-    from types_boto3_dynamodb.client import DynamoDBClient
 
 _GOING = frozenset({str(CatalogStatus.DELETING), str(DocumentStatus.DELETING)})
 
 
-@dataclass(frozen=True, kw_only=True)
-class DynamoStayingDocuments:
+class DynamoStayingDocuments(DynamoTable):
     """Apart from `DynamoDocuments`: a search has no use for what writes."""
-
-    client: "DynamoDBClient"
-    table: str
 
     def staying(self, keys: Iterable[DocumentKey]) -> set[DocumentKey]:
         asked = set(keys)

@@ -1,39 +1,22 @@
 """
-Writes to DynamoDB on a condition, which know their own.
+Writes of several items of DynamoDB, together or not at all, and what is written beside them.
 
-boto3 repeats a call whose answer got lost. If the first one had its effect, the condition of the
-second meets what the first has written. So each call leaves an id of its own in the item,
-`write_id`, which its repetitions share; a refusal shows the item as it stands (that reads nothing,
-and costs nothing), and one with our id is what we wrote. Of a removal nothing is left to show: what
-is gone has been removed as it was asked, whoever did it.
-
-A write that a transaction is in the way of waits for it (aws/dynamodb/writes.py).
-
-Whoever gives up, or dies, writes with another id when trying again, and decides by what is there.
+Whoever writes an item that a transaction is writing is refused at once, with a conflict. That
+says nothing of what stands there: it is tried again after a while of random length. So is a
+transaction that comes to a busy partition, for boto3 repeats throttled calls, but no canceled
+ones.
 """
 
 import re
-import secrets
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from botocore.exceptions import ClientError
 
-from stackroom.aws.dynamodb.items import WRITE_ID, Item, from_item, to_item
+from stackroom.aws.dynamodb.items import to_item
 from stackroom.aws.error_mapping import code_of, store_errors
 from stackroom.errors import StoreUnavailable
 from stackroom.retries import random_pauses
-
-if TYPE_CHECKING:
-    from types_boto3_dynamodb.client import DynamoDBClient
-
-
-# Several items of DynamoDB written together or not at all, and what is written beside them.
-#
-# Whoever writes an item that a transaction is writing is refused at once, with a conflict. That
-# says nothing of what stands there: it is tried again after a while of random length. So is a
-# transaction that comes to a busy partition, for boto3 repeats throttled calls, but no canceled
-# ones.
 
 _Answer = TypeVar("_Answer")
 
@@ -96,75 +79,6 @@ def _obstacle(error: ClientError) -> str | None:
     return next((each for each in reasons if each in _PASSING), None)
 
 
-_SIGNED = f"SET {WRITE_ID} = :{WRITE_ID}"
-_NOT_OWN = f"attribute_not_exists({WRITE_ID}) OR {WRITE_ID} <> :{WRITE_ID}"
-
-
-def put(
-    client: "DynamoDBClient",
-    table: str,
-    item: Item,
-    *,
-    condition: str,
-    values: Mapping[str, Any] | None = None,
-) -> bool:
-    """
-    False if what stands there doesn't meet the condition.
-
-    A name that DynamoDB reserves is written `#name`, here and below.
-    """
-    signed = item | to_item({WRITE_ID: secrets.token_hex(8)})
-    try:
-        with store_errors():
-            request = conditional(condition, values or {})
-            outlasting_conflicts(lambda: client.put_item(TableName=table, Item=signed, **request))
-    except client.exceptions.ConditionalCheckFailedException as refusal:
-        return _own(refusal, signed[WRITE_ID]) is not None
-    return True
-
-
-def update(
-    client: "DynamoDBClient",
-    table: str,
-    key: Item,
-    expression: str,
-    values: Mapping[str, Any],
-    *,
-    condition: str = "",
-) -> dict[str, Any] | None:
-    """
-    The item as UpdateItem leaves it; None if it doesn't meet the condition.
-
-    What is added is added once, unless someone else writes between a call and its repetition.
-    """
-    signed = {**values, f":{WRITE_ID}": secrets.token_hex(8)}
-    request = conditional(condition or _NOT_OWN, signed, update=_signed(expression))
-    try:
-        with store_errors():
-            answer = outlasting_conflicts(
-                lambda: client.update_item(
-                    TableName=table, Key=key, ReturnValues="ALL_NEW", **request
-                )
-            )
-    except client.exceptions.ConditionalCheckFailedException as refusal:
-        own = _own(refusal, request["ExpressionAttributeValues"][f":{WRITE_ID}"])
-        return from_item(own) if own is not None else None
-    return from_item(answer["Attributes"])
-
-
-def delete(
-    client: "DynamoDBClient", table: str, key: Item, *, condition: str, values: Mapping[str, Any]
-) -> bool:
-    """Also where there is nothing (any more); False if what stands there is not what is meant."""
-    try:
-        with store_errors():
-            request = conditional(condition, values)
-            outlasting_conflicts(lambda: client.delete_item(TableName=table, Key=key, **request))
-    except client.exceptions.ConditionalCheckFailedException as refusal:
-        return "Item" not in refusal.response
-    return True
-
-
 def conditional(condition: str, values: Mapping[str, Any], *, update: str = "") -> dict[str, Any]:
     """What of a request tells how to write, and when not to."""
     names = {name: name[1:] for name in re.findall(r"#\w+", update + condition)}
@@ -176,15 +90,3 @@ def conditional(condition: str, values: Mapping[str, Any], *, update: str = "") 
         "ExpressionAttributeValues": to_item(values),
     }
     return {name: each for name, each in told.items() if each}  # DynamoDB refuses what is empty
-
-
-def _signed(expression: str) -> str:
-    if "SET " in expression:
-        return expression.replace("SET ", f"{_SIGNED}, ", 1)
-    return f"{expression} {_SIGNED}"
-
-
-def _own(refusal: Any, write_id: Any) -> Item | None:
-    """The item that met the write, if it is what the write has made of it."""
-    there: Item = refusal.response.get("Item", {})
-    return there if there.get(WRITE_ID) == write_id else None

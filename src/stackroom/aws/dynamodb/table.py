@@ -1,0 +1,128 @@
+"""
+A table of DynamoDB, read consistently and written on conditions that know their own.
+
+boto3 repeats a call whose answer got lost. If the first one had its effect, the condition of the
+second meets what the first has written. So each call leaves an id of its own in the item,
+`write_id`, which its repetitions share; a refusal shows the item as it stands (that reads nothing,
+and costs nothing), and one with our id is what we wrote. Of a removal nothing is left to show: what
+is gone has been removed as it was asked, whoever did it.
+
+A write that a transaction is in the way of waits for it (aws/dynamodb/writes.py).
+
+Whoever gives up, or dies, writes with another id when trying again, and decides by what is there.
+"""
+
+import secrets
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from stackroom.aws.dynamodb.items import WRITE_ID, Item, from_item, query, to_item
+from stackroom.aws.dynamodb.writes import conditional, outlasting_conflicts
+from stackroom.aws.error_mapping import store_errors
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.client import DynamoDBClient
+
+_SIGNED = f"SET {WRITE_ID} = :{WRITE_ID}"
+_NOT_OWN = f"attribute_not_exists({WRITE_ID}) OR {WRITE_ID} <> :{WRITE_ID}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DynamoTable:
+    """In conditions and expressions a name that DynamoDB reserves is written `#name`."""
+
+    client: "DynamoDBClient"
+    table: str
+
+    def _get(self, key: Item) -> dict[str, Any] | None:
+        """Consistently, since a decision to write may follow."""
+        with store_errors():
+            answer = self.client.get_item(TableName=self.table, Key=key, ConsistentRead=True)
+        return from_item(answer["Item"]) if "Item" in answer else None
+
+    def _query(
+        self, condition: str, values: Mapping[str, Any], **request: Any
+    ) -> Iterator[dict[str, Any]]:
+        """Every item, page by page; consistently, but for those of an index, which can't be."""
+        return query(
+            self.client,
+            TableName=self.table,
+            KeyConditionExpression=condition,
+            ExpressionAttributeValues=to_item(values),
+            ConsistentRead="IndexName" not in request,
+            **request,
+        )
+
+    def _partition(self, pk: str, **request: Any) -> Iterator[dict[str, Any]]:
+        return self._query("pk = :pk", {":pk": pk}, **request)
+
+    def _keep(self, item: Item) -> None:
+        """Whatever stands there."""
+        with store_errors():
+            self.client.put_item(TableName=self.table, Item=item)
+
+    def _put(self, item: Item, *, condition: str, values: Mapping[str, Any] | None = None) -> bool:
+        """False if what stands there doesn't meet the condition."""
+        signed = item | to_item({WRITE_ID: secrets.token_hex(8)})
+        request = conditional(condition, values or {})
+        try:
+            with store_errors():
+                outlasting_conflicts(
+                    lambda: self.client.put_item(TableName=self.table, Item=signed, **request)
+                )
+        except self.client.exceptions.ConditionalCheckFailedException as refusal:
+            return _own(refusal, signed[WRITE_ID]) is not None
+        return True
+
+    def _put_next(self, item: Item, *, version: int) -> bool:
+        """False unless that version stands there; 0 if nothing may."""
+        if version == 0:
+            return self._put(item, condition="attribute_not_exists(pk)")
+        return self._put(item, condition="#version = :read", values={":read": version})
+
+    def _update(
+        self, key: Item, expression: str, values: Mapping[str, Any], *, condition: str = ""
+    ) -> dict[str, Any] | None:
+        """
+        The item as UpdateItem leaves it; None if it doesn't meet the condition.
+
+        What is added is added once, unless someone else writes between a call and its repetition.
+        """
+        signed = {**values, f":{WRITE_ID}": secrets.token_hex(8)}
+        request = conditional(condition or _NOT_OWN, signed, update=_signed(expression))
+        try:
+            with store_errors():
+                answer = outlasting_conflicts(
+                    lambda: self.client.update_item(
+                        TableName=self.table, Key=key, ReturnValues="ALL_NEW", **request
+                    )
+                )
+        except self.client.exceptions.ConditionalCheckFailedException as refusal:
+            own = _own(refusal, request["ExpressionAttributeValues"][f":{WRITE_ID}"])
+            return from_item(own) if own is not None else None
+        return from_item(answer["Attributes"])
+
+    def _delete(self, key: Item, *, condition: str, values: Mapping[str, Any]) -> bool:
+        """Also where there is nothing (any more); False if what is there is not what is meant."""
+        request = conditional(condition, values)
+        try:
+            with store_errors():
+                outlasting_conflicts(
+                    lambda: self.client.delete_item(TableName=self.table, Key=key, **request)
+                )
+        except self.client.exceptions.ConditionalCheckFailedException as refusal:
+            return "Item" not in refusal.response
+        return True
+
+
+def _signed(expression: str) -> str:
+    if "SET " in expression:
+        return expression.replace("SET ", f"{_SIGNED}, ", 1)
+    return f"{expression} {_SIGNED}"
+
+
+def _own(refusal: Any, write_id: Any) -> Item | None:
+    """The item that met the write, if it is what the write has made of it."""
+    there: Item = refusal.response.get("Item", {})
+    return there if there.get(WRITE_ID) == write_id else None
