@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
-    ConnectionClosedError,
     ConnectionError,  # noqa: A004 - botocore's own, base of its connection errors
     CredentialRetrievalError,
     HTTPClientError,
@@ -85,25 +84,21 @@ def knowledge_base_errors() -> Iterator[None]:
     """Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable for what will pass."""
     try:
         yield
-    except ClientError as error:
-        if code_of(error) in THROTTLES:
-            raise KnowledgeBaseThrottled(error.operation_name) from error
-        if _is_servers_fault(error):
-            raise KnowledgeBaseUnavailable(error.operation_name, code_of(error)) from error
-        raise
-    except BotoCoreError as error:
+    except (ClientError, BotoCoreError) as error:
+        operation, what = _told(error)
+        if what in THROTTLES:
+            raise KnowledgeBaseThrottled(operation) from error
         if _is_transient(error):
-            raise KnowledgeBaseUnavailable("the call", type(error).__name__) from error
+            raise KnowledgeBaseUnavailable(operation, what) from error
         raise
 
 
 def search_error(error: ClientError | BotoCoreError, operation: str) -> Unavailable:
     """Refusals too: one knowledge base that refuses us must not cost the others' answers."""
-    if not isinstance(error, ClientError):
-        return KnowledgeBaseUnavailable(operation, type(error).__name__)
-    if code_of(error) in THROTTLES:
+    _, what = _told(error)
+    if what in THROTTLES:
         return KnowledgeBaseThrottled(operation)
-    return KnowledgeBaseUnavailable(operation, code_of(error))
+    return KnowledgeBaseUnavailable(operation, what)
 
 
 @contextmanager
@@ -114,17 +109,12 @@ def direct_search_errors(operation: str) -> Iterator[None]:
     """
     try:
         yield
-    except ClientError as error:
-        code = code_of(error)
-        if code in THROTTLES:
-            raise KnowledgeBaseThrottled(operation) from error
-        if code in _PASSING or _is_servers_fault(error):
-            raise KnowledgeBaseUnavailable(operation, code) from error
-        raise SearchRefused(f"{operation} answered {code}") from error
-    except BotoCoreError as error:
-        if _is_transient(error):
-            raise KnowledgeBaseUnavailable(operation, type(error).__name__) from error
-        raise SearchRefused(f"{operation} can't be called: {type(error).__name__}") from error
+    except (ClientError, BotoCoreError) as error:
+        _, what = _told(error)
+        if what in _PASSING or what in THROTTLES or _is_transient(error):
+            raise search_error(error, operation) from error
+        how = "answered" if isinstance(error, ClientError) else "can't be called:"
+        raise SearchRefused(f"{operation} {how} {what}") from error
 
 
 @contextmanager
@@ -150,20 +140,17 @@ def model_errors(operation: str) -> Iterator[None]:
     """
     try:
         yield
-    except ClientError as error:
+    except (ClientError, BotoCoreError) as error:
+        _, told = _told(error)
         # Within a stream an error is an event, whose name begins with a small letter.
-        code = code_of(error)[:1].upper() + code_of(error)[1:]
-        if code in THROTTLES:
+        what = told[:1].upper() + told[1:]
+        if what in THROTTLES:
             raise ModelThrottled(operation) from error
-        if code in _PASSING or _is_servers_fault(error):
-            raise ModelUnavailable(operation, code) from error
-        if code == "ValidationException":
-            raise ModelRefused(code, message_of(error)) from error
-        raise ServiceRefused(operation, code) from error
-    except BotoCoreError as error:
-        if _is_transient(error):
-            raise ModelUnavailable(operation, type(error).__name__) from error
-        raise ServiceRefused(operation, type(error).__name__) from error
+        if what in _PASSING or _is_transient(error):
+            raise ModelUnavailable(operation, what) from error
+        if isinstance(error, ClientError) and what == "ValidationException":
+            raise ModelRefused(what, message_of(error)) from error
+        raise ServiceRefused(operation, what) from error
     except HTTPError as error:  # of a stream that breaks off, which botocore hands on
         raise ModelUnavailable(operation, type(error).__name__) from error
 
@@ -176,24 +163,27 @@ def store_errors() -> Iterator[None]:
     """
     try:
         yield
-    except ClientError as error:
-        if code_of(error) in THROTTLES or _is_servers_fault(error):
-            raise StoreUnavailable(error.operation_name, code_of(error)) from error
-        if code_of(error) in REFUSALS:
-            raise ServiceRefused(error.operation_name, code_of(error)) from error
-        raise
-    except BotoCoreError as error:
-        if _is_transient(error):
-            raise StoreUnavailable("the call", type(error).__name__) from error
-        if isinstance(error, NoCredentialsError | CredentialRetrievalError):
-            raise ServiceRefused("the call", type(error).__name__) from error
+    except (ClientError, BotoCoreError) as error:
+        operation, what = _told(error)
+        if what in THROTTLES or _is_transient(error):
+            raise StoreUnavailable(operation, what) from error
+        if what in REFUSALS or isinstance(error, NoCredentialsError | CredentialRetrievalError):
+            raise ServiceRefused(operation, what) from error
         raise
 
 
-def _is_servers_fault(error: ClientError) -> bool:
-    return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)) >= 500
+def _told(error: ClientError | BotoCoreError) -> tuple[str, str]:
+    """The operation, and what was answered; without an answer what botocore calls it."""
+    if isinstance(error, ClientError):
+        return error.operation_name, code_of(error)
+    return "the call", type(error).__name__
 
 
-def _is_transient(error: BotoCoreError) -> bool:
-    """Connections that fail or time out will pass; a parameter that botocore refuses won't."""
-    return isinstance(error, ConnectionError | HTTPClientError | ConnectionClosedError)
+def _is_transient(error: ClientError | BotoCoreError) -> bool:
+    """
+    Of the server's own fault, and of connections that fail or time out; a parameter that botocore
+    refuses won't pass.
+    """
+    if isinstance(error, ClientError):
+        return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)) >= 500
+    return isinstance(error, ConnectionError | HTTPClientError)
