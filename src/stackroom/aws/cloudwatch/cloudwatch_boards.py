@@ -37,15 +37,11 @@ class Line:
 
     def query(self) -> dict[str, Any]:
         """For GetMetricData."""
-        told: dict[str, Any] = {"Id": self.id, **({"Label": self.label} if self.label else {})}
+        told: dict[str, Any] = {"Id": self.id} | ({"Label": self.label} if self.label else {})
         if self.expression:
             return {**told, "Expression": self.expression, "Period": self.period}
         dimensions = [{"Name": name, "Value": value} for name, value in self.dimensions.items()]
-        metric = {
-            "Namespace": self.namespace,
-            "MetricName": self.name,
-            "Dimensions": dimensions,
-        }
+        metric = {"Namespace": self.namespace, "MetricName": self.name, "Dimensions": dimensions}
         stat = {"Metric": metric, "Period": self.period, "Stat": self.statistic}
         return {**told, "MetricStat": stat}
 
@@ -134,7 +130,9 @@ class Readings:
             reading
             for line in widget.lines
             if line.visible
-            for reading in _readings(line, asked.get(line.id, []))
+            # A search has an answer for each metric that it found, under a label of its own.
+            for reading in [_reading(line, each) for each in asked.get(line.id, ())]
+            or [Reading(line.label, {})]
         ]
 
     def states(self, alarms: Iterable[str]) -> dict[str, str]:
@@ -160,35 +158,22 @@ class Readings:
                 EndTime=self.end,
                 ScanBy="TimestampAscending",
             ):
-                for told in _by_query(page["MetricDataResults"]).items():
-                    _join(answers, *told)
+                _join(answers, page["MetricDataResults"])
         return answers
 
 
-def _by_query(results: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    answers: dict[str, list[dict[str, Any]]] = {}
-    for each in results:
-        answers.setdefault(each["Id"], []).append(each)
-    return answers
-
-
-def _join(answers: dict[str, list[dict[str, Any]]], query: str, more: list[dict[str, Any]]) -> None:
+def _join(answers: dict[str, list[dict[str, Any]]], page: Iterable[dict[str, Any]]) -> None:
     """A later page goes on with series of an earlier one, which have the same label."""
-    there = answers.setdefault(query, [])
-    open_ = list(there)
-    for each in more:
+    begun = {query: list(series) for query, series in answers.items()}
+    for each in page:
+        open_ = begun.get(each["Id"], [])
         before = next((one for one in open_ if one.get("Label") == each.get("Label")), None)
         if before is None:
-            there.append(each)
+            answers.setdefault(each["Id"], []).append(each)
             continue
         open_.remove(before)
         before["Timestamps"] = [*before["Timestamps"], *each["Timestamps"]]
         before["Values"] = [*before["Values"], *each["Values"]]
-
-
-def _readings(line: Line, answers: list[dict[str, Any]]) -> list[Reading]:
-    """A search has an answer for each metric that it found, under a label of its own."""
-    return [_reading(line, each) for each in answers] or [Reading(line.label, {})]
 
 
 def _reading(line: Line, answer: Mapping[str, Any]) -> Reading:
