@@ -100,45 +100,6 @@ class RedisEmbeddingCache:
         now: Callable[[], float] = time.monotonic,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._line = _Line(url, longest=longest, now=now, clock=clock)
-
-    def get(self, key: str, asker: str | None = None) -> Kept | None:
-        marks = () if asker is None else (("GET", _mark(asker)),)
-        value, *given = self._line.ask(("GET", key), *marks) or (None,)
-        found = _read(value)
-        if found is None:
-            return None
-        name, vector = found
-        is_known = given == [name.encode()]
-        if asker is not None and not is_known:
-            self._line.tell(lambda: [("SETEX", _mark(asker), WEEK, name)])
-        return Kept(vector=vector, is_known_to_asker=is_known)
-
-    def put(self, key: str, vector: Vector, asker: str | None = None) -> None:
-        def written() -> Sequence[Command]:
-            name = secrets.token_hex(8)
-            value = json.dumps({"id": name, "embedding": vector})
-            marks = () if asker is None else (("SETEX", _mark(asker), WEEK, name),)
-            return ("SETEX", key, WEEK, value), *marks
-
-        self._line.tell(written)
-
-    def answers(self) -> bool:
-        """Whether Redis answers in time, for whoever looks after it."""
-        answers = self._line.ask(("PING",))
-        return bool(answers) and not isinstance(answers[0], redis.RedisError)
-
-    def close(self) -> None:
-        """When what was handed over is done; nothing is found afterwards, and nothing kept."""
-        self._line.close()
-
-
-class _Line:
-    """Commands to one Redis, one after the other."""
-
-    def __init__(
-        self, url: str, *, longest: float, now: Callable[[], float], clock: Callable[[], float]
-    ) -> None:
         self._client = redis.Redis.from_url(
             url,
             socket_timeout=longest,
@@ -155,7 +116,38 @@ class _Line:
         self._used = -math.inf
         self._has_told_errors = False
 
-    def ask(self, *commands: Command) -> Sequence[Any]:
+    def get(self, key: str, asker: str | None = None) -> Kept | None:
+        marks = () if asker is None else (("GET", _mark(asker)),)
+        value, *given = self._ask(("GET", key), *marks) or (None,)
+        found = _read(value)
+        if found is None:
+            return None
+        name, vector = found
+        is_known = given == [name.encode()]
+        if asker is not None and not is_known:
+            self._tell(lambda: [("SETEX", _mark(asker), WEEK, name)])
+        return Kept(vector=vector, is_known_to_asker=is_known)
+
+    def put(self, key: str, vector: Vector, asker: str | None = None) -> None:
+        def written() -> Sequence[Command]:
+            name = secrets.token_hex(8)
+            value = json.dumps({"id": name, "embedding": vector})
+            marks = () if asker is None else (("SETEX", _mark(asker), WEEK, name),)
+            return ("SETEX", key, WEEK, value), *marks
+
+        self._tell(written)
+
+    def answers(self) -> bool:
+        """Whether Redis answers in time, for whoever looks after it."""
+        answers = self._ask(("PING",))
+        return bool(answers) and not isinstance(answers[0], redis.RedisError)
+
+    def close(self) -> None:
+        """When what was handed over is done; nothing is found afterwards, and nothing kept."""
+        self._thread.shutdown()
+        self._client.close()
+
+    def _ask(self, *commands: Command) -> Sequence[Any]:
         """An answer to each, which may be an error that Redis tells; none if it doesn't answer."""
         if not self._breaker.may_try():
             return ()
@@ -173,7 +165,7 @@ class _Line:
         self._breaker.succeeded()
         return answers
 
-    def tell(self, commands: Callable[[], Sequence[Command]]) -> None:
+    def _tell(self, commands: Callable[[], Sequence[Command]]) -> None:
         """
         Without waiting, not even for the commands to be made: for a vector that takes half a
         millisecond. If it fails, the next who ask find out.
@@ -181,10 +173,6 @@ class _Line:
         if not self._breaker.is_resting:
             with suppress(RuntimeError):  # the process is ending
                 self._thread.submit(lambda: self._run(commands()))
-
-    def close(self) -> None:
-        self._thread.shutdown()
-        self._client.close()
 
     def _run(self, commands: Sequence[Command]) -> list[Any]:
         if self._clock() - self._used > _IDLE:
