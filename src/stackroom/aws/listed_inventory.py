@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from stackroom.aws.bedrock.bedrock_data_sources import prefix_in, type_in
+from stackroom.aws.bedrock.bedrock_data_sources import prefix_in, to_source, type_in
 from stackroom.aws.bedrock.document_details import ids, most_listed, to_detail
 from stackroom.aws.dynamodb.catalog_records import METADATA, USER_INDEX, key_of, to_catalog
 from stackroom.aws.dynamodb.document_items import FAILED, OPEN, to_document
@@ -129,15 +129,10 @@ def _to_record(values: dict[str, Any]) -> Catalog | Document:
 
 def _to_source(found: "DataSourceTypeDef") -> KnownSource | None:
     configuration = found["dataSourceConfiguration"]
-    kind = type_in(configuration)
-    if kind is None:
+    if type_in(configuration) is None:
         return None
     return KnownSource(
-        source=DataSource(
-            knowledge_base_id=found["knowledgeBaseId"],
-            data_source_id=found["dataSourceId"],
-            type=kind,
-        ),
+        source=to_source(found),
         name=found["name"],
         status=found["status"],
         prefix=prefix_in(configuration),

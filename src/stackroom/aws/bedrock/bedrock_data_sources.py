@@ -115,8 +115,7 @@ class BedrockDataSources:
         for each in self._summaries(knowledge_base_id):
             if each["name"] == name and each["status"] not in (_DELETING, _STUCK):
                 with knowledge_base_errors():
-                    found = self._get(knowledge_base_id, each["dataSourceId"])
-                return _to_source(found)
+                    return to_source(self._get(knowledge_base_id, each["dataSourceId"]))
         return None
 
     def create(
@@ -140,7 +139,7 @@ class BedrockDataSources:
                     clientToken=token,
                     description=f"Stackroom's documents under {prefix}"[:_LONGEST_DESCRIPTION],
                     dataDeletionPolicy="DELETE",
-                    **self._described(knowledge_base_id, source_type, prefix),
+                    dataSourceConfiguration=self._described(knowledge_base_id, source_type, prefix),
                     **ingestion,
                 )
         except self.client.exceptions.ServiceQuotaExceededException as error:
@@ -151,7 +150,7 @@ class BedrockDataSources:
             if adopted is None:  # one of that name is being deleted
                 raise KnowledgeBaseThrottled("CreateDataSource") from error
             return adopted
-        return _to_source(answer["dataSource"])
+        return to_source(answer["dataSource"])
 
     def is_available(self, knowledge_base_id: str, data_source_id: str) -> bool:
         with knowledge_base_errors():
@@ -188,16 +187,13 @@ class BedrockDataSources:
         found = self._summaries(knowledge_base_id)
         return {str(each["name"]): str(each["dataSourceId"]) for each in found}
 
-    def _described(
-        self, knowledge_base_id: str, source_type: DataSourceType, prefix: str
-    ) -> dict[str, Any]:
+    def _described(self, knowledge_base_id: str, source_type: DataSourceType, prefix: str) -> Any:
         if source_type is DataSourceType.CUSTOM:
-            return {"dataSourceConfiguration": {"type": "CUSTOM"}}
+            return {"type": "CUSTOM"}
         if knowledge_base_id not in self.managed:
-            return {"dataSourceConfiguration": over_prefix(self.bucket, prefix)}
+            return over_prefix(self.bucket, prefix)
         assert self.bucket_owner is not None, "known where a pool has a MANAGED knowledge base"
-        described = managed_over_prefix(self.bucket, prefix, owner=self.bucket_owner)
-        return {"dataSourceConfiguration": described}
+        return managed_over_prefix(self.bucket, prefix, owner=self.bucket_owner)
 
     def _retain_vectors(self, found: "DataSourceTypeDef") -> None:
         """As AWS advises where its vectors can't be deleted [user guide: kb-ds-delete]."""
@@ -224,7 +220,7 @@ class BedrockDataSources:
                 yield from page["dataSourceSummaries"]
 
 
-def _to_source(found: "DataSourceTypeDef") -> DataSource:
+def to_source(found: "DataSourceTypeDef") -> DataSource:
     source_type = type_in(found["dataSourceConfiguration"])
     assert source_type is not None, "a data source of a catalog's is of a type that we make"
     return DataSource(
