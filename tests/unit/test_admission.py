@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from stackroom.errors import StoreUnavailable
-from stackroom.quota.grants import GRANT, Admission, State
+from stackroom.quota.grants import Admission, State
 from stackroom.quota.ledger import Mode, Waiter
-from stackroom.quota.schedule import PATIENCE
+from stackroom.quota.schedule import GRANT, PATIENCE
 from tests.fakes.admission import FakeAdmissionBook, FakeTaskTokens
 from tests.fakes.clock import FakeClock
 from tests.unit.test_schedule import a_waiter

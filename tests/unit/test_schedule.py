@@ -111,7 +111,6 @@ def test_a_jobs_time_counts_from_when_it_may_start() -> None:
     assert ledger.rates == {Mode.JOB: Rate(base_ms=20_000)}
 
 
-LEASE = timedelta(minutes=15)
 MINUTE = timedelta(seconds=60)
 
 
@@ -145,7 +144,6 @@ def a_schedule(
         waiters=waiters,
         limits=limits or Limits(),
         now=now,
-        lease=LEASE,
         leaving=frozenset() if leaving is None else frozenset({(leaving, 1)}),
     )
 

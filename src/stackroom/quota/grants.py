@@ -20,12 +20,10 @@ from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, in_threads
 from stackroom.errors import is_everybodys
 from stackroom.quota.ledger import AdmissionBook, Grant, Ledger, Mode, TaskTokens, Waiter
-from stackroom.quota.schedule import PATIENCE, Limits, Schedule, fair_share
+from stackroom.quota.schedule import GRANT, PATIENCE, Limits, Schedule, fair_share
 from stackroom.quota.workload import Did, whole, with_measured
 from stackroom.retries import among_writers, retried
 
-# A grant is renewed with every poll, a minute apart; retries of one task take about five.
-GRANT = timedelta(minutes=15)
 # A run that has not claimed its grant by then was woken in vain.
 _UNCLAIMED = timedelta(minutes=2)
 _TRIES = 12
@@ -71,12 +69,9 @@ class Admission:
             mine = grant_of(schedule.ledger, waiter.worklist_id, waiter.epoch)
             assert mine is not None, "it was granted just now"
             mine = replace(mine, claimed=True)
-            others = tuple(each for each in schedule.live if each.worklist_id != waiter.worklist_id)
-            phases = {
-                each: since
-                for each, since in ledger.phases.items()
-                if each != waiter.knowledge_base_id
-            }
+            others = (each for each in schedule.live if each.worklist_id != waiter.worklist_id)
+            phases = dict(ledger.phases)
+            phases.pop(waiter.knowledge_base_id, None)
             self.book.write(replace(ledger, grants=(*others, mine), phases=phases))
             return mine
 
@@ -104,16 +99,7 @@ class Admission:
 
         `calls` is how many direct calls it could use at a time; what it can't use goes to others.
         """
-        granted: list[int] = []
-
-        def claimed(mine: Grant, _: Ledger) -> Grant:
-            granted.append(mine.slots)
-            return replace(mine, claimed=True, slots=min(mine.slots, max(1, calls)))
-
-        mine = self._change_own(worklist_id, epoch, claimed)
-        if mine is not None and mine.slots < granted[-1]:
-            self.dispatch()
-        return mine
+        return self._fitted(worklist_id, epoch, calls, claims=True)
 
     def acquire(self, waiter: Waiter) -> Grant | None:
         """
@@ -132,33 +118,20 @@ class Admission:
         The run's grant for some time yet, whoever waits: what it has begun must be finished. Of
         direct calls those go to others that it can't use, if it says how many it can.
         """
-        before: list[int] = []
-
-        def kept(mine: Grant, _: Ledger) -> Grant:
-            before.append(mine.slots)
-            return mine if calls is None else replace(mine, slots=min(mine.slots, max(1, calls)))
-
-        mine = self._change_own(worklist_id, epoch, kept)
-        if mine is not None and mine.slots < before[-1]:
-            self.dispatch()
+        self._fitted(worklist_id, epoch, calls)
 
     def share_of(self, worklist_id: str) -> int:
         """Direct calls for each of those that use some, that worklist's run among them."""
-        ledger = self.book.read()
-        others = [
-            each
-            for each in ledger.grants
-            if each.mode is Mode.DIRECT and each.worklist_id != worklist_id
-        ]
-        return max(1, self.limits.direct_calls // (len(others) + 1))
+        holders = self.book.read().direct
+        others = sum(each.worklist_id != worklist_id for each in holders)
+        return max(1, self.limits.direct_calls // (others + 1))
 
     def could_grow(self, worklist_id: str, epoch: int) -> bool:
         """Whether direct calls are free that the run could have beside its own."""
         ledger = self.book.read()
-        if grant_of(ledger, worklist_id, epoch) is None or self._free(ledger) <= 0:
+        if grant_of(ledger, worklist_id, epoch) is None or self.limits.free_calls(ledger) <= 0:
             return False
-        waiting = self._waiting(limit=1)
-        return not any(each.mode is Mode.DIRECT for each in waiting)
+        return not any(each.mode is Mode.DIRECT for each in self._waiting(limit=1))
 
     def extend(self, grant: Grant, *, calls: int) -> Grant | None:
         """
@@ -183,7 +156,7 @@ class Admission:
 
     def leave(self, worklist_id: str, epoch: int) -> None:
         """Give the grant back, if the run has one, and hand it on. Safe to repeat."""
-        if grant_of(self.book.read(), worklist_id, epoch) is not None:
+        if self.grant_of(worklist_id, epoch) is not None:
             self.dispatch(leaving=frozenset({(worklist_id, epoch)}))
 
     def finish(self, worklist_id: str, epoch: int, *, did: Did | None = None) -> None:
@@ -191,18 +164,13 @@ class Admission:
         As `leave`, of a grant whose work is done: what that took is remembered; without `did`, the
         whole time of the grant for what it was given for.
         """
-        grant = grant_of(self.book.read(), worklist_id, epoch)
+        grant = self.grant_of(worklist_id, epoch)
         if grant is not None:
-            now = self.now()
-            self.dispatch(
-                leaving=frozenset({(worklist_id, epoch)}), finished=did or whole(grant, at=now)
-            )
+            finished = did or whole(grant, at=self.now())
+            self.dispatch(leaving=frozenset({(worklist_id, epoch)}), finished=finished)
 
     def dispatch(
-        self,
-        *,
-        leaving: frozenset[tuple[str, int]] = frozenset(),
-        finished: Did | None = None,
+        self, *, leaving: frozenset[tuple[str, int]] = frozenset(), finished: Did | None = None
     ) -> None:
         """
         Hand out what is free, and wake whom it falls to. What `leaving` runs, by worklist and
@@ -257,7 +225,6 @@ class Admission:
             waiters=[*self._waiting(limit=at_most), *([also] if also else [])],
             limits=self.limits,
             now=self.now(),
-            lease=GRANT,
             leaving=leaving,
         )
 
@@ -277,9 +244,7 @@ class Admission:
 
         def once() -> tuple[list[Waiter], list[Waiter]]:
             before = self.book.read()
-            ledger = before
-            if finished is not None:
-                ledger = with_measured(before, finished)
+            ledger = before if finished is None else with_measured(before, finished)
             schedule = self._schedule(ledger, leaving=leaving)
             granted = schedule.grant()
             if schedule.ledger != before:
@@ -306,21 +271,32 @@ class Admission:
         # earlier dispatch woke the run and died before it could say so.
         if not self.book.dequeue(waiter):
             return True  # the next dispatch, or the sweep, wakes that one
-        mine = grant_of(self.book.read(), waiter.worklist_id, waiter.epoch)
+        mine = self.grant_of(waiter.worklist_id, waiter.epoch)
         if mine is None or mine.claimed:
             return True
         return not fresh and self.now() - mine.granted_at < _UNCLAIMED
 
     def _slots(self, mine: Grant, ledger: Ledger, calls: int, waiting: int) -> int:
-        holders = [each for each in ledger.grants if each.mode is Mode.DIRECT]
         share = self.limits.direct_calls
         if waiting:
-            share = fair_share(share, len(holders) + waiting)
-        return max(1, min(calls, share, mine.slots + self._free(ledger)))
+            share = fair_share(share, len(ledger.direct) + waiting)
+        return max(1, min(calls, share, mine.slots + self.limits.free_calls(ledger)))
 
-    def _free(self, ledger: Ledger) -> int:
-        holders = (each for each in ledger.grants if each.mode is Mode.DIRECT)
-        return self.limits.direct_calls - sum(each.slots for each in holders)
+    def _fitted(
+        self, worklist_id: str, epoch: int, calls: int | None, *, claims: bool = False
+    ) -> Grant | None:
+        """The run's grant for some time yet; of its direct calls those go that it can't use."""
+        had: list[int] = []
+
+        def fitted(mine: Grant, _: Ledger) -> Grant:
+            had.append(mine.slots)
+            slots = mine.slots if calls is None else min(mine.slots, max(1, calls))
+            return replace(mine, slots=slots, claimed=mine.claimed or claims)
+
+        mine = self._change_own(worklist_id, epoch, fitted)
+        if mine is not None and mine.slots < had[-1]:
+            self.dispatch()
+        return mine
 
     def _change_own(
         self, worklist_id: str, epoch: int, changed: Callable[[Grant, Ledger], Grant]

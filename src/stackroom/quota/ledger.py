@@ -79,6 +79,11 @@ class Ledger:
     phases: Mapping[str, datetime] = field(default_factory=dict)
     rates: Mapping[Mode, Rate] = field(default_factory=dict)
 
+    @property
+    def direct(self) -> list[Grant]:
+        """The grants for direct calls."""
+        return [each for each in self.grants if each.mode is Mode.DIRECT]
+
 
 class AdmissionReader(Protocol):
     def read(self) -> Ledger: ...

@@ -28,6 +28,8 @@ WORTHWHILE = 4
 ENOUGH = 3
 # So much longer large work waits than small, if both do.
 PATIENCE = timedelta(minutes=5)
+# A grant is renewed with every poll, a minute apart; retries of one task take about five.
+GRANT = timedelta(minutes=15)
 # For so long what a waiter said of its work is believed.
 FRESH = timedelta(seconds=10)
 
@@ -49,6 +51,9 @@ class Limits:
     def jobs_in(self, knowledge_base_id: str) -> int:
         return self.jobs_in_one.get(knowledge_base_id, 1)
 
+    def free_calls(self, ledger: Ledger) -> int:
+        return self.direct_calls - sum(each.slots for each in ledger.direct)
+
 
 def fair_share(slots: int, runs: int) -> int:
     """Of so many slots, for each of so many runs; rounded up, for they don't all use theirs."""
@@ -63,7 +68,6 @@ class Schedule:
     waiters: Sequence[Waiter]
     limits: Limits
     now: datetime
-    lease: timedelta
     leaving: frozenset[tuple[str, int]] = frozenset()  # runs, by catalog and epoch
     unwoken: list[Waiter] = field(default_factory=list)  # they have a grant and don't know it
 
@@ -114,15 +118,12 @@ class Schedule:
         return job is not None and job.since <= since
 
     def _grant_for(self, waiter: Waiter) -> Grant | None:
-        here = [
-            each
-            for each in self.ledger.grants
-            if each.knowledge_base_id == waiter.knowledge_base_id
-        ]
+        grants, knowledge_base_id = self.ledger.grants, waiter.knowledge_base_id
+        here = [each for each in grants if each.knowledge_base_id == knowledge_base_id]
         modes = {each.mode for each in here}
         if waiter.mode is Mode.DIRECT:
             return None if Mode.JOB in modes else self._direct_grant(waiter)
-        if Mode.DIRECT in modes or len(here) >= self.limits.jobs_in(waiter.knowledge_base_id):
+        if Mode.DIRECT in modes or len(here) >= self.limits.jobs_in(knowledge_base_id):
             return None
         return self._job_grant(waiter)
 
@@ -135,13 +136,11 @@ class Schedule:
         job = self._next_job(waiter.knowledge_base_id)
         if job is not None and self._is_due(job):
             return None
-        holders = [each for each in self.ledger.grants if each.mode is Mode.DIRECT]
-        free = self.limits.direct_calls - sum(each.slots for each in holders)
         share = self.limits.direct_calls
         if len(self.calls) > 1:  # it is not alone in waiting
-            share = fair_share(share, len(holders) + len(self.calls))
+            share = fair_share(share, len(self.ledger.direct) + len(self.calls))
         wanted = min(self._calls_of(waiter), share)
-        slots = min(wanted, free)
+        slots = min(wanted, self.limits.free_calls(self.ledger))
         if slots < min(wanted, ENOUGH) or self._saving:
             self._saving = True
             return None
@@ -166,25 +165,15 @@ class Schedule:
 
     def _is_due(self, job: Waiter) -> bool:
         """Whether it would begin if no direct calls were in its way that end soon."""
-        is_held_up = self._has_large(job.knowledge_base_id)
+        is_held_up = any(
+            each.is_large and each.knowledge_base_id == job.knowledge_base_id
+            for each in self.ledger.direct
+        )
         return self._is_next(job) and self._may_start() and not is_held_up
 
-    def _has_large(self, knowledge_base_id: str) -> bool:
-        return any(
-            each.is_large and each.mode is Mode.DIRECT
-            for each in self.ledger.grants
-            if each.knowledge_base_id == knowledge_base_id
-        )
-
     def _next_job(self, knowledge_base_id: str) -> Waiter | None:
-        return next(
-            (
-                each
-                for each in self._waiting
-                if each.mode is Mode.JOB and each.knowledge_base_id == knowledge_base_id
-            ),
-            None,
-        )
+        jobs = (each for each in self._waiting if each.mode is Mode.JOB)
+        return next((job for job in jobs if job.knowledge_base_id == knowledge_base_id), None)
 
     def _may_start(self) -> bool:
         """One start is reserved ahead, so that a knowledge base is not emptied too early."""
@@ -204,14 +193,13 @@ class Schedule:
             mode=waiter.mode,
             slots=slots,
             granted_at=self.now,
-            until=self.now + self.lease,
+            until=self.now + GRANT,
             start_at=start_at,
             size=waiter.size,
         )
 
     def _enter(self, grant: Grant, since: datetime) -> None:
-        phases = dict(self.ledger.phases)
-        next_start = self.ledger.next_start
+        phases, next_start = dict(self.ledger.phases), self.ledger.next_start
         if grant.mode is Mode.DIRECT:
             phases.pop(grant.knowledge_base_id, None)
         else:
@@ -219,12 +207,8 @@ class Schedule:
             if phase is None or phase < since:
                 phases[grant.knowledge_base_id] = self.now
             assert grant.start_at is not None, "a job's grant says when it may start"
-            gap = timedelta(seconds=self.limits.seconds_between_starts)
-            next_start = grant.start_at + gap
+            next_start = grant.start_at + timedelta(seconds=self.limits.seconds_between_starts)
         self._waiting = [each for each in self._waiting if each.worklist_id != grant.worklist_id]
         self.ledger = replace(
-            self.ledger,
-            grants=(*self.ledger.grants, grant),
-            phases=phases,
-            next_start=next_start,
+            self.ledger, grants=(*self.ledger.grants, grant), phases=phases, next_start=next_start
         )
