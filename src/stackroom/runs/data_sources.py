@@ -16,12 +16,10 @@ class SlotReader(Protocol):
         ...
 
 
-class Slots(Protocol):
+class Slots(SlotReader, Protocol):
     """Which catalogs hold one of a knowledge base's slots for data sources of their own."""
 
     def take(self, knowledge_base_id: str, catalog_id: str, *, limit: int) -> bool: ...
-
-    def taken(self, knowledge_base_id: str) -> int: ...
 
     def holder_of(self, catalog_id: str, knowledge_base_ids: Iterable[str]) -> str | None: ...
 
@@ -49,10 +47,6 @@ class Slots(Protocol):
 
     def free(self, knowledge_base_id: str, holder: str) -> None:
         """The catalog's data source is gone, or there is room again. Safe to repeat."""
-        ...
-
-    def holders(self, knowledge_base_id: str) -> frozenset[str]:
-        """The catalogs that hold one."""
         ...
 
     def sharing(self, knowledge_base_id: str) -> int:

@@ -196,8 +196,4 @@ class RunLeases:
 
 
 def _payload(lease: Lease, *, delay: int) -> dict[str, object]:
-    return {
-        "worklist_id": lease.worklist_id,
-        "epoch": lease.epoch,
-        "progress": {"delay": delay},
-    }
+    return {"worklist_id": lease.worklist_id, "epoch": lease.epoch, "progress": {"delay": delay}}

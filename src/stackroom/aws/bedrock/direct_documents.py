@@ -44,9 +44,7 @@ class BedrockDirectDocuments:
         try:
             with knowledge_base_errors():
                 answer = self.client.ingest_knowledge_base_documents(
-                    **ids(source),
-                    clientToken=token,
-                    documents=list(map(_to_document, documents)),
+                    **ids(source), clientToken=token, documents=list(map(_to_document, documents))
                 )
         except Exception as error:
             with _refusals():

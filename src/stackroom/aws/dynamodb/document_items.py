@@ -108,11 +108,7 @@ class DocumentWrite:
     def _listing(self, sort_key: str) -> Item:
         document = self.books.document
         return to_item(
-            {
-                "catalog_id": document.catalog_id,
-                "sk": sort_key,
-                "document_id": document.document_id,
-            }
+            {"catalog_id": document.catalog_id, "sk": sort_key, "document_id": document.document_id}
         )
 
     def actions(self, table: str, write_id: str) -> list[Action]:
@@ -132,12 +128,7 @@ class DocumentWrite:
 
 
 def counting(
-    table: str,
-    key: Item,
-    change: Counts,
-    kept: Sequence[Document],
-    *,
-    may_index: bool,
+    table: str, key: Item, change: Counts, kept: Sequence[Document], *, may_index: bool
 ) -> list[Action]:
     """
     What counts such a change, and nothing if there is none, on the condition that the catalog is

@@ -81,8 +81,7 @@ class DynamoReceipts(DynamoTable):
                 **page,
             )
         return ListingPage(
-            items=[to_receipt(from_item(each)) for each in answer["Items"]],
-            next=cursor_in(answer),
+            items=[to_receipt(from_item(each)) for each in answer["Items"]], next=cursor_in(answer)
         )
 
 
