@@ -10,7 +10,7 @@ from math import ceil
 
 from benchmarks.metering import Metered
 from benchmarks.simulated_time.bill import LOG_LINE
-from stackroom.aws.dynamodb.document_writes import MOST_DOCUMENTS
+from stackroom.aws.dynamodb.document_items import MOST_DOCUMENTS
 from stackroom.documents.catalog_counts import Counts, booked, counts_of, uncounted
 from stackroom.documents.model import Document, DocumentStatus
 

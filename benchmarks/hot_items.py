@@ -23,7 +23,7 @@ _METADATA_BYTES = 600
 # How conflicts of transactions are outlasted (aws/dynamodb/writes.py): so many tries, a
 # pause of at most 20 ms after the first, twice as long after each further one, at most 0.8 s.
 _TRIES, _FIRST, _LONGEST = 12, 0.02, 0.8
-TOGETHER = 33  # documents of one catalog in a transaction (aws/dynamodb/document_writes.py)
+TOGETHER = 33  # documents of one catalog in a transaction (aws/dynamodb/document_items.py)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 What a catalog counts of its documents, and what one write of a document changes in that.
 
 Pure. The repository writes the change with the document, or neither
-(aws/dynamodb/document_writes.py); so nobody has to read a catalog's documents to
+(aws/dynamodb/document_records.py); so nobody has to read a catalog's documents to
 know how many there are.
 """
 

@@ -1,8 +1,9 @@
 """
 What each catalog counts, and what lists its documents as open or failed, against its records.
 
-These are written with each document, or neither (aws/dynamodb/document_writes.py); a table that was
-restored, or written to by hand, or by a deployment from before they were kept, may have them apart.
+These are written with each document, or neither (aws/dynamodb/document_records.py); a table that
+was restored, or written to by hand, or by a deployment from before they were kept, may have them
+apart.
 A catalog's records are read between two looks at its counters: only if these are the same, and
 nothing was written in between, do they count for the records that were read. Of a catalog that is
 never quiet for so long, nothing is told.

@@ -12,22 +12,33 @@ is on the condition that it still does. Items from before these were kept have n
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
+from datetime import datetime
 from typing import Any
 
 from stackroom.aws.dynamodb.catalog_records import COUNTERS
 from stackroom.aws.dynamodb.items import WRITE_ID, Item, from_item, instant, to_item
 from stackroom.aws.dynamodb.writes import conditional
-from stackroom.documents.catalog_counts import Counts, awaits_indexing, counts_of, indexed_last
+from stackroom.documents.catalog_counts import (
+    Counts,
+    awaits_indexing,
+    booked,
+    counts_of,
+    indexed_last,
+    uncounted,
+)
+from stackroom.documents.keys import unplaced_partition
 from stackroom.documents.model import CatalogStatus, Counted, Document
 
 DOCUMENT = "DOC#"  # its id follows
 OPEN = "OPEN#"  # since when, and its id, follow
 FAILED = "FAILED#"  # its id follows
-MOST_ACTIONS = 3  # of a document in a transaction
+# Of one TransactWriteItems [DynamoDB API reference]: 100 actions, three of a document and one of
+# which counts, and 4 MB, of which JSON says roughly how much there is.
+MOST_DOCUMENTS = 99 // 3
+_MOST_BYTES = 3_000_000
+_UNPLACED = unplaced_partition("")
 _OF_THE_ITEM = frozenset({"sk", "expires_at"})
 
 Action = dict[str, dict[str, Any]]  # of TransactWriteItems
@@ -65,15 +76,16 @@ class Books:
     def condition(self) -> dict[str, Any]:
         """The document's item is at the version that was read, and the books are these."""
         if self.document.version == 0:
-            return {"condition": "attribute_not_exists(catalog_id)", "values": {}}
-        condition, values = "#version = :version", {":version": self.document.version}
+            return conditional("attribute_not_exists(catalog_id)", {})
+        condition = "#version = :version"
+        values: dict[str, Any] = {":version": self.document.version}
         for name, kept in _books_in(self.document).items():
             if kept is None or not self.are_kept:
                 condition += f" AND attribute_not_exists({name})"
             else:
                 condition += f" AND {name} = :{name}"
                 values[f":{name}"] = kept
-        return {"condition": condition, "values": values}
+        return conditional(condition, values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,10 +101,6 @@ class DocumentWrite:
         return after - counts_of(self.books.document)
 
     @property
-    def key(self) -> Item:
-        return document_key(self.books.document.catalog_id, self.books.document.document_id)
-
-    @property
     def item(self) -> Item:
         """One that may never be uploaded removes itself, if nothing has come of it by then."""
         kept = self.kept
@@ -105,25 +113,23 @@ class DocumentWrite:
         values = {**kept.model_dump(mode="json", exclude=unsaid), **_books_in(kept)}
         return to_item({**values, "sk": DOCUMENT + kept.document_id, **ends})
 
-    def _listing(self, sort_key: str) -> Item:
-        document = self.books.document
-        return to_item(
-            {"catalog_id": document.catalog_id, "sk": sort_key, "document_id": document.document_id}
-        )
-
     def actions(self, table: str, write_id: str) -> list[Action]:
         """The document's own comes first."""
-        on = {"TableName": table, **conditional(**self.books.condition)}
+        document = self.books.document
+        catalog_id, document_id = document.catalog_id, document.document_id
+        on = {"TableName": table, **self.books.condition}
         if self.kept is None:
-            actions: list[Action] = [{"Delete": {"Key": self.key, **on}}]
+            key = document_key(catalog_id, document_id)
+            actions: list[Action] = [{"Delete": {"Key": key, **on}}]
         else:
             actions = [{"Put": {"Item": self.item | to_item({WRITE_ID: write_id}), **on}}]
-        before, after = listed_as(self.books.document), listed_as(self.kept)
+        before, after = listed_as(document), listed_as(self.kept)
         for sort_key in before - after:
-            key = {"catalog_id": self.books.document.catalog_id, "sk": sort_key}
-            actions.append({"Delete": {"TableName": table, "Key": to_item(key)}})
+            key = to_item({"catalog_id": catalog_id, "sk": sort_key})
+            actions.append({"Delete": {"TableName": table, "Key": key}})
         for sort_key in after - before:
-            actions.append({"Put": {"TableName": table, "Item": self._listing(sort_key)}})
+            values = {"catalog_id": catalog_id, "sk": sort_key, "document_id": document_id}
+            actions.append({"Put": {"TableName": table, "Item": to_item(values)}})
         return actions
 
 
@@ -162,10 +168,6 @@ def counting(
     return [{"Update": {"TableName": table, "Key": key, **on}}]
 
 
-def change_of(writes: Sequence[DocumentWrite]) -> Counts:
-    return reduce(add, (each.change for each in writes), Counts())
-
-
 def _books_in(document: Document) -> dict[str, Any]:
     """As attributes; nothing counted is an empty map, unlike nothing known."""
     dumped = document.model_dump(mode="json", include={"opened_at", "counted"})
@@ -182,3 +184,68 @@ def listed_as(document: Document | None) -> set[str]:
     if document.counted is not None and document.counted.failed:
         keys.add(FAILED + document.document_id)
     return keys
+
+
+# How documents are to be written: each by what it was and is, and those of a catalog in groups.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shelf:
+    """What is known of the record of a catalog; `counts` once it is known that they matter."""
+
+    is_there: bool = True
+    is_deleting: bool = False
+    counts: Counts | None = None
+
+
+def shelf_of(catalog_id: str) -> Shelf:
+    """As most are; an object of no catalog has none."""
+    return Shelf(is_there=not catalog_id.startswith(_UNPLACED))
+
+
+def books_of(document: Document) -> Books:
+    """As the caller's copy has them; of one that was never kept there are none."""
+    return Books(document=document if document.version else uncounted(document))
+
+
+def planned(
+    document: Document, books: Books, shelf: Shelf, *, removes: bool = False
+) -> DocumentWrite:
+    if removes:
+        return DocumentWrite(books=books, kept=None)
+    version = document.version + 1 if document.version else _first_version(document)
+    saved = document.model_copy(update={"version": version})
+    since = _opened_at(document, books)
+    kept = booked(saved, since) if shelf.is_there else uncounted(saved)
+    return DocumentWrite(books=books, kept=kept)
+
+
+def _opened_at(document: Document, books: Books) -> datetime | None:
+    """As it stands in the books; later if it is to queue up anew."""
+    there, wanted = books.document.opened_at, document.opened_at
+    return wanted if there is not None and wanted is not None and wanted > there else there
+
+
+def _first_version(document: Document) -> int:
+    """
+    Microseconds of its making, never seen before.
+
+    Counted from 1, a record that was removed and made anew would come by the same versions, and
+    whoever read the old one could overwrite the new.
+    """
+    return int(document.updated_at.timestamp() * 1_000_000)
+
+
+def groups(documents: Sequence[Document]) -> Iterator[list[Document]]:
+    """As many as fit a transaction."""
+    group: list[Document] = []
+    size = 0
+    for document in documents:
+        own = len(document.model_dump_json().encode())
+        if group and (len(group) == MOST_DOCUMENTS or size + own > _MOST_BYTES):
+            yield group
+            group, size = [], 0
+        group.append(document)
+        size += own
+    if group:
+        yield group

@@ -12,27 +12,67 @@ Documents in DynamoDB, in the partition of their catalog.
     list what is open      Query begins_with OPEN#, then BatchGetItem, both consistent
     list what failed       Query begins_with FAILED#, likewise
 
-How they are written, with what their catalog counts of them: aws/dynamodb/document_writes.py.
+A document's item, its open item and its catalog's counters are written together or not at all
+(aws/dynamodb/document_items.py). A write that changes none of the latter is a plain one. Documents
+of one catalog share transactions, for each costs a write of the counters. What refuses a write is
+told apart: the document changed since it was read; its books are not as the caller has them (the
+record was built anew, or is from before they were kept), or its catalog is being deleted, or is
+gone, or counts less than there is. Only the first is the caller's: the others are read, and the
+write is made as they have it.
 """
 
+import secrets
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial, reduce
 from itertools import islice
+from operator import add
 from typing import Any
 
-from stackroom.aws.dynamodb.document_items import DOCUMENT, FAILED, OPEN, document_key, to_document
-from stackroom.aws.dynamodb.document_writes import DocumentWrites
-from stackroom.aws.dynamodb.items import from_item, get_all, query, to_item
+from botocore.exceptions import ClientError
+
+from stackroom.aws.dynamodb.catalog_records import key_of, to_catalog
+from stackroom.aws.dynamodb.document_items import (
+    DOCUMENT,
+    FAILED,
+    OPEN,
+    Books,
+    DocumentWrite,
+    Shelf,
+    books_of,
+    counting,
+    document_key,
+    groups,
+    planned,
+    shelf_of,
+    to_document,
+)
+from stackroom.aws.dynamodb.items import WRITE_ID, Item, from_item, get_all, query, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
+from stackroom.aws.dynamodb.writes import (
+    CONDITION_FAILED,
+    outlasting_conflicts,
+    reasons_of,
+    transact,
+)
 from stackroom.aws.error_mapping import store_errors
 from stackroom.concurrency import Beside, in_threads
-from stackroom.documents.model import Document, DocumentStatus
+from stackroom.documents.catalog_counts import Counts, counts_in
+from stackroom.documents.model import CatalogStatus, Document, DocumentStatus
 from stackroom.documents.repositories import DocumentPage
-from stackroom.errors import RecordChanged
+from stackroom.errors import RecordChanged, StoreUnavailable
 
+_TRIES = 6
 _LOOKED_UP = 100  # at a time [DynamoDB API reference: BatchGetItem]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Refused:
+    """By the document's own item, as it stands; or else by that of its catalog."""
+
+    by_document: bool
+    item: Item | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +86,7 @@ class DynamoDocuments(DynamoTable):
         return None if kept is None else to_document(kept)
 
     def save(self, document: Document) -> Document:
-        saved = self._writes.keep(document)
+        saved = self._alone(document, shelf_of(document.catalog_id))
         if saved is None:
             raise RecordChanged(document.document_id)
         return saved
@@ -54,18 +94,18 @@ class DynamoDocuments(DynamoTable):
     def save_all(self, documents: Iterable[Document]) -> list[Document]:
         """Those of one catalog in as few transactions as hold them, one after another."""
         wanted = list(documents)
-        plain = [each for each in wanted if self._writes.is_plain(each)]
+        plain = [each for each in wanted if _is_plain(each)]
         counted: dict[str, list[Document]] = defaultdict(list)
         for each in wanted:
-            if not self._writes.is_plain(each):
+            if not _is_plain(each):
                 counted[each.catalog_id].append(each)
-        tasks = [partial(self._keep_plain, each) for each in plain]
-        tasks += [partial(self._keep_counted, each) for each in counted.values()]
-        kept = dict(pair for pairs in self.beside(tasks) for pair in pairs)
+        tasks = [partial(self._each, [each], shelf_of(each.catalog_id)) for each in plain]
+        tasks += [partial(self._of_one_catalog, each) for each in counted.values()]
+        kept = {_key(each): each for some in self.beside(tasks) for each in some}
         return [kept[key] for key in map(_key, wanted) if key in kept]
 
     def remove(self, document: Document) -> None:
-        if not self._writes.remove(document):
+        if self._alone(document, shelf_of(document.catalog_id), removes=True) is None:
             raise RecordChanged(document.document_id)
 
     def open_in(self, catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
@@ -104,16 +144,96 @@ class DynamoDocuments(DynamoTable):
             by_id = {each.document_id: each for each in found}
             yield from (by_id[each] for each in batch if each in by_id)
 
-    @cached_property
-    def _writes(self) -> DocumentWrites:
-        return DocumentWrites(client=self.client, table=self.table)
+    def _of_one_catalog(self, documents: Sequence[Document]) -> list[Document]:
+        """Those that are kept, in as few transactions as hold them."""
+        shelf, kept = shelf_of(documents[0].catalog_id), list[Document]()
+        for group in groups(documents):
+            shelf, together = self._together(group, shelf)
+            kept += together or self._each(group, shelf)
+        return kept
 
-    def _keep_plain(self, document: Document) -> list[tuple[tuple[str, str], Document]]:
-        kept = self._writes.keep(document)
-        return [] if kept is None else [(_key(document), kept)]
+    def _each(self, documents: Sequence[Document], shelf: Shelf) -> list[Document]:
+        each_kept = (self._alone(each, shelf) for each in documents)
+        return [each for each in each_kept if each is not None]
 
-    def _keep_counted(self, documents: list[Document]) -> list[tuple[tuple[str, str], Document]]:
-        return [(_key(each), each) for each in self._writes.keep_together(documents)]
+    def _together(
+        self, documents: Sequence[Document], shelf: Shelf
+    ) -> tuple[Shelf, list[Document]]:
+        """All that were kept, or none if any of them is to be seen to alone."""
+        for _ in range(_TRIES):
+            writes = [planned(each, books_of(each), shelf) for each in documents]
+            refused = self._write(writes, shelf)
+            if refused is None:
+                return shelf, [each.kept for each in writes if each.kept is not None]
+            if refused.by_document:
+                break
+            shelf = self._look(documents[0].catalog_id)
+        return shelf, []
+
+    def _alone(self, document: Document, shelf: Shelf, *, removes: bool = False) -> Document | None:
+        """As it is kept, or what is gone; None if it changed since it was read."""
+        books = books_of(document)
+        for _ in range(_TRIES):
+            write = planned(document, books, shelf, removes=removes)
+            refused = self._write([write], shelf)
+            if refused is None:
+                return write.kept or document
+            if not refused.by_document:
+                shelf = self._look(document.catalog_id)
+                continue
+            if refused.item is None:
+                return document if removes else None
+            books = Books.of(refused.item)
+            if books.document.version != document.version:
+                return None
+        raise StoreUnavailable("TransactWriteItems", CONDITION_FAILED)
+
+    def _write(self, writes: Sequence[DocumentWrite], shelf: Shelf) -> _Refused | None:
+        write_id = secrets.token_hex(8)
+        parts = [each.actions(self.table, write_id) for each in writes]
+        actions = [action for part in parts for action in part]
+        change = reduce(add, (each.change for each in writes), Counts())
+        if shelf.counts is not None:
+            change = change.within(shelf.counts)
+        kept = [each.kept for each in writes if each.kept is not None]
+        catalog = key_of(writes[0].books.document.catalog_id)
+        if shelf.is_there:
+            may_index = not shelf.is_deleting
+            actions += counting(self.table, catalog, change, kept, may_index=may_index)
+        try:
+            self._send(actions)
+        except self.client.exceptions.ConditionalCheckFailedException as refusal:
+            return _refused_by(refusal.response.get("Item"), write_id)
+        except self.client.exceptions.TransactionCanceledException as refusal:
+            return _refused(refusal, [len(part) for part in parts], write_id)
+        return None
+
+    def _send(self, actions: list[dict[str, Any]]) -> None:
+        """A write of one item costs half of what it would in a transaction."""
+        if len(actions) > 1:
+            transact(self.client, *actions)
+            return
+        put, delete = actions[0].get("Put"), actions[0].get("Delete")
+        with store_errors():
+            if put is not None:
+                outlasting_conflicts(lambda: self.client.put_item(**put))
+            if delete is not None:
+                outlasting_conflicts(lambda: self.client.delete_item(**delete))
+
+    def _look(self, catalog_id: str) -> Shelf:
+        kept = self._get(key_of(catalog_id))
+        if kept is None:
+            return Shelf(is_there=False)
+        catalog = to_catalog(kept)
+        return Shelf(
+            is_deleting=catalog.status is CatalogStatus.DELETING, counts=counts_in(catalog)
+        )
+
+
+def _is_plain(document: Document) -> bool:
+    """Whether keeping it writes one item, as far as the caller's copy tells."""
+    write = planned(document, books_of(document), shelf_of(document.catalog_id))
+    return write.change == Counts()
 
 
 def _key(document: Document) -> tuple[str, str]:
@@ -128,3 +248,23 @@ def _of_catalog(table: str, catalog_id: str, items: str = DOCUMENT) -> dict[str,
         "ExpressionAttributeValues": to_item({":catalog": catalog_id, ":items": items}),
         "ConsistentRead": True,
     }
+
+
+def _refused(refusal: ClientError, parts: Sequence[int], write_id: str) -> _Refused | None:
+    """Each part begins with a document's own action; what follows the last part counts."""
+    reasons = refusal.response.get("CancellationReasons", [])
+    start = 0
+    for length in parts:
+        if reasons[start].get("Code") == CONDITION_FAILED:
+            return _refused_by(reasons[start].get("Item"), write_id)
+        start += length
+    if CONDITION_FAILED in reasons_of(refusal)[start:]:
+        return _Refused(by_document=False)
+    raise refusal
+
+
+# Any: boto3 types an answer's item otherwise than a request's.
+def _refused_by(item: Any, write_id: str) -> _Refused | None:
+    """Not if what met the write is what it has made: then only its answer was lost."""
+    is_own = item is not None and item.get(WRITE_ID) == to_item({WRITE_ID: write_id})[WRITE_ID]
+    return None if is_own else _Refused(by_document=True, item=item)
