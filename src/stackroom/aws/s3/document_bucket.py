@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from botocore.exceptions import ClientError
 
@@ -13,10 +13,6 @@ from stackroom.documents.bucket import StoredObject, StoredSidecar, Version
 from stackroom.documents.keys import SIDECAR_SUFFIX, can_have_sidecar
 from stackroom.errors import ObjectRefused, ServiceRefused, StoreUnavailable
 from stackroom.inspection.inspection import File
-
-if TYPE_CHECKING:
-    from types_boto3_s3.client import S3Client
-
 
 # What S3 keeps and doesn't give to us, each with the reason for its owner.
 #
@@ -54,64 +50,6 @@ _NO_RIGHT = (
 )
 
 
-def why_unreadable(client: Any, bucket: str, key: str, head: Mapping[str, Any]) -> str | None:
-    """Of an object whose HEAD was answered; the answer tells what is archived or has a KMS key."""
-    archive = head.get("ArchiveStatus") or head.get("StorageClass", "")
-    archived = "ArchiveStatus" in head or archive in _ARCHIVES
-    if archived and _RESTORED not in head.get("Restore", ""):
-        return _archived(archive)
-    if str(head.get("ServerSideEncryption", "")).startswith("aws:kms") and head["ContentLength"]:
-        refused = refusal_of_reading(client, bucket, key)
-        return refused.why if refused is not None else None
-    return None
-
-
-def refusal_of_reading(client: Any, bucket: str, key: str) -> ObjectRefused | None:
-    """None if the object can be read now, or isn't there."""
-    try:
-        with store_errors():
-            client.get_object(Bucket=bucket, Key=key, Range="bytes=0-0")["Body"].close()
-    except ClientError as error:
-        if code_of(error) in ABSENT | {"InvalidRange"}:  # an empty object has no first byte
-            return None
-        return refusal(client, bucket, key, error)
-    return None
-
-
-def refusal(client: Any, bucket: str, key: str, error: ClientError) -> ObjectRefused:
-    """
-    What the GET's error says of this one object.
-
-    Raises ServiceRefused if we may read no other either, and the error itself if it is none of
-    these.
-    """
-    code, message = code_of(error), message_of(error)
-    if code == _ARCHIVED:
-        return ObjectRefused(key, _archived(str(error.response["Error"].get("StorageClass", ""))))
-    if code == _BY_CUSTOMERS_KEY[0] and _BY_CUSTOMERS_KEY[1] in message:
-        return ObjectRefused(key, _SSE_C)
-    if code.startswith(_OF_KMS) or (code == _DENIED and _MAY_NOT_DECRYPT in message):
-        return ObjectRefused(key, _FOREIGN_KEY)
-    if code != _DENIED:
-        raise error
-    if not _may_read_others(client, bucket):
-        raise ServiceRefused(error.operation_name, code) from error
-    return ObjectRefused(key, _NO_RIGHT)
-
-
-def _may_read_others(client: Any, bucket: str) -> bool:
-    """
-    Of what isn't there, S3 says 404 only to whoever may read it, had it been there, and list the
-    bucket [S3 API reference: HeadObject, Permissions].
-    """
-    try:
-        with store_errors():
-            client.head_object(Bucket=bucket, Key=_NEVER_THERE)
-    except ClientError as error:
-        return code_of(error) in ABSENT
-    return True
-
-
 def _archived(where: str) -> str:
     return (
         f"it is archived{where and f' ({where})'}, so Stackroom can't read it; upload it again in "
@@ -123,14 +61,73 @@ _READERS = 10  # as many as boto3's pool has connections
 
 
 @dataclass(frozen=True, kw_only=True)
-class S3DocumentBucket:
+class _Bucket:
+    client: Any
+    bucket: str
+
+    def _why_unreadable(self, key: str, head: Mapping[str, Any]) -> str | None:
+        """Of an object whose HEAD was answered; that tells what is archived or has a KMS key."""
+        archive = head.get("ArchiveStatus") or head.get("StorageClass", "")
+        archived = "ArchiveStatus" in head or archive in _ARCHIVES
+        if archived and _RESTORED not in head.get("Restore", ""):
+            return _archived(archive)
+        encryption = str(head.get("ServerSideEncryption", ""))
+        if encryption.startswith("aws:kms") and head["ContentLength"]:
+            refused = self._refusal_of_reading(key)
+            return refused.why if refused is not None else None
+        return None
+
+    def _refusal_of_reading(self, key: str) -> ObjectRefused | None:
+        """None if the object can be read now, or isn't there."""
+        try:
+            with store_errors():
+                got = self.client.get_object(Bucket=self.bucket, Key=key, Range="bytes=0-0")
+                got["Body"].close()
+        except ClientError as error:
+            if code_of(error) in ABSENT | {"InvalidRange"}:  # an empty object has no first byte
+                return None
+            return self._refusal(key, error)
+        return None
+
+    def _refusal(self, key: str, error: ClientError) -> ObjectRefused:
+        """
+        What the GET's error says of this one object.
+
+        Raises ServiceRefused if we may read no other either, and the error itself if it is none of
+        these.
+        """
+        code, message = code_of(error), message_of(error)
+        if code == _ARCHIVED:
+            storage_class = str(error.response["Error"].get("StorageClass", ""))
+            return ObjectRefused(key, _archived(storage_class))
+        if code == _BY_CUSTOMERS_KEY[0] and _BY_CUSTOMERS_KEY[1] in message:
+            return ObjectRefused(key, _SSE_C)
+        if code.startswith(_OF_KMS) or (code == _DENIED and _MAY_NOT_DECRYPT in message):
+            return ObjectRefused(key, _FOREIGN_KEY)
+        if code != _DENIED:
+            raise error
+        if not self._may_read_others():
+            raise ServiceRefused(error.operation_name, code) from error
+        return ObjectRefused(key, _NO_RIGHT)
+
+    def _may_read_others(self) -> bool:
+        """
+        Of what isn't there, S3 says 404 only to whoever may read it, had it been there, and list
+        the bucket [S3 API reference: HeadObject, Permissions].
+        """
+        try:
+            with store_errors():
+                self.client.head_object(Bucket=self.bucket, Key=_NEVER_THERE)
+        except ClientError as error:
+            return code_of(error) in ABSENT
+        return True
+
+
+class S3DocumentBucket(_Bucket):
     """
     A key so long that no sidecar's can be longer has none; we ingest no such file, and without a
     `user_id` its passages are nobody's.
     """
-
-    client: Any
-    bucket: str
 
     def head(self, key: str) -> StoredObject | None:
         """The current version; a delete marker reads as absent, which is what it means."""
@@ -149,7 +146,7 @@ class S3DocumentBucket:
             content_type=found.get("ContentType", ""),
             last_modified=found["LastModified"],
             attributes=found.get("Metadata", {}),
-            unreadable=why_unreadable(self.client, self.bucket, key, found),
+            unreadable=self._why_unreadable(key, found),
         )
 
     def was_deleted(self, key: str) -> bool:
@@ -164,7 +161,7 @@ class S3DocumentBucket:
 
     def _unreadable(self, key: str, error: ClientError) -> StoredObject | None:
         """Whose HEAD was refused; None if it has gone meanwhile."""
-        refused = refusal_of_reading(self.client, self.bucket, key)
+        refused = self._refusal_of_reading(key)
         with store_errors():
             listed = self.client.list_objects_v2(Bucket=self.bucket, Prefix=key, MaxKeys=1)
         found = next(iter(listed.get("Contents", ())), None)
@@ -191,7 +188,7 @@ class S3DocumentBucket:
                 return StoredSidecar(body=found["Body"].read(), last_modified=found["LastModified"])
         except ClientError as error:
             if code_of(error) not in ABSENT:
-                refusal(self.client, self.bucket, key + SIDECAR_SUFFIX, error)
+                self._refusal(key + SIDECAR_SUFFIX, error)
             return None
 
     def sidecars_of(self, keys: Sequence[str]) -> dict[str, StoredSidecar]:
@@ -213,7 +210,7 @@ class S3DocumentBucket:
         except ClientError as error:
             if code_of(error) != "AccessDenied":
                 raise
-            refused = refusal_of_reading(self.client, self.bucket, key)
+            refused = self._refusal_of_reading(key)
             raise refused or ServiceRefused(error.operation_name, code_of(error)) from error
 
     def remove_sidecar(self, key: str) -> None:
@@ -291,11 +288,7 @@ def _version(listed: dict[str, Any]) -> Version:
     return listed["Key"], listed["VersionId"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class S3Files:
-    client: "S3Client"
-    bucket: str
-
+class S3Files(_Bucket):
     def read(self, key: str, *, limit: int) -> File | None:
         try:
             with store_errors():
@@ -307,7 +300,7 @@ class S3Files:
         except ClientError as error:
             if code_of(error) in ABSENT:
                 return None
-            raise refusal(self.client, self.bucket, key, error) from error
+            raise self._refusal(key, error) from error
         return File(etag=_bare(answer["ETag"]), body=body)
 
     def etag_of(self, key: str) -> str | None:
