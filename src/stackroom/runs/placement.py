@@ -46,19 +46,18 @@ class SharedSources:
         return self.join(catalog)
 
     def join(self, catalog: Catalog) -> DataSource:
-        """Raises RecordChanged."""
-        source = self._emptiest().shared_source
-        self.catalogs.place(catalog.catalog_id, source)
-        self.slots.count_sharing(source.knowledge_base_id)
-        return source
-
-    def _emptiest(self) -> PoolMember:
-        """By the catalogs that joined. A MANAGED one comes last: there is room of their own."""
+        """
+        On the one that the fewest joined; a MANAGED one comes last: there is room of their own.
+        Raises RecordChanged.
+        """
 
         def order(member: PoolMember) -> tuple[bool, int]:
             return member.is_managed, self.slots.sharing(member.knowledge_base_id)
 
-        return min(self.pool, key=order)
+        source = min(self.pool, key=order).shared_source
+        self.catalogs.place(catalog.catalog_id, source)
+        self.slots.count_sharing(source.knowledge_base_id)
+        return source
 
 
 @dataclass(frozen=True, kw_only=True)
