@@ -27,7 +27,7 @@ from rich.table import Table
 from benchmarks.stage import Stage
 from benchmarks.traffic import Upload
 from simulator.tests.running import ministack
-from stackroom.aws.dynamodb.catalog_register import DynamoCatalogRegister
+from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister
 from stackroom.aws.dynamodb.document_items import Books, DocumentWrite
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.documents.keys import Location, locate

@@ -20,7 +20,7 @@ from stackroom.aws.dynamodb.lease_records import DynamoLeases
 from stackroom.errors import StoreUnavailable
 
 _METADATA_BYTES = 600
-# How conflicts of transactions are outlasted (aws/dynamodb/writes.py): so many tries, a
+# How conflicts of transactions are outlasted (aws/dynamodb/table.py): so many tries, a
 # pause of at most 20 ms after the first, twice as long after each further one, at most 0.8 s.
 _TRIES, _FIRST, _LONGEST = 12, 0.02, 0.8
 TOGETHER = 33  # documents of one catalog in a transaction (aws/dynamodb/document_items.py)

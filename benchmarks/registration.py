@@ -36,7 +36,7 @@ from benchmarks.simulated_time.table import Item, Table
 from benchmarks.stores import Bucket, HubClock
 from benchmarks.traffic import Traffic, put
 from simulator.tests.running import ministack
-from stackroom.aws.dynamodb.catalog_register import DynamoCatalogRegister
+from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister
 from stackroom.aws.dynamodb.document_items import DOCUMENT
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.lease_records import DynamoLeases

@@ -20,7 +20,7 @@ from stackroom_constructs.bedrock_model import BedrockModel
 _LONGEST_RUN = cdk.Duration.minutes(6)
 # Of all users together: what more are asked for waits in the queue.
 _RUNS_AT_ONCE = 10
-# Partitions of the table [stackroom.aws.dynamodb: agent_records, agent_run_records].
+# Partitions of the table [stackroom.aws.dynamodb.agent_records].
 _OF_AGENTS = ("AGENTS#*", "AGENT_RUNS#*")
 
 

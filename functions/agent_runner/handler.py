@@ -61,7 +61,7 @@ class RunnerSettings(FittingSettings, GuardrailSettings, SearchSettings, SharedS
 
 
 class Handed(BaseModel):
-    """A message of the queue, as `stackroom.aws.dynamodb.agent_run_records` writes it."""
+    """A message of the queue, as `stackroom.aws.dynamodb.agent_records` writes it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 

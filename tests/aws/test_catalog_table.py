@@ -10,12 +10,10 @@ from botocore.stub import Stubber
 
 from bedrock_kb_simulator.service_errors import ServiceError
 from stackroom.aws import session
-from stackroom.aws.dynamodb.catalog_records import DynamoCatalogs
-from stackroom.aws.dynamodb.catalog_register import DynamoCatalogRegister
+from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister, DynamoCatalogs
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.items import to_item
-from stackroom.aws.dynamodb.table import DynamoTable
-from stackroom.aws.dynamodb.writes import transact
+from stackroom.aws.dynamodb.table import DynamoTable, transact
 from stackroom.aws.listed_inventory import AwsInventory
 from stackroom.documents.model import DataSource, DataSourceType, DocumentStatus
 from stackroom.errors import StoreUnavailable
@@ -241,7 +239,7 @@ WRITES: dict[str, Write] = {
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The attempts that were paused after."""
     paused: list[int] = []
-    monkeypatch.setattr("stackroom.aws.dynamodb.writes._among_writers", paused.append)
+    monkeypatch.setattr("stackroom.aws.dynamodb.table._among_writers", paused.append)
     return paused
 
 
@@ -279,7 +277,7 @@ def test_a_transaction_that_came_to_a_busy_partition_is_tried_again_later(
 ) -> None:
     """boto3 repeats throttled calls, but no canceled ones."""
     waited: list[int] = []
-    monkeypatch.setattr("stackroom.aws.dynamodb.writes._while_busy", waited.append)
+    monkeypatch.setattr("stackroom.aws.dynamodb.table._while_busy", waited.append)
 
     with Stubber(client) as stub:
         cancel(stub, "None", "ThrottlingError")

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from stackroom.aws.dynamodb.catalog_register import DynamoCatalogRegister
-from stackroom.aws.dynamodb.document_records import DynamoDocuments
+from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister
+from stackroom.aws.dynamodb.document_records import DynamoDocuments, DynamoListingItems
 from stackroom.aws.dynamodb.items import from_item, to_item
-from stackroom.aws.dynamodb.listing_item_records import DynamoListingItems
 from stackroom.aws.listed_inventory import AwsInventory
 from stackroom.documents.catalog_counts import Counts, counts_in
 from stackroom.documents.model import Catalog, Document, DocumentStatus

@@ -97,7 +97,7 @@ ERRORS: list[tuple[str, dict[str, object], str, str]] = [
 
 
 def test_errors_word_for_word(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stackroom.aws.dynamodb.catalog_register.MAX_CATALOGS", 1)
+    monkeypatch.setattr("stackroom.aws.dynamodb.catalog_records.MAX_CATALOGS", 1)
     catalog_id = tools.create("Travel notes")
     tools.upload(catalog_id, "a.txt")
 

@@ -11,7 +11,7 @@ from moto import mock_aws
 
 from functions.retrieve import handler as function
 from stackroom.aws import session
-from stackroom.aws.dynamodb.catalog_register import DynamoCatalogRegister
+from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.s3.place_maps import S3PlaceMaps
 from stackroom.inspection.extraction.page import Page

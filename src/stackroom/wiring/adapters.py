@@ -21,15 +21,12 @@ if TYPE_CHECKING:
     from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
     from stackroom.aws.cloudwatch.cloudwatch_boards import CloudWatchBoards
     from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
-    from stackroom.aws.dynamodb.agent_records import DynamoAgents
-    from stackroom.aws.dynamodb.agent_run_records import DynamoAgentRuns, SqsAgentRunQueue
+    from stackroom.aws.dynamodb.agent_records import DynamoAgentRuns, DynamoAgents, SqsAgentRunQueue
     from stackroom.aws.dynamodb.bookmark import DynamoBookmark
-    from stackroom.aws.dynamodb.catalog_records import DynamoCatalogs
-    from stackroom.aws.dynamodb.catalog_register import DynamoCatalogRegister
-    from stackroom.aws.dynamodb.document_records import DynamoDocuments
+    from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister, DynamoCatalogs
+    from stackroom.aws.dynamodb.document_records import DynamoDocuments, DynamoListingItems
     from stackroom.aws.dynamodb.inspection_records import DynamoInspections
     from stackroom.aws.dynamodb.lease_records import DynamoLeases
-    from stackroom.aws.dynamodb.listing_item_records import DynamoListingItems
     from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
     from stackroom.aws.dynamodb.selection_records import DynamoSelections
     from stackroom.aws.dynamodb.slot_records import DynamoSlots
@@ -76,7 +73,7 @@ class Deployment:
 
     @cached_property
     def register(self) -> DynamoCatalogRegister:
-        from stackroom.aws.dynamodb.catalog_register import DynamoCatalogRegister
+        from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister
 
         return DynamoCatalogRegister(
             client=self._dynamodb, table=self._catalog_table, control_table=self._control_table
@@ -96,7 +93,7 @@ class Deployment:
 
     @cached_property
     def listing_items(self) -> DynamoListingItems:
-        from stackroom.aws.dynamodb.listing_item_records import DynamoListingItems
+        from stackroom.aws.dynamodb.document_records import DynamoListingItems
 
         return DynamoListingItems(client=self._dynamodb, table=self._catalog_table)
 
@@ -144,13 +141,13 @@ class Deployment:
 
     @cached_property
     def agent_runs(self) -> DynamoAgentRuns:
-        from stackroom.aws.dynamodb.agent_run_records import DynamoAgentRuns
+        from stackroom.aws.dynamodb.agent_records import DynamoAgentRuns
 
         return DynamoAgentRuns(client=self._dynamodb, table=self._control_table)
 
     @cached_property
     def agent_run_queue(self) -> SqsAgentRunQueue:
-        from stackroom.aws.dynamodb.agent_run_records import SqsAgentRunQueue
+        from stackroom.aws.dynamodb.agent_records import SqsAgentRunQueue
 
         return SqsAgentRunQueue(
             client=self.client("sqs"), url=self.settings.need("agent_runs_queue_url")

@@ -21,7 +21,7 @@ import functions.ingest.handler as ingest
 import functions.reconciler.handler as reconciler
 import functions.status_poller.handler as status_poller
 import functions.upload_handler.handler as upload_handler
-import stackroom.aws.dynamodb.catalog_register
+import stackroom.aws.dynamodb.catalog_records
 import stackroom.aws.s3.document_bucket
 import stackroom.catalogs.deletions
 import stackroom.clock
@@ -104,7 +104,7 @@ def simulated(
         patch.setattr("botocore.endpoint.time", asleep)  # between attempts
         for module in (
             stackroom.aws.s3.document_bucket,
-            stackroom.aws.dynamodb.catalog_register,
+            stackroom.aws.dynamodb.catalog_records,
             stackroom.concurrency,
             stackroom.catalogs.deletions,
         ):

@@ -19,8 +19,7 @@ from stackroom.agents.agent_run import (
 )
 from stackroom.agents.run_recorder import fitted
 from stackroom.agents.runs import LONGEST_MESSAGE, MOST_STEPS
-from stackroom.aws.dynamodb.agent_records import DynamoAgents
-from stackroom.aws.dynamodb.agent_run_records import KEPT, DynamoAgentRuns
+from stackroom.aws.dynamodb.agent_records import KEPT, DynamoAgentRuns, DynamoAgents
 from stackroom.errors import RecordChanged
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.agents import FakeAgentRuns, FakeAgents

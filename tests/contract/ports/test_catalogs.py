@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from stackroom.aws.dynamodb.catalog_register import MAX_CATALOGS, DynamoCatalogRegister
+from stackroom.aws.dynamodb.catalog_records import MAX_CATALOGS, DynamoCatalogRegister
 from stackroom.documents.model import Catalog, CatalogStatus, DataSource, DataSourceType
 from stackroom.documents.repositories import CatalogRegister
 from stackroom.errors import CatalogLimitReached, RecordChanged

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stackroom.aws.dynamodb.catalog_register import DynamoCatalogRegister
+from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.staying_documents import DynamoStayingDocuments
 from stackroom.documents.catalog_counts import Counts

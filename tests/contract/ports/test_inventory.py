@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import pytest
 
-from stackroom.aws.dynamodb.catalog_register import DynamoCatalogRegister
+from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.listed_inventory import AwsInventory
 from stackroom.aws.s3.document_bucket import S3DocumentBucket

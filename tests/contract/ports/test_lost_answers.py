@@ -12,7 +12,7 @@ from datetime import timedelta
 import pytest
 
 from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
-from stackroom.aws.dynamodb.catalog_register import DynamoCatalogRegister
+from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.lease_records import DynamoLeases
 from stackroom.aws.dynamodb.receipt_records import DynamoReceipts

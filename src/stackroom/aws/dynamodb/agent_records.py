@@ -1,17 +1,27 @@
 """
-Users' agents, in the control table.
+Users' agents and their runs, in the control table, and the queue that brings runs to a runner.
 
-    item     pk                  sk
-    agent    AGENTS#<user_id>    <agent_id>    version; agent (JSON)
+    item     pk                      sk
+    agent    AGENTS#<user_id>        <agent_id>    version; agent (JSON)
+    run      AGENT_RUNS#<user_id>    <run_id>      version; run (JSON), expires_at (TTL)
 
-    get one               GetItem
-    list a user's         Query
+    get one                               GetItem
+    list a user's agents                  Query
+    the newest runs, or those since       Query backwards; an id begins with when it was made
+
+A run is written as a whole with each step, some twenty times: 10 KB come to 200 write units,
+$0.000125 at $0.625 for a million; its model costs a hundred times that.
+https://aws.amazon.com/dynamodb/pricing/on-demand/
 """
 
+import json
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from stackroom.agents.agent import Agent
+from stackroom.agents.agent_run import AgentRun, id_from
 from stackroom.aws.dynamodb.items import Item, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.aws.error_mapping import store_errors
@@ -22,7 +32,7 @@ _AGENTS = "AGENTS#"  # a user's id follows
 
 class DynamoAgents(DynamoTable):
     def get(self, user_id: str, agent_id: str) -> Agent | None:
-        kept = self._get(_key(user_id, agent_id))
+        kept = self._get(_key(_AGENTS + user_id, agent_id))
         return None if kept is None else _to_agent(kept)
 
     def of_user(self, user_id: str) -> Iterator[Agent]:
@@ -30,7 +40,7 @@ class DynamoAgents(DynamoTable):
 
     def save(self, agent: Agent) -> Agent:
         saved = agent.model_copy(update={"version": agent.version + 1})
-        item = _key(saved.user_id, saved.id) | to_item(
+        item = _key(_AGENTS + saved.user_id, saved.id) | to_item(
             {"agent": saved.model_dump_json(by_alias=True), "version": saved.version}
         )
         if not self._put_next(item, version=agent.version):
@@ -40,14 +50,62 @@ class DynamoAgents(DynamoTable):
     def remove(self, user_id: str, agent_id: str) -> bool:
         with store_errors():
             answer = self.client.delete_item(
-                TableName=self.table, Key=_key(user_id, agent_id), ReturnValues="ALL_OLD"
+                TableName=self.table, Key=_key(_AGENTS + user_id, agent_id), ReturnValues="ALL_OLD"
             )
         return "Attributes" in answer
 
 
-def _key(user_id: str, agent_id: str) -> Item:
-    return to_item({"pk": _AGENTS + user_id, "sk": agent_id})
+def _key(partition: str, sort_key: str) -> Item:
+    return to_item({"pk": partition, "sk": sort_key})
 
 
 def _to_agent(values: dict[str, Any]) -> Agent:
     return Agent.model_validate_json(values["agent"])
+
+
+_RUNS = "AGENT_RUNS#"  # a user's id follows
+KEPT = timedelta(days=30)  # after the last step; who looks back further keeps what was said
+
+
+class DynamoAgentRuns(DynamoTable):
+    def get(self, user_id: str, run_id: str) -> AgentRun | None:
+        kept = self._get(_key(_RUNS + user_id, run_id))
+        return None if kept is None else _to_run(kept)
+
+    def newest(self, user_id: str, *, since: datetime | None = None) -> Iterator[AgentRun]:
+        values = {":runs": _RUNS + user_id}
+        condition = "pk = :runs"
+        if since is not None:
+            values[":since"] = id_from(since)
+            condition += " AND sk >= :since"
+        return map(_to_run, self._query(condition, values, ScanIndexForward=False))
+
+    def save(self, run: AgentRun) -> AgentRun:
+        saved = run.model_copy(update={"version": run.version + 1})
+        last = saved.ended_at or saved.until or saved.created_at
+        values = {
+            "run": saved.model_dump_json(),
+            "version": saved.version,
+            "expires_at": int((last + KEPT).timestamp()),
+        }
+        item = _key(_RUNS + saved.user_id, saved.id) | to_item(values)
+        if not self._put_next(item, version=run.version):
+            raise RecordChanged(run.id)
+        return saved
+
+
+@dataclass(frozen=True, kw_only=True)
+class SqsAgentRunQueue:
+    """Of ids alone: what a user says stands in the record, and never in a queue."""
+
+    client: Any
+    url: str
+
+    def put(self, user_id: str, run_id: str) -> None:
+        body = json.dumps({"user_id": user_id, "run_id": run_id})
+        with store_errors():
+            self.client.send_message(QueueUrl=self.url, MessageBody=body)
+
+
+def _to_run(values: dict[str, Any]) -> AgentRun:
+    return AgentRun.model_validate_json(values["run"])

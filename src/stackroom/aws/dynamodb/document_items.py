@@ -19,7 +19,7 @@ from typing import Any
 
 from stackroom.aws.dynamodb.catalog_records import COUNTERS
 from stackroom.aws.dynamodb.items import WRITE_ID, Item, from_item, instant, to_item
-from stackroom.aws.dynamodb.writes import conditional
+from stackroom.aws.dynamodb.table import conditional
 from stackroom.documents.catalog_counts import (
     Counts,
     awaits_indexing,
