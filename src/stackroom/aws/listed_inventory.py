@@ -68,7 +68,8 @@ class AwsInventory:
             if values["sk"].startswith((OPEN, FAILED)):
                 continue  # the document's own record says what lists it
             try:
-                items.append(_to_record(values))
+                is_catalog = values["sk"] == METADATA
+                items.append(to_catalog(values) if is_catalog else to_document(values))
             except (ValidationError, KeyError, TypeError) as error:
                 why = " ".join(str(error).split())
                 malformed.append(f"{values['catalog_id']} {values['sk']}: {why}")
@@ -121,10 +122,6 @@ class AwsInventory:
             return None
         items = [_to_listed(each) for each in answer["documentDetails"]]
         return ListingPage(items=items, next=answer.get("nextToken"))
-
-
-def _to_record(values: dict[str, Any]) -> Catalog | Document:
-    return to_catalog(values) if values["sk"] == METADATA else to_document(values)
 
 
 def _to_source(found: "DataSourceTypeDef") -> KnownSource | None:

@@ -66,7 +66,7 @@ class Admission:
             schedule = self._schedule(ledger, also=waiter)
             if waiter not in schedule.grant():
                 return None
-            mine = grant_of(schedule.ledger, waiter.worklist_id, waiter.epoch)
+            mine = schedule.ledger.grant_of(waiter.worklist_id, waiter.epoch)
             assert mine is not None, "it was granted just now"
             mine = replace(mine, claimed=True)
             others = (each for each in schedule.live if each.worklist_id != waiter.worklist_id)
@@ -129,7 +129,7 @@ class Admission:
     def could_grow(self, worklist_id: str, epoch: int) -> bool:
         """Whether direct calls are free that the run could have beside its own."""
         ledger = self.book.read()
-        if grant_of(ledger, worklist_id, epoch) is None or self.limits.free_calls(ledger) <= 0:
+        if ledger.grant_of(worklist_id, epoch) is None or self.limits.free_calls(ledger) <= 0:
             return False
         return not any(each.mode is Mode.DIRECT for each in self._waiting(limit=1))
 
@@ -191,7 +191,7 @@ class Admission:
 
     def grant_of(self, worklist_id: str, epoch: int) -> Grant | None:
         """The run's, if it has one."""
-        return grant_of(self.book.read(), worklist_id, epoch)
+        return self.book.read().grant_of(worklist_id, epoch)
 
     def is_wanted(self, worklist_id: str, epoch: int) -> bool:
         """Whether anybody waits for the knowledge base that the run has."""
@@ -303,7 +303,7 @@ class Admission:
     ) -> Grant | None:
         def once() -> Grant | None:
             ledger = self.book.read()
-            mine = grant_of(ledger, worklist_id, epoch)
+            mine = ledger.grant_of(worklist_id, epoch)
             now = self.now()
             if mine is None or mine.until < now:
                 return None
@@ -316,9 +316,3 @@ class Admission:
             return new
 
         return retried(once, tries=_TRIES, pause=self.pause)
-
-
-def grant_of(ledger: Ledger, worklist_id: str, epoch: int) -> Grant | None:
-    """The run's own."""
-    mine = (worklist_id, epoch)
-    return next((each for each in ledger.grants if (each.worklist_id, each.epoch) == mine), None)

@@ -84,6 +84,11 @@ class Ledger:
         """The grants for direct calls."""
         return [each for each in self.grants if each.mode is Mode.DIRECT]
 
+    def grant_of(self, worklist_id: str, epoch: int) -> Grant | None:
+        """The run's own."""
+        mine = (worklist_id, epoch)
+        return next((each for each in self.grants if (each.worklist_id, each.epoch) == mine), None)
+
 
 class AdmissionReader(Protocol):
     def read(self) -> Ledger: ...

@@ -83,8 +83,10 @@ class BedrockIngestionJobs:
 
     def details(self, source: DataSource, uris: Iterable[str]) -> dict[str, DocumentDetail]:
         wanted = set(uris)
+        # One longer key must not cost its catalog all verdicts.
+        can_get = len(wanted) <= _LIST_ABOVE and all(map(_NAMEABLE.fullmatch, wanted))
         with knowledge_base_errors():
-            details = self._get(source, wanted) if _can_get(wanted) else self._list(source)
+            details = self._get(source, wanted) if can_get else self._list(source)
             return {
                 each["identifier"]["s3"]["uri"]: to_detail(each)
                 for each in details
@@ -113,11 +115,6 @@ class BedrockIngestionJobs:
         )
         for page in pages:
             yield from page["documentDetails"]
-
-
-def _can_get(uris: set[str]) -> bool:
-    # One longer key must not cost its catalog all verdicts.
-    return len(uris) <= _LIST_ABOVE and all(map(_NAMEABLE.fullmatch, uris))
 
 
 def _to_job(job: "IngestionJobTypeDef") -> Job:

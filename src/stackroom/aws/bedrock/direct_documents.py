@@ -1,7 +1,6 @@
 """Documents of data sources, ingested and deleted without a job."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,8 +46,13 @@ class BedrockDirectDocuments:
                     **ids(source), clientToken=token, documents=list(map(_to_document, documents))
                 )
         except Exception as error:
-            with _refusals():
+            try:
                 return back_pressure(error, _BUSY_CODES)
+            except ClientError as refusal:
+                if code_of(refusal) != "ValidationException":
+                    raise
+                # Bedrock checks a call as a whole, and names what is wrong with any document in it.
+                raise DocumentsRefused(message_of(refusal)) from refusal
         return _details(answer)
 
     def delete(
@@ -115,17 +119,6 @@ def _to_value(value: str | list[str]) -> "MetadataAttributeValueTypeDef":
 
 def _identifier(document_id: str) -> "DocumentIdentifierTypeDef":
     return {"dataSourceType": "CUSTOM", "custom": {"id": document_id}}
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    """Bedrock checks a call as a whole, and names what is wrong with any document in it."""
-    try:
-        yield
-    except ClientError as error:
-        if code_of(error) != "ValidationException":
-            raise
-        raise DocumentsRefused(message_of(error)) from error
 
 
 def _check(documents: Sequence[object]) -> None:

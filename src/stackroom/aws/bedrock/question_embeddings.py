@@ -171,10 +171,7 @@ def get_embedding(
     return {"embedding": list(vector), "cached": told.is_cached is True}
 
 
-@once
-def _of_process(url: str | None) -> EmbeddingCache:
-    """The same one at each call."""
-    return cache_at(url)
+_of_process = once(cache_at)  # the same one at each call
 
 
 @once

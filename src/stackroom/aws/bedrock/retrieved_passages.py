@@ -1,4 +1,4 @@
-"""What Bedrock found, as passages: by `Retrieve`, or cited by an answer."""
+"""What Bedrock's `Retrieve` found, as passages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,12 +9,8 @@ from stackroom.documents.passages import Passage
 if TYPE_CHECKING:
     from types_boto3_bedrock_agent_runtime.type_defs import (
         KnowledgeBaseRetrievalResultTypeDef,
-        RetrievedReferenceTypeDef,
+        RetrievalResultLocationTypeDef,
     )
-
-    Found = KnowledgeBaseRetrievalResultTypeDef | RetrievedReferenceTypeDef
-    from types_boto3_bedrock_agent_runtime.type_defs import RetrievalResultLocationTypeDef
-
 
 # Where a passage is from, in Bedrock's word for it.
 
@@ -94,21 +90,29 @@ def _address(location: Mapping[str, Mapping[str, str]]) -> str | None:
     return None
 
 
-def passage_of(found: "Found", *, first_page: int, own: OwnKeys = OF_VECTOR) -> Passage:
-    """Of what `Retrieve` found or an answer cites; the latter has no score, and gets 0."""
+def passage_of(
+    found: "KnowledgeBaseRetrievalResultTypeDef", *, first_page: int, own: OwnKeys
+) -> Passage:
     attributes = cast("Mapping[str, object]", found.get("metadata", {}))
-    score = cast("KnowledgeBaseRetrievalResultTypeDef", found).get("score")
+    score = found.get("score")
     if not isinstance(score, float | int | None):
         raise TypeError("a score that is no number")
+    text = found.get("content", {}).get("text", "")  # images and table rows have none
+    if not isinstance(text, str):
+        raise TypeError("a text that is none")
+    told = attributes
+    if own is not OF_VECTOR:
+        # What a MANAGED knowledge base notes of its own accord is told by no list, and left out.
+        told = {key: each for key, each in attributes.items() if not key.startswith(own.prefix)}
     return Passage(
-        text=_text(found),
+        text=text,
         score=score or 0.0,
         similarity=score,
         uri=uri_of(found.get("location"), attributes, own),
         custom_id=custom_id_of(found.get("location")),
         data_source_id=data_source_id_of(attributes, own),
         page=page_of(attributes, first_page, own),
-        attributes=attributes if own is OF_VECTOR else _documents_own(attributes, own),
+        attributes=told,
     )
 
 
@@ -120,15 +124,3 @@ def page_of(
     if isinstance(reported, int | float):  # seen as 3.0
         return int(reported) - first_page + 1
     return None
-
-
-def _documents_own(attributes: Mapping[str, object], own: OwnKeys) -> Mapping[str, object]:
-    """What a MANAGED knowledge base notes of its own accord is told by no list, and left out."""
-    return {key: each for key, each in attributes.items() if not key.startswith(own.prefix)}
-
-
-def _text(found: "Found") -> str:
-    text = found.get("content", {}).get("text", "")  # images and table rows have none
-    if not isinstance(text, str):
-        raise TypeError("a text that is none")
-    return text

@@ -35,7 +35,10 @@ class DynamoAdmissionBook(DynamoTable):
         if kept is None:
             return Ledger()
         # What is left out here is free, and gone with the next write.
-        grants = readable(map(_of_ledger, kept.pop("grants", ())), _to_grant)
+        grants = readable(
+            map(_of_ledger, kept.pop("grants", ())),
+            lambda each: _GRANTS.validate_python(_bare(each)),
+        )
         return replace(_LEDGERS.validate_python(_bare(kept)), grants=tuple(grants))
 
     def write(self, ledger: Ledger) -> Ledger:
@@ -55,7 +58,8 @@ class DynamoAdmissionBook(DynamoTable):
 
     def waiting(self, knowledge_base_id: str, mode: Mode, *, limit: int) -> list[Waiter]:
         found = self._partition(_queue(knowledge_base_id, mode), Limit=limit)
-        return list(islice(readable(found, _to_waiter), limit))
+        waiters = readable(found, lambda each: _WAITERS.validate_python(_bare(each)))
+        return list(islice(waiters, limit))
 
 
 def _queue(knowledge_base_id: str, mode: Mode) -> str:
@@ -72,14 +76,6 @@ def _of_ledger(grant: Any) -> dict[str, Any]:
     if not isinstance(grant, Mapping):
         grant = {}
     return {"pk": "ADMISSION", "sk": f"LEDGER {grant.get('worklist_id')}", **grant}
-
-
-def _to_grant(values: Mapping[str, Any]) -> Grant:
-    return _GRANTS.validate_python(_bare(values))
-
-
-def _to_waiter(values: Mapping[str, Any]) -> Waiter:
-    return _WAITERS.validate_python(_bare(values))
 
 
 def _bare(values: Mapping[str, Any]) -> dict[str, Any]:
