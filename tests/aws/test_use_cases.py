@@ -269,8 +269,8 @@ def test_who_writes_answers_has_the_patience_of_a_client_of_its_own() -> None:
 
     assert answering.retrieval is made.retrieval
     writer = vars(answering.writer)
-    assert writer["_client"] == "writing"
-    assert writer["_guardrail"] == Guardrail(id="gr123", version="2")
+    assert writer["client"] == "writing"
+    assert writer["guardrail"] == Guardrail(id="gr123", version="2")
 
 
 @pytest.mark.parametrize(

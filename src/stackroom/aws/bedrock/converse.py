@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -73,6 +74,7 @@ MAX_TOKENS = 2000
 _CUT = " …"
 
 
+@dataclass(frozen=True)
 class ConverseWriter:
     """
     A `Writer` over Bedrock's `Converse`; it always takes the likeliest word (temperature 0).
@@ -83,24 +85,16 @@ class ConverseWriter:
     [GuardrailConfiguration in the API model of Converse: it operates on the messages].
     """
 
-    def __init__(
-        self,
-        client: "BedrockRuntimeClient",
-        *,
-        model_arn: str,
-        prompt: str | None = None,
-        guardrail: Guardrail | None = None,
-        now: Callable[[], datetime] = utc_now,
-    ) -> None:
-        self._client = client
-        self._model_arn = model_arn
-        self._prompt = prompt or DEFAULT
-        self._guardrail = guardrail
-        self._now = now
+    client: "BedrockRuntimeClient"
+    _: KW_ONLY
+    model_arn: str
+    prompt: str | None = None
+    guardrail: Guardrail | None = None
+    now: Callable[[], datetime] = utc_now
 
     def write(self, question: str, passages: Sequence[str]) -> Written:
         try:
-            response = self._client.converse(**self._request(question, passages))
+            response = self.client.converse(**self._request(question, passages))
         except (ClientError, BotoCoreError) as error:
             raise search_error(error, "Converse") from error
         text, marks = unmarked(_text(response), len(passages))
@@ -110,17 +104,18 @@ class ConverseWriter:
         )
 
     def _request(self, question: str, passages: Sequence[str]) -> "ConverseRequestTypeDef":
-        system = rendered(self._prompt, question=question, passages=passages, now=self._now())
+        prompt = self.prompt or DEFAULT
+        system = rendered(prompt, question=question, passages=passages, now=self.now())
         request: ConverseRequestTypeDef = {
-            "modelId": self._model_arn,
+            "modelId": self.model_arn,
             "system": [{"text": system}],
             "messages": [{"role": "user", "content": [{"text": question}]}],
             "inferenceConfig": {"temperature": 0.0, "maxTokens": MAX_TOKENS},
         }
-        if self._guardrail is not None:
+        if self.guardrail is not None:
             request["guardrailConfig"] = {
-                "guardrailIdentifier": self._guardrail.id,
-                "guardrailVersion": self._guardrail.version,
+                "guardrailIdentifier": self.guardrail.id,
+                "guardrailVersion": self.guardrail.version,
             }
         return request
 

@@ -1,11 +1,12 @@
 """
 What DynamoDB keeps of a document, and the writes that keep it right; nothing is written here.
 
-    item          catalog_id      sk
-    document      <catalog_id>    DOC#<document_id>
-    open item     <catalog_id>    OPEN#<opened_at>#<document_id>    while the document is open
-    failed item   <catalog_id>    FAILED#<document_id>              while it counts as failed
-    counters      <catalog_id>    METADATA                          (catalog_records.py)
+    item                   catalog_id            sk
+    document               <catalog_id>          DOC#<document_id>
+    object of no catalog   REJECTED#<user_id>    DOC#<document_id>
+    open item              <catalog_id>          OPEN#<opened_at>#<document_id>, while it is open
+    failed item            <catalog_id>          FAILED#<document_id>, while it counts as failed
+    counters               <catalog_id>          METADATA (catalog_records.py)
 
 A document's item says in `opened_at` and `counted` what of it stands in the others, and a write
 is on the condition that it still does. Items from before these were kept have no `counted`.

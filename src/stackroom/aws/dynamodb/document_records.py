@@ -1,11 +1,5 @@
 """
-Documents in DynamoDB, in the partition of their catalog.
-
-    item                   catalog_id            sk
-    document               <catalog_id>          DOC#<document_id>
-    object of no catalog   REJECTED#<user_id>    DOC#<document_id>
-    open item              <catalog_id>          OPEN#<opened_at>#<document_id>
-    failed item            <catalog_id>          FAILED#<document_id>
+Documents in DynamoDB, in the partition of their catalog (the items: document_items.py).
 
     get one document       GetItem
     list a catalog's       Query begins_with DOC#, consistent
@@ -286,7 +280,8 @@ class DynamoListingItems(DynamoTable):
                     yield each
 
     def is_gone(self, item: ListingItem) -> bool:
-        return self._get(to_item({"catalog_id": item.catalog_id, "sk": item.name})) is None
+        key = to_item({"catalog_id": item.catalog_id, "sk": item.name})
+        return not list(get_all(self.client, self.table, [key], consistent=True))
 
     def drop(self, item: ListingItem) -> None:
         document = self._documents([item]).get(item.document_id)

@@ -48,12 +48,13 @@ class DynamoTable:
         self, condition: str, values: Mapping[str, Any], **request: Any
     ) -> Iterator[dict[str, Any]]:
         """Every item, page by page; consistently, but for those of an index, which can't be."""
+        consistently = {} if "IndexName" in request else {"ConsistentRead": True}
         return query(
             self.client,
             TableName=self.table,
             KeyConditionExpression=condition,
             ExpressionAttributeValues=to_item(values),
-            ConsistentRead="IndexName" not in request,
+            **consistently,
             **request,
         )
 

@@ -36,9 +36,6 @@ class StepFunctionsExecutions:
         return bool(execution["status"] == "RUNNING")
 
 
-_ADMITTED = json.dumps({"admitted": True})
-
-
 @dataclass(frozen=True, kw_only=True)
 class StepFunctionsTaskTokens:
     client: "SFNClient"
@@ -47,7 +44,7 @@ class StepFunctionsTaskTokens:
         exceptions = self.client.exceptions
         try:
             with store_errors():
-                self.client.send_task_success(taskToken=token, output=_ADMITTED)
+                self.client.send_task_success(taskToken=token, output='{"admitted": true}')
         # A task that is over has timed out or never was, according to whom one asks; a token that
         # is none belongs to nobody either.
         except (
