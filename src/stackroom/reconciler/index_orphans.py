@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from stackroom.access.tenancy import key_of
-from stackroom.access.tenancy import Operator
+from stackroom.access.tenancy import Operator, key_of
 from stackroom.documents.keys import document_id_of
 from stackroom.documents.model import (
     Catalog,
