@@ -6,7 +6,7 @@ and one level of nesting, and refuses a group of one:
 https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-config.html
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from operator import ge, gt, le, lt
@@ -59,6 +59,10 @@ class Compares:
     comparison: Comparison
     value: Scalar | tuple[Scalar, ...]
 
+    @property
+    def values(self) -> tuple[Scalar, ...]:
+        return self.value if isinstance(self.value, tuple) else (self.value,)
+
 
 @dataclass(frozen=True)
 class AnyOf:
@@ -86,6 +90,16 @@ def all_of(conditions: Iterable[Filter]) -> Filter:
     return conditions[0] if len(conditions) == 1 else AllOf(conditions)
 
 
+def leaves(condition: Filter) -> Iterator[Has | Lists | Compares]:
+    """All that it says of single attributes, in whatever group that stands."""
+    match condition:
+        case AnyOf(members) | AllOf(members):
+            for member in members:
+                yield from leaves(member)
+        case leaf:
+            yield leaf
+
+
 def is_met(condition: Filter, attributes: Mapping[str, object]) -> bool:
     """By what is known of a passage, whatever a store made of the condition."""
     match condition:
@@ -94,8 +108,8 @@ def is_met(condition: Filter, attributes: Mapping[str, object]) -> bool:
         case Lists(key, value):
             listed = attributes.get(key)
             return isinstance(listed, list) and _is_among(value, listed)
-        case Compares(key, comparison, value):
-            return _is_right(_elements(attributes, key), comparison, value)
+        case Compares():
+            return _is_right(_elements(attributes, condition.key), condition)
         case AnyOf(choices):
             return any(is_met(choice, attributes) for choice in choices)
         case AllOf(conditions):
@@ -110,14 +124,12 @@ _ORDERS: Mapping[Comparison, Callable[[float, float], bool]] = {
 }
 
 
-def _is_right(
-    present: list[object], comparison: Comparison, value: Scalar | tuple[Scalar, ...]
-) -> bool:
-    values = value if isinstance(value, tuple) else (value,)
+def _is_right(present: list[object], condition: Compares) -> bool:
+    comparison, value = condition.comparison, condition.value
     if comparison in (Comparison.NOT_EQUALS, Comparison.NOT_IN):
-        return not any(_is_among(each, present) for each in values)
+        return not any(_is_among(each, present) for each in condition.values)
     if comparison is Comparison.IN:
-        return any(_is_among(each, present) for each in values)
+        return any(_is_among(each, present) for each in condition.values)
     texts = [each for each in present if isinstance(each, str)]
     if comparison is Comparison.STARTS_WITH:
         return any(each.startswith(str(value)) for each in texts)

@@ -8,8 +8,9 @@ is less by the share of the question's words that none of these passages has.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from stackroom.documents.passages import Passage, Search
 from stackroom.search.fan_out import Reply
@@ -116,18 +117,20 @@ def _bounded(score: float) -> float:
 # (SIGIR 2009).
 _FUSION = 60
 
+_Key = TypeVar("_Key", bound=Hashable)
 
-def fused(*orders: Sequence[int], of_equals: Sequence[int] = ()) -> list[int]:
+
+def fused(*orders: Sequence[_Key], of_equals: Sequence[_Key] = ()) -> list[_Key]:
     """
-    Things by their numbers, best first, from several orders of them.
+    Things by their keys, best first, from several orders of them.
 
     What an order leaves out gets nothing from it. Of equals `of_equals` decides, which is an order,
     too; of those that it leaves out, the first one's order.
     """
-    shares: defaultdict[int, float] = defaultdict(float)
+    shares: defaultdict[_Key, float] = defaultdict(float)
     for order in orders:
-        for rank, number in enumerate(order, start=1):
-            shares[number] += 1 / (_FUSION + rank)
-    places = {number: place for place, number in enumerate(of_equals)}
+        for rank, key in enumerate(order, start=1):
+            shares[key] += 1 / (_FUSION + rank)
+    places = {key: place for place, key in enumerate(of_equals)}
     last = len(places)
-    return sorted(shares, key=lambda number: (-shares[number], places.get(number, last)))
+    return sorted(shares, key=lambda key: (-shares[key], places.get(key, last)))

@@ -103,10 +103,12 @@ _OF_ONE = (
     "stringContains",
 )
 _OF_SEVERAL = ("in", "notIn")
-# By store, and what it is called; the guide has it of both that they are not supported.
-_UNKNOWN_TO = {
-    "S3_VECTORS": ("an index of S3 Vectors", ("startsWith", "stringContains")),
-    "MANAGED": ("a MANAGED knowledge base", ("startsWith", "stringContains")),
+# The guide has it of both stores that these are not supported; what the stores are called. A user
+# saw them accepted by a MANAGED one, and nothing found.
+PARTS_OF_TEXTS = (Comparison.STARTS_WITH, Comparison.STRING_CONTAINS)
+_OF_WHOLE_TEXTS = {
+    "S3_VECTORS": "an index of S3 Vectors",
+    "MANAGED": "a MANAGED knowledge base",
 }
 _LONGEST_KEY = 100  # FilterKey
 
@@ -141,9 +143,8 @@ def _check(condition: Any, store: str, *, depth: int) -> None:
     if operator not in (*_OF_ONE, *_OF_SEVERAL):
         allowed = ", ".join((*_OF_ONE, *_OF_SEVERAL, *_GROUPS))
         raise ValueError(f"has the operator {operator!r}; allowed: {allowed}")
-    called, unknown = _UNKNOWN_TO.get(store, ("", ()))
-    if operator in unknown:
-        raise ValueError(f"has {operator!r}, which {called} can't answer")
+    if operator in PARTS_OF_TEXTS and store in _OF_WHOLE_TEXTS:
+        raise ValueError(f"has {operator!r}, which {_OF_WHOLE_TEXTS[store]} can't answer")
     _check_attribute(operator, operand)
 
 

@@ -78,7 +78,6 @@ class OpenSearchWorld:
                     f"{self.relay.endpoint}{path}",
                     credentials=credentials("reader"),
                     region=REGION,
-                    patience=3.0,
                 )
             )
             embeddings = BedrockEmbeddings(

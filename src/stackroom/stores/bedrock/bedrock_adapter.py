@@ -9,14 +9,11 @@ from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.aws.bedrock.retrieved_passages import OF_MANAGED, OF_VECTOR, passage_of
 from stackroom.aws.error_mapping import search_error, understood
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.documents.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
+from stackroom.documents.filters import AllOf, AnyOf, Compares, Filter, Has, Lists, leaves
 from stackroom.documents.passages import Passage, Retrieved, Search
-from stackroom.errors import (
-    KnowledgeBaseUnavailable,
-    SearchRefused,
-)
+from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
 from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
-from stackroom.stores.configured_filters import both
+from stackroom.stores.configured_filters import PARTS_OF_TEXTS, both
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_agent_runtime.client import AgentsforBedrockRuntimeClient
@@ -26,9 +23,6 @@ if TYPE_CHECKING:
         RetrieveResponseTypeDef,
     )
 
-# "Not supported for managed knowledge bases"; a user saw them accepted, and nothing found.
-# https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-config.html
-_UNKNOWN_TO_MANAGED = frozenset({Comparison.STARTS_WITH, Comparison.STRING_CONTAINS})
 _MOST_PAGES = 10  # of one search, each of which counts against Retrieve's 20 a second
 
 
@@ -96,9 +90,11 @@ class BedrockKnowledgeBase:
         )
 
     def _asked(self, query: str, condition: Filter | None, limit: int) -> dict[str, Any]:
-        if condition is not None and self._options.is_managed:
-            _refuse_unknown(condition)
-        demanded = None if condition is None else rendered(condition)
+        demanded = None
+        if condition is not None:
+            if self._options.is_managed:
+                _refuse_parts_of_texts(condition)
+            demanded = rendered(condition)
         try:
             whole = both(self._options.fixed_filter, demanded)
         except ValueError as error:
@@ -164,11 +160,7 @@ def rendered(condition: Filter) -> "RetrievalFilterTypeDef":
             return {"andAll": [rendered(member) for member in conditions]}
 
 
-def _refuse_unknown(condition: Filter) -> None:
-    """Raise SearchRefused for a comparison that a MANAGED knowledge base doesn't make."""
-    match condition:
-        case Compares(_, comparison, _) if comparison in _UNKNOWN_TO_MANAGED:
-            raise SearchRefused(f"a MANAGED knowledge base knows no {comparison.value}")
-        case AnyOf(members) | AllOf(members):
-            for member in members:
-                _refuse_unknown(member)
+def _refuse_parts_of_texts(condition: Filter) -> None:
+    for each in leaves(condition):
+        if isinstance(each, Compares) and each.comparison in PARTS_OF_TEXTS:
+            raise SearchRefused(f"a MANAGED knowledge base knows no {each.comparison.value}")

@@ -45,8 +45,7 @@ class Collection:
     """
     `endpoint` as CloudFormation tells it: `https://<id>.<region>.aoss.amazonaws.com`.
 
-    No call takes longer than `patience`, in seconds. `credentials` are botocore's, asked before
-    each, so that they may expire and be renewed.
+    `credentials` are botocore's, asked before each call, so that they may expire and be renewed.
     It is safe to call from several threads at once.
     """
 
@@ -56,7 +55,6 @@ class Collection:
         *,
         credentials: Any,
         region: str | None = None,
-        patience: float = _PATIENCE,
     ) -> None:
         for name in _TALKATIVE:
             logging.getLogger(name).setLevel(logging.CRITICAL)
@@ -65,7 +63,6 @@ class Collection:
         of = found["region"] if found else region
         if credentials is None or of is None:
             raise SearchRefused("there are no AWS credentials, or no region, to sign searches with")
-        self._patience = patience
         is_secure = at.scheme == "https"
         self._client = OpenSearch(
             hosts=[
@@ -105,7 +102,7 @@ class Collection:
         pauses = list(_PAUSES)
         while True:
             deadline.check(operation)
-            patience = min(self._patience, deadline.left())
+            patience = min(_PATIENCE, deadline.left())
             try:
                 return call(index=index, request_timeout=patience, **asked)
             except (TransportError, SerializationError, BotoCoreError) as error:
@@ -118,10 +115,8 @@ class Collection:
 
 def _may_pass(error: Exception) -> bool:
     """A timeout has used up its time, and is not tried again."""
-    if isinstance(error, ConnectionTimeout):
-        return False
     if isinstance(error, ConnectionError):
-        return True
+        return not isinstance(error, ConnectionTimeout)
     return isinstance(error, TransportError) and error.status_code in _PASSING
 
 

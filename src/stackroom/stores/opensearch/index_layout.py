@@ -17,26 +17,13 @@ from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
 
 _ROUNDING = 1e-3  # vectors are kept in 32 bits, and may be quantised
 
-
-def _of_cosinesimil(score: float) -> float:
-    """score = (2 - d) / 2, where d = 1 - cos."""
-    return 2 * score - 1
-
-
-def _of_l2(score: float) -> float:
-    """score = 1 / (1 + d), where d, of vectors of length one, is 2 - 2 cos."""
-    return 1 - (1 / score - 1) / 2
-
-
-def _of_innerproduct(score: float) -> float:
-    """score = 1 - d below zero, else 1 / (1 + d), where d = -x·y; of vectors of length one -cos."""
-    return score - 1 if score > 1 else 1 - 1 / score
-
-
-COSINES: Mapping[str, Callable[[float], float]] = {
-    "cosinesimil": _of_cosinesimil,
-    "innerproduct": _of_innerproduct,
-    "l2": _of_l2,
+_COSINES: Mapping[str, Callable[[float], float]] = {
+    # score = (2 - d) / 2, where d = 1 - cos.
+    "cosinesimil": lambda score: 2 * score - 1,
+    # score = 1 - d below zero, else 1 / (1 + d), where d = -x·y; of vectors of length one -cos.
+    "innerproduct": lambda score: score - 1 if score > 1 else 1 - 1 / score,
+    # score = 1 / (1 + d), where d, of vectors of length one, is 2 - 2 cos.
+    "l2": lambda score: 1 - (1 / score - 1) / 2,
 }
 
 
@@ -47,16 +34,11 @@ def cosine(space: str, score: float) -> float:
     Raises KnowledgeBaseUnavailable for a score that no two vectors of length one have there: then
     the index's are of other lengths, and their scores mean nothing here.
     """
-    found = COSINES[space](score) if score > 0 or space == "cosinesimil" else math.inf
+    found = _COSINES[space](score) if score > 0 or space == "cosinesimil" else math.inf
     if not abs(found) <= 1 + _ROUNDING:
         problem = f"a score of {score:.3g}, which no vectors of length one have in {space!r}"
         raise KnowledgeBaseUnavailable("Search", problem)
     return max(-1.0, min(1.0, found))
-
-
-def shown(cosine: float) -> float:
-    """From 0 to 1, whatever the space: what OpenSearch itself shows for cosinesimil."""
-    return (1 + cosine) / 2
 
 
 # An index that names no space [OpenSearch: knn-vector], and a text that names no length.
@@ -152,9 +134,9 @@ def layout_of(mapping: Mapping[str, Any], fields: Fields, *, index: str) -> Layo
     named = vector.get("method")
     method = named if isinstance(named, dict) else {}
     space = method.get("space_type") or vector.get("space_type") or _DEFAULT_SPACE
-    if space not in COSINES:
+    if space not in _COSINES:
         raise SearchRefused(
-            f"index {index!r} compares vectors by {space!r}; allowed: {', '.join(sorted(COSINES))}"
+            f"index {index!r} compares vectors by {space!r}; allowed: {', '.join(sorted(_COSINES))}"
         )
     return Layout(
         dimensions=dimensions,

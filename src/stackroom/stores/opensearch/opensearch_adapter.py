@@ -10,22 +10,20 @@ https://docs.aws.amazon.com/opensearch-service/latest/developerguide/serverless-
 """
 
 import math
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.documents.filters import Filter
+from stackroom.documents.filters import Filter, leaves
 from stackroom.documents.passages import Passage, Retrieved, Search
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
 from stackroom.search.cached_embeddings import Embeddings, Vector
 from stackroom.search.ranking import fused
-from stackroom.stores.opensearch import index_layout
 from stackroom.stores.opensearch.collection import Collection, refusal
-from stackroom.stores.opensearch.index_layout import Fields, Layout, layout_of
-from stackroom.stores.opensearch.opensearch_filters import Rendered, keys_of, rendered
+from stackroom.stores.opensearch.index_layout import Fields, Layout, cosine, layout_of
+from stackroom.stores.opensearch.opensearch_filters import Rendered, rendered
 from stackroom.stores.s3vectors.s3vectors_filters import is_listed
 
 # What an index is asked, in OpenSearch's query language.
@@ -54,15 +52,6 @@ def best_by_words(words: str, limit: int, within: Rendered | None, fields: Field
     if within is not None:
         sought["filter"] = [within]
     return {"size": limit, "query": {"bool": sought}, "_source": [fields.text, fields.metadata]}
-
-
-def of_these(ids: Sequence[str]) -> Rendered:
-    """
-    A filter of so few documents that a search for as many compares each of them, exactly.
-
-    https://docs.opensearch.org/latest/vector-search/filter-search-knn/efficient-knn-filtering/
-    """
-    return {"ids": {"values": list(ids)}}
 
 
 # What OpenSearch answers, read with suspicion: half an answer is none, and nonsense is none.
@@ -133,12 +122,11 @@ def _hit(found: object, fields: Fields) -> Hit:
         raise _nonsense(f"a hit without {fields.text!r}")
     if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
         raise _nonsense("a hit without a score")
-    attributes = source.get(fields.metadata)
     return Hit(
         id=str(found.get("_id")),
         score=float(score),
         text=source[fields.text],
-        attributes=_named(attributes),
+        attributes=_named(source.get(fields.metadata)),
     )
 
 
@@ -151,7 +139,9 @@ def _named(metadata: object) -> dict[str, object]:
     for name, value in _leaves(metadata, ""):
         found.setdefault(name, []).append(value)
     return {
-        name: values[0] if len(values) == 1 else [each for value in values for each in _each(value)]
+        name: values[0]
+        if len(values) == 1
+        else [each for value in values for each in (value if isinstance(value, list) else [value])]
         for name, values in found.items()
     }
 
@@ -167,10 +157,6 @@ def _leaves(value: object, name: str) -> Iterator[tuple[str, object]]:
         yield name, value
 
 
-def _each(value: object) -> list[object]:
-    return value if isinstance(value, list) else [value]
-
-
 def _nonsense(what: str) -> KnowledgeBaseUnavailable:
     return KnowledgeBaseUnavailable(SEARCH, f"nonsense: {what}")
 
@@ -180,12 +166,6 @@ _MOST = 100
 # How long an attribute that nobody had is believed to be in no document: documents of a collection
 # for vectors can be found after about a minute [serverless-vector-search].
 _BELIEVED = 60.0  # seconds
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Known:
-    layout: Layout
-    read_at: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,8 +199,7 @@ class OpenSearchKnowledgeBase:
         self._embeddings = embeddings
         self._fields = fields or Fields()
         self._search = search
-        self._known: _Known | None = None
-        self._lock = threading.Lock()
+        self._known: tuple[Layout, float] | None = None  # and when it was read
 
     def retrieve(
         self,
@@ -254,7 +233,7 @@ class OpenSearchKnowledgeBase:
         if self._search is Search.HYBRID:
             return self._by_both(asked, most, layout)
         near = self._nearest(asked.within, most, asked)
-        return [self._passage(each, index_layout.cosine(layout.space, each.score)) for each in near]
+        return [self._passage(each, cosine(layout.space, each.score)) for each in near]
 
     def _nearest(self, within: Rendered | None, most: int, asked: _Asked) -> list[Hit]:
         body = nearest(asked.vector, most, within, self._fields)
@@ -269,17 +248,16 @@ class OpenSearchKnowledgeBase:
         answer = self._collection.multi_search(self._index, bodies, asked.deadline)
         near, worded = (self._hits_of(each) for each in answers_in(answer, len(bodies)))
         hits = {each.id: each for each in (*near, *worded)}
-        numbers = {key: number for number, key in enumerate(hits)}
-        orders = ([numbers[each.id] for each in found] for found in (near, worded))
-        ids = list(hits)
-        best = [ids[number] for number in fused(*orders)][:most]
+        best = fused([each.id for each in near], [each.id for each in worded])[:most]
         scores = {each.id: each.score for each in near}
         if unscored := [key for key in best if key not in scores]:
             # Words tell nothing of how near these are in meaning.
-            found = self._nearest(of_these(unscored), len(unscored), asked)
+            # So few that a search for as many compares each of them, exactly:
+            # https://docs.opensearch.org/latest/vector-search/filter-search-knn/efficient-knn-filtering/
+            found = self._nearest({"ids": {"values": unscored}}, len(unscored), asked)
             scores |= {each.id: each.score for each in found}
         return [
-            self._passage(hits[key], index_layout.cosine(layout.space, scores[key]))
+            self._passage(hits[key], cosine(layout.space, scores[key]))
             for key in best
             if key in scores  # else it was deleted since
         ]
@@ -298,7 +276,7 @@ class OpenSearchKnowledgeBase:
         page = hit.attributes.get("page")
         return Passage(
             text=hit.text,
-            score=index_layout.shown(similarity),
+            score=(1 + similarity) / 2,  # what OpenSearch itself shows for cosinesimil
             uri=told if is_address else None,
             custom_id=None if is_address else told,
             page=page if isinstance(page, int) and page > 0 else None,
@@ -308,17 +286,13 @@ class OpenSearchKnowledgeBase:
 
     def _layout(self, condition: Filter | None, deadline: Deadline) -> Layout:
         """Read once; and anew, after a while, for an attribute that nobody had until then."""
-        asked = () if condition is None else tuple(keys_of(condition))
-        with self._lock:
-            known = self._known
-        if known is not None and (
-            known.layout.attributes.keys() >= set(asked)
-            or time.monotonic() < known.read_at + _BELIEVED
-        ):
-            return known.layout
+        asked = set() if condition is None else {each.key for each in leaves(condition)}
+        if self._known is not None:
+            layout, read_at = self._known
+            if layout.attributes.keys() >= asked or time.monotonic() < read_at + _BELIEVED:
+                return layout
         layout = self._read(deadline)
-        with self._lock:
-            self._known = _Known(layout=layout, read_at=time.monotonic())
+        self._known = layout, time.monotonic()
         return layout
 
     def _read(self, deadline: Deadline) -> Layout:

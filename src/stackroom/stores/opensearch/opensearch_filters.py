@@ -5,7 +5,7 @@ All compare exact values, whole: https://docs.opensearch.org/latest/query-dsl/te
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from stackroom.documents.filters import (
@@ -17,6 +17,7 @@ from stackroom.documents.filters import (
     Has,
     Lists,
     Scalar,
+    leaves,
 )
 from stackroom.errors import SearchRefused
 from stackroom.stores.opensearch.index_layout import NUMBERS, Attribute
@@ -31,6 +32,7 @@ _RANGES = {
     Comparison.LESS: "lt",
     Comparison.LESS_OR_EQUAL: "lte",
 }
+_TEXTS = (Comparison.STARTS_WITH, Comparison.STRING_CONTAINS)
 
 
 def rendered(condition: Filter, attributes: Mapping[str, Attribute]) -> Rendered:
@@ -46,8 +48,8 @@ def rendered(condition: Filter, attributes: Mapping[str, Attribute]) -> Rendered
     match condition:
         case Has(key, value) | Lists(key, value):
             return _had(key, attributes.get(key), value)
-        case Compares(key, comparison, value):
-            return _compared(key, attributes.get(key), comparison, value)
+        case Compares():
+            return _compared(condition, attributes.get(condition.key))
         case AnyOf(choices):
             # A group of none, which OpenSearch would let all through.
             if not choices:
@@ -58,28 +60,17 @@ def rendered(condition: Filter, attributes: Mapping[str, Attribute]) -> Rendered
             return {"bool": {"filter": [rendered(each, attributes) for each in conditions]}}
 
 
-def keys_of(condition: Filter) -> Iterator[str]:
-    """The attributes that it names."""
-    match condition:
-        case Has(key, _) | Lists(key, _) | Compares(key, _, _):
-            yield key
-        case AnyOf(members) | AllOf(members):
-            for member in members:
-                yield from keys_of(member)
-
-
 def check(condition: Filter) -> None:
     """Raises SearchRefused for what no index of OpenSearch's can compare, whatever it holds."""
-    match condition:
-        case Compares(key, comparison, value):
-            ordered = comparison in _RANGES
-            of_texts = comparison in (Comparison.STARTS_WITH, Comparison.STRING_CONTAINS)
-            if (ordered and not _is_number(value)) or (of_texts and not isinstance(value, str)):
-                kind = "a number" if ordered else "a text"
-                raise SearchRefused(f"a filter on {key!r} with {comparison} needs {kind}")
-        case AnyOf(members) | AllOf(members):
-            for member in members:
-                check(member)
+    for each in leaves(condition):
+        if isinstance(each, Compares):
+            ordered, of_texts = each.comparison in _RANGES, each.comparison in _TEXTS
+            if ordered and not _is_number(each.value):
+                raise SearchRefused(
+                    f"a filter on {each.key!r} with {each.comparison} needs a number"
+                )
+            if of_texts and not isinstance(each.value, str):
+                raise SearchRefused(f"a filter on {each.key!r} with {each.comparison} needs a text")
 
 
 def _had(key: str, held: Attribute | None, value: Scalar) -> Rendered:
@@ -88,23 +79,16 @@ def _had(key: str, held: Attribute | None, value: Scalar) -> Rendered:
     return {"term": {_exact(key, held, value): value}}
 
 
-def _compared(
-    key: str, held: Attribute | None, comparison: Comparison, value: Scalar | tuple[Scalar, ...]
-) -> Rendered:
+def _compared(condition: Compares, held: Attribute | None) -> Rendered:
+    comparison, value = condition.comparison, condition.value
     if comparison in (Comparison.NOT_EQUALS, Comparison.NOT_IN):
-        if held is None:
-            return {"match_all": {}}
-        return {"bool": {"must_not": [_among(key, held, value)]}}
+        return {"bool": {"must_not": [_among(condition, held)]}} if held else {"match_all": {}}
     if held is None:
         return _NOTHING
     if comparison is Comparison.IN:
-        return _among(key, held, value)
-    return _measured(key, held, comparison, value)
-
-
-def _measured(key: str, held: Attribute, comparison: Comparison, value: object) -> Rendered:
+        return _among(condition, held)
     if held.type not in (NUMBERS if comparison in _RANGES else ("keyword",)):
-        raise _unfit(key, held, comparison)
+        raise _unfit(condition.key, held, comparison)
     if comparison in _RANGES:
         return {"range": {held.field: {_RANGES[comparison]: value}}}
     if comparison is Comparison.STARTS_WITH:
@@ -113,11 +97,10 @@ def _measured(key: str, held: Attribute, comparison: Comparison, value: object) 
     return {"wildcard": {held.field: {"value": f"*{literal}*"}}}
 
 
-def _among(key: str, held: Attribute, value: Scalar | tuple[Scalar, ...]) -> Rendered:
-    values = list(value) if isinstance(value, tuple) else [value]
-    for each in values:
-        _exact(key, held, each)
-    return {"terms": {held.field: values}}
+def _among(condition: Compares, held: Attribute) -> Rendered:
+    for each in condition.values:
+        _exact(condition.key, held, each)
+    return {"terms": {held.field: list(condition.values)}}
 
 
 def _exact(key: str, held: Attribute, value: object) -> str:

@@ -81,13 +81,13 @@ class _Rendering:
         key, comparison = condition.key, condition.comparison
         match comparison:
             case Comparison.IN:
-                return self._is_one(key, _several(condition))
-            case Comparison.NOT_IN:
-                return _negated(self._is_one(key, _several(condition)))
-            case Comparison.NOT_EQUALS:
-                return _negated(self._is(key, _single(condition)))
+                return self._is_one(key, condition.values)
+            case Comparison.NOT_IN | Comparison.NOT_EQUALS:
+                # An attribute that is absent makes it null, and what is demanded is true.
+                excluded = self._is_one(key, condition.values)
+                return SQL("NOT coalesce({}, false)").format(excluded)
             case Comparison.STARTS_WITH | Comparison.STRING_CONTAINS:
-                text = _single(condition)
+                text = condition.value
                 if not isinstance(text, str):
                     raise SearchRefused(f"a filter with {comparison} of what is no text")
                 elements = SQL(
@@ -97,8 +97,8 @@ class _Rendering:
                 holds = _TEXTS[comparison].format(value=self._parameter(_storable(text)))
                 return elements.format(attribute=self._attribute(key), holds=holds)
             case _:
-                than = _single(condition)
-                if isinstance(than, bool | str):
+                than = condition.value
+                if isinstance(than, bool) or not isinstance(than, int | float):
                     raise SearchRefused(f"a filter with {comparison} of what is no number")
                 value = self._parameter(Jsonb({"than": _storable(than)}))
                 return _ORDERS[comparison].format(attribute=self._attribute(key), value=value)
@@ -127,28 +127,11 @@ class _Rendering:
         )
 
 
-def _negated(condition: Composable) -> Composable:
-    """An attribute that is absent makes `condition` null, and what is demanded is true."""
-    return SQL("NOT coalesce({}, false)").format(condition)
-
-
 def _joined(word: str, members: Iterable[Composable], *, if_none: str) -> Composable:
     members = list(members)
     if not members:
         return SQL(if_none)
     return SQL("({})").format(SQL(word).join(members))
-
-
-def _single(condition: Compares) -> Scalar:
-    if isinstance(condition.value, tuple):
-        raise SearchRefused(f"a filter with {condition.comparison} of several values")
-    return condition.value
-
-
-def _several(condition: Compares) -> tuple[Scalar, ...]:
-    if not isinstance(condition.value, tuple):
-        raise SearchRefused(f"a filter with {condition.comparison} of one value")
-    return condition.value
 
 
 def _storable(value: Scalar) -> Scalar:

@@ -15,8 +15,8 @@ from stackroom.documents.filters import (
     Filter,
     Has,
     Lists,
-    Scalar,
     is_met,
+    leaves,
 )
 from stackroom.errors import SearchRefused
 
@@ -54,13 +54,10 @@ def rendered(condition: Filter) -> dict[str, Any]:
 
 def constraints_of(condition: Filter) -> int:
     """How many of them S3 Vectors counts in what is rendered."""
-    match condition:
-        case AnyOf(members) | AllOf(members):
-            return sum(map(constraints_of, members))
-        case Compares(_, comparison, value):
-            return len(_values(value)) + (comparison in _EXCLUDES)
-        case _:
-            return 1
+    return sum(
+        len(each.values) + (each.comparison in _EXCLUDES) if isinstance(each, Compares) else 1
+        for each in leaves(condition)
+    )
 
 
 def is_listed(condition: Filter | None, attributes: Mapping[str, object]) -> bool:
@@ -80,13 +77,10 @@ def is_listed(condition: Filter | None, attributes: Mapping[str, object]) -> boo
 
 def _may_be_wider(condition: Filter) -> bool:
     """Whether the store may let through more than is meant."""
-    match condition:
-        case AnyOf(members) | AllOf(members):
-            return any(map(_may_be_wider, members))
-        case Compares(_, comparison, _):
-            return comparison in _EXCLUDES
-        case _:
-            return isinstance(condition, Lists)
+    return any(
+        each.comparison in _EXCLUDES if isinstance(each, Compares) else isinstance(each, Lists)
+        for each in leaves(condition)
+    )
 
 
 def _rendered(condition: Filter) -> dict[str, Any]:
@@ -108,7 +102,7 @@ def _compared(condition: Compares) -> dict[str, Any]:
         absent = _on(key, "$exists", False)
         return {"$or": [absent, _on(key, _EXCLUDES[comparison], excluded)]}
     if comparison is Comparison.IN:
-        return {"$or": [_on(key, "$eq", each) for each in _values(value)]}
+        return {"$or": [_on(key, "$eq", each) for each in condition.values]}
     if comparison in _ORDERS:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise SearchRefused(f"a filter with {comparison} of what is no number")
@@ -124,7 +118,3 @@ def _on(key: str, operator: str, operand: object) -> dict[str, Any]:
     if key.startswith("$"):
         raise SearchRefused("a filter on a key that begins with $")
     return {key: {operator: operand}}
-
-
-def _values(value: Scalar | tuple[Scalar, ...]) -> tuple[Scalar, ...]:
-    return value if isinstance(value, tuple) else (value,)
