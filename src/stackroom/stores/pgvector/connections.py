@@ -53,20 +53,6 @@ class Bounded(Connection[Any]):
             raise psycopg.errors.QueryCanceled from error
 
 
-class LastFailure:
-    """Why the last connection couldn't be made: a pool connects in threads of its own."""
-
-    def __init__(self) -> None:
-        self._kept: tuple[float, Exception] | None = None
-
-    def keep(self, error: Exception) -> None:
-        self._kept = (time.monotonic(), error)
-
-    def since(self, moment: float) -> Exception | None:
-        kept = self._kept
-        return kept[1] if kept is not None and kept[0] >= moment else None
-
-
 def is_heard(connection: Connection[Any]) -> bool:
     """Whether the server hasn't hung up: then there would be something to read, unasked for."""
     if connection.closed:
@@ -115,7 +101,8 @@ class Connections:
     ) -> None:
         self._connecting = connecting
         self._statement_seconds = statement_seconds
-        self._failure = LastFailure()
+        # When and why the last one couldn't be made: a pool connects in threads of its own.
+        self._failure: tuple[float, Exception] | None = None
         self._free = threading.BoundedSemaphore(most)
         self._pool: ConnectionPool[Bounded] = ConnectionPool(
             connection_class=Bounded,
@@ -196,8 +183,8 @@ class Connections:
             try:
                 given = self._pool.getconn(timeout=min(_LOOK, max(until.left(), 0.001)))
             except PoolTimeout:
-                if failure := self._failure.since(started):
-                    raise failure from None
+                if (failure := self._failure) and failure[0] >= started:
+                    raise failure[1] from None
                 if until.has_passed:
                     raise
                 continue
@@ -210,7 +197,7 @@ class Connections:
         try:
             connecting = self._connecting()
         except Exception as error:
-            self._failure.keep(error)
+            self._keep(error)
             raise
         return {
             "connect_timeout": _CONNECTING,
@@ -220,8 +207,11 @@ class Connections:
             "autocommit": True,
             # A plan depends on whose rows are searched, so none is kept for the next.
             "prepare_threshold": None,
-            "on_failure": self._failure.keep,
+            "on_failure": self._keep,
         }
+
+    def _keep(self, failure: Exception) -> None:
+        self._failure = (time.monotonic(), failure)
 
 
 def _done(

@@ -1,6 +1,6 @@
 """Writing documents with their passages: each in one transaction, all of it or nothing."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ from psycopg.types.json import Jsonb
 from stackroom.errors import KnowledgeBaseNotFound, SearchRefused
 from stackroom.search.cached_embeddings import Vector
 from stackroom.stores.pgvector.connections import Connections
-from stackroom.stores.pgvector.schema import Tables, standing
+from stackroom.stores.pgvector.schema import Tables, language_of
 
 _OPERATION = "WritePostgreSQL"
 
@@ -22,14 +22,11 @@ VALUES (%(knowledge_base_id)s, %(name)s, %(description)s, %(user_id)s)
 ON CONFLICT DO NOTHING
 """)
 _THERE = SQL("SELECT FROM {bases} WHERE knowledge_base_id = %(knowledge_base_id)s")
-_DIGEST = SQL("""
-SELECT digest FROM {documents} WHERE knowledge_base_id = %(knowledge_base_id)s
+_NAMED = """
+FROM {documents} WHERE knowledge_base_id = %(knowledge_base_id)s
     AND user_id IS NOT DISTINCT FROM %(user_id)s AND document_name = %(name)s
-""")
-_REMOVED = SQL("""
-DELETE FROM {documents} WHERE knowledge_base_id = %(knowledge_base_id)s
-    AND user_id IS NOT DISTINCT FROM %(user_id)s AND document_name = %(name)s
-""")
+"""
+_DIGEST, _REMOVED = SQL("SELECT digest" + _NAMED), SQL("DELETE" + _NAMED)
 _DOCUMENT = SQL("""
 INSERT INTO {documents}
     (knowledge_base_id, user_id, document_name, source_uri, attributes, digest)
@@ -89,7 +86,7 @@ class Documents:
         """
 
         def make(connection: Connection[Any]) -> None:
-            standing(connection, self.tables, dimensions=self.dimensions)
+            language_of(connection, self.tables, dimensions=self.dimensions)
             values = {**self._whose, "name": name, "description": description}
             connection.execute(_MADE.format(**self.tables.names), values)
             if connection.execute(_THERE.format(**self.tables.names), values).fetchone() is None:
@@ -133,11 +130,20 @@ class Documents:
             row = connection.execute(_DOCUMENT.format(**self.tables.names), values).fetchone()
             assert row is not None, "what was inserted has an id"
             of_all = {**self._whose, "document_id": row[0], "attributes": attributes}
+            rows = [
+                {
+                    **of_all,
+                    "index": index,
+                    # What a PDF's font has no character for may be a null, which no text of
+                    # PostgreSQL has.
+                    "content": chunk.content.replace("\x00", " "),
+                    "page": chunk.page,
+                    "vector": PgVector(list(chunk.embedding)).to_text(),
+                }
+                for index, chunk in enumerate(document.chunks)
+            ]
             with connection.cursor() as cursor:
-                cursor.executemany(
-                    _CHUNK.format(**self.tables.names),
-                    [{**of_all, **each} for each in _rows(document.chunks)],
-                )
+                cursor.executemany(_CHUNK.format(**self.tables.names), rows)
 
         self.connections.write(_OPERATION, put, user_id=self.user_id)
 
@@ -154,14 +160,3 @@ class Documents:
     @property
     def _whose(self) -> dict[str, str | None]:
         return {"knowledge_base_id": self.knowledge_base_id, "user_id": self.user_id}
-
-
-def _rows(chunks: Iterable[Chunk]) -> Iterable[dict[str, object]]:
-    for index, chunk in enumerate(chunks):
-        yield {
-            "index": index,
-            # What a PDF's font has no character for may be a null, which no text of PostgreSQL has.
-            "content": chunk.content.replace("\x00", " "),
-            "page": chunk.page,
-            "vector": PgVector(list(chunk.embedding)).to_text(),
-        }

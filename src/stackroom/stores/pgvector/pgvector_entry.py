@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
@@ -128,14 +128,7 @@ class PgvectorSettings(OwnStoreSettings):
 
     @property
     def address(self) -> Address:
-        return Address(
-            host=self.host,
-            port=self.port,
-            database=self.database,
-            user=self.user,
-            ssl_root_cert=self.ssl_root_cert,
-            is_local=self.is_local,
-        )
+        return Address(**{each.name: getattr(self, each.name) for each in fields(Address)})
 
     def searched(self, client: Clients, embeddings: QuestionEmbeddings) -> KnowledgeBase:
         """By meaning and words, unless it says SEMANTIC: the words have an index of their own."""
@@ -144,7 +137,6 @@ class PgvectorSettings(OwnStoreSettings):
         from stackroom.stores.pgvector.repository import Repository
         from stackroom.stores.pgvector.schema import Tables
 
-        is_semantic = self.override_search_type == "SEMANTIC"
         return PgvectorKnowledgeBase(
             Repository(
                 connections=_connections(self.address, client),
@@ -153,7 +145,7 @@ class PgvectorSettings(OwnStoreSettings):
             ),
             self.knowledge_base_id,
             embeddings=embeddings.of(self.embedding_model, self.embedding_dimensions),
-            search=Search.SEMANTIC if is_semantic else Search.HYBRID,
+            search=Search[self.override_search_type or "HYBRID"],
             tenant_key=self.owner_in,
         )
 

@@ -7,7 +7,7 @@ What is in the tables, as one user sees it; `schema` tells of them.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Self, TypeVar
@@ -24,7 +24,7 @@ from stackroom.search.cached_embeddings import Vector
 from stackroom.search.ranking import fused
 from stackroom.stores.pgvector.connections import Connections
 from stackroom.stores.pgvector.pgvector_filters import Condition, rendered
-from stackroom.stores.pgvector.schema import Standing, Tables, standing
+from stackroom.stores.pgvector.schema import Tables, language_of
 
 # The two searches for passages, by meaning and by words, in the transaction of whoever may see
 # them.
@@ -105,7 +105,7 @@ class Asked:
 
 def by_meaning(connection: Connection[Any], tables: Tables, asked: Asked) -> list[Row]:
     """The nearest first."""
-    counted = _COUNT.format(chunks=tables.chunks, owned=asked.owned)
+    counted = _COUNT.format(**tables.names, owned=asked.owned)
     [[count]] = connection.execute(counted, {**asked.values, "compared": COMPARED}).fetchall()
     if count <= COMPARED:
         return _told(connection, tables, asked, _ONE_BY_ONE)
@@ -118,18 +118,16 @@ def by_words(
     connection: Connection[Any], tables: Tables, asked: Asked, *, query: str, language: str
 ) -> list[Row]:
     """Those with any of the question's words, by how many and how often."""
-    found = _BY_WORDS.format(chunks=tables.chunks, owned=asked.owned, condition=asked.condition.sql)
-    statement = _TOLD.format(found=found, documents=tables.documents, order=SQL("rank DESC"))
+    found = _BY_WORDS.format(**tables.names, owned=asked.owned, condition=asked.condition.sql)
+    statement = _TOLD.format(**tables.names, found=found, order=SQL("rank DESC"))
     values = {**asked.values, "query": query, "language": language}
     return _rows(connection, statement, values)
 
 
 def _told(connection: Connection[Any], tables: Tables, asked: Asked, way: SQL) -> list[Row]:
-    nearest = _NEAREST.format(
-        chunks=tables.chunks, owned=asked.owned, condition=asked.condition.sql
-    )
+    nearest = _NEAREST.format(**tables.names, owned=asked.owned, condition=asked.condition.sql)
     found = way.format(nearest=nearest)
-    statement = _TOLD.format(found=found, documents=tables.documents, order=SQL("distance"))
+    statement = _TOLD.format(**tables.names, found=found, order=SQL("distance"))
     return _rows(connection, statement, asked.values)
 
 
@@ -210,7 +208,7 @@ class Repository:
     tables: Tables = field(default_factory=Tables)
     user_id: str | None = None
     deadline: Deadline = NO_DEADLINE
-    _known: list[Standing] = field(default_factory=list, repr=False)
+    _known: list[str] = field(default_factory=list, repr=False)
 
     def of(self, user_id: str | None, deadline: Deadline = NO_DEADLINE) -> Self:
         """As that user sees it."""
@@ -249,12 +247,17 @@ class Repository:
         asked = self._asked(knowledge_base_id, query_embedding, most, condition, owner_key)
 
         def search(connection: Connection[Any]) -> tuple[list[Row], list[Row]]:
-            language = self._standing(connection).language
+            language = self._language(connection)
             return by_meaning(connection, self.tables, asked), by_words(
                 connection, self.tables, asked, query=query, language=language
             )
 
-        return _best_of([[_match(row) for row in rows] for rows in self._read(search)])[:top_k]
+        orders = [
+            {(each.document_id, each.chunk_index): each for each in map(_match, rows)}
+            for rows in self._read(search)
+        ]
+        found = {key: each for order in orders for key, each in order.items()}
+        return tuple(found[key] for key in fused(*map(list, orders)))[:top_k]
 
     def find_by_user_id(self, limit: int = 100) -> tuple[KnowledgeBaseRecord, ...]:
         """The user's own knowledge bases, the newest first."""
@@ -295,17 +298,17 @@ class Repository:
 
     def _read(self, work: Callable[[Connection[Any]], T]) -> T:
         def checked(connection: Connection[Any]) -> T:
-            self._standing(connection)
+            self._language(connection)
             return work(connection)
 
         return self.connections.read(
             OPERATION, checked, user_id=self.user_id, deadline=self.deadline
         )
 
-    def _standing(self, connection: Connection[Any]) -> Standing:
+    def _language(self, connection: Connection[Any]) -> str:
         """Asked for once: whoever changes the tables' dimensions deploys anew."""
         if not self._known:
-            self._known.append(standing(connection, self.tables, dimensions=self.dimensions))
+            self._known.append(language_of(connection, self.tables, dimensions=self.dimensions))
         return self._known[0]
 
 
@@ -316,17 +319,3 @@ def _match(row: Row) -> Match:
         # A vector of nothing but noughts has no direction.
         raise KnowledgeBaseUnavailable(OPERATION, "a passage without a similarity")
     return Match(**row, similarity=min(1.0, max(0.0, similarity)))
-
-
-def _best_of(orders: Sequence[Iterable[Match]]) -> tuple[Match, ...]:
-    numbers: dict[tuple[int, int], int] = {}
-    found: list[Match] = []
-    ranks: list[list[int]] = []
-    for order in orders:
-        ranks.append([])
-        for each in order:
-            number = numbers.setdefault((each.document_id, each.chunk_index), len(found))
-            if number == len(found):
-                found.append(each)
-            ranks[-1].append(number)
-    return tuple(found[number] for number in fused(*ranks))

@@ -94,30 +94,18 @@ class Tables:
     schema: str = "public"
 
     @property
-    def bases(self) -> Identifier:
-        return Identifier(self.schema, "knowledge_bases")
-
-    @property
-    def documents(self) -> Identifier:
-        return Identifier(self.schema, "knowledge_documents")
-
-    @property
-    def chunks(self) -> Identifier:
-        return Identifier(self.schema, "knowledge_chunks")
+    def names(self) -> dict[str, Identifier]:
+        """For `SQL.format`."""
+        return {
+            "bases": Identifier(self.schema, "knowledge_bases"),
+            "documents": Identifier(self.schema, "knowledge_documents"),
+            "chunks": Identifier(self.schema, "knowledge_chunks"),
+            "version": self.version,
+        }
 
     @property
     def version(self) -> Identifier:
         return Identifier(self.schema, "knowledge_schema")
-
-    @property
-    def names(self) -> dict[str, Identifier]:
-        """For `SQL.format`."""
-        return {
-            "bases": self.bases,
-            "documents": self.documents,
-            "chunks": self.chunks,
-            "version": self.version,
-        }
 
 
 def statements(tables: Tables, dimensions: int, language: str) -> Iterable[Composed]:
@@ -130,8 +118,9 @@ def statements(tables: Tables, dimensions: int, language: str) -> Iterable[Compo
         storage=SQL("PLAIN" if dimensions <= _MOST_IN_ROW else "EXTERNAL"),
     )
     roles = {"reader": Identifier(READER), "writer": Identifier(WRITER)}
-    for table in (tables.bases, tables.documents, tables.chunks):
-        yield SQL(_ISOLATION).format(table=table, setting=Literal(USER_SETTING), **roles)
+    for table in ("bases", "documents", "chunks"):
+        named = {"table": tables.names[table], "setting": Literal(USER_SETTING)}
+        yield SQL(_ISOLATION).format(**named, **roles)
     for role in roles.values():
         yield SQL("GRANT USAGE ON SCHEMA {} TO {}").format(Identifier(tables.schema), role)
         yield SQL("GRANT SELECT ON {} TO {}").format(tables.version, role)
@@ -155,14 +144,6 @@ _DIMENSIONS = """
 SELECT atttypmod FROM pg_attribute
 WHERE attrelid = to_regclass({chunks}) AND attname = 'embedding' AND NOT attisdropped
 """
-
-
-@dataclass(frozen=True, kw_only=True)
-class Standing:
-    """What a schema is like: `language` is that of PostgreSQL's text search."""
-
-    dimensions: int
-    language: str
 
 
 def create(
@@ -194,17 +175,17 @@ def create(
             _require_language(connection, language)
             for statement in statements(tables, dimensions, language):
                 connection.execute(statement)
-        standing(connection, tables, dimensions=dimensions, language=language)
+        language_of(connection, tables, dimensions=dimensions, language=language)
         for reader in readers:
             connection.execute(SQL("GRANT {} TO {}").format(Identifier(READER), Identifier(reader)))
 
 
-def standing(
+def language_of(
     connection: Connection[Any], tables: Tables, *, dimensions: int, language: str | None = None
-) -> Standing:
+) -> str:
     """
-    What the schema is like. Raises SearchRefused if that isn't what is asked for, or if there is
-    no such schema.
+    That of the schema's text search. Raises SearchRefused if there is no such schema, or one that
+    isn't what is asked for.
     """
     if _is_missing(connection, tables):
         raise SearchRefused(f"the schema {tables.schema!r} has no tables of Stackroom's")
@@ -214,7 +195,8 @@ def standing(
         raise SearchRefused(
             f"the schema {tables.schema!r} is of version {version}, and this is for {VERSION}"
         )
-    found = connection.execute(SQL(_DIMENSIONS).format(chunks=Literal(_quoted(tables)))).fetchone()
+    chunks = Literal(tables.names["chunks"].as_string(None))
+    found = connection.execute(SQL(_DIMENSIONS).format(chunks=chunks)).fetchone()
     there = found[0] if found else None
     if there != dimensions:
         raise SearchRefused(
@@ -224,7 +206,7 @@ def standing(
         raise SearchRefused(
             f"the schema {tables.schema!r} has words of the language {spoken!r}, not {language!r}"
         )
-    return Standing(dimensions=dimensions, language=str(spoken))
+    return str(spoken)
 
 
 def _make_roles(connection: Connection[Any]) -> None:
@@ -261,7 +243,3 @@ def _require_language(connection: Connection[Any], language: str) -> None:
 def _is_missing(connection: Connection[Any], tables: Tables) -> bool:
     name = tables.version.as_string(connection)
     return connection.execute("SELECT to_regclass(%s)", (name,)).fetchone() == (None,)
-
-
-def _quoted(tables: Tables) -> str:
-    return tables.chunks.as_string(None)
