@@ -107,7 +107,6 @@ def _vectors(search: Search) -> S3VectorsKnowledgeBase:
     return S3VectorsKnowledgeBase(
         s3vectors,
         member.index,
-        watch=watch,
         embeddings=Deployment(settings=settings).embeddings,
         fallback=_retrieve(),
         search=search,

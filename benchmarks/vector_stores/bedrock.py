@@ -10,7 +10,7 @@ from stackroom.documents.passages import Search
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase, rendered
 from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
 from stackroom.stores.s3vectors import s3vectors_filters
-from stackroom.stores.s3vectors.s3vectors_adapter import IndexWatch, S3VectorsKnowledgeBase
+from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
 from stackroom.stores.s3vectors.vector_passages import TEXT
 
 DIMENSIONS = 1024
@@ -28,7 +28,7 @@ def by_retrieve(knowledge_base_id: str) -> Filled:
 
 def managed(knowledge_base_id: str) -> Filled:
     runtime = client("bedrock-agent-runtime")
-    options = RetrieveOptions(is_managed=True, has_cosine_scores=False)
+    options = RetrieveOptions(is_managed=True)
     return Filled(
         name="MANAGED (Retrieve)",
         knowledge_base=BedrockKnowledgeBase(runtime, knowledge_base_id, options=options),
@@ -39,7 +39,6 @@ def managed(knowledge_base_id: str) -> Filled:
 
 def directly(index_arn: str, search: Search) -> Filled:
     vectors = client("s3vectors")
-    watch = IndexWatch(vectors, index_arn, search=search, dimensions=DIMENSIONS)
     by_words = search is Search.HYBRID
 
     def bare(question: str, condition: Filter | None, limit: int) -> Any:
@@ -59,7 +58,7 @@ def directly(index_arn: str, search: Search) -> Filled:
     return Filled(
         name=f"S3_VECTORS_DIRECT, {'hybrid' if by_words else 'by meaning'}",
         knowledge_base=S3VectorsKnowledgeBase(
-            vectors, index_arn, watch=watch, embeddings=embeddings(DIMENSIONS), search=search
+            vectors, index_arn, embeddings=embeddings(DIMENSIONS), search=search
         ),
         bare=bare,
         why=f"{'meaning and words (BM25)' if by_words else 'by meaning alone'}; every vector"

@@ -17,7 +17,6 @@ from stackroom.documents.passages import Passage, Search
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
 from stackroom.search.cached_embeddings import Vector
 from stackroom.stores.s3vectors.s3vectors_adapter import (
-    IndexWatch,
     S3VectorsKnowledgeBase,
     words_in,
 )
@@ -79,7 +78,6 @@ def made(client: Any, embeddings: FakeEmbeddings, fallback: FakeKnowledgeBase) -
         return S3VectorsKnowledgeBase(
             client,
             ARN,
-            watch=IndexWatch(client, ARN, search=search, dimensions=embeddings.dimensions),
             embeddings=embeddings,
             fallback=fallback,
             search=search,
@@ -211,7 +209,7 @@ def test_an_index_of_anybodys_is_read_as_its_owner_says(made: Made, s3vectors: S
     s3vectors.add_response("query_vectors", answer(a_vector(metadata={"text": "so", **metadata})))
 
     reading = VectorReading(text_key="text", source_key="source", first_page=0)
-    retrieved = made(reading=reading).retrieve("annual leave", ALICE, 5)
+    retrieved = made(Search.SEMANTIC, reading=reading).retrieve("annual leave", ALICE, 5)
 
     [passage] = retrieved.passages
     assert (passage.text, passage.uri, passage.data_source_id) == ("so", None, None)

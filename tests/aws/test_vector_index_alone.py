@@ -9,7 +9,7 @@ from botocore.stub import Stubber
 from stackroom.documents.filters import Compares, Comparison
 from stackroom.documents.passages import Passage, Search
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
-from stackroom.stores.s3vectors.s3vectors_adapter import IndexWatch, S3VectorsKnowledgeBase
+from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
 from stackroom.stores.s3vectors.vector_passages import VectorReading
 from tests.aws.test_index_watch import ARN, an_index
 from tests.aws.test_vector_index import BY_MEANING, FakeEmbeddings
@@ -38,16 +38,8 @@ def made(client: Any, embeddings: FakeEmbeddings) -> Made:
     def made(
         search: Search = Search.HYBRID, reading: VectorReading = FOREIGN
     ) -> S3VectorsKnowledgeBase:
-        watch = IndexWatch(
-            client,
-            ARN,
-            search=search,
-            dimensions=1024,
-            text_key=reading.text_key,
-            metrics=("cosine", "euclidean"),
-        )
         return S3VectorsKnowledgeBase(
-            client, ARN, watch=watch, embeddings=embeddings, search=search, reading=reading
+            client, ARN, embeddings=embeddings, search=search, reading=reading
         )
 
     return made
@@ -218,10 +210,7 @@ class Answering:
 
 def searched(answering: Answering) -> S3VectorsKnowledgeBase:
     client: Any = answering
-    watch = IndexWatch(client, ARN, search=Search.HYBRID, dimensions=1024, text_key="body")
-    return S3VectorsKnowledgeBase(
-        client, ARN, watch=watch, embeddings=FakeEmbeddings(), reading=FOREIGN
-    )
+    return S3VectorsKnowledgeBase(client, ARN, embeddings=FakeEmbeddings(), reading=FOREIGN)
 
 
 @pytest.mark.parametrize(

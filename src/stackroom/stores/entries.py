@@ -35,7 +35,11 @@ Clients = Callable[[str], Any]  # makes a service's boto3 client
 DEFAULT_TOOL: Final = "retrieve_from_knowledge_base"
 
 Said = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-# GuardrailConfiguration in the API model of bedrock-agent-runtime, botocore 1.44.5.
+Score = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
+# Limits are those of the API model of bedrock-agent-runtime (botocore 1.44.5).
+MOST_RESULTS = 100  # of numberOfResults and numberOfRerankedResults
+_Results = Annotated[int, Field(strict=True, ge=1, le=MOST_RESULTS)]
+# GuardrailConfiguration
 _GuardrailId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{1,64}$")]
 _GuardrailVersion = Annotated[str, StringConstraints(pattern=r"^([1-9][0-9]{0,4}|DRAFT)$")]
 
@@ -73,14 +77,13 @@ class LinkedSettings(Entry):
     """
     A knowledge base that `retrieve_from_knowledge_base` serves.
 
-    Ranges are those of Bedrock's Retrieve [API model of bedrock-agent-runtime, botocore 1.44.5],
-    for other stores, too.
+    Ranges are those of Bedrock's Retrieve, for other stores, too.
     """
 
     knowledge_base_id: Said
     name: Said
     description: Said
-    number_of_results: Annotated[int, Field(strict=True, ge=1, le=100)] = 5
+    number_of_results: _Results = 5
     retrieval_filter: Mapping[str, Any] | None = None
     enable_acl: Annotated[bool, Field(strict=True)] = False
     acl_metadata_field: Annotated[str, Field(min_length=1, max_length=100)] = "allowed_groups"
@@ -88,7 +91,7 @@ class LinkedSettings(Entry):
     guardrail_version: _GuardrailVersion = "DRAFT"
     vector_store_type: str = "S3_VECTORS"
     override_search_type: Literal["HYBRID", "SEMANTIC"] | None = None
-    min_score: Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)] | None = None
+    min_score: Score | None = None
     retrieval_tool: Literal["retrieve_from_knowledge_base"] = DEFAULT_TOOL
 
     @pydantic.field_validator("acl_metadata_field")
@@ -174,7 +177,7 @@ class OwnRerankingSettings(Entry):
     """By Bedrock's Rerank, of what was found; the best `number_of_reranked_results` are kept."""
 
     model_arn: Said
-    number_of_reranked_results: Annotated[int, Field(strict=True, ge=1, le=100)] | None = None
+    number_of_reranked_results: _Results | None = None
 
 
 class OwnStoreSettings(LinkedSettings):

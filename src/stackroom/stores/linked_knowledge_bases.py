@@ -8,7 +8,7 @@ Whoever deploys writes it, so an error names the entry and the field.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pydantic
@@ -109,15 +109,7 @@ def _named(number: int, entry: Mapping[str, Any]) -> str:
     return f"entry {number}" + (f" ({key!r:.60})" if isinstance(key, str) else "")
 
 
-def _problems(error: pydantic.ValidationError) -> list[str]:
-    return [
-        ": ".join(
-            part
-            for part in (
-                ".".join(map(str, each["loc"])),
-                each["msg"].removeprefix("Value error, "),
-            )
-            if part
-        )
-        for each in error.errors(include_url=False, include_input=False)
-    ]
+def _problems(error: pydantic.ValidationError) -> Iterator[str]:
+    for each in error.errors(include_url=False, include_input=False):
+        place, told = ".".join(map(str, each["loc"])), each["msg"].removeprefix("Value error, ")
+        yield f"{place}: {told}" if place else told

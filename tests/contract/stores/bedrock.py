@@ -30,7 +30,7 @@ from stackroom.ingestion.bedrock_calls import Busy, Submission
 from stackroom.search.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
-from stackroom.stores.s3vectors.s3vectors_adapter import IndexWatch, S3VectorsKnowledgeBase
+from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
 from tests.contract.stores.relay import Relay, Spoil, asking, cut_off, half, instead
 from tests.contract.stores.shelves import QUESTION, Shelf, a_catalog
 from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, clipped
@@ -126,11 +126,9 @@ class Stocked:
         self, search: Search, *, fallback: KnowledgeBase | None = None
     ) -> S3VectorsKnowledgeBase:
         """It has no fallback that would answer, unless one is given."""
-        vectors = self.client("s3vectors")
         return S3VectorsKnowledgeBase(
-            vectors,
+            self.client("s3vectors"),
             self.index_arn,
-            watch=IndexWatch(vectors, self.index_arn, search=search, dimensions=1024),
             embeddings=CachedEmbeddings(embeddings=self.embeddings, cache=MemoryEmbeddingCache()),
             fallback=fallback
             or FakeKnowledgeBase(failure=KnowledgeBaseUnavailable("nobody", "fell back")),

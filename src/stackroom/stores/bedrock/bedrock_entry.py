@@ -53,9 +53,15 @@ class BedrockSettings(LinkedSettings):
     def _fits_together(self) -> Self:
         if self.override_search_type == "HYBRID" and self.vector_store_type == "S3_VECTORS":
             raise ValueError("overrideSearchType HYBRID is not for S3_VECTORS; allowed: SEMANTIC")
-        if self.managed_reranking is not None:
-            self._check_managed_reranking()
-        if self.vector_store_type == "MANAGED":
+        is_managed = self.vector_store_type == "MANAGED"
+        if self.managed_reranking is not None and not is_managed:
+            raise ValueError(
+                f"managedReranking must be left out with {self.vector_store_type}; it is for"
+                " MANAGED alone"
+            )
+        if self.managed_reranking is not None and self.reranking is not None:
+            raise ValueError("managedReranking must be left out beside reranking")
+        if is_managed:
             for member, chosen in (
                 ("overrideSearchType", self.override_search_type),
                 ("implicitFilter", self.implicit_filter),
@@ -63,15 +69,6 @@ class BedrockSettings(LinkedSettings):
                 if chosen is not None:
                     raise ValueError(f"{member} must be left out with MANAGED, which takes none")
         return self
-
-    def _check_managed_reranking(self) -> None:
-        if self.vector_store_type != "MANAGED":
-            raise ValueError(
-                f"managedReranking must be left out with {self.vector_store_type}; it is for"
-                " MANAGED alone"
-            )
-        if self.reranking is not None:
-            raise ValueError("managedReranking must be left out beside reranking")
 
     @property
     def embedding(self) -> str | None:
@@ -156,34 +153,29 @@ def _retrieve(
 ) -> KnowledgeBase:
     from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 
-    # The scores of a MANAGED one are of its own making.
-    managed = RetrieveOptions(is_managed=True, has_cosine_scores=False)
     return BedrockKnowledgeBase(
         search.client(client),
         member.knowledge_base_id,
         first_page=search.first_page,
         guardrail=search.guardrail,
-        options=managed if member.is_managed else None,
+        options=RetrieveOptions(is_managed=member.is_managed),
     )
 
 
 def _query_vectors(index: str, search: PoolSearch, *, fallback: KnowledgeBase) -> KnowledgeBase:
     from stackroom.aws.bedrock.question_guard import QuestionGuard
-    from stackroom.documents.passages import Search
     from stackroom.search.rate_limiter import Paced
-    from stackroom.stores.s3vectors.s3vectors_adapter import IndexWatch, S3VectorsKnowledgeBase
+    from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
     from stackroom.stores.s3vectors.vector_passages import VectorReading
 
-    client, embeddings, guard = search.client("s3vectors"), search.embeddings(), None
+    guard = None
     if search.guardrail is not None:
         guard = QuestionGuard(client=search.client("embeddings"), guardrail=search.guardrail)
     found = S3VectorsKnowledgeBase(
-        client,
+        search.client("s3vectors"),
         index,
-        watch=IndexWatch(client, index, search=Search.HYBRID, dimensions=embeddings.dimensions),
-        embeddings=embeddings,
+        embeddings=search.embeddings(),
         fallback=fallback,
-        search=Search.HYBRID,
         reading=VectorReading(first_page=search.first_page),
         lets_through=guard.lets_through if guard else None,
     )

@@ -10,10 +10,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from stackroom.stores.entries import Entry, Said
+from stackroom.stores.entries import MOST_RESULTS, Entry, OwnRerankingSettings, Said
 
 # Limits are those of the API model of bedrock-agent-runtime (botocore 1.44.5).
-MOST_RESULTS = 100  # of numberOfResults and numberOfRerankedResults
 _Key = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=256)]
 # What an attribute means, and which values there are.
 _Description = Annotated[
@@ -22,7 +21,7 @@ _Description = Annotated[
 _Fields = Annotated[tuple[Said, ...], Field(max_length=100)]
 
 
-class RerankingSettings(Entry):
+class RerankingSettings(OwnRerankingSettings):
     """
     A reranking model of Bedrock's, which reads question and passage together.
 
@@ -32,10 +31,6 @@ class RerankingSettings(Entry):
     with `reads_attributes` all; else what Bedrock does by default, which AWS doesn't tell.
     """
 
-    model_arn: Said
-    number_of_reranked_results: Annotated[int, Field(strict=True, ge=1, le=MOST_RESULTS)] | None = (
-        None
-    )
     reads_attributes: Annotated[bool, Field(strict=True)] = False
     fields_to_include: _Fields = ()
     fields_to_exclude: _Fields = ()

@@ -10,18 +10,13 @@ import pydantic
 from pydantic import Field
 
 from stackroom.documents.filters import Filter
-from stackroom.stores.entries import Clients, OwnStoreSettings, Said
+from stackroom.stores.entries import Clients, OwnStoreSettings, Said, Score
 from stackroom.stores.opensearch import opensearch_filters
 from stackroom.stores.opensearch.index_layout import Fields
 
 if TYPE_CHECKING:
     from stackroom.aws.bedrock.question_embeddings import QuestionEmbeddings
     from stackroom.documents.passages import KnowledgeBase
-
-# Of (1 + cosine) / 2, which is a cosine of 0.1.
-DEFAULT_MIN_SCORE = 0.55
-DEFAULT_DIMENSIONS = 256
-DEFAULT_INDEX = "knowledge-base"
 
 # Characters that an index's name can't hold, and what it can't begin with [OpenSearch:
 # create-index, "Index naming restrictions"]; among them `,` and `*`, which would name several.
@@ -38,15 +33,13 @@ class OpenSearchSettings(OwnStoreSettings):
 
     vector_store_type: Literal["OPENSEARCH_SERVERLESS"]
     collection_endpoint: Said
-    index_name: str = DEFAULT_INDEX
+    index_name: str = "knowledge-base"
     vector_field: Said = Fields().vector
     text_field: Said = Fields().text
     metadata_field: Said = Fields().metadata
     source_key: Said = Fields().source
-    embedding_dimensions: Annotated[int, Field(strict=True, ge=1, le=16_000)] = DEFAULT_DIMENSIONS
-    min_score: Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)] | None = (
-        DEFAULT_MIN_SCORE
-    )
+    embedding_dimensions: Annotated[int, Field(strict=True, ge=1, le=16_000)] = 256
+    min_score: Score | None = 0.55  # which is a cosine of 0.1
 
     @pydantic.field_validator("collection_endpoint")
     @classmethod
@@ -83,7 +76,6 @@ class OpenSearchSettings(OwnStoreSettings):
         from stackroom.stores.opensearch.collection import Collection
         from stackroom.stores.opensearch.opensearch_adapter import OpenSearchKnowledgeBase
 
-        is_hybrid = self.override_search_type == "HYBRID"
         return OpenSearchKnowledgeBase(
             Collection(
                 self.collection_endpoint,
@@ -93,7 +85,7 @@ class OpenSearchSettings(OwnStoreSettings):
             self.index_name,
             embeddings=embeddings.of(self.embedding_model, self.embedding_dimensions),
             fields=self.fields,
-            search=Search.HYBRID if is_hybrid else Search.SEMANTIC,
+            search=Search[self.override_search_type or "SEMANTIC"],
         )
 
     def check(self, condition: Filter) -> None:

@@ -7,14 +7,15 @@ What is written is found by the next query: "strongly consistent" [S3 user guide
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.error_mapping import direct_search_errors, understood
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.documents.filters import Filter
-from stackroom.documents.passages import Passage, Retrieved
+from stackroom.documents.passages import Retrieved
 from stackroom.stores.s3vectors.s3vectors_filters import rendered
-from stackroom.stores.s3vectors.vector_passages import VectorReading
+from stackroom.stores.s3vectors.vector_passages import VectorReading, answers
 
 if TYPE_CHECKING:
     from types_boto3_s3vectors.client import S3VectorsClient
@@ -47,15 +48,8 @@ class IndexPresence:
         }
         if filter is not None:
             asked["filter"] = rendered(filter)
-        passages: list[Passage] = []
-        while True:
-            deadline.check("QueryVectors")
-            with direct_search_errors("QueryVectors"), understood("QueryVectors"):
-                answer: Any = self.client.query_vectors(**asked)
-            passages += VectorReading().passages(answer)
-            if not answer.get("nextToken"):
-                return Retrieved(passages=tuple(passages))
-            asked["nextToken"] = answer["nextToken"]
+        pages = map(VectorReading().passages, answers(self.client, asked, deadline))
+        return Retrieved(passages=tuple(chain.from_iterable(pages)))
 
     @cached_property
     def _any_vector(self) -> list[float]:

@@ -8,7 +8,7 @@ https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-hybrid-search.h
 
 import logging
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from stackroom.documents.passages import KnowledgeBase, Passage, Retrieved, Sear
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused, Unavailable
 from stackroom.search.cached_embeddings import Embeddings
 from stackroom.stores.s3vectors.s3vectors_filters import is_listed, rendered
-from stackroom.stores.s3vectors.vector_passages import TEXT, VectorReading
+from stackroom.stores.s3vectors.vector_passages import TEXT, VectorReading, answers
 
 if TYPE_CHECKING:
     from types_boto3_s3vectors.client import S3VectorsClient
@@ -143,7 +143,6 @@ class IndexWatch:
 
 _LONGEST_TEXT = 1024  # characters [API model of s3vectors: QueryTextString]
 _MOST = 100  # results of one page [S3 user guide: s3-vectors-limitations]
-_MOST_PAGES = 100  # each has a vector, unless something is wrong
 
 
 class S3VectorsKnowledgeBase:
@@ -168,7 +167,6 @@ class S3VectorsKnowledgeBase:
         client: "S3VectorsClient",
         index_arn: str,
         *,
-        watch: IndexWatch,
         embeddings: Embeddings,
         fallback: KnowledgeBase | None = None,
         search: Search = Search.HYBRID,
@@ -178,12 +176,20 @@ class S3VectorsKnowledgeBase:
         assert search is not Search.RANKED, "S3 Vectors doesn't rank what another search has found"
         self._client: Any = client  # its types are older than text search
         self._arn = index_arn
-        self._watch = watch
         self._embeddings = embeddings
         self._fallback = fallback
         self._search = search
         self._reading = reading or VectorReading()
         self._lets_through = lets_through
+        self._watch = IndexWatch(
+            client,
+            index_arn,
+            search=search,
+            dimensions=embeddings.dimensions,
+            text_key=self._reading.text_key,
+            # Retrieve compares by the cosine, and what falls back to it is to do the same.
+            metrics=("cosine", "euclidean") if fallback is None else ("cosine",),
+        )
 
     def retrieve(
         self,
@@ -204,9 +210,10 @@ class S3VectorsKnowledgeBase:
                 reason = str(error)
                 self._watch.refused(reason)
             else:
-                reason = self._untold(found)
-                if reason is None:
+                if not self._reading.is_bedrocks or all(map(is_told, found.passages)):
                     return found
+                # [assumed: vector.data-source-id]
+                reason = "its vectors don't tell where they are from"
                 self._watch.fell_short(reason)
         found = self._fallback.retrieve(query, filter, limit, deadline=deadline)
         return replace(found, notice=f"searched through Retrieve: {reason}")
@@ -232,15 +239,6 @@ class S3VectorsKnowledgeBase:
             return replace(found, notice=f"searched by meaning alone: {fitness.lacks}")
         raise KnowledgeBaseUnavailable("S3 Vectors", f"nothing: {fitness.lacks}")
 
-    def _untold(self, found: Retrieved) -> str | None:
-        """
-        Why the source of what was found is not known; None if it is.
-        [assumed: vector.data-source-id]
-        """
-        if not self._reading.is_bedrocks or all(map(is_told, found.passages)):
-            return None
-        return "its vectors don't tell where they are from"
-
     def _retrieved(
         self,
         query: str,
@@ -262,8 +260,11 @@ class S3VectorsKnowledgeBase:
         # What has no text, or no list where there should be one, is left out, and then there may be
         # more to find.
         for most in (limit, _MOST):
-            count, found = self._found({**asked, **sought, "topK": most}, deadline)
-            passages = [each for each in found if is_listed(condition, each.attributes)]
+            count, passages = 0, []
+            for answer in answers(self._client, {**asked, **sought, "topK": most}, deadline):
+                found = self._reading.passages(answer)
+                passages += [each for each in found if is_listed(condition, each.attributes)]
+                count += len(answer["vectors"])
             if len(passages) >= limit or count < most:
                 break
         return Retrieved(passages=tuple(passages[:limit]), search=search)
@@ -279,26 +280,6 @@ class S3VectorsKnowledgeBase:
         if text is None:
             return Search.SEMANTIC, {**by_meaning, "returnDistance": True}
         return Search.HYBRID, {**by_meaning, **by_words}
-
-    def _found(self, asked: dict[str, Any], deadline: Deadline) -> tuple[int, list[Passage]]:
-        """How many vectors were found, and the passages that they are."""
-        count, passages = 0, list[Passage]()
-        for answer in self._answers(asked, deadline):
-            passages += self._reading.passages(answer)
-            count += len(answer["vectors"])
-        return count, passages
-
-    def _answers(self, asked: dict[str, Any], deadline: Deadline) -> Iterator[Any]:
-        """Page by page: how much metadata a page holds is not said."""
-        for _ in range(_MOST_PAGES):
-            deadline.check("QueryVectors")
-            with direct_search_errors("QueryVectors"), understood("QueryVectors"):
-                answer = self._client.query_vectors(**asked)
-            yield answer
-            if not answer.get("nextToken"):
-                return
-            asked = {**asked, "nextToken": answer["nextToken"]}
-        raise KnowledgeBaseUnavailable("QueryVectors", f"more than {_MOST_PAGES} pages")
 
 
 def words_in(query: str) -> str | None:

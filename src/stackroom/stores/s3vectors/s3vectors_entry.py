@@ -51,25 +51,14 @@ class VectorIndexSettings(OwnStoreSettings):
 
     def searched(self, client: Clients, embeddings: QuestionEmbeddings) -> KnowledgeBase:
         from stackroom.documents.passages import Search
-        from stackroom.stores.s3vectors.s3vectors_adapter import IndexWatch, S3VectorsKnowledgeBase
+        from stackroom.stores.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
         from stackroom.stores.s3vectors.vector_passages import VectorReading
 
-        vectors = client("s3vectors")
-        by_meaning = self.override_search_type == "SEMANTIC"
-        search = Search.SEMANTIC if by_meaning else Search.HYBRID
         return S3VectorsKnowledgeBase(
-            vectors,
+            client("s3vectors"),
             self.index_arn,
-            watch=IndexWatch(
-                vectors,
-                self.index_arn,
-                search=search,
-                dimensions=self.embedding_dimensions,
-                text_key=self.text_key,
-                metrics=("cosine", "euclidean"),
-            ),
             embeddings=embeddings.of(self.embedding_model, self.embedding_dimensions),
-            search=search,
+            search=Search[self.override_search_type or "HYBRID"],
             reading=VectorReading(text_key=self.text_key, source_key=self.source_key),
         )
 

@@ -1,13 +1,15 @@
 """Passages of what QueryVectors found: by which keys text and source are told, and how near."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from stackroom.aws.bedrock.retrieved_passages import OF_VECTOR, data_source_id_of, page_of
-from stackroom.aws.error_mapping import understood
+from stackroom.aws.error_mapping import direct_search_errors, understood
+from stackroom.clock import Deadline
 from stackroom.documents.passages import Passage
+from stackroom.errors import KnowledgeBaseUnavailable
 
 # What Bedrock calls the text of a passage and where it is from, in any index that it fills.
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-bedrock-kb.html
@@ -18,6 +20,20 @@ SOURCE = OF_VECTOR.uri
 # Bedrock's own notes; Retrieve doesn't show them either.
 _NOTES = "AMAZON_BEDROCK_METADATA"
 _HALF = 10.0  # the BM25 score that is shown as 0.5
+_MOST_PAGES = 100  # each has a vector, unless something is wrong
+
+
+def answers(client: Any, asked: Mapping[str, Any], deadline: Deadline) -> Iterator[Any]:
+    """QueryVectors page by page: how much metadata a page holds is not said."""
+    for _ in range(_MOST_PAGES):
+        deadline.check("QueryVectors")
+        with direct_search_errors("QueryVectors"), understood("QueryVectors"):
+            answer = client.query_vectors(**asked)
+        yield answer
+        if not answer.get("nextToken"):
+            return
+        asked = {**asked, "nextToken": answer["nextToken"]}
+    raise KnowledgeBaseUnavailable("QueryVectors", f"more than {_MOST_PAGES} pages")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +77,9 @@ class VectorReading:
             return None
         scores: Mapping[str, Any] = found.get("scores") or {}
         distance = _number(scores.get("vectorDistance", found.get("distance")))
-        similarity = _similarity(distance) if is_cosine else None
+        similarity = None
+        if is_cosine and distance is not None:
+            similarity = min(1.0, max(0.0, 1.0 - distance))
         source = _text_of(metadata, self.source_key) or None
         is_id = self.is_bedrocks and source is not None and not source.startswith("s3://")
         hidden = (self.text_key, _NOTES)
@@ -75,10 +93,6 @@ class VectorReading:
             attributes={key: value for key, value in metadata.items() if key not in hidden},
             similarity=similarity,
         )
-
-
-def _similarity(distance: float | None) -> float | None:
-    return None if distance is None else min(1.0, max(0.0, 1.0 - distance))
 
 
 def _score(similarity: float | None, distance: float | None, scores: Mapping[str, Any]) -> float:
