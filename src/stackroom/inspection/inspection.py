@@ -98,13 +98,20 @@ class Inspection:
         Raises RecordChanged if object or record kept changing meanwhile; deliver again later.
         """
         location = _location_of(key)
-        if location is None or self._is_somebody_elses(location):
+        # A key can name a catalog that it doesn't belong to, by its id or in another spelling; its
+        # file must not speak for that catalog's document of the same name.
+        if location is None or unplaced_reason(location, self.catalogs.get(location.catalog_id)):
             return InspectionResult(outcome=InspectionOutcome.IGNORED)
         for _ in range(_TRIES):
             try:
                 file = self.files.read(key, limit=MAX_FILE_BYTES)
             except ObjectRefused as refused:
-                return self._kept_from_us(location, refused)
+                self.place_maps.remove(location.document_id)
+                return InspectionResult(
+                    outcome=InspectionOutcome.REFUSED,
+                    document_id=location.document_id,
+                    reason=refused.why,
+                )
             inspected = self._inspect(location, file)
             # Another inspection may have read a newer version and written before us: whoever
             # writes last looks again, so that the last word is about the object that is there.
@@ -112,30 +119,12 @@ class Inspection:
                 return inspected
         raise RecordChanged(key)
 
-    def _kept_from_us(self, location: Location, refused: ObjectRefused) -> InspectionResult:
-        self.place_maps.remove(location.document_id)
-        return InspectionResult(
-            outcome=InspectionOutcome.REFUSED,
-            document_id=location.document_id,
-            reason=refused.why,
-        )
-
-    def _is_somebody_elses(self, location: Location) -> bool:
-        """
-        A key can name a catalog that it doesn't belong to, by its id or in another spelling; its
-        file must not speak for that catalog's document of the same name.
-        """
-        catalog = self.catalogs.get(location.catalog_id)
-        return unplaced_reason(location, catalog) is not None
-
     def _inspect(self, location: Location, file: File | None) -> InspectionResult:
         document_id = location.document_id
-        if file is None:
+        if file is None or file.body is None:
             self.place_maps.remove(document_id)
-            return InspectionResult(outcome=InspectionOutcome.GONE, document_id=document_id)
-        if file.body is None:
-            self.place_maps.remove(document_id)
-            return InspectionResult(outcome=InspectionOutcome.IGNORED, document_id=document_id)
+            outcome = InspectionOutcome.GONE if file is None else InspectionOutcome.IGNORED
+            return InspectionResult(outcome=outcome, document_id=document_id)
         reason, place_map = None, None
         outcome = InspectionOutcome.SOUND
         try:
@@ -149,7 +138,14 @@ class Inspection:
                 place_map = PlaceMap.of(file.etag, pages)
         self._keep(location, file.etag, reason, place_map)
         self._tell(location, file.etag, reason)
-        return _told(document_id, outcome, reason, place_map)
+        pieces = place_map.pieces if place_map else ()
+        return InspectionResult(
+            outcome=outcome,
+            document_id=document_id,
+            reason=reason,
+            pages=sum(piece.page is not None for piece in pieces),
+            sections=sum(piece.section is not None for piece in pieces),
+        )
 
     def _keep(
         self, location: Location, etag: str, reason: str | None, place_map: PlaceMap | None
@@ -181,27 +177,9 @@ class Inspection:
             self.documents.save(told)
 
 
-def _told(
-    document_id: str,
-    outcome: InspectionOutcome,
-    reason: str | None,
-    place_map: PlaceMap | None,
-) -> InspectionResult:
-    pieces = place_map.pieces if place_map else ()
-    return InspectionResult(
-        outcome=outcome,
-        document_id=document_id,
-        reason=reason,
-        pages=sum(piece.page is not None for piece in pieces),
-        sections=sum(piece.section is not None for piece in pieces),
-    )
-
-
 def _location_of(key: str) -> Location | None:
     """Where a document lies; None for what is no document, or rejected by its name already."""
-    if is_ours(key):
-        return None
-    location = locate(key)
-    return (
-        location if isinstance(location, Location) and not unsupported(location.filename) else None
-    )
+    location = None if is_ours(key) else locate(key)
+    if isinstance(location, Location) and not unsupported(location.filename):
+        return location
+    return None

@@ -54,7 +54,7 @@ class PlaceMap(Record):
     @classmethod
     def of(cls, etag: str, pages: Sequence[Page]) -> Self | None:
         """None where nothing would be told: no page has a number, and none a heading."""
-        parts = parts_of(pages)
+        parts = _parts_of(pages)
         if not parts:
             return None
         starts = list(accumulate((len(part.text) for part in parts), initial=0))
@@ -72,7 +72,19 @@ class PlaceMap(Record):
     @model_validator(mode="before")
     @classmethod
     def _as_kept_now(cls, told: object) -> object:
-        return as_kept_now(told)
+        """One text, and where in it each piece begins, of a map that was kept otherwise once."""
+        if not isinstance(told, dict) or "text" in told:
+            return told
+        once = _PlaceMap.model_validate(told)
+        starts = accumulate((len(piece.text) for piece in once.pieces), initial=0)
+        return {
+            "etag": once.etag,
+            "text": "".join(piece.text for piece in once.pieces),
+            "pieces": [
+                {"page": piece.page, "section": piece.section, "at": at}
+                for piece, at in zip(once.pieces, starts, strict=False)
+            ],
+        }
 
     def place_of(self, passage: str) -> Place:
         """
@@ -197,33 +209,12 @@ class _PlaceMap(BaseModel):
     pieces: tuple[_Piece, ...] = Field(validation_alias=AliasChoices("pieces", "pages"))
 
 
-def as_kept_now(told: object) -> object:
-    """One text, and where in it each piece begins; raises ValueError for what is no place map."""
-    if not isinstance(told, dict) or "text" in told:
-        return told
-    once = _PlaceMap.model_validate(told)
-    starts = accumulate((len(piece.text) for piece in once.pieces), initial=0)
-    return {
-        "etag": once.etag,
-        "text": "".join(piece.text for piece in once.pieces),
-        "pieces": [
-            {"page": piece.page, "section": piece.section, "at": at}
-            for piece, at in zip(once.pieces, starts, strict=False)
-        ],
-    }
-
-
 # What a place map says of a document, made of the pages that were read from it.
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
-    """
-    One page, or what is from one heading to the next; neither of both above the first one.
-
-    Its text is normalised. `running` and `listed` are the beginnings and ends, in turn, of what in
-    it is no text: running headers and page numbers; lines of a table of contents or an index.
-    """
+class _Part:
+    """As `Piece`, with its normalised text; `running` and `listed` as a `PlaceMap` has them."""
 
     text: str
     page: int | None = None
@@ -232,8 +223,7 @@ class Part:
     listed: tuple[int, ...] = ()
 
 
-def parts_of(pages: Sequence[Page]) -> list[Part]:
-    """None where nothing would be told: no page has a number, and none a heading."""
+def _parts_of(pages: Sequence[Page]) -> list[_Part]:
     numbered = [page for page in pages if page.number is not None]
     lines = [page.text.split("\n") for page in numbered]
     parts = [
@@ -246,7 +236,7 @@ def parts_of(pages: Sequence[Page]) -> list[Part]:
     return parts
 
 
-def _sections(page: Page) -> Iterator[Part]:
+def _sections(page: Page) -> Iterator[_Part]:
     starts = [0, *(heading.at for heading in page.headings), len(page.text)]
     sections = [None, *(heading.text for heading in page.headings)]
     for (start, end), section in zip(pairwise(starts), sections, strict=True):
@@ -259,11 +249,11 @@ def _part(
     *,
     page: int | None = None,
     section: str | None = None,
-) -> Part:
+) -> _Part:
     rest = [number for number in range(len(lines)) if number not in running]
     listed = listed_lines([lines[number] for number in rest])
     texts = [normalise(line) for line in lines]
-    return Part(
+    return _Part(
         text="".join(texts),
         page=page,
         section=section,

@@ -51,10 +51,6 @@ class _Line:
     is_bare: bool  # a page number and nothing else
     counts: frozenset[Count]
 
-    @property
-    def may_come_back(self) -> bool:
-        return sum(map(str.isalpha, self.said)) >= _LEAST_LETTERS
-
 
 @dataclass(frozen=True, kw_only=True)
 class _Edge:
@@ -70,16 +66,16 @@ def running_lines(pages: Sequence[Sequence[str]]) -> list[set[int]]:
     running: list[set[int]] = [set() for _ in pages]
     for is_top in (True, False):
         edges = [_edge(lines, page, is_top=is_top) for page, lines in enumerate(pages)]
-        telling = {page: edge for page, edge in enumerate(edges) if _is_telling(pages[page])}
+        telling = {
+            page: edge
+            for page, edge in enumerate(edges)
+            if sum(bool(line.strip()) for line in pages[page]) >= _LEAST_LINES
+        }
         for page, edge in enumerate(edges):
             near = range(page - _NEARBY, page + _NEARBY + 1)
             nearby = {at - page: telling[at] for at in near if at != page and at in telling}
             running[page].update(_running(edge, nearby))
     return running
-
-
-def _is_telling(lines: Sequence[str]) -> bool:
-    return sum(bool(line.strip()) for line in lines) >= _LEAST_LINES
 
 
 def _running(edge: _Edge, nearby: Mapping[int, _Edge]) -> Iterator[int]:
@@ -99,7 +95,7 @@ def _counts_pages(line: _Line, nearby: Mapping[int, _Edge], depth: int) -> bool:
 
 
 def _comes_back(line: _Line, nearby: Mapping[int, _Edge], depth: int) -> bool:
-    if not line.may_come_back:
+    if sum(map(str.isalpha, line.said)) < _LEAST_LETTERS:
         return False
     having = {at for at, other in nearby.items() if line.said in other.said}
     # On this side and the next ones, or on every other: headings come back here and there.
@@ -166,7 +162,9 @@ def without_running_lines(passage: str, found: Alignment, text: str, running: St
     if found.is_whole:
         dropped = _by_position(said, found.stretches[0][0], running)
     else:
-        dropped = _by_words(said, _around(found, text, running))
+        begin = max(0, found.stretches[0][0] - found.before)
+        around = running.between(begin, found.stretches[-1][1] + found.after)
+        dropped = _by_words(said, [text[first:last] for first, last in around])
     kept = [number for number in range(len(lines)) if number not in dropped]
     if not any(said[number] for number in kept):
         return passage
@@ -197,9 +195,3 @@ def _by_words(said: Sequence[str], running: Sequence[str]) -> set[int]:
         if said[number] in running and beside & dropped:
             dropped.add(number)
     return dropped
-
-
-def _around(found: Alignment, text: str, running: Stretches) -> list[str]:
-    begin = found.stretches[0][0] - found.before
-    end = found.stretches[-1][1] + found.after
-    return [text[first:last] for first, last in running.between(max(0, begin), end)]

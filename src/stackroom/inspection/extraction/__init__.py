@@ -15,7 +15,7 @@ from stackroom.inspection.extraction.page import Heading, Page
 
 __all__ = ["Heading", "Page", "read_pages"]
 
-Reader = Callable[..., tuple[Page, ...]]
+_Reader = Callable[..., tuple[Page, ...]]
 
 _READERS = {
     "pdf": "pdf",
@@ -36,15 +36,10 @@ def read_pages(body: bytes, filename: str, *, scans: bool = False) -> tuple[Page
     At least one page has text, but of a PDF, where `scans` are read by whoever ingests them: that
     may be of images alone. Raises `Unreadable` with a reason that its owner can act on.
     """
-    reason = unsupported(filename)
-    if reason is not None:
+    if reason := unsupported(filename):
         raise Unreadable(reason)
     if not body:
         raise Unreadable("the file is empty")
     extension = extension_of(filename)
-    return _reader(extension)(body, **({"scans": scans} if extension == "pdf" else {}))
-
-
-def _reader(extension: str) -> Reader:
-    module = import_module(f"{__name__}.{_READERS[extension]}")
-    return cast(Reader, module.read)
+    read = cast(_Reader, import_module(f"{__name__}.{_READERS[extension]}").read)
+    return read(body, **({"scans": scans} if extension == "pdf" else {}))

@@ -13,12 +13,13 @@ import resource
 import subprocess
 import sys
 from contextlib import suppress
+from dataclasses import astuple
 
 from stackroom.documents.formats import extension_of
 from stackroom.errors import Unreadable
 from stackroom.inspection.extraction import Heading, Page, read_pages
 
-MEMORY_BYTES = 1_073_741_824  # leaves a function of 1,536 MB room for the file and our own code
+_MEMORY_BYTES = 1_073_741_824  # leaves a function of 1,536 MB room for the file and our own code
 _SCANS = "--scans"
 _KEPT = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH")
 
@@ -60,7 +61,7 @@ def _environment() -> dict[str, str]:
 
 
 def _main(filename: str, seconds: float, *, scans: bool) -> None:
-    _bound(resource.RLIMIT_AS, MEMORY_BYTES)
+    _bound(resource.RLIMIT_AS, _MEMORY_BYTES)
     # Should the parent be killed: nobody would be left to stop the child.
     _bound(resource.RLIMIT_CPU, math.ceil(seconds) + 1)
     try:
@@ -68,12 +69,8 @@ def _main(filename: str, seconds: float, *, scans: bool) -> None:
     except Unreadable as defect:
         answer: dict[str, object] = {"reason": defect.reason}
     else:
-        answer = {"pages": [_plainly(page) for page in pages]}
+        answer = {"pages": [astuple(page) for page in pages]}
     json.dump(answer, sys.stdout)
-
-
-def _plainly(page: Page) -> tuple[object, ...]:
-    return page.number, page.text, [(heading.at, heading.text) for heading in page.headings]
 
 
 def _bound(what: int, limit: int) -> None:

@@ -16,13 +16,12 @@ from io import BytesIO
 from stackroom.errors import Unreadable
 
 # Ours: four times the largest file that we take, and well within the function's memory.
-MAX_UNPACKED_MB = 200
-_MAX_BYTES = MAX_UNPACKED_MB * 1_048_576
+_MAX_MB = 200
+_MAX_BYTES = _MAX_MB * 1_048_576
 _CHUNK = 65_536
 _ARTICLES = {"DOCX": "a", "XLSX": "an"}
-_OLE = (
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # container of old Office files and of encrypted new ones
-)
+# Container of old Office files and of encrypted new ones.
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 # What zipfile raises for damage, found by mangling archives: RuntimeError is an encrypted member,
 # ValueError a negative offset.
@@ -54,7 +53,8 @@ def opened(body: bytes, format_name: str) -> Iterator[zipfile.ZipFile]:
         )
     try:
         with zipfile.ZipFile(BytesIO(body)) as archive:
-            _check_sizes(archive.infolist())
+            if sum(member.file_size for member in archive.infolist()) > _MAX_BYTES:
+                raise _too_large()
             yield archive
     except DAMAGE as error:
         raise Unreadable(damaged(format_name)) from error
@@ -75,12 +75,5 @@ def chunks(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
             yield piece
 
 
-def _check_sizes(members: list[zipfile.ZipInfo]) -> None:
-    if sum(member.file_size for member in members) > _MAX_BYTES:
-        raise _too_large()
-
-
 def _too_large() -> Unreadable:
-    return Unreadable(
-        f"the file unpacks to more than {MAX_UNPACKED_MB} MB; split it and upload the parts"
-    )
+    return Unreadable(f"the file unpacks to more than {_MAX_MB} MB; split it and upload the parts")

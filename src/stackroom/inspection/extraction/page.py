@@ -6,17 +6,12 @@ from dataclasses import dataclass
 
 from stackroom.errors import Unreadable
 
-# Headings as they are kept: as a person reads them, and not without end.
-#
-# A heading names a section in citations, so it is one line of at most 200 characters, however
-# long its file made it.
-
 # Of a text whose headings are told: about 700,000 words of English. Whoever looks passages up keeps
 # the texts of several documents in memory, whole.
 MAX_CHARACTERS = 4_000_000
 MAX_HEADINGS = 10_000  # looked at in a file; none is told for what stands below the last
 RAW_CHARACTERS = 1_000  # of a heading that are looked at: markup, spaces and text
-_MAX_CHARACTERS = 200
+_MAX_CHARACTERS = 200  # of one that is kept: it names a section in citations
 _CUT = " …"
 # Characters that nobody sees, or that turn the direction of the text around them: controls, soft
 # hyphen, zero-width space, the marks, embeddings and isolates of bidirectional text, byte order
@@ -42,25 +37,19 @@ class Heading:
 Found = tuple[int, str | None]  # as `Heading`, the text as it stands in the file
 
 
-def headings(text: str, found: Iterable[Found]) -> tuple[Heading, ...]:
-    """What a reader found, in the order of the text: blank ones left out."""
-    return tuple(_told(found)) if len(text) <= MAX_CHARACTERS else ()
-
-
 def _told(found: Iterable[Found]) -> Iterator[Heading]:
+    """In the order of the text: blank ones left out."""
     for count, (at, raw) in enumerate(found):
         if raw is None or count == MAX_HEADINGS:
             yield Heading(at, None)
             return
-        text = readable(raw)
-        if text:
+        if text := readable(raw):
             yield Heading(at, text)
 
 
 def readable(raw: str) -> str:
     """On one line, cut at the end of a word where it is too long."""
-    line = " ".join(raw.lstrip()[:RAW_CHARACTERS].split())
-    line = _UNSEEN.sub("", line)
+    line = _UNSEEN.sub("", " ".join(raw.lstrip()[:RAW_CHARACTERS].split()))
     if len(line) <= _MAX_CHARACTERS:
         return line.strip()
     room = _MAX_CHARACTERS - len(_CUT)
@@ -89,4 +78,5 @@ def unpaged(text: str, found: Iterable[Found] = ()) -> tuple[Page, ...]:
     """
     if not text.strip():
         raise Unreadable("no text was found in the file")
-    return (Page(number=None, text=text, headings=headings(text, found)),)
+    headings = tuple(_told(found)) if len(text) <= MAX_CHARACTERS else ()
+    return (Page(number=None, text=text, headings=headings),)

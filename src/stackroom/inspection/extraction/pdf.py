@@ -13,7 +13,7 @@ from stackroom.errors import Unreadable
 from stackroom.inspection.extraction.page import Page
 
 # The last words are for the owner's operator: docs/deploy.md says what it costs.
-NO_TEXT = (
+_NO_TEXT = (
     "no text was found in the PDF; it may be a scan, and this deployment reads no images: run OCR"
     " over it and upload it again, or have it deployed with -c parsing=foundation_model"
 )
@@ -31,7 +31,7 @@ def read(body: bytes, *, scans: bool = False) -> tuple[Page, ...]:
         raise Unreadable(_DAMAGED)
     pages = tuple(_pages(body))
     if not scans and not any(page.text.strip() for page in pages):
-        raise Unreadable(NO_TEXT)
+        raise Unreadable(_NO_TEXT)
     return pages
 
 
@@ -40,15 +40,13 @@ def _pages(body: bytes) -> Iterator[Page]:
         with pypdfium2.PdfDocument(body) as document:
             for index in range(len(document)):
                 page = document[index]
-                yield Page(number=index + 1, text=_text(page.get_textpage().get_text_bounded()))
+                raw = page.get_textpage().get_text_bounded()
+                # PDFium ends lines with \r\n and writes U+0002 for the hyphen of a word broken at a
+                # line's end.
+                yield Page(number=index + 1, text=raw.replace("\x02", "").replace("\r\n", "\n"))
                 page.close()
     except pypdfium2.PdfiumError as error:
         raise Unreadable(_reason(str(error))) from error
-
-
-def _text(raw: str) -> str:
-    # PDFium ends lines with \r\n and writes U+0002 for the hyphen of a word broken at a line's end.
-    return raw.replace("\x02", "").replace("\r\n", "\n")
 
 
 def _reason(problem: str) -> str:

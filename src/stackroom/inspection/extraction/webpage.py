@@ -4,6 +4,7 @@ import codecs
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -29,11 +30,11 @@ _NOT_NESTED = frozenset({
 })
 # fmt: on
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9-]*)")
-_MAX_NESTING = (
-    10_000  # elements inside each other; what a parser takes for them grows by the square
-)
+# Elements inside each other; what a parser takes for them grows by the square.
+_MAX_NESTING = 10_000
 _MAX_DEPTH = 32  # of a heading's own elements; text below that is not taken for its words
 _DECLARED = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
+_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _HEAD_BYTES = 1_024  # where HTML wants the declaration to be (WHATWG HTML, 4.2.5.4)
 
 
@@ -140,13 +141,10 @@ def _is_within(node: LexborNode, heading: LexborNode) -> bool:
 
 def _markup(body: bytes) -> str:
     declared = _DECLARED.search(body[:_HEAD_BYTES])
-    if declared and not body.startswith(
-        (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-    ):
-        try:
+    if declared and not body.startswith(_MARKS):
+        # A wrong declaration is common; the bytes themselves know better.
+        with suppress(LookupError, UnicodeDecodeError):
             return body.decode(declared[1].decode("ascii"))
-        except (LookupError, UnicodeDecodeError):
-            pass  # a wrong declaration is common; the bytes themselves know better
     return decode(body)
 
 

@@ -85,16 +85,8 @@ def is_level(value: str) -> bool:
     return value.strip() in _LEVELS
 
 
-@dataclass(frozen=True, kw_only=True)
-class Styles:
-    """`known` None: the file's styles could not be read, or there are none."""
-
-    known: dict[str, bool] | None = None
-
-    def is_heading(self, style_id: str) -> bool:
-        if self.known is None or style_id not in self.known:
-            return bool(_HEADING.fullmatch(style_id))
-        return self.known[style_id]
+# By the ids of styles, whether they are those of headings; empty if they could not be read.
+Styles = dict[str, bool]
 
 
 def styles_of(archive: zipfile.ZipFile, part: str) -> Styles:
@@ -102,60 +94,44 @@ def styles_of(archive: zipfile.ZipFile, part: str) -> Styles:
     gathered = _Gathered()
     try:
         if archive.getinfo(part).file_size > _MAX_BYTES:
-            return Styles()
+            return {}
         parse(archive, part, start=gathered.start, end=gathered.end)
     except (KeyError, expat.ExpatError, Unreadable, *DAMAGE):
-        return Styles()
-    return Styles(known=gathered.headings())
-
-
-@dataclass
-class _Style:
-    name: str = ""
-    based_on: str = ""
-    level: str = ""
+        return {}
+    return {style_id: gathered.is_heading(style_id) for style_id in gathered.styles}
 
 
 @dataclass
 class _Gathered:
-    """Styles, gathered from the parser's calls."""
+    """Styles, gathered from the parser's calls: of each the values of the elements in it."""
 
-    styles: dict[str, _Style] = field(default_factory=dict)
-    open: _Style | None = None
+    styles: dict[str, dict[str, str]] = field(default_factory=dict)
+    open: dict[str, str] | None = None
 
     def start(self, name: str, attributes: Attributes) -> None:
         if name == "style":
             style_id = attribute(attributes, "styleId")
-            self.open = _Style()
+            self.open = {}
             if len(self.styles) < _MAX_STYLES and len(style_id) <= _MAX_LENGTH:
                 self.styles[style_id] = self.open
         elif self.open is not None and name in {"name", "basedOn", "outlineLvl"}:
-            value = attribute(attributes, "val")[: _MAX_LENGTH + 1]
-            if name == "name":
-                self.open.name = value
-            elif name == "basedOn":
-                self.open.based_on = value
-            else:
-                self.open.level = value
+            self.open[name] = attribute(attributes, "val")[: _MAX_LENGTH + 1]
 
     def end(self, name: str) -> None:
         if name == "style":
             self.open = None
 
-    def headings(self) -> dict[str, bool]:
-        return {style_id: self._is_heading(style_id) for style_id in self.styles}
-
-    def _is_heading(self, style_id: str) -> bool:
+    def is_heading(self, style_id: str) -> bool:
         """By the first style that says so or so, of it and those that it is made from."""
         for _ in range(_MAX_CHAIN):  # of a ring of styles too
             style = self.styles.get(style_id)
             if style is None:
                 return False
-            if style.level:
-                return is_level(style.level)
-            if _HEADING.fullmatch(style.name):
+            if level := style.get("outlineLvl"):
+                return is_level(level)
+            if _HEADING.fullmatch(style.get("name", "")):
                 return True
-            style_id = style.based_on
+            style_id = style.get("basedOn", "")
         return False
 
 
@@ -172,10 +148,12 @@ def read(body: bytes) -> tuple[Page, ...]:
             folder = posixpath.dirname(main)
             story = _story(archive, main, styles_of(archive, posixpath.join(folder, "styles.xml")))
             notes = [posixpath.join(folder, name) for name in _NOTES]
-            texts = [_text(archive, part) for part in notes if part in archive.namelist()]
+            there = [part for part in notes if part in archive.namelist()]
+            texts = ["".join(_story(archive, part, {}).pieces) for part in there]
         except (KeyError, expat.ExpatError) as error:
             raise Unreadable(damaged(FORMAT)) from error
-        text, found = "".join(story.pieces), story.found()
+        text = "".join(story.pieces)
+        found: list[Found] = sorted(story.headings, key=lambda heading: heading[0])
         if texts:
             found.append((len(text), None))
         return unpaged("\n".join([text, *texts]), found)
@@ -193,10 +171,6 @@ def _main_part(archive: zipfile.ZipFile) -> str:
     if not found or found[0].startswith("xl/"):
         raise Unreadable("the file is not a DOCX, whatever its name says")
     return found[0]
-
-
-def _text(archive: zipfile.ZipFile, part: str) -> str:
-    return "".join(_story(archive, part, Styles()).pieces)
 
 
 def _story(archive: zipfile.ZipFile, part: str, styles: Styles) -> "_Story":
@@ -234,9 +208,6 @@ class _Story:
     changes: int = 0  # open w:pPrChange elements: how the paragraph was before
     open: list[_Paragraph] = field(default_factory=list)  # a text box has paragraphs in one
     headings: list[tuple[int, str]] = field(default_factory=list)  # in the order of their ends
-
-    def found(self) -> list[Found]:
-        return sorted(self.headings, key=lambda heading: heading[0])
 
     def start(self, name: str, attributes: Attributes) -> None:
         self.fallbacks += name == "Fallback"
@@ -277,12 +248,12 @@ class _Story:
         self.length += len(text)
 
     def _end_paragraph(self, paragraph: _Paragraph) -> None:
-        by_level = bool(paragraph.level)
-        if not (is_level(paragraph.level) if by_level else self._has_style(paragraph)):
-            return
+        style_id = paragraph.style_id
+        if paragraph.level:
+            is_heading = is_level(paragraph.level)
+        else:
+            named = bool(_HEADING.fullmatch(style_id))
+            is_heading = bool(style_id) and self.styles.get(style_id, named)
         # One more than are told, so that the last one ends where the next would begin.
-        if len(self.headings) <= MAX_HEADINGS:
+        if is_heading and len(self.headings) <= MAX_HEADINGS:
             self.headings.append((paragraph.at, "".join(paragraph.said)))
-
-    def _has_style(self, paragraph: _Paragraph) -> bool:
-        return bool(paragraph.style_id) and self.styles.is_heading(paragraph.style_id)

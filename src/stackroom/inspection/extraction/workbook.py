@@ -5,7 +5,7 @@ Cells name their text by number, so that a small file can stand for very much te
 on the process stops that (see `stackroom.inspection.extraction.apart`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from io import BytesIO
 
 from python_calamine import CalamineError, CalamineWorkbook, load_workbook
@@ -28,15 +28,13 @@ def read(body: bytes) -> tuple[Page, ...]:
 
 def _lines(workbook: CalamineWorkbook) -> Iterator[str]:
     for name in workbook.sheet_names:
-        rows = [row for row in map(_line, workbook.get_sheet_by_name(name).iter_rows()) if row]
+        sheet = workbook.get_sheet_by_name(name)
+        lines = ("\t".join(map(_cell, cells)).strip() for cells in sheet.iter_rows())
+        rows = [line for line in lines if line]
         # An empty sheet has no lines, not even its name: a workbook of those has no text.
         if rows:
             yield name
             yield from rows
-
-
-def _line(cells: Sequence[object]) -> str:
-    return "\t".join(_cell(cell) for cell in cells).strip()
 
 
 def _cell(cell: object) -> str:
