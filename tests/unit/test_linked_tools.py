@@ -8,7 +8,7 @@ import pytest
 from stackroom.access.access_log import Access
 from stackroom.access.identity import Caller
 from stackroom.agents.agent import KnowledgeBaseLink, LinkedTool
-from stackroom.agents.asking import Asking, asked_of, success
+from stackroom.agents.asking import Asking, success
 from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
 from stackroom.clock import NO_DEADLINE
 from stackroom.documents.model import CatalogStatus, DataSource
@@ -267,7 +267,7 @@ def test_it_says_whether_the_questions_vector_was_there(*, kept: bool | None, to
         failures={"KB1": "was throttled"},
     )
 
-    metadata = success(tool, asked_of(tool, {"query": "leave"}), answer)["metadata"]
+    metadata = success(tool, "leave", answer)["metadata"]
 
     assert metadata["cached"] is told
     assert metadata["notices"] == [

@@ -7,7 +7,6 @@ from pydantic.alias_generators import to_camel
 
 from stackroom.documents.model import Record
 
-KNOWLEDGE_BASE = "knowledge_base"
 MOST_RESULTS = 20
 DEFAULT_RESULTS = 5
 DEFAULT_LEAST_SCORE = 0.7

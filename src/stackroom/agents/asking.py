@@ -29,17 +29,10 @@ _ALLOWED = ("query", _TOP_K, _LEAST)
 GONE = "Knowledge base not found. It may have been deleted."
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """`notices` tell the model where something else is asked than it said."""
-
-    arguments: RetrieveArguments
-    notices: tuple[str, ...]
-
-
-def asked_of(tool: LinkedTool, given: object) -> Asked:
+def asked_of(tool: LinkedTool, given: object) -> tuple[RetrieveArguments, tuple[str, ...]]:
     """
-    What a model means by these arguments; a number beyond the limits is the nearest within.
+    What a model means by these arguments; a number beyond the limits is the nearest within. And
+    notices that tell it where something else is asked than it said.
 
     Raises ValidationError for a question that can't be asked, or an argument that there isn't.
     """
@@ -55,7 +48,7 @@ def asked_of(tool: LinkedTool, given: object) -> Asked:
     arguments = KNOWLEDGE_BASE_RETRIEVE.parse(
         {"query": given.get("query"), "top_k": math.floor(top_k), "min_score": least}
     )
-    return Asked(arguments=arguments, notices=of_top_k + of_least)
+    return arguments, of_top_k + of_least
 
 
 def _within(
@@ -84,15 +77,17 @@ def _number(said: object) -> float | None:
     return None if math.isnan(number) else number
 
 
-def success(tool: LinkedTool, asked: Asked, answer: SearchAnswer) -> Response:
+def success(
+    tool: LinkedTool, query: str, answer: SearchAnswer, notices: tuple[str, ...] = ()
+) -> Response:
     """
     `chunkIndex` is null: no store numbers the pieces of a document. `similarity` is the score by
     which `minScore` chooses; what it means is the store's affair.
     """
-    notices = [*asked.notices, *_notices(answer)]
+    told = [*notices, *_notices(answer)]
     return {
         "success": True,
-        "query": asked.arguments.query,
+        "query": query,
         "knowledgeBaseName": tool.config.knowledge_base_name,
         "resultCount": len(answer.results),
         "results": [_result(number, each) for number, each in enumerate(answer.results, 1)],
@@ -102,7 +97,7 @@ def success(tool: LinkedTool, asked: Asked, answer: SearchAnswer) -> Response:
         "metadata": {
             "totalTokensUsed": answer.tokens,
             "cached": bool(answer.is_embedding_cached),
-            **({"notices": notices} if notices else {}),
+            **({"notices": told} if told else {}),
         },
     }
 
@@ -156,9 +151,9 @@ class Asking:
         started = time.perf_counter()
         outcome, shown = SUCCESS, list[object]()
         try:
-            asked = asked_of(tool, given)
-            answer = self._searched(tool, asked, caller, deadline)
-            response = success(tool, asked, answer)
+            arguments, notices = asked_of(tool, given)
+            answer = self._searched(tool, arguments, caller, deadline)
+            response = success(tool, arguments.query, answer, notices)
             shown = [
                 document_of(vars(source))
                 for each in answer.results
@@ -182,22 +177,19 @@ class Asking:
         return encoded
 
     def _searched(
-        self, tool: LinkedTool, asked: Asked, caller: Caller, deadline: Deadline
+        self, tool: LinkedTool, arguments: RetrieveArguments, caller: Caller, deadline: Deadline
     ) -> SearchAnswer:
         """Raises KnowledgeBaseNotFound for one that is gone, going, or somebody else's."""
         key = tool.config.knowledge_base_id
         if self.available.find(caller.user_id, key) is None:
             raise KnowledgeBaseNotFound("Knowledge base")
-        if any(each.knowledge_base_id == key for each in self.shared.linked):
-            arguments = asked.arguments.model_copy(update={"knowledge_base_id": key})
-            return self._of_shared(key, asked).search(arguments, caller, deadline=deadline)
-        arguments = asked.arguments.model_copy(update={"catalog_id": key})
-        return self.retrieval.search(arguments, caller, deadline=deadline)
-
-    def _of_shared(self, key: str, asked: Asked) -> LinkedRetrieval:
-        """That one, asked for as many as the tool says; what is never shown stays so."""
-        [found] = [each for each in self.shared.linked if each.knowledge_base_id == key]
-        said = asked.arguments.min_score or 0.0
-        least = said if found.min_score is None else max(said, found.min_score)
-        narrowed = replace(found, limit=asked.arguments.top_k, min_score=least or None)
-        return replace(self.shared, linked=(narrowed,))
+        for found in self.shared.linked:
+            if found.knowledge_base_id == key:
+                # As many as the tool says; what is never shown stays so.
+                least = max(arguments.min_score or 0.0, found.min_score or 0.0)
+                narrowed = replace(found, limit=arguments.top_k, min_score=least or None)
+                asked = arguments.model_copy(update={"knowledge_base_id": key})
+                alone = replace(self.shared, linked=(narrowed,))
+                return alone.search(asked, caller, deadline=deadline)
+        asked = arguments.model_copy(update={"catalog_id": key})
+        return self.retrieval.search(asked, caller, deadline=deadline)

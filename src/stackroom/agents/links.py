@@ -40,7 +40,7 @@ from stackroom.errors import (
 
 # Converse takes names of [a-zA-Z0-9_-]{1,64} [API reference: ToolSpecification].
 LONGEST = 64
-ALLOWED = f"1 to {LONGEST} of the letters a-z and A-Z, digits, '_' and '-'"
+_ALLOWED = f"1 to {LONGEST} of the letters a-z and A-Z, digits, '_' and '-'"
 _PREFIX = "search_"
 _BASE_36 = string.digits + string.ascii_lowercase
 _FORM = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -53,7 +53,7 @@ def tool_name_of(knowledge_base: str, *, taken: Collection[str] = ()) -> str:
     return unique(name[:LONGEST], taken=taken)
 
 
-def new_tool_id(now: datetime) -> str:
+def _new_tool_id(now: datetime) -> str:
     """`tool_kb_{epoch ms}_{7 base36}`, by contract."""
     milliseconds = int(now.timestamp() * 1000)
     return f"tool_kb_{milliseconds}_" + "".join(secrets.choice(_BASE_36) for _ in range(7))
@@ -79,10 +79,6 @@ def unique(name: str, *, taken: Collection[str]) -> str:
     return free
 
 
-def is_tool_name(name: str) -> bool:
-    return _FORM.fullmatch(name) is not None
-
-
 def alike(name: str) -> str:
     """Names of one agent's tools must differ in this."""
     return name.replace("-", "_")
@@ -92,12 +88,12 @@ MOST_TOOLS = 100  # of an agent: some 60 kB of its item
 
 
 def _tool_name(name: str) -> str:
-    if not is_tool_name(name):
-        raise ValueError(ALLOWED)
+    if not _FORM.fullmatch(name):
+        raise ValueError(_ALLOWED)
     return name
 
 
-ToolName = Annotated[Line, AfterValidator(_tool_name), Field(description=ALLOWED)]
+ToolName = Annotated[Line, AfterValidator(_tool_name), Field(description=_ALLOWED)]
 ToolDescription = Annotated[
     Text,
     AfterValidator(str.strip),
@@ -163,7 +159,7 @@ class Links:
         self.agents.get(user_id, agent_id)
         found, least = self._found(user_id, wanted.knowledge_base_id), wanted.default_min_score
         tool = LinkedTool(
-            id=new_tool_id(self.now()),
+            id=_new_tool_id(self.now()),
             name=wanted.tool_name,
             description=wanted.tool_description,
             config=KnowledgeBaseLink(

@@ -7,6 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -97,7 +98,9 @@ class Course:
             if self.over is None and self._deadline.has_passed:
                 self._spend("Its time was over")
             if self.over is None:
-                self._look_at_record()
+                with suppress(Unavailable):  # it is asked again soon
+                    self._run = self._there()
+                    self._take_note()
             return self.over is not None
 
     def close(self, state: RunState, reason: str | None) -> AgentRun:
@@ -135,13 +138,6 @@ class Course:
             self._run = retried(once, tries=_TRIES, pause=_pause, after=Unavailable)
             self._take_note()
 
-    def _look_at_record(self) -> None:
-        try:
-            self._run = self._there()
-        except Unavailable:
-            return  # it is asked again soon
-        self._take_note()
-
     def _take_note(self) -> None:
         seen = self._run.seen_at(self._now())
         if seen.is_over:
@@ -170,10 +166,8 @@ class Course:
 def _step_of(
     tool: LinkedTool, arguments: object, response: Response, *, at: datetime, started: float
 ) -> ToolStep:
-    told, metadata = str(response.get("summary") or response.get("message", "")), {}
-    if response["success"]:
-        metadata = response["metadata"]
-    results: Sequence[Mapping[str, Any]] = response.get("results", ())
+    told = str(response.get("summary") or response["message"])
+    metadata = response.get("metadata", {})
     return ToolStep(
         tool_id=tool.id,
         tool_name=tool.name,
@@ -189,7 +183,7 @@ def _step_of(
                 similarity=each["similarity"],
                 is_cut=bool(each["metadata"].get("truncated")),
             )
-            for each in results
+            for each in response.get("results", ())
         ),
         notices=tuple(
             str(each)[:_LONGEST_TOLD] for each in metadata.get("notices", ())[:_MOST_NOTICES]
@@ -216,29 +210,24 @@ def fitted(
     step: ModelStep | ToolStep, before: Sequence[ModelStep | ToolStep]
 ) -> ModelStep | ToolStep:
     """The step as the record can hold it behind those, with room for all that may come after."""
-    room = room_after(before)
+    to_come = max(MOST_STEPS - len(before) - 1, 0) * LEAST_BYTES_OF_A_STEP
+    left = MOST_STEP_BYTES - sum(map(_size_of, before)) - to_come
+    room = max(min(left, MOST_BYTES_OF_A_STEP), LEAST_BYTES_OF_A_STEP)
     if isinstance(step, ModelStep):
         return _fitted_text(step, room)
     return _fitted_passages(step, room)
 
 
-def room_after(before: Sequence[ModelStep | ToolStep]) -> int:
-    """Bytes that the next step may have."""
-    to_come = max(MOST_STEPS - len(before) - 1, 0) * LEAST_BYTES_OF_A_STEP
-    left = MOST_STEP_BYTES - sum(map(size_of, before)) - to_come
-    return max(min(left, MOST_BYTES_OF_A_STEP), LEAST_BYTES_OF_A_STEP)
-
-
-def size_of(step: ModelStep | ToolStep) -> int:
+def _size_of(step: ModelStep | ToolStep) -> int:
     """Bytes of it in the record."""
     return len(step.model_dump_json().encode()) + 1
 
 
 def _fitted_text(step: ModelStep, room: int) -> ModelStep:
     text = step.text
-    while size_of(step) > room and text:
+    while _size_of(step) > room and text:
         # What JSON makes of a character has one to six bytes, so this takes a few turns.
-        surplus = size_of(step) - room + len(_CUT)
+        surplus = _size_of(step) - room + len(_CUT)
         text = text[: len(text) - max(surplus // 6, 1)]
         step = step.model_copy(update={"text": text + _CUT, "is_cut": True})
     return step
@@ -248,17 +237,13 @@ def _fitted_passages(step: ToolStep, room: int) -> ToolStep:
     """All passages, each with its beginning; the last ones go if even those are too much."""
     whole = step
     for share in _SHARES:
-        if size_of(step) <= room:
+        if _size_of(step) <= room:
             return step
-        step = _shortened(whole, share)
-    while size_of(step) > room and step.passages:
+        passages = tuple(_beginning(each, share) for each in whole.passages)
+        step = whole.model_copy(update={"passages": passages, "is_cut": True})
+    while _size_of(step) > room and step.passages:
         step = step.model_copy(update={"passages": step.passages[:-1], "is_cut": True})
     return step
-
-
-def _shortened(step: ToolStep, share: int) -> ToolStep:
-    passages = tuple(_beginning(each, share) for each in step.passages)
-    return step.model_copy(update={"passages": passages, "is_cut": True})
 
 
 def _beginning(passage: ShownPassage, share: int) -> ShownPassage:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from stackroom.agents.agent import Agent
 from stackroom.agents.agent_repositories import AgentBook, AgentRunBook, Brief, Conversations
 from stackroom.agents.agent_run import AgentRun, RunState
 from stackroom.agents.asking import Asking
@@ -22,7 +21,6 @@ from stackroom.errors import (
     ModelRefused,
     ModelThrottled,
     ModelUnavailable,
-    RecordChanged,
     ServiceRefused,
     StackroomError,
     Unavailable,
@@ -33,7 +31,6 @@ logger = logging.getLogger(__name__)
 
 _TRIES = 8
 _pause = random_pauses(0.05, 0.5)
-_END = tuple[RunState, str | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,15 +54,9 @@ class Runner:
         taken = self._taken(user_id, run_id, seconds)
         if taken is None:
             return None
-        course = Course(
-            taken,
-            book=self.book,
-            asking=self.asking,
-            deadline=Deadline.after(seconds),
-            now=self.now,
-        )
-        state, reason = self._held(taken, course)
-        return course.close(state, reason)
+        until = Deadline.after(seconds)
+        course = Course(taken, book=self.book, asking=self.asking, deadline=until, now=self.now)
+        return course.close(*self._held(taken, course))
 
     def _taken(self, user_id: str, run_id: str, seconds: float) -> AgentRun | None:
         def once() -> AgentRun | None:
@@ -75,15 +66,22 @@ class Runner:
             until = now + timedelta(seconds=seconds + SECONDS_TO_END)
             return self.book.save(there.begun(now, until=until))
 
-        return retried(once, tries=_TRIES, pause=_pause, after=RecordChanged)
+        return retried(once, tries=_TRIES, pause=_pause)
 
-    def _held(self, run: AgentRun, course: Course) -> _END:
+    def _held(self, run: AgentRun, course: Course) -> tuple[RunState, str | None]:
         agent = None
         try:
             agent = self.agents.get(run.user_id, run.agent_id)
             if agent is None:
-                return RunState.FAILED, AGENT_GONE
-            self.conversations.hold(_brief(agent, run), course)
+                return RunState.FAILED, _AGENT_GONE
+            # Tools of other types nobody here carries out, so the model isn't told of them.
+            brief = Brief(
+                model=agent.model,
+                system_prompt=agent.system_prompt,
+                tools=agent.linked_tools,
+                message=run.message,
+            )
+            self.conversations.hold(brief, course)
         except StackroomError as error:
             logger.warning("run failed", extra={"error_type": type(error).__name__})
             model = agent.model if agent is not None else ""
@@ -91,26 +89,14 @@ class Runner:
         except Exception as error:
             # Its words may be the user's, or the model's.
             logger.error("run broke", extra={"error_type": type(error).__name__})
-            return course.over or (RunState.FAILED, BROKE)
+            return course.over or (RunState.FAILED, _BROKE)
         return course.over or (RunState.SUCCEEDED, None)
-
-
-def _brief(agent: Agent, run: AgentRun) -> Brief:
-    """Tools of other types nobody here carries out, so the model isn't told of them."""
-    return Brief(
-        model=agent.model,
-        system_prompt=agent.system_prompt,
-        tools=agent.linked_tools,
-        message=run.message,
-    )
 
 
 # How a run ended, told to its user: a sentence, and what to do.
 
-BROKE = "Something broke that nobody expected; the operator finds where in the log. Try again."
-AGENT_GONE = "The agent was deleted before it could answer."
-
-
+_BROKE = "Something broke that nobody expected; the operator finds where in the log. Try again."
+_AGENT_GONE = "The agent was deleted before it could answer."
 _LATER = {
     ModelThrottled: "The model {model!r} has too much to do. Try again in a minute.",
     ModelUnavailable: "The model {model!r} did not answer. Try again in a minute.",
@@ -137,4 +123,4 @@ def reason_of(error: StackroomError, model: str) -> str:
             )
         case AgentUnfinished():
             return f"The agent has no answer: {error.why}. Ask for less at a time."
-    return BROKE
+    return _BROKE

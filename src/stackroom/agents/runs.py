@@ -19,7 +19,7 @@ from stackroom.agents.agent_run import LONGEST_WAIT, AgentRun, RunState, id_from
 from stackroom.agents.agents import Agents
 from stackroom.clock import utc_now
 from stackroom.documents.model import Record
-from stackroom.errors import AgentRunLimitReached, AgentRunNotFound, RecordChanged
+from stackroom.errors import AgentRunLimitReached, AgentRunNotFound
 from stackroom.retries import random_pauses, retried
 
 # What a run may take: no agent talks on for ever, at its operator's expense.
@@ -135,7 +135,7 @@ class Runs:
                 return self.book.save(there.ended(RunState.CANCELLED, now))
             return self.book.save(there.model_copy(update={"is_cancel_asked": True}))
 
-        return retried(once, tries=_TRIES, pause=_pause, after=RecordChanged)
+        return retried(once, tries=_TRIES, pause=_pause)
 
     def of_agent(self, user_id: str, agent_id: str) -> list[AgentRun]:
         """The newest first, at most 20. Raises AgentNotFound."""
