@@ -41,8 +41,7 @@ Model = Annotated[
     ),
 ]
 Prompt = Annotated[
-    Text,
-    Field(max_length=LONGEST_PROMPT, description=f"at most {LONGEST_PROMPT:,} characters"),
+    Text, Field(max_length=LONGEST_PROMPT, description=f"at most {LONGEST_PROMPT:,} characters")
 ]
 
 

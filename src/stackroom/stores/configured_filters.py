@@ -106,10 +106,7 @@ _OF_SEVERAL = ("in", "notIn")
 # The guide has it of both stores that these are not supported; what the stores are called. A user
 # saw them accepted by a MANAGED one, and nothing found.
 PARTS_OF_TEXTS = (Comparison.STARTS_WITH, Comparison.STRING_CONTAINS)
-_OF_WHOLE_TEXTS = {
-    "S3_VECTORS": "an index of S3 Vectors",
-    "MANAGED": "a MANAGED knowledge base",
-}
+_OF_WHOLE_TEXTS = {"S3_VECTORS": "an index of S3 Vectors", "MANAGED": "a MANAGED knowledge base"}
 _LONGEST_KEY = 100  # FilterKey
 
 

@@ -111,9 +111,7 @@ class LinkedSettings(Entry):
         if self.retrieval_filter is not None:
             try:
                 configured_filters.checked(
-                    self.retrieval_filter,
-                    store=self.vector_store_type,
-                    is_narrowed=self.enable_acl,
+                    self.retrieval_filter, store=self.vector_store_type, is_narrowed=self.enable_acl
                 )
             except ValueError as error:
                 raise ValueError(f"retrievalFilter {error}") from None

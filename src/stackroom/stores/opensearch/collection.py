@@ -49,13 +49,7 @@ class Collection:
     It is safe to call from several threads at once.
     """
 
-    def __init__(
-        self,
-        endpoint: str,
-        *,
-        credentials: Any,
-        region: str | None = None,
-    ) -> None:
+    def __init__(self, endpoint: str, *, credentials: Any, region: str | None = None) -> None:
         for name in _TALKATIVE:
             logging.getLogger(name).setLevel(logging.CRITICAL)
         at = urlsplit(endpoint)

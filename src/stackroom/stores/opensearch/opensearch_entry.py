@@ -78,9 +78,7 @@ class OpenSearchSettings(OwnStoreSettings):
 
         return OpenSearchKnowledgeBase(
             Collection(
-                self.collection_endpoint,
-                credentials=session.credentials(),
-                region=session.region(),
+                self.collection_endpoint, credentials=session.credentials(), region=session.region()
             ),
             self.index_name,
             embeddings=embeddings.of(self.embedding_model, self.embedding_dimensions),

@@ -66,12 +66,7 @@ class Address:
 
         https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/UsingWithRDS.IAMDBAuth.html
         """
-        where = {
-            "host": self.host,
-            "port": self.port,
-            "dbname": self.database,
-            "user": self.user,
-        }
+        where = {"host": self.host, "port": self.port, "dbname": self.database, "user": self.user}
         if self.is_local:
             return lambda: {**where, "sslmode": "disable"}
 

@@ -240,12 +240,7 @@ class S3VectorsKnowledgeBase:
         raise KnowledgeBaseUnavailable("S3 Vectors", f"nothing: {fitness.lacks}")
 
     def _retrieved(
-        self,
-        query: str,
-        condition: Filter | None,
-        limit: int,
-        deadline: Deadline,
-        search: Search,
+        self, query: str, condition: Filter | None, limit: int, deadline: Deadline, search: Search
     ) -> Retrieved:
         asked: dict[str, Any] = {"indexArn": self._arn, "returnMetadata": True}
         if condition is not None:
