@@ -16,6 +16,7 @@ from stackroom.documents.passages import Passage, Search
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase, rendered
 from stackroom.stores.bedrock.retrieve_options import RerankingSettings, RetrieveOptions
+from stackroom.stores.configured_filters import parsed
 
 SERVICE = "bedrock-agent-runtime"  # of the fixture `client`
 
@@ -156,7 +157,7 @@ def test_a_fixed_filter_holds_beside_what_is_demanded_and_nothing_is_no_filter(
     for asked in (expected({"andAll": [fixed, alice]}), expected(fixed), nothing):
         stubber.add_response("retrieve", a_page(), asked)
     narrowed = BedrockKnowledgeBase(
-        client, "KB12345678", options=RetrieveOptions(fixed_filter=fixed)
+        client, "KB12345678", options=RetrieveOptions(fixed_filter=parsed(fixed))
     )
 
     narrowed.retrieve("annual leave", ALICE, 5)
@@ -170,7 +171,7 @@ def test_a_fixed_filter_that_leaves_no_room_is_never_left_out(
     client: Any, stubber: Stubber
 ) -> None:
     leaf = {"equals": {"key": "city", "value": "Rome"}}
-    options = RetrieveOptions(fixed_filter={"orAll": [leaf, {"andAll": [leaf, leaf]}]})
+    options = RetrieveOptions(fixed_filter=parsed({"orAll": [leaf, {"andAll": [leaf, leaf]}]}))
     knowledge_base = BedrockKnowledgeBase(client, "KB12345678", options=options)
 
     with pytest.raises(KnowledgeBaseUnavailable, match="an orAll that holds groups"):

@@ -8,6 +8,7 @@ from botocore.stub import Stubber
 
 from stackroom.access.identity import Caller
 from stackroom.aws.bedrock.guardrail import Guardrail
+from stackroom.documents.filters import Has
 from stackroom.errors import KnowledgeBaseNotFound
 from stackroom.search.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
 from stackroom.stores.bedrock.bedrock_entry import BedrockSettings
@@ -73,7 +74,7 @@ def test_an_entry_says_all_that_retrieve_can_be_told() -> None:
 
     options = settings.options
     asked = options.configuration(20, None)["vectorSearchConfiguration"]
-    assert (options.fixed_filter, options.has_cosine_scores) == (EQUALS, False)
+    assert (options.fixed_filter, options.has_cosine_scores) == (Has("year", 2026), False)
     assert asked["overrideSearchType"] == "HYBRID"
     assert asked["rerankingConfiguration"]["bedrockRerankingConfiguration"] == {
         "modelConfiguration": {

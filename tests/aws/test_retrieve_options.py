@@ -6,12 +6,14 @@ import pytest
 from botocore.stub import Stubber
 
 from stackroom.aws.bedrock.retrieved_passages import OF_MANAGED, custom_id_of, uri_of
+from stackroom.stores import configured_filters
+from stackroom.stores.bedrock.bedrock_adapter import rendered
 from stackroom.stores.bedrock.retrieve_options import (
     ImplicitFilterSettings,
     RerankingSettings,
     RetrieveOptions,
 )
-from stackroom.stores.configured_filters import both, can_be_narrowed
+from stackroom.stores.configured_filters import can_be_narrowed, parsed
 
 SERVICE = "bedrock-agent-runtime"  # of the fixture `client`
 MODEL = "arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0"
@@ -184,6 +186,11 @@ def test_a_score_is_a_similarity_only_where_it_is_a_cosine(
     assert options.tells_similarity is expected
 
 
+def both(fixed: Any, demanded: Any) -> Any:
+    whole = configured_filters.both(fixed and parsed(fixed), demanded and parsed(demanded))
+    return whole and rendered(whole)
+
+
 def equals(key: str) -> dict[str, Any]:
     return {"equals": {"key": key, "value": "x"}}
 
@@ -262,7 +269,7 @@ def test_what_bedrock_would_not_take_is_refused() -> None:
 def test_a_fixed_filter_tells_whether_more_can_be_demanded(
     fixed: dict[str, Any], expected: bool
 ) -> None:
-    assert can_be_narrowed(fixed) is expected
+    assert can_be_narrowed(parsed(fixed)) is expected
 
 
 SOURCE = "x-amz-bedrock-kb-source-uri"

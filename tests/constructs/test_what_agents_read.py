@@ -13,7 +13,7 @@ from stackroom.search import search_arguments
 from stackroom.search.search_arguments import DEFAULT_BUDGET, Priority
 from stackroom.stores import store_registry
 from stackroom.stores.bedrock.bedrock_entry import STANDS_ON, BedrockSettings
-from stackroom.stores.configured_filters import checked
+from stackroom.stores.configured_filters import check
 from stackroom.stores.linked_knowledge_bases import (
     LinkedKnowledgeBasesInvalid,
     linked_settings,
@@ -332,7 +332,7 @@ def test_a_filter_is_refused_by_both_or_neither(store: str, narrowed: bool) -> N
     verdicts = {
         json.dumps(each): (
             is_refused(each, store, narrowed=narrowed),
-            refuses(partial(checked, each, store=store, is_narrowed=narrowed), ValueError),
+            refuses(partial(check, each, store=store, is_narrowed=narrowed), ValueError),
         )
         for each in filters()
     }

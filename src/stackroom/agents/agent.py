@@ -43,11 +43,8 @@ class LinkedTool(Record):
     config: KnowledgeBaseLink
 
     def wire(self) -> dict[str, Any]:
-        return {**self.model_dump(mode="json", by_alias=True), "schema": self._schema()}
-
-    def _schema(self) -> dict[str, Any]:
-        """Of the arguments that a model gives."""
-        return {
+        """With the schema of the arguments that a model gives."""
+        schema = {
             "type": "object",
             "properties": {
                 "query": {"type": "string", "description": "What to look for."},
@@ -68,6 +65,7 @@ class LinkedTool(Record):
             },
             "required": ["query"],
         }
+        return {**self.model_dump(mode="json", by_alias=True), "schema": schema}
 
 
 class OtherTool(Record):

@@ -59,11 +59,10 @@ def _within(
         return default, ()
     number = _number(said)
     used = default if number is None else min(max(number, least), most)
-    if number is None:
-        return used, (f"{name} was no number; allowed: {least} to {most}; {used} was used",)
-    if used != number:
-        return used, (f"{name} was {number:g}; allowed: {least} to {most}; {used} was used",)
-    return used, ()
+    if used == number:
+        return used, ()
+    was = "no number" if number is None else f"{number:g}"
+    return used, (f"{name} was {was}; allowed: {least} to {most}; {used} was used",)
 
 
 def _number(said: object) -> float | None:

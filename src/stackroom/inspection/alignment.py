@@ -131,8 +131,8 @@ class Alignable:
         if not parts:
             return None
         first, last = parts[0][0], parts[-1][-1]
-        before = _same_before(passage[: first[0]], within[: first[1]])
-        after = _same_after(passage[last[0] + _PROBE :], within[last[1] + _PROBE :])
+        before = _shared(passage[: first[0]][::-1], within[: first[1]][::-1])
+        after = _shared(passage[last[0] + _PROBE :], within[last[1] + _PROBE :])
         stretches = [[low + part[0][1], low + part[-1][1] + _PROBE] for part in parts]
         stretches[0][0] -= before
         stretches[-1][1] += after
@@ -217,11 +217,7 @@ def _letters(part: list[Hit]) -> int:
     return _PROBE + sum(min(_PROBE, two[0] - one[0]) for one, two in pairwise(part))
 
 
-def _same_before(one: str, other: str) -> int:
-    """How many letters at their ends are the same."""
-    return _same_after(one[::-1], other[::-1])
-
-
-def _same_after(one: str, other: str) -> int:
+def _shared(one: str, other: str) -> int:
+    """How many letters they begin with in common."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))

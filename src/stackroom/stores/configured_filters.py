@@ -9,17 +9,24 @@ https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-config.html
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
-from stackroom.documents.filters import AllOf, AnyOf, Compares, Comparison, Filter, Has, Lists
-
-Rendered = Mapping[str, Any]  # one operator, and what it is about
+from stackroom.documents.filters import (
+    AllOf,
+    AnyOf,
+    Compares,
+    Comparison,
+    Filter,
+    Has,
+    Lists,
+    all_of,
+)
 
 MOST_MEMBERS = 5
 _GROUPS = ("andAll", "orAll")
 
 
-def both(fixed: Rendered | None, demanded: Rendered | None) -> Rendered | None:
+def both(fixed: Filter | None, demanded: Filter | None) -> Filter | None:
     """
     What the fixed filter and the demanded one both let through; None if there is neither.
 
@@ -29,52 +36,42 @@ def both(fixed: Rendered | None, demanded: Rendered | None) -> Rendered | None:
     if fixed is None or demanded is None:
         return demanded if fixed is None else fixed
     members = [*_demands(fixed), *_demands(demanded)]
-    groups = [each for each in members if _is_group(each)]
-    if any(_is_group(inner) for group in groups for inner in _members(group)):
+    groups = [each for each in members if isinstance(each, AnyOf)]
+    if any(isinstance(inner, AnyOf | AllOf) for group in groups for inner in group.choices):
         raise ValueError("an orAll that holds groups can't be demanded beside another filter")
-    single = [each for each in members if not _is_group(each)]
+    single: list[Filter] = [each for each in members if not isinstance(each, AnyOf)]
     if len(members) > MOST_MEMBERS:
         single = _packed(single)
     joined = [*single, *groups]
     if len(joined) > MOST_MEMBERS:
         raise ValueError(f"both filters together need more than {MOST_MEMBERS} members in a group")
-    return {"andAll": joined}
+    return AllOf(tuple(joined))
 
 
-def can_be_narrowed(fixed: Rendered) -> bool:
+def can_be_narrowed(fixed: Filter) -> bool:
     """Whether there is room beside this filter for one more demand, of any kind."""
-    group: Rendered = {"orAll": [{"equals": {"key": "k", "value": at}} for at in range(2)]}
     try:
-        both(fixed, group)
+        both(fixed, AnyOf((Has("k", 0), Has("k", 1))))
     except ValueError:
         return False
     return True
 
 
-def _demands(condition: Rendered) -> list[Rendered]:
+def _demands(condition: Filter) -> list[Filter]:
     """All that must hold each by itself: an andAll within an andAll needs no group of its own."""
-    if "andAll" not in condition:
+    if not isinstance(condition, AllOf):
         return [condition]
-    return [demand for member in _members(condition) for demand in _demands(member)]
+    return [demand for member in condition.conditions for demand in _demands(member)]
 
 
-def _packed(single: Sequence[Rendered]) -> list[Rendered]:
+def _packed(single: Sequence[Filter]) -> list[Filter]:
     """In groups of their own, of which none has a sole member."""
-    packs = [single[at : at + MOST_MEMBERS] for at in range(0, len(single), MOST_MEMBERS)]
-    return [{"andAll": list(pack)} if len(pack) > 1 else pack[0] for pack in packs]
-
-
-def _is_group(condition: Rendered) -> bool:
-    return any(each in condition for each in _GROUPS)
-
-
-def _members(group: Rendered) -> Sequence[Rendered]:
-    [members] = group.values()
-    return cast("Sequence[Rendered]", members)
+    packs = (single[at : at + MOST_MEMBERS] for at in range(0, len(single), MOST_MEMBERS))
+    return [all_of(pack) for pack in packs]
 
 
 def parsed(condition: Mapping[str, Any]) -> Filter:
-    """The same in the words of stackroom.documents.filters; it has been `checked`."""
+    """The same in the words of stackroom.documents.filters; it has passed `check`."""
     [(operator, operand)] = condition.items()
     match operator:
         case "andAll":
@@ -110,19 +107,18 @@ _OF_WHOLE_TEXTS = {"S3_VECTORS": "an index of S3 Vectors", "MANAGED": "a MANAGED
 _LONGEST_KEY = 100  # FilterKey
 
 
-def checked(condition: Any, *, store: str, is_narrowed: bool) -> Any:
+def check(condition: Any, *, store: str, is_narrowed: bool) -> None:
     """
-    The filter as it is. Raises ValueError, which names what is wrong and what is allowed.
+    Raises ValueError, which names what is wrong and what is allowed.
 
     `is_narrowed` where searches add a demand of their own, for which there must be room.
     """
     _check(condition, store, depth=0)
-    if is_narrowed and not can_be_narrowed(condition):
+    if is_narrowed and not can_be_narrowed(parsed(condition)):
         raise ValueError(
             "leaves no room for the groups that enableAcl adds: an orAll must not hold groups, and"
             f" an andAll must hold less than {MOST_MEMBERS} conditions"
         )
-    return condition
 
 
 def _check(condition: Any, store: str, *, depth: int) -> None:

@@ -110,12 +110,19 @@ class LinkedSettings(Entry):
     def _has_a_filter(self) -> Self:
         if self.retrieval_filter is not None:
             try:
-                configured_filters.checked(
+                configured_filters.check(
                     self.retrieval_filter, store=self.vector_store_type, is_narrowed=self.enable_acl
                 )
             except ValueError as error:
                 raise ValueError(f"retrievalFilter {error}") from None
         return self
+
+    @property
+    def fixed_filter(self) -> Filter | None:
+        """What always holds, in the words of stackroom.documents.filters."""
+        if self.retrieval_filter is None:
+            return None
+        return configured_filters.parsed(self.retrieval_filter)
 
     @property
     def groups_in(self) -> str | None:
@@ -275,13 +282,6 @@ class OwnStoreSettings(LinkedSettings):
     def check(self, condition: Filter) -> None:
         """Raises SearchRefused for a filter that the store can't express."""
         raise NotImplementedError
-
-    @property
-    def fixed_filter(self) -> Filter | None:
-        """What always holds, in the words of stackroom.documents.filters."""
-        if self.retrieval_filter is None:
-            return None
-        return configured_filters.parsed(self.retrieval_filter)
 
     @property
     def owner_in(self) -> str | None:

@@ -7,6 +7,7 @@ Notes stand below the text, where no heading is theirs: none is told for them.
 import posixpath
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from xml.parsers import expat
@@ -203,22 +204,21 @@ class _Story:
     pieces: list[str] = field(default_factory=list)
     length: int = 0  # of the pieces
     in_text: bool = False
-    fallbacks: int = 0  # open mc:Fallback elements: the same text again, for older readers
-    cells: int = 0  # open table cells, in which a paragraph's end is no end of line
-    changes: int = 0  # open w:pPrChange elements: how the paragraph was before
+    # How many elements of a name are open. In mc:Fallback is the same text again, for older
+    # readers; in a table cell a paragraph's end is no end of line; in w:pPrChange is how the
+    # paragraph was before.
+    inside: Counter[str] = field(default_factory=Counter)
     open: list[_Paragraph] = field(default_factory=list)  # a text box has paragraphs in one
     headings: list[tuple[int, str]] = field(default_factory=list)  # in the order of their ends
 
     def start(self, name: str, attributes: Attributes) -> None:
-        self.fallbacks += name == "Fallback"
-        self.cells += name == "tc"
-        self.changes += name == "pPrChange"
+        self.inside[name] += 1
         self.in_text = name == "t"
-        if name in _MARKS and not self.fallbacks:
+        if name in _MARKS and not self.inside["Fallback"]:
             self._say(_MARKS[name])
         elif name == "p" and self.length <= MAX_CHARACTERS:
             self.open.append(_Paragraph(self.length))
-        elif self.open and not self.changes:
+        elif self.open and not self.inside["pPrChange"]:
             if name == "pStyle":
                 self.open[-1].style_id = attribute(attributes, "val")
             elif name == "outlineLvl":
@@ -226,16 +226,14 @@ class _Story:
 
     def end(self, name: str) -> None:
         self.in_text = False
-        self.fallbacks -= name == "Fallback"
-        self.cells -= name == "tc"
-        self.changes -= name == "pPrChange"
+        self.inside[name] -= 1
         if name == "p" and self.open:
             self._end_paragraph(self.open.pop())
-        if name in _ENDINGS and not self.fallbacks:
-            self._add(" " if name == "p" and self.cells else _ENDINGS[name])
+        if name in _ENDINGS and not self.inside["Fallback"]:
+            self._add(" " if name == "p" and self.inside["tc"] else _ENDINGS[name])
 
     def characters(self, text: str) -> None:
-        if self.in_text and not self.fallbacks:
+        if self.in_text and not self.inside["Fallback"]:
             self._say(text)
 
     def _say(self, text: str) -> None:

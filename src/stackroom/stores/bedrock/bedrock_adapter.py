@@ -90,20 +90,19 @@ class BedrockKnowledgeBase:
         )
 
     def _asked(self, query: str, condition: Filter | None, limit: int) -> dict[str, Any]:
-        demanded = None
-        if condition is not None:
-            if self._options.is_managed:
-                _refuse_parts_of_texts(condition)
-            demanded = rendered(condition)
+        if condition is not None and self._options.is_managed:
+            _refuse_parts_of_texts(condition)
         try:
-            whole = both(self._options.fixed_filter, demanded)
+            whole = both(self._options.fixed_filter, condition)
         except ValueError as error:
             # What is configured is checked when it is read; here nothing is searched without it.
             raise KnowledgeBaseUnavailable("Retrieve", f"nothing: {error}") from error
         asked: dict[str, Any] = {
             "knowledgeBaseId": self._id,
             "retrievalQuery": {"text": query},
-            "retrievalConfiguration": self._options.configuration(limit, whole),
+            "retrievalConfiguration": self._options.configuration(
+                limit, None if whole is None else rendered(whole)
+            ),
         }
         if self._guardrail is not None:
             asked["guardrailConfiguration"] = self._guardrail.configuration

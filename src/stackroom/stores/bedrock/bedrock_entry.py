@@ -80,7 +80,7 @@ class BedrockSettings(LinkedSettings):
     def options(self) -> RetrieveOptions:
         return RetrieveOptions(
             search_type=self.override_search_type,
-            fixed_filter=self.retrieval_filter,
+            fixed_filter=self.fixed_filter,
             reranking=self.reranking,
             implicit_filter=self.implicit_filter,
             is_managed=self.vector_store_type == "MANAGED",

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
+from stackroom.documents.filters import Filter
 from stackroom.stores.entries import MOST_RESULTS, Entry, OwnRerankingSettings, Said
 
 # Limits are those of the API model of bedrock-agent-runtime (botocore 1.44.5).
@@ -99,9 +100,9 @@ class RetrieveOptions:
     How a knowledge base is searched; without any, as Bedrock does by default.
 
     `search_type` None lets Bedrock choose; HYBRID is for stores with a filterable text field, which
-    S3 Vectors has not. `fixed_filter` is in the grammar of Bedrock's RetrievalFilter, and demanded
-    beside whatever a search demands. `has_cosine_scores` says that the scores of a semantic search
-    are cosines, which holds for S3 Vectors; of other stores AWS doesn't say what they are.
+    S3 Vectors has not. `fixed_filter` is demanded beside whatever a search demands.
+    `has_cosine_scores` says that the scores of a semantic search are cosines, which holds for S3
+    Vectors; of other stores AWS doesn't say what they are.
 
     `is_managed` is for a MANAGED knowledge base, which is searched by managedSearchConfiguration:
     always hybrid, without implicit filter, and reranked by the service's own model unless
@@ -112,7 +113,7 @@ class RetrieveOptions:
     """
 
     search_type: SearchType | None = None
-    fixed_filter: Mapping[str, object] | None = None
+    fixed_filter: Filter | None = None
     reranking: RerankingSettings | None = None
     implicit_filter: ImplicitFilterSettings | None = None
     is_managed: bool = False
