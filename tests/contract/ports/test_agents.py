@@ -17,7 +17,7 @@ from stackroom.agents.agent_run import (
     ToolStep,
     id_from,
 )
-from stackroom.agents.run_recorder import fitted
+from stackroom.agents.runner import fitted
 from stackroom.agents.runs import LONGEST_MESSAGE, MOST_STEPS
 from stackroom.aws.dynamodb.agent_records import KEPT, DynamoAgentRuns, DynamoAgents
 from stackroom.errors import RecordChanged
