@@ -37,11 +37,9 @@ FOR_A_STEP = 6.0  # of what takes many, such as to delete a large catalog; someb
 class SignOuts(Protocol):
     def get(self, user_id: str) -> datetime | None:
         """The latest such moment; None if there was none."""
-        ...
 
     def keep(self, user_id: str, at: datetime) -> None:
         """Unless a later one is kept already."""
-        ...
 
 
 OPERATORS = "operators"  # the group whose members see what operators see

@@ -144,11 +144,9 @@ class Objects(Protocol):
 
     def read(self, bucket: str, key: str) -> tuple[bytes, str]:
         """Body and ETag. Raises ObjectMissing."""
-        ...
 
     def find(self, bucket: str, key: str) -> S3Object:
         """Raises ObjectMissing."""
-        ...
 
 
 class S3Objects:

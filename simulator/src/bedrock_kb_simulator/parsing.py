@@ -12,7 +12,6 @@ _SECONDS = 120.0  # for a file, and for each page that is looked at
 class Parser(Protocol):
     def text(self, body: bytes, filename: str) -> str:
         """All pages in one text. Raises Unindexable, as vague as Bedrock is."""
-        ...
 
     def seen(self, body: bytes, filename: str) -> tuple[str, ...]:
         """
@@ -20,7 +19,6 @@ class Parser(Protocol):
 
         Raises Unindexable, as vague as Bedrock is.
         """
-        ...
 
     def close(self) -> None: ...
 

@@ -64,25 +64,20 @@ class Vectors(Protocol):
         A document's passages, all at once, so many seconds `late` (rule retrieve.filtered-lag);
         those before stay findable until these are.
         """
-        ...
 
     def describe(self, knowledge_base_id: str, owner: Owner, attributes: dict[str, Value]) -> None:
         """New attributes for a document whose passages stay."""
-        ...
 
     def texts(self, owner: Owner) -> dict[str, tuple[str, str | None]]:
         """The texts of a document's current passages and of their parents, by key."""
-        ...
 
     def remove(self, knowledge_base_id: str, owner: Owner) -> None:
         """At once: S3 Vectors is strongly consistent."""
-        ...
 
     def remove_data_source(self, knowledge_base_id: str, data_source_id: str) -> None: ...
 
     def disown(self, knowledge_base_id: str, data_source_id: str) -> None:
         """Deletion policy RETAIN: still in the index, no longer in the knowledge base."""
-        ...
 
     def forget_index(self, arn: str) -> None: ...
 
@@ -94,7 +89,6 @@ class Vectors(Protocol):
 
         Parents take the place of their children, each once: rule chunk.parents.
         """
-        ...
 
 
 # Passages and their vectors: kept in the store, searched in memory, bounded as S3 Vectors is.

@@ -14,40 +14,33 @@ from stackroom.agents.agent_run import AgentRun
 class AgentBook(Protocol):
     def get(self, user_id: str, agent_id: str) -> Agent | None:
         """As it stands now; None if the user has none of that id, whoever else has."""
-        ...
 
     def of_user(self, user_id: str) -> Iterator[Agent]: ...
 
     def save(self, agent: Agent) -> Agent:
         """With its next version. Raises RecordChanged if it isn't what was read, or is gone."""
-        ...
 
     def remove(self, user_id: str, agent_id: str) -> bool:
         """Whether there was one."""
-        ...
 
 
 class AgentRunBook(Protocol):
     def get(self, user_id: str, run_id: str) -> AgentRun | None:
         """As it stands now; None if the user has none of that id, whoever else has."""
-        ...
 
     def newest(self, user_id: str, *, since: datetime | None = None) -> Iterator[AgentRun]:
         """The user's, the newest first; those created since then, if it is said."""
-        ...
 
     def save(self, run: AgentRun) -> AgentRun:
         """
         With its next version, and kept for some weeks. Raises RecordChanged if it isn't what was
         read, or is gone.
         """
-        ...
 
 
 class AgentRunQueue(Protocol):
     def put(self, user_id: str, run_id: str) -> None:
         """Somebody is to carry it out. It may be handed on more than once."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,11 +71,9 @@ class Listener(Protocol):
 
     def call(self, tool: LinkedTool, arguments: object) -> Mapping[str, Any]:
         """What the tool answers the model."""
-        ...
 
     def is_called_off(self) -> bool:
         """Whether nobody wants to hear more; asked between steps, and while a model takes long."""
-        ...
 
 
 class Conversations(Protocol):
@@ -92,4 +83,3 @@ class Conversations(Protocol):
 
         Raises AgentUnfinished, ModelRefused, ModelThrottled, ModelUnavailable or ServiceRefused.
         """
-        ...

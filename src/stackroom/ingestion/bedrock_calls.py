@@ -60,13 +60,11 @@ class IngestionJobs(Protocol):
 
     def running(self, source: DataSource, *, description: str) -> Job | None:
         """The running job of that description, should a lost answer have hidden it from us."""
-        ...
 
     def stop(self, source: DataSource, job_id: str) -> None: ...
 
     def details(self, source: DataSource, uris: Iterable[str]) -> dict[str, DocumentDetail]:
         """By URI; one that the knowledge base doesn't know reads NOT_FOUND, or is left out."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +88,6 @@ class DirectDocuments(Protocol):
         self, source: DataSource, documents: Sequence[Submission], *, token: str
     ) -> dict[str, DocumentDetail] | Busy:
         """Raises DocumentsRefused; one of them is enough for that."""
-        ...
 
     def delete(
         self, source: DataSource, document_ids: Sequence[str], *, token: str
@@ -98,4 +95,3 @@ class DirectDocuments(Protocol):
 
     def details(self, source: DataSource, document_ids: Iterable[str]) -> dict[str, DocumentDetail]:
         """One that it doesn't know reads NOT_FOUND. Raises KnowledgeBaseThrottled."""
-        ...

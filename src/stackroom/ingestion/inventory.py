@@ -62,13 +62,11 @@ class Inventory(Protocol):
 
     def all_catalogs(self, cursor: str | None) -> ListingPage[Catalog]:
         """The catalogs alone, whatever they hold; they may be some seconds old, too."""
-        ...
 
     def source_ids(self, knowledge_base_id: str) -> list[str]: ...
 
     def source(self, knowledge_base_id: str, data_source_id: str) -> KnownSource | None:
         """None if it is gone, or of a type that is never ours."""
-        ...
 
     def indexed(self, source: DataSource, cursor: str | None) -> ListingPage[ListedDocument] | None:
         """
@@ -77,7 +75,6 @@ class Inventory(Protocol):
         Raises KnowledgeBaseThrottled, for all such calls of an account share a few a second, and
         ListingExpired if the cursor is too old.
         """
-        ...
 
 
 class Bookmark(Protocol):

@@ -83,20 +83,17 @@ class Strategy(Protocol):
 
     def waiter(self, run: Run, source: DataSource, token: str) -> Waiter:
         """As which it queues up at its knowledge base."""
-        ...
 
     def start(self, run: Run, source: DataSource) -> TaskResult:
         """
         Begin as much as the run is granted; it is queued if others are before it. Safe to retry.
         """
-        ...
 
     def look(self, run: Run, source: DataSource) -> Look:
         """
         Ask Bedrock once. Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable: look again
         later.
         """
-        ...
 
 
 _GROWS_EACH = 3  # polls in a row, after which a run with more to send asks for more calls

@@ -40,7 +40,6 @@ class Files(Protocol):
 
         Raises ObjectRefused if it is kept from us.
         """
-        ...
 
     def etag_of(self, key: str) -> str | None: ...
 
@@ -52,13 +51,11 @@ class PlaceMaps(Protocol):
 
     def remove(self, document_id: str) -> None:
         """Also where there is none."""
-        ...
 
 
 class Inspections(Protocol):
     def record(self, document_id: str, etag: str, reason: str | None) -> None:
         """Keep that this version was inspected, and what is wrong with it, if anything is."""
-        ...
 
 
 class InspectionOutcome(StrEnum):

@@ -95,24 +95,19 @@ class AdmissionReader(Protocol):
 
     def waiting(self, knowledge_base_id: str, mode: Mode, *, limit: int) -> list[Waiter]:
         """The oldest first, read consistently."""
-        ...
 
 
 class AdmissionBook(AdmissionReader, Protocol):
     def write(self, ledger: Ledger) -> Ledger:
         """Keep it if nobody has written since it was read. Raises RecordChanged."""
-        ...
 
     def enqueue(self, waiter: Waiter) -> None:
         """Keep its position by `since`; the same run again overwrites the token."""
-        ...
 
     def dequeue(self, waiter: Waiter) -> bool:
         """Leave the queue, unless another token stands there by now."""
-        ...
 
 
 class TaskTokens(Protocol):
     def wake(self, token: str) -> bool:
         """Let the run that waits with this token go on; False if nobody waits with it any more."""
-        ...

@@ -33,7 +33,6 @@ Piece = Generator[Discrepancy, None, str | None]
 class Audit(Protocol):
     def step(self, cursor: str | None) -> Piece:
         """A bounded piece of the comparison, from `cursor` on. Safe to repeat."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,14 +28,12 @@ class Leases(Protocol):
 
     def ask(self, worklist_id: str) -> Lease:
         """Count one more request for a run."""
-        ...
 
     def claim(self, worklist_id: str, *, until: datetime) -> Lease | None:
         """
         Count one more request and take the lease under the next epoch, in one write; None if
         anybody holds it: then nothing was counted.
         """
-        ...
 
     def take(
         self, seen: Lease, *, until: datetime, failures: int, epoch: int | None = None
@@ -44,11 +42,9 @@ class Leases(Protocol):
         The lease under that epoch, by default the next, unless anyone else has moved it since
         `seen`.
         """
-        ...
 
     def mark_started(self, lease: Lease) -> None:
         """As `renew` does, before the run's first task comes to that."""
-        ...
 
     def renew(
         self, worklist_id: str, epoch: int, *, until: datetime, is_well: bool = False
@@ -57,19 +53,15 @@ class Leases(Protocol):
         Keep the lease and read the counter; runs that broke before one that is well count no more.
         Raises RunSuperseded.
         """
-        ...
 
     def release(self, worklist_id: str, epoch: int, *, served: int) -> bool:
         """Give the lease back if no request came after `served`. Raises RunSuperseded."""
-        ...
 
     def held(self) -> Iterator[Lease]:
         """Every lease that is held. Reads all there are: for repairs, not for every day."""
-        ...
 
     def expired(self, at: datetime) -> Iterator[Lease]:
         """Those held leases that expired before that moment; found without reading the others."""
-        ...
 
 
 class Executions(Protocol):
@@ -79,7 +71,6 @@ class Executions(Protocol):
 
         False if that one has ended: then nothing runs under this name, now or later.
         """
-        ...
 
     def is_running(self, name: str) -> bool: ...
 
@@ -98,14 +89,11 @@ class WorklistEntry:
 class Worklists(Protocol):
     def add(self, worklist_id: str, catalog_id: str) -> None:
         """Let it be looked at; safe to repeat, and news each time."""
-        ...
 
     def entries(
         self, worklist_id: str, *, after: str | None = None, limit: int
     ) -> Iterator[WorklistEntry]:
         """At most so many, by catalog id, those after that one; read consistently."""
-        ...
 
     def drop(self, worklist_id: str, entry: WorklistEntry) -> bool:
         """Unless somebody has asked for the catalog since the entry was read."""
-        ...

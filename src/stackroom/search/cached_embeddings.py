@@ -50,7 +50,6 @@ class Embeddings(Protocol):
         Raises KnowledgeBaseThrottled, KnowledgeBaseUnavailable, or SearchRefused for what asking
         again won't mend.
         """
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)

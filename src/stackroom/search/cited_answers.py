@@ -68,7 +68,6 @@ class Writer(Protocol):
 
         Raises KnowledgeBaseThrottled or KnowledgeBaseUnavailable.
         """
-        ...
 
 
 # A model's words are shown so that nobody can take them for the tool's own. The model has read

@@ -55,15 +55,12 @@ class SearchIndexes(Protocol):
 
     def enhance(self, index: str) -> None:
         """Gives it the mode that search by words needs. It can be searched meanwhile."""
-        ...
 
     def enhance_those_to_come(self, bucket: str) -> None:
         """Indexes that are made in the bucket from now on have that mode."""
-        ...
 
     def add_text_search(self, index: str, language: str | None) -> None:
         """Returns at once; what is in the index already is read later, however long it takes."""
-        ...
 
     def remove_text_search(self, index: str) -> None: ...
 

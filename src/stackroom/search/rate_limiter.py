@@ -67,7 +67,6 @@ class TurnBook(Protocol):
 
     def write(self, turns: Turns) -> Turns:
         """Keep it if nobody has written since it was read. Raises RecordChanged."""
-        ...
 
 
 # Whose question is asked next, where more is asked than a knowledge base takes: rules, no more.

@@ -28,12 +28,10 @@ class Site(Protocol):
     @property
     def project(self) -> str:
         """What the names of everything deployed there begin with."""
-        ...
 
     @property
     def speed(self) -> float:
         """How many times faster than on AWS its services' delays pass."""
-        ...
 
     @property
     def mcp_url(self) -> str: ...
@@ -41,25 +39,20 @@ class Site(Protocol):
     @property
     def issuer(self) -> str:
         """Of the tokens that the MCP endpoint takes."""
-        ...
 
     @property
     def client_id(self) -> str:
         """The public client that people sign in with."""
-        ...
 
     @property
     def told(self) -> str:
         """For people: which one it is."""
-        ...
 
     def client(self, service: str) -> Any:
         """The boto3 client of a service there, with the rights of whoever runs the verb."""
-        ...
 
     def now(self) -> "Site":
         """The same, as it serves now. Raises `NotUp` once it does not serve any more."""
-        ...
 
 
 # A deployment on AWS, for operators with AWS credentials and for people who sign in.
