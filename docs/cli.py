@@ -34,8 +34,8 @@ in the folder that `STACKROOM_CONFIG` names), the tokens of whoever signed in be
 Two kinds of people use it:
 
 - **whoever has documents** signs in with `stackroom --deployment prod login`, in a browser, and
-  needs no AWS credentials. `ask`, `drop`, `status`, `catalogs` and `delete` are then about their
-  own documents, by the gateway's tools;
+  needs no AWS credentials. `ask`, `evaluate`, `drop`, `status`, `catalogs` and `delete` are then
+  about their own documents, by the gateway's tools;
 - **operators** use their AWS credentials, as the AWS CLI does (`AWS_PROFILE`, `aws sso login`).
   They name whose documents they mean with `--user`, or all with `--everybody`.
 

@@ -20,6 +20,7 @@ HOLDS = {
     "tests/unit": "the use cases over fakes with state",
     "tests/functions": "the handlers over fakes with state",
     "tests/agents": "the tools in an agent's process, by a scripted model in Strands' own loop",
+    "tests/evaluation": "questions whose answers are known: their file, figures, runs, the bar",
     "tests/aws": "each adapter against moto, or botocore's own model of the service",
     "tests/contract": (
         "what several hold to: ports by fakes and adapters, the state machine by outcomes, actions"

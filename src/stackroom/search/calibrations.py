@@ -12,7 +12,7 @@ from typing import Self
 from stackroom.documents.passages import Search
 
 # Of the bar. Measured: with less, fewer of the unanswerable are refused [docs/answers.md].
-_NEAR = 0.55
+NEAR = 0.55
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,10 +38,10 @@ class Calibration:
         `by_words` is the best score of what has the question's words: that need only be near.
         """
         bar = self._bar(searches)
-        return best is None or best >= bar or (by_words is not None and by_words >= _NEAR * bar)
+        return best is None or best >= bar or (by_words is not None and by_words >= NEAR * bar)
 
     def is_near(self, best: float, searches: Iterable[Search]) -> bool:
-        return best >= _NEAR * self._bar(searches)
+        return best >= NEAR * self._bar(searches)
 
     def _bar(self, searches: Iterable[Search]) -> float:
         return min((self.least.get(each, 0.0) for each in searches), default=0.0)

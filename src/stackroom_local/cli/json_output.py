@@ -271,6 +271,68 @@ class LoadAnswer(JsonAnswer):
     passages: int
 
 
+class InsteadTold(JsonAnswer):
+    file: str
+    page: int | None
+    score: float
+    text: Annotated[str, Field(description="its beginning")]
+
+
+class MissTold(JsonAnswer):
+    question: str
+    rank: Annotated[int | None, Field(description="of the right passage; null if it did not come")]
+    file: Annotated[str | None, Field(description="that answers; null if none does")]
+    shown: Annotated[list[InsteadTold], Field(description="the first three that came")]
+
+
+class ComparedTold(JsonAnswer):
+    """Of two runs in pairs, over the questions that both have."""
+
+    measure: Annotated[str, Field(description="as in `figures`")]
+    questions: int
+    before: Annotated[float, Field(description="of the run that was named")]
+    after: float
+    low: Annotated[float, Field(description="of the difference, with 95 % up to `high`")]
+    high: float
+    chance: Annotated[float, Field(description="how often chance makes as large a difference")]
+    noise: Annotated[bool, Field(description="whether that is more often than one in twenty")]
+
+
+class BarTold(JsonAnswer):
+    """With `--calibrate`: what the best passage should score at least."""
+
+    least_score: float
+    low: Annotated[float, Field(description="with 95 % it is from here to `high`")]
+    high: float
+    refused: Annotated[float, Field(description="share of the unanswerable, 0 to 1")]
+    lost: Annotated[float, Field(description="share of the answerable, 0 to 1")]
+    context: Annotated[str, Field(description="to deploy it: `-c` and this")]
+
+
+class GateTold(JsonAnswer):
+    measure: Annotated[str, Field(description="as in `figures`")]
+    threshold: Annotated[float, Field(description="of shares in percent")]
+    measured: Annotated[float | None, Field(description="in the same; null if nothing tells")]
+    passed: bool
+
+
+class EvaluateAnswer(JsonAnswer):
+    answerable: Annotated[int, Field(description="questions that have an answer")]
+    unanswerable: int
+    unaccepted: Annotated[int, Field(description="questions left out, for nobody accepted them")]
+    figures: Annotated[
+        dict[str, float | None],
+        Field(
+            description="`top1`, `top3`, `mrr`, `refused`, `lost`, `pages`: 0 to 1; `p50`:"
+            " seconds; null where no question tells"
+        ),
+    ]
+    misses: list[MissTold]
+    compared: Annotated[list[ComparedTold], Field(description="with `--compare`")]
+    bar: BarTold | None
+    gates: list[GateTold]
+
+
 class DeploymentTold(JsonAnswer):
     name: str
     project: str
@@ -303,6 +365,7 @@ ANSWERS: dict[str, type[JsonAnswer] | None] = {
     "dashboard": DashboardAnswer,
     "ask": None,
     "retrieve": None,
+    "evaluate": EvaluateAnswer,
     "login": TokenAnswer,
     "logout": DoneAnswer,
     "token": TokenAnswer,

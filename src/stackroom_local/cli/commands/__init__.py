@@ -4,7 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from stackroom_local.cli.commands import deployment_commands, document_commands, local_mode_commands
+from stackroom_local.cli.commands import (
+    deployment_commands,
+    document_commands,
+    evaluation_command,
+    local_mode_commands,
+)
 
 EXIT_CODES = {
     0: "what was asked is done, or was answered",
@@ -29,6 +34,7 @@ FAILS_WHEN = {
     "dashboard": "no dashboard is deployed",
     "ask": "the tool answers with an error; finding nothing is an answer",
     "retrieve": "the tool answers with an error, which is printed all the same",
+    "evaluate": "a line of the file is wrong, a question was not answered, or a gate is missed",
     "login": "nobody signed in",
     "logout": "the issuer did not answer; the tokens are forgotten all the same",
     "token": "the user id is none",
@@ -85,6 +91,7 @@ VERBS = {
     "dashboard": ListedCommand(document_commands.dashboard, Need.OPERATOR),
     "ask": ListedCommand(document_commands.ask, Need.SIGN_IN),
     "retrieve": ListedCommand(document_commands.retrieve, Need.SIGN_IN),
+    "evaluate": ListedCommand(evaluation_command.evaluate, Need.SIGN_IN),
     "login": ListedCommand(deployment_commands.login, Need.NOTHING),
     "logout": ListedCommand(deployment_commands.logout, Need.NOTHING),
     "token": ListedCommand(deployment_commands.token, Need.SIGN_IN),

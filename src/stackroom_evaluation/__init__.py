@@ -1,0 +1,14 @@
+"""
+How right the answers are: questions whose answers are known, asked as an agent asks them.
+
+- question_file: what is asked and what answers it, a line each, as people write it
+- judging: whether a passage answers, and whether its page is right
+- measures: how high the right passage ranks, by ir-measures, and runs that anyone can score again
+- evaluation: every question asked through the tool, and what came of each
+- comparing: two runs in pairs, and whether their difference is more than chance
+- least_score: the bar below which nothing is an answer, found from the scores
+- drafting: questions proposed from documents, for a person to accept
+- spending: what asking costs on AWS
+
+`stackroom evaluate` is its command line, and `make bench-answers` measures with the same.
+"""

@@ -1,0 +1,285 @@
+"""
+Every question asked through the tool that agents use, and what came of each.
+
+    evaluation = Evaluation.of(questions, tool, catalog="handbook", site="here")
+    evaluation.figures()["top3"]
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import fmean, median
+from typing import Annotated, Any, Literal, NamedTuple, Self
+
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    ValidationError,
+)
+
+from stackroom_evaluation.judging import Shown, is_page_right, is_right
+from stackroom_evaluation.measures import Ranked, Rankings, name_of, of_each, write_runs
+from stackroom_evaluation.question_file import AnswerPlace, EvaluationError, KnownQuestion
+
+# The tool: its arguments, and its answer.
+Retrieve = Callable[[dict[str, Any]], dict[str, Any]]
+
+RUN = "run.json"
+_LARGEST_RUN = 64_000_000  # bytes: 5,000 questions with 20 passages each
+_EXCERPT = 300  # characters
+_TRIES, _WAIT_SECONDS = 6, 2.0  # of a question that was throttled
+
+_Share = Annotated[float, Field(ge=0, le=1)]
+_Name = Annotated[str, Field(pattern=r"^\S{1,4096}$")]
+
+
+class _Kept(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class PassageShown(_Kept):
+    """`text` is its beginning; `name` tells it from others in the run file."""
+
+    name: _Name
+    file: Annotated[str, Field(max_length=4096)]
+    page: int | None
+    section: str | None
+    score: _Share
+    is_right: bool
+    is_page_right: bool | None
+    text: Annotated[str, Field(max_length=_EXCERPT)]
+
+    @classmethod
+    def of(cls, shown: Shown, question: KnownQuestion) -> Self:
+        right = is_right(shown, question.spots)
+        return cls(
+            name=name_of(shown),
+            file=shown.file,
+            page=shown.page,
+            section=shown.section,
+            score=min(1.0, max(0.0, shown.score)),
+            is_right=right,
+            is_page_right=is_page_right(shown, question.spots) if right else None,
+            text=" ".join(shown.text.split())[:_EXCERPT],
+        )
+
+
+class QuestionOutcome(_Kept):
+    """Of one question: what was shown, best first, after how long. No `places`: nothing answers."""
+
+    id: Annotated[str, Field(pattern=r"^q-[0-9a-f]{12}$")]
+    question: Annotated[str, Field(min_length=1, max_length=1000)]
+    places: tuple[AnswerPlace, ...]
+    shown: Annotated[tuple[PassageShown, ...], Field(max_length=20)]
+    seconds: Annotated[float, Field(ge=0, le=1e6)]
+    search: Annotated[str, Field(max_length=200)]
+
+    @property
+    def is_answerable(self) -> bool:
+        return bool(self.places)
+
+    @property
+    def rank(self) -> int | None:
+        """Of the first right passage, counted from 1."""
+        return next((at for at, each in enumerate(self.shown, 1) if each.is_right), None)
+
+    @property
+    def is_miss(self) -> bool:
+        """Answerable and not among the first three, or unanswerable and answered."""
+        if not self.is_answerable:
+            return bool(self.shown)
+        return self.rank is None or self.rank > 3
+
+
+def _each_once(outcomes: tuple[QuestionOutcome, ...]) -> tuple[QuestionOutcome, ...]:
+    if len({each.id for each in outcomes}) < len(outcomes):
+        raise ValueError("a question stands there twice")
+    return outcomes
+
+
+class Measure(NamedTuple):
+    """`told` is what it is called for people; at a gate it is a least value, or a most one."""
+
+    told: str
+    is_percent: bool = True
+    is_least: bool = True
+
+
+MEASURES: Mapping[str, Measure] = {
+    "top1": Measure("right passage first"),
+    "top3": Measure("right passage in the first three"),
+    "mrr": Measure("MRR", is_percent=False),
+    "refused": Measure("unanswerable refused"),
+    "lost": Measure("answerable that got nothing", is_least=False),
+    "pages": Measure("page right, of right passages"),
+    "p50": Measure("p50, seconds", is_percent=False, is_least=False),
+}
+
+
+class Evaluation(_Kept):
+    """A run: all that is needed to tell its figures again, or to compare another with it."""
+
+    format: Literal[1] = 1
+    catalog: Annotated[str, Field(max_length=1024)]
+    site: Annotated[str, Field(max_length=1024)]
+    options: Annotated[dict[str, JsonValue], Field(max_length=20)]
+    began: AwareDatetime
+    outcomes: Annotated[
+        tuple[QuestionOutcome, ...],
+        Field(min_length=1, max_length=5_000),
+        AfterValidator(_each_once),
+    ]
+
+    @classmethod
+    def of(
+        cls,
+        questions: Iterable[KnownQuestion],
+        retrieve: Retrieve,
+        *,
+        catalog: str,
+        site: str,
+        options: Mapping[str, Any] | None = None,
+        wait: Callable[[float], None] = time.sleep,
+        told: Callable[[int], None] = lambda _count: None,
+    ) -> Self:
+        """
+        One by one. `options` are arguments of the tool; `told` is told how many were asked.
+
+        Raises EvaluationError if a question has no answer for any reason but that there is none:
+        figures of the others would say nothing true.
+        """
+        options = dict(options or {})
+        began, outcomes = datetime.now(UTC), list[QuestionOutcome]()
+        for question in questions:
+            outcomes.append(_outcome(question, retrieve, options, wait))
+            told(len(outcomes))
+        return cls(
+            catalog=catalog, site=site, options=options, began=began, outcomes=tuple(outcomes)
+        )
+
+    @property
+    def rankings(self) -> Rankings:
+        """Of the questions that have an answer."""
+        return {
+            each.id: tuple(Ranked(one.name, one.is_right) for one in each.shown)
+            for each in self.outcomes
+            if each.is_answerable
+        }
+
+    def values(self) -> dict[str, dict[str, float]]:
+        """By measure, of each question by its id; every figure but p50 is the mean of these."""
+        answerable = [each for each in self.outcomes if each.is_answerable]
+        ranks = of_each(self.rankings) if answerable else {}
+        return {
+            "top1": ranks.get("at 1", {}),
+            "top3": ranks.get("at 3", {}),
+            "mrr": ranks.get("MRR", {}),
+            "refused": {
+                each.id: float(not each.shown) for each in self.outcomes if not each.is_answerable
+            },
+            "lost": {each.id: float(not each.shown) for each in answerable},
+            "pages": dict(_pages(answerable)),
+            "p50": {each.id: each.seconds for each in self.outcomes},
+        }
+
+    def figures(self) -> dict[str, float | None]:
+        """By measure; None where no question tells."""
+        return {
+            name: (median if name == "p50" else fmean)(values.values()) if values else None
+            for name, values in self.values().items()
+        }
+
+    def write(self, folder: Path) -> None:
+        """`run.json`, and `run.txt` and `qrels.txt` in TREC's formats."""
+        write_runs(folder, {"run": self.rankings})
+        kept = json.dumps(self.model_dump(mode="json"), indent=1)  # ASCII: it is looked at, too
+        (folder / RUN).write_text(kept, "utf-8")
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Of a folder, or of the file in it. Raises EvaluationError for what is no run."""
+        path = path / RUN if path.is_dir() else path
+        try:
+            with path.open("rb") as file:
+                text = file.read(_LARGEST_RUN + 1)
+        except OSError as error:
+            raise EvaluationError(f"{path} can't be read: {error.strerror or error}") from error
+        if len(text) > _LARGEST_RUN:
+            raise EvaluationError(f"{path} is larger than any run, {_LARGEST_RUN:,} bytes")
+        try:
+            return cls.model_validate_json(text)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            told = f"{path} is no run of `stackroom evaluate --out`: {where} {first['msg']}"
+            raise EvaluationError(told) from None
+
+
+def _pages(answerable: Iterable[QuestionOutcome]) -> Iterable[tuple[str, float]]:
+    """Of the first right passage whose page can be wrong."""
+    for each in answerable:
+        known = [one.is_page_right for one in each.shown if one.is_page_right is not None]
+        if known:
+            yield each.id, float(known[0])
+
+
+def _outcome(
+    question: KnownQuestion,
+    retrieve: Retrieve,
+    options: Mapping[str, Any],
+    wait: Callable[[float], None],
+) -> QuestionOutcome:
+    answer, seconds = answered(question.question, retrieve, options, wait=wait)
+    return QuestionOutcome(
+        id=question.id,
+        question=question.question,
+        places=question.places,
+        shown=tuple(PassageShown.of(each, question) for each in passages_of(answer)),
+        seconds=seconds,
+        search=str(answer["metadata"]["search"]),
+    )
+
+
+def answered(
+    question: str,
+    retrieve: Retrieve,
+    options: Mapping[str, Any],
+    *,
+    wait: Callable[[float], None] = time.sleep,
+) -> tuple[dict[str, Any], float]:
+    """The tool's answer, and the seconds it took. Raises EvaluationError if it is none."""
+    for left in reversed(range(_TRIES)):
+        began = time.perf_counter()
+        answer = retrieve({**options, "query": question})
+        seconds = time.perf_counter() - began
+        if answer["success"] or answer["errorType"] != "Throttled" or not left:
+            break
+        wait(answer["metadata"].get("retry_after_seconds", _WAIT_SECONDS))
+    if not answer["success"]:
+        told = f"{answer['errorType']}: {answer['error']}"
+        raise EvaluationError(f"{question!r} was not answered: {told}")
+    if answer["metadata"].get("failed_knowledge_bases"):
+        raise EvaluationError(f"{question!r}: not all knowledge bases could be searched")
+    return answer, seconds
+
+
+def passages_of(answer: Mapping[str, Any]) -> Iterable[Shown]:
+    """Of the tool's answer, best first."""
+    for each in answer["results"]:
+        source = each["source"]
+        yield Shown(
+            text=each["content"],
+            file=source["filename"] or "",
+            page=source.get("page"),
+            page_first=source.get("page_first"),
+            page_last=source.get("page_last"),
+            section=source.get("section"),
+            score=each["score"],
+            others=tuple(one["filename"] or "" for one in each.get("other_sources", ())),
+        )

@@ -1,0 +1,99 @@
+"""
+How high the right passage ranks: by ir-measures, over run files that anyone can score again.
+
+    cd DIR; ir_measures qrels.txt run.txt Success@3 RR
+
+Several passages may hold the answer, for they overlap, and one is enough: recall at k is the share
+of the questions with a right one among the first k, which ir-measures calls Success@k.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+import ir_measures
+from ir_measures import RR, Qrel, ScoredDoc, Success
+
+from stackroom_evaluation.judging import Shown, Spot, is_right
+
+_MEASURES = {"at 1": Success @ 1, "at 3": Success @ 3, "at 5": Success @ 5, "MRR": RR}
+
+
+class Ranked(NamedTuple):
+    """A passage at its rank, by a name without spaces, as the formats want it."""
+
+    name: str
+    is_right: bool
+
+
+# By the id of a question that has an answer: what was shown for it, best first.
+Rankings = Mapping[str, Sequence[Ranked]]
+
+
+def ranked(shown: Iterable[Shown], spots: Sequence[Spot]) -> tuple[Ranked, ...]:
+    return tuple(Ranked(name_of(each), is_right(each, spots)) for each in shown)
+
+
+def name_of(shown: Shown) -> str:
+    digest = hashlib.sha256(shown.text.encode()).hexdigest()[:12]
+    return f"{quote(shown.file, safe='') or 'nowhere'}/{digest}"
+
+
+def measured(rankings: Rankings) -> dict[str, float]:
+    """`at 1`, `at 3`, `at 5` and `MRR`, 0 to 1, over all the questions; nothing of no question."""
+    if not rankings:
+        return {}
+    found = ir_measures.calc_aggregate(_MEASURES.values(), _qrels([rankings]), _run(rankings))
+    return {name: found[measure] for name, measure in _MEASURES.items()}
+
+
+def of_each(rankings: Rankings) -> dict[str, dict[str, float]]:
+    """The same of each question alone: by measure, then by the question's id."""
+    named = {measure: name for name, measure in _MEASURES.items()}
+    found: dict[str, dict[str, float]] = {name: {} for name in _MEASURES}
+    for each in ir_measures.iter_calc(_MEASURES.values(), _qrels([rankings]), _run(rankings)):
+        found[named[each.measure]][each.query_id] = each.value
+    return found
+
+
+def write_runs(folder: Path, runs: Mapping[str, Rankings]) -> None:
+    """TREC's formats: a file for each run, by its name; one qrels of all that is right in any."""
+    folder.mkdir(parents=True, exist_ok=True)
+    qrels = "".join(
+        f"{each.query_id} 0 {each.doc_id} {each.relevance}\n" for each in _qrels(runs.values())
+    )
+    (folder / "qrels.txt").write_text(qrels, "utf-8")
+    for name, rankings in runs.items():
+        lines = [
+            f"{question} Q0 {each.name} {rank} {1 / rank:g} {name}\n"
+            for question, passages in rankings.items()
+            for rank, each in enumerate(passages, start=1)
+        ]
+        (folder / f"{name}.txt").write_text("".join(lines), "utf-8")
+
+
+def _qrels(runs: Iterable[Rankings]) -> list[Qrel]:
+    """
+    Every passage found that is right; and for each question one that nobody finds, so that a
+    question whose answer is never found counts, too.
+    """
+    runs = list(runs)
+    right = {
+        (question, each.name)
+        for rankings in runs
+        for question, passages in rankings.items()
+        for each in passages
+        if each.is_right
+    }
+    right |= {(question, "the-passage") for rankings in runs for question in rankings}
+    return [Qrel(question, name, 1) for question, name in sorted(right)]
+
+
+def _run(rankings: Rankings) -> list[ScoredDoc]:
+    return [
+        ScoredDoc(question, each.name, 1 / rank)
+        for question, passages in rankings.items()
+        for rank, each in enumerate(passages, start=1)
+    ]

@@ -1,0 +1,77 @@
+"""The verb that measures how right the answers are."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stackroom_local.cli.commands.options import Groups, Json, Owner, StateDir, site_of
+
+
+def evaluate(
+    questions: Annotated[
+        Path,
+        typer.Argument(
+            metavar="QUESTIONS", help="A file of questions, one a line: docs/answers.md."
+        ),
+    ],
+    *,
+    state_dir: StateDir,
+    catalog: Annotated[
+        str, typer.Option("--catalog", "-c", help="The catalog that is asked: its name or id.")
+    ],
+    user: Owner = None,
+    group: Groups,
+    options: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            metavar="NAME=VALUE",
+            help="An argument of the tool, such as min_score=0.3; again for more.",
+        ),
+    ] = None,
+    compare: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Tell what differs from that run, and what is noise."),
+    ] = None,
+    calibrate: Annotated[
+        bool,
+        typer.Option(
+            "--calibrate", help="Find the bar for these documents; asks each question twice."
+        ),
+    ] = False,
+    gate: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MEASURE=NUMBER",
+            help="Exit with 1 unless it is reached: top3=90, refused=85, lost=3; again for more.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write the run there, and files in TREC's formats."),
+    ] = None,
+    unaccepted: Annotated[
+        bool, typer.Option("--unaccepted", help="Ask what nobody has accepted, too.")
+    ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Spend on AWS what it costs, without asking.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Ask questions whose answers are known, and tell how often the answers are right."""
+    from stackroom_local.cli import evaluations
+    from stackroom_local.cli.callers import Asker
+    from stackroom_local.cli.output import output
+
+    order = evaluations.EvaluationOrder(
+        options=evaluations.options_of(options or ()),
+        gates=[evaluations.Gate.of(each) for each in gate or ()],
+        compare=compare,
+        calibrates=calibrate,
+        out=out,
+        takes_unaccepted=unaccepted,
+        is_confirmed=yes,
+    )
+    asker = Asker(site=site_of(state_dir), user=user, groups=group)
+    evaluations.evaluate(asker, questions, order, catalog=catalog, told=output(as_json))

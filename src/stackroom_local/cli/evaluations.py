@@ -1,0 +1,379 @@
+"""evaluate: how right the answers are, by questions whose answers are known."""
+
+import difflib
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import typer
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from stackroom.documents.model import DocumentStatus
+from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE, RetrieveArguments
+from stackroom.tools.texts import counted
+from stackroom_evaluation.comparing import PairedDifference, RunsCompared, compared
+from stackroom_evaluation.evaluation import MEASURES, Evaluation, QuestionOutcome, Retrieve
+from stackroom_evaluation.least_score import MOST_LOST, FoundBar, calibrated, sure
+from stackroom_evaluation.question_file import (
+    EvaluationError,
+    KnownQuestion,
+    QuestionsWrong,
+    read,
+)
+from stackroom_evaluation.spending import spending
+from stackroom_local.cli.callers import Asker
+from stackroom_local.cli.failures import WrongUsage
+from stackroom_local.cli.json_output import (
+    BarTold,
+    ComparedTold,
+    EvaluateAnswer,
+    GateTold,
+    InsteadTold,
+    MissTold,
+)
+from stackroom_local.cli.output import Output, TerminalConsole
+from stackroom_local.cli.retrieve_tool import asked
+from stackroom_local.cli.untrusted_text import one_line
+from stackroom_local.sites.site import AwsSite
+
+_INSTEAD = 3  # passages told of a miss
+_LETTERS = 90  # of each of them
+
+
+class GateMissed(EvaluationError):
+    pass
+
+
+@dataclass(frozen=True)
+class Gate:
+    """As somebody types it: `top3=90` is at least 90 %, `lost=3` at most 3 %."""
+
+    measure: str
+    threshold: float
+
+    @classmethod
+    def of(cls, typed: str) -> Self:
+        name, _, number = typed.partition("=")
+        try:
+            if name in MEASURES:
+                return cls(name, float(number))
+        except ValueError:
+            pass
+        raise WrongUsage(f"--gate {typed!r}: allowed: NUMBER behind {'=, '.join(MEASURES)}=")
+
+    def told(self, figures: Mapping[str, float | None]) -> GateTold:
+        """What nothing was measured of is not passed."""
+        figure, measure = figures[self.measure], MEASURES[self.measure]
+        value = None if figure is None else figure * (100 if measure.is_percent else 1)
+        passed = value is not None and (
+            value >= self.threshold if measure.is_least else value <= self.threshold
+        )
+        return GateTold(
+            measure=self.measure, threshold=self.threshold, measured=value, passed=passed
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationOrder:
+    """What somebody wants of an evaluation, beside its figures."""
+
+    options: Mapping[str, Any]
+    gates: Sequence[Gate] = ()
+    compare: Path | None = None
+    calibrates: bool = False
+    out: Path | None = None
+    takes_unaccepted: bool = False
+    is_confirmed: bool = False
+
+
+def options_of(typed: Sequence[str]) -> dict[str, Any]:
+    """Of `min_score=0.3` and such: arguments of the tool, checked as the tool checks them."""
+    allowed = RetrieveArguments.model_fields.keys() - {"query", "catalog_id"}
+    options: dict[str, Any] = {}
+    for each in typed:
+        name, is_there, value = each.partition("=")
+        if name not in allowed or not is_there:
+            told = ", ".join(f"{one}=" for one in sorted(allowed))
+            raise WrongUsage(f"--with {each!r}: allowed: a value behind {told}")
+        try:
+            options[name] = json.loads(value)
+        except (ValueError, RecursionError):
+            options[name] = value  # a text may stand there without quotes
+    KNOWLEDGE_BASE_RETRIEVE.parse({**options, "query": "a question"})
+    return options
+
+
+def evaluate(
+    asker: Asker, path: Path, order: EvaluationOrder, *, catalog: str, told: Output
+) -> None:
+    """Raises EvaluationError if something kept it from being measured, GateMissed by a gate."""
+    read_questions = read(path)
+    before = None if order.compare is None else Evaluation.read(order.compare)
+    chosen = _accepted(path, read_questions, order)
+    _require_indexed(path, chosen, asker, catalog)
+    questions = list(chosen.values())
+    _confirm(asker, questions, order)
+    retrieve = _tool(asker, catalog)
+    with _progress(told.people, "asking", len(questions)) as progress:
+        evaluation = Evaluation.of(
+            questions,
+            retrieve,
+            catalog=catalog,
+            site=asker.site.told,
+            options=order.options,
+            told=progress,
+        )
+    if order.out is not None:
+        evaluation.write(order.out)
+    bar = None
+    if order.calibrates:
+        with _progress(told.people, "without a bar", len(questions)) as progress:
+            bar = calibrated(questions, retrieve, order.options, told=progress)
+    figures = evaluation.figures()
+    compares = None if before is None else compared(before, evaluation)
+    gates = [each.told(figures) for each in order.gates]
+    left_out = len(read_questions) - len(chosen)
+    _print(told.people, evaluation, left_out)
+    if compares is not None:
+        _print_compared(told.people, compares)
+    if bar is not None:
+        _print_bar(told.people, bar)
+    if order.out is not None:
+        told.people.print(f"\nwritten to {order.out}: run.json, run.txt, qrels.txt", markup=False)
+    told.answer(_answer(evaluation, left_out, compares, bar, gates))
+    if missed := [each for each in gates if not each.passed]:
+        raise GateMissed(f"gates missed: {', '.join(map(_missed, missed))}")
+
+
+def _accepted(
+    path: Path, found: Mapping[int, KnownQuestion], order: EvaluationOrder
+) -> dict[int, KnownQuestion]:
+    if order.takes_unaccepted:
+        return dict(found)
+    chosen = {line: each for line, each in found.items() if each.accepted}
+    if not chosen:
+        raise EvaluationError(
+            f"{path}: nobody has accepted any of its {counted(len(found), 'question')}: read them,"
+            ' set "accepted" to true where one is good, or ask them all with --unaccepted'
+        )
+    return chosen
+
+
+def _require_indexed(
+    path: Path, questions: Mapping[int, KnownQuestion], asker: Asker, catalog: str
+) -> None:
+    """A question about a file that nothing is found of would measure nothing of the answers."""
+    files = {
+        each["filename"]: DocumentStatus(each["indexing_status"])
+        for each in asker.tools.documents(asker.catalog_id(catalog))
+    }
+    wrong = [
+        f"line {line}: {reason}"
+        for line, question in questions.items()
+        for place in question.places
+        if (reason := _not_there(place.file, files)) is not None
+    ]
+    if wrong:
+        raise QuestionsWrong(path, wrong)
+
+
+def _not_there(file: str, files: Mapping[str, DocumentStatus]) -> str | None:
+    status = files.get(file)
+    if status is DocumentStatus.INDEXED:
+        return None
+    if status is not None:
+        return f"{file!r} is {status}, so nothing is found of it"
+    return f"there is no file {file!r} in the catalog{_alike(file, files)}"
+
+
+def _alike(file: str, files: Collection[str]) -> str:
+    alike = difflib.get_close_matches(file[:200], list(files)[:1_000], n=1)
+    return f"; did you mean {alike[0]!r}?" if alike else ""
+
+
+def _confirm(asker: Asker, questions: Sequence[KnownQuestion], order: EvaluationOrder) -> None:
+    if not isinstance(asker.site, AwsSite) or order.is_confirmed:
+        return
+    cost = spending([each.question for each in questions], times=2 if order.calibrates else 1)
+    typer.confirm(
+        f"{counted(len(questions), 'question')}, {counted(cost.calls, 'call')} of the tool on"
+        f" {asker.site.told}: about ${cost.dollars:.4f}; ${cost.extra:.2f} more where a reranking"
+        " model or a managed knowledge base is asked. Go on?",
+        abort=True,
+        err=True,
+    )
+
+
+def _tool(asker: Asker, catalog: str) -> Retrieve:
+    within, token = asker.within(catalog), asker.token
+    return lambda arguments: asked(asker.site, {**arguments, **within}, token)
+
+
+@contextmanager
+def _progress(out: TerminalConsole, what: str, total: int) -> Iterator[Any]:
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+    quiet = not out.is_terminal
+    with Progress(*columns, console=out, transient=True, disable=quiet) as progress:
+        task = progress.add_task(what, total=total)
+        yield lambda count: progress.update(task, completed=count)
+
+
+# What people read.
+
+
+def _print(out: TerminalConsole, evaluation: Evaluation, left_out: int) -> None:
+    values, figures = evaluation.values(), evaluation.figures()
+    unanswerable = sum(not each.is_answerable for each in evaluation.outcomes)
+    answerable = len(evaluation.outcomes) - unanswerable
+    misses = [each for each in evaluation.outcomes if each.is_miss]
+    for each in misses:
+        _print_miss(out, each)
+    set_to = "".join(f", {name}={json.dumps(each)}" for name, each in evaluation.options.items())
+    out.print(
+        f"{counted(answerable, 'question')} with an answer, {unanswerable} without,"
+        f" in {evaluation.catalog!r} of {evaluation.site}{set_to}",
+        markup=False,
+    )
+    if left_out:
+        out.print(f"left out: {left_out} that nobody has accepted; --unaccepted asks them, too")
+    width = max(len(each.told) for each in MEASURES.values())
+    for name, measure in MEASURES.items():
+        figure = _figure(name, figures[name])
+        of = f"  {sum(values[name].values()):.0f} of {len(values[name])}"
+        out.print(f"  {measure.told:{width}}  {figure:>7}{of if measure.is_percent else ''}")
+
+
+def _figure(name: str, value: float | None) -> str:
+    if value is None:
+        return "none"
+    return f"{value:.1%}" if MEASURES[name].is_percent else f"{value:.3f}"
+
+
+def _print_miss(out: TerminalConsole, outcome: QuestionOutcome) -> None:
+    out.print(f"[bold]{escape(one_line(outcome.question))}[/bold]")
+    out.print(f"  {escape(_expected(outcome))}")
+    for rank, each in enumerate(outcome.shown[:_INSTEAD], start=1):
+        page = "" if each.page is None else f", page {each.page}"
+        told = one_line(f"{each.file}{page}, {each.score:.2f}: {each.text[:_LETTERS]}")
+        out.print(f"  {rank}. {escape(told)}")
+    out.print()
+
+
+def _expected(outcome: QuestionOutcome) -> str:
+    if not outcome.is_answerable:
+        return f"nothing answers it, and {counted(len(outcome.shown), 'passage')} came:"
+    place = outcome.places[0]
+    page = "" if place.page is None else f", page {place.page}"
+    words = "" if place.words is None else f": “{place.words[:_LETTERS]}”"
+    came = "it is number {rank}; before it came:" if outcome.rank else "instead came:"
+    if not outcome.shown:
+        came = "it was taken for a question without an answer"
+    return one_line(f"answered in {place.file}{page}{words}; {came.format(rank=outcome.rank)}")
+
+
+def _print_compared(out: TerminalConsole, compares: RunsCompared) -> None:
+    out.print("\nagainst the other run, in pairs:")
+    for each in compares.differences:
+        out.print(f"  {_compared_line(each)}")
+    if compares.alone:
+        out.print(f"left out: {counted(compares.alone, 'question')} that only one of the runs has")
+
+
+def _compared_line(each: PairedDifference) -> str:
+    before, after = (_figure(each.measure, value) for value in (each.before, each.after))
+    scale, unit = (100, " points") if MEASURES[each.measure].is_percent else (1, "")
+    digits = 1 if unit else 3
+    low, high = (f"{scale * value:+.{digits}f}" for value in (each.low, each.high))
+    told = f"{MEASURES[each.measure].told}: {before} -> {after}"
+    if not each.difference and each.low == each.high:
+        return f"{told}: the same for each question"
+    verdict = (
+        f"noise with {counted(each.questions, 'question')}" if each.is_noise else "more than chance"
+    )
+    return f"{told} ({low} to {high}{unit} with 95 %, chance {each.chance:.3f}): {verdict}"
+
+
+def _print_bar(out: TerminalConsole, bar: FoundBar) -> None:
+    lost_of, refused_of = len(bar.limits.answerable), len(bar.limits.unanswerable)
+    out.print(f"\nthe bar: {bar.least:g} (with 95 % from {bar.low:g} to {bar.high:g})")
+    for told, count, of in (
+        ("unanswerable refused", bar.refused, refused_of),
+        ("answerable lost", bar.lost, lost_of),
+    ):
+        low, high = sure(count, of)
+        out.print(f"  {told}: {count} of {of}, {count / of:.0%}; of others {low:.0%} to {high:.0%}")
+    if not bar.least:
+        out.print(f"  no bar refuses any and loses at most {MOST_LOST:.0%}")
+        return
+    out.print(f'  deploy it:  make deploy ARGS="-c retrieve_least_score={bar.least:g}"')
+    out.print(f"  here:       stackroom up --least-score {bar.least:g}")
+    out.print("  and measure again under it: words may still speak for a passage, or not any more")
+
+
+# What programs read.
+
+
+def _answer(
+    evaluation: Evaluation,
+    left_out: int,
+    compares: RunsCompared | None,
+    bar: FoundBar | None,
+    gates: list[GateTold],
+) -> EvaluateAnswer:
+    unanswerable = sum(not each.is_answerable for each in evaluation.outcomes)
+    return EvaluateAnswer(
+        answerable=len(evaluation.outcomes) - unanswerable,
+        unanswerable=unanswerable,
+        unaccepted=left_out,
+        figures=evaluation.figures(),
+        misses=[_miss(each) for each in evaluation.outcomes if each.is_miss],
+        compared=[_difference(each) for each in compares.differences] if compares else [],
+        bar=None if bar is None else _bar(bar),
+        gates=gates,
+    )
+
+
+def _miss(outcome: QuestionOutcome) -> MissTold:
+    return MissTold(
+        question=outcome.question,
+        rank=outcome.rank,
+        file=outcome.places[0].file if outcome.places else None,
+        shown=[
+            InsteadTold(file=each.file, page=each.page, score=each.score, text=each.text)
+            for each in outcome.shown[:_INSTEAD]
+        ],
+    )
+
+
+def _difference(each: PairedDifference) -> ComparedTold:
+    return ComparedTold(
+        measure=each.measure,
+        questions=each.questions,
+        before=each.before,
+        after=each.after,
+        low=each.low,
+        high=each.high,
+        chance=each.chance,
+        noise=each.is_noise,
+    )
+
+
+def _bar(bar: FoundBar) -> BarTold:
+    return BarTold(
+        least_score=bar.least,
+        low=bar.low,
+        high=bar.high,
+        refused=bar.refused / len(bar.limits.unanswerable),
+        lost=bar.lost / len(bar.limits.answerable),
+        context=f"retrieve_least_score={bar.least:g}",
+    )
+
+
+def _missed(gate: GateTold) -> str:
+    measured = "not measured" if gate.measured is None else f"{gate.measured:.4g}"
+    than = "at least" if MEASURES[gate.measure].is_least else "at most"
+    return f"{gate.measure} is {measured}, {than} {gate.threshold:g} was wanted"

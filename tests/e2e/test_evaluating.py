@@ -1,0 +1,103 @@
+"""Somebody measures the answers on documents of their own, from a shell."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import pytest
+
+from stackroom_local.state import Instance
+from tests.e2e.people import Person
+from tests.local.running import STACKROOM
+
+FILES = {
+    "leave.md": "# Leave\n\nEvery employee has thirty days of paid leave each year.",
+    "travel.md": "# Travel\n\nA hotel is booked by the office; a night costs 140 euros at most.",
+    "keys.md": "# Keys\n\nWho loses a key of the building tells the porter within a day.",
+    "lunch.md": "# Lunch\n\nThe canteen opens at noon and serves soup on Thursdays.",
+    "parking.md": "# Parking\n\nBicycles are parked in the yard behind the laboratory.",
+}
+QUESTIONS: list[dict[str, Any]] = [
+    {"question": "How many days of paid leave?", "file": "leave.md", "words": "thirty days"},
+    {"question": "What may a night in a hotel cost?", "file": "travel.md", "words": "140 euros"},
+    {"question": "I lost a key of the building", "file": "keys.md"},
+    {"question": "When does the canteen open?", "file": "lunch.md", "words": "opens at noon"},
+    {"question": "Where do I park my bicycle?", "file": "parking.md"},
+    {"question": "Who won the world cup of 1998?", "nothing": True},
+    {"question": "How do I bake sourdough bread?", "nothing": True},
+    {"question": "What is the boiling point of mercury?", "nothing": True},
+    {"question": "Which moons has Neptune?", "nothing": True},
+    {"question": "Who painted the Mona Lisa?", "nothing": True},
+    {"question": "Not read by anybody", "nothing": True, "accepted": False},
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def documents(alice: Person) -> None:
+    alice.settle(alice.put_all({f"staff/{name}": text for name, text in FILES.items()}))
+
+
+def evaluate(
+    instance: Instance, path: Path, *options: str, user: str = "alice"
+) -> subprocess.CompletedProcess[str]:
+    where = ("--state-dir", str(instance.state_dir), "--user", user, "--catalog", "staff")
+    return subprocess.run(
+        [str(STACKROOM), "evaluate", str(path), *where, *options],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_figures_a_bar_a_run_and_a_gate(instance: Instance, tmp_path: Path) -> None:
+    path, run = tmp_path / "questions.jsonl", tmp_path / "run"
+    path.write_text("\n".join(map(json.dumps, QUESTIONS)))
+
+    first = evaluate(
+        instance, path, "--json", "--calibrate", "--out", str(run), "--gate", "refused=85"
+    )
+
+    # The local mode of the tests has no bar.
+    assert first.returncode == 1
+    assert json.loads(first.stderr)["error"]["message"] == (
+        "gates missed: refused is 0, at least 85 was wanted"
+    )
+    told = json.loads(first.stdout)
+    assert (told["answerable"], told["unanswerable"], told["unaccepted"]) == (5, 5, 1)
+    assert told["figures"].pop("p50") > 0
+    assert told["figures"] == {
+        "top1": 1.0,
+        "top3": 1.0,
+        "mrr": 1.0,
+        "refused": 0.0,
+        "lost": 0.0,
+        "pages": None,
+    }
+    assert (told["bar"]["refused"], told["bar"]["lost"]) == (1.0, 0.0)
+    files = str(run / "qrels.txt"), str(run / "run.txt")
+    # ir-measures has types for none of its readers
+    qrels, ranked = ir_measures.read_trec_qrels(files[0]), ir_measures.read_trec_run(files[1])  # type: ignore[no-untyped-call]
+    assert ir_measures.calc_aggregate([ir_measures.RR], qrels, ranked)[ir_measures.RR] == 1.0
+
+    bar = f"min_score={told['bar']['least_score']}"
+    second = evaluate(instance, path, "--with", bar, "--compare", str(run), "--gate", "refused=85")
+
+    assert (second.returncode, second.stderr) == (0, "")
+    assert "unanswerable refused: 0.0% -> 100.0% (+100.0" in second.stdout
+    assert "noise with 5 questions" in second.stdout
+
+
+def test_nobody_measures_another_users_catalog_or_files_that_are_not_there(
+    instance: Instance, tmp_path: Path
+) -> None:
+    path = tmp_path / "questions.jsonl"
+    path.write_text('{"question": "Which secrets?", "file": "../../etc/passwd"}')
+
+    hers = evaluate(instance, path)
+    foreign = evaluate(instance, path, user="bob")
+
+    assert (hers.returncode, foreign.returncode) == (1, 1)
+    assert "line 1: there is no file '../../etc/passwd' in the catalog" in hers.stderr
+    assert "'bob' has no catalog 'staff'" in foreign.stderr

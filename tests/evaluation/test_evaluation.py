@@ -1,0 +1,163 @@
+"""Questions asked through a tool, judged, told in figures, and kept as a run."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import pytest
+
+from stackroom_evaluation.evaluation import RUN, Evaluation
+from stackroom_evaluation.judging import Shown, Spot, is_page_right, is_right
+from stackroom_evaluation.question_file import EvaluationError, KnownQuestion
+from tests.evaluation.answering import answer, evaluated, passage
+
+LEAVE = KnownQuestion(question="leave?", file="a b.pdf", page=2, words="thirty days of leave")
+PAY = KnownQuestion(question="pay?", file="pay.md")
+CODE = KnownQuestion(question="code?", file="code.txt", words="the code is 4711")
+FAR = KnownQuestion(question="far?", nothing=True)
+NEAR = KnownQuestion(question="near?", nothing=True)
+
+
+@pytest.fixture
+def evaluation() -> Evaluation:
+    return evaluated(
+        {
+            LEAVE: [
+                passage("Nothing of it.", "a b.pdf", page=1),
+                passage("Everybody has thirty days of leave.", "a b.pdf", page=3),
+            ],
+            PAY: [passage("Pay comes monthly.", "pay.md")],
+            CODE: [],
+            FAR: [],
+            NEAR: [passage("Something.", "pay.md", score=1.5)],
+        }
+    )
+
+
+def test_figures_are_told_of_all_the_questions(evaluation: Evaluation) -> None:
+    figures = evaluation.figures()
+
+    assert figures.pop("p50") is not None
+    assert figures == {
+        "top1": pytest.approx(1 / 3),
+        "top3": pytest.approx(2 / 3),
+        "mrr": pytest.approx((1 / 2 + 1) / 3),
+        "refused": 1 / 2,
+        "lost": pytest.approx(1 / 3),
+        "pages": 0.0,
+    }
+    assert [each.question for each in evaluation.outcomes if each.is_miss] == ["code?", "near?"]
+
+
+def test_nothing_is_told_where_no_question_tells() -> None:
+    figures = evaluated({FAR: []}).figures()
+
+    assert figures.pop("p50") is not None
+    assert figures.pop("refused") == 1.0
+    assert set(figures.values()) == {None}
+
+
+def test_a_run_that_is_written_is_read_again_and_scored_by_anyone(
+    evaluation: Evaluation, tmp_path: Path
+) -> None:
+    evaluation.write(tmp_path)
+
+    # ir-measures has types for none of its readers
+    qrels = list(ir_measures.read_trec_qrels(str(tmp_path / "qrels.txt")))  # type: ignore[no-untyped-call]
+    run = list(ir_measures.read_trec_run(str(tmp_path / "run.txt")))  # type: ignore[no-untyped-call]
+    measure = ir_measures.Success @ 3
+    assert ir_measures.calc_aggregate([measure], qrels, run)[measure] == pytest.approx(2 / 3)
+    assert Evaluation.read(tmp_path) == Evaluation.read(tmp_path / RUN) == evaluation
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"outcomes": []},
+        {"format": 2},
+        {"figures": {"top1": 1.0}},
+        {"outcomes": "twice"},
+        {"outcomes.seconds": float("nan")},
+        {"outcomes.id": "q-1\n2 Q0"},
+        {"outcomes.shown.score": 7},
+        {"outcomes.shown.name": "a b"},
+    ],
+    ids=str,
+)
+def test_a_forged_run_is_refused(
+    evaluation: Evaluation, tmp_path: Path, change: dict[str, Any]
+) -> None:
+    evaluation.write(tmp_path)
+    run = json.loads((tmp_path / RUN).read_text())
+    [(where, value)] = change.items()
+    place, _, name = where.rpartition(".")
+    outcome = run["outcomes"][0]
+    within = {"": run, "outcomes": outcome, "outcomes.shown": outcome["shown"][0]}[place]
+    within[name] = 2 * run["outcomes"] if value == "twice" else value
+    (tmp_path / RUN).write_text(json.dumps(run))
+
+    with pytest.raises(EvaluationError, match="is no run of `stackroom evaluate --out`"):
+        Evaluation.read(tmp_path)
+
+
+@pytest.mark.parametrize("body", [b"", b"\xff\xfe", b"[" * 100_000, b"null"], ids=len)
+def test_what_is_no_run_at_all_is_refused(tmp_path: Path, body: bytes) -> None:
+    (tmp_path / RUN).write_bytes(body)
+
+    with pytest.raises(EvaluationError, match="is no run"):
+        Evaluation.read(tmp_path)
+
+
+def test_a_throttled_question_is_asked_again_when_the_tool_says() -> None:
+    answers = [
+        {"success": False, "errorType": "Throttled", "error": "", "metadata": wait, "results": []}
+        for wait in ({"retry_after_seconds": 3}, {})
+    ]
+    answers.append(answer(passage("Pay.", "pay.md")))
+    waited: list[float] = []
+
+    found = Evaluation.of(
+        [PAY], lambda _: answers.pop(0), catalog="c", site="s", wait=waited.append
+    )
+
+    assert (waited, found.figures()["top1"]) == ([3, 2.0], 1.0)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"success": False, "errorType": "RetrievalFailed", "error": "no store", "metadata": {}},
+        answer(failed_knowledge_bases=[{"knowledge_base_id": "KB1", "reason": "busy"}]),
+    ],
+    ids=["failed", "partly failed"],
+)
+def test_a_question_that_was_not_answered_ends_it_all(said: dict[str, Any]) -> None:
+    with pytest.raises(EvaluationError, match=r"pay\?"):
+        Evaluation.of([PAY], lambda _: said, catalog="c", site="s")
+
+
+PAGED = Shown(text="It is thirty days of leave.", file="a.pdf", page=2, page_first=1, page_last=3)
+
+
+@pytest.mark.parametrize(
+    ("spot", "right", "page"),
+    [
+        (Spot("a.pdf"), True, None),
+        (Spot("b.pdf"), False, None),
+        (Spot("same.pdf", "thirty days"), True, None),
+        (Spot("a.pdf", pages=(3,)), True, None),
+        (Spot("a.pdf", pages=(4,)), False, None),
+        (Spot("a.pdf", "THIRTY  days, of leave", (3,)), True, True),
+        (Spot("a.pdf", "thirty days of leave", (4, 5)), True, False),
+        (Spot("a.pdf", "It is thirty long days of leave"), True, None),  # but for one word
+        (Spot("a.pdf", "leave of days thirty is it"), False, None),
+    ],
+    ids=str,
+)
+def test_a_passage_answers_by_file_page_and_words(
+    spot: Spot, right: bool, page: bool | None
+) -> None:
+    shown = Shown(**{**vars(PAGED), "others": ("same.pdf",)})
+
+    assert (is_right(shown, [spot]), is_page_right(shown, [spot])) == (right, page)

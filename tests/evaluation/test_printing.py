@@ -1,0 +1,65 @@
+"""What `stackroom evaluate` prints: figures, misses, differences, the bar; and never a control."""
+
+import re
+from io import StringIO
+
+from stackroom_evaluation.comparing import compared
+from stackroom_evaluation.evaluation import Evaluation
+from stackroom_evaluation.least_score import BarLimits, bar_of
+from stackroom_evaluation.question_file import KnownQuestion
+from stackroom_local.cli import evaluations
+from stackroom_local.cli.output import TerminalConsole
+from tests.evaluation.answering import evaluated, passage
+
+LEAVE = KnownQuestion(question="leave?", file="[red]a.md", page=2, words="thirty days")
+FAR = KnownQuestion(question="far?", nothing=True)
+HOSTILE = "\x1b[2J\x9b31m\u202e[bold]gone[/bold]\r\x07"
+
+
+def printed(*evaluated_: Evaluation) -> str:
+    out = TerminalConsole(
+        file=StringIO(), width=200, soft_wrap=True, force_terminal=True, highlight=False
+    )
+    evaluations._print(out, evaluated_[0], 1)
+    if evaluated_[1:]:
+        evaluations._print_compared(out, compared(evaluated_[1], evaluated_[0]))
+    evaluations._print_bar(out, bar_of(BarLimits(answerable=[0.5, 0.6], unanswerable=[0.1, 0.2])))
+    assert isinstance(out.file, StringIO)
+    return out.file.getvalue()
+
+
+def test_each_miss_is_told_with_what_was_shown_instead() -> None:
+    told = printed(
+        evaluated({LEAVE: [passage("Other.", "b.md", score=0.4567, page=7)], FAR: []}, top_k=3),
+        evaluated({LEAVE: [passage("It is thirty days.", "[red]a.md")], FAR: []}),
+    )
+
+    assert (
+        "answered in [red]a.md, page 2: “thirty days”; instead came:\n  1. b.md, page 7, 0.46: O"
+        in told
+    )
+    assert (
+        "1 question with an answer, 1 without, in 'books' of here, top_k=3\nleft out: 1 that"
+        in told
+    )
+    assert re.search(r"right passage first +0.0%  0 of 1\n", told)
+    assert (
+        "right passage first: 100.0% -> 0.0% (-100.0 to -100.0 points with 95 %, chance 1.000)"
+        in told
+    )
+    assert "noise with 1 question" in told
+    assert 'deploy it:  make deploy ARGS="-c retrieve_least_score=0.35"' in told
+    assert "here:       stackroom up --least-score 0.35\n" in told
+
+
+def test_nothing_of_what_others_wrote_is_obeyed_by_a_terminal() -> None:
+    # A question's file is checked, but a run that somebody made, or a document, is not.
+    forged = KnownQuestion.model_construct(
+        **{**dict(FAR), "question": HOSTILE, "nothing": True, "also": ()}
+    )
+
+    told = printed(evaluated({forged: [passage(HOSTILE, f"b{HOSTILE}.md")]}))
+
+    assert not {"\x9b", "\u202e", "\r", "\x07"} & set(told)
+    assert "\x1b[2J" not in told
+    assert told.count(r"\x1b[2J\x9b31m\u202e[bold]gone[/bold]") == 3

@@ -1,0 +1,91 @@
+"""What people write into a file of questions, and what else may lie there."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stackroom_evaluation.judging import Spot
+from stackroom_evaluation.question_file import EvaluationError, QuestionsWrong, read
+
+GOOD = {"question": "How many days?", "file": "a.pdf", "page": 3, "words": "thirty days"}
+
+
+def a_file(folder: Path, *lines: object) -> Path:
+    path = folder / "questions.jsonl"
+    path.write_bytes(
+        b"\n".join(
+            each if isinstance(each, bytes) else json.dumps(each, ensure_ascii=False).encode()
+            for each in lines
+        )
+    )
+    return path
+
+
+def test_a_question_has_places_or_nothing_and_may_wait_for_a_person(tmp_path: Path) -> None:
+    also = {**GOOD, "question": "And here?", "also": [{"file": "b.md"}]}
+    far = {"question": "Who won?", "nothing": True, "accepted": False, "note": "far"}
+
+    found = read(a_file(tmp_path, GOOD, b"", also, b"\xef\xbb\xbf" + json.dumps(far).encode()))
+
+    assert list(found) == [1, 3, 4]
+    assert found[1].spots == (Spot("a.pdf", "thirty days", (3,)),)
+    assert found[3].spots == (Spot("a.pdf", "thirty days", (3,)), Spot("b.md"))
+    assert (found[4].spots, found[4].accepted) == ((), False)
+
+
+def test_the_same_question_with_another_answer_is_another_one(tmp_path: Path) -> None:
+    [one] = read(a_file(tmp_path, GOOD)).values()
+    [noted] = read(a_file(tmp_path, {**GOOD, "note": "from Ada"})).values()
+    [other] = read(a_file(tmp_path, {**GOOD, "page": 4})).values()
+
+    assert one.id == noted.id != other.id
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ({"question": "a"}, 'has a file that answers it, or "nothing": true'),
+        ({**GOOD, "nothing": True}, '"nothing": true has no file'),
+        ({**GOOD, "pages": [3]}, "'pages' is not known; allowed: question, file, page, words"),
+        ({**GOOD, "page": 0}, "page: Input should be greater than or equal to 1"),
+        ({**GOOD, "page": "3"}, "page: Input should be a valid integer"),
+        ({**GOOD, "accepted": "no"}, "accepted: Input should be a valid boolean"),
+        ({**GOOD, "words": "..."}, "words: without a letter or digit"),
+        ({**GOOD, "also": [{"file": "a\nb"}]}, "also.0.file: has a line break"),
+        ({**GOOD, "question": "x" * 1001}, "question: has more than 1,000 characters"),
+        ({**GOOD, "file": "x" * 1025}, "file: has more than 1,024 characters"),
+        ({**GOOD, "words": "x" * 2001}, "words: has more than 2,000 characters"),
+        ({**GOOD, "question": "\x1b[2J"}, "question: has a control character"),
+        ({**GOOD, "file": "a\u202etxt.exe"}, "file: has a line break, a control character"),
+        (["How?"], "Input should be an object"),
+        (b'{"question": "half of a pair: \\ud800", "nothing": true}', "is no JSON object"),
+        (b"[" * 5_000, "is no JSON object"),
+        (b'{"question": "caf\xe9"}', "is not UTF-8; save the file in that encoding"),
+        ("x" * 70_000, "longer than 65,536 bytes"),
+        (GOOD, "asks the same as line 1"),
+    ],
+    ids=lambda each: str(each)[:60],
+)
+def test_a_line_that_is_wrong_is_named_with_what_is_allowed(
+    tmp_path: Path, line: object, told: str
+) -> None:
+    with pytest.raises(QuestionsWrong) as wrong:
+        read(a_file(tmp_path, GOOD, line))
+
+    assert "line 2: " in str(wrong.value)
+    assert told in str(wrong.value)
+
+
+def test_every_wrong_line_is_named_as_far_as_anybody_reads(tmp_path: Path) -> None:
+    with pytest.raises(QuestionsWrong) as wrong:
+        read(a_file(tmp_path, *[{"question": str(each)} for each in range(30)]))
+
+    assert [f"line {each}: " in str(wrong.value) for each in (1, 20, 21)] == [True, True, False]
+    assert str(wrong.value).endswith("and 10 more")
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", ".", "nowhere.jsonl", "/dev/null"])
+def test_what_is_no_file_of_questions_is_refused_at_once(path: str) -> None:
+    with pytest.raises(EvaluationError, match=path):
+        read(Path(path))
