@@ -16,7 +16,7 @@ from benchmarks.answers.examples import chosen, written
 from benchmarks.answers.judging import Pages
 from benchmarks.answers.layout import Row, aligned, markdown
 from benchmarks.answers.library import library
-from benchmarks.answers.prices import PRICES
+from benchmarks.answers.prices import BILLED
 from benchmarks.answers.questions import Question, problems, questions, shared
 from benchmarks.answers.ranking import write_runs
 from benchmarks.answers.report import tables
@@ -24,6 +24,7 @@ from benchmarks.answers.stores import stores
 from benchmarks.answers.subject import Subject
 from benchmarks.answers.ways import as_function, calibration, default, place_maps, vectors_of
 from benchmarks.serving import NotMeasured, measure, print_machine
+from stackroom_evaluation.spending import PRICES
 from stackroom_local.state import Instance
 
 RUNS = CACHE / "runs"
@@ -67,7 +68,7 @@ def main() -> None:
                 default=default(),
             )
             _print(name, subject, as_markdown=options.markdown)
-    print("Prices:", *(f"{what}: {price.source}" for what, price in PRICES.items()), sep="\n  ")
+    print("Prices:", *(f"{what}: {PRICES[what].source}" for what in BILLED), sep="\n  ")
 
 
 def _options() -> argparse.Namespace:

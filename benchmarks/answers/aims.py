@@ -3,10 +3,10 @@
 from benchmarks.answers.citing import citations
 from benchmarks.answers.layout import Row
 from benchmarks.answers.ranking import ranks
-from benchmarks.answers.refusal import MOST_LOST
 from benchmarks.answers.subject import Subject
 from benchmarks.answers.ways import BARE, BY_RETRIEVE
 from benchmarks.serving import verdict
+from stackroom_evaluation.least_score import MOST_LOST
 
 _TOP_3, _PAGES, _REFUSED = 0.9, 0.99, 0.85
 

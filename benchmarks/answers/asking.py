@@ -46,9 +46,7 @@ def ask_alone(questions: Sequence[Question], documents: Sequence[str]) -> dict[s
         after = documents.index(own) + 1
         others = [*documents[after:], *documents[:after]]
         other = next(
-            each
-            for each in others
-            if Path(each).stem not in {spot.document for spot in question.spots}
+            each for each in others if Path(each).stem not in {spot.file for spot in question.spots}
         )
         asked[question.id] = Alone(
             is_own_refused=is_refused(own, question.question),

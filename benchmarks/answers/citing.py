@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.answers.corpus import Document
-from benchmarks.answers.given import Found, Given
+from benchmarks.answers.given import Given
 from benchmarks.answers.judging import Pages
 from benchmarks.answers.questions import Question
-from benchmarks.answers.ranking import answers
+from stackroom_evaluation.judging import is_page_right, is_right
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,11 +33,11 @@ def citations(
     paged = [
         (question, found, most)
         for question, found in shown
-        if found.document in pages and (most := pages[found.document].most_of(found.text))
+        if found.file in pages and (most := pages[found.file].most_of(found.text))
     ]
-    right = [(question, found) for question, found, _ in paged if answers(question, found)]
+    right = [(question, found) for question, found, _ in paged if is_right(found, question.spots)]
     wrong = [
-        f"{question.id}: {found.document}, page {found.page} cited, most on {sorted(most)}"
+        f"{question.id}: {found.file}, page {found.page} cited, most on {sorted(most)}"
         for question, found, most in paged
         if found.page not in most
     ]
@@ -46,18 +46,10 @@ def citations(
         cited=sum(found.page is not None for _, found, _ in paged),
         most=len(paged) - len(wrong),
         right=len(right),
-        reached=sum(_reaches(question, found) for question, found in right),
+        reached=sum(bool(is_page_right(found, question.spots)) for question, found in right),
         wrong=wrong[:10],
     )
 
 
 def paged(documents: Iterable[Document]) -> dict[str, Pages]:
     return {each.id: Pages(each) for each in documents if each.name.endswith(".pdf")}
-
-
-def _reaches(question: Question, found: Found) -> bool:
-    if found.page is None:
-        return False
-    first, last = found.page_first or found.page, found.page_last or found.page
-    spots = [spot for spot in question.spots if spot.document == found.document]
-    return any(first <= page <= last for spot in spots for page in spot.pages)

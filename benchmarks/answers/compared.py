@@ -6,7 +6,7 @@ from statistics import median
 
 from benchmarks.answers.asking import one_by_one
 from benchmarks.answers.citing import citations
-from benchmarks.answers.given import CANDIDATES, Found, Given, Way, of_passage
+from benchmarks.answers.given import CANDIDATES, Given, Way, of_passage
 from benchmarks.answers.judging import Pages
 from benchmarks.answers.layout import Row, share
 from benchmarks.answers.library import USER
@@ -17,6 +17,7 @@ from benchmarks.serving import NotMeasured
 from benchmarks.vector_stores.filled import Filled
 from stackroom.documents.filters import Has
 from stackroom.documents.passages import Passage, PlaceMapReader
+from stackroom_evaluation.judging import Shown
 
 _USER = Has("user_id", USER)
 
@@ -79,7 +80,7 @@ def _way(store: Filled, place_maps: PlaceMapReader) -> Way:
     return ask
 
 
-def _placed(passage: Passage, place_maps: PlaceMapReader) -> Found:
+def _placed(passage: Passage, place_maps: PlaceMapReader) -> Shown:
     """With the page that the product cites of its own documents, by their place maps."""
     found = of_passage(passage)
     places = place_maps.get(str(passage.attributes.get("document_id")))

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from benchmarks.answers.given import Found, Given
+from benchmarks.answers.given import Given
 from benchmarks.answers.questions import Question
-from benchmarks.answers.ranking import answers, first_right
 from benchmarks.answers.ways import BARE
+from stackroom_evaluation.judging import Shown, first_right, is_right
 
 _ANSWERABLE, _UNANSWERABLE = 8, 2
 _TOP = 3
@@ -45,8 +45,8 @@ def _expected(question: Question) -> str:
         return f"The documents don't answer it: {question.why}"
     spot = question.spots[0]
     pages = ", ".join(map(str, spot.pages))
-    where = f"{spot.document}, page {pages}" if pages else spot.document
-    return f"Answered in {where}: “{spot.quote}”"
+    where = f"{spot.file}, page {pages}" if pages else spot.file
+    return f"Answered in {where}: “{spot.words}”"
 
 
 def _verdict(question: Question, answer: Given) -> str:
@@ -54,16 +54,16 @@ def _verdict(question: Question, answer: Given) -> str:
         return "no passage: the best score is below the bar"
     if question.unanswerable:
         return f"{len(answer.found)} passages, none of which can answer"
-    rank = first_right(question, answer.found)
+    rank = first_right(question.spots, answer.found)
     return f"the right passage is number {rank}" if rank else "the right passage was not found"
 
 
-def _ranked(answer: Given) -> list[tuple[int, Found]]:
+def _ranked(answer: Given) -> list[tuple[int, Shown]]:
     return list(enumerate(answer.found[:_TOP], start=1))
 
 
-def _line(question: Question, rank: int, found: Found) -> str:
-    right = answers(question, found)
+def _line(question: Question, rank: int, found: Shown) -> str:
+    right = is_right(found, question.spots)
     mark = " **right**" if right else ""
     text = " ".join(found.text.split())
     start = _start(question, text) if right else 0
@@ -72,17 +72,17 @@ def _line(question: Question, rank: int, found: Found) -> str:
 
 def _start(question: Question, text: str) -> int:
     """A little before the quote, if it is there as it was written."""
-    openings = (" ".join(spot.quote.split()[:4]) for spot in question.spots)
+    openings = (" ".join((spot.words or "").split()[:4]) for spot in question.spots)
     at = max(text.find(opening) for opening in openings)
     return text.rfind(" ", 0, at - _BEFORE) + 1 if at > _BEFORE else 0
 
 
-def _cited(found: Found) -> str:
+def _cited(found: Shown) -> str:
     if found.page is None:
-        return f"{found.document}, “{found.section}”" if found.section else found.document
+        return f"{found.file}, “{found.section}”" if found.section else found.file
     first, last = found.page_first or found.page, found.page_last or found.page
     reach = f" ({first} to {last})" if first != last else ""
-    return f"{found.document}, page {found.page}{reach}"
+    return f"{found.file}, page {found.page}{reach}"
 
 
 def _excerpt(text: str, start: int) -> str:

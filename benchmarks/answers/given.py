@@ -7,32 +7,19 @@ from pathlib import Path
 from stackroom.documents.passages import Passage, Retrieved, Search
 from stackroom.search.fan_out import Reply
 from stackroom.search.results import Result
+from stackroom_evaluation.judging import Shown
 
 CANDIDATES = 100  # what the product asks a knowledge base for
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
-    """A passage, and what is cited of it; `document` is the name that the questions use."""
-
-    text: str
-    document: str
-    page: int | None = None
-    page_first: int | None = None
-    page_last: int | None = None
-    section: str | None = None
-    score: float = 0.0
-    others: tuple[str, ...] = ()  # documents that say the same
-
-
-@dataclass(frozen=True, kw_only=True)
 class Given:
     """
-    To one question, best first. `passages` are the store's own, of a ranking; `is_refused` is an
-    answer that says that the documents don't answer.
+    To one question, best first; a file is called as the questions call it. `passages` are the
+    store's own, of a ranking; `is_refused` is an answer that says that the documents don't answer.
     """
 
-    found: tuple[Found, ...]
+    found: tuple[Shown, ...]
     passages: tuple[Passage, ...] = ()
     search: Search | None = None
     is_refused: bool = False
@@ -54,20 +41,20 @@ def reply_of(found: Retrieved) -> Reply:
     )
 
 
-def of_passage(passage: Passage) -> Found:
-    return Found(
+def of_passage(passage: Passage) -> Shown:
+    return Shown(
         text=passage.text,
-        document=_stem(passage.attributes.get("filename")),
+        file=_stem(passage.attributes.get("filename")),
         page=passage.page,
         score=passage.score,
     )
 
 
-def of_result(result: Result) -> Found:
+def of_result(result: Result) -> Shown:
     source = result.source
-    return Found(
+    return Shown(
         text=result.text,
-        document=_stem(source.filename),
+        file=_stem(source.filename),
         page=source.page,
         page_first=source.page_first,
         page_last=source.page_last,

@@ -27,6 +27,7 @@ from pydantic import (
 from benchmarks.answers.corpus import Document, pages_of
 from benchmarks.serving import NotMeasured
 from stackroom.inspection.running_lines import normalise
+from stackroom_evaluation.judging import Spot
 
 FOLDER = Path(__file__).with_name("questions")
 _QUOTE_WORDS = range(5, 26)
@@ -39,7 +40,7 @@ class _Line(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Spot(_Line):
+class Alternative(_Line):
     """A passage that answers: `pages` are those that the quote stands on; none without pages."""
 
     document: _Id
@@ -52,6 +53,10 @@ class Spot(_Line):
             raise ValueError("a quote has 5 to 25 words")
         return self
 
+    @property
+    def spot(self) -> Spot:
+        return Spot(self.document, self.quote, self.pages)
+
 
 class Question(_Line):
     """`spots` answers with where the answer stands; there are none if it is unanswerable."""
@@ -62,7 +67,7 @@ class Question(_Line):
     document: _Id | None = None
     pages: tuple[PositiveInt, ...] = ()
     quote: _Text | None = None
-    alternatives: tuple[Spot, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
     unanswerable: bool = False
     kind: Literal["near", "far"] | None = None
     why: str | None = None
@@ -71,8 +76,8 @@ class Question(_Line):
     def spots(self) -> tuple[Spot, ...]:
         if self.document is None or self.quote is None:
             return ()
-        first = Spot(document=self.document, pages=self.pages, quote=self.quote)
-        return (first, *self.alternatives)
+        first = Alternative(document=self.document, pages=self.pages, quote=self.quote)
+        return tuple(each.spot for each in (first, *self.alternatives))
 
     @model_validator(mode="after")
     def _is_one_or_the_other(self) -> Self:
@@ -103,7 +108,7 @@ def shared(
     kept = list(documents[::share])
     named = {document.id for document in kept}
     answerable = [
-        each for each in asked if each.spots and {spot.document for spot in each.spots} <= named
+        each for each in asked if each.spots and {spot.file for spot in each.spots} <= named
     ]
     return kept, [*answerable, *[each for each in asked if each.unanswerable][::share]]
 
@@ -113,18 +118,19 @@ def problems(asked: Sequence[Question], documents: Sequence[Document]) -> Iterat
     named = {document.id: document for document in documents}
     for question in asked:
         for spot in question.spots:
-            if spot.document not in named:
-                yield f"{question.id}: no document {spot.document!r}"
-            elif wrong := _wrong(spot, named[spot.document]):
+            if spot.file not in named:
+                yield f"{question.id}: no document {spot.file!r}"
+            elif wrong := _wrong(spot, named[spot.file]):
                 yield f"{question.id}: {wrong}"
 
 
 def _wrong(spot: Spot, document: Document) -> str | None:
-    quote = normalise(spot.quote)
+    assert spot.words is not None, "each has a quote"
+    quote = normalise(spot.words)
     pages = pages_of(document)
     standing = {page.number for page in pages if quote in normalise(page.text)}
     if not standing:
-        return f"no page of {document.id} has the quote {spot.quote!r}"
+        return f"no page of {document.id} has the quote {spot.words!r}"
     numbered = {number for number in standing if number is not None}
     if numbered and not spot.pages:
         return f"says no page; the quote is on {sorted(numbered)}"

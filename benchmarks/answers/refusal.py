@@ -7,16 +7,16 @@ answerable it is a loss, whether or not the right passage was found.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import product
 
 from benchmarks.answers.given import CANDIDATES, Given, reply_of
 from benchmarks.answers.questions import Question
 from stackroom.documents.passages import Retrieved, Search
 from stackroom.search.calibrations import Calibration
 from stackroom.search.ranking import Weighed, weighed
+from stackroom_evaluation.least_score import BarLimits, limit_of
 
 STEPS = [round(0.02 * step, 2) for step in range(51)]
-MOST_LOST = 0.03  # the aim
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,13 +45,10 @@ class Evidences:
     @property
     def best(self) -> float:
         """The least score that refuses most of what it can at the loss that the aim allows."""
-        scores = sorted({0.0, *map(_score, (*self.answerable, *self.unanswerable))})
-        # Between two scores that were seen, so that both keep a distance.
-        between = [0.0, *((one + other) / 2 for one, other in pairwise(scores))]
-        allowed = [least for least in between if self.lost(self.at(least)) <= MOST_LOST]
-        if not allowed:
-            return 0.0
-        return max(allowed, key=lambda least: (self.refused(self.at(least)), -least))
+        return BarLimits(
+            answerable=[*map(limit_of, self.answerable)],
+            unanswerable=[*map(limit_of, self.unanswerable)],
+        ).best
 
     def _refused(self, those: Sequence[Weighed], calibration: Calibration) -> float:
         refused = [

@@ -7,10 +7,11 @@ from benchmarks.answers.citing import citations
 from benchmarks.answers.layout import Row, share
 from benchmarks.answers.prices import dollars_per_thousand
 from benchmarks.answers.ranking import Ranks, ranks
-from benchmarks.answers.refusal import MOST_LOST, STEPS
+from benchmarks.answers.refusal import STEPS
 from benchmarks.answers.subject import Subject
 from benchmarks.answers.ways import ANSWERS, BARE, RANKINGS
 from benchmarks.serving import percentile
+from stackroom_evaluation.least_score import MOST_LOST
 
 
 def tables(subject: Subject) -> Iterator[tuple[str, list[Row]]]:
