@@ -2,20 +2,35 @@
 
 import difflib
 import json
+import math
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+import httpx
 import typer
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from bedrock_kb_simulator.conversation_parts import Conversation, Text, Turn
+from bedrock_kb_simulator.model_endpoint import (
+    EndpointFailed,
+    MalformedToolUse,
+    Misconfigured,
+    ModelEndpoint,
+)
+from stackroom.documents.formats import MAX_FILE_BYTES
 from stackroom.documents.model import DocumentStatus
+from stackroom.errors import StackroomError
+from stackroom.inspection.extraction import Page
+from stackroom.inspection.extraction.apart import read_pages_apart
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE, RetrieveArguments
 from stackroom.tools.texts import counted
 from stackroom_evaluation.comparing import PairedDifference, RunsCompared, compared
+from stackroom_evaluation.drafting import Model, drafted
 from stackroom_evaluation.evaluation import MEASURES, Evaluation, QuestionOutcome, Retrieve
 from stackroom_evaluation.least_score import MOST_LOST, FoundBar, calibrated, sure
 from stackroom_evaluation.question_file import (
@@ -30,6 +45,7 @@ from stackroom_local.cli.failures import WrongUsage
 from stackroom_local.cli.json_output import (
     BarTold,
     ComparedTold,
+    DraftAnswer,
     EvaluateAnswer,
     GateTold,
     InsteadTold,
@@ -37,11 +53,14 @@ from stackroom_local.cli.json_output import (
 )
 from stackroom_local.cli.output import Output, TerminalConsole
 from stackroom_local.cli.retrieve_tool import asked
-from stackroom_local.cli.untrusted_text import one_line
+from stackroom_local.cli.untrusted_text import in_json, one_line
+from stackroom_local.servers import MODEL_PREFIX
 from stackroom_local.sites.site import AwsSite
 
 _INSTEAD = 3  # passages told of a miss
 _LETTERS = 90  # of each of them
+_DRAFTED_FROM = 20  # documents, evenly from the catalog: each is downloaded
+_DOWNLOAD_SECONDS, _READ_SECONDS = 120.0, 60.0
 
 
 class GateMissed(EvaluationError):
@@ -58,17 +77,16 @@ class Gate:
     @classmethod
     def of(cls, typed: str) -> Self:
         name, _, number = typed.partition("=")
-        try:
-            if name in MEASURES:
+        with suppress(ValueError):
+            if name in MEASURES and math.isfinite(float(number)):
                 return cls(name, float(number))
-        except ValueError:
-            pass
         raise WrongUsage(f"--gate {typed!r}: allowed: NUMBER behind {'=, '.join(MEASURES)}=")
 
     def told(self, figures: Mapping[str, float | None]) -> GateTold:
         """What nothing was measured of is not passed."""
         figure, measure = figures[self.measure], MEASURES[self.measure]
-        value = None if figure is None else figure * (100 if measure.is_percent else 1)
+        scale = 100 if measure.is_percent else 1
+        value = None if figure is None else round(figure * scale, 9)  # 0.29 is 29 %, and no less
         passed = value is not None and (
             value >= self.threshold if measure.is_least else value <= self.threshold
         )
@@ -113,6 +131,8 @@ def evaluate(
     """Raises EvaluationError if something kept it from being measured, GateMissed by a gate."""
     read_questions = read(path)
     before = None if order.compare is None else Evaluation.read(order.compare)
+    if order.out is not None:
+        _make(order.out)
     chosen = _accepted(path, read_questions, order)
     _require_indexed(path, chosen, asker, catalog)
     questions = list(chosen.values())
@@ -147,6 +167,88 @@ def evaluate(
     told.answer(_answer(evaluation, left_out, compares, bar, gates))
     if missed := [each for each in gates if not each.passed]:
         raise GateMissed(f"gates missed: {', '.join(map(_missed, missed))}")
+
+
+def draft(asker: Asker, path: Path, *, catalog: str, count: int, told: Output) -> None:
+    """Writes a new file. What can't be read of the catalog is told, and left out."""
+    if path.exists():
+        raise WrongUsage(f"{path} is there already; name a file that is not, or remove it")
+    if not path.parent.is_dir():
+        raise WrongUsage(f"there is no folder {path.parent}")
+    catalog_id = asker.catalog_id(catalog)
+    indexed = [
+        each
+        for each in asker.tools.documents(catalog_id)
+        if each["indexing_status"] == DocumentStatus.INDEXED
+    ]
+    step = max(1, len(indexed) // _DRAFTED_FROM)
+    documents: dict[str, tuple[Page, ...]] = {}
+    for each in indexed[::step][:_DRAFTED_FROM]:
+        name = each["filename"]
+        try:
+            documents[name] = _read(asker, catalog_id, each)
+        except (StackroomError, httpx.HTTPError) as error:
+            told.people.print(f"left out: {name}: {error}", markup=False)
+    found = drafted(documents, count=count, model=_model(asker))
+    if not found:
+        raise EvaluationError(f"no sentence of {catalog!r} could be asked for")
+    with path.open("x", encoding="utf-8") as file:
+        file.writelines(f"{in_json(each.line)}\n" for each in found)
+    told.people.print(
+        f"{counted(len(found), 'question')} from {counted(len(documents), 'document')} stand in"
+        f' {path}, none of them accepted. Read each, say it in your own words, set "accepted" to'
+        " true, and add some that your documents don't answer; then: stackroom evaluate",
+        markup=False,
+    )
+    told.answer(DraftAnswer(path=str(path), questions=len(found), documents=list(documents)))
+
+
+def _model(asker: Asker) -> Model | None:
+    """That answers in the local mode, where one is named; what a deployment has goes to none."""
+    if isinstance(asker.site, AwsSite):
+        return None
+    try:
+        endpoint = ModelEndpoint.of(os.environ, MODEL_PREFIX)
+    except Misconfigured as error:
+        raise WrongUsage(str(error)) from None
+    if endpoint is None:
+        return None
+
+    def say(prompt: str) -> str:
+        turn = Turn(role="user", blocks=[Text(text=prompt)])
+        try:
+            said = endpoint.complete(Conversation(model=endpoint.model, prompt="", turns=[turn]))
+        except (EndpointFailed, MalformedToolUse) as error:
+            raise EvaluationError(f"the model {endpoint.model!r} {error}") from None
+        return said.text
+
+    return say
+
+
+def _read(asker: Asker, catalog_id: str, document: dict[str, Any]) -> tuple[Page, ...]:
+    link = asker.tools.call(
+        "download_from_catalog", catalog_id=catalog_id, document_id=document["document_id"]
+    )
+    body = bytearray()
+    with httpx.stream("GET", link["download_url"], timeout=_DOWNLOAD_SECONDS) as answer:
+        answer.raise_for_status()
+        for part in answer.iter_bytes():
+            body += part
+            if len(body) > MAX_FILE_BYTES:
+                raise EvaluationError("it is larger than any file that is taken")
+    pages = read_pages_apart(bytes(body), document["filename"], seconds=_READ_SECONDS)
+    if pages is None:
+        raise EvaluationError(f"it could not be read in {_READ_SECONDS:g} s")
+    return pages
+
+
+def _make(folder: Path) -> None:
+    """Before anything is asked, and paid for."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        told = f"{folder} can't be written: {error.strerror or error}"
+        raise EvaluationError(told) from error
 
 
 def _accepted(

@@ -333,6 +333,12 @@ class EvaluateAnswer(JsonAnswer):
     gates: list[GateTold]
 
 
+class DraftAnswer(JsonAnswer):
+    path: Annotated[str, Field(description="the file that was written")]
+    questions: int
+    documents: Annotated[list[str], Field(description="names of the files that were read")]
+
+
 class DeploymentTold(JsonAnswer):
     name: str
     project: str
@@ -366,6 +372,7 @@ ANSWERS: dict[str, type[JsonAnswer] | None] = {
     "ask": None,
     "retrieve": None,
     "evaluate": EvaluateAnswer,
+    "evaluate --draft": DraftAnswer,
     "login": TokenAnswer,
     "logout": DoneAnswer,
     "token": TokenAnswer,

@@ -22,6 +22,15 @@ def evaluate(
     ],
     user: Owner = None,
     group: Groups,
+    draft: Annotated[
+        bool,
+        typer.Option(
+            "--draft", help="Write QUESTIONS instead, from the catalog's documents, to accept."
+        ),
+    ] = False,
+    count: Annotated[
+        int, typer.Option(min=1, max=1_000, help="With --draft: how many have an answer.")
+    ] = 30,
     options: Annotated[
         list[str] | None,
         typer.Option(
@@ -64,6 +73,10 @@ def evaluate(
     from stackroom_local.cli.callers import Asker
     from stackroom_local.cli.output import output
 
+    asker = Asker(site=site_of(state_dir), user=user, groups=group)
+    if draft:
+        evaluations.draft(asker, questions, catalog=catalog, count=count, told=output(as_json))
+        return
     order = evaluations.EvaluationOrder(
         options=evaluations.options_of(options or ()),
         gates=[evaluations.Gate.of(each) for each in gate or ()],
@@ -73,5 +86,4 @@ def evaluate(
         takes_unaccepted=unaccepted,
         is_confirmed=yes,
     )
-    asker = Asker(site=site_of(state_dir), user=user, groups=group)
     evaluations.evaluate(asker, questions, order, catalog=catalog, told=output(as_json))

@@ -1,0 +1,69 @@
+"""Questions proposed from documents."""
+
+from pathlib import Path
+
+from stackroom.inspection.extraction import Heading, Page
+from stackroom_evaluation.drafting import drafted
+from stackroom_evaluation.judging import Shown, is_right
+from stackroom_evaluation.question_file import read
+
+GUIDE = """Keys
+A porter is a person who keeps the keys of the building. To borrow a key, ask the porter at the
+door before noon. If you lose a key, the lock is changed at your cost. Bicycles are parked in the
+yard behind the laboratory. Too short. 1 2 3 4 5 6 7 8 9 10 11."""
+PAGES = {
+    "guide.md": (Page(None, GUIDE, (Heading(0, "Keys"),)),),
+    "plan.pdf": (
+        Page(1, "Contents .......... 1\nKeys .......... 2\nLunch .......... 3\nEnd .......... 4"),
+        Page(2, "The canteen opens at noon and serves soup on Thursdays."),
+    ),
+    "案内.txt": (Page(None, "自転車は研究所の裏の中庭に停めてください。短い。"),),
+    "\x1b[2Jforged\u202e.txt": (Page(None, "Nobody may write such a name into a file."),),
+}
+
+
+def test_a_draft_asks_for_sentences_of_every_document_and_for_what_none_has() -> None:
+    found = drafted(PAGES, count=30)
+
+    assert [each.question for each in found if each.file == "guide.md"] == [
+        "What is porter?",
+        "How do I borrow a key?",
+        "What happens if you lose a key?",
+        "Keys: bicycles parked behind laboratory?",
+    ]
+    assert [(each.question, each.page) for each in found if each.file == "plan.pdf"] == [
+        ("canteen opens serves thursdays?", 2)
+    ]
+    assert {each.file for each in found} == {"guide.md", "plan.pdf", "案内.txt", None}
+    assert [each.nothing for each in found] == [*[False] * 6, *[True] * 2]
+    assert not any(each.accepted for each in found)
+    for each in found[:6]:
+        whole = Shown(
+            text="".join(page.text for page in PAGES[str(each.file)]), file=str(each.file)
+        )
+        assert is_right(whole, each.spots)
+
+
+def test_a_draft_is_the_same_again_and_is_read_as_it_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    found = drafted(PAGES, count=3)
+    path.write_text("\n".join(each.line for each in found))
+
+    assert drafted(PAGES, count=3) == found == list(read(path).values())
+    assert len(found) == 4
+
+
+def test_a_model_asks_in_its_own_words_and_what_is_no_question_is_left_as_it_was() -> None:
+    said = iter(["Who has the keys?\n", "", "\ud800"])
+    prompts: list[str] = []
+
+    def model(prompt: str) -> str:
+        prompts.append(prompt)
+        return next(said)
+
+    plain, asked = drafted(PAGES, count=3), drafted(PAGES, count=3, model=model)
+
+    assert asked[0].question == "Who has the keys?"
+    assert asked[0].spots == plain[0].spots
+    assert asked[1:] == plain[1:]
+    assert all(str(each.words) in prompt for each, prompt in zip(plain, prompts, strict=False))

@@ -1,0 +1,141 @@
+"""What somebody may want of an evaluation, and what it costs them."""
+
+import io
+from pathlib import Path
+
+import pytest
+import typer
+
+from simulator.tests.chat_endpoint import chat_endpoint
+from stackroom.errors import StackroomError
+from stackroom_evaluation.question_file import EvaluationError, KnownQuestion
+from stackroom_evaluation.spending import PRICES, spending
+from stackroom_local.cli import evaluations
+from stackroom_local.cli.callers import Asker
+from stackroom_local.cli.evaluations import EvaluationOrder, Gate
+from stackroom_local.cli.failures import WrongUsage
+from stackroom_local.cli.output import output
+from stackroom_local.sites.site import AwsSite
+from tests.local.running import an_instance
+
+QUESTIONS = [KnownQuestion(question=f"question {each}?", nothing=True) for each in range(30)]
+ON_AWS = AwsSite(
+    name="prod",
+    project="docs",
+    region="eu-west-1",
+    bucket="docs-kb-docs-123456789012-eu-west-1",
+    catalog_table="docs-kb-catalog",
+    control_table="docs-kb-control",
+    mcp_url="https://gateway.example/mcp",
+    issuer="https://issuer.example",
+    client_id="client",
+)
+
+
+def test_what_it_costs_on_aws_is_told_before_anything_is_spent(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asker = Asker(site=ON_AWS, user=None)
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+
+    with pytest.raises(typer.Abort):
+        evaluations._confirm(asker, QUESTIONS, EvaluationOrder(options={}, calibrates=True))
+    evaluations._confirm(asker, QUESTIONS, EvaluationOrder(options={}, is_confirmed=True))
+
+    told = capsys.readouterr()
+    assert told.out.strip() == ""
+    assert "30 questions, 60 calls of the tool on deployment 'prod' in eu-west-1" in told.err
+    assert "about $0.0025; $0.06 more where a reranking model" in told.err
+
+
+def test_nothing_is_asked_where_nothing_is_spent(tmp_path: Path) -> None:
+    asker = Asker(site=an_instance(tmp_path), user="alice")
+
+    evaluations._confirm(asker, QUESTIONS, EvaluationOrder(options={}))
+
+
+def test_twice_as_many_calls_cost_twice_as_much_and_every_price_has_its_source() -> None:
+    once, twice = (spending(["How many days?"], times=each) for each in (1, 2))
+
+    assert twice.dollars == pytest.approx(2 * once.dollars)
+    assert all("https://" in each.source for each in PRICES.values())
+
+
+@pytest.mark.parametrize(
+    ("typed", "figures", "passed", "measured"),
+    [
+        ("top3=90", {"top3": 0.9}, True, 90),
+        ("top3=29", {"top3": 0.29}, True, 29),
+        ("top3=90", {"top3": 0.89}, False, 89),
+        ("top3=90", {"top3": None}, False, None),
+        ("lost=3", {"lost": 0.03}, True, 3),
+        ("lost=3", {"lost": 0.04}, False, 4),
+        ("mrr=0.7", {"mrr": 0.71}, True, 0.71),
+        ("p50=2", {"p50": 2.5}, False, 2.5),
+    ],
+)
+def test_a_gate_holds_a_figure_to_a_number(
+    typed: str, figures: dict[str, float | None], passed: bool, measured: float | None
+) -> None:
+    told = Gate.of(typed).told(figures)
+
+    assert told.passed is passed
+    assert told.measured == (None if measured is None else pytest.approx(measured))
+
+
+@pytest.mark.parametrize("typed", ["top3", "top3=", "top3=many", "=3", "top4=3", "top3=nan"])
+def test_what_is_no_gate_is_refused_with_what_is_one(typed: str) -> None:
+    with pytest.raises(WrongUsage, match="allowed: NUMBER behind top1=, top3=, mrr="):
+        Gate.of(typed)
+
+
+def test_settings_are_arguments_of_the_tool() -> None:
+    assert evaluations.options_of(["min_score=0.3", "prioritize_by=recency"]) == {
+        "min_score": 0.3,
+        "prioritize_by": "recency",
+    }
+    assert evaluations.options_of(['filter={"year": 2024}']) == {"filter": {"year": 2024}}
+
+
+@pytest.mark.parametrize(
+    "typed", ["query=x", "catalog_id=cat-1", "top_k", "top_k=99", "min_score=high", "filter=3"]
+)
+def test_what_no_tool_takes_is_refused_before_anything_is_asked(typed: str) -> None:
+    with pytest.raises(StackroomError):
+        evaluations.options_of([typed])
+
+
+@pytest.mark.processes
+def test_a_model_that_is_configured_here_writes_the_draft_and_no_deployments(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with chat_endpoint() as endpoint:
+        monkeypatch.setenv("STACKROOM_OPENAI_BASE_URL", endpoint.base_url)
+        monkeypatch.setenv("STACKROOM_OPENAI_MODEL", "scribe")
+        endpoint.says = "Who keeps the keys?"
+        model = evaluations._model(Asker(site=an_instance(tmp_path), user="alice"))
+
+        assert model is not None
+        assert model("Ask for the porter.") == "Who keeps the keys?"
+        assert endpoint.asked[0]["model"] == "scribe"
+        assert evaluations._model(Asker(site=ON_AWS, user=None)) is None
+
+
+@pytest.mark.parametrize("name", ["questions.jsonl", "questions.jsonl/run"])
+def test_where_no_run_can_be_written_nothing_is_asked(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "questions.jsonl"
+    path.write_text(QUESTIONS[0].line)
+    order = EvaluationOrder(options={}, out=tmp_path / name)
+
+    with pytest.raises(EvaluationError, match=f"{name} can't be written"):
+        evaluations.evaluate(
+            Asker(site=ON_AWS, user=None), path, order, catalog="books", told=output(False)
+        )
+
+
+def test_a_draft_overwrites_nothing_and_names_a_folder_that_is_there(tmp_path: Path) -> None:
+    asker = Asker(site=ON_AWS, user=None)
+
+    for path in (tmp_path, tmp_path / "nowhere" / "questions.jsonl"):
+        with pytest.raises(WrongUsage):
+            evaluations.draft(asker, path, catalog="books", count=3, told=output(False))
