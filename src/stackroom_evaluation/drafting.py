@@ -15,7 +15,6 @@ from itertools import islice, zip_longest
 from pydantic import ValidationError
 
 from stackroom.inspection.extraction.page import Page, readable
-from stackroom.inspection.toc_detection import looks_like_navigation
 from stackroom_evaluation.question_file import KnownQuestion
 
 _UNANSWERABLE = 3  # one for so many that are answered
@@ -104,8 +103,6 @@ def _spread(found: Iterable[KnownQuestion]) -> list[KnownQuestion]:
 
 def _of(name: str, pages: Sequence[Page], often: Counter[str]) -> Iterator[KnownQuestion]:
     for page in pages:
-        if looks_like_navigation(page.text):
-            continue
         for at, sentence in _sentences(page.text):
             heading = next((each.text for each in reversed(page.headings) if each.at <= at), None)
             text = sentence.removeprefix(heading or "").strip()  # of a heading on a line of its own
