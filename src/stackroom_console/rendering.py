@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 
 from stackroom.access.plain_text import is_plain
 from stackroom.agents.agents import mark_of
-from stackroom.tools.texts import counted, day, figure, iso, minute, size
+from stackroom.tools.texts import counted, day, figure, iso, minute, scores, size
 from stackroom_console.console import OPERATORS
 
 if TYPE_CHECKING:
@@ -137,6 +137,7 @@ def _environment() -> Environment:
         "minute": minute,
         "plain": plain,
         "plain_text": plain_text,
+        "scores": scores,
         "size": size,
     }
     return environment

@@ -70,13 +70,17 @@ def test_a_source_is_told_by_its_address_or_its_id(fake: FakeRetrieve) -> None:
     fake.hold_elsewhere(LAWS, "leave by law", type="WEB", webLocation=page)
     fake.hold_elsewhere(LAWS, "more leave", type="CONFLUENCE", confluenceLocation=wiki)
     fake.hold_elsewhere(LAWS, "leave", type="CUSTOM", customDocumentLocation={"id": "law-7"})
+    fake.hold(NEWS, "leave in the news", score=0.9)
 
     told = text_of(ask(configured(LAWS), {"query": "leave"}))
+    by_rank = text_of(ask(configured(LAWS, NEWS), {"query": "leave"}))
 
     assert "leave.pdf, s3://theirs/leave.pdf, score 0.83\n> leave by law\n> and more" in told
     assert "leave.html, https://laws/leave.html, score 0.40\n> leave by law" in told
     assert "an unnamed file, https://wiki/, score 0.40\n> more leave" in told
     assert "law-7, score 0.40\n> leave" in told
+    assert "whose scores don't compare" in by_rank
+    assert ", score" not in by_rank
 
 
 def test_one_that_fails_is_told_and_all_that_fail_are_an_error(fake: FakeRetrieve) -> None:

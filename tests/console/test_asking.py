@@ -5,7 +5,7 @@ import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from unittest.mock import Mock
 
 import pytest
@@ -21,7 +21,7 @@ from stackroom.search.cited_answers import (
     CitedSource,
     Written,
 )
-from stackroom.search.results import SearchAnswer
+from stackroom.search.results import Result, SearchAnswer
 from stackroom_console.app import console_app
 from stackroom_console.console import FOR_A_PAGE, Console
 from stackroom_console.pages.ask_page import shown
@@ -39,6 +39,15 @@ CATALOG = Catalog(
     s3_prefix="alice/cat-1/",
     created_at=NOW,
     updated_at=NOW,
+)
+NOTHING = SearchAnswer(
+    results=(),
+    omitted=0,
+    withheld=0,
+    tokens=0,
+    milliseconds=0,
+    knowledge_bases=("KB1",),
+    guardrail_action="NONE",
 )
 
 
@@ -168,14 +177,11 @@ def test_a_passage_of_a_pdf_is_opened_at_its_page(
     )
     cited = CitedSource(source=source, chunk_text=LEAVE, relevance_score=0.5)
     answer = CatalogAnswer(text="Thirty. [1] [2] [999]", sources=(cited,), guardrail_action="NONE")
-    nothing = SearchAnswer(
-        results=(),
+    nothing = replace(
+        NOTHING,
         omitted=3,
         withheld=2,
         tokens=60,
-        milliseconds=0,
-        knowledge_bases=("KB1",),
-        guardrail_action="NONE",
         best_score_below=0.214,
         failures={"KB1": "secret of the store"},
     )
@@ -196,6 +202,33 @@ def test_a_passage_of_a_pdf_is_opened_at_its_page(
     assert "the best passage scores 0.21" in mine.left_out[2]
     assert "something may be missing" in mine.left_out[3]
     assert "secret" not in " ".join(mine.left_out)
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [(0.20804989337921143, ["score 0.50", "score 0.21"]), (0.62, ["", ""])],
+)
+def test_what_was_also_found_never_scores_above_what_is_cited(
+    other: float, told: list[str]
+) -> None:
+    source = Source(**dict.fromkeys(each.name for each in fields(Source)))
+    result = Result(
+        content="Text.",
+        text="Text.",
+        source=source,
+        other_sources=(),
+        score=other,
+        attributes={},
+        is_cut=False,
+    )
+    found = replace(NOTHING, results=(result,))
+    cited = CitedSource(source=source, chunk_text=LEAVE, relevance_score=0.5)
+    answer = CatalogAnswer(text="Thirty. [1]", sources=(cited,), guardrail_action="NONE")
+
+    page = shown(QUESTION, AskedAndAnswered(passages=found, answer=answer), {})
+
+    assert [each.score for each in (*page.cited, *page.others)] == told
+    assert bool(page.range_of_scores) is not bool(told[0])
 
 
 @dataclass(frozen=True)

@@ -27,3 +27,21 @@ def test_a_question_without_an_answer_is_told_apart_from_nothing_there() -> None
         "nothing certain; nearest: a[1].docx, page 2",
         "--nearest shows it",
     ]
+
+
+def test_a_score_stands_beside_each_passage_where_they_fall_else_only_their_range() -> None:
+    best, worst = ({"content": "Text.", "source": a_source(), "score": each} for each in (0.9, 0.2))
+
+    assert printed(best, worst) == [
+        "[1] a[1].docx  score 0.90",
+        "    Text.",
+        "[2] a[1].docx  score 0.20",
+        "    Text.",
+    ]
+    assert printed(worst, best) == [
+        "[1] a[1].docx",
+        "    Text.",
+        "[2] a[1].docx",
+        "    Text.",
+        "Scores are 0.20 to 0.90; the order goes by more than these.",
+    ]

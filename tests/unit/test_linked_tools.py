@@ -263,7 +263,7 @@ def test_it_says_whether_the_questions_vector_was_there(*, kept: bool | None, to
         knowledge_bases=("KB1",),
         guardrail_action="INTERVENED",
         is_embedding_cached=kept,
-        best_score_below=0.25,
+        best_score_below=0.20804989337921143,
         failures={"KB1": "was throttled"},
     )
 
@@ -271,7 +271,7 @@ def test_it_says_whether_the_questions_vector_was_there(*, kept: bool | None, to
 
     assert metadata["cached"] is told
     assert metadata["notices"] == [
-        "nothing answers the question; the best score was 0.25",
+        "nothing answers the question; the best score was 0.21",
         "a guardrail stepped in; what it kept back is not shown",
         "a part of the knowledge base did not answer; ask again for all of it",
     ]

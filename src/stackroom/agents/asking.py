@@ -120,7 +120,8 @@ def _result(rank: int, result: Result) -> Response:
 def _notices(answer: SearchAnswer) -> list[str]:
     told = []
     if answer.best_score_below is not None:
-        told.append(f"nothing answers the question; the best score was {answer.best_score_below}")
+        best = f"{answer.best_score_below:.2f}"
+        told.append(f"nothing answers the question; the best score was {best}")
     if answer.guardrail_action == "INTERVENED":
         told.append("a guardrail stepped in; what it kept back is not shown")
     if answer.failures:

@@ -1,5 +1,6 @@
-"""How names, sizes and times read in a tool's text."""
+"""How names, sizes, scores and times read in a tool's text."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from stackroom.access.plain_text import is_plain
@@ -28,6 +29,23 @@ def place(filename: str | None, page: int | None, section: str | None) -> str:
     if page is not None:
         return f"{file} (page {page})"
     return f"{file} (section {shown(section)})" if section else file
+
+
+def scores(of: Sequence[float]) -> list[str]:
+    """
+    Of passages in the order in which they are shown: "score 0.21" each. Nothing, where one scores
+    more than one before it: then words, ranks or dates have made the order, and numbers belie it.
+    """
+    rounded = [round(score, 2) for score in of]
+    falls = rounded == sorted(rounded, reverse=True)
+    return [f"score {score:.2f}" if falls else "" for score in rounded]
+
+
+def range_of_scores(of: Sequence[float]) -> str:
+    """Of those passages, if it isn't shown beside each."""
+    if not of or any(scores(of)):
+        return ""
+    return f"Scores are {min(of):.2f} to {max(of):.2f}; the order goes by more than these."
 
 
 def counted(number: int, noun: str) -> str:

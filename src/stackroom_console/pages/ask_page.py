@@ -15,7 +15,7 @@ from stackroom.search.cited_answers import AskedAndAnswered, CatalogAnswer, Cite
 from stackroom.search.question_words import MarkedPiece, marked_pieces
 from stackroom.search.results import Result, SearchAnswer
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE
-from stackroom.tools.texts import counted
+from stackroom.tools.texts import counted, range_of_scores, scores
 from stackroom_console import ids
 from stackroom_console.console import FOR_A_PAGE
 from stackroom_console.rendering import render
@@ -48,7 +48,7 @@ class Said:
 class AnswerPassage:
     number: int
     stands: tuple[Stands, ...]  # the first of them, and who says the same
-    score: str
+    score: str  # none, where the numbers wouldn't be in order
     pieces: tuple[MarkedPiece, ...]
 
 
@@ -60,6 +60,7 @@ class ShownAnswer:
     unanswered: str
     cited: tuple[AnswerPassage, ...]
     others: tuple[AnswerPassage, ...]
+    range_of_scores: str
     left_out: tuple[str, ...]
 
 
@@ -68,16 +69,26 @@ def shown(query: str, found: AskedAndAnswered, catalogs: Mapping[str, Catalog]) 
     answer = found.answer
     cited = () if answer is None else answer.sources
     others = [each for each in found.passages.results if not _is_cited(each, cited)]
-    first = len(cited) + 1
+    standing: list[tuple[CitedSource | Result, str, float]] = [
+        *((each, each.chunk_text, each.relevance_score) for each in cited),
+        *((each, each.text, each.score) for each in others),
+    ]
+    of = [score for *_, score in standing]
+    passages = tuple(
+        AnswerPassage(
+            number=number,
+            stands=_stands((each.source, *each.other_sources), catalogs),
+            score=score,
+            pieces=marked_pieces(query, text),
+        )
+        for number, ((each, text, _), score) in enumerate(zip(standing, scores(of), strict=True), 1)
+    )
     return ShownAnswer(
         text=None if answer is None else tuple(_said(answer)),
         unanswered=found.unanswered,
-        cited=tuple(
-            _cited(number, each, query, catalogs) for number, each in enumerate(cited, start=1)
-        ),
-        others=tuple(
-            _passage(number, each, query, catalogs) for number, each in enumerate(others, first)
-        ),
+        cited=passages[: len(cited)],
+        others=passages[len(cited) :],
+        range_of_scores=range_of_scores(of),
         left_out=tuple(_left_out(found.passages)),
     )
 
@@ -94,28 +105,6 @@ def _said(answer: CatalogAnswer) -> Iterator[Said]:
 
 def _is_cited(result: Result, cited: Collection[CitedSource]) -> bool:
     return any((each.source, each.chunk_text) == (result.source, result.text) for each in cited)
-
-
-def _cited(
-    number: int, each: CitedSource, query: str, catalogs: Mapping[str, Catalog]
-) -> AnswerPassage:
-    return AnswerPassage(
-        number=number,
-        stands=_stands((each.source, *each.other_sources), catalogs),
-        score=f"{each.relevance_score:.2f}",
-        pieces=marked_pieces(query, each.chunk_text),
-    )
-
-
-def _passage(
-    number: int, each: Result, query: str, catalogs: Mapping[str, Catalog]
-) -> AnswerPassage:
-    return AnswerPassage(
-        number=number,
-        stands=_stands((each.source, *each.other_sources), catalogs),
-        score=f"{each.score:.2f}",
-        pieces=marked_pieces(query, each.text),
-    )
 
 
 def _stands(sources: Collection[Source], catalogs: Mapping[str, Catalog]) -> tuple[Stands, ...]:

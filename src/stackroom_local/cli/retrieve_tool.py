@@ -9,6 +9,7 @@ from rich.markup import escape
 
 from stackroom.access.plain_text import is_encodable
 from stackroom.errors import ValidationError
+from stackroom.tools.texts import range_of_scores, scores
 from stackroom_local.cli.callers import Asker, checked, issuer_of
 from stackroom_local.cli.failures import WrongUsage
 from stackroom_local.cli.output import Output
@@ -61,10 +62,11 @@ def asked(site: Site, arguments: dict[str, Any], token: str) -> dict[str, Any]:
 def print_passages(out: Console, answer: dict[str, Any], *, brief: bool = False) -> None:
     """`brief`: the first passage whole, of the others two lines."""
     _require_success(answer)
-    for number, result in enumerate(answer["results"], start=1):
+    of = [result["score"] for result in answer["results"]]
+    for number, (result, score) in enumerate(zip(answer["results"], scores(of), strict=True), 1):
+        stands = f"[cyan]{_stands(result['source'])}[/cyan]"
         out.print(
-            f"[bold]\\[{number}][/bold] [cyan]{_stands(result['source'])}[/cyan]"
-            f"  [dim]score {result['score']:.2f}[/dim]"
+            f"[bold]\\[{number}][/bold] {stands}" + (f"  [dim]{score}[/dim]" if score else "")
         )
         for source in result.get("other_sources", ()):
             out.print(f"    [dim]the same in[/dim] [cyan]{_stands(source)}[/cyan]")
@@ -72,6 +74,8 @@ def print_passages(out: Console, answer: dict[str, Any], *, brief: bool = False)
         out.print(_indented(result["content"], clip), markup=False)
     if not answer["results"]:
         out.print(_nothing(answer["metadata"]))
+    elif told := range_of_scores(of):
+        out.print(f"[dim]{told}[/dim]")
 
 
 def _nothing(metadata: dict[str, Any]) -> str:
