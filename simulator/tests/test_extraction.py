@@ -15,6 +15,14 @@ Adults pay 9.50 on board the ferry
 Children under six travel free
 - a bicycle on the ferry is 3.00
 """
+NARROW = """The ferry to the island of
+Helgoland (by the new pier
+in the west) costs
+9.50 on Sundays:
+“children pay half.” It is a boat of
+Norddeich."""
+JAPANESE = """フェリーは毎晩九時に桟橋を出て、翌朝の六時半に
+港へ戻ります。犬には切符が必要です。"""
 
 
 @pytest.mark.parametrize(
@@ -27,8 +35,25 @@ Children under six travel free
         ),
         (PRICES, "What do adults pay on the ferry?", "Adults pay 9.50 on board the ferry"),
         (PRICES, "What does a bicycle cost?", "- a bicycle on the ferry is 3.00"),
+        (
+            NARROW,
+            "What does the ferry cost?",
+            "The ferry to the island of Helgoland (by the new pier in the west) costs 9.50 on"
+            " Sundays: “children pay half.”",
+        ),
+        (
+            JAPANESE,
+            "フェリーは何時に桟橋を出ますか",
+            "フェリーは毎晩九時に桟橋を出て、翌朝の六時半に港へ戻ります。",
+        ),
     ],
-    ids=["a wrapped sentence is whole", "a line by itself stays so", "an item of a list does too"],
+    ids=[
+        "a wrapped sentence is whole",
+        "a line by itself stays so",
+        "an item of a list does too",
+        "a narrow text is wrapped before capitals, numbers and brackets, too",
+        "where no spaces are, none comes in",
+    ],
 )
 def test_a_sentence_is_said_as_it_stands(text: str, question: str, said: str) -> None:
     answer = Extraction(embedder=MiniLM()).of_passages(

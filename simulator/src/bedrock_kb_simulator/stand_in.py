@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, groupby, pairwise
 from typing import Any
 
 from bedrock_kb_simulator import citing, rules
@@ -127,13 +128,18 @@ def _ends(source: Any) -> tuple[int, int] | None:
 NOTICE = "Extracted, not generated (no language model runs here): "
 
 # A full stop within a word ends none: 3.5 bar, manual.pdf.
-_SENTENCE = re.compile(r"[^\n]+?(?:[.!?]+(?=\s)|$)", re.MULTILINE)
+_SENTENCE = re.compile(r"[^\n]+?(?:[.!?]+[\"'”’»)\]]*(?=\s)|[。！？]+[」』）]*|$)", re.MULTILINE)
+_ENDED = re.compile(r"[.!?:。！？][\"'”’»)\]」』）]*$")
+# What a line that goes on from another may begin with; a list's item begins with none of these.
+_GOES_ON = re.compile(r"(?!\w{1,3}[.)]\s)[(\[\"'“„‘«「『（<$€£~]*\w")
+_UNSPACED = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")  # no spaces between words
 _SENTENCES = 3
 _CANDIDATES = 24  # sentences compared with the question, which bounds the time
 _PASSAGES = 8  # of tools' results, which come best first
 _COMPARED = 48  # sentences of all of those together
 _NEAR = 0.5  # of the nearest sentence's score; what is below that is about something else
 _WRAPPED = 60  # characters: a line that long goes on in the next, whatever that begins with
+_FULL = 0.8  # of the longest line: of a narrower text, one that goes on is hardly shorter
 _SHORTEST = 20  # characters; below that it is a heading or a fragment
 
 
@@ -220,15 +226,36 @@ def _unwrapped(text: str) -> str:
     With each sentence in one line, if it was wrapped. A heading and an item of a list end with
     their line, and what follows them begins anew.
     """
-    joined = [""]
-    for line in map(str.strip, text.splitlines()):
-        before = joined[-1]
-        goes_on = before[-1:] not in ("", ".", "!", "?", ":") and line[:1].isalnum()
-        if goes_on and (line[:1].islower() or len(before) >= _WRAPPED):
-            joined[-1] = f"{before} {line}"
+    lines = [line.strip() for line in text.splitlines()]
+    blocks = (_joined(list(block)) for is_text, block in groupby(lines, key=bool) if is_text)
+    return "\n".join(chain.from_iterable(blocks))
+
+
+def _joined(block: Sequence[str]) -> list[str]:
+    """Of lines without an empty one between them."""
+    longest = max(map(len, block))
+    is_prose = _ENDED.search(block[-1]) is not None or any(line[0].islower() for line in block)
+    joined = [block[0]]
+    for before, line in pairwise(block):
+        first = line[0] if _UNSPACED.match(line) else line.split()[0]
+        is_full = is_prose and len(before) + len(first) >= _FULL * longest
+        if _goes_on(before, line, is_full=is_full or len(joined[-1]) >= _WRAPPED):
+            is_spaced = not (_UNSPACED.match(before[-1]) and _UNSPACED.match(line))
+            joined[-1] += f" {line}" if is_spaced else line
         else:
             joined.append(line)
-    return "\n".join(joined)
+    return joined
+
+
+def _goes_on(before: str, line: str, *, is_full: bool) -> bool:
+    """`is_full` if the next line's first word had no room behind it, or it is long."""
+    begins = _GOES_ON.match(line)
+    if begins is None or before.startswith("#"):
+        return False
+    goes_on_small = begins[0][-1].islower()
+    if _ENDED.search(before):
+        return before.endswith(":") and goes_on_small and is_full
+    return before.endswith((",", "、")) or goes_on_small or is_full
 
 
 def _likeliest(question: str, sentences: Sequence[str], most: int) -> list[str]:
