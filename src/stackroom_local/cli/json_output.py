@@ -339,6 +339,34 @@ class DraftAnswer(JsonAnswer):
     documents: Annotated[list[str], Field(description="names of the files that were read")]
 
 
+class LeftOut(JsonAnswer):
+    page: int | None
+    text: Annotated[str, Field(description="the line; empty of a page that has none")]
+    reason: str
+
+
+class PassageTold(JsonAnswer):
+    number: Annotated[int, Field(description="in the order of the document, from 1")]
+    page: Annotated[int | None, Field(description="that has most of it; null where none is known")]
+    page_first: int | None
+    page_last: int | None
+    section: Annotated[str | None, Field(description="the heading above it")]
+    tokens: Annotated[int, Field(description="as they are counted where documents are cut")]
+    is_navigation: Annotated[bool, Field(description="contents or index: comes last in answers")]
+    text: str
+    left_out: Annotated[list[LeftOut], Field(description="of it, where it is shown")]
+
+
+class PassagesAnswer(JsonAnswer):
+    filename: str
+    parser: Annotated[str, Field(description="local: on AWS Bedrock parses, maybe otherwise")]
+    max_tokens: Annotated[int | None, Field(description="of a passage")]
+    overlap_percentage: Annotated[int, Field(description="of it, that neighbours share")]
+    pages: Annotated[int | None, Field(description="null of a format without pages")]
+    passages: list[PassageTold]
+    left_out: Annotated[list[LeftOut], Field(description="what no passage has")]
+
+
 class DeploymentTold(JsonAnswer):
     name: str
     project: str
@@ -378,6 +406,7 @@ ANSWERS: dict[str, type[JsonAnswer] | None] = {
     "token": TokenAnswer,
     "whoami": WhoamiAnswer,
     "load": LoadAnswer,
+    "passages": PassagesAnswer,
     "demo": DemoAnswer,
     "deployments add": DeploymentTold,
     "deployments list": DeploymentsAnswer,

@@ -245,6 +245,24 @@ def retrieve(
     retrieve_tool.retrieve(asker, query, catalog=catalog, top=top, arguments=arguments, told=told)
 
 
+def passages(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", parser=_named, help="As it would be dropped.")
+    ],
+    *,
+    chunk_tokens: Annotated[int, typer.Option(min=1, max=8192, help="Of a passage.")] = 300,
+    overlap: Annotated[int, typer.Option(min=0, max=99, help="Of neighbours, in percent.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """Show what the local parser makes of a file: passages, their places, and what is left out."""
+    from bedrock_kb_simulator.chunk_strategies import Chunking
+    from stackroom_local.cli import passages
+    from stackroom_local.cli.output import output
+
+    chunking = Chunking(max_tokens=chunk_tokens, overlap_percentage=overlap)
+    passages.passages(file, chunking=chunking, told=output(as_json))
+
+
 # Verbs of stores that Stackroom searches itself.
 
 

@@ -1,0 +1,87 @@
+"""`stackroom passages`: a file's passages as they are indexed and cited, and what is left out."""
+
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from simulator.tests.files import encrypted_pdf, pdf
+from tests.local.running import Said, within
+
+pytestmark = pytest.mark.processes
+
+Stackroom = Callable[..., Said]
+SHIFTS = [
+    "\n".join(["The pump book", *(f"On page {page} is rule {page}{rule}." for rule in "abcd")])
+    for page in range(1, 5)
+]
+
+
+@pytest.fixture
+def stackroom(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Stackroom:
+    return partial(within, monkeypatch, capsys)
+
+
+def test_passages_come_in_order_with_their_places_and_what_is_left_out_of_them(
+    stackroom: Stackroom, tmp_path: Path
+) -> None:
+    book = tmp_path / "book.pdf"
+    book.write_bytes(pdf(*SHIFTS, ""))
+
+    as_json = stackroom("passages", str(book), "--chunk-tokens", "60", "--overlap", "0", "--json")
+    as_text = stackroom("passages", str(book), "--chunk-tokens", "60", "--overlap", "0")
+
+    told = json.loads(as_json.stdout)
+    passages = told["passages"]
+    assert (told["filename"], told["parser"], told["pages"]) == ("book.pdf", "local", 5)
+    assert [each["number"] for each in passages] == list(range(1, len(passages) + 1))
+    assert all(0 < each["tokens"] <= 60 for each in passages)
+    whole = " ".join(each["text"] for each in passages).split()
+    assert whole == "\n".join(SHIFTS).split()
+    assert passages[0]["page"] == passages[0]["page_first"] == 1
+    assert passages[-1]["page_last"] == 4
+    assert {left["text"] for each in passages for left in each["left_out"]} == {"The pump book"}
+    assert [each["page"] for each in told["left_out"]] == [5]
+    assert "On AWS Bedrock parses and cuts by itself" in as_text.stdout
+    assert "page number: searched, and not shown: The pump book" in as_text.stdout
+    assert "page 5: no text" in as_text.stdout
+
+
+def test_a_passage_of_a_file_with_headings_has_its_section(
+    stackroom: Stackroom, tmp_path: Path
+) -> None:
+    page = tmp_path / "pumps.md"
+    page.write_text("# Pumps\n\nThe pump is greased every 200 hours.\n")
+
+    told = json.loads(stackroom("passages", str(page), "--json").stdout)
+
+    [passage] = told["passages"]
+    assert (passage["section"], passage["page"], told["pages"]) == ("Pumps", None, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "reason"),
+    [
+        ("book.pdf", encrypted_pdf(), "book.pdf: "),
+        ("empty.txt", b"", "empty.txt: the file is empty"),
+        ("script.md", b"#!/bin/sh\necho", "script.md: "),
+        ("picture.png", b"\x89PNG", "picture.png: File type"),
+        ("none.txt", None, "No such file or directory"),
+        ("", None, "is a folder; name a file"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_file_that_can_not_be_read_is_told_in_a_line(
+    stackroom: Stackroom, tmp_path: Path, name: str, body: bytes | None, reason: str
+) -> None:
+    if body is not None:
+        (tmp_path / name).write_bytes(body)
+
+    answer = stackroom("passages", str(tmp_path / name))
+
+    assert (answer.returncode, answer.stdout) == (1, "")
+    assert answer.stderr.startswith("stackroom: ")
+    assert reason in answer.stderr
+    assert len(answer.stderr.splitlines()) == 1
