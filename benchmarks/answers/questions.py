@@ -6,7 +6,10 @@ What is asked, and the passage that answers it: questions/*.jsonl, one question 
     {"id": "far-03", "set": "report", "question": "...", "unanswerable": true, "kind": "far",
      "why": "..."}
 
-Whoever tunes looks at the set `tune` only; what is reported of is `report`. Unanswerable questions
+    {"id": "de-01", "set": "tune", "language": "de", ...}
+
+Without a language it is English, as the document is; else the document is of that, too. Whoever
+tunes looks at the set `tune` only; what is reported of is `report`. Unanswerable questions
 are `near` to what the documents are about, or `far` from it.
 """
 
@@ -28,12 +31,14 @@ from benchmarks.answers.corpus import Document, pages_of
 from benchmarks.serving import NotMeasured
 from stackroom.inspection.running_lines import normalise
 from stackroom_evaluation.judging import Spot
+from stackroom.search.question_words import is_unspaced, spaced
 
 FOLDER = Path(__file__).with_name("questions")
-_QUOTE_WORDS = range(5, 26)
+_QUOTE_WORDS = range(5, 26)  # two letters count as one where words have no spaces between them
 _Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$")]
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Set = Literal["tune", "report"]
+Language = Literal["en", "de", "fr", "es", "ja"]
 
 
 class _Line(BaseModel):
@@ -49,7 +54,9 @@ class Alternative(_Line):
 
     @model_validator(mode="after")
     def _is_quotable(self) -> Self:
-        if len(self.quote.split()) not in _QUOTE_WORDS:
+        words = spaced(self.quote).split()
+        pairs = sum(map(is_unspaced, words))
+        if len(words) - pairs // 2 not in _QUOTE_WORDS:
             raise ValueError("a quote has 5 to 25 words")
         return self
 
@@ -63,6 +70,7 @@ class Question(_Line):
 
     id: _Id
     set: Set
+    language: Language = "en"
     question: Annotated[_Text, StringConstraints(max_length=1000)]
     document: _Id | None = None
     pages: tuple[PositiveInt, ...] = ()

@@ -17,6 +17,7 @@ from stackroom_evaluation.least_score import MOST_LOST
 def tables(subject: Subject) -> Iterator[tuple[str, list[Row]]]:
     """Title and rows, the first row being the heads."""
     yield "The right passage among the first", _ranking(subject)
+    yield "By language, the documents being of the same", _languages(subject)
     yield "Page", _pages(subject)
     yield "Questions that the documents don't answer, by a whole answer", _refusals(subject)
     yield "A shelf of one document: its own questions, and another document's", _alone(subject)
@@ -48,6 +49,31 @@ def _ranked(way: str, found: Ranks, bare: Ranks) -> Row:
         f"{len(missed)}",
         f"{len(missed & before)} of {len(before)}",
     ]
+
+
+def _languages(subject: Subject) -> list[Row]:
+    rows: list[Row] = [["way", "language", "at 1", "at 3", "MRR", "refused", "answerable lost"]]
+    for way in ANSWERS:
+        refused = subject.refused(way)
+        for language in dict.fromkeys(each.language for each in subject.asked):
+            asked = [each for each in subject.asked if each.language == language]
+            if not any(each.spots for each in asked):
+                continue
+            found = ranks(subject.answered.given[way], asked).measures
+            without = {each.id for each in asked if each.unanswerable}
+            answerable = {each.id for each in asked} - without
+            rows.append(
+                [
+                    way,
+                    language,
+                    f"{found['at 1']:.1%}",
+                    f"{found['at 3']:.1%}",
+                    f"{found['MRR']:.3f}",
+                    share(len(refused & without), len(without)),
+                    share(len(refused & answerable), len(answerable)),
+                ]
+            )
+    return rows
 
 
 def _pages(subject: Subject) -> list[Row]:

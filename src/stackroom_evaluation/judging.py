@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from stackroom.inspection.running_lines import normalise
+from stackroom.search.question_words import spaced
 
 _ENOUGH = 0.8  # of the words, in their order: a passage may end inside them
 
@@ -92,7 +93,8 @@ def _in_order(quote: str, text: str) -> float:
 
 @lru_cache(maxsize=20_000)
 def _words(text: str) -> tuple[str, ...]:
-    return tuple(word for word in map(normalise, text.split()) if word)
+    """Pairs of letters, where words have no spaces between them."""
+    return tuple(word for word in map(normalise, spaced(text).split()) if word)
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
