@@ -38,6 +38,10 @@ def test_the_more_words_of_the_question_a_passage_has_the_better_it_matches() ->
         ("resume", "das Résumé"),
         ("年次休暇は何日ですか", "従業員の年次休暇は三十日です"),
         ("²", "x ²"),
+        ("Wer verwaltet die Liste?", "Das Verwalten obliegt dem Amt."),
+        ("Welches Konto wird gesperrt?", "Kontoname"),
+        ("Quand est-elle envoyée ?", "Envoyez cela."),
+        ("¿Cómo se instalan?", "Instalación"),
     ],
 )
 def test_words_match_whatever_their_form_and_script(question: str, text: str) -> None:
@@ -47,6 +51,10 @@ def test_words_match_whatever_their_form_and_script(question: str, text: str) ->
 def test_a_question_is_about_the_words_that_it_is_not_asked_with() -> None:
     assert words_of("How often is the pump, the PUMP, greased?") == ["often", "pump", "greased"]
     assert words_of("who is it") == ["who", "is", "it"]
+    assert words_of("Wie lange ist die Frist?") == ["lange", "frist"]
+    assert words_of("Où est l'archive du site ?") == ["archive", "site"]
+    assert words_of("¿Dónde están mis ficheros?") == ["están", "ficheros"]
+    assert words_of("休暇は何日ですか") == ["休暇", "暇は", "は何", "何日", "日で"]
 
 
 def test_a_rare_word_is_more_of_the_question_than_one_that_many_passages_have() -> None:
@@ -76,6 +84,7 @@ def marked(question: str, text: str) -> list[str]:
         ("How is the pump greased?", "Grease the pumps daily.", ["Grease", "pumps"]),
         ("how is it", "How is it?", ["How", "is", "it"]),
         ("pump", "No such word here, pumpkin.", []),
+        ("Wie sichert man Kennwörter?", "Kennwort. Sicherung.", ["Kennwort", "Sicherung"]),
         ("leave 休暇", "leave は休暇です", ["leave", "休暇"]),
         ("<b>", "a <b>bold</b> b", ["b", "b", "b"]),
         ('"quoted" OR (cream', "quoted or cream", ["quoted", "cream"]),

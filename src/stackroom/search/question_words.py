@@ -2,13 +2,16 @@
 The words of a question in the passages that were found for it.
 
 Words are compared as SQLite's full-text search does it: in one case, without accents, English ones
-by their stem. Chinese, Japanese and Korean put no spaces between words, so two letters that stand
-together count as one.
+by their stem. Of a question in German, French or Spanish, which the words tell that it is asked
+with, a word stands for all that begin as it does without its ending: passages need no stemming, and
+in German a word is found in compounds, too. Chinese, Japanese and Korean put no spaces between
+words, so two letters that stand together count as one.
 """
 
 import math
 import re
 import sqlite3
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -17,16 +20,53 @@ _WORD = re.compile(r"\w+")
 # Han, kana and Hangul, in runs.
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 _MOST_WORDS = 60  # of a question that are compared: it may be a thousand characters long
-TOKENIZER = "tokenize = 'porter unicode61 remove_diacritics 2'"  # of FTS5
-# What a question is asked with says nothing of what it is about. In English, and the shortest list
-# that helps: words that most passages have weigh next to nothing by themselves.
-_ASKING_WORDS = """
+_TEXTS = "CREATE VIRTUAL TABLE texts USING fts5(text, tokenize = '{}unicode61 remove_diacritics 2')"
+# What a question is asked with says nothing of what it is about. The shortest lists that help:
+# words that most passages have weigh next to nothing by themselves. Whose words a question has most
+# of is its language; of equals the first.
+_ASKING_WORDS = {
+    "en": """
 a about am an and any are as at be been but by can could did do does for from had has have how i if
 in into is it its many may me might much must my need not of on or our please shall should so some
 such tell than that the their them then there these they this those to us was we were what when
 where whether which who whom whose why will with would you your
-"""
-_ASKING = frozenset(_ASKING_WORDS.split())
+""",
+    "de": """
+aber alle als am an auch auf aus bei beim bin bis das dass dem den denn der des die dies diese
+diesem diesen dieser dieses du durch ein eine einem einen einer eines er es etwa für gegen gibt hat
+haben habe ich ihr im in ist kann kein keine keinem keinen keiner können man mehr mein
+meine meinem meinen meiner mich mir mit muss müssen nach nicht noch nur ob oder ohne sein seine
+sich sie sind so soll sollte sollen
+um und uns unser unsere vom von vor wann warum was weil welche welchem welchen welcher welches wem
+wen wenn wer werden wessen weshalb wie wir wird wo wofür woher wohin womit wozu zu zum zur zwischen
+""",
+    "fr": """
+à a ai as au aux avec c ce ces cet cette ceux comme comment combien d dans de des dois doit donc du
+elle en es est et être fait faut il ils j je l la le les leur leurs lors lorsque lui m ma mais me
+mes moi mon n ne nos notre nous on ont ou où par pas peut peux plus pour pourquoi puis qu quand que
+quel quelle quelles quels qui quoi s sa sans se ses si sont son sur t ta te tes ton tous tout toute
+toutes tu un une veux vos votre vous y
+""",
+    "es": """
+a al algo antes como cómo con cuál cuáles cuando cuándo cuánto cuántos de debe debo del desde donde
+dónde el él ella en entre era es esa ese eso esta está este esto estos fue ha hace hacer hacia hago
+hasta hay he la las le les lo los más me mi mis muy no nos o para pero por porque puede puedo que
+qué quién quiero sé se ser si sí sin sobre son su sus también te tengo tiene todo todos un una uno
+unos y ya yo
+""",
+}
+_ASKING = {language: frozenset(words.split()) for language, words in _ASKING_WORDS.items()}
+# What a word of at least four letters begins with, without its ending and its accents: the least
+# that is left. Of English words Porter's rules, which SQLite has, take the ending off.
+_BEGINNINGS = {
+    language: re.compile(rf"([a-zß]{{4,}}?)(?:{endings})?")
+    for language, endings in (
+        ("de", "ungen|ung|tet|ten|te|et|ern|em|en|er|es|e|n|s|t"),
+        ("fr", "(iss)?ements?|ations?|euses?|a?teurs?|eurs?|e?es?|[ea]nt|aux|ez|[ei]r|re|s|x"),
+        ("es", "acion(es)?|amientos?|a?mente|(a|ie)ndo|ador[ae]?s?|[ai]d[ao]s?|[aei][nr]|[aeo]?s?"),
+    )
+}
+_HIRAGANA = re.compile("[\u3040-\u309f]+")  # alone it is grammar, as in "ですか", or no rare word
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,12 +95,12 @@ class Matches:
 
 def matched(question: str, texts: Sequence[str]) -> Matches:
     """How well each of the texts matches the question's words, among all of them."""
-    words = words_of(question)
+    words, stemming = _terms(question)
     if not words or not texts:
         nothing = (0.0,) * len(texts)
         return Matches(scores=nothing, shares=nothing, missing=0.0)
     with closing(sqlite3.connect(":memory:")) as database:
-        database.execute(f"CREATE VIRTUAL TABLE texts USING fts5(text, {TOKENIZER})")
+        database.execute(_TEXTS.format(stemming))
         database.executemany("INSERT INTO texts (text) VALUES (?)", [(spaced(t),) for t in texts])
         having = {word: _rows(database, [word]) for word in words}
         found = _rows(database, words)
@@ -70,8 +110,35 @@ def matched(question: str, texts: Sequence[str]) -> Matches:
 
 def words_of(question: str) -> list[str]:
     """Those that say what it is about, each once; all of them if it has no others."""
+    return _words_and_language(question)[0]
+
+
+def _words_and_language(question: str) -> tuple[list[str], str]:
     words = list(dict.fromkeys(_WORD.findall(spaced(question).lower())))
-    return ([word for word in words if word not in _ASKING] or words)[:_MOST_WORDS]
+    language = max(_ASKING, key=lambda each: len(_ASKING[each].intersection(words)))
+    asking = _ASKING[language]
+    about = [word for word in words if word not in asking and not _HIRAGANA.fullmatch(word)]
+    return (about or words)[:_MOST_WORDS], language
+
+
+def _terms(question: str) -> tuple[list[str], str]:
+    """
+    Its words, each as a query to FTS5: for itself, or for all that begin so. And what stems the
+    texts' words: nothing where beginnings are asked for, which Porter's rules would change.
+    """
+    words, language = _words_and_language(question)
+    if language not in _BEGINNINGS:
+        return [f'"{word}"' for word in words], "porter "
+    found = [_BEGINNINGS[language].fullmatch(_unaccented(word)) for word in words]
+    return [
+        f'"{word}"' if begins is None else f'"{begins[1]}" *'
+        for word, begins in zip(words, found, strict=True)
+    ], ""
+
+
+def _unaccented(word: str) -> str:
+    letters = unicodedata.normalize("NFD", word)
+    return "".join(each for each in letters if not unicodedata.combining(each))
 
 
 def is_unspaced(word: str) -> bool:
@@ -108,9 +175,9 @@ def _pairs(run: str) -> Iterable[str]:
     return [run[at : at + 2] for at in range(max(1, len(run) - 1))]
 
 
-def _rows(database: sqlite3.Connection, words: Sequence[str]) -> dict[int, float]:
-    """Those with any of the words, and how well they match by BM25."""
-    any_of = " OR ".join(f'"{word}"' for word in words)
+def _rows(database: sqlite3.Connection, terms: Sequence[str]) -> dict[int, float]:
+    """Those with any of the terms, and how well they match by BM25."""
+    any_of = " OR ".join(terms)
     # FTS5's bm25() is the better the smaller, and always below 0.
     found = database.execute("SELECT rowid, -bm25(texts) FROM texts WHERE texts MATCH ?", (any_of,))
     return dict(found.fetchall())
@@ -134,18 +201,19 @@ def marked_pieces(question: str, text: str) -> tuple[MarkedPiece, ...]:
     "the") are none.
     """
     text = _OURS.sub(" ", text).encode(errors="replace").decode()
-    words = words_of(question)
-    pairs = [word for word in words if is_unspaced(word)]
-    ranges = [*_of_words(set(words) - set(pairs), text), *_of_pairs(pairs, text)]
+    pairs = [word for word in words_of(question) if is_unspaced(word)]
+    terms, stemming = _terms(question)
+    spaced_terms = [term for term in terms if not is_unspaced(term)]
+    ranges = [*_of_terms(spaced_terms, stemming, text), *_of_pairs(pairs, text)]
     return tuple(_pieces(text, _merged(ranges)))
 
 
-def _of_words(words: Iterable[str], text: str) -> list[tuple[int, int]]:
-    query = " OR ".join(f'"{word}"' for word in sorted(words))
+def _of_terms(terms: Iterable[str], stemming: str, text: str) -> list[tuple[int, int]]:
+    query = " OR ".join(terms)
     if not query:
         return []
     with closing(sqlite3.connect(":memory:")) as database:
-        database.execute(f"CREATE VIRTUAL TABLE texts USING fts5(text, {TOKENIZER})")
+        database.execute(_TEXTS.format(stemming))
         database.execute("INSERT INTO texts (text) VALUES (?)", (text,))
         found = database.execute(
             "SELECT highlight(texts, 0, ?, ?) FROM texts WHERE texts MATCH ?",
