@@ -30,8 +30,8 @@ from pydantic import (
 from benchmarks.answers.corpus import Document, pages_of
 from benchmarks.serving import NotMeasured
 from stackroom.inspection.running_lines import normalise
-from stackroom_evaluation.judging import Spot
 from stackroom.search.question_words import is_unspaced, spaced
+from stackroom_evaluation.judging import Spot
 
 FOLDER = Path(__file__).with_name("questions")
 _QUOTE_WORDS = range(5, 26)  # two letters count as one where words have no spaces between them

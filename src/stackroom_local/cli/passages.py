@@ -13,10 +13,10 @@ from typing import NoReturn
 from rich.markup import escape
 
 from bedrock_kb_simulator.bucket_objects import S3Objects
-from bedrock_kb_simulator.chunk_strategies import Chunking, FixedSize
+from bedrock_kb_simulator.chunk_strategies import Chunking
 from bedrock_kb_simulator.embedder import spans_of
 from bedrock_kb_simulator.indexing import Drafts, bounded
-from bedrock_kb_simulator.ingestion_settings import VectorIngestion
+from bedrock_kb_simulator.ingestion_settings import ingestion_of
 from bedrock_kb_simulator.parsing import ChildParser
 from bedrock_kb_simulator.service_errors import Unindexable
 from stackroom.documents.formats import MAX_FILE_BYTES
@@ -91,13 +91,20 @@ def _pages(body: bytes, filename: str) -> Sequence[Page]:
 
 def _texts(body: bytes, filename: str, chunking: Chunking) -> list[str]:
     """As they would be indexed."""
-    ingestion = VectorIngestion(strategy=FixedSize(chunking=chunking))
+    fixed = {"maxTokens": chunking.max_tokens, "overlapPercentage": chunking.overlap_percentage}
+    cut = {"chunkingStrategy": "FIXED_SIZE", "fixedSizeChunkingConfiguration": fixed}
+    ingestion = ingestion_of(
+        {
+            "dataSourceConfiguration": {"type": "CUSTOM"},
+            "vectorIngestionConfiguration": {"chunkingConfiguration": cut},
+        }
+    )
     parser = ChildParser()
     try:
         # Nothing is read of a bucket.
         drafts = Drafts(objects=S3Objects(_no_bucket), parser=parser)
         pieces = drafts.pieces(ingestion, body, filename)
-        return [chunk.text for chunk in bounded(ingestion.strategy.chunks(pieces, _no_vector))]
+        return [chunk.text for chunk in bounded(ingestion.strategy(pieces, _no_vector))]
     except Unindexable as error:
         raise Unreadable(f"{filename}: {error.cause.format(count=1)}") from error
     finally:
