@@ -5,7 +5,9 @@ import logging
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from typing import get_args
 
+from bedrock_kb_simulator.embedding_models import DEFAULT_MODEL, ModelName
 from benchmarks.answers.aims import aims
 from benchmarks.answers.asking import Asked, ask, ask_alone
 from benchmarks.answers.chunk_sizes import chunk_sizes
@@ -45,7 +47,7 @@ def main() -> None:
     of_set = {name: [each for each in asked if each.set == name] for name in sets}
     print_machine()
     name = "library" if options.share == 1 else f"library-{options.share}"
-    with library(documents, name=name) as instance, as_function(instance):
+    with library(documents, name=name, model=options.model) as instance, as_function(instance):
         logging.disable(logging.WARNING)  # the functions' own lines are not of this report
         pages, weighing, vectors = paged(documents), calibration(), vectors_of(instance)
         print(f"searched: {_described(documents)}, {vectors:,} passages\n", flush=True)
@@ -80,6 +82,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--stores", action="store_true", help="the same passages in every store")
     parser.add_argument("--chunks", type=_sizes, help="other sizes of chunks: 150,300,600")
     parser.add_argument("--share", type=int, default=1, help="every nth document alone")
+    parser.add_argument("--model", choices=get_args(ModelName), default=DEFAULT_MODEL)
     options = parser.parse_args()
     if options.share < 1:
         parser.error(f"--share {options.share}: allowed: 1, and more")

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bedrock_kb_simulator.embedding_models import DEFAULT_MODEL, ModelName
 from benchmarks.answers.corpus import CACHE, Document
 from benchmarks.serving import NotMeasured, free_ports
 from stackroom.documents.model import Document as Record
@@ -29,8 +30,10 @@ _PATIENCE, _LOOK_SECONDS = 3_600.0, 10.0
 # What decides on the chunks and their vectors; a change of it, and they are made anew.
 _CHUNKED_BY = (
     "simulator/src/bedrock_kb_simulator/chunk_strategies.py",
+    "simulator/src/bedrock_kb_simulator/e5_graph.py",
     "simulator/src/bedrock_kb_simulator/embedder.py",
     "simulator/src/bedrock_kb_simulator/file_pages.py",
+    "simulator/src/bedrock_kb_simulator/multilingual.py",
     "simulator/src/bedrock_kb_simulator/parsing.py",
     "simulator/src/bedrock_kb_simulator/parser_process.py",
 )
@@ -58,8 +61,11 @@ class _Label:
 
 
 @contextmanager
-def library(documents: Sequence[Document], *, name: str = "library") -> Iterator[Instance]:
-    """A local mode that has indexed all of them; it is kept under its name."""
+def library(
+    documents: Sequence[Document], *, name: str = "library", model: ModelName = DEFAULT_MODEL
+) -> Iterator[Instance]:
+    """A local mode that has indexed all of them; it is kept under its name and its model's."""
+    name = name if model == DEFAULT_MODEL else f"{name}-{model}"
     folder = CACHE / name
     vectors = _Label(folder, "made-of", _fingerprint(documents, _CHUNKED_BY))
     if not vectors.is_there():
@@ -70,6 +76,7 @@ def library(documents: Sequence[Document], *, name: str = "library") -> Iterator
         state=state,
         ports=Ports(aws=free_ports()),
         speed=SPEED,
+        model=model,
         announce=lambda _text: None,
     )
     with state.held(), mode.running() as instance:

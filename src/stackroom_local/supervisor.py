@@ -13,6 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
+from bedrock_kb_simulator.embedding_models import DEFAULT_MODEL, ModelName
 from stackroom.clock import utc_now
 from stackroom_local import synthesis
 from stackroom_local.clients import Clients
@@ -40,6 +41,13 @@ _ROOM = {
 }
 
 Announce = Callable[[str], None]
+# Of what, and how many there are; what it gives is told how many are done.
+Counting = Callable[[str, int], contextlib.AbstractContextManager[Callable[[int], None]]]
+
+
+@contextlib.contextmanager
+def _uncounted(_text: str, _total: int) -> Iterator[Callable[[int], None]]:
+    yield lambda _done: None
 
 
 class Stopped(BaseException):
@@ -56,6 +64,8 @@ class LocalMode:
     context: Mapping[str, str] = field(default_factory=dict)  # of CDK, over cdk.json's
     allowed_origins: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()  # options of the simulator
+    model: ModelName = DEFAULT_MODEL  # that embeds
+    counting: Counting = _uncounted  # shows how far what takes long has come
     fresh: bool = False  # forget what was kept, once it is clear that we can start
     left_behind: Instance | None = None  # by a killed supervisor: its servers take a moment to end
     _children: dict[str, Child] = field(default_factory=dict)
@@ -90,7 +100,14 @@ class LocalMode:
 
     @cached_property
     def _servers(self) -> Servers:
-        return Servers(self.state, self.ports, self.speed, self.allowed_origins, self.assumed)
+        return Servers(
+            self.state,
+            self.ports,
+            self.speed,
+            self.allowed_origins,
+            self.assumed,
+            self.model,
+        )
 
     @cached_property
     def _clients(self) -> Clients:
@@ -110,7 +127,9 @@ class LocalMode:
         DiskReserve(self.state.path).begin()
         resume(self.state / "ministack", self.ports.aws)
         (self.state / "tmp").mkdir(exist_ok=True)
-        self._spawn(self._servers.ministack(), self._servers.simulator())
+        self._spawn(self._servers.ministack())
+        self._re_embed()
+        self._spawn(self._servers.simulator())
         if not synthesis.is_cached(self.context):
             self.announce("synthesising the templates (once per change of infra/)")
         deployed = self._deploy(synthesis.assembly(self.context))
@@ -140,6 +159,31 @@ class LocalMode:
                 environment=server.environment,
             )
 
+    def _re_embed(self) -> None:
+        """
+        What another model has embedded, before anything is searched. A stop loses nothing: the next
+        start goes on.
+        """
+        # Imported here because they take a while, and most starts need none of it.
+        from bedrock_kb_simulator.embedding_models import embedder_of  # noqa: PLC0415
+        from bedrock_kb_simulator.re_embedding import outdated  # noqa: PLC0415
+
+        kept, model = self.state / "simulator", embedder_of(self.model).model
+        total = outdated(kept, model)
+        if not total:
+            return
+        self.announce(f"{total} passages are embedded anew, by the model {self.model}")
+        server = self._servers.re_embedding()
+        self._spawn(server)
+        child = self._children[server.name]
+        with self.counting("passages", total) as advance:
+            while child.process.poll() is None:
+                advance(total - outdated(kept, model))
+                time.sleep(0.5)
+        if child.process.returncode:
+            child.check()
+        del self._children[server.name]
+
     def _wait_for(self, server: Server) -> None:
         self._children[server.name].wait_until_healthy(server.health)
         self.announce(f"{server.name} ready")
@@ -153,6 +197,7 @@ class LocalMode:
             clients=self._clients,
             gateway_endpoint=self._servers.agents,
             speed=self.speed,
+            model=self.model,
             aws_config=self.state / "aws-config",
             before_simulator=lambda: self._wait_for(self._servers.simulator()),
             announce=self.announce,
@@ -200,7 +245,7 @@ class LocalMode:
         """
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        for name in ("console", "gateway", "ministack", "simulator"):
+        for name in ("console", "gateway", "ministack", "re-embedding", "simulator"):
             if child := self._children.pop(name, None):
                 child.ask_to_stop()
                 child.end()

@@ -125,6 +125,16 @@ def test_what_is_assumed_of_aws_is_an_option_of_the_simulator_alone(tmp_path: Pa
     assert "--omit-source-uri" not in assuming.gateway().command
 
 
+def test_the_model_that_embeds_is_an_option_of_the_simulator_and_of_what_embeds_anew(
+    tmp_path: Path,
+) -> None:
+    servers = Servers(directory(tmp_path), Ports(aws=4566), 10.0, model="multilingual")
+
+    for command in (servers.simulator().command, servers.re_embedding().command):
+        assert command[command.index("--model") + 1] == "multilingual"
+    assert servers.re_embedding().command[-1] == "re-embed"
+
+
 def test_guardrails_are_made_and_applied_in_the_simulator() -> None:
     endpoints = endpoint_variables("http://aws", "http://simulator")
 

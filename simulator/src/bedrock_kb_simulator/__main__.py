@@ -17,9 +17,10 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 from urllib.parse import urlsplit
 
+from bedrock_kb_simulator.embedding_models import DEFAULT_MODEL, ModelName, embedder_of
 from bedrock_kb_simulator.model_endpoint import PREFIX, Misconfigured, ModelEndpoint
 
 if TYPE_CHECKING:
@@ -33,7 +34,11 @@ _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 def main() -> None:
     parser = _parser()
     options = parser.parse_args()
+    if options.command == "re-embed":
+        _re_embed(parser, options)
+        return
     # Imported here because `--help` answers at once.
+    from bedrock_kb_simulator.multilingual import OtherWeights  # noqa: PLC0415
     from bedrock_kb_simulator.server import (  # noqa: PLC0415
         create_app,
         endpoint_of,
@@ -55,7 +60,10 @@ def main() -> None:
             if error.errno not in (errno.EADDRINUSE, errno.EACCES):
                 raise
             parser.error(f"port {options.port} can't be had; choose another with --port")
-        app = create_app(configuration, endpoint_of(listener))
+        try:
+            app = create_app(configuration, endpoint_of(listener))
+        except OtherWeights as error:
+            parser.error(str(error))
         _tell(options, listener)
         with contextlib.suppress(KeyboardInterrupt):  # raised again once everything is closed
             server_of(app).run(sockets=[listener])
@@ -78,6 +86,7 @@ def _configuration(parser: argparse.ArgumentParser, options: argparse.Namespace)
     except Misconfigured as error:
         parser.error(str(error))
     return Configuration(
+        embedding=options.model,
         data_dir=options.data_dir,
         s3_endpoint=options.s3_endpoint,
         speed=options.speed,
@@ -92,6 +101,18 @@ def _configuration(parser: argparse.ArgumentParser, options: argparse.Namespace)
             custom_documents_tell_source=not options.omit_source_uri,
         ),
     )
+
+
+def _re_embed(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """What another model has embedded, as a server would at its start."""
+    from bedrock_kb_simulator.re_embedding import STORE, re_embedded  # noqa: PLC0415 - as above
+    from bedrock_kb_simulator.store import Store  # noqa: PLC0415
+
+    if options.data_dir is None:
+        parser.error("re-embed needs --data-dir")
+    store = Store(options.data_dir / STORE)
+    sys.stdout.write(f"{sum(re_embedded(store, embedder_of(options.model)))} passages\n")
+    store.close()
 
 
 def _tell(options: argparse.Namespace, listener: socket.socket) -> None:
@@ -110,7 +131,7 @@ def _tell(options: argparse.Namespace, listener: socket.socket) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="bedrock-kb-simulator", description=__doc__)
-    parser.add_argument("command", nargs="?", choices=["serve"], default="serve")
+    parser.add_argument("command", nargs="?", choices=["serve", "re-embed"], default="serve")
     parser.add_argument(
         "--port", type=_port, default=_PORT, help=f"0 takes a free one (default: {_PORT})"
     )
@@ -129,6 +150,12 @@ def _parser() -> argparse.ArgumentParser:
         "--model-prefix",
         default=PREFIX,
         help="of the variables that name a model's endpoint, as PREFIX_OPENAI_BASE_URL",
+    )
+    parser.add_argument(
+        "--model",
+        choices=get_args(ModelName),
+        default=DEFAULT_MODEL,
+        help="that embeds in place of Titan; what another one has embedded is embedded anew",
     )
     parser.add_argument("--region", type=_matching(r"[a-z]{2}(-[a-z]+)+-\d"), default="us-east-1")
     parser.add_argument("--account", type=_matching(r"\d{12}"), default="000000000000")

@@ -16,7 +16,8 @@ from bedrock_kb_simulator.data_sources import DataSources, Deletions
 from bedrock_kb_simulator.direct import Direct, DirectCalls
 from bedrock_kb_simulator.dispatcher import Dispatcher, Handler
 from bedrock_kb_simulator.document_records import Documents, Records
-from bedrock_kb_simulator.embedder import Embedder, MiniLM
+from bedrock_kb_simulator.embedder import Embedder
+from bedrock_kb_simulator.embedding_models import DEFAULT_MODEL, ModelName, embedder_of
 from bedrock_kb_simulator.faults import Faults
 from bedrock_kb_simulator.generation import Generation
 from bedrock_kb_simulator.guardrails import Guardrails
@@ -31,6 +32,7 @@ from bedrock_kb_simulator.models import Availability, Models
 from bedrock_kb_simulator.orders import Answer
 from bedrock_kb_simulator.parsing import ChildParser, Parser
 from bedrock_kb_simulator.passage_search import Reranking, Retrieval
+from bedrock_kb_simulator.re_embedding import STORE, re_embedded
 from bedrock_kb_simulator.request_rates import Quotas, rates_of
 from bedrock_kb_simulator.screening import GuardrailApplication, Screening
 from bedrock_kb_simulator.scripts import Scripts
@@ -257,7 +259,8 @@ class Configuration:
     writes RetrieveAndGenerate's and Converse's answers, which are extracted without one; `scripts`
     come first. What is `mounted` answers at other paths than
     AWS's, by what they begin with. Where a `root_key` is given, each call must be signed with
-    it or what follows from it.
+    it or what follows from it. `embedding` is the model that embeds; what
+    another one has embedded is embedded anew first.
     """
 
     data_dir: Path
@@ -271,6 +274,7 @@ class Configuration:
     assumptions: Assumptions = field(default_factory=Assumptions)
     mounted: Mapping[str, Answer] = field(default_factory=dict)
     root_key: RootKey | None = None
+    embedding: ModelName = DEFAULT_MODEL
 
 
 class Services:
@@ -321,8 +325,10 @@ def create_app(configuration: Configuration, endpoint: str) -> Front:
     order first.
     """
     clock = Clock(configuration.speed)
-    store = Store(configuration.data_dir / "simulator.sqlite")
-    embedder, parser = MiniLM(), ChildParser()
+    store = Store(configuration.data_dir / STORE)
+    embedder, parser = embedder_of(configuration.embedding), ChildParser()
+    for _ in re_embedded(store, embedder):
+        pass
     s3_endpoint = configuration.s3_endpoint or endpoint
     key = None if configuration.s3_endpoint else own_s3.KEY
     services = Services(

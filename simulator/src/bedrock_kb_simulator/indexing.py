@@ -186,6 +186,7 @@ class Indexing:
                 key=key,
                 text=chunk.text,
                 parent=chunk.parent,
+                preamble=preamble,
                 vector=self.embedder.embed(preamble + chunk.text),
             )
             for key, chunk in while_wanted(keyed, is_there=there, stop=stop)

@@ -50,7 +50,9 @@ class Models:
             raise _malformed("normalize must be a boolean")
         if request.get("embeddingTypes", ["float"]) != ["float"]:
             raise rules.NOT_SIMULATED.broken(what="embedding types other than float")
-        embedded = self.embedder.embed(text)
+        # Titan is told nothing of what a text is for, so all texts are embedded alike, as those are
+        # that are compared with their like.
+        embedded = self.embedder.embed_question(text)
         vector = resized(embedded, dimensions)
         if not request.get("normalize", True):
             # The stand-in's whole vectors have the length one: a part is left as short as it is.

@@ -66,7 +66,7 @@ class Reranking:
 
     def _ranked(self, question: str, texts: list[str]) -> list[tuple[int, float]]:
         """Each text's place and relevance, most relevant first."""
-        query, words = self.embedder.embed(question), _words(question)
+        query, words = self.embedder.embed_question(question), _words(question)
         scores = [
             _between(float(self.embedder.embed(text) @ query), _shared(words, _words(text)))
             for text in texts
@@ -269,7 +269,7 @@ class Retrieval:
         if index is None:
             raise rules.VECTOR_INDEX_MISSING.broken()
         search = configuration.get("vectorSearchConfiguration") or {}
-        query = normalised(self.embedder.embed(text)[: index.dimension])
+        query = normalised(self.embedder.embed_question(text)[: index.dimension])
         limit = search.get("numberOfResults") or rules.DEFAULT_RESULTS.limit
         implicit = search.get("implicitFilterConfiguration")
         implied = implied_by(implicit, text) if implicit else None
@@ -302,7 +302,7 @@ class Retrieval:
         """The best passages, best first, of a request that `check` let pass."""
         search = configuration.get("managedSearchConfiguration") or {}
         sought = metadata_filters.Sought(search.get("filter"), own=OF_MANAGED)
-        meaning = normalised(self.embedder.embed(text))
+        meaning = normalised(self.embedder.embed_question(text))
         near = self.vectors.search(home["id"], meaning, _AMONG, sought)
         limit = search.get("numberOfResults") or rules.DEFAULT_RESULTS.limit
         found = with_words(text, near)[:limit]  # rule managed.hybrid

@@ -105,7 +105,7 @@ class Guard:
         ]
 
     def _topics(self, text: str, entries: list[dict[str, Any]], side: Side) -> list[Finding]:
-        vectors = [self.embedder.embed(piece) for piece in _pieces(text)]
+        vectors = [self.embedder.embed_question(piece) for piece in _pieces(text)]
         return [
             Finding(
                 name=entry["name"],
@@ -123,7 +123,7 @@ class Guard:
 
     def _known(self, text: str) -> Vector:
         if text not in self.known:
-            self.known[text] = self.embedder.embed(text)
+            self.known[text] = self.embedder.embed_question(text)
         return self.known[text]
 
 

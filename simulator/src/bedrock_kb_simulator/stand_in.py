@@ -197,7 +197,7 @@ class Extraction:
 
     def _scored(self, question: str, sentences: Sequence[str]) -> list[tuple[float, str]]:
         """The nearest to the question first."""
-        query = self.embedder.embed(question)
+        query = self.embedder.embed_question(question)
         scored = [(float(self.embedder.embed(each) @ query), each) for each in sentences]
         return sorted(scored, reverse=True)
 

@@ -60,7 +60,7 @@ CREATE TABLE IF NOT EXISTS vectors (
     data_source_id TEXT NOT NULL, identifier TEXT NOT NULL, text TEXT NOT NULL,
     vector BLOB NOT NULL, model TEXT NOT NULL,
     visible_from REAL NOT NULL, visible_until REAL, attributes TEXT NOT NULL DEFAULT '{}',
-    parent TEXT
+    parent TEXT, preamble TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX IF NOT EXISTS vectors_by_document ON vectors (data_source_id, identifier);
 CREATE INDEX IF NOT EXISTS vectors_by_knowledge_base ON vectors (knowledge_base_id);
@@ -95,6 +95,7 @@ _ADDED = (
         " WHERE d.data_source_id = vectors.data_source_id AND d.identifier = vectors.identifier",
     ),
     ("vectors", "parent TEXT", None),
+    ("vectors", "preamble TEXT NOT NULL DEFAULT ''", None),
 )
 
 

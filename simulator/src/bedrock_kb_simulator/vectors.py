@@ -19,12 +19,16 @@ from bedrock_kb_simulator.store import Store, dumped, loaded
 
 @dataclass(frozen=True, kw_only=True)
 class Passage:
-    """`parent` is the text that is shown in place of its own: rule chunk.parents."""
+    """
+    `parent` is the text that is shown in place of its own: rule chunk.parents. What `vector` is of
+    begins with the `preamble`.
+    """
 
     key: str
     text: str
     vector: Vector
     parent: str | None = None
+    preamble: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,6 +228,7 @@ class StoredVectors:
             "key": passage.key,
             "text": passage.text,
             "parent": passage.parent,
+            "preamble": passage.preamble,
             "vector": vector.tobytes(),
         }
         return Entry(

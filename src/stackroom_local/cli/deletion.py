@@ -1,14 +1,12 @@
 """delete: removals asked for, waited for, and proven."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from stackroom.documents.keys import is_unplaced
@@ -17,7 +15,7 @@ from stackroom.errors import ValidationError
 from stackroom_local.cli.callers import checked
 from stackroom_local.cli.document_lookup import DocumentLookup
 from stackroom_local.cli.json_output import DeleteAnswer, ReceiptsAnswer
-from stackroom_local.cli.output import Output
+from stackroom_local.cli.output import Output, counting
 from stackroom_local.cli.untrusted_text import one_line
 from stackroom_local.sites.operator_removals import removals_of
 from stackroom_local.sites.site import Site
@@ -132,7 +130,7 @@ def _receipts(services: SiteServices, user_id: str, receipt_ids: Iterable[str]) 
 def _closed(services: SiteServices, asked: Sequence[Receipt], out: Console) -> list[Receipt]:
     """The same receipts, once every removal is verified or superseded."""
     now = {each.receipt_id: each for each in asked}
-    with _bar(out, "removing", len(now)) as advance:
+    with counting(out, "removing", len(now)) as advance:
         while True:
             for each in [each for each in now.values() if each.is_open]:
                 found = services.stores.receipts.get(each.user_id, each.receipt_id)
@@ -145,20 +143,12 @@ def _closed(services: SiteServices, asked: Sequence[Receipt], out: Console) -> l
 
 
 def _wait_until_gone(services: SiteServices, catalog: Catalog, out: Console) -> None:
-    with _bar(out, "removing the catalog", 1) as advance:
+    with counting(out, "removing the catalog", 1) as advance:
         while (now := services.stores.catalogs.get(catalog.catalog_id)) is not None:
             if now.status is not CatalogStatus.DELETING:
                 return
             time.sleep(_REFRESH_SECONDS)
         advance(1)
-
-
-@contextmanager
-def _bar(out: Console, text: str, total: int) -> Iterator[Callable[[int], None]]:
-    columns = (TextColumn(text), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
-        bar = progress.add_task("", total=total)
-        yield lambda done: progress.update(bar, completed=done)
 
 
 def _tell_of_open(out: Console, asked: Sequence[Receipt]) -> None:

@@ -5,12 +5,14 @@ import shlex
 import signal
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
+from bedrock_kb_simulator.embedding_models import ModelName
 from stackroom_local.cli.json_output import DoneAnswer, ServingAnswer, VariablesAnswer
-from stackroom_local.cli.output import Output, stopwatch
+from stackroom_local.cli.output import Output, counting, stopwatch
 from stackroom_local.local_errors import NotKept, NotUp, StillStopping, command
 from stackroom_local.ministack.disk_reserve import DiskReserve
 from stackroom_local.project_files import part
@@ -31,11 +33,12 @@ def up(
     faults: str,
     allowed_origins: Sequence[str],
     assumed: Sequence[str],
+    model: ModelName,
     told: Output,
 ) -> None:
     """
     `context` is CDK context, over that of cdk.json; `assumed` are options of the simulator, of what
-    AWS leaves open.
+    AWS leaves open; `model` embeds.
     """
     out = told.people
     announce = stopwatch(out)
@@ -53,6 +56,8 @@ def up(
             faults=faults,
             allowed_origins=tuple(allowed_origins),
             assumed=tuple(assumed),
+            model=model,
+            counting=partial(counting, out),
         )
         try:
             with mode.running() as instance:

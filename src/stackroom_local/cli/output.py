@@ -2,7 +2,8 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import rich.console
@@ -60,6 +61,24 @@ class Output:
 def output(as_json: bool) -> Output:
     """Where JSON is asked for, standard output has nothing else."""
     return Output(console(is_quiet=as_json), as_json)
+
+
+@contextmanager
+def counting(out: rich.console.Console, text: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A bar that goes when all is done; what it gives is told how many are."""
+    # Imported here because most verbs have nothing to count.
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    columns = (TextColumn(text), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
+        bar = progress.add_task("", total=total)
+        yield lambda done: progress.update(bar, completed=done)
 
 
 def stopwatch(out: TerminalConsole) -> Callable[[str], None]:

