@@ -53,8 +53,8 @@ CALIBRATIONS: Mapping[str, Calibration] = {
     "none": UNCALIBRATED,
     # The model that stands in for Titan on a laptop. A store without similarities has no bar.
     "minilm-english": Calibration(least={Search.HYBRID: 0.44, Search.RANKED: 0.4}),
-    # The other one, in English too. To be measured.
-    "e5-small-english": Calibration(least={Search.HYBRID: 0.36, Search.RANKED: 0.36}),
+    # The other one there, on a third of the documents: from 0.24 to 0.4 as many are refused.
+    "e5-small-english": Calibration(least={Search.HYBRID: 0.32, Search.RANKED: 0.32}),
     # Nobody has measured it yet: it takes an account, and `make bench-answers` against it.
     "titan-v2-english": UNCALIBRATED,
 }
