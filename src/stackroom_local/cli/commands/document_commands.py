@@ -256,11 +256,11 @@ def passages(
 ) -> None:
     """Show what the local parser makes of a file: passages, their places, and what is left out."""
     from bedrock_kb_simulator.chunk_strategies import Chunking
-    from stackroom_local.cli import passages
+    from stackroom_local.cli import passage_inspection
     from stackroom_local.cli.output import output
 
     chunking = Chunking(max_tokens=chunk_tokens, overlap_percentage=overlap)
-    passages.passages(file, chunking=chunking, told=output(as_json))
+    passage_inspection.passages(file, chunking=chunking, told=output(as_json))
 
 
 # Verbs of stores that Stackroom searches itself.
