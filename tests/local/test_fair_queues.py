@@ -7,15 +7,15 @@ import pytest
 
 from stackroom_local.ministack.__main__ import in_turn
 
-NOW = time.time()
 ALICE, BOB, NOBODY = "alice", "bob", None
 
 
 def a_message(name: str, group: str | None, *, in_flight: bool = False) -> dict[str, Any]:
+    now = time.time()  # and not of when this file was imported, which may be long ago
     return {
         "id": name,
         "group_id": group,
-        "visible_at": NOW + 600 if in_flight else NOW,
+        "visible_at": now + 600 if in_flight else now,
         "receive_count": int(in_flight),
     }
 
