@@ -20,7 +20,7 @@ from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE, RetrieveA
 
 # What a linked tool is asked, and what it answers: the one answer of a search, by contract.
 #
-# Beside `retrieval.tool`, which tells the same to the gateway's tool and to an agent's own.
+# Beside `search.search_tool`, which tells the same to the gateway's tool and to an agent's own.
 
 Response = dict[str, Any]
 

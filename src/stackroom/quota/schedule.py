@@ -28,7 +28,8 @@ WORTHWHILE = 4
 ENOUGH = 3
 # So much longer large work waits than small, if both do.
 PATIENCE = timedelta(minutes=5)
-# A grant is renewed with every poll, a minute apart; retries of one task take about five.
+# A grant is renewed with every poll, at most `runs.run`'s longest wait apart; retries of one task
+# take about five minutes.
 GRANT = timedelta(minutes=15)
 # For so long what a waiter said of its work is believed.
 FRESH = timedelta(seconds=10)

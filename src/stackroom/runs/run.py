@@ -122,11 +122,12 @@ class Run(Record):
         return self.having(documents=now.model_copy(update=added))
 
 
-# How long a run waits before it looks again is decided here alone. Bedrock sends no event when it
-# is done [facts of rule job.no-event], so whoever waits has to ask. What has run for long is asked
-# for the later, in proportion: the answer is late in proportion, too. Waits are whole seconds, for
-# a Wait state's SecondsPath takes no fractions [Step Functions guide: Wait], and those of our own
-# functions alike everywhere: only AWS's pace is another on a laptop.
+# How long a run waits before it looks again is decided here; after a call that Bedrock refused it
+# is ingestion/direct_calls.py's to say. Bedrock sends no event when it is done [facts of rule
+# job.no-event], so whoever waits has to ask. What has run for long is asked for the later, in
+# proportion: the answer is late in proportion, too. Waits are whole seconds, for a Wait state's
+# SecondsPath takes no fractions [Step Functions guide: Wait], and those of our own functions alike
+# everywhere: only AWS's pace is another on a laptop.
 _FIRST = {Mode.DIRECT: 2.0, Mode.JOB: 10.0}  # seconds on AWS, of direct calls and of a job
 _LEAST = {Mode.DIRECT: 1.0, Mode.JOB: 5.0}
 _LONGEST = 60.0

@@ -25,8 +25,8 @@ from stackroom.documents.repositories import Catalogs
 from stackroom.errors import RunSuperseded
 from stackroom.runs.lease import Executions, Lease, Leases
 
-# A run renews its lease with every task; the longest silence is one poll (a minute) and the
-# retries of one task (about five). Expiry alone decides nothing: Step Functions is asked.
+# A run renews its lease with every task; the longest silence is one wait (runs/run.py) and the
+# retries of one task (about five minutes). Expiry alone decides nothing: Step Functions is asked.
 LEASE = timedelta(minutes=15)
 # A run that waits for its grant does nothing; ten thousand of them are looked at three a second.
 _PARKED = timedelta(hours=1)

@@ -6,7 +6,7 @@ The search as a tool: behind the gateway, or in an agent's own process.
         {"query": "how many days of leave?"}, caller=Caller("alice"), retrieval=retrieval
     )
 
-Both tools are one answer (`retrieval.results`), told by `success` and `failure`.
+Both tools are one answer (`search.results`), told by `success` and `failure`.
 """
 
 from collections.abc import Iterator, Mapping
