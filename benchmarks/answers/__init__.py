@@ -15,5 +15,6 @@ Whether the right passage is found, over real documents with questions written f
 - ways, given, asking: the ways to search, by the product's own adapters, each asked everything
 - judging, ranking, citing, refusal: right passage, its rank, its page, and evidence enough
 - stores, chunk_sizes, homes, compared: other ways to keep the same documents, and one table of them
+- tried: what was tried for better answers and not kept, by a command of its own
 - prices, subject, report, aims, layout, examples: what it costs, and all of it printed
 """
