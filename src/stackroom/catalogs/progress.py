@@ -82,7 +82,7 @@ def _counted(estimate: CatalogEstimate) -> CatalogProgress:
 
 
 def _told(estimate: CatalogEstimate) -> CatalogProgress:
-    """By its documents, which say more than the catalog's record, written by runs alone."""
+    """By its documents, which say more than the counts in the catalog's record."""
     documents = [each.document for each in estimate.documents]
     statuses = [each.shown_status for each in documents if each.is_counted]
     indexing, pending, failed = map(
