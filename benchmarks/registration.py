@@ -23,7 +23,7 @@ from unittest.mock import patch
 
 import boto3
 
-import stackroom.retries
+import stackroom.concurrency
 from benchmarks import metering
 from benchmarks.metering import Metered
 from benchmarks.product import UPLOAD_BATCHES, in_turn, registered
@@ -126,7 +126,7 @@ class Registration:
             self._hub.spawn(partial(self._queue.send, _event(upload.key)))
         # The adapters pause by themselves.
         asleep = SimpleNamespace(sleep=partial(self._account.pace.spend, own=0.0))
-        with patch.object(stackroom.retries, "time", asleep):
+        with patch.object(stackroom.concurrency, "time", asleep):
             self._hub.run()
         kept = sum(name.startswith(DOCUMENT) for _, name in self._table.items)
         assert kept == files, "every file is on record"

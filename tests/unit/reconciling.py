@@ -4,6 +4,7 @@ import copy
 from dataclasses import dataclass, field
 from typing import Any
 
+from stackroom.concurrency import at_once
 from stackroom.documents.model import (
     CatalogStatus,
     DataSource,
@@ -16,7 +17,6 @@ from stackroom.reconciler.audited import Audited
 from stackroom.reconciler.bedrock_requests import Patience, RequestPace
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.reconciler.mending import Mending
-from stackroom.retries import at_once
 from stackroom.runs.run_leases import shared_worklist
 from tests.fakes.clock import in_turn
 from tests.fakes.inspection import FakeInspectionRequests

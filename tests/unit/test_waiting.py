@@ -4,9 +4,9 @@ import pytest
 
 from stackroom.aws.redis.embedding_cache import Breaker
 from stackroom.clock import Deadline
+from stackroom.concurrency import retried
 from stackroom.errors import KnowledgeBaseUnavailable, RecordChanged
 from stackroom.quota.ledger import Mode
-from stackroom.retries import retried
 from stackroom.runs.run import until_first_look, until_next_look, until_next_try
 from tests.fakes.clock import FakeSeconds
 

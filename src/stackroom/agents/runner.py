@@ -39,6 +39,7 @@ from stackroom.agents.runs import (
     SECONDS_TO_END,
 )
 from stackroom.clock import Deadline, utc_now
+from stackroom.concurrency import random_pauses, retried
 from stackroom.errors import (
     AgentUnfinished,
     ModelRefused,
@@ -49,7 +50,6 @@ from stackroom.errors import (
     StackroomError,
     Unavailable,
 )
-from stackroom.retries import random_pauses, retried
 
 logger = logging.getLogger(__name__)
 

@@ -18,9 +18,9 @@ from stackroom.agents.agent_repositories import AgentRunBook, AgentRunQueue
 from stackroom.agents.agent_run import LONGEST_WAIT, AgentRun, RunState, id_from
 from stackroom.agents.agents import Agents
 from stackroom.clock import utc_now
+from stackroom.concurrency import random_pauses, retried
 from stackroom.documents.model import Record
 from stackroom.errors import AgentRunLimitReached, AgentRunNotFound
-from stackroom.retries import random_pauses, retried
 
 # What a run may take: no agent talks on for ever, at its operator's expense.
 

@@ -17,12 +17,11 @@ from functools import partial
 from itertools import chain
 
 from stackroom.clock import utc_now
-from stackroom.concurrency import Beside, in_threads
+from stackroom.concurrency import Beside, among_writers, in_threads, retried
 from stackroom.errors import is_everybodys
 from stackroom.quota.ledger import AdmissionBook, Grant, Ledger, Mode, TaskTokens, Waiter
 from stackroom.quota.schedule import GRANT, PATIENCE, Limits, Schedule, fair_share
 from stackroom.quota.workload import Did, whole, with_measured
-from stackroom.retries import among_writers, retried
 
 # A run that has not claimed its grant by then was woken in vain.
 _UNCLAIMED = timedelta(minutes=2)

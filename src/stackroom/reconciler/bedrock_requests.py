@@ -17,8 +17,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
+from stackroom.concurrency import random_pauses, retried
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
-from stackroom.retries import random_pauses, retried
 
 _Port = TypeVar("_Port")
 _Answer = TypeVar("_Answer")

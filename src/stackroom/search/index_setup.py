@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from stackroom.concurrency import random_pauses
 from stackroom.errors import SearchIndexBusy, SearchIndexGone, ServiceRefused, Unavailable
-from stackroom.retries import random_pauses
 
 # Looking at the index that a knowledge base keeps its passages in, and making it fit for words.
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
 from stackroom.clock import NO_DEADLINE, Deadline
+from stackroom.concurrency import retried
 from stackroom.documents.filters import Filter
 from stackroom.documents.passages import KnowledgeBase, Retrieved
 from stackroom.errors import (
@@ -29,7 +30,6 @@ from stackroom.errors import (
     ServiceRefused,
     StoreUnavailable,
 )
-from stackroom.retries import retried
 from stackroom.search.cached_embeddings import who_asks
 
 # What tenants have had lately of a rate that they all share, and who of them waits.

@@ -18,7 +18,7 @@ from functools import partial
 from typing import TypeVar
 
 from stackroom.clock import utc_now
-from stackroom.concurrency import Beside, in_threads
+from stackroom.concurrency import Beside, in_threads, random_pauses, retried
 from stackroom.documents.bucket import DocumentBucket
 from stackroom.documents.keys import (
     Location,
@@ -33,7 +33,6 @@ from stackroom.documents.keys import (
 from stackroom.documents.model import Catalog, CatalogStatus, Document
 from stackroom.documents.repositories import CatalogRegister, Documents, Receipts
 from stackroom.errors import CatalogLimitReached, ObjectRefused, RecordChanged, Unavailable
-from stackroom.retries import random_pauses, retried
 from stackroom.uploads.plan import (
     KeepCatalogOpen,
     KeepReceipt,

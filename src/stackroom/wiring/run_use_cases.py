@@ -11,9 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from stackroom.clock import Pace, utc_now
-from stackroom.concurrency import Beside, in_threads
+from stackroom.concurrency import Beside, among_writers, in_threads
 from stackroom.documents.model import PerSourceType
-from stackroom.retries import among_writers
 from stackroom.wiring.function_settings import LimitSettings, SettingMissing
 
 if TYPE_CHECKING:

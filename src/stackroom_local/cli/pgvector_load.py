@@ -18,6 +18,7 @@ from bedrock_kb_simulator.chunk_strategies import Chunking
 from bedrock_kb_simulator.service_errors import Unindexable
 from stackroom.aws import session
 from stackroom.aws.bedrock.question_embeddings import BedrockEmbeddings
+from stackroom.concurrency import random_pauses, retried
 from stackroom.documents.formats import MAX_FILE_BYTES
 from stackroom.documents.keys import SIDECAR_SUFFIX
 from stackroom.errors import (
@@ -30,7 +31,6 @@ from stackroom.errors import (
     ValidationError,
 )
 from stackroom.inspection.extraction import read_pages
-from stackroom.retries import random_pauses, retried
 from stackroom.search.cached_embeddings import Embeddings, Vector
 from stackroom.stores.pgvector.connections import Connections
 from stackroom.stores.pgvector.document_loading import Chunk, Documents, NewDocument

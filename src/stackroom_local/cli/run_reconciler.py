@@ -11,11 +11,11 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
 from stackroom.aws.sqs.object_events import SqsInspectionRequests
+from stackroom.concurrency import random_pauses
 from stackroom.errors import Unavailable
 from stackroom.ingestion.inventory import Bookmark
 from stackroom.reconciler.audit_rounds import AuditStage, HeldBookmark, Reconciliation, Rounds
 from stackroom.reconciler.discrepancies import Discrepancy, Kind, Outcome
-from stackroom.retries import random_pauses
 from stackroom.wiring.reconciliation_wiring import reconciliation_of
 from stackroom_local.cli.json_output import DiscrepancyTold, ReconcileAnswer
 from stackroom_local.cli.output import Output

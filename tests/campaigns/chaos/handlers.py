@@ -27,7 +27,6 @@ import stackroom.catalogs.deletions
 import stackroom.clock
 import stackroom.concurrency
 import stackroom.reconciler.bedrock_requests
-import stackroom.retries
 from benchmarks.simulated_time.functions import Invocation, Pace
 from functions.ingest import deployed, recovery, tasks
 from functions.reconciler import search_indexes
@@ -98,7 +97,7 @@ def simulated(
             session, "_session", lambda: SimpleNamespace(client=lambda name, **_: wire.client(name))
         )
         asleep = SimpleNamespace(sleep=pace.spend)
-        patch.setattr(stackroom.retries, "time", asleep)
+        patch.setattr(stackroom.concurrency, "time", asleep)
         awake = SimpleNamespace(sleep=pace.spend, monotonic=lambda: now().timestamp())
         patch.setattr(stackroom.reconciler.bedrock_requests, "time", awake)
         patch.setattr("botocore.endpoint.time", asleep)  # between attempts

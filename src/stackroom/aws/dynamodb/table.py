@@ -20,8 +20,8 @@ from botocore.exceptions import ClientError
 
 from stackroom.aws.dynamodb.items import WRITE_ID, Item, from_item, query, to_item
 from stackroom.aws.error_mapping import code_of, store_errors
+from stackroom.concurrency import random_pauses
 from stackroom.errors import StoreUnavailable
-from stackroom.retries import random_pauses
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
