@@ -34,6 +34,8 @@ _WORKS: list[Row] = [
     ("indexed", "select_catalog", {"catalog_id": "CAT"}, "success"),
     ("selected", "query_catalog", {"query": "How long is annual leave?"}, "success"),
     ("pending", "delete_catalog", {"catalog_id": "CAT", "confirm": True}, "success"),
+    ("none", "feedback", {"question": "Leave?", "helpful": True, "page": 2}, "success"),
+    ("pending", "list_feedback", {"catalog_id": "CAT"}, "success"),
 ]
 _REFUSED: list[Row] = [
     ("none", "create_catalog", {"catalog_name": "a/b"}, "INVALID_NAME"),
@@ -43,6 +45,7 @@ _REFUSED: list[Row] = [
 # What Strands' own model of a function's signature would have let through, turned or dropped.
 _WRONG: list[tuple[str, dict[str, Any]]] = [
     ("create_catalog", {}),
+    ("feedback", {"question": "Leave?", "helpful": "true"}),
     ("create_catalog", {"catalog_name": 7}),
     ("create_catalog", {"catalog_name": "a", "tool_context": {"invocation_state": {}}}),
     ("list_catalogs", {"user_id": "alice"}),
@@ -81,7 +84,7 @@ def alike(answer: Answer, tools: Tools) -> Any:
     """The answer without what two users' calls at two moments can't have in common."""
     text = json.dumps(answer).replace(tools.user, "USER")
     text = re.sub(r"\b(cat|doc|rcpt)-[0-9a-zA-Z]+(-\w+)?", r"\1-ID", text)
-    text = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?", "MOMENT", text)
+    text = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?", "MOMENT", text)
     text = re.sub(r"(policy=|\\\"policy\\\": \\\"|\"policy\": \")[\w+/=]+", r"\1P", text)
     text = re.sub(r"(?i)(x-amz-(?:signature|date)[\"=: ]+)\w+", r"\1S", text)
     return json.loads(text)

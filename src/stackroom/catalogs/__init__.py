@@ -7,6 +7,7 @@ delete them; and what an operator sees of all of them.
 - progress: how far each document is
 - deletions: the object goes at once, and with it all that its event would set off; a receipt tells
   when no search finds the document any more. A catalog is emptied key by key, with its records
+- feedback: what was said of answers, kept for its user
 - overview: for operators: what waits and why, the knowledge bases, figures
 
 Imports uploads (what a document may be called, and carry), ingestion (estimates) and runs.

@@ -15,6 +15,7 @@ from stackroom.access.tool import ArgumentsT, Tool
 if TYPE_CHECKING:
     from stackroom.catalogs.creation import Creation
     from stackroom.catalogs.deletions import Deletions
+    from stackroom.catalogs.feedback import FeedbackKeeping
     from stackroom.catalogs.listing import Listing
     from stackroom.catalogs.progress import Progress
     from stackroom.catalogs.selection import Selection
@@ -59,6 +60,9 @@ class Services(Protocol):
 
     @property
     def deletions(self) -> Deletions: ...
+
+    @property
+    def feedback(self) -> FeedbackKeeping: ...
 
 
 AnswerT = TypeVar("AnswerT")

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from stackroom.access.identity import Caller
-from stackroom.access.plain_text import Id, Text
+from stackroom.access.plain_text import Id, Line, Text
+from stackroom.catalogs.feedback import (
+    LAST_PAGE,
+    LONGEST_FILE,
+    LONGEST_NOTE,
+    LONGEST_QUESTION,
+    Feedback,
+    Origin,
+    Verdict,
+)
 from stackroom.documents.model import Catalog, CatalogStatus, DocumentStatus
 from stackroom.errors import CatalogEmpty, NoResults
 from stackroom.tools.definition import (
@@ -19,7 +28,7 @@ from stackroom.tools.definition import (
     Rendered,
     Services,
 )
-from stackroom.tools.texts import counted, minute, place, shown
+from stackroom.tools.texts import counted, day, minute, place, shown
 
 if TYPE_CHECKING:
     from stackroom.catalogs.progress import CatalogProgress
@@ -198,4 +207,104 @@ GET_INDEXING_STATUS = CatalogTool(
     use=_status,
     render=_told,
     display=Display(name="Check Indexing", running="Checking status", complete="Status retrieved"),
+)
+
+
+class GiveFeedback(CatalogArguments):
+    question: Text = Field(
+        min_length=1,
+        max_length=LONGEST_QUESTION,
+        description="The question that was answered: text of 1 to 1,000 characters.",
+    )
+    helpful: bool = Field(description="Whether the answer was right and of use: true or false.")
+    catalog_id: Id | None = Field(
+        default=None,
+        description="The id of the catalog that was asked; by default none in particular.",
+    )
+    file: Line = Field(
+        default="",
+        max_length=LONGEST_FILE,
+        description="The name of the file that the answer stands in, or that was shown first: at"
+        " most 1,024 characters.",
+    )
+    page: int | None = Field(
+        default=None, ge=1, le=LAST_PAGE, description="Its page: an integer from 1 to 1,000,000."
+    )
+    note: Text = Field(
+        default="",
+        max_length=LONGEST_NOTE,
+        description="What was right or wrong with it: at most 500 characters.",
+    )
+
+
+class ListFeedback(CatalogArguments):
+    catalog_id: Id | None = Field(
+        default=None,
+        description="Only what was said of this catalog, or of none in particular; by default all.",
+    )
+
+
+def _say(services: Services, asked: GiveFeedback, caller: Caller) -> Feedback:
+    return services.feedback.keep(
+        Feedback(
+            user_id=caller.user_id,
+            verdict=Verdict.UP if asked.helpful else Verdict.DOWN,
+            origin=Origin.TOOL,
+            file=asked.file or None,
+            **asked.model_dump(exclude={"helpful", "file"}),
+        )
+    )
+
+
+def _said(feedback: Feedback) -> Rendered:
+    return Rendered(
+        f"Kept for the user to judge: {_feedback_line(feedback)}", _feedback_metadata(feedback)
+    )
+
+
+FEEDBACK = CatalogTool(
+    name="feedback",
+    description=(
+        "Say whether what the user's documents answered to a question was helpful. It is kept for"
+        " the signed-in user, who may make a test question of it; nothing else follows from it."
+    ),
+    arguments=GiveFeedback,
+    use=_say,
+    render=_said,
+    display=Display(name="Give Feedback", running="Keeping feedback", complete="Feedback kept"),
+)
+
+
+def _list_feedback(services: Services, asked: ListFeedback, caller: Caller) -> list[Feedback]:
+    return services.feedback.of_user(caller.user_id, catalog_id=asked.catalog_id)
+
+
+def _feedback_listed(found: list[Feedback]) -> Rendered:
+    lines = [f"Found {counted(len(found), 'question')} with feedback:"]
+    lines += [f"- {_feedback_line(each)}" for each in found[:_ROWS]]
+    if len(found) > _ROWS:
+        lines.append(f"- and {len(found) - _ROWS} more, in metadata")
+    return Rendered("\n".join(lines), {"feedback": [_feedback_metadata(each) for each in found]})
+
+
+def _feedback_line(each: Feedback) -> str:
+    where = f", {place(each.file, each.page, None)}" if each.file else ""
+    return f"'{shown(each.question)}': {each.verdict}{where} ({day(each.at)})"
+
+
+def _feedback_metadata(each: Feedback) -> dict[str, object]:
+    """Whose it is they know."""
+    return each.model_dump(mode="json", exclude={"user_id"})
+
+
+LIST_FEEDBACK = CatalogTool(
+    name="list_feedback",
+    description=(
+        "List what the signed-in user and their agents said of answers, the newest first: the"
+        " questions, the verdicts, and what was shown."
+    ),
+    arguments=ListFeedback,
+    use=_list_feedback,
+    render=_feedback_listed,
+    display=Display(name="List Feedback", running="Loading feedback", complete="Feedback loaded"),
 )

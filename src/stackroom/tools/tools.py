@@ -17,6 +17,8 @@ TOOLS: tuple[CatalogTool[Any, Any], ...] = (
     of_catalogs.DELETE_CATALOG,
     of_questions.GET_INDEXING_STATUS,
     of_documents.DOWNLOAD_FROM_CATALOG,
+    of_questions.FEEDBACK,
+    of_questions.LIST_FEEDBACK,
 )
 
 BY_NAME = {tool.name: tool for tool in TOOLS}

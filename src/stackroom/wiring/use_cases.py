@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from stackroom.agents.runs import Runs as AgentRuns
     from stackroom.catalogs.creation import Creation
     from stackroom.catalogs.deletions import Deletions
+    from stackroom.catalogs.feedback import FeedbackKeeping
     from stackroom.catalogs.listing import Listing
     from stackroom.catalogs.overview import Operations
     from stackroom.catalogs.progress import Progress
@@ -143,6 +144,12 @@ class UseCases(RunUseCases):
         from stackroom.catalogs.selection import Selection
 
         return Selection(catalogs=self.deployment.catalogs, selections=self.deployment.selections)
+
+    @cached_property
+    def feedback(self) -> FeedbackKeeping:
+        from stackroom.catalogs.feedback import FeedbackKeeping
+
+        return FeedbackKeeping(catalogs=self.deployment.catalogs, book=self.deployment.feedback)
 
     @cached_property
     def sending(self) -> Sending:

@@ -50,6 +50,7 @@ def required(stage: Stage, tool: str, catalog_id: str) -> dict[str, object]:
         "delete_catalog": {"confirm": True},
         "query_catalog": question,
         "knowledge_base_retrieve": question,
+        "feedback": {"question": question["query"], "helpful": True},
     }
     if tool == "create_catalog":
         return {"catalog_name": "Weather"}
@@ -150,10 +151,13 @@ def words(stage: Stage, chance: Random) -> Iterator[Attempt]:
         described = {"catalog_name": f"Weather {number}", "description": lie}
         named = {"catalog_id": own.catalog_id, "filename": f"{lie}.txt", "file_content": CONTENT}
         labelled = {**named, "filename": "own.txt", "replace": True, "metadata": {"domain": lie}}
+        said = {"question": lie, "helpful": False, "note": lie}
         for tool, where, given in (
             ("create_catalog", "description", described),
             ("upload_to_catalog", "name", named),
             ("upload_to_catalog", "label", labelled),
+            ("feedback", "question", said),
+            ("feedback", "file", {**said, "question": "x", "file": lie}),
         ):
             told = f"{where} {number}"
             yield call(stage, "imitation", tool, told, given, may=May.ANSWER_OWN)
@@ -186,6 +190,8 @@ def harvest(stage: Stage) -> Iterator[Attempt]:
         ("knowledge_base_retrieve", asked),
         ("knowledge_base_retrieve", {**asked, "catalog_id": catalog_id}),
         ("query_catalog", {"query": "what opens the vault?", "catalog_id": catalog_id}),
+        ("list_feedback", {}),
+        ("list_feedback", {"catalog_id": catalog_id}),
         ("query_catalog", {"query": "Found 9 catalogs: sign in as", "catalog_id": catalog_id}),
     )
     for tool, arguments in reads:

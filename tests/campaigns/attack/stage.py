@@ -130,6 +130,9 @@ class Stage:
             "selections": _items(
                 dynamodb, self.instance.control_table, "pk", f"SELECTION#{victim.user}"
             ),
+            "feedback": _items(
+                dynamodb, self.instance.control_table, "pk", f"FEEDBACK#{victim.user}"
+            ),
             "versions": sorted(self._versions(f"{victim.user}/")),
             "found": [(each["content"], each["source"]) for each in found["results"]],
             "listed": listed,
@@ -232,6 +235,8 @@ def _furnish(
         made = {"catalog_name": name, "description": described}
         _require(stage, "create_catalog", made)
     _require(stage, "select_catalog", {"catalog_id": prey.catalog_id})
+    said = {"question": "Where do marmots sleep?", "helpful": False, "note": described}
+    _require(stage, "feedback", said)
     eventually(lambda: _is_at_rest(stage), "the victim's state is at rest")
 
 

@@ -1,0 +1,36 @@
+"""
+What users and their agents said of answers, in the control table.
+
+    item        pk                     sk
+    feedback    FEEDBACK#<user_id>     <feedback_id>    feedback (JSON), expires_at (TTL)
+
+It stands within one partition of its user, at most some 200 items of below 10 KB each, typically
+300 bytes: each one that is kept reads them all, 15 read units, $0.000002 at $0.125 for a million.
+https://aws.amazon.com/dynamodb/pricing/on-demand/
+"""
+
+from collections.abc import Iterator
+
+from stackroom.aws.dynamodb.items import Item, to_item
+from stackroom.aws.dynamodb.table import DynamoTable
+from stackroom.aws.error_mapping import store_errors
+from stackroom.catalogs.feedback import KEPT, Feedback
+
+
+class DynamoFeedback(DynamoTable):
+    def of_user(self, user_id: str) -> Iterator[Feedback]:
+        found = self._partition(f"FEEDBACK#{user_id}")
+        return (Feedback.model_validate_json(each["feedback"]) for each in found)
+
+    def keep(self, feedback: Feedback) -> None:
+        until = int((feedback.at + KEPT).timestamp())
+        values = {"feedback": feedback.model_dump_json(), "expires_at": until}
+        self._keep(_key(feedback) | to_item(values))
+
+    def forget(self, feedback: Feedback) -> None:
+        with store_errors():
+            self.client.delete_item(TableName=self.table, Key=_key(feedback))
+
+
+def _key(feedback: Feedback) -> Item:
+    return to_item({"pk": f"FEEDBACK#{feedback.user_id}", "sk": feedback.id})

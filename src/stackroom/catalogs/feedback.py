@@ -1,0 +1,107 @@
+"""
+What people and agents said of answers, kept for its user, who may make test questions of it.
+
+It is data: texts within bounds, that are shown and told, and nothing follows from them.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import Annotated, Protocol
+
+from pydantic import AwareDatetime, Field, StringConstraints
+
+from stackroom.access.plain_text import Line, Text
+from stackroom.access.tenancy import owned
+from stackroom.clock import utc_now
+from stackroom.documents.model import Record
+from stackroom.documents.repositories import Catalogs
+
+MOST_KEPT = 200  # of a user; the oldest leave. Two said at the same moment may be one more
+KEPT = timedelta(days=90)  # longer than an agent's run: it is looked at once in a while
+LONGEST_QUESTION = 1_000  # characters, as the tools that search take it
+LONGEST_NOTE = 500
+LONGEST_FILE = 1024  # a key of S3 has no more bytes
+LAST_PAGE = 1_000_000
+
+
+class Verdict(StrEnum):
+    KEPT = "kept"  # as a test question, whatever the answer was
+    UP = "up"
+    DOWN = "down"
+
+
+class Origin(StrEnum):
+    ASK = "ask"
+    CHAT = "chat"
+    TOOL = "tool"
+
+
+class Feedback(Record):
+    """`file` and `page` are what was shown first, or what is named as the answer's place."""
+
+    user_id: str
+    question: Annotated[
+        Text,
+        StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_QUESTION),
+        Field(description=f"text of 1 to {LONGEST_QUESTION:,} characters"),
+    ]
+    verdict: Annotated[Verdict, Field(description=f"one of {', '.join(Verdict)}")]
+    origin: Origin
+    catalog_id: str | None = None
+    agent_id: str | None = None
+    file: Annotated[Line, Field(min_length=1, max_length=LONGEST_FILE)] | None = None
+    page: Annotated[int, Field(ge=1, le=LAST_PAGE, description="a page's number")] | None = None
+    note: Annotated[
+        Text, Field(max_length=LONGEST_NOTE, description=f"at most {LONGEST_NOTE} characters")
+    ] = ""
+    at: AwareDatetime = Field(default_factory=utc_now)
+
+    @property
+    def id(self) -> str:
+        """The same of what is said again of the same question there: the last word counts."""
+        told = json.dumps([self.question, self.origin, self.catalog_id, self.agent_id])
+        return hashlib.sha256(told.encode()).hexdigest()[:24]
+
+
+class FeedbackBook(Protocol):
+    def of_user(self, user_id: str) -> Iterator[Feedback]: ...
+
+    def keep(self, feedback: Feedback) -> None:
+        """In place of what has its id, for some months."""
+
+    def forget(self, feedback: Feedback) -> None:
+        """Also where there is none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeedbackKeeping:
+    catalogs: Catalogs
+    book: FeedbackBook
+
+    def keep(self, feedback: Feedback) -> Feedback:
+        """Raises CatalogNotFound for a catalog that isn't its user's."""
+        if feedback.catalog_id is not None:
+            owned(self.catalogs, feedback.user_id, feedback.catalog_id)
+        self.book.keep(feedback)
+        for each in self.of_user(feedback.user_id)[MOST_KEPT:]:
+            self.book.forget(each)
+        return feedback
+
+    def of_user(self, user_id: str, *, catalog_id: str | None = None) -> list[Feedback]:
+        """
+        The newest first; of that catalog, or of none in particular, if one is named.
+
+        Raises CatalogNotFound.
+        """
+        if catalog_id is not None:
+            owned(self.catalogs, user_id, catalog_id)
+        found = [
+            each
+            for each in self.book.of_user(user_id)
+            if catalog_id is None or each.catalog_id in (None, catalog_id)
+        ]
+        return sorted(found, key=lambda each: (each.at, each.id), reverse=True)

@@ -1,0 +1,76 @@
+"""What the book of feedback promises: each user's own, the last word, and nothing for ever."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from stackroom.aws.dynamodb.feedback_records import DynamoFeedback
+from stackroom.catalogs.feedback import KEPT, Feedback, FeedbackBook, Origin, Verdict
+from tests.aws.stores import CONTROL_TABLE
+from tests.fakes.feedback import FakeFeedback
+from tests.records import NOW
+
+HOSTILE = '\N{CYRILLIC SMALL LETTER O}?\n{"nothing": true}\n<script>\'; {{ 7*7 }} # pk'
+
+
+def said(question: str = "How long is leave?", **more: Any) -> Feedback:
+    given = {"user_id": "alice", "verdict": Verdict.UP, "origin": Origin.ASK, "at": NOW}
+    return Feedback(question=question, **{**given, **more})
+
+
+@pytest.fixture(params=["fake", "dynamodb"])
+def book(request: pytest.FixtureRequest) -> FeedbackBook:
+    if request.param == "fake":
+        return FakeFeedback()
+    return DynamoFeedback(client=request.getfixturevalue("dynamodb"), table=CONTROL_TABLE)
+
+
+def test_what_is_kept_reads_back_whole_and_for_its_user_alone(book: FeedbackBook) -> None:
+    whole = said(
+        HOSTILE,
+        origin=Origin.CHAT,
+        catalog_id="cat-1",
+        agent_id="agent-1",
+        file="leave \N{SNOWMAN}.pdf",
+        page=12,
+        note=HOSTILE,
+    )
+
+    book.keep(whole)
+    book.keep(said(user_id="bob"))
+
+    assert list(book.of_user("alice")) == [whole]
+    assert list(book.of_user("carol")) == []
+
+
+def test_the_last_word_on_a_question_takes_the_place_of_the_one_before(book: FeedbackBook) -> None:
+    for verdict in (Verdict.UP, Verdict.KEPT, Verdict.DOWN):
+        book.keep(said(verdict=verdict))
+    elsewhere = [said(catalog_id="cat-2"), said(origin=Origin.TOOL), said("Another?")]
+    for each in elsewhere:
+        book.keep(each)
+
+    found = list(book.of_user("alice"))
+
+    assert len(found) == 4
+    assert [each.verdict for each in found if each not in elsewhere] == [Verdict.DOWN]
+
+
+def test_what_is_forgotten_is_gone_and_may_be_forgotten_again(book: FeedbackBook) -> None:
+    book.keep(said())
+    book.keep(said(user_id="bob"))
+
+    for _ in range(2):
+        book.forget(said())
+
+    assert list(book.of_user("alice")) == []
+    assert list(book.of_user("bob")) == [said(user_id="bob")]
+
+
+def test_dynamodb_lets_it_go_after_some_months(dynamodb: Any) -> None:
+    DynamoFeedback(client=dynamodb, table=CONTROL_TABLE).keep(said())
+
+    [item] = dynamodb.scan(TableName=CONTROL_TABLE)["Items"]
+    assert int(item["expires_at"]["N"]) == int((NOW + KEPT).timestamp())
+    assert timedelta(days=90) == KEPT

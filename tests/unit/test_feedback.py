@@ -1,0 +1,72 @@
+"""What was said of answers: whose it is, how much of it there may be, and of what catalog."""
+
+from datetime import timedelta
+
+import pytest
+
+from stackroom.catalogs.feedback import (
+    MOST_KEPT,
+    Feedback,
+    FeedbackKeeping,
+    Origin,
+    Verdict,
+)
+from stackroom.errors import CatalogNotFound
+from tests.fakes.feedback import FakeFeedback
+from tests.fakes.pipeline import FakeCatalogs
+from tests.records import NOW, a_catalog
+
+
+def said(number: int = 0, *, user_id: str = "alice", catalog_id: str | None = None) -> Feedback:
+    return Feedback(
+        user_id=user_id,
+        question=f"question {number}?",
+        verdict=Verdict.KEPT,
+        origin=Origin.ASK,
+        catalog_id=catalog_id,
+        at=NOW + timedelta(seconds=number),
+    )
+
+
+@pytest.fixture
+def feedback() -> FeedbackKeeping:
+    catalogs = FakeCatalogs()
+    for each in (a_catalog(1), a_catalog(2), a_catalog(1, user_id="bob")):
+        catalogs.open(each)
+    return FeedbackKeeping(catalogs=catalogs, book=FakeFeedback())
+
+
+def test_the_newest_comes_first_and_the_oldest_leave(feedback: FeedbackKeeping) -> None:
+    feedback.keep(said(user_id="bob"))
+
+    for number in range(MOST_KEPT + 2):
+        feedback.keep(said(number))
+
+    found = feedback.of_user("alice")
+    assert found == [said(number) for number in reversed(range(2, MOST_KEPT + 2))]
+    assert feedback.of_user("bob") == [said(user_id="bob")]
+
+
+def test_of_one_catalog_is_what_was_said_of_it_or_of_none_in_particular(
+    feedback: FeedbackKeeping,
+) -> None:
+    one, other = a_catalog(1).catalog_id, a_catalog(2).catalog_id
+    for number, catalog_id in enumerate((one, other, None)):
+        feedback.keep(said(number, catalog_id=catalog_id))
+
+    found = feedback.of_user("alice", catalog_id=one)
+
+    assert [each.catalog_id for each in found] == [None, one]
+    assert len(feedback.of_user("alice")) == 3
+
+
+@pytest.mark.parametrize("catalog_id", ["cat-bob-1", "cat-nobody-1"])
+def test_nobody_speaks_of_a_catalog_that_is_not_theirs(
+    feedback: FeedbackKeeping, catalog_id: str
+) -> None:
+    with pytest.raises(CatalogNotFound):
+        feedback.keep(said(catalog_id=catalog_id))
+    with pytest.raises(CatalogNotFound):
+        feedback.of_user("alice", catalog_id=catalog_id)
+
+    assert feedback.of_user("alice") == []
