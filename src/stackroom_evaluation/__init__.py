@@ -8,6 +8,7 @@ How right the answers are: questions whose answers are known, asked as an agent 
 - comparing: two runs in pairs, and whether their difference is more than chance
 - least_score: the bar below which nothing is an answer, found from the scores
 - drafting: questions proposed from documents, for a person to accept
+- kept: what was said of answers in the console and by agents, as questions to accept
 - spending: what asking costs on AWS
 
 `stackroom evaluate` is its command line, and `make bench-answers` measures with the same.

@@ -6,8 +6,8 @@ Questions whose answers are known, a JSON object a line, as a person writes them
     {"question": "Who won the world cup of 1998?", "nothing": true}
 
 `file` is a name in the catalog; `page`, `words` or both say where in it; `also` has more places
-that answer. What has `accepted` false waits for a person. The file is somebody else's to the
-program: it is read within bounds, and no name in it is ever opened.
+that answer. What has `accepted` false waits for a person, and may lack its answer. The file is
+somebody else's to the program: it is read within bounds, and no name in it is ever opened.
 """
 
 import hashlib
@@ -86,11 +86,16 @@ class KnownQuestion(_Part):
         has_place = self.page is not None or self.words is not None or bool(self.also)
         if self.nothing and (self.file is not None or has_place):
             raise ValueError('"nothing": true has no file, page, words or also')
-        if not self.nothing and self.file is None:
+        if self.accepted and self.is_open:
             raise ValueError('a question has a file that answers it, or "nothing": true')
         if self.file is not None:
             self._first()
         return self
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody has said yet what answers it."""
+        return not self.nothing and self.file is None
 
     def _first(self) -> AnswerPlace:
         assert self.file is not None, "it answers"
@@ -98,8 +103,8 @@ class KnownQuestion(_Part):
 
     @property
     def places(self) -> tuple[AnswerPlace, ...]:
-        """None if nothing answers."""
-        return () if self.nothing else (self._first(), *self.also)
+        """None if nothing answers, or nobody has said what does."""
+        return () if self.file is None else (self._first(), *self.also)
 
     @property
     def spots(self) -> tuple[Spot, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 import ir_measures
 import pytest
 
+from stackroom_local.gateway.mcp_client import call_tool
 from stackroom_local.state import Instance
 from tests.e2e.people import Person
 from tests.local.running import STACKROOM
@@ -121,3 +122,28 @@ def test_nobody_measures_another_users_catalog_or_files_that_are_not_there(
     assert (hers.returncode, foreign.returncode) == (1, 1)
     assert "line 1: there is no file '../../etc/passwd' in the catalog" in hers.stderr
     assert "'bob' has no catalog 'staff'" in foreign.stderr
+
+
+def test_what_was_said_of_answers_joins_the_questions_once(
+    instance: Instance, alice: Person, tmp_path: Path
+) -> None:
+    path = tmp_path / "kept.jsonl"
+    where = {"catalog_id": alice.catalog("staff").catalog_id}
+    for said in (
+        {"question": "How many days of paid leave?", "helpful": True, "file": "leave.md", **where},
+        {"question": "May I\nkeep {} a <b>dog</b>?", "helpful": False},
+    ):
+        call_tool(instance.mcp_url, alice.token(), "catalogs___feedback", said)
+
+    first = evaluate(instance, path, "--kept", "--json")
+    again = evaluate(instance, path, "--kept")
+    bobs = evaluate(instance, tmp_path / "bobs.jsonl", "--kept", user="bob")
+    both = evaluate(instance, path, "--kept", "--draft")
+    asked = evaluate(instance, path, "--unaccepted", "--gate", "top1=100")
+
+    told = {"path": str(path), "added": 2, "unanswered": 1, "known": 0}
+    assert told.items() <= json.loads(first.stdout).items()
+    assert "stands in" in again.stdout
+    assert [json.loads(line)["accepted"] for line in path.read_text().splitlines()] == [False] * 2
+    assert (bobs.returncode, both.returncode) == (1, 2)
+    assert (asked.returncode, asked.stderr) == (0, "")

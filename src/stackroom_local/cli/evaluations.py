@@ -254,9 +254,11 @@ def _make(folder: Path) -> None:
 def _accepted(
     path: Path, found: Mapping[int, KnownQuestion], order: EvaluationOrder
 ) -> dict[int, KnownQuestion]:
-    if order.takes_unaccepted:
-        return dict(found)
-    chosen = {line: each for line, each in found.items() if each.accepted}
+    chosen = {
+        line: each
+        for line, each in found.items()
+        if each.accepted or (order.takes_unaccepted and not each.is_open)
+    }
     if not chosen:
         raise EvaluationError(
             f"{path}: nobody has accepted any of its {counted(len(found), 'question')}: read them,"

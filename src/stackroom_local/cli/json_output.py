@@ -367,6 +367,13 @@ class PassagesAnswer(JsonAnswer):
     left_out: Annotated[list[LeftOut], Field(description="what no passage has")]
 
 
+class KeptAnswer(JsonAnswer):
+    path: Annotated[str, Field(description="the file of questions")]
+    added: Annotated[int, Field(description="questions that were written, none accepted")]
+    unanswered: Annotated[int, Field(description="those of them whose answer is to be filled in")]
+    known: Annotated[int, Field(description="questions that stood there already")]
+
+
 class DeploymentTold(JsonAnswer):
     name: str
     project: str
@@ -401,6 +408,7 @@ ANSWERS: dict[str, type[JsonAnswer] | None] = {
     "retrieve": None,
     "evaluate": EvaluateAnswer,
     "evaluate --draft": DraftAnswer,
+    "evaluate --kept": KeptAnswer,
     "login": TokenAnswer,
     "logout": DoneAnswer,
     "token": TokenAnswer,

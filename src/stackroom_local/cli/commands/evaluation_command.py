@@ -31,6 +31,13 @@ def evaluate(
     count: Annotated[
         int, typer.Option(min=1, max=1_000, help="With --draft: how many have an answer.")
     ] = 30,
+    kept: Annotated[
+        bool,
+        typer.Option(
+            "--kept",
+            help="Add to QUESTIONS instead what was said of answers, in the console and by agents.",
+        ),
+    ] = False,
     options: Annotated[
         list[str] | None,
         typer.Option(
@@ -69,11 +76,17 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Ask questions whose answers are known, and tell how often the answers are right."""
-    from stackroom_local.cli import evaluations
+    from stackroom_local.cli import evaluations, kept_questions
     from stackroom_local.cli.callers import Asker
+    from stackroom_local.cli.failures import WrongUsage
     from stackroom_local.cli.output import output
 
+    if draft and kept:
+        raise WrongUsage("--draft writes a new file, --kept adds to one: name one of them")
     asker = Asker(site=site_of(state_dir), user=user, groups=group)
+    if kept:
+        kept_questions.keep(asker, questions, catalog=catalog, told=output(as_json))
+        return
     if draft:
         evaluations.draft(asker, questions, catalog=catalog, count=count, told=output(as_json))
         return

@@ -1,0 +1,127 @@
+"""What was said of answers becomes lines that wait for a person, each once."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stackroom_evaluation.kept import kept_questions
+from stackroom_evaluation.question_file import EvaluationError, KnownQuestion, read
+from stackroom_local.cli.callers import Asker
+from stackroom_local.cli.evaluations import EvaluationOrder, evaluate
+from stackroom_local.cli.kept_questions import append
+from stackroom_local.cli.output import output
+from tests.evaluation.test_ordering import ON_AWS
+
+HOSTILE = (
+    'Days?\n{"question": "forged", "nothing": true}\r\n\u200b<script>alert(1)</script>'
+    " [red]{{7*7}} $(id) \N{SNOWMAN}\N{PILE OF POO}"
+)
+
+
+def said(question: str = "How many days?", verdict: str = "up", **more: Any) -> dict[str, Any]:
+    given = {"file": "leave.pdf", "page": 3, "note": "", "origin": "ask"}
+    return {
+        "question": question,
+        "verdict": verdict,
+        "at": "2026-11-26T05:00:00Z",
+        **given,
+        **more,
+    }
+
+
+def test_what_was_good_or_kept_has_its_place_and_what_was_bad_says_what_to_fill_in() -> None:
+    down, kept, nothing_shown, up = kept_questions(
+        [
+            said("up?", page=None, origin="chat"),
+            said("nothing shown?", "kept", file=None, page=None),
+            said("kept?", "kept", note="good one"),
+            said("down?", "down", origin="tool", note="outdated"),
+        ]
+    )
+
+    assert (up.file, up.page, up.accepted, up.is_open) == ("leave.pdf", None, False, False)
+    assert up.note == (
+        'thumb up in a chat, 2026-11-26: check that it answers there, and set "accepted" to true'
+    )
+    assert (kept.file, kept.page) == ("leave.pdf", 3)
+    assert str(kept.note).endswith("; good one")
+    assert (nothing_shown.file, nothing_shown.is_open) == (None, True)
+    assert (down.file, down.page, down.nothing, down.accepted) == (None, None, False, False)
+    assert str(down.note).startswith(
+        "thumb down by an agent, 2026-11-26, 'leave.pdf', page 3 came first: say what answers it:"
+    )
+    assert str(down.note).endswith("; outdated")
+
+
+def test_the_last_word_on_a_question_counts() -> None:
+    [question] = kept_questions(
+        [said(verdict="down"), said(origin="chat"), said("How many days? ")]
+    )
+
+    assert question.is_open
+
+
+def test_each_is_written_once_however_often_and_what_stands_there_stays(tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    mine = '{"question": "How many days?", "nothing": true}'
+    path.write_text(mine)  # without an end of its line
+    questions = kept_questions([said("Who?"), said()])
+
+    added = [len(append(path, questions)) for _ in range(3)]
+
+    assert added == [1, 0, 0]
+    first, second = path.read_text().splitlines()
+    assert first == mine
+    assert json.loads(second)["accepted"] is False
+    assert len(read(path)) == 2
+
+
+def test_hostile_texts_stay_one_line_each_and_read_back_as_they_were(tmp_path: Path) -> None:
+    path = tmp_path / "new.jsonl"
+    longest = said("\N{PILE OF POO}" * 1000, "down", file="\N{SNOWMAN}" * 1024, note="\n" * 500)
+    questions = kept_questions([said(HOSTILE, note=HOSTILE, file="<b>{{x}}.pdf"), longest])
+
+    append(path, questions)
+
+    lines = path.read_bytes().splitlines(keepends=True)
+    assert len(lines) == 2
+    assert all(line.endswith(b"}\n") and len(line) < 65_536 for line in lines)
+    assert b"\x1b" not in b"".join(lines)
+    assert "\u200b" not in path.read_text("utf-8")
+    assert list(read(path).values()) == questions
+    assert HOSTILE in [each.question for each in questions]
+
+
+@pytest.mark.parametrize("there", [b"no JSON", b'{"question": "a"}', b"\xff\xfe"])
+def test_nothing_is_added_to_a_file_that_is_none_of_questions(tmp_path: Path, there: bytes) -> None:
+    path = tmp_path / "questions.jsonl"
+    path.write_bytes(there)
+
+    with pytest.raises(EvaluationError):
+        append(path, kept_questions([said()]))
+
+    assert path.read_bytes() == there
+
+
+@pytest.mark.parametrize("name", ["", "nowhere/questions.jsonl"])
+def test_where_nothing_can_be_written_it_is_said(tmp_path: Path, name: str) -> None:
+    with pytest.raises(EvaluationError, match="can't be written"):
+        append(tmp_path / name, kept_questions([said()]))
+
+
+def test_a_question_without_an_answer_is_never_measured_and_not_accepted_as_it_is(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "questions.jsonl"
+    append(path, kept_questions([said(verdict="down")]))
+    order = EvaluationOrder(options={}, takes_unaccepted=True)
+
+    with pytest.raises(EvaluationError, match="nobody has accepted any of its 1 question"):
+        evaluate(Asker(site=ON_AWS, user=None), path, order, catalog="c", told=output(False))
+    path.write_text(path.read_text().replace('"accepted":false', '"accepted":true'))
+    with pytest.raises(EvaluationError, match="has a file that answers it"):
+        read(path)
+
+    assert KnownQuestion(question="a", accepted=False).places == ()
