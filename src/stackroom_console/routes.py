@@ -8,6 +8,7 @@ from stackroom_console.pages import (
     ask_page,
     catalog_pages,
     document_pages,
+    feedback_forms,
     operations_page,
     sign_in_page,
 )
@@ -47,6 +48,7 @@ AGENT_ROUTES = (
     Endpoint(method="POST", path=f"{_BUILDER}/chat", answer=agent_pages.ask),
     Endpoint(method="GET", path=f"{_BUILDER}/chat/part", answer=agent_pages.chat_part),
     Endpoint(method="POST", path="/runs/{run_id}/cancel", answer=agent_pages.cancel),
+    Endpoint(method="POST", path="/runs/{run_id}/feedback", answer=feedback_forms.on_run),
     Endpoint(method="GET", path=f"{_BUILDER}/knowledge-bases", answer=agent_tool_dialogs.choice),
     Endpoint(
         method="POST", path=f"{_BUILDER}/knowledge-bases", answer=agent_tool_dialogs.quick_add
@@ -117,6 +119,7 @@ ROUTES: tuple[Endpoint, ...] = (
     Endpoint(method="POST", path=f"{_DOCUMENT}/delete", answer=document_pages.delete),
     Endpoint(method="GET", path="/ask", answer=ask_page.page),
     Endpoint(method="POST", path="/ask", answer=ask_page.ask, reads="ask"),
+    Endpoint(method="POST", path="/ask/feedback", answer=feedback_forms.on_answer),
     Endpoint(method="GET", path="/receipts/{receipt_id}", answer=document_pages.receipt_page),
     Endpoint(method="GET", path="/receipts/{receipt_id}/part", answer=document_pages.receipt_part),
     _for_operators("/operations", operations_page.page),

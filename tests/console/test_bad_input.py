@@ -68,6 +68,13 @@ FIELDS: Mapping[tuple[str, str], Mapping[str, Field]] = {
         "query": Text(good="Why?", longest=1000),
         "most": Number(good=5, least=1, most=20, may_be_empty=True),
     },
+    ("POST", "/ask/feedback"): {
+        "question": Text(good="Why?", longest=1000),
+        "file": Text(good="a.txt", longest=1024, may_be_empty=True),
+        "page": Number(good=5, least=1, most=1_000_000, may_be_empty=True),
+        "note": Text(good="Wrong page", longest=500, may_be_empty=True),
+    },
+    ("POST", "/runs/{run_id}/feedback"): {},
     ("POST", "/agents"): _AGENT,
     ("POST", "/agents/import"): {"agent": Text(good="{}", longest=LARGEST)},
     ("POST", "/agents/{agent_id}"): _AGENT,

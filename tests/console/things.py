@@ -16,6 +16,8 @@ BODIES: dict[str, dict[str, object]] = {
     "/agents/{agent_id}": {"name": "Mine now", "model": "m"},
     "/agents/{agent_id}/knowledge-bases/{knowledge_base_id}": _FORM,
     "/agents/{agent_id}/tools/{tool_id}/edit": _FORM,
+    "/ask/feedback": {"verdict": "up"},
+    "/runs/{run_id}/feedback": {"verdict": "up"},
     "/agents/{agent_id}/chat": {"message": "What is planned?"},
     "/api/agents/{agent_id}/runs": {"message": "What is planned?"},
     "/api/agents/{agent_id}": {"name": "Mine now"},

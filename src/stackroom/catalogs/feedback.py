@@ -12,7 +12,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated, Protocol
 
-from pydantic import AwareDatetime, Field, StringConstraints
+from pydantic import AfterValidator, AwareDatetime, Field
 
 from stackroom.access.plain_text import Line, Text
 from stackroom.access.tenancy import owned
@@ -46,14 +46,18 @@ class Feedback(Record):
     user_id: str
     question: Annotated[
         Text,
-        StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_QUESTION),
+        AfterValidator(str.strip),
+        Field(min_length=1, max_length=LONGEST_QUESTION),
         Field(description=f"text of 1 to {LONGEST_QUESTION:,} characters"),
     ]
     verdict: Annotated[Verdict, Field(description=f"one of {', '.join(Verdict)}")]
     origin: Origin
     catalog_id: str | None = None
     agent_id: str | None = None
-    file: Annotated[Line, Field(min_length=1, max_length=LONGEST_FILE)] | None = None
+    file: (
+        Annotated[Line, Field(min_length=1, max_length=LONGEST_FILE, description="a file's name")]
+        | None
+    ) = None
     page: Annotated[int, Field(ge=1, le=LAST_PAGE, description="a page's number")] | None = None
     note: Annotated[
         Text, Field(max_length=LONGEST_NOTE, description=f"at most {LONGEST_NOTE} characters")

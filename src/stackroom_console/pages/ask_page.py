@@ -2,11 +2,14 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from starlette.responses import Response
 
+from stackroom.access.plain_text import is_plain
 from stackroom.access.tenancy import in_use
+from stackroom.catalogs.feedback import LONGEST_FILE, Feedback, Verdict
 from stackroom.documents.formats import extension_of
 from stackroom.documents.model import Catalog
 from stackroom.errors import CatalogEmpty, CatalogNotFound
@@ -183,22 +186,70 @@ def ask(request: Request) -> Response:
         called=_LABELS,
     )
     catalog = _named(request, form.catalog_id)
-    mine = _catalogs(request)
+    mine = catalogs_of(request)
     found = request.services.answering.search_and_ask(
         asked, request.caller, deadline=request.deadline.sooner(FOR_A_PAGE)
     )
     if catalog is not None and not found.passages.results:
         _require_any(request, catalog)
     answer = shown(asked.query, found, mine)
+    judged = _judged(asked.query, form.catalog_id, found, mine)
     request.handed_out.extend(_documents_of(found))
     if request.is_htmx:
-        return render(request, "parts/answer.html", answer=answer)
-    return _page(request, form, answer)
+        return render(request, "parts/answer.html", answer=answer, judged=judged)
+    return _page(request, form, answer=answer, judged=judged)
 
 
-def _page(request: Request, form: Form, answer: ShownAnswer | None = None) -> Response:
-    catalogs = _catalogs(request).values()
-    return render(request, "ask.html", form=form, catalogs=catalogs, most=_MOST, answer=answer)
+def told(request: Request, feedback: Feedback) -> Response:
+    """That it was kept, to a browser that has sent its form by itself; the question stays."""
+    form = Form(query=feedback.question, catalog_id=feedback.catalog_id or "")
+    return _page(request, form, verdict=feedback.verdict)
+
+
+def _page(
+    request: Request,
+    form: Form,
+    *,
+    answer: ShownAnswer | None = None,
+    judged: Mapping[str, str] | None = None,
+    verdict: Verdict | None = None,
+) -> Response:
+    return render(
+        request,
+        "ask.html",
+        form=form,
+        catalogs=catalogs_of(request).values(),
+        most=_MOST,
+        answer=answer,
+        judged=judged,
+        verdict=verdict,
+    )
+
+
+def _judged(
+    query: str, catalog_id: str, found: AskedAndAnswered, own: Mapping[str, Catalog]
+) -> dict[str, str]:
+    """What the form of feedback sends: what was asked, and where that stands which came first."""
+    cited = () if found.answer is None else found.answer.sources
+    sources = [each.source for each in cited] + [each.source for each in found.passages.results]
+    place = place_of(asdict(sources[0]), own) if sources else {}
+    return {**place, "question": query, **({"catalog_id": catalog_id} if catalog_id else {})}
+
+
+def place_of(source: Mapping[str, Any], own: Collection[str]) -> dict[str, str]:
+    """
+    As feedback has it, of a `Source` as a mapping. Another's catalog, and a name that no line of a
+    question file can have, are left out, and with the name its page.
+    """
+    file, page, catalog_id = (source.get(each) for each in ("filename", "page", "catalog_id"))
+    place: dict[str, str] = {}
+    if catalog_id is not None and catalog_id in own:
+        place["catalog_id"] = catalog_id
+    if file and len(file) <= LONGEST_FILE and all(map(is_plain, file)):
+        place["file"] = file
+        if page:
+            place["page"] = str(page)
+    return place
 
 
 def _documents_of(found: AskedAndAnswered) -> Iterator[str]:
@@ -210,7 +261,7 @@ def _documents_of(found: AskedAndAnswered) -> Iterator[str]:
         yield from (each.document_id for each in (first, *others) if each.document_id)
 
 
-def _catalogs(request: Request) -> dict[str, Catalog]:
+def catalogs_of(request: Request) -> dict[str, Catalog]:
     """By id, in the order of their names; there are at most a few hundred of a user's."""
     found = request.services.listing.catalogs.of_user(request.user_id)
     ordered = sorted(found, key=lambda each: (each.name.casefold(), each.name))

@@ -74,3 +74,14 @@ def test_dynamodb_lets_it_go_after_some_months(dynamodb: Any) -> None:
     [item] = dynamodb.scan(TableName=CONTROL_TABLE)["Items"]
     assert int(item["expires_at"]["N"]) == int((NOW + KEPT).timestamp())
     assert timedelta(days=90) == KEPT
+
+
+def test_what_another_version_has_written_is_left_out_and_costs_nobody_the_rest(
+    dynamodb: Any,
+) -> None:
+    book = DynamoFeedback(client=dynamodb, table=CONTROL_TABLE)
+    book.keep(said())
+    strange = {"pk": {"S": "FEEDBACK#alice"}, "sk": {"S": "1"}, "feedback": {"S": '{"mood": 1}'}}
+    dynamodb.put_item(TableName=CONTROL_TABLE, Item=strange)
+
+    assert list(book.of_user("alice")) == [said()]

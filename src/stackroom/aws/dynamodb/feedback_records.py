@@ -9,9 +9,10 @@ It stands within one partition of its user, at most some 200 items of below 10 K
 https://aws.amazon.com/dynamodb/pricing/on-demand/
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from stackroom.aws.dynamodb.items import Item, to_item
+from stackroom.aws.dynamodb.items import Item, readable, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.aws.error_mapping import store_errors
 from stackroom.catalogs.feedback import KEPT, Feedback
@@ -19,8 +20,7 @@ from stackroom.catalogs.feedback import KEPT, Feedback
 
 class DynamoFeedback(DynamoTable):
     def of_user(self, user_id: str) -> Iterator[Feedback]:
-        found = self._partition(f"FEEDBACK#{user_id}")
-        return (Feedback.model_validate_json(each["feedback"]) for each in found)
+        return readable(self._partition(f"FEEDBACK#{user_id}"), _to_feedback)
 
     def keep(self, feedback: Feedback) -> None:
         until = int((feedback.at + KEPT).timestamp())
@@ -34,3 +34,7 @@ class DynamoFeedback(DynamoTable):
 
 def _key(feedback: Feedback) -> Item:
     return to_item({"pk": f"FEEDBACK#{feedback.user_id}", "sk": feedback.id})
+
+
+def _to_feedback(values: Mapping[str, Any]) -> Feedback:
+    return Feedback.model_validate_json(values["feedback"])

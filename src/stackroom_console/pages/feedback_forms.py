@@ -1,0 +1,63 @@
+"""What a person says of an answer: on the page Ask, and in a chat."""
+
+from collections.abc import Mapping
+from itertools import chain
+from typing import Any
+
+from starlette.responses import Response
+
+from stackroom.agents.agent_run import AgentRun, ToolStep
+from stackroom.catalogs.feedback import LAST_PAGE, LONGEST_QUESTION, Feedback, Origin
+from stackroom_console.ids import run_id
+from stackroom_console.pages import ask_page
+from stackroom_console.rendering import redirect, render
+from stackroom_console.request import Request, parse
+
+_LABELS = {
+    "question": "Question",
+    "verdict": "Verdict",
+    "file": "File",
+    "note": "Note",
+}
+_OF_ANSWER = ("question", "catalog_id", "file", "note")
+
+
+def on_answer(request: Request) -> Response:
+    """The form says what was shown first, for no answer of the page Ask is kept."""
+    sent = {name: request.form.get(name, "").replace("\r\n", "\n") for name in _OF_ANSWER}
+    page = request.number("page", called="Page", least=1, most=LAST_PAGE, default=0)
+    given = {name: each for name, each in {**sent, "page": page}.items() if each}
+    feedback = _kept(request, Origin.ASK, given)
+    if request.is_htmx:
+        return render(request, "parts/kept.html", verdict=feedback.verdict)
+    return ask_page.told(request, feedback)
+
+
+def on_run(request: Request) -> Response:
+    """The run itself says what was asked, and what was shown first."""
+    run = request.services.agent_runs.get(request.user_id, run_id(request))
+    given = {"question": _cut(run.message), "agent_id": run.agent_id, **_shown_first(request, run)}
+    feedback = _kept(request, Origin.CHAT, given)
+    if request.is_htmx:
+        return render(request, "parts/kept.html", verdict=feedback.verdict)
+    return redirect(request, f"/agents/{run.agent_id}/chat?kept={run.id}-{feedback.verdict}")
+
+
+def _kept(request: Request, origin: Origin, given: Mapping[str, Any]) -> Feedback:
+    """Raises ValidationError or CatalogNotFound. Whose it is the sign-in says, and no form."""
+    verdict = request.form.get("verdict", "")
+    said = {**given, "verdict": verdict, "origin": origin, "user_id": request.user_id}
+    return request.services.feedback.keep(parse(Feedback, said, called=_LABELS))
+
+
+def _cut(message: str) -> str:
+    """A message may be longer than any question; whoever judges it puts it in other words."""
+    return message if len(message) <= LONGEST_QUESTION else f"{message[: LONGEST_QUESTION - 1]}…"
+
+
+def _shown_first(request: Request, run: AgentRun) -> dict[str, str]:
+    found = (each.passages for each in run.steps if isinstance(each, ToolStep))
+    first = next(chain.from_iterable(found), None)
+    if first is None:
+        return {}
+    return ask_page.place_of(first.source, ask_page.catalogs_of(request))

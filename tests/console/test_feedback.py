@@ -1,0 +1,191 @@
+"""What a person says of answers, by the forms beside them; and that it is that person's alone."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+
+from stackroom.agents.agent_run import ModelStep, RunState, ShownPassage, ToolStep
+from stackroom.catalogs.feedback import Feedback, Origin, Verdict
+from stackroom_console.console import Console
+from tests.console.browser import Browser
+from tests.console.test_asking import LEAVE, QUESTION, read
+from tests.console.things import AGENT, indexed, new_catalog
+from tests.functions.pipeline import Pipeline
+from tests.records import NOW
+
+HOSTILE = "</textarea><img src=x onerror=alert(1)>{{ 7*7 }}\n\"'&amp; \N{SNOWMAN}"
+
+
+def kept(console: Console, user: str = "alice") -> list[Feedback]:
+    return console.services.feedback.of_user(user)
+
+
+def fields_of(page: str) -> dict[str, str]:
+    """What the form of feedback would send, but for the button and the token."""
+    form = page.partition('<form class="feedback"')[2].partition("</form>")[0]
+    found = re.findall('type="hidden" name="([^"]*)" value="([^"]*)"', form)
+    return {name: unescape(value) for name, value in found if name != "csrf_token"}
+
+
+@pytest.fixture
+def catalog(alice: Browser, pipeline: Pipeline) -> str:
+    catalog = new_catalog(alice, "Handbook")
+    indexed(pipeline, "alice", catalog, "leave.txt", LEAVE)
+    return catalog
+
+
+def answered_run(
+    browser: Browser, console: Console, message: str, **source: Any
+) -> tuple[str, str]:
+    """The ids of an agent, and of a run of it that has shown one passage and has an answer."""
+    created = browser.call("POST", "/api/agents", AGENT)
+    agent = str(created.json()["data"]["agent"]["id"])
+    asked = browser.call("POST", f"/api/agents/{agent}/runs", {"message": message})
+    run = console.services.agent_runs.get("alice", asked.json()["data"]["run"]["id"])
+    passage = ShownPassage(rank=1, content="thirty", source=source, similarity=0.8)
+    step = ToolStep(
+        tool_id="t",
+        tool_name="search",
+        knowledge_base_name="Plans",
+        query="leave",
+        is_success=True,
+        told="found",
+        passages=(passage,),
+        at=NOW,
+        seconds=0.2,
+    )
+    said = ModelStep(text="Thirty days.", at=NOW, seconds=1, input_tokens=1, output_tokens=1)
+    over = {"steps": (step, said), "state": RunState.SUCCEEDED}
+    console.services.deployment.agent_runs.save(run.model_copy(update=over))
+    return agent, run.id
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_an_answer_is_judged_beside_it_with_what_was_shown_first(
+    alice: Browser, console: Console, catalog: str, verdict: Verdict
+) -> None:
+    page = alice.post("/ask", query=QUESTION).text
+    fields = fields_of(page)
+
+    told = alice.post("/ask/feedback", verdict=verdict, note="good\r\nold", **fields)
+
+    assert told.status_code == 200
+    assert re.search("Kept( as a test question|: the answer (helped|didn't help))", read(told.text))
+    assert f"{QUESTION}</textarea>" in told.text
+    [feedback] = kept(console)
+    assert feedback.verdict is verdict
+    assert feedback.origin is Origin.ASK
+    assert (feedback.question, feedback.note) == (QUESTION, "good\nold")
+    assert (feedback.catalog_id, feedback.file, feedback.page) == (catalog, "leave.txt", None)
+
+
+def test_htmx_gets_the_part_that_says_so_and_the_last_word_counts(
+    alice: Browser, console: Console, catalog: str
+) -> None:
+    fields = {"csrf_token": alice.csrf, "question": QUESTION, "catalog_id": catalog}
+
+    parts = [
+        alice.send("/ask/feedback", {**fields, "verdict": each}, **{"HX-Request": "true"})
+        for each in ("up", "down")
+    ]
+
+    assert all(each.text.startswith('<p class="told" role="status"') for each in parts)
+    assert [each.verdict for each in kept(console)] == [Verdict.DOWN]
+
+
+def test_a_run_is_judged_by_what_it_was_asked_and_has_shown(
+    alice: Browser, console: Console, catalog: str
+) -> None:
+    source = {"filename": "plan.pdf", "page": 12, "catalog_id": catalog}
+    agent, run = answered_run(alice, console, "What is planned?\nAnd when?", **source)
+    chat = alice.get(f"/agents/{agent}/chat").text
+
+    told = alice.post(f"/runs/{run}/feedback", verdict="down", question="forged", file="forged")
+
+    assert f'action="/runs/{run}/feedback"' in chat
+    after = alice.get(told.headers["location"]).text
+    assert "Kept: the answer didn" in after
+    assert f'action="/runs/{run}/feedback"' not in after
+    [feedback] = kept(console)
+    assert (feedback.question, feedback.file, feedback.page) == (
+        "What is planned?\nAnd when?",
+        "plan.pdf",
+        12,
+    )
+    assert (feedback.origin, feedback.agent_id) == (Origin.CHAT, agent)
+    assert (feedback.verdict, feedback.catalog_id) == (Verdict.DOWN, catalog)
+
+
+def test_what_no_line_can_say_is_left_out_and_a_long_message_cut(
+    alice: Browser, console: Console
+) -> None:
+    hostile = {"filename": "a\x1b[2J\u202etxt.exe", "page": 3, "catalog_id": "cat-" + "0" * 24}
+    _, run = answered_run(alice, console, "x" * 9_000, **hostile)
+
+    alice.post(f"/runs/{run}/feedback", verdict="up")
+
+    [feedback] = kept(console)
+    assert (feedback.file, feedback.page, feedback.catalog_id) == (None, None, None)
+    assert (len(feedback.question), feedback.question[-2:]) == (1_000, "x…")
+
+
+def test_hostile_questions_are_kept_as_they_are_and_shown_as_text(
+    alice: Browser, console: Console, catalog: str
+) -> None:
+    page = alice.post("/ask", query=HOSTILE, catalog=catalog).text
+    fields = fields_of(page)
+
+    told = alice.post("/ask/feedback", verdict="kept", note=HOSTILE, **fields).text
+
+    assert fields["question"] == HOSTILE
+    [feedback] = kept(console)
+    assert (feedback.question, feedback.note) == (HOSTILE, HOSTILE)
+    for shown in (page, told):
+        assert "<img src=x" not in shown
+        assert "49" not in shown.partition("<textarea")[2].partition("</textarea>")[0]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"verdict": ""}, "Verdict: Allowed: one of kept, up, down"),
+        ({"verdict": "approved"}, "Verdict: Allowed: one of kept, up, down"),
+        ({"question": ""}, "Question: Allowed: text of 1 to 1,000 characters"),
+        ({"question": "x" * 1001}, "Question: Allowed: text of 1 to 1,000 characters"),
+        ({"question": "\x1b[2J"}, "Question: Allowed"),
+        ({"note": "x" * 501}, "Note: Allowed: at most 500 characters"),
+        ({"file": "a\nb"}, "File: Allowed: a file"),
+        ({"file": "x" * 1025}, "File: Allowed: a file"),
+        ({"page": "0"}, "Page: Allowed: a whole number from 1"),
+        ({"page": "1e3"}, "Page: Allowed: a whole number from 1"),
+    ],
+)
+def test_what_is_beyond_bounds_is_refused_and_not_kept(
+    alice: Browser, console: Console, wrong: dict[str, str], told: str
+) -> None:
+    answer = alice.post("/ask/feedback", **{"question": QUESTION, "verdict": "up", **wrong})
+
+    assert answer.status_code == 400
+    assert told in unescape(answer.text)
+    assert kept(console) == []
+
+
+def test_nobody_judges_for_another_or_of_anothers(
+    alice: Browser, bob: Browser, console: Console, catalog: str
+) -> None:
+    _, run = answered_run(alice, console, "What is planned?")
+    forged = {"user_id": "alice", "question": QUESTION, "verdict": "up", "origin": "tool"}
+
+    refused = [
+        bob.post(f"/runs/{run}/feedback", verdict="up"),
+        bob.post("/ask/feedback", question=QUESTION, verdict="up", catalog_id=catalog),
+    ]
+    own = bob.post("/ask/feedback", **forged)
+    without = bob.send("/ask/feedback", forged)
+
+    assert [each.status_code for each in refused] == [404, 404]
+    assert (own.status_code, without.status_code) == (200, 403)
+    assert kept(console) == []
+    assert [(each.user_id, each.origin) for each in kept(console, "bob")] == [("bob", Origin.ASK)]
