@@ -44,6 +44,9 @@ def test_the_newest_comes_first_and_the_oldest_leave(feedback: FeedbackKeeping) 
 
     found = feedback.of_user("alice")
     assert found == [said(number) for number in reversed(range(2, MOST_KEPT + 2))]
+    agents = said().model_copy(update={"origin": Origin.TOOL, "at": NOW - timedelta(days=1)})
+    feedback.keep(agents)
+    assert feedback.of_user("alice") == [*found, agents]
     assert feedback.of_user("bob") == [said(user_id="bob")]
 
 

@@ -20,7 +20,9 @@ from stackroom.clock import utc_now
 from stackroom.documents.model import Record
 from stackroom.documents.repositories import Catalogs
 
-MOST_KEPT = 200  # of a user; the oldest leave. Two said at the same moment may be one more
+# Of a user and an origin, so that no agent pushes out what a person said; the oldest leave. Two
+# that are said at the same moment may be one more.
+MOST_KEPT = 100
 KEPT = timedelta(days=90)  # longer than an agent's run: it is looked at once in a while
 LONGEST_QUESTION = 1_000  # characters, as the tools that search take it
 LONGEST_NOTE = 500
@@ -47,21 +49,19 @@ class Feedback(Record):
     question: Annotated[
         Text,
         AfterValidator(str.strip),
-        Field(min_length=1, max_length=LONGEST_QUESTION),
-        Field(description=f"text of 1 to {LONGEST_QUESTION:,} characters"),
+        Field(
+            min_length=1, max_length=LONGEST_QUESTION, description="text of 1 to 1,000 characters"
+        ),
     ]
     verdict: Annotated[Verdict, Field(description=f"one of {', '.join(Verdict)}")]
     origin: Origin
     catalog_id: str | None = None
     agent_id: str | None = None
-    file: (
-        Annotated[Line, Field(min_length=1, max_length=LONGEST_FILE, description="a file's name")]
-        | None
-    ) = None
-    page: Annotated[int, Field(ge=1, le=LAST_PAGE, description="a page's number")] | None = None
-    note: Annotated[
-        Text, Field(max_length=LONGEST_NOTE, description=f"at most {LONGEST_NOTE} characters")
-    ] = ""
+    file: Line | None = Field(
+        default=None, min_length=1, max_length=LONGEST_FILE, description="a file's name"
+    )
+    page: int | None = Field(default=None, ge=1, le=LAST_PAGE)
+    note: Text = Field(default="", max_length=LONGEST_NOTE, description="at most 500 characters")
     at: AwareDatetime = Field(default_factory=utc_now)
 
     @property
@@ -91,7 +91,8 @@ class FeedbackKeeping:
         if feedback.catalog_id is not None:
             owned(self.catalogs, feedback.user_id, feedback.catalog_id)
         self.book.keep(feedback)
-        for each in self.of_user(feedback.user_id)[MOST_KEPT:]:
+        alike = [x for x in self.of_user(feedback.user_id) if x.origin is feedback.origin]
+        for each in alike[MOST_KEPT:]:
             self.book.forget(each)
         return feedback
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from stackroom.search.cited_answers import CatalogAnswer, CitedSource
 
 _ROWS = 100  # of the documents that aren't ready; a model reads no more with profit
+_SAID = 20  # of what was said of answers
 
 
 class QueryCatalog(CatalogArguments):
@@ -281,9 +282,9 @@ def _list_feedback(services: Services, asked: ListFeedback, caller: Caller) -> l
 
 def _feedback_listed(found: list[Feedback]) -> Rendered:
     lines = [f"Found {counted(len(found), 'question')} with feedback:"]
-    lines += [f"- {_feedback_line(each)}" for each in found[:_ROWS]]
-    if len(found) > _ROWS:
-        lines.append(f"- and {len(found) - _ROWS} more, in metadata")
+    lines += [f"- {_feedback_line(each)}" for each in found[:_SAID]]
+    if len(found) > _SAID:
+        lines.append(f"- and {len(found) - _SAID} more, in metadata")
     return Rendered("\n".join(lines), {"feedback": [_feedback_metadata(each) for each in found]})
 
 

@@ -361,6 +361,7 @@ def ask_in_the_console(person: Person) -> None:
     with signed_in(person) as pages:
         pages.post("/ask", query=QUESTION, catalog_id=shelf)
         pages.post("/ask", query=QUESTION)
+        pages.post("/ask/feedback", question=QUESTION, verdict="up", catalog_id=shelf)
         _ask_an_agent(pages, person)
 
 

@@ -4,8 +4,8 @@ What users and their agents said of answers, in the control table.
     item        pk                     sk
     feedback    FEEDBACK#<user_id>     <feedback_id>    feedback (JSON), expires_at (TTL)
 
-It stands within one partition of its user, at most some 200 items of below 10 KB each, typically
-300 bytes: each one that is kept reads them all, 15 read units, $0.000002 at $0.125 for a million.
+A partition has 300 items at most, of some 400 bytes (10 KB at most): each one that is kept reads
+them all, 30 read units, $0.000004 at $0.125 for a million.
 https://aws.amazon.com/dynamodb/pricing/on-demand/
 """
 
