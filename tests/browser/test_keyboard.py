@@ -142,6 +142,8 @@ def ask(keys: Keys) -> None:
     keys.type("Question", QUESTION)
     keys.press("button", "Ask")
     expect(keys.page.locator("#answer mark").first).to_be_visible()
+    keys.press("button", "Keep as a test question")
+    expect(keys.page.get_by_role("status").filter(has_text="Kept as a test")).to_be_focused()
     keys.press("link", "[1]")
     with keys.page.context.expect_event("response", lambda each: "/file" in each.url) as answer:
         keys.press("link", "Night boat.md")
@@ -174,6 +176,8 @@ def chat(keys: Keys) -> None:
     keys.press("button", "Ask")
     expect(keys.page.locator(".state.succeeded")).to_be_visible()
     expect(keys.page.locator("#announced")).to_contain_text("leaves at eleven")
+    keys.press("button", "Not helpful")
+    expect(keys.page.locator(".run")).to_contain_text("the answer didn't help")
     keys.reach_element(".steps summary")
     keys.page.keyboard.press("Enter")
     expect(keys.page.locator(".steps blockquote").first).to_be_visible()

@@ -147,6 +147,9 @@ def catalogs(stage: Stage) -> None:
     page.get_by_role("button", name="Ask").click()
     expect(page.locator("#answer mark").first).to_be_visible()
     stage.look("answer")
+    page.get_by_role("button", name="Keep as a test question").click()
+    expect(page.get_by_text("Kept as a test question")).to_be_visible()
+    stage.look("answer-kept")
 
     make(stage.visitor, LONG)
     stage.look_at("/catalogs", "catalogs")
