@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stackroom.agents.agent_run import ModelStep, RunState, ShownPassage, ToolStep
-from stackroom.catalogs.feedback import Feedback, Origin, Verdict
+from stackroom.catalogs.feedback import Feedback, FeedbackOrigin, FeedbackVerdict
 from stackroom_console.console import Console
 from tests.console.browser import Browser
 from tests.console.test_asking import LEAVE, QUESTION, read
@@ -62,9 +62,9 @@ def answered_run(
     return agent, run.id
 
 
-@pytest.mark.parametrize("verdict", Verdict)
+@pytest.mark.parametrize("verdict", FeedbackVerdict)
 def test_an_answer_is_judged_beside_it_with_what_was_shown_first(
-    alice: Browser, console: Console, catalog: str, verdict: Verdict
+    alice: Browser, console: Console, catalog: str, verdict: FeedbackVerdict
 ) -> None:
     page = alice.post("/ask", query=QUESTION).text
     fields = fields_of(page)
@@ -76,7 +76,7 @@ def test_an_answer_is_judged_beside_it_with_what_was_shown_first(
     assert f"{QUESTION}</textarea>" in told.text
     [feedback] = kept(console)
     assert feedback.verdict is verdict
-    assert feedback.origin is Origin.ASK
+    assert feedback.origin is FeedbackOrigin.ASK
     assert (feedback.question, feedback.note) == (QUESTION, "good\nold")
     assert (feedback.catalog_id, feedback.file, feedback.page) == (catalog, "leave.txt", None)
 
@@ -92,7 +92,7 @@ def test_htmx_gets_the_part_that_says_so_and_the_last_word_counts(
     ]
 
     assert all(each.text.startswith('<p class="told" role="status"') for each in parts)
-    assert [each.verdict for each in kept(console)] == [Verdict.DOWN]
+    assert [each.verdict for each in kept(console)] == [FeedbackVerdict.DOWN]
 
 
 def test_a_run_is_judged_by_what_it_was_asked_and_has_shown(
@@ -114,8 +114,8 @@ def test_a_run_is_judged_by_what_it_was_asked_and_has_shown(
         "plan.pdf",
         12,
     )
-    assert (feedback.origin, feedback.agent_id) == (Origin.CHAT, agent)
-    assert (feedback.verdict, feedback.catalog_id) == (Verdict.DOWN, catalog)
+    assert (feedback.origin, feedback.agent_id) == (FeedbackOrigin.CHAT, agent)
+    assert (feedback.verdict, feedback.catalog_id) == (FeedbackVerdict.DOWN, catalog)
 
 
 def test_what_no_line_can_say_is_left_out_and_a_long_message_cut(
@@ -188,4 +188,6 @@ def test_nobody_judges_for_another_or_of_anothers(
     assert [each.status_code for each in refused] == [404, 404]
     assert (own.status_code, without.status_code) == (200, 403)
     assert kept(console) == []
-    assert [(each.user_id, each.origin) for each in kept(console, "bob")] == [("bob", Origin.ASK)]
+    assert [(each.user_id, each.origin) for each in kept(console, "bob")] == [
+        ("bob", FeedbackOrigin.ASK)
+    ]

@@ -8,8 +8,8 @@ from stackroom.catalogs.feedback import (
     MOST_KEPT,
     Feedback,
     FeedbackKeeping,
-    Origin,
-    Verdict,
+    FeedbackOrigin,
+    FeedbackVerdict,
 )
 from stackroom.errors import CatalogNotFound
 from tests.fakes.feedback import FakeFeedback
@@ -21,8 +21,8 @@ def said(number: int = 0, *, user_id: str = "alice", catalog_id: str | None = No
     return Feedback(
         user_id=user_id,
         question=f"question {number}?",
-        verdict=Verdict.KEPT,
-        origin=Origin.ASK,
+        verdict=FeedbackVerdict.KEPT,
+        origin=FeedbackOrigin.ASK,
         catalog_id=catalog_id,
         at=NOW + timedelta(seconds=number),
     )
@@ -44,7 +44,9 @@ def test_the_newest_comes_first_and_the_oldest_leave(feedback: FeedbackKeeping) 
 
     found = feedback.of_user("alice")
     assert found == [said(number) for number in reversed(range(2, MOST_KEPT + 2))]
-    agents = said().model_copy(update={"origin": Origin.TOOL, "at": NOW - timedelta(days=1)})
+    agents = said().model_copy(
+        update={"origin": FeedbackOrigin.TOOL, "at": NOW - timedelta(days=1)}
+    )
     feedback.keep(agents)
     assert feedback.of_user("alice") == [*found, agents]
     assert feedback.of_user("bob") == [said(user_id="bob")]

@@ -30,13 +30,13 @@ LONGEST_FILE = 1024  # a key of S3 has no more bytes
 LAST_PAGE = 1_000_000
 
 
-class Verdict(StrEnum):
+class FeedbackVerdict(StrEnum):
     KEPT = "kept"  # as a test question, whatever the answer was
     UP = "up"
     DOWN = "down"
 
 
-class Origin(StrEnum):
+class FeedbackOrigin(StrEnum):
     ASK = "ask"
     CHAT = "chat"
     TOOL = "tool"
@@ -53,8 +53,8 @@ class Feedback(Record):
             min_length=1, max_length=LONGEST_QUESTION, description="text of 1 to 1,000 characters"
         ),
     ]
-    verdict: Annotated[Verdict, Field(description=f"one of {', '.join(Verdict)}")]
-    origin: Origin
+    verdict: Annotated[FeedbackVerdict, Field(description=f"one of {', '.join(FeedbackVerdict)}")]
+    origin: FeedbackOrigin
     catalog_id: str | None = None
     agent_id: str | None = None
     file: Line | None = Field(

@@ -15,8 +15,8 @@ from stackroom.catalogs.feedback import (
     LONGEST_NOTE,
     LONGEST_QUESTION,
     Feedback,
-    Origin,
-    Verdict,
+    FeedbackOrigin,
+    FeedbackVerdict,
 )
 from stackroom.documents.model import Catalog, CatalogStatus, DocumentStatus
 from stackroom.errors import CatalogEmpty, NoResults
@@ -249,8 +249,8 @@ def _say(services: Services, asked: GiveFeedback, caller: Caller) -> Feedback:
     return services.feedback.keep(
         Feedback(
             user_id=caller.user_id,
-            verdict=Verdict.UP if asked.helpful else Verdict.DOWN,
-            origin=Origin.TOOL,
+            verdict=FeedbackVerdict.UP if asked.helpful else FeedbackVerdict.DOWN,
+            origin=FeedbackOrigin.TOOL,
             file=asked.file or None,
             **asked.model_dump(exclude={"helpful", "file"}),
         )

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from stackroom.access.plain_text import is_plain
 from stackroom.access.tenancy import in_use
-from stackroom.catalogs.feedback import LONGEST_FILE, Feedback, Verdict
+from stackroom.catalogs.feedback import LONGEST_FILE, Feedback, FeedbackVerdict
 from stackroom.documents.formats import extension_of
 from stackroom.documents.model import Catalog
 from stackroom.errors import CatalogEmpty, CatalogNotFound
@@ -212,7 +212,7 @@ def _page(
     *,
     answer: ShownAnswer | None = None,
     judged: Mapping[str, str] | None = None,
-    verdict: Verdict | None = None,
+    verdict: FeedbackVerdict | None = None,
 ) -> Response:
     return render(
         request,

@@ -7,7 +7,7 @@ from typing import Any
 from starlette.responses import Response
 
 from stackroom.agents.agent_run import AgentRun, ToolStep
-from stackroom.catalogs.feedback import LAST_PAGE, LONGEST_QUESTION, Feedback, Origin
+from stackroom.catalogs.feedback import LAST_PAGE, LONGEST_QUESTION, Feedback, FeedbackOrigin
 from stackroom_console.ids import run_id
 from stackroom_console.pages import ask_page
 from stackroom_console.rendering import redirect, render
@@ -27,7 +27,7 @@ def on_answer(request: Request) -> Response:
     sent = {name: request.form.get(name, "").replace("\r\n", "\n") for name in _OF_ANSWER}
     page = request.number("page", called="Page", least=1, most=LAST_PAGE, default=0)
     given = {name: each for name, each in {**sent, "page": page}.items() if each}
-    feedback = _kept(request, Origin.ASK, given)
+    feedback = _kept(request, FeedbackOrigin.ASK, given)
     if request.is_htmx:
         return render(request, "parts/kept.html", verdict=feedback.verdict)
     return ask_page.told(request, feedback)
@@ -37,13 +37,13 @@ def on_run(request: Request) -> Response:
     """The run itself says what was asked, and what was shown first."""
     run = request.services.agent_runs.get(request.user_id, run_id(request))
     given = {"question": _cut(run.message), "agent_id": run.agent_id, **_shown_first(request, run)}
-    feedback = _kept(request, Origin.CHAT, given)
+    feedback = _kept(request, FeedbackOrigin.CHAT, given)
     if request.is_htmx:
         return render(request, "parts/kept.html", verdict=feedback.verdict)
     return redirect(request, f"/agents/{run.agent_id}/chat?kept={run.id}-{feedback.verdict}")
 
 
-def _kept(request: Request, origin: Origin, given: Mapping[str, Any]) -> Feedback:
+def _kept(request: Request, origin: FeedbackOrigin, given: Mapping[str, Any]) -> Feedback:
     """Raises ValidationError or CatalogNotFound. Whose it is the sign-in says, and no form."""
     verdict = request.form.get("verdict", "")
     said = {**given, "verdict": verdict, "origin": origin, "user_id": request.user_id}

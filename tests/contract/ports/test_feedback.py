@@ -6,7 +6,13 @@ from typing import Any
 import pytest
 
 from stackroom.aws.dynamodb.feedback_records import DynamoFeedback
-from stackroom.catalogs.feedback import KEPT, Feedback, FeedbackBook, Origin, Verdict
+from stackroom.catalogs.feedback import (
+    KEPT,
+    Feedback,
+    FeedbackBook,
+    FeedbackOrigin,
+    FeedbackVerdict,
+)
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.feedback import FakeFeedback
 from tests.records import NOW
@@ -15,7 +21,12 @@ HOSTILE = '\N{CYRILLIC SMALL LETTER O}?\n{"nothing": true}\n<script>\'; {{ 7*7 }
 
 
 def said(question: str = "How long is leave?", **more: Any) -> Feedback:
-    given = {"user_id": "alice", "verdict": Verdict.UP, "origin": Origin.ASK, "at": NOW}
+    given = {
+        "user_id": "alice",
+        "verdict": FeedbackVerdict.UP,
+        "origin": FeedbackOrigin.ASK,
+        "at": NOW,
+    }
     return Feedback(question=question, **{**given, **more})
 
 
@@ -29,7 +40,7 @@ def book(request: pytest.FixtureRequest) -> FeedbackBook:
 def test_what_is_kept_reads_back_whole_and_for_its_user_alone(book: FeedbackBook) -> None:
     whole = said(
         HOSTILE,
-        origin=Origin.CHAT,
+        origin=FeedbackOrigin.CHAT,
         catalog_id="cat-1",
         agent_id="agent-1",
         file="leave \N{SNOWMAN}.pdf",
@@ -45,16 +56,16 @@ def test_what_is_kept_reads_back_whole_and_for_its_user_alone(book: FeedbackBook
 
 
 def test_the_last_word_on_a_question_takes_the_place_of_the_one_before(book: FeedbackBook) -> None:
-    for verdict in (Verdict.UP, Verdict.KEPT, Verdict.DOWN):
+    for verdict in (FeedbackVerdict.UP, FeedbackVerdict.KEPT, FeedbackVerdict.DOWN):
         book.keep(said(verdict=verdict))
-    elsewhere = [said(catalog_id="cat-2"), said(origin=Origin.TOOL), said("Another?")]
+    elsewhere = [said(catalog_id="cat-2"), said(origin=FeedbackOrigin.TOOL), said("Another?")]
     for each in elsewhere:
         book.keep(each)
 
     found = list(book.of_user("alice"))
 
     assert len(found) == 4
-    assert [each.verdict for each in found if each not in elsewhere] == [Verdict.DOWN]
+    assert [each.verdict for each in found if each not in elsewhere] == [FeedbackVerdict.DOWN]
 
 
 def test_what_is_forgotten_is_gone_and_may_be_forgotten_again(book: FeedbackBook) -> None:
