@@ -1,4 +1,4 @@
-"""Gateway target `catalogs`: the twelve catalog tools."""
+"""Gateway target `catalogs`: the catalog tools."""
 
 from functools import cache, partial
 from typing import Any

@@ -72,4 +72,4 @@ class SearchServices(Protocol):
 
 
 class AgentServices(Services, SearchServices, Protocol):
-    """Of all thirteen tools."""
+    """Of all tools."""

@@ -1,5 +1,5 @@
 """
-The twelve catalog tools: each defined once, for the gateway and for an agent's own process alike.
+The catalog tools: each defined once, for the gateway and for an agent's own process alike.
 
 - definition: what a tool is made of: arguments, use cases, renderer, what a front end shows
 - of_catalogs, of_documents, of_questions: the tools, by what they are for

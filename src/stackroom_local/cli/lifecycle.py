@@ -147,7 +147,7 @@ def _welcome(out: Console, instance: Instance, seconds: float) -> None:
 Ctrl-C stops it; what was ingested is kept.
 
 {_console(instance)}  S3       {instance.aws_endpoint}   bucket {instance.bucket}
-  MCP      {instance.mcp_url}   thirteen tools, see docs/tools.md
+  MCP      {instance.mcp_url}   the tools: see docs/tools.md
   logs     {instance.state_dir / "logs"}
 
 In another shell:

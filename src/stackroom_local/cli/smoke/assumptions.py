@@ -25,7 +25,7 @@ _ALL = (
     Assumption(
         name="policy.username-tag",
         believed="a user's access token carries `username`, which Cedar reads as a tag, and"
-        " tools/list shows who signed in all thirteen tools",
+        " tools/list shows who signed in all tools",
         evidence="AgentCore guide, example-policies, read 2026-11",
         breaks="nobody is offered any tool",
         do="see the claims of the token (stackroom token), and mend the condition in"

@@ -46,7 +46,7 @@ class Step:
 _PEOPLE, _DROP, _INDEX = "people", "drop", "index"
 STEPS = (
     Step(_PEOPLE, "makes two users in a group, and signs them in", gateway_steps.people),
-    Step("tools", "has thirteen tools listed", gateway_steps.tools, _PEOPLE),
+    Step("tools", "has every tool listed", gateway_steps.tools, _PEOPLE),
     Step(
         "refusals",
         "sends a bad token and a batch, invokes a function",
