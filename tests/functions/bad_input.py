@@ -16,7 +16,15 @@ DEFINITIONS: Mapping[str, Mapping[str, Any]] = {
     tool.name: tool.definition() for tools in TARGETS.values() for tool in tools
 }
 # Longer than any of its type may be; what isn't named here is longer than all the others.
-_TOO_LONG = {"catalog_name": 101, "description": 501, "query": 1001, "filename": 401}
+_TOO_LONG = {
+    "catalog_name": 101,
+    "description": 501,
+    "query": 1001,
+    "question": 1001,
+    "filename": 401,
+    "file": 1025,
+    "note": 501,
+}
 _ELSE = 201
 _OTHERS: Mapping[str, tuple[object, ...]] = {
     "string": (5, 1.5, True, ["x"], {"x": "y"}),

@@ -55,6 +55,8 @@ def good_arguments(tool: str, catalog_id: str, document_id: str) -> dict[str, ob
         "catalog_id": catalog_id,
         "document_id": document_id,
         "query": "how many days?",
+        "question": "how many days?",
+        "helpful": True,
         "filename": "b.txt",
         "file_content": encoded("thirty days"),
         "catalog_name": "Another",
