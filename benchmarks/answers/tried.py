@@ -1,5 +1,5 @@
 """
-What was tried for better answers, and not kept: the figures of decision 0034.
+What was tried for better answers, and not kept: the figures of decision 0033.
 
     .venv/bin/python -m benchmarks.answers.tried       two passes over all passages: 20 minutes
 
