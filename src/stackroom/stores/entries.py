@@ -148,12 +148,11 @@ class LinkedSettings(Entry):
     @abstractmethod
     def knowledge_base(self, client: Clients, embeddings: "QuestionEmbeddings") -> "KnowledgeBase":
         """As it is linked: its adapter is imported here, with whatever it reaches its store by."""
-        raise NotImplementedError
 
     @classmethod
     def of_pool(cls, member: PoolMember, search: PoolSearch) -> "KnowledgeBase":
         """Of a store that stackroom.quota.capacity tells of."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{cls.__name__}: no knowledge base of the pool can be of it")
 
     @classmethod
     def documents_at_once(cls, member: PoolMember) -> int:  # noqa: ARG003 - for stores that differ
@@ -276,12 +275,10 @@ class OwnStoreSettings(LinkedSettings):
     @abstractmethod
     def searched(self, client: Clients, embeddings: "QuestionEmbeddings") -> "KnowledgeBase":
         """The store's adapter alone."""
-        raise NotImplementedError
 
     @abstractmethod
     def check(self, condition: Filter) -> None:
         """Raises SearchRefused for a filter that the store can't express."""
-        raise NotImplementedError
 
     @property
     def owner_in(self) -> str | None:
