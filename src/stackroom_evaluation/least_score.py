@@ -52,7 +52,7 @@ class BarLimits:
     @property
     def best(self) -> float:
         """Between two limits that were seen, so that both keep a distance; 0 if none is good."""
-        seen = sorted({each for each in (*self.answerable, *self.unanswerable) if each < math.inf})
+        seen = sorted(set(filter(math.isfinite, (*self.answerable, *self.unanswerable))))
         most = MOST_LOST * len(self.answerable)
         between = ((one + other) / 2 for one, other in pairwise([0.0, *seen]))
         bars = [0.0, *(math.floor(_STEP * bar) / _STEP for bar in between)]

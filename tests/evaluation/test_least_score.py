@@ -43,6 +43,12 @@ def test_the_bar_refuses_what_it_can_at_the_loss_that_is_allowed() -> None:
     assert found.low <= found.least <= found.high
 
 
+def test_a_question_for_which_nothing_was_found_is_refused_at_any_bar() -> None:
+    limits = BarLimits(answerable=[0.5, 0.6], unanswerable=[-math.inf, 0.3])
+
+    assert (limits.best, limits.refused(limits.best)) == (0.4, 2)
+
+
 def test_no_bar_is_found_where_none_is_good() -> None:
     limits = BarLimits(answerable=[0.2, 0.3, 0.4], unanswerable=[0.5, math.inf])
 
