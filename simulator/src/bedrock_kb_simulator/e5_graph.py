@@ -1,29 +1,21 @@
-"""
-The encoder of multilingual-e5-small as ONNX, made from its weights in a fifth of a second.
+"""The encoder of multilingual-e5-small as ONNX, made from its weights when it is loaded."""
 
-An ONNX file is one protobuf message, of which this writes the few fields that are needed; the
-package `onnx` would be 30 MB more to install. Field numbers: onnx.proto of ONNX 1.18,
-https://github.com/onnx/onnx/blob/v1.18.0/onnx/onnx.proto
-"""
-
-import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from onnx import NodeProto, TensorProto, helper, numpy_helper
 
-Floats = NDArray[np.float32]
+from bedrock_kb_simulator.embedder import WIDTH, Floats
 
-HEADS, WIDTH, INNER = 12, 384, 1536
+HEADS, INNER = 12, 1536
 _EPSILON = 1e-12  # of the layer norms
-_IR_VERSION = 9
+_IR_VERSION = 9  # older than that of `onnx`, which may be newer than ONNX Runtime reads
 _OWN = "com.microsoft"  # ONNX Runtime's own operators
 # https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
 _OPERATORS = {"": 18, _OWN: 1}  # sets of operators, and their versions
 _INPUT, _OUTPUT = "embeddings", "mean"
-_FLOAT, _INT8, _INT64 = 1, 3, 7  # TensorProto.DataType
-_TYPES = {np.dtype(np.float32): _FLOAT, np.dtype(np.int8): _INT8, np.dtype(np.int64): _INT64}
 
 
 class Weights(Protocol):
@@ -69,12 +61,18 @@ def _add_layer(graph: "_Graph", weights: Weights, number: int) -> None:
     graph.keep(f"{layer}.qkv.b", np.concatenate([weights.vector(f"{each}.b") for each in names]))
     graph.multiply(before, joined, f"{layer}.qkv")
     graph.add("Split", [f"{layer}.qkv"], names, axis=2, num_outputs=3)
-    graph.own("MultiHeadAttention", [*names, f"{layer}.qkv.b"], [f"{layer}.seen"], num_heads=HEADS)
+    graph.add(
+        "MultiHeadAttention",
+        [*names, f"{layer}.qkv.b"],
+        [f"{layer}.seen"],
+        domain=_OWN,
+        num_heads=HEADS,
+    )
     graph.multiply(f"{layer}.seen", weights.matrix(f"{layer}.ao.w", WIDTH), f"{layer}.attended")
     _add_norm(graph, weights, f"{layer}.attended", before, of=f"{layer}.aln", bias=f"{layer}.ao.b")
     graph.multiply(f"{layer}.aln", weights.matrix(f"{layer}.fi.w", WIDTH), f"{layer}.inner")
     graph.keep(f"{layer}.fi.b", weights.vector(f"{layer}.fi.b"))
-    graph.own("BiasGelu", [f"{layer}.inner", f"{layer}.fi.b"], [f"{layer}.gelu"])
+    graph.add("BiasGelu", [f"{layer}.inner", f"{layer}.fi.b"], [f"{layer}.gelu"], domain=_OWN)
     graph.multiply(f"{layer}.gelu", weights.matrix(f"{layer}.fo.w", INNER), f"{layer}.outer")
     _add_norm(
         graph,
@@ -99,28 +97,28 @@ def _add_norm(
 ) -> None:
     """The layer norm `of` the value, its bias and what it is added to."""
     kept = [graph.keep(name, weights.vector(name)) for name in (f"{of}.w", f"{of}.b", bias)]
-    graph.own("SkipLayerNormalization", [value, beside, *kept], [to or of], epsilon=_EPSILON)
+    graph.add(
+        "SkipLayerNormalization",
+        [value, beside, *kept],
+        [to or of],
+        domain=_OWN,
+        epsilon=_EPSILON,
+    )
 
 
 class _Graph:
-    """Nodes and constants, as the fields of a GraphProto."""
+    """Nodes and constants."""
 
     def __init__(self) -> None:
-        self._fields: list[bytes] = []
+        self._nodes: list[NodeProto] = []
+        self._constants: list[TensorProto] = []
 
     def add(self, operator: str, inputs: Sequence[str], outputs: Sequence[str], **how: Any) -> None:
-        self._node("", operator, inputs, outputs, how)
-
-    def own(self, operator: str, inputs: Sequence[str], outputs: Sequence[str], **how: Any) -> None:
-        self._node(_OWN, operator, inputs, outputs, how)
+        self._nodes.append(helper.make_node(operator, inputs, outputs, **how))
 
     def keep(self, name: str, values: NDArray[Any]) -> str:
         """A constant, which a node names as its input."""
-        dimensions = [_number(1, size) for size in values.shape]
-        kind = _number(2, _TYPES[values.dtype])
-        self._fields.append(
-            _field(5, *dimensions, kind, _field(8, name.encode()), _field(9, values.tobytes()))
-        )
+        self._constants.append(numpy_helper.from_array(values, name))
         return name
 
     def multiply(self, value: str, matrix: Floats, to: str) -> None:
@@ -133,78 +131,14 @@ class _Graph:
             "zeros": np.zeros(len(matrix), dtype=np.int8),
         }
         kept = [self.keep(f"{to}.{name}", each) for name, each in constants.items()]
-        self.own("DynamicQuantizeMatMul", [value, *kept], [to])
+        self.add("DynamicQuantizeMatMul", [value, *kept], [to], domain=_OWN)
 
     def model(self) -> bytes:
-        """A ModelProto, from any number of tokens to one vector."""
-        graph = _field(
-            7,
-            *self._fields,
-            _field(2, b"encoder"),
-            _shaped(11, _INPUT, [1, "tokens", WIDTH]),
-            _shaped(12, _OUTPUT, [1, WIDTH]),
-        )
-        sets = [
-            _field(8, _field(1, domain.encode()), _number(2, version))
-            for domain, version in _OPERATORS.items()
-        ]
-        return b"".join([_number(1, _IR_VERSION), *sets, graph])
-
-    def _node(
-        self,
-        domain: str,
-        operator: str,
-        inputs: Sequence[str],
-        outputs: Sequence[str],
-        how: Mapping[str, Any],
-    ) -> None:
-        self._fields.append(
-            _field(
-                1,
-                *[_field(1, each.encode()) for each in inputs],
-                *[_field(2, each.encode()) for each in outputs],
-                _field(4, operator.encode()),
-                *[_attribute(name, value) for name, value in how.items()],
-                _field(7, domain.encode()),
-            )
-        )
-
-
-def _attribute(name: str, value: float) -> bytes:
-    """An AttributeProto in a node: FLOAT is its type 1, INT 2."""
-    if isinstance(value, float):
-        told = struct.pack("<Bf", 2 << 3 | 5, value) + _number(20, 1)
-    else:
-        told = _number(3, value) + _number(20, 2)
-    return _field(5, _field(1, name.encode()), told)
-
-
-def _shaped(number: int, name: str, sizes: Sequence[int | str]) -> bytes:
-    """A ValueInfoProto of floats; a size that has a name may be any."""
-    dimensions = [
-        _field(1, _field(2, size.encode()) if isinstance(size, str) else _number(1, size))
-        for size in sizes
-    ]
-    tensor = _field(1, _number(1, _FLOAT), _field(2, *dimensions))
-    return _field(number, _field(1, name.encode()), _field(2, tensor))
-
-
-# Protobuf on the wire: https://protobuf.dev/programming-guides/encoding/
-
-
-def _field(number: int, *parts: bytes) -> bytes:
-    """Of bytes, or of a message."""
-    body = b"".join(parts)
-    return _varint(number << 3 | 2) + _varint(len(body)) + body
-
-
-def _number(number: int, value: int) -> bytes:
-    return _varint(number << 3) + _varint(value & (1 << 64) - 1)
-
-
-def _varint(value: int) -> bytes:
-    written = bytearray()
-    while value > 0x7F:
-        written.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*written, value])
+        """From any number of tokens to one vector."""
+        taken = helper.make_tensor_value_info(_INPUT, TensorProto.FLOAT, [1, "tokens", WIDTH])
+        given = helper.make_tensor_value_info(_OUTPUT, TensorProto.FLOAT, [1, WIDTH])
+        graph = helper.make_graph(self._nodes, "encoder", [taken], [given], self._constants)
+        sets = [helper.make_opsetid(domain, version) for domain, version in _OPERATORS.items()]
+        model = helper.make_model(graph, opset_imports=sets, ir_version=_IR_VERSION)
+        written: bytes = model.SerializeToString()
+        return written

@@ -77,7 +77,8 @@ def _cut(start: int, end: int) -> list[tuple[int, int]]:
     return [(at, min(at + _PIECE, end)) for at in range(start, end, _PIECE)]
 
 
-Vector = NDArray[np.float32]
+Floats = NDArray[np.float32]
+Vector = Floats
 
 WIDTH = 384
 _WINDOW = 240  # wordpieces, with room for the two special tokens around them

