@@ -1,10 +1,11 @@
 """
 Questions proposed from documents, for a person to change and accept.
 
-Unless a model writes them, a sentence that defines something is asked for, and any other by the
-heading above it, or by its own rarest words. So many are stiff, and an answer is found too easily
-by its words: what people ask in words of their own is worth more. Without a model, the same
-documents give the same draft.
+Unless a model writes them, a sentence is turned into the question that it answers, where its form
+lets that be done; only if there are too few of these, others are asked for as one types into a
+search box, by the heading above and their rarest words. An answer is found too easily by its own
+words: what people ask in words of their own is worth more. Without a model, the same documents give
+the same draft.
 """
 
 import re
@@ -26,11 +27,26 @@ _RAREST = 4  # words, of a question that is made of them
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _LETTERS = 0.7  # of a sentence: a table's row has fewer
 _PATTERNS = (
-    (re.compile(r"(?:The |An? )?((?:[\w'-]+ ){1,4})(?:is|are) (?:the|an?|called) "), "What is {}?"),
+    (re.compile(r"((?:The |An? )?(?:[\w'-]+ ){1,4})(?:is|are) (?:the|an?|called) "), "What is {}?"),
     (re.compile(r"To ((?:[\w'-]+ ){2,12}?[\w'-]+), "), "How do I {}?"),
     (re.compile(r"(?:If|When) ((?:[\w'-]+ ){2,12}?[\w'-]+), "), "What happens if {}?"),
 )
-_VAGUE = re.compile(r"(?:it|this|that|these|those|there|which|he|she|they|we) ", re.IGNORECASE)
+# How nothing begins that can be asked for without what stood before it, or no subject of its own.
+_VAGUE = re.compile(
+    r"(?:it|its|this|that|these|those|there|which|he|she|they|we|others?|everything|whoever|if"
+    r"|when|while|since|although|because|whether|as|for|in|on|with|after|before|also|note|\w+ly) "
+    r"|.* (?:that|which|who|whose) ",
+    re.IGNORECASE,
+)
+# Subject, verb and rest of a sentence in English or German, whose question begins with the verb.
+_TURNED = re.compile(
+    r"(?!You )((?:[\w'’-]+ ){1,6}?)(?:(can|may|must|should|is|are|was|were)|(darf|dürfen|kann"
+    r"|können|muss|müssen|soll|sollen|ist|sind|wird|werden)) ((?:[^,;:()]|:\d){10,120})(?=[,;:()]|$)"
+)
+_NUMBER = re.compile(
+    r"(.*?)(?:\b(for|after|within|before|by|in|to|of|until) )?(?:up to |at (?:least|most) )?"
+    r"\b\d[\d.,]* ([a-z][\w-]*s|[a-z]+/[a-z]+)\b(.*)"
+)
 # Of what everybody knows. Of questions near to the documents a program can't know that they have
 # no answer there.
 _FAR = (
@@ -64,9 +80,9 @@ def drafted(
 ) -> list[KnownQuestion]:
     """At most so many, from all the documents in turn; none is accepted."""
     often = Counter(
-        word for pages in documents.values() for page in pages for word in _words(page.text)
+        word for pages in documents.values() for page in pages for word in _WORD.findall(page.text)
     )
-    by_document = (_spread(_of(name, pages, often)) for name, pages in documents.items())
+    by_document = (_in_order(_of(name, pages, often)) for name, pages in documents.items())
     in_turn = (each for turn in zip_longest(*by_document) for each in turn if each is not None)
     known: dict[str, KnownQuestion] = {}
     for each in in_turn:
@@ -92,23 +108,33 @@ def _by_model(drafted: KnownQuestion, model: Model) -> KnownQuestion:
         return drafted
 
 
-def _spread(found: Iterable[KnownQuestion]) -> list[KnownQuestion]:
-    """The same, so that the first few come from all over the document."""
-    left, spread = list(found), list[KnownQuestion]()
-    step = max(1, len(left) // 8)
-    for start in range(step):
-        spread += left[start::step]
+def _in_order(found: Iterable[tuple[bool, KnownQuestion]]) -> list[KnownQuestion]:
+    """Those that read as a question first, and the first few of both from all over the document."""
+    each_kind: tuple[list[KnownQuestion], list[KnownQuestion]] = ([], [])
+    for is_stiff, question in found:
+        each_kind[is_stiff].append(question)
+    spread = list[KnownQuestion]()
+    for left in each_kind:
+        step = max(1, len(left) // 8)
+        for start in range(step):
+            spread += left[start::step]
     return spread
 
 
-def _of(name: str, pages: Sequence[Page], often: Counter[str]) -> Iterator[KnownQuestion]:
+def _of(
+    name: str, pages: Sequence[Page], often: Counter[str]
+) -> Iterator[tuple[bool, KnownQuestion]]:
+    """Each with whether it is stiff."""
     for page in pages:
         for at, sentence in _sentences(page.text):
-            heading = next((each.text for each in reversed(page.headings) if each.at <= at), None)
-            text = sentence.removeprefix(heading or "").strip()  # of a heading on a line of its own
+            above = next((each for each in reversed(page.headings) if each.at <= at), None)
+            heading = above.text if above else None
+            begins_with_it = above is not None and above.at == at  # on a line of its own
+            text = sentence.removeprefix(heading or "").strip() if begins_with_it else sentence
+            turned = _turned(text, often)
             try:
                 question = KnownQuestion(
-                    question=_asked(text, heading, often)[:1000],
+                    question=(turned or _searched(text, heading, often))[:1000],
                     file=name,
                     page=page.number,
                     words=" ".join(text.split()[:_QUOTED]),
@@ -116,7 +142,7 @@ def _of(name: str, pages: Sequence[Page], often: Counter[str]) -> Iterator[Known
                 )
             except ValidationError:  # of a name or text that no file of questions may have
                 continue
-            yield question
+            yield turned is None, question
 
 
 def _sentences(text: str) -> Iterator[tuple[int, str]]:
@@ -137,15 +163,36 @@ def _sentences(text: str) -> Iterator[tuple[int, str]]:
             yield at, sentence
 
 
-def _asked(sentence: str, heading: str | None, often: Counter[str]) -> str:
+def _turned(sentence: str, often: Counter[str]) -> str | None:
+    """The question that a sentence answers; None for one of another form."""
     for pattern, question in _PATTERNS:
         found = pattern.match(sentence)
         if found and not _VAGUE.match(found[1]) and found[1][-4:] != "you ":
-            return question.format(found[1].strip())
+            return question.format(_within(found[1], often))
+    found = _TURNED.match(sentence)
+    if not found or _VAGUE.match(found[1]):
+        return None
+    subject, verb, rest = _within(found[1], often), found[2] or found[3], found[4].rstrip(" .!?")
+    number = _NUMBER.fullmatch(rest) if found[2] else None
+    if number is None:
+        return f"{verb.capitalize()} {subject} {rest}?"
+    before, within, noun, after = number.groups("")
+    asked = f"{within} how many {noun}".strip()
+    return " ".join(f"{asked.capitalize()} {verb} {subject} {before}{after}".split()) + "?"
+
+
+def _within(subject: str, often: Counter[str]) -> str:
+    """As it is written within a sentence: with a small letter, unless it is a name."""
+    first = subject.split(maxsplit=1)[0]
+    is_name = (len(first) > 3 and not often[first.lower()]) or first[1:].isupper()
+    return (subject if is_name else subject[0].lower() + subject[1:]).strip()
+
+
+def _searched(sentence: str, heading: str | None, often: Counter[str]) -> str:
     own = list(dict.fromkeys(_words(sentence)))
     rarest = sorted(own, key=lambda word: (often[word], -len(word)))[:_RAREST]
     asked = " ".join(word for word in own if word in rarest) or sentence
-    return f"{heading}: {asked}?" if heading else f"{asked}?"
+    return f"{heading}: {asked}" if heading else asked
 
 
 def _words(text: str) -> list[str]:

@@ -10,7 +10,9 @@ from stackroom_evaluation.question_file import read
 GUIDE = """Keys
 A porter is a person who keeps the keys of the building. To borrow a key, ask the porter at the
 door before noon. If you lose a key, the lock is changed at your cost. Bicycles are parked in the
-yard behind the laboratory. Too short. 1 2 3 4 5 6 7 8 9 10 11."""
+yard behind the laboratory. Keys of guests may be kept for 14 days, not longer. Herr Weiß darf alle
+Türen im Keller öffnen. The whole cellar smells of apples in autumn. Too short.
+1 2 3 4 5 6 7 8 9 10 11."""
 PAGES = {
     "guide.md": (Page(None, GUIDE, (Heading(0, "Keys"),)),),
     "plan.pdf": (
@@ -25,19 +27,23 @@ PAGES = {
 def test_a_draft_asks_for_sentences_of_every_document_and_for_what_none_has() -> None:
     found = drafted(PAGES, count=30)
 
-    assert [each.question for each in found if each.file == "guide.md"] == [
-        "What is porter?",
+    asked = [each.question for each in found if each.file == "guide.md"]
+    assert set(asked[:-1]) == {
+        "What is a porter?",
         "How do I borrow a key?",
         "What happens if you lose a key?",
-        "Keys: bicycles parked behind laboratory?",
-    ]
+        "Are Bicycles parked in the yard behind the laboratory?",
+        "For how many days may keys of guests be kept?",
+        "Darf Herr Weiß alle Türen im Keller öffnen?",
+    }
+    assert asked[-1] == "Keys: cellar smells apples autumn", "what can't be turned comes last"
     assert [(each.question, each.page) for each in found if each.file == "plan.pdf"] == [
-        ("canteen opens serves thursdays?", 2)
+        ("canteen opens serves thursdays", 2)
     ]
     assert {each.file for each in found} == {"guide.md", "plan.pdf", "案内.txt", None}
-    assert [each.nothing for each in found] == [*[False] * 6, *[True] * 2]
+    assert [each.nothing for each in found] == [*[False] * 9, *[True] * 3]
     assert not any(each.accepted for each in found)
-    for each in found[:6]:
+    for each in found[:9]:
         whole = Shown(
             text="".join(page.text for page in PAGES[str(each.file)]), file=str(each.file)
         )
