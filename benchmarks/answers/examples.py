@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from benchmarks.answers.given import Given
 from benchmarks.answers.questions import Question
 from benchmarks.answers.ways import BARE
+from stackroom.tools.texts import scores
 from stackroom_evaluation.judging import Shown, first_right, is_right
 
 _ANSWERABLE, _UNANSWERABLE = 8, 2
@@ -31,7 +32,7 @@ def written(
         for title, way in (("Before: Retrieve as it is", BARE), (f"Now: {now}", now)):
             answer = given[way][question.id]
             yield f"{title} ({_verdict(question, answer)})\n"
-            yield from (_line(question, rank, each) for rank, each in _ranked(answer))
+            yield from _lines(question, answer.found[:_TOP])
             yield ""
 
 
@@ -58,16 +59,15 @@ def _verdict(question: Question, answer: Given) -> str:
     return f"the right passage is number {rank}" if rank else "the right passage was not found"
 
 
-def _ranked(answer: Given) -> list[tuple[int, Shown]]:
-    return list(enumerate(answer.found[:_TOP], start=1))
-
-
-def _line(question: Question, rank: int, found: Shown) -> str:
-    right = is_right(found, question.spots)
-    mark = " **right**" if right else ""
-    text = " ".join(found.text.split())
-    start = _start(question, text) if right else 0
-    return f"{rank}. {_cited(found)}{mark}, {found.score:.2f}: {_excerpt(text, start)}"
+def _lines(question: Question, found: Sequence[Shown]) -> Iterator[str]:
+    told = scores([each.score for each in found])
+    for rank, (each, score) in enumerate(zip(found, told, strict=True), start=1):
+        right = is_right(each, question.spots)
+        mark = " **right**" if right else ""
+        text = " ".join(each.text.split())
+        start = _start(question, text) if right else 0
+        stands = ", ".join(filter(None, [f"{_cited(each)}{mark}", score]))
+        yield f"{rank}. {stands}: {_excerpt(text, start)}"
 
 
 def _start(question: Question, text: str) -> int:

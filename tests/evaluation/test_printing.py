@@ -35,8 +35,8 @@ def test_each_miss_is_told_with_what_was_shown_instead() -> None:
     )
 
     assert (
-        "answered in [red]a.md, page 2: “thirty days”; instead came:\n  1. b.md, page 7, 0.46: O"
-        in told
+        "answered in [red]a.md, page 2: “thirty days”; instead came:\n"
+        "  1. b.md, page 7, score 0.46: Other.\n" in told
     )
     assert (
         "1 question with an answer, 1 without, in 'books' of here, top_k=3\nleft out: 1 that"
@@ -50,6 +50,14 @@ def test_each_miss_is_told_with_what_was_shown_instead() -> None:
     assert "noise with 1 question" in told
     assert 'deploy it:  make deploy ARGS="-c retrieve_least_score=0.35"' in told
     assert "here:       stackroom up --least-score 0.35\n" in told
+
+
+def test_numbers_that_would_rise_from_one_passage_to_the_next_are_left_out() -> None:
+    told = printed(
+        evaluated({LEAVE: [passage("One.", "b.md", score=0.4), passage("Two.", "c.md", score=0.6)]})
+    )
+
+    assert "  1. b.md: One.\n  2. c.md: Two.\n" in told
 
 
 def test_nothing_of_what_others_wrote_is_obeyed_by_a_terminal() -> None:

@@ -28,7 +28,7 @@ from stackroom.errors import StackroomError
 from stackroom.inspection.extraction import Page
 from stackroom.inspection.extraction.apart import read_pages_apart
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE, RetrieveArguments
-from stackroom.tools.texts import counted
+from stackroom.tools.texts import counted, scores
 from stackroom_evaluation.comparing import PairedDifference, RunsCompared, compared
 from stackroom_evaluation.drafting import Model, drafted
 from stackroom_evaluation.evaluation import MEASURES, Evaluation, QuestionOutcome, Retrieve
@@ -360,10 +360,13 @@ def _figure(name: str, value: float | None) -> str:
 def _print_miss(out: TerminalConsole, outcome: QuestionOutcome) -> None:
     out.print(f"[bold]{escape(one_line(outcome.question))}[/bold]")
     out.print(f"  {escape(_expected(outcome))}")
-    for rank, each in enumerate(outcome.shown[:_INSTEAD], start=1):
-        page = "" if each.page is None else f", page {each.page}"
-        told = one_line(f"{each.file}{page}, {each.score:.2f}: {each.text[:_LETTERS]}")
-        out.print(f"  {rank}. {escape(told)}")
+    instead = outcome.shown[:_INSTEAD]
+    for rank, (each, score) in enumerate(
+        zip(instead, scores([each.score for each in instead]), strict=True), start=1
+    ):
+        page = "" if each.page is None else f"page {each.page}"
+        stands = ", ".join(filter(None, (each.file, page, score)))
+        out.print(f"  {rank}. {escape(one_line(f'{stands}: {each.text[:_LETTERS]}'))}")
     out.print()
 
 
