@@ -81,6 +81,18 @@ def test_an_answer_is_judged_beside_it_with_what_was_shown_first(
     assert (feedback.catalog_id, feedback.file, feedback.page) == (catalog, "leave.txt", None)
 
 
+def test_enter_in_the_note_says_nothing_that_no_button_was_pressed_for(
+    alice: Browser, catalog: str
+) -> None:
+    page = alice.post("/ask", query=QUESTION).text
+
+    # What a browser presses for Enter; if it is disabled, nothing is sent.
+    # https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#implicit-submission
+    form = page.partition('<form class="feedback"')[2].partition("</form>")[0]
+    [first] = re.findall("<button ([^>]*)>", form)[:1]
+    assert "disabled" in first.split()
+
+
 def test_htmx_gets_the_part_that_says_so_and_the_last_word_counts(
     alice: Browser, console: Console, catalog: str
 ) -> None:
