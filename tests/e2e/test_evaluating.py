@@ -44,9 +44,15 @@ def documents(alice: Person) -> None:
 def evaluate(
     instance: Instance, path: Path, *options: str, user: str = "alice"
 ) -> subprocess.CompletedProcess[str]:
+    return of_staff(instance, "evaluate", str(path), *options, user=user)
+
+
+def of_staff(
+    instance: Instance, *command: str, user: str = "alice"
+) -> subprocess.CompletedProcess[str]:
     where = ("--state-dir", str(instance.state_dir), "--user", user, "--catalog", "staff")
     return subprocess.run(
-        [str(STACKROOM), "evaluate", str(path), *where, *options],
+        [str(STACKROOM), *command, *where],
         capture_output=True,
         text=True,
         check=False,
@@ -147,3 +153,15 @@ def test_what_was_said_of_answers_joins_the_questions_once(
     assert [json.loads(line)["accepted"] for line in path.read_text().splitlines()] == [False] * 2
     assert (bobs.returncode, both.returncode) == (1, 2)
     assert (asked.returncode, asked.stderr) == (0, "")
+
+
+def test_one_sees_what_became_of_a_document_of_ones_own_catalog(instance: Instance) -> None:
+    leave = of_staff(instance, "passages", "leave.md", "--json")
+    misspelt = of_staff(instance, "passages", "leaves.md")
+    foreign = of_staff(instance, "passages", "leave.md", user="bob")
+
+    [passage] = json.loads(leave.stdout)["passages"]
+    assert (passage["section"], passage["text"]) == ("Leave", FILES["leave.md"])
+    assert "no document 'leaves.md' in 'staff'; did you mean 'leave.md'?" in misspelt.stderr
+    assert "'bob' has no catalog 'staff'" in foreign.stderr
+    assert (misspelt.returncode, foreign.returncode) == (1, 1)

@@ -85,3 +85,10 @@ def test_a_file_that_can_not_be_read_is_told_in_a_line(
     assert answer.stderr.startswith("stackroom: ")
     assert reason in answer.stderr
     assert len(answer.stderr.splitlines()) == 1
+
+
+def test_a_user_is_of_a_document_in_a_catalog(stackroom: Stackroom, tmp_path: Path) -> None:
+    answer = stackroom("passages", str(tmp_path / "a.md"), "--user", "alice")
+
+    assert (answer.returncode, answer.stdout) == (2, "")
+    assert "--user and --group are for a document that lies in a --catalog" in answer.stderr

@@ -2,7 +2,7 @@
 
 import difflib
 import shlex
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Self
@@ -17,7 +17,7 @@ from stackroom.documents.keys import (
 from stackroom.documents.model import Catalog, Document
 from stackroom.documents.repositories import Catalogs, Documents
 from stackroom.errors import ValidationError
-from stackroom_local.cli.callers import checked
+from stackroom_local.cli.callers import Asker, checked
 from stackroom_local.sites.site_services import SiteServices
 
 _LOOKED_THROUGH = 1000  # documents of a catalog, for a name that is alike
@@ -112,6 +112,21 @@ class DocumentLookup:
         if not alike:
             return "; stackroom status shows what there is"
         return f"; there is {', '.join(map(repr, alike))}"
+
+
+def body_of(asker: Asker, catalog: str, filename: str) -> bytes:
+    """As the document lies there. Raises ValidationError for one that the asker hasn't."""
+    catalog_id = asker.catalog_id(catalog)
+    ids = {each["filename"]: each["document_id"] for each in asker.tools.documents(catalog_id)}
+    if filename not in ids:
+        near = did_you_mean(filename, ids)
+        raise ValidationError(f"there is no document {filename!r} in {catalog!r}{near}")
+    return asker.tools.body(catalog_id, ids[filename])
+
+
+def did_you_mean(file: str, files: Collection[str]) -> str:
+    alike = difflib.get_close_matches(file[:200], list(files)[:_LOOKED_THROUGH], n=1)
+    return f"; did you mean {alike[0]!r}?" if alike else ""
 
 
 def _stem(key: str) -> str:

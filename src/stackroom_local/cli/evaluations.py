@@ -1,16 +1,14 @@
 """evaluate: how right the answers are, by questions whose answers are known."""
 
-import difflib
 import json
 import math
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-import httpx
 import typer
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -22,7 +20,6 @@ from bedrock_kb_simulator.model_endpoint import (
     Misconfigured,
     ModelEndpoint,
 )
-from stackroom.documents.formats import MAX_FILE_BYTES
 from stackroom.documents.model import DocumentStatus
 from stackroom.errors import StackroomError
 from stackroom.inspection.extraction import Page
@@ -41,6 +38,7 @@ from stackroom_evaluation.question_file import (
 )
 from stackroom_evaluation.spending import spending
 from stackroom_local.cli.callers import Asker
+from stackroom_local.cli.document_lookup import did_you_mean
 from stackroom_local.cli.failures import WrongUsage
 from stackroom_local.cli.json_output import (
     BarTold,
@@ -60,7 +58,7 @@ from stackroom_local.sites.site import AwsSite
 _INSTEAD = 3  # passages told of a miss
 _LETTERS = 90  # of each of them
 _DRAFTED_FROM = 20  # documents, evenly from the catalog: each is downloaded
-_DOWNLOAD_SECONDS, _READ_SECONDS = 120.0, 60.0
+_READ_SECONDS = 60.0
 
 
 class GateMissed(EvaluationError):
@@ -187,8 +185,8 @@ def draft(asker: Asker, path: Path, *, catalog: str, count: int, told: Output) -
         name = each["filename"]
         try:
             documents[name] = _read(asker, catalog_id, each)
-        except (StackroomError, httpx.HTTPError) as error:
-            told.people.print(f"left out: {name}: {error}", markup=False)
+        except StackroomError as error:
+            told.people.print(f"left out: {one_line(f'{name}: {error}')}", markup=False)
     found = drafted(documents, count=count, model=_model(asker))
     if not found:
         raise EvaluationError(f"no sentence of {catalog!r} could be asked for")
@@ -226,17 +224,8 @@ def _model(asker: Asker) -> Model | None:
 
 
 def _read(asker: Asker, catalog_id: str, document: dict[str, Any]) -> tuple[Page, ...]:
-    link = asker.tools.call(
-        "download_from_catalog", catalog_id=catalog_id, document_id=document["document_id"]
-    )
-    body = bytearray()
-    with httpx.stream("GET", link["download_url"], timeout=_DOWNLOAD_SECONDS) as answer:
-        answer.raise_for_status()
-        for part in answer.iter_bytes():
-            body += part
-            if len(body) > MAX_FILE_BYTES:
-                raise EvaluationError("it is larger than any file that is taken")
-    pages = read_pages_apart(bytes(body), document["filename"], seconds=_READ_SECONDS)
+    body = asker.tools.body(catalog_id, document["document_id"])
+    pages = read_pages_apart(body, document["filename"], seconds=_READ_SECONDS)
     if pages is None:
         raise EvaluationError(f"it could not be read in {_READ_SECONDS:g} s")
     return pages
@@ -291,12 +280,7 @@ def _not_there(file: str, files: Mapping[str, DocumentStatus]) -> str | None:
         return None
     if status is not None:
         return f"{file!r} is {status}, so nothing is found of it"
-    return f"there is no file {file!r} in the catalog{_alike(file, files)}"
-
-
-def _alike(file: str, files: Collection[str]) -> str:
-    alike = difflib.get_close_matches(file[:200], list(files)[:1_000], n=1)
-    return f"; did you mean {alike[0]!r}?" if alike else ""
+    return f"there is no file {file!r} in the catalog{did_you_mean(file, files)}"
 
 
 def _confirm(asker: Asker, questions: Sequence[KnownQuestion], order: EvaluationOrder) -> None:

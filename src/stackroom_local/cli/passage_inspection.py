@@ -40,19 +40,18 @@ _TEXTLESS = "no text; if it is a picture, it is not read"
 _SECONDS = 120.0  # as long as the simulator gives a file
 
 
-def passages(path: Path, *, chunking: Chunking, told: Output) -> None:
+def passages(body: bytes, filename: str, *, chunking: Chunking, told: Output) -> None:
     """Raises Unreadable with the reason, for whoever has the file."""
-    body = _body(path)
-    pages, texts = _pages(body, path.name), _texts(body, path.name, chunking)
+    pages, texts = _pages(body, filename), _texts(body, filename, chunking)
     answer = PassagesAnswer(
-        filename=path.name,
+        filename=filename,
         parser="local",
         max_tokens=chunking.max_tokens,
         overlap_percentage=chunking.overlap_percentage,
         pages=sum(page.number is not None for page in pages) or None,
         passages=[
             _told(number, text, each)
-            for number, (text, each) in enumerate(_placed(texts, pages, path.name), start=1)
+            for number, (text, each) in enumerate(_placed(texts, pages, filename), start=1)
         ],
         left_out=[
             LeftOut(page=page.number, text="", reason=_TEXTLESS)
@@ -64,7 +63,8 @@ def passages(path: Path, *, chunking: Chunking, told: Output) -> None:
     told.answer(answer)
 
 
-def _body(path: Path) -> bytes:
+def body_at(path: Path) -> bytes:
+    """Raises Unreadable."""
     try:
         path.name.encode()
         if path.is_dir():

@@ -53,7 +53,7 @@ for typed, listed in VERBS.items():
     of, _, name = typed.rpartition(" ")
     (groups[of] if of else commands).command(
         name,
-        cls=LocalVerb if listed.need in (Need.LOCAL, Need.APART, Need.HERE) else Verb,
+        cls=LocalVerb if listed.need in (Need.LOCAL, Need.APART) else Verb,
         epilog=listed.need,
     )(listed.verb)
 

@@ -4,11 +4,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import httpx
+
+from stackroom.documents.formats import MAX_FILE_BYTES
 from stackroom_local.gateway.mcp_client import ToolFailed, call_tool
 from stackroom_local.sites.site import Site
 from stackroom_local.sites.site_errors import ToolRefused
 
 _TARGET = "catalogs"
+_DOWNLOAD_SECONDS = 120.0
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,22 @@ class PersonsTools:
 
     def documents(self, catalog_id: str) -> Iterator[dict[str, Any]]:
         return self._paged("list_catalog_documents", "documents", catalog_id=catalog_id)
+
+    def body(self, catalog_id: str, document_id: str) -> bytes:
+        """Of a document, as it lies there. Raises `ToolRefused`, which tells nobody the link."""
+        link = self.call("download_from_catalog", catalog_id=catalog_id, document_id=document_id)
+        body = bytearray()
+        try:
+            with httpx.stream("GET", link["download_url"], timeout=_DOWNLOAD_SECONDS) as answer:
+                if not answer.is_success:
+                    raise ToolRefused(f"the bucket answered {answer.status_code}")
+                for part in answer.iter_bytes():
+                    body += part
+                    if len(body) > MAX_FILE_BYTES:
+                        raise ToolRefused("it is larger than any file that is taken")
+        except httpx.HTTPError as error:
+            raise ToolRefused(f"the bucket didn't answer: {error}") from error
+        return bytes(body)
 
     def _paged(self, tool: str, key: str, **arguments: object) -> Iterator[dict[str, Any]]:
         token = ""

@@ -39,7 +39,7 @@ FAILS_WHEN = {
     "logout": "the issuer did not answer; the tokens are forgotten all the same",
     "token": "the user id is none",
     "whoami": "the token is not valid here",
-    "passages": "the file can't be read, or has no text",
+    "passages": "the file can't be read, has no text, or is not in the catalog",
     "load": "there is no such folder, a file was not loaded, or the tables are not as asked for",
     "demo": "something is not as it should be",
     "deployments add": "the outputs are of another version, or the file can't be written",
@@ -53,7 +53,9 @@ class Need(StrEnum):
 
     LOCAL = "Of the local mode alone."
     APART = "Works on a database, and on no deployment."
-    HERE = "Works on a file of this machine, and on no deployment."
+    SIGN_IN_FOR_CATALOG = (
+        "Needs, on a deployment: with --catalog sign-in (stackroom login), without it nothing."
+    )
     NOTHING = "Needs neither sign-in nor AWS credentials."
     SIGN_IN = "Needs, on a deployment: sign-in (stackroom login)."
     OPERATOR = "Needs, on a deployment: an operator's AWS credentials."
@@ -98,7 +100,7 @@ VERBS = {
     "logout": ListedCommand(deployment_commands.logout, Need.NOTHING),
     "token": ListedCommand(deployment_commands.token, Need.SIGN_IN),
     "whoami": ListedCommand(deployment_commands.whoami, Need.SIGN_IN_OR_GIVEN),
-    "passages": ListedCommand(document_commands.passages, Need.HERE),
+    "passages": ListedCommand(document_commands.passages, Need.SIGN_IN_FOR_CATALOG),
     "load": ListedCommand(document_commands.load, Need.APART),
     "demo": ListedCommand(local_mode_commands.demo, Need.LOCAL),
     "deployments add": ListedCommand(deployment_commands.add, Need.OUTPUTS),

@@ -18,6 +18,7 @@ from stackroom_local.cli.commands.options import (
     is_ones_own,
     site_of,
 )
+from stackroom_local.cli.failures import WrongUsage
 from stackroom_local.state import LOOK_SECONDS
 
 
@@ -247,20 +248,40 @@ def retrieve(
 
 def passages(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", parser=_named, help="As it would be dropped.")
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            parser=_named,
+            help="As it would be dropped; with --catalog, its name there.",
+        ),
     ],
     *,
+    state_dir: StateDir,
+    catalog: Annotated[
+        str | None,
+        typer.Option("--catalog", "-c", help="The document lies there: a catalog's name or id."),
+    ] = None,
+    user: Owner = None,
+    group: Groups,
     chunk_tokens: Annotated[int, typer.Option(min=1, max=8192, help="Of a passage.")] = 300,
     overlap: Annotated[int, typer.Option(min=0, max=99, help="Of neighbours, in percent.")] = 20,
     as_json: Json = False,
 ) -> None:
     """Show what the local parser makes of a file: passages, their places, and what is left out."""
     from bedrock_kb_simulator.chunk_strategies import Chunking
-    from stackroom_local.cli import passage_inspection
+    from stackroom_local.cli import document_lookup, passage_inspection
+    from stackroom_local.cli.callers import Asker
     from stackroom_local.cli.output import output
 
     chunking = Chunking(max_tokens=chunk_tokens, overlap_percentage=overlap)
-    passage_inspection.passages(file, chunking=chunking, told=output(as_json))
+    if catalog is None:
+        if user is not None or group:
+            raise WrongUsage("--user and --group are for a document that lies in a --catalog")
+        body, name = passage_inspection.body_at(file), file.name
+    else:
+        asker = Asker(site=site_of(state_dir), user=user, groups=group)
+        body, name = document_lookup.body_of(asker, catalog, str(file)), str(file)
+    passage_inspection.passages(body, name, chunking=chunking, told=output(as_json))
 
 
 # Verbs of stores that Stackroom searches itself.
