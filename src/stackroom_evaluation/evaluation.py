@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean, median
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import (
     AfterValidator,
@@ -24,8 +24,15 @@ from pydantic import (
 )
 
 from stackroom_evaluation.judging import Shown, is_page_right, is_right
-from stackroom_evaluation.measures import Ranked, Rankings, name_of, of_each, write_runs
-from stackroom_evaluation.question_file import AnswerPlace, EvaluationError, KnownQuestion
+from stackroom_evaluation.measures import QRELS, Ranked, Rankings, name_of, of_each, write_runs
+from stackroom_evaluation.question_file import (
+    NAME_TOLD,
+    AnswerPlace,
+    EvaluationError,
+    KnownQuestion,
+    object_of,
+    replace,
+)
 
 # The tool: its arguments, and its answer.
 Retrieve = Callable[[dict[str, Any]], dict[str, Any]]
@@ -75,8 +82,8 @@ class QuestionOutcome(_Kept):
 
     id: Annotated[str, Field(pattern=r"^q-[0-9a-f]{12}$")]
     question: Annotated[str, Field(min_length=1, max_length=1000)]
-    places: tuple[AnswerPlace, ...]
-    shown: Annotated[tuple[PassageShown, ...], Field(max_length=20)]
+    places: Annotated[tuple[AnswerPlace, ...], Field(fail_fast=True)]
+    shown: Annotated[tuple[PassageShown, ...], Field(max_length=20, fail_fast=True)]
     seconds: Annotated[float, Field(ge=0, le=1e6)]
     search: Annotated[str, Field(max_length=200)]
 
@@ -125,6 +132,8 @@ MEASURES: Mapping[str, Measure] = {
 class Evaluation(_Kept):
     """A run: all that is needed to tell its figures again, or to compare another with it."""
 
+    FILES: ClassVar = (RUN, "run.txt", QRELS)
+
     format: Literal[1] = 1
     catalog: Annotated[str, Field(max_length=1024)]
     site: Annotated[str, Field(max_length=1024)]
@@ -132,7 +141,8 @@ class Evaluation(_Kept):
     began: AwareDatetime
     outcomes: Annotated[
         tuple[QuestionOutcome, ...],
-        Field(min_length=1, max_length=5_000),
+        # At the first that is wrong: a forged run may have millions, and each error takes memory.
+        Field(min_length=1, max_length=5_000, fail_fast=True),
         AfterValidator(_each_once),
     ]
 
@@ -199,7 +209,7 @@ class Evaluation(_Kept):
         """`run.json`, and `run.txt` and `qrels.txt` in TREC's formats."""
         write_runs(folder, {"run": self.rankings})
         kept = json.dumps(self.model_dump(mode="json"), indent=1)  # ASCII: it is looked at, too
-        (folder / RUN).write_text(kept, "utf-8")
+        replace(folder / RUN, kept.encode())
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -213,12 +223,19 @@ class Evaluation(_Kept):
         if len(text) > _LARGEST_RUN:
             raise EvaluationError(f"{path} is larger than any run, {_LARGEST_RUN:,} bytes")
         try:
-            return cls.model_validate_json(text)
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"]))
-            told = f"{path} is no run of `stackroom evaluate --out`: {where} {first['msg']}"
+            json.loads(text, object_pairs_hook=object_of)
+            return cls.model_validate_json(text, strict=True)
+        except (ValueError, RecursionError) as error:
+            told = f"{path} is no run of `stackroom evaluate --out`: {_why(error)}"
             raise EvaluationError(told) from None
+
+
+def _why(error: Exception) -> str:
+    if not isinstance(error, ValidationError):
+        return str(error)
+    first = error.errors()[0]
+    where = ".".join(map(str, first["loc"]))
+    return f"{where[:NAME_TOLD]!r}: {first['msg']}"
 
 
 def _pages(answerable: Iterable[QuestionOutcome]) -> Iterable[tuple[str, float]]:

@@ -45,7 +45,8 @@ def _question(said: Mapping[str, Any]) -> KnownQuestion:
             note=f"{told}: {_CHECK}{note}",
         )
     where = "" if page is None else f", page {page}"
-    shown = "" if file is None else f", {file[:_LETTERS]!r}{where} came first"
+    # With the escapes that its letters may need.
+    shown = "" if file is None else f", {repr(file)[:_LETTERS]}{where} came first"
     return KnownQuestion(
         question=said["question"], accepted=False, note=f"{told}{shown}: {_FILL_IN}{note}"
     )

@@ -17,7 +17,9 @@ import ir_measures
 from ir_measures import RR, Qrel, ScoredDoc, Success
 
 from stackroom_evaluation.judging import Shown, Spot, is_right
+from stackroom_evaluation.question_file import replace
 
+QRELS = "qrels.txt"
 _MEASURES = {"at 1": Success @ 1, "at 3": Success @ 3, "at 5": Success @ 5, "MRR": RR}
 
 
@@ -64,14 +66,14 @@ def write_runs(folder: Path, runs: Mapping[str, Rankings]) -> None:
     qrels = "".join(
         f"{each.query_id} 0 {each.doc_id} {each.relevance}\n" for each in _qrels(runs.values())
     )
-    (folder / "qrels.txt").write_text(qrels, "utf-8")
+    replace(folder / QRELS, qrels.encode())
     for name, rankings in runs.items():
         lines = [
             f"{question} Q0 {each.name} {rank} {1 / rank:g} {name}\n"
             for question, passages in rankings.items()
             for rank, each in enumerate(passages, start=1)
         ]
-        (folder / f"{name}.txt").write_text("".join(lines), "utf-8")
+        replace(folder / f"{name}.txt", "".join(lines).encode())
 
 
 def _qrels(runs: Iterable[Rankings]) -> list[Qrel]:

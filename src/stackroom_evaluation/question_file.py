@@ -10,11 +10,16 @@ that answer. What has `accepted` false waits for a person, and may lack its answ
 somebody else's to the program: it is read within bounds, and no name in it is ever opened.
 """
 
+import fcntl
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import (
     BaseModel,
@@ -26,15 +31,19 @@ from pydantic import (
 )
 
 from stackroom.access.plain_text import Line, Text
+from stackroom.catalogs.feedback import LAST_PAGE
 from stackroom.errors import StackroomError
 from stackroom.inspection.running_lines import normalise
 from stackroom_evaluation.judging import Spot
 
 MOST_QUESTIONS = 5_000
+LARGEST_FILE = 16_000_000  # bytes: 5,000 questions with 3,000 letters each
 _LONGEST = 65_536  # bytes of a line
-_TOLD = 20  # lines that are wrong
+TOLD = 20  # lines that are wrong
+_MEMBERS = 100  # of a JSON object: none of ours has nearly as many
+NAME_TOLD = 100  # letters told of a name that is not known
 _File = Annotated[Line, Field(min_length=1, max_length=1024)]  # a key of S3 has no more bytes
-_Page = Annotated[int, Field(ge=1, strict=True)]
+_Page = Annotated[int, Field(ge=1, le=LAST_PAGE, strict=True)]
 
 
 class EvaluationError(StackroomError):
@@ -42,11 +51,12 @@ class EvaluationError(StackroomError):
 
 
 class QuestionsWrong(EvaluationError):
-    """`lines` say which lines are wrong, and what is allowed there."""
+    """`lines` say which lines are wrong, and what is allowed there; `count` if there are more."""
 
-    def __init__(self, path: Path, lines: Sequence[str]) -> None:
-        more = f"\nand {len(lines) - _TOLD} more" if len(lines) > _TOLD else ""
-        super().__init__(f"{path} can't be asked:\n" + "\n".join(lines[:_TOLD]) + more)
+    def __init__(self, path: Path, lines: Sequence[str], count: int = 0) -> None:
+        left = max(count, len(lines)) - TOLD
+        more = f"\nand {left:,} more" if left > 0 else ""
+        super().__init__(f"{path} can't be asked:\n" + "\n".join(lines[:TOLD]) + more)
 
 
 class _Part(BaseModel):
@@ -148,9 +158,12 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Those with something in them. Whatever the file is, no more is read than may be there."""
     try:
         with path.open("rb") as file:
-            number = 0
+            number = read = 0
             while line := file.readline(_LONGEST + 1):
-                number += 1
+                number, read = number + 1, read + len(line)
+                if read > LARGEST_FILE:
+                    told = f"line {number}: the file is larger than {LARGEST_FILE:,} bytes"
+                    raise QuestionsWrong(path, [told])
                 if len(line) > _LONGEST:
                     told = f"line {number}: longer than {_LONGEST:,} bytes"
                     raise QuestionsWrong(path, [told])
@@ -170,20 +183,73 @@ def _parsed(line: bytes) -> KnownQuestion:
     except UnicodeDecodeError as error:
         raise ValueError("is not UTF-8; save the file in that encoding") from error
     try:
-        return KnownQuestion.model_validate_json(text)
+        question = KnownQuestion.model_validate_json(text)
     except ValidationError as error:
         raise ValueError("; ".join(_sentence(each) for each in error.errors()[:3])) from None
+    json.loads(text, object_pairs_hook=object_of)
+    return question
 
 
-def _sentence(error: object) -> str:
-    assert isinstance(error, dict), "as pydantic tells them"
+def object_of(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object that somebody else wrote. Raises ValueError, in a sentence."""
+    if len(pairs) > _MEMBERS:
+        raise ValueError(f"an object has more than {_MEMBERS} members")
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for at, (name, _) in enumerate(pairs) if name in dict(pairs[:at]))
+        raise ValueError(f"{twice[:NAME_TOLD]!r} stands twice in one object")
+    return found
+
+
+def _sentence(error: Mapping[str, Any]) -> str:
+    """Of an error as pydantic tells it."""
     where = ".".join(map(str, error["loc"]))
     if error["type"] == "extra_forbidden":
-        allowed = ", ".join(KnownQuestion.model_fields)
-        return f"{where!r} is not known; allowed: {allowed}"
+        part = KnownQuestion if len(error["loc"]) == 1 else AnswerPlace
+        return f"{where[:NAME_TOLD]!r} is not known; allowed: {', '.join(part.model_fields)}"
     if error["type"] == "json_invalid":
         return f"is no JSON object: {error['ctx']['error']}"
     told = str(error["msg"]).removeprefix("Value error, ")
     if isinstance(error["input"], str) and "max_length" in error.get("ctx", {}):
         told = f"has more than {error['ctx']['max_length']:,} characters"
     return f"{where}: {told}" if where else told
+
+
+# Written so that a death at any moment leaves the old file or the new one, and never a half.
+
+
+def replace(path: Path, body: bytes) -> None:
+    """A link is replaced, and not followed. Raises EvaluationError; then nothing is changed."""
+    draft = path.parent / f".{secrets.token_hex(8)}.draft"
+    try:
+        try:
+            with draft.open("xb") as file:
+                file.write(body)
+                file.flush()
+                os.fsync(file.fileno())
+            if path.is_file():
+                shutil.copymode(path, draft)
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+    except OSError as error:
+        raise unwritten(path, error) from error
+
+
+@contextmanager
+def alone_beside(path: Path) -> Iterator[None]:
+    """While another run of ours waits that would write there; where files can't be locked, none."""
+    try:
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise unwritten(path, error) from error
+    try:
+        with suppress(OSError):
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
+
+
+def unwritten(path: Path, error: OSError) -> EvaluationError:
+    return EvaluationError(f"{path} can't be written: {error.strerror or error}")

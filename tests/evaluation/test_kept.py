@@ -1,13 +1,22 @@
 """What was said of answers becomes lines that wait for a person, each once."""
 
 import json
+import os
+import resource
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 
 from stackroom_evaluation.kept import kept_questions
-from stackroom_evaluation.question_file import EvaluationError, KnownQuestion, read
+from stackroom_evaluation.question_file import (
+    EvaluationError,
+    KnownQuestion,
+    alone_beside,
+    read,
+    replace,
+)
 from stackroom_local.cli.callers import Asker
 from stackroom_local.cli.evaluations import EvaluationOrder, evaluate
 from stackroom_local.cli.kept_questions import append
@@ -76,6 +85,59 @@ def test_each_is_written_once_however_often_and_what_stands_there_stays(tmp_path
     assert first == mine
     assert json.loads(second)["accepted"] is False
     assert len(read(path)) == 2
+
+
+def test_a_disk_that_takes_no_more_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    append(path, kept_questions([said()]))
+    before = path.read_bytes()
+    _, hard = limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 100, hard))
+    try:
+        with pytest.raises(EvaluationError, match="can't be written"):
+            append(path, kept_questions([said(str(each)) for each in range(100)]))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_of_two_runs_at_once_both_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    other = Thread(target=append, args=(path, kept_questions([said("theirs?")])))
+
+    with alone_beside(path):
+        other.start()
+        other.join(0.2)  # without a lock it has written by now, and what follows undoes it
+        replace(path, KnownQuestion(question="ours?", nothing=True).line.encode())
+    other.join()
+
+    assert [each.question for each in read(path).values()] == ["ours?", "theirs?"]
+
+
+def test_a_link_stays_a_link_its_file_keeps_its_mode_and_what_is_no_file_is_left_alone(
+    tmp_path: Path,
+) -> None:
+    file, link, pipe = (tmp_path / each for each in ("file.jsonl", "link", "pipe"))
+    file.touch(0o640)
+    file.chmod(0o640)
+    link.symlink_to(file)
+    os.mkfifo(pipe)
+
+    append(link, kept_questions([said()]))
+    with pytest.raises(EvaluationError, match="it is no file"):
+        append(pipe, kept_questions([said()]))
+
+    assert (link.is_symlink(), len(read(file)), file.stat().st_mode & 0o777) == (True, 1, 0o640)
+    assert pipe.is_fifo()
+
+
+def test_a_name_of_letters_that_are_told_by_their_codes_fits_into_the_note() -> None:
+    [question] = kept_questions([said(verdict="down", file="\U000e0041" * 1024, note="x" * 500)])
+
+    assert str(question.note).endswith(f"; {'x' * 500}")
 
 
 def test_hostile_texts_stay_one_line_each_and_read_back_as_they_were(tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ import pytest
 import typer
 
 from simulator.tests.chat_endpoint import chat_endpoint
+from stackroom.documents.model import DocumentStatus
 from stackroom.errors import StackroomError
-from stackroom_evaluation.question_file import EvaluationError, KnownQuestion
+from stackroom_evaluation.question_file import EvaluationError, KnownQuestion, QuestionsWrong
 from stackroom_evaluation.spending import PRICES, spending
 from stackroom_local.cli import evaluations
 from stackroom_local.cli.callers import Asker
@@ -16,6 +17,7 @@ from stackroom_local.cli.evaluations import EvaluationOrder, Gate
 from stackroom_local.cli.failures import WrongUsage
 from stackroom_local.cli.output import output
 from stackroom_local.sites.site import AwsSite
+from tests.evaluation.answering import evaluated
 from tests.local.running import an_instance
 
 QUESTIONS = [KnownQuestion(question=f"question {each}?", nothing=True) for each in range(30)]
@@ -133,9 +135,60 @@ def test_where_no_run_can_be_written_nothing_is_asked(tmp_path: Path, name: str)
         )
 
 
+@pytest.mark.parametrize("name", ["run.txt", "qrels.txt", "run.json"])
+def test_what_lies_in_a_folder_and_is_no_run_stays(tmp_path: Path, name: str) -> None:
+    mine = tmp_path / "mine"
+    mine.write_text("mine")
+    (tmp_path / name).symlink_to(mine)
+
+    with pytest.raises(EvaluationError, match=f"has {name} of something else"):
+        evaluations._make(tmp_path)
+
+    evaluated({QUESTIONS[0]: []}).write(tmp_path)  # as if nobody had asked
+    evaluations._make(tmp_path)
+    assert mine.read_text() == "mine"
+
+
+def test_a_run_that_can_not_be_kept_is_told_and_not_lost(tmp_path: Path) -> None:
+    (tmp_path / "run.json").mkdir()
+
+    found = evaluations._kept(evaluated({QUESTIONS[0]: []}), tmp_path)
+
+    assert f"{tmp_path / 'run.json'} can't be written" in str(found)
+
+
+def test_names_alike_are_looked_for_of_the_lines_that_are_told_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Tools:
+        def documents(self, catalog_id: str) -> list[dict[str, str]]:
+            return [
+                {"filename": f"file {each}.pdf", "indexing_status": DocumentStatus.INDEXED}
+                for each in "ab"
+            ]
+
+    looked: list[str] = []
+    monkeypatch.setattr(Asker, "tools", Tools())
+    monkeypatch.setattr(Asker, "catalog_id", lambda _self, catalog: catalog)
+
+    def look(file: str, _: object) -> str:
+        looked.append(file)
+        return ""
+
+    monkeypatch.setattr(evaluations, "did_you_mean", look)
+    wrong = {at: KnownQuestion(question=str(at), file=f"file {at}.pdf") for at in range(1_000)}
+
+    with pytest.raises(QuestionsWrong, match=r"line 19: there is no file(.|\n)*and 980 more"):
+        evaluations._require_indexed(tmp_path, wrong, Asker(site=ON_AWS, user=None), "books")
+
+    assert len(looked) == 20
+
+
 def test_a_draft_overwrites_nothing_and_names_a_folder_that_is_there(tmp_path: Path) -> None:
     asker = Asker(site=ON_AWS, user=None)
 
-    for path in (tmp_path, tmp_path / "nowhere" / "questions.jsonl"):
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+
+    for path in (tmp_path, tmp_path / "link", tmp_path / "nowhere" / "questions.jsonl"):
         with pytest.raises(WrongUsage):
             evaluations.draft(asker, path, catalog="books", count=3, told=output(False))

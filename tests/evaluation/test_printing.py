@@ -1,6 +1,7 @@
 """What `stackroom evaluate` prints: figures, misses, differences, the bar; and never a control."""
 
 import re
+from datetime import datetime
 from io import StringIO
 
 from stackroom_evaluation.comparing import compared
@@ -13,6 +14,7 @@ from tests.evaluation.answering import evaluated, passage
 
 LEAVE = KnownQuestion(question="leave?", file="[red]a.md", page=2, words="thirty days")
 FAR = KnownQuestion(question="far?", nothing=True)
+OLDEST = "0001-01-01T00:00:00+14:00"  # which is no time in UTC
 HOSTILE = "\x1b[2J\x9b31m\u202e[bold]gone[/bold]\r\x07"
 
 
@@ -22,7 +24,7 @@ def printed(*evaluated_: Evaluation) -> str:
     )
     evaluations._print(out, evaluated_[0], 1)
     if evaluated_[1:]:
-        evaluations._print_compared(out, compared(evaluated_[1], evaluated_[0]))
+        evaluations._print_compared(out, compared(evaluated_[1], evaluated_[0]), evaluated_[1])
     evaluations._print_bar(out, bar_of(BarLimits(answerable=[0.5, 0.6], unanswerable=[0.1, 0.2])))
     assert isinstance(out.file, StringIO)
     return out.file.getvalue()
@@ -66,8 +68,12 @@ def test_nothing_of_what_others_wrote_is_obeyed_by_a_terminal() -> None:
         **{**dict(FAR), "question": HOSTILE, "nothing": True, "also": ()}
     )
 
-    told = printed(evaluated({forged: [passage(HOSTILE, f"b{HOSTILE}.md")]}))
+    run = evaluated({forged: [passage(HOSTILE, f"b{HOSTILE}.md")]})
+    other = run.model_copy(update={"site": HOSTILE, "began": datetime.fromisoformat(OLDEST)})
 
+    told = printed(run, other)
+
+    assert "the run of 0001-01-01, in 'books' of " in told
     assert not {"\x9b", "\u202e", "\r", "\x07"} & set(told)
     assert "\x1b[2J" not in told
-    assert told.count(r"\x1b[2J\x9b31m\u202e[bold]gone[/bold]") == 3
+    assert told.count(r"\x1b[2J\x9b31m\u202e[bold]gone[/bold]") == 4

@@ -64,6 +64,14 @@ def test_the_same_question_with_another_answer_is_another_one(tmp_path: Path) ->
         (b'{"question": "caf\xe9"}', "is not UTF-8; save the file in that encoding"),
         ("x" * 70_000, "longer than 65,536 bytes"),
         (GOOD, "asks the same as line 1"),
+        (b'{"question": "a", "file": "a.md", "file": "b.md"}', "'file' stands twice in one object"),
+        ({**GOOD, "page": 10**1000}, "page: Input should be less than or equal to 1000000"),
+        ({**GOOD, "page": float("nan")}, "page: Input should be a valid integer"),
+        ({**GOOD, "also": [{"file": "a", "note": ""}]}, "is not known; allowed: file, page, words"),
+        (
+            {**GOOD, "\u202e" + "x" * 9_000: 1},
+            f"'\\u202e{'x' * 99}' is not known; allowed: question",
+        ),
     ],
     ids=lambda each: str(each)[:60],
 )
@@ -83,6 +91,11 @@ def test_every_wrong_line_is_named_as_far_as_anybody_reads(tmp_path: Path) -> No
 
     assert [f"line {each}: " in str(wrong.value) for each in (1, 20, 21)] == [True, True, False]
     assert str(wrong.value).endswith("and 10 more")
+
+
+def test_no_more_is_read_than_anybody_asks(tmp_path: Path) -> None:
+    with pytest.raises(QuestionsWrong, match="line 247: the file is larger than 16,000,000 bytes"):
+        read(a_file(tmp_path, *[b" " * 65_000] * 300))
 
 
 @pytest.mark.parametrize("path", ["/dev/zero", ".", "nowhere.jsonl", "/dev/null"])

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, Self
 
 import typer
@@ -31,10 +32,12 @@ from stackroom_evaluation.drafting import Model, drafted
 from stackroom_evaluation.evaluation import MEASURES, Evaluation, QuestionOutcome, Retrieve
 from stackroom_evaluation.least_score import MOST_LOST, FoundBar, calibrated, sure
 from stackroom_evaluation.question_file import (
+    TOLD,
     EvaluationError,
     KnownQuestion,
     QuestionsWrong,
     read,
+    unwritten,
 )
 from stackroom_evaluation.spending import spending
 from stackroom_local.cli.callers import Asker
@@ -49,9 +52,10 @@ from stackroom_local.cli.json_output import (
     InsteadTold,
     MissTold,
 )
+from stackroom_local.cli.kept_questions import require_new, write_new
 from stackroom_local.cli.output import Output, TerminalConsole
 from stackroom_local.cli.retrieve_tool import asked
-from stackroom_local.cli.untrusted_text import in_json, one_line
+from stackroom_local.cli.untrusted_text import one_line
 from stackroom_local.servers import MODEL_PREFIX
 from stackroom_local.sites.site import AwsSite
 
@@ -145,8 +149,7 @@ def evaluate(
             options=order.options,
             told=progress,
         )
-    if order.out is not None:
-        evaluation.write(order.out)
+    unkept = _kept(evaluation, order.out)
     bar = None
     if order.calibrates:
         with _progress(told.people, "without a bar", len(questions)) as progress:
@@ -157,20 +160,22 @@ def evaluate(
     left_out = len(read_questions) - len(chosen)
     _print(told.people, evaluation, left_out)
     if compares is not None:
-        _print_compared(told.people, compares)
+        assert before is not None, "it is compared with"
+        _print_compared(told.people, compares, before)
     if bar is not None:
         _print_bar(told.people, bar)
-    if order.out is not None:
-        told.people.print(f"\nwritten to {order.out}: run.json, run.txt, qrels.txt", markup=False)
+    if order.out is not None and unkept is None:
+        told.people.print(f"\nwritten to {order.out}: {', '.join(Evaluation.FILES)}", markup=False)
     told.answer(_answer(evaluation, left_out, compares, bar, gates))
+    if unkept is not None:
+        raise unkept
     if missed := [each for each in gates if not each.passed]:
         raise GateMissed(f"gates missed: {', '.join(map(_missed, missed))}")
 
 
 def draft(asker: Asker, path: Path, *, catalog: str, count: int, told: Output) -> None:
     """Writes a new file. What can't be read of the catalog is told, and left out."""
-    if path.exists():
-        raise WrongUsage(f"{path} is there already; name a file that is not, or remove it")
+    require_new(path)
     if not path.parent.is_dir():
         raise WrongUsage(f"there is no folder {path.parent}")
     catalog_id = asker.catalog_id(catalog)
@@ -190,15 +195,16 @@ def draft(asker: Asker, path: Path, *, catalog: str, count: int, told: Output) -
     found = drafted(documents, count=count, model=_model(asker))
     if not found:
         raise EvaluationError(f"no sentence of {catalog!r} could be asked for")
-    with path.open("x", encoding="utf-8") as file:
-        file.writelines(f"{in_json(each.line)}\n" for each in found)
+    write_new(path, found)
     told.people.print(
         f"{counted(len(found), 'question')} from {counted(len(documents), 'document')} stand in"
         f' {path}, none of them accepted. Read each, say it in your own words, set "accepted" to'
         " true, and add some that your documents don't answer; then: stackroom evaluate",
         markup=False,
     )
-    told.answer(DraftAnswer(path=str(path), questions=len(found), documents=list(documents)))
+    told.answer(
+        DraftAnswer(path=one_line(str(path)), questions=len(found), documents=list(documents))
+    )
 
 
 def _model(asker: Asker) -> Model | None:
@@ -232,12 +238,28 @@ def _read(asker: Asker, catalog_id: str, document: dict[str, Any]) -> tuple[Page
 
 
 def _make(folder: Path) -> None:
-    """Before anything is asked, and paid for."""
+    """Before anything is asked, and paid for. What lies there and is no run is somebody's."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=folder).close()
     except OSError as error:
-        told = f"{folder} can't be written: {error.strerror or error}"
-        raise EvaluationError(told) from error
+        raise unwritten(folder, error) from error
+    if there := [name for name in Evaluation.FILES if os.path.lexists(folder / name)]:
+        try:
+            Evaluation.read(folder)
+        except EvaluationError:
+            told = f"{folder} has {', '.join(there)} of something else; name another folder"
+            raise EvaluationError(told) from None
+
+
+def _kept(evaluation: Evaluation, folder: Path | None) -> EvaluationError | None:
+    """Why it could not be written: what was asked is told all the same."""
+    try:
+        if folder is not None:
+            evaluation.write(folder)
+    except EvaluationError as error:
+        return error
+    return None
 
 
 def _accepted(
@@ -265,19 +287,19 @@ def _require_indexed(
         for each in asker.tools.documents(asker.catalog_id(catalog))
     }
     wrong = [
-        f"line {line}: {reason}"
+        (line, place.file)
         for line, question in questions.items()
         for place in question.places
-        if (reason := _not_there(place.file, files)) is not None
+        if files.get(place.file) is not DocumentStatus.INDEXED
     ]
     if wrong:
-        raise QuestionsWrong(path, wrong)
+        # To look for a name that is alike takes its time: only of those that are told.
+        told = [f"line {line}: {_not_there(file, files)}" for line, file in wrong[:TOLD]]
+        raise QuestionsWrong(path, told, len(wrong))
 
 
-def _not_there(file: str, files: Mapping[str, DocumentStatus]) -> str | None:
+def _not_there(file: str, files: Mapping[str, DocumentStatus]) -> str:
     status = files.get(file)
-    if status is DocumentStatus.INDEXED:
-        return None
     if status is not None:
         return f"{file!r} is {status}, so nothing is found of it"
     return f"there is no file {file!r} in the catalog{did_you_mean(file, files)}"
@@ -320,10 +342,9 @@ def _print(out: TerminalConsole, evaluation: Evaluation, left_out: int) -> None:
     misses = [each for each in evaluation.outcomes if each.is_miss]
     for each in misses:
         _print_miss(out, each)
-    set_to = "".join(f", {name}={json.dumps(each)}" for name, each in evaluation.options.items())
     out.print(
         f"{counted(answerable, 'question')} with an answer, {unanswerable} without,"
-        f" in {evaluation.catalog!r} of {evaluation.site}{set_to}",
+        f" {_where(evaluation)}",
         markup=False,
     )
     if left_out:
@@ -333,6 +354,12 @@ def _print(out: TerminalConsole, evaluation: Evaluation, left_out: int) -> None:
         figure = _figure(name, figures[name])
         of = f"  {sum(values[name].values()):.0f} of {len(values[name])}"
         out.print(f"  {measure.told:{width}}  {figure:>7}{of if measure.is_percent else ''}")
+
+
+def _where(evaluation: Evaluation) -> str:
+    """Whom it asked, and how."""
+    set_to = "".join(f", {name}={json.dumps(each)}" for name, each in evaluation.options.items())
+    return one_line(f"in {evaluation.catalog!r} of {evaluation.site}{set_to}")
 
 
 def _figure(name: str, value: float | None) -> str:
@@ -366,8 +393,9 @@ def _expected(outcome: QuestionOutcome) -> str:
     return one_line(f"answered in {place.file}{page}{words}; {came.format(rank=outcome.rank)}")
 
 
-def _print_compared(out: TerminalConsole, compares: RunsCompared) -> None:
-    out.print("\nagainst the other run, in pairs:")
+def _print_compared(out: TerminalConsole, compares: RunsCompared, before: Evaluation) -> None:
+    told = f"\nagainst the run of {before.began.date()}, {_where(before)}, in pairs:"
+    out.print(told, markup=False)
     for each in compares.differences:
         out.print(f"  {_compared_line(each)}")
     if compares.alone:

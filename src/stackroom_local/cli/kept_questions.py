@@ -7,15 +7,19 @@ from pathlib import Path
 from stackroom.tools.texts import counted
 from stackroom_evaluation.kept import kept_questions
 from stackroom_evaluation.question_file import (
+    LARGEST_FILE,
     MOST_QUESTIONS,
     EvaluationError,
     KnownQuestion,
+    alone_beside,
     read,
+    replace,
 )
 from stackroom_local.cli.callers import Asker
+from stackroom_local.cli.failures import WrongUsage
 from stackroom_local.cli.json_output import KeptAnswer
 from stackroom_local.cli.output import Output
-from stackroom_local.cli.untrusted_text import in_json
+from stackroom_local.cli.untrusted_text import in_json, one_line
 
 
 def keep(asker: Asker, path: Path, *, catalog: str, told: Output) -> None:
@@ -30,7 +34,7 @@ def keep(asker: Asker, path: Path, *, catalog: str, told: Output) -> None:
     told.people.print(_told(path, questions, added, unanswered), markup=False)
     told.answer(
         KeptAnswer(
-            path=str(path),
+            path=one_line(str(path)),
             added=len(added),
             unanswered=unanswered,
             known=len(questions) - len(added),
@@ -44,24 +48,41 @@ def append(path: Path, questions: Sequence[KnownQuestion]) -> list[KnownQuestion
 
     Raises EvaluationError if it can't be read as a file of questions: nothing is written then.
     """
-    is_begun = path.is_file() and path.stat().st_size > 0
-    known = {each.question for each in read(path).values()} if is_begun else set()
-    added = [each for each in questions if each.question not in known]
-    if len(known) + len(added) > MOST_QUESTIONS:
-        raise EvaluationError(f"{path} would have more than {MOST_QUESTIONS:,} questions")
-    if not added:
-        return []
-    try:
-        with path.open("a+b") as file:
-            if is_begun:
-                file.seek(-1, os.SEEK_END)
-                if file.read() != b"\n":
-                    file.write(b"\n")
-            file.writelines(f"{in_json(each.line)}\n".encode() for each in added)
-    except OSError as error:
-        told = f"{path} can't be written: {error.strerror or error}"
-        raise EvaluationError(told) from error
+    path = Path(os.path.realpath(path))  # what is a link stays one
+    with alone_beside(path):
+        if path.exists() and not path.is_file():
+            raise EvaluationError(f"{path} can't be written: it is no file")
+        is_begun = path.is_file() and path.stat().st_size > 0
+        known = {each.question for each in read(path).values()} if is_begun else set()
+        there = path.read_bytes() if is_begun else b""
+        added = [each for each in questions if each.question not in known]
+        if not added:
+            return []
+        line_end = b"\n" if there and not there.endswith(b"\n") else b""
+        body = there + line_end + _lines_of(added)
+        if len(known) + len(added) > MOST_QUESTIONS or len(body) > LARGEST_FILE:
+            raise EvaluationError(
+                f"{path} would have more than {MOST_QUESTIONS:,} questions or"
+                f" {LARGEST_FILE:,} bytes"
+            )
+        replace(path, body)
     return added
+
+
+def write_new(path: Path, questions: Sequence[KnownQuestion]) -> None:
+    """Raises WrongUsage, or EvaluationError if it can't be written."""
+    with alone_beside(path):
+        require_new(path)
+        replace(path, _lines_of(questions))
+
+
+def require_new(path: Path) -> None:
+    if os.path.lexists(path):
+        raise WrongUsage(f"{path} is there already; name a file that is not, or remove it")
+
+
+def _lines_of(questions: Sequence[KnownQuestion]) -> bytes:
+    return "".join(f"{in_json(each.line)}\n" for each in questions).encode()
 
 
 def _told(
