@@ -41,7 +41,8 @@ _VAGUE = re.compile(
 # Subject, verb and rest of a sentence in English or German, whose question begins with the verb.
 _TURNED = re.compile(
     r"(?!You )((?:[\w'’-]+ ){1,6}?)(?:(can|may|must|should|is|are|was|were)|(darf|dürfen|kann"
-    r"|können|muss|müssen|soll|sollen|ist|sind|wird|werden)) ((?:[^,;:()]|:\d){10,120})(?=[,;:()]|$)"
+    r"|können|muss|müssen|soll|sollen|ist|sind|wird|werden)) "
+    r"((?:[^,;:()]|:\d){10,120})(?=[,;:()]|$)"
 )
 _NUMBER = re.compile(
     r"(.*?)(?:\b(for|after|within|before|by|in|to|of|until) )?(?:up to |at (?:least|most) )?"
