@@ -148,7 +148,7 @@ def _answering(use_cases: UseCases) -> Way:
             raise NotMeasured(f"searched in another way: {dict(answer.notices)}")
         return Given(
             found=tuple(map(of_result, answer.results)),
-            is_refused=answer.best_score_below is not None,
+            is_refused=answer.best_score_below is not None or answer.words_below is not None,
         )
 
     return ask

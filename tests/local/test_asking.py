@@ -27,6 +27,10 @@ def test_a_question_without_an_answer_is_told_apart_from_nothing_there() -> None
         "nothing certain; nearest: a[1].docx, page 2",
         "--nearest shows it",
     ]
+    assert printed(words_below=0.0, nearest=a_source(page=2)) == [
+        "nothing certain; nearest: a[1].docx, page 2",
+        "--nearest shows it",
+    ]
 
 
 def test_a_score_stands_beside_each_passage_where_they_fall_else_only_their_range() -> None:

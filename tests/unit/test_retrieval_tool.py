@@ -8,7 +8,7 @@ import pytest
 from stackroom.access.identity import Caller
 from stackroom.documents.passages import Search
 from stackroom.errors import KnowledgeBaseThrottled
-from stackroom.search.calibrations import Calibration
+from stackroom.search.calibrations import CALIBRATIONS, Calibration
 from stackroom.search.search import Retrieval
 from stackroom.search.search_tool import Response, knowledge_base_retrieve
 from stackroom.search.wrappers import Reranked
@@ -91,6 +91,34 @@ def test_a_model_that_has_read_the_passages_is_held_to_no_bar_of_similarities() 
 
     assert contents(response) == ["The pump is greased every 200 hours."]
     assert metadata(response)["search"] == "semantic+rerank"
+
+
+@pytest.mark.parametrize(
+    ("question", "is_held_back"),
+    [
+        ("Which planets can be seen with the naked eye?", True),
+        ("How often must the pump be lubricated?", False),
+        ("naked eye planets", False),
+        ("Welche Planeten kann man mit bloßem Auge sehen?", False),
+    ],
+)
+@pytest.mark.parametrize("similarity", [0.1, 0.9])
+def test_an_unknown_model_s_passages_without_the_question_s_words_are_held_back_at_any_scale(
+    question: str, similarity: float, *, is_held_back: bool
+) -> None:
+    retrieval = replace(
+        a_retrieval(a_shelf(similarity)), calibration=CALIBRATIONS["titan-v2-english"]
+    )
+
+    told = asked(question, retrieval)
+    shown = knowledge_base_retrieve(
+        {"query": question, "min_score": 0}, caller=Caller("alice"), retrieval=retrieval
+    )
+
+    assert (told["results"] == []) is is_held_back
+    assert ("words_below" in metadata(told), "nearest" in metadata(told)) == (is_held_back,) * 2
+    assert "best_score_below" not in metadata(told)
+    assert contents(shown) == ["The pump is greased every 200 hours."]
 
 
 class AlwaysHalf:

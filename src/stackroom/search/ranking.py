@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from stackroom.documents.passages import Passage, Search
 from stackroom.search.fan_out import Reply
-from stackroom.search.question_words import Matches, matched
+from stackroom.search.question_words import Matches, is_english, matched
 
 # Of the best one's similarity. Measured: with less, questions that a single book answers are lost;
 # with more, fewer that a large shelf doesn't answer are noticed [docs/answers.md].
@@ -22,6 +22,9 @@ _NEAR = 0.6
 # Of a question, by its words: of two that are about as rare, one is enough. Measured: with less,
 # fewer of the unanswerable are refused [docs/answers.md].
 _MUCH = 0.45
+# Of a question, on average, by the words of the nearest passages: with less they speak of other
+# things. Measured: from 0.03 to 0.055 hardly any answerable question is lost [docs/answers.md].
+_HARDLY_ANY, _NEAREST = 0.045, 5
 _MOST = 2 / 3  # from here on it speaks to it however far it is
 
 
@@ -33,6 +36,8 @@ class Weighed:
     `searches` are the ways in which they were found, what was done here among them.
     `has_most_words` if one of them has most of the question: short ones, names and codes mean
     little. `best_by_words` is the highest score of one that has much of it; None if none has.
+    `words_below` is the share of the question that the five nearest in meaning have on average, if
+    that is hardly any; None where it is more, or nobody can tell: in languages but English.
     """
 
     passages: tuple[Passage, ...]
@@ -40,6 +45,7 @@ class Weighed:
     searches: tuple[Search, ...] = ()
     has_most_words: bool = False
     best_by_words: float | None = None
+    words_below: float | None = None
 
 
 def weighed(question: str, replies: Sequence[Reply], *, limit: int) -> Weighed:
@@ -70,7 +76,22 @@ def weighed(question: str, replies: Sequence[Reply], *, limit: int) -> Weighed:
             ),
             default=None,
         ),
+        words_below=_words_below(question, found, matches),
     )
+
+
+def _words_below(question: str, found: Sequence[Passage], matches: Matches) -> float | None:
+    """Only the order of similarities counts, so any model's will do."""
+    known = [
+        (each.similarity, share)
+        for each, share in zip(found, matches.shares, strict=True)
+        if each.similarity is not None
+    ]
+    nearest = [share for _, share in sorted(known, key=lambda each: -each[0])[:_NEAREST]]
+    if not nearest or (mean := sum(nearest) / len(nearest)) >= _HARDLY_ANY:
+        return None
+    is_comparable = is_english(question) and is_english(" ".join(each.text for each in found))
+    return mean if is_comparable else None
 
 
 def _scored(passage: Passage, lowest: float | None, less: float) -> Passage:

@@ -180,7 +180,8 @@ class SearchAnswer:
     the caller may see and came from somebody else's documents; `failures` say why, by id.
 
     There are no results, and `best_score_below` is the best score, if that was too low for any
-    passage to answer the question; `nearest` is where the first of them stands, unless all are far.
+    passage to answer the question; or `words_below` is the share of its words that the nearest have
+    on average, if that was too little. `nearest` is where the first stands, unless all are far.
     They were found in the ways `searches`, and put in order by a model if it `is_reranked`.
     `notices` say, by id, why a knowledge base was searched in another way than is configured.
     `is_embedding_cached` if the question's vector had been kept and this caller asked before; None
@@ -199,6 +200,7 @@ class SearchAnswer:
     is_reranked: bool = False
     is_embedding_cached: bool | None = None
     best_score_below: float | None = None
+    words_below: float | None = None
     nearest: Source | None = None
     ordered_by: OrderedBy | None = None
     failures: Mapping[str, str] = field(default_factory=dict)
@@ -213,6 +215,7 @@ class Chosen:
     passages: Sequence[Passage]
     searches: tuple[Search, ...]
     best_score_below: float | None = None
+    words_below: float | None = None
     nearest: Passage | None = None
     ordered_by: OrderedBy | None = None
 
@@ -245,6 +248,7 @@ def answer_of(
         is_reranked=replies.is_reranked,
         is_embedding_cached=replies.is_embedding_cached,
         best_score_below=chosen.best_score_below,
+        words_below=chosen.words_below,
         nearest=next(iter(sources_of(nearest, place_maps)), None),
         ordered_by=chosen.ordered_by,
         failures=replies.failures,

@@ -119,7 +119,8 @@ class Retrieval:
         chosen = Chosen(
             passages=() if is_far else passages,
             searches=found.searches,
-            best_score_below=found.best if is_far else None,
+            best_score_below=found.best if is_far and not self.calibration.is_by_words else None,
+            words_below=found.words_below if is_far and self.calibration.is_by_words else None,
             nearest=passages[0] if is_far and passages else None,
         )
         return answer_of(
@@ -148,4 +149,6 @@ def _is_far(
         return False
     if least is not None and found.best >= least:
         return False
+    if calibration.is_by_words:
+        return least is None and found.words_below is not None
     return not calibration.is_answered(found.best, found.searches, by_words=found.best_by_words)

@@ -154,10 +154,9 @@ def _embedded(answer: SearchAnswer) -> dict[str, object]:
 
 
 def _unanswered(answer: SearchAnswer) -> dict[str, object]:
-    if answer.best_score_below is None:
-        return {}
+    told = {"best_score_below": answer.best_score_below, "words_below": answer.words_below}
     nearest = {} if answer.nearest is None else {"nearest": dict(vars(answer.nearest))}
-    return {"best_score_below": answer.best_score_below, **nearest}
+    return {**{key: each for key, each in told.items() if each is not None}, **nearest}
 
 
 def _later(error: StackroomError) -> dict[str, object]:

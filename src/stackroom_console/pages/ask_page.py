@@ -147,6 +147,8 @@ def _left_out(answer: SearchAnswer) -> Iterator[str]:
             "What was found is too far from the question to answer it: the best passage scores"
             f" {answer.best_score_below:.2f}."
         )
+    if answer.words_below is not None:
+        yield "What is nearest to the question has hardly any of its words, so it isn't shown."
     if answer.failures:
         failed = counted(len(answer.failures), "knowledge base")
         yield f"{failed} didn't answer, so something may be missing. Ask again in a moment."

@@ -79,10 +79,10 @@ def print_passages(out: Console, answer: dict[str, Any], *, brief: bool = False)
 
 
 def _nothing(metadata: dict[str, Any]) -> str:
-    if "best_score_below" not in metadata:
-        return "nothing found in this user's documents"
     if (nearest := metadata.get("nearest")) is not None:
         return f"nothing certain; nearest: [cyan]{_stands(nearest)}[/cyan]\n--nearest shows it"
+    if "best_score_below" not in metadata:
+        return "nothing found in this user's documents"
     best = f"{metadata['best_score_below']:.2f}"
     return f"nothing in this user's documents speaks to this; the nearest passage scores {best}"
 
