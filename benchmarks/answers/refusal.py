@@ -33,6 +33,16 @@ class Evidences:
     def refused(self, calibration: Calibration) -> float:
         return self._refused(self.unanswerable, calibration)
 
+    @property
+    def by_words(self) -> tuple[float, float]:
+        """What of both is refused where nobody has measured the model: unanswerable, answerable."""
+        unanswerable, answerable = (
+            sum(each.words_below is not None and not each.has_most_words for each in those)
+            / max(1, len(those))
+            for those in (self.unanswerable, self.answerable)
+        )
+        return unanswerable, answerable
+
     def at(self, least: float) -> Calibration:
         return Calibration(least={self.search: least})
 

@@ -124,7 +124,8 @@ def _alone(subject: Subject) -> list[Row]:
 
 def _evidence(subject: Subject) -> list[Row]:
     heads = ["way", "AUC", "least", "refused", "lost"]
-    rows: list[Row] = [[*heads, f"best least at {MOST_LOST:.0%} lost", "refused"]]
+    unmeasured = ["by words alone, refused", "lost"]
+    rows: list[Row] = [[*heads, f"best least at {MOST_LOST:.0%} lost", "refused", *unmeasured]]
     for way in RANKINGS:
         shown = subject.evidences[way]
         rows.append(
@@ -136,6 +137,7 @@ def _evidence(subject: Subject) -> list[Row]:
                 f"{shown.lost(subject.calibration):.1%}",
                 f"{shown.best:.3f}",
                 f"{shown.refused(shown.at(shown.best)):.1%}",
+                *(f"{share:.1%}" for share in shown.by_words),
             ]
         )
     return rows

@@ -148,7 +148,7 @@ def _answering(use_cases: UseCases) -> Way:
             raise NotMeasured(f"searched in another way: {dict(answer.notices)}")
         return Given(
             found=tuple(map(of_result, answer.results)),
-            is_refused=answer.best_score_below is not None or answer.words_below is not None,
+            is_refused=answer.is_held_back,
         )
 
     return ask
@@ -185,7 +185,7 @@ def shelf() -> Callable[[str, str], bool]:
     def is_refused(filename: str, question: str) -> bool:
         arguments = {"query": question, "filter": {"filename": filename}}
         asked = RetrieveArguments.model_validate(arguments)
-        return retrieval.search(asked, Caller(USER)).best_score_below is not None
+        return retrieval.search(asked, Caller(USER)).is_held_back
 
     return is_refused
 

@@ -122,6 +122,8 @@ def _notices(answer: SearchAnswer) -> list[str]:
     if answer.best_score_below is not None:
         best = f"{answer.best_score_below:.2f}"
         told.append(f"nothing answers the question; the best score was {best}")
+    if answer.words_below is not None:
+        told.append("nothing answers the question; what is nearest has hardly any of its words")
     if answer.guardrail_action == "INTERVENED":
         told.append("a guardrail stepped in; what it kept back is not shown")
     if answer.failures:

@@ -60,6 +60,7 @@ CALIBRATIONS: Mapping[str, Calibration] = {
     # The other one there, on a third of the documents: from 0.24 to 0.4 as many are refused.
     "e5-small-english": Calibration(least={Search.HYBRID: 0.32, Search.RANKED: 0.32}),
     # Nobody has measured it yet: it takes an account, and `make bench-answers` against it.
-    # That words tell of its passages what they tell of others': [docs/decisions/0034].
+    # That words tell of its passages what they tell of two others' is believed, without a source
+    # [docs/decisions/0034-a-bar-by-the-words-of-the-nearest.md].
     "titan-v2-english": Calibration(is_by_words=True),
 }

@@ -207,6 +207,11 @@ class SearchAnswer:
     notices: Mapping[str, str] = field(default_factory=dict)
     figures: tuple[SearchFigures, ...] = ()
 
+    @property
+    def is_held_back(self) -> bool:
+        """Whether what was found was too far from the question to be shown."""
+        return self.best_score_below is not None or self.words_below is not None
+
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
