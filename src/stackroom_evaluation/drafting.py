@@ -50,7 +50,7 @@ _NUMBER = re.compile(
 )
 # Of what everybody knows. Of questions near to the documents a program can't know that they have
 # no answer there.
-_FAR = (
+FAR = (
     "Who won the football world cup of 1998?",
     "What is the boiling point of mercury?",
     "How do I bake sourdough bread?",
@@ -90,7 +90,7 @@ def drafted(
         if len(known) == count:
             break
         known.setdefault(each.question.casefold(), each)
-    far = islice(_FAR, len(known) // _UNANSWERABLE)
+    far = islice(FAR, len(known) // _UNANSWERABLE)
     unanswerable = (
         KnownQuestion(question=each, nothing=True, accepted=False, note=_NOTE_FAR) for each in far
     )

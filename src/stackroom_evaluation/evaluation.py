@@ -218,6 +218,8 @@ class Evaluation(_Kept):
         try:
             with path.open("rb") as file:
                 text = file.read(_LARGEST_RUN + 1)
+        except FileNotFoundError:
+            raise EvaluationError(f"{path} is not there; --out DIR keeps a run") from None
         except OSError as error:
             raise EvaluationError(f"{path} can't be read: {error.strerror or error}") from error
         if len(text) > _LARGEST_RUN:

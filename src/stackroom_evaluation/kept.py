@@ -14,6 +14,7 @@ _FROM = {"ask": "on the Ask page", "chat": "in a chat", "tool": "by an agent"}
 _SAID = {"kept": "kept", "up": "thumb up", "down": "thumb down"}
 _LETTERS = 200  # of a file's name in a note
 _CHECK = 'check that it answers there, and set "accepted" to true'
+_CHECK_NOTHING = 'nothing was shown; if nothing answers it, set "accepted" to true'
 _FILL_IN = (
     'say what answers it: "file", and "page" or "words", or "nothing": true; then set "accepted"'
     " to true"
@@ -44,6 +45,9 @@ def _question(said: Mapping[str, Any]) -> KnownQuestion:
             accepted=False,
             note=f"{told}: {_CHECK}{note}",
         )
+    if file is None and said["verdict"] == "up":
+        note = f"{told}: {_CHECK_NOTHING}{note}"
+        return KnownQuestion(question=said["question"], nothing=True, accepted=False, note=note)
     where = "" if page is None else f", page {page}"
     # With the escapes that its letters may need.
     shown = "" if file is None else f", {repr(file)[:_LETTERS]}{where} came first"

@@ -171,6 +171,8 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
                     yield number, line
                 if number > 2 * MOST_QUESTIONS:
                     raise QuestionsWrong(path, [f"line {number}: more lines than anybody asks"])
+    except FileNotFoundError:
+        raise EvaluationError(f"{path} is not there; --draft proposes questions") from None
     except OSError as error:
         told = f"{path} can't be read: {error.strerror or error}"
         raise EvaluationError(told) from error

@@ -28,7 +28,7 @@ from stackroom.inspection.extraction.apart import read_pages_apart
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE, RetrieveArguments
 from stackroom.tools.texts import counted, scores
 from stackroom_evaluation.comparing import PairedDifference, RunsCompared, compared
-from stackroom_evaluation.drafting import Model, drafted
+from stackroom_evaluation.drafting import FAR, Model, drafted
 from stackroom_evaluation.evaluation import MEASURES, Evaluation, QuestionOutcome, Retrieve
 from stackroom_evaluation.least_score import MOST_LOST, FoundBar, calibrated, sure
 from stackroom_evaluation.question_file import (
@@ -81,6 +81,9 @@ class Gate:
         name, _, number = typed.partition("=")
         with suppress(ValueError):
             if name in MEASURES and math.isfinite(float(number)):
+                if MEASURES[name].is_percent and MEASURES[name].is_least and 0 < float(number) < 1:
+                    percent = f"{100 * float(number):g}"
+                    raise WrongUsage(f"--gate {typed!r}: in percent: --gate {name}={percent}")
                 return cls(name, float(number))
         raise WrongUsage(f"--gate {typed!r}: allowed: NUMBER behind {'=, '.join(MEASURES)}=")
 
@@ -164,13 +167,20 @@ def evaluate(
         _print_compared(told.people, compares, before)
     if bar is not None:
         _print_bar(told.people, bar)
+        if {each.question for each in questions if each.nothing} <= set(FAR):
+            told.people.print(
+                "  all questions without an answer are the draft's, far from any document: this bar"
+                " says nothing of those that are near to yours; add some"
+            )
+    for gate in gates:
+        told.people.print(f"gate {'passed' if gate.passed else 'missed'}: {_stands(gate)}")
     if order.out is not None and unkept is None:
         told.people.print(f"\nwritten to {order.out}: {', '.join(Evaluation.FILES)}", markup=False)
     told.answer(_answer(evaluation, left_out, compares, bar, gates))
     if unkept is not None:
         raise unkept
     if missed := [each for each in gates if not each.passed]:
-        raise GateMissed(f"gates missed: {', '.join(map(_missed, missed))}")
+        raise GateMissed(f"gates missed: {', '.join(map(_stands, missed))}")
 
 
 def draft(asker: Asker, path: Path, *, catalog: str, count: int, told: Output) -> None:
@@ -238,18 +248,14 @@ def _read(asker: Asker, catalog_id: str, document: dict[str, Any]) -> tuple[Page
 
 
 def _make(folder: Path) -> None:
-    """Before anything is asked, and paid for. What lies there and is no run is somebody's."""
+    """Before anything is asked, and paid for. What lies there stays: it is somebody's, or a run."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         TemporaryFile(dir=folder).close()
     except OSError as error:
         raise unwritten(folder, error) from error
     if there := [name for name in Evaluation.FILES if os.path.lexists(folder / name)]:
-        try:
-            Evaluation.read(folder)
-        except EvaluationError:
-            told = f"{folder} has {', '.join(there)} of something else; name another folder"
-            raise EvaluationError(told) from None
+        raise EvaluationError(f"{folder} has {', '.join(there)} already; name another folder")
 
 
 def _kept(evaluation: Evaluation, folder: Path | None) -> EvaluationError | None:
@@ -364,7 +370,7 @@ def _where(evaluation: Evaluation) -> str:
 
 def _figure(name: str, value: float | None) -> str:
     if value is None:
-        return "none"
+        return "nothing to measure"
     return f"{value:.1%}" if MEASURES[name].is_percent else f"{value:.3f}"
 
 
@@ -389,7 +395,7 @@ def _expected(outcome: QuestionOutcome) -> str:
     words = "" if place.words is None else f": “{place.words[:_LETTERS]}”"
     came = "it is number {rank}; before it came:" if outcome.rank else "instead came:"
     if not outcome.shown:
-        came = "it was taken for a question without an answer"
+        came = "nothing was shown, for its best passage is below the bar"
     return one_line(f"answered in {place.file}{page}{words}; {came.format(rank=outcome.rank)}")
 
 
@@ -413,24 +419,31 @@ def _compared_line(each: PairedDifference) -> str:
     verdict = (
         f"noise with {counted(each.questions, 'question')}" if each.is_noise else "more than chance"
     )
-    return f"{told} ({low} to {high}{unit} with 95 %, chance {each.chance:.3f}): {verdict}"
+    return f"{told} ({low} to {high}{unit} with 95 %, p {each.chance:.3f}): {verdict}"
 
 
 def _print_bar(out: TerminalConsole, bar: FoundBar) -> None:
     lost_of, refused_of = len(bar.limits.answerable), len(bar.limits.unanswerable)
-    out.print(f"\nthe bar: {bar.least:g} (with 95 % from {bar.low:g} to {bar.high:g})")
+    out.print(
+        f"\nthe bar: {bar.least:g}; other such questions would have set it, with 95 %, between"
+    )
+    out.print(f"  {bar.low:g} and {bar.high:g}: the more questions, the nearer these two")
     for told, count, of in (
         ("unanswerable refused", bar.refused, refused_of),
         ("answerable lost", bar.lost, lost_of),
     ):
         low, high = sure(count, of)
-        out.print(f"  {told}: {count} of {of}, {count / of:.0%}; of others {low:.0%} to {high:.0%}")
+        others = f"of others like them {low:.0%} to {high:.0%}"
+        out.print(f"  {told}: {count} of {of}, {count / of:.0%}; {others}")
     if not bar.least:
         out.print(f"  no bar refuses any and loses at most {MOST_LOST:.0%}")
         return
     out.print(f'  deploy it:  make deploy ARGS="-c retrieve_least_score={bar.least:g}"')
-    out.print(f"  here:       stackroom up --least-score {bar.least:g}")
-    out.print("  and measure again under it: words may still speak for a passage, or not any more")
+    out.print(
+        f"  here:       stackroom down; at each start: stackroom up --least-score {bar.least:g}"
+    )
+    out.print("  and measure again under it: a passage with most of a question's words is shown")
+    out.print("  below the bar, too, so both figures may differ")
 
 
 # What programs read.
@@ -492,7 +505,7 @@ def _bar(bar: FoundBar) -> BarTold:
     )
 
 
-def _missed(gate: GateTold) -> str:
+def _stands(gate: GateTold) -> str:
     measured = "not measured" if gate.measured is None else f"{gate.measured:.4g}"
     than = "at least" if MEASURES[gate.measure].is_least else "at most"
     return f"{gate.measure} is {measured}, {than} {gate.threshold:g} was wanted"
