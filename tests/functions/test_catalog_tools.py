@@ -254,6 +254,7 @@ def test_a_list_and_a_status_tell_of_what_failed_and_what_waits_in_two_round_tri
         "document_id",
         "filename",
         "file_size_kb",
+        "etag",
         "indexing_status",
         "status_reason",
         "uploaded_at",

@@ -73,6 +73,7 @@ def _listed(page: DocumentsOfCatalog) -> Rendered:
                     "document_id": each.document_id,
                     "filename": each.filename,
                     "file_size_kb": kilobytes(each.size),
+                    "etag": each.etag.strip('"'),  # whoever has sent a file knows its own
                     "indexing_status": str(each.shown_status),
                     "status_reason": each.status_reason,
                     "uploaded_at": iso(each.uploaded_at),
