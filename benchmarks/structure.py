@@ -22,6 +22,7 @@ _EXEMPT = {"__init__", "__main__", "handler"}
 APART = {
     r"simulator/src/\w+/rules/": "rules are named for what they are about",
     r"simulator/": "another distribution, and both call AWS's things as AWS does",
+    r"src/stackroom_client/": "for programs elsewhere, by the words of the tools' answers",
     r"src/stackroom_constructs/": "they declare for the CDK what the product has under that name",
     r"src/stackroom/stores/\w+/": "each store has the same parts",
     r"src/stackroom_console/(pages|api)/": "pages are named for what they show",

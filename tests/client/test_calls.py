@@ -1,0 +1,394 @@
+"""What the client makes of answers, and of none, from a transport in the place of a gateway."""
+
+import asyncio
+import inspect
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from stackroom.tools.calls import REFUSALS
+from stackroom_client import AsyncClient, Client, calls, errors
+from stackroom_client.answers import Document
+
+URL = "https://gateway.example/mcp"
+BUCKET = "https://bucket.example"
+Answering = Callable[[httpx.Request], httpx.Response]
+
+
+def told(metadata: dict[str, Any] | None = None, **answer: Any) -> httpx.Response:
+    """What a catalog tool answers, as the gateway hands it on."""
+    whole = {"content": [{"text": "done"}], "status": "success", "metadata": metadata or {}}
+    text = json.dumps(whole | answer)
+    return httpx.Response(
+        200, json={"id": 1, "result": {"content": [{"type": "text", "text": text}]}}
+    )
+
+
+def refused(code: str, **metadata: Any) -> httpx.Response:
+    metadata |= {"error_code": code}
+    return told(metadata, status="error", content=[{"text": "Error: no"}])
+
+
+class Gateway:
+    """Answers in turn, the last one for ever; an error is raised as a transport would."""
+
+    def __init__(self, *answers: httpx.Response | type[httpx.TransportError] | Answering) -> None:
+        self.answers = list(answers)
+        self.requests: list[httpx.Request] = []
+        self.tokens: list[str | None] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
+        self.tokens.append(request.headers.get("Authorization"))
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, httpx.Response):
+            return answer
+        if isinstance(answer, type):
+            raise answer("gone", request=request)
+        return answer(request)
+
+    def client(self, token: str | Callable[[], str] = "t") -> Client:
+        return Client(URL, token=token, http=httpx.Client(transport=httpx.MockTransport(self)))
+
+    @property
+    def asked(self) -> list[dict[str, Any]]:
+        return [json.loads(each.content)["params"] for each in self.requests]
+
+
+@pytest.fixture(autouse=True)
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long it would have slept."""
+    slept: list[float] = []
+    monkeypatch.setattr("time.sleep", slept.append)
+    return slept
+
+
+UNAVAILABLE = httpx.Response(503, text="later")
+STATUS = told(
+    {
+        "catalog_id": "c",
+        "overall_status": "ready",
+        "documents": {},
+        "eta_seconds": 0,
+        "failures": [],
+    }
+)
+
+
+@pytest.mark.parametrize("trouble", [UNAVAILABLE, httpx.ReadTimeout, httpx.ConnectError])
+def test_what_may_be_said_twice_is_said_again_and_then_given_up(
+    trouble: httpx.Response | type[httpx.TransportError], pauses: list[float]
+) -> None:
+    once, always = Gateway(trouble, STATUS), Gateway(trouble)
+
+    assert once.client().status("c").overall_status == "ready"
+    with pytest.raises(errors.Unavailable):
+        always.client().status("c")
+    assert (len(once.requests), len(always.requests)) == (2, 4)
+    assert len(pauses) == 4
+
+
+def test_what_would_be_two_is_repeated_only_if_it_was_not_begun() -> None:
+    made = told({"catalog_id": "cat-1", "catalog_name": "N"})
+
+    for trouble in (httpx.Response(429), httpx.ConnectError):
+        assert Gateway(trouble, made).client().create_catalog("N").catalog_id == "cat-1"
+    for unknown in (UNAVAILABLE, httpx.ReadTimeout):
+        gateway = Gateway(unknown, made)
+        with pytest.raises(errors.Unavailable):
+            gateway.client().create_catalog("N")
+        assert len(gateway.requests) == 1
+
+
+def test_the_gateway_says_how_long_to_wait(pauses: list[float]) -> None:
+    busy = httpx.Response(429, headers={"Retry-After": "7"})
+
+    Gateway(busy, STATUS).client().status("c")
+    with pytest.raises(errors.Throttled) as raised:
+        Gateway(busy).client().status("c")
+
+    assert pauses == [7.0] * 4
+    assert raised.value.retry_after == 7.0
+
+
+def test_another_token_is_asked_for_once_after_a_401() -> None:
+    tokens = iter(["old", "new"])
+    late, never = Gateway(httpx.Response(401), STATUS), Gateway(httpx.Response(401, text="who?"))
+
+    late.client(token=lambda: next(tokens)).status("c")
+    with pytest.raises(errors.NotSignedIn, match="the gateway answered 401: who"):
+        never.client(token=lambda: "old").status("c")
+    with pytest.raises(errors.NotSignedIn):
+        Gateway(httpx.Response(403)).client(token=lambda: "of another gateway").status("c")
+
+    assert late.tokens == ["Bearer old", "Bearer new"]
+    assert len(never.requests) == 2
+
+
+@pytest.mark.parametrize(
+    "code", sorted({each.code for each in REFUSALS.values()} | {"UNAVAILABLE"})
+)
+def test_every_code_of_the_tools_is_an_error_of_its_own(code: str) -> None:
+    with pytest.raises(errors.StackroomError, match=r"^no$") as raised:
+        Gateway(refused(code, retry_after_seconds=3)).client().status("c")
+
+    known: tuple[Any, ...] = (
+        errors.NotSignedIn,
+        errors.Unavailable,
+        *errors.Refused.__subclasses__(),
+    )
+    assert isinstance(raised.value, known) or code in {
+        "NO_CATALOG_SELECTED",
+        "CONFIRMATION_REQUIRED",
+    }
+    if isinstance(raised.value, errors.Throttled):
+        assert raised.value.retry_after == 3
+
+
+def test_a_code_of_a_later_version_is_a_refusal_all_the_same() -> None:
+    with pytest.raises(errors.Refused) as raised:
+        Gateway(refused("TOO_FULL")).client().status("c")
+
+    assert raised.value.code == "TOO_FULL"
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (
+            httpx.Response(
+                200, json={"id": 1, "error": {"code": -32602, "message": "Unknown tool: x"}}
+            ),
+            "Unknown tool",
+        ),
+        (
+            httpx.Response(
+                200, json={"id": 1, "result": {"isError": True, "content": [{"text": "broke"}]}}
+            ),
+            "broke",
+        ),
+        (httpx.Response(500, text="<html>"), "500: <html>"),
+        (httpx.Response(200, json=[]), "200"),
+    ],
+    ids=["unknown", "broke", "page", "list"],
+)
+def test_what_is_no_tools_answer_is_told_as_it_came(answer: httpx.Response, text: str) -> None:
+    with pytest.raises(errors.GatewayError, match=text):
+        Gateway(answer).client().status("c")
+
+
+def test_an_answer_may_come_as_an_event_stream() -> None:
+    notice = 'data: {"method": "notifications/message"}\n\n'
+    stream = f"{notice}event: message\ndata: {STATUS.text}\n\n"
+    headers = {"Content-Type": "text/event-stream"}
+
+    client = Gateway(httpx.Response(200, text=stream, headers=headers)).client()
+
+    assert client.status("c").overall_status == "ready"
+
+
+class Told(io.BytesIO):
+    """A file that tells the most that was read of it at once."""
+
+    most = 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        piece = super().read(size)
+        self.most = max(self.most, len(piece))
+        return piece
+
+
+def uploading(request: httpx.Request) -> httpx.Response:
+    if request.url.host == "gateway.example":
+        fields = {"key": "alice/n/a.txt", "policy": "p"}
+        whole = {"catalog_id": "c", "document_id": "doc-1", "filename": "a.txt"}
+        return told({**whole, "upload_url": BUCKET, "upload_fields": fields})
+    return httpx.Response(204, headers={"ETag": '"e1"', "Date": "Thu, 26 Nov 2026 08:00:00 GMT"})
+
+
+def test_a_file_is_read_as_it_is_sent_by_the_link_alone_and_without_the_token() -> None:
+    gateway, file, seen = Gateway(uploading), Told(b"x" * 200_000), list[tuple[int, int]]()
+
+    sent = gateway.client().upload(
+        "c", file, name="a.txt", progress=lambda done, total: seen.append((done, total))
+    )
+
+    form = gateway.requests[-1]
+    assert (form.url.host, "Authorization" in form.headers) == ("bucket.example", False)
+    assert form.content.index(b'name="policy"') < form.content.index(b'name="file"')
+    assert b"x" * 200_000 in form.content
+    assert file.most <= 65_536
+    assert (seen[-1], len(seen)) == ((200_000, 200_000), 4)
+    assert (sent.document_id, sent.etag) == ("doc-1", "e1")
+
+
+def test_a_bucket_that_fails_once_gets_the_whole_file_again(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"all of it")
+    gateway = Gateway(uploading, UNAVAILABLE, uploading)
+
+    gateway.client().upload("c", path)
+
+    assert [b"all of it" in each.content for each in gateway.requests] == [False, True, True]
+    assert gateway.requests[0].headers["Mcp-Name"] == "catalogs___upload_to_catalog"
+
+
+def listed(*documents: dict[str, Any]) -> httpx.Response:
+    return told({"documents": list(documents), "next_token": None})
+
+
+def a_document(
+    status: str = "indexed", *, etag: str = "e1", at: str = "08:00:01"
+) -> dict[str, Any]:
+    return {
+        "document_id": "doc-1",
+        "filename": "a.txt",
+        "file_size_kb": 1.0,
+        "etag": etag,
+        "indexing_status": status,
+        "status_reason": None,
+        "uploaded_at": f"2026-11-26T{at}Z",
+    }
+
+
+def test_what_replaces_a_file_is_waited_for_and_not_what_was_there() -> None:
+    gateway = Gateway(
+        uploading,
+        uploading,
+        listed(a_document(etag="e0")),
+        listed(a_document("pending")),
+        listed(a_document("failed", at="07:00:00")),
+        listed(a_document("failed")),
+    )
+    client = gateway.client()
+    sent = client.upload("c", b"b", name="a.txt", replace=True)
+
+    [document] = client.wait("c", [sent])
+
+    assert (document.indexing_status, len(gateway.requests)) == ("failed", 6)
+
+
+def test_the_same_file_again_is_not_waited_for_and_one_that_is_gone_is_told() -> None:
+    gateway = Gateway(uploading, uploading, listed(a_document(at="07:00:00")), listed())
+    client = gateway.client()
+    sent = client.upload("c", b"b", name="a.txt", replace=True)
+
+    assert [each.document_id for each in client.wait("c", [sent])] == ["doc-1"]
+    with pytest.raises(errors.DocumentNotFound, match="doc-1"):
+        client.wait("c", [sent])
+    with pytest.raises(TimeoutError):
+        Gateway(listed(a_document("pending"))).client().wait("c", timeout=-1)
+
+
+def test_a_catalog_is_asked_for_again_until_nothing_is_left_of_it(pauses: list[float]) -> None:
+    deleted = told(
+        {
+            "catalog_id": "c",
+            "documents_deleted": 3,
+            "storage_freed_mb": 1.0,
+            "data_source_deleted": False,
+            "vectors_cleanup_initiated": True,
+            "receipt_ids_count": 3,
+        }
+    )
+    gateway = Gateway(deleted, deleted, refused("CATALOG_NOT_FOUND"))
+
+    assert gateway.client().delete_catalog("c", timeout=60).documents_deleted == 3
+
+    assert [each["arguments"]["confirm"] for each in gateway.asked] == [True] * 3
+
+
+def test_pages_follow_each_other_and_each_is_asked_for_when_it_is_wanted() -> None:
+    first = told({"documents": [a_document()], "next_token": "more"})
+    gateway = Gateway(first, listed(a_document()))
+    found = gateway.client().documents("c")
+
+    next(found)
+    assert len(gateway.requests) == 1
+    assert len(list(found)) == 1
+    assert [each["arguments"]["next_token"] for each in gateway.asked] == ["", "more"]
+
+
+def test_the_two_clients_have_the_same_methods_and_answers() -> None:
+    def methods(kind: type) -> dict[str, str]:
+        found = {name: each for name, each in vars(kind).items() if inspect.isfunction(each)}
+        return {name: str(each.__doc__) for name, each in found.items() if name[0] != "_"}
+
+    async def listing() -> list[Document]:
+        http = httpx.AsyncClient(transport=httpx.MockTransport(Gateway(listed(a_document()))))
+        async with AsyncClient(URL, token=lambda: "t", http=http) as client:
+            return [each async for each in client.documents("c")] + await client.wait("c")
+
+    there = asyncio.run(listing())
+    wanted = {name for name, each in vars(calls.Calls).items() if inspect.isfunction(each)}
+
+    assert methods(Client).keys() - {"results", "close"} == {
+        each for each in wanted if each[0] != "_"
+    }
+    assert methods(Client).keys() == methods(AsyncClient).keys()
+    assert [each.document_id for each in there] == ["doc-1", "doc-1"]
+
+
+def test_events_go_on_until_there_is_no_more_and_then_wait_for_more(pauses: list[float]) -> None:
+    event = {
+        "id": "e1",
+        "source": "stackroom",
+        "detail-type": "Document State Changed",
+        "time": "2026-11-26T08:00:00Z",
+        "detail": {"state": "indexed"},
+        "sequence": 1500,
+    }
+    # Of one catalog: many of others' may have been looked through in vain.
+    nothing, one = (
+        told({"events": [], "next_after": 1000}),
+        told({"events": [event], "next_after": 1500}),
+    )
+    end = told({"events": [], "next_after": 1500})
+    gateway, later = Gateway(nothing, one, end), Gateway(end, one)
+
+    found = list(gateway.client().events(catalog="c"))
+
+    assert [(each.sequence, each.detail_type) for each in found] == [(1500, event["detail-type"])]
+    assert [each["arguments"]["after"] for each in gateway.asked] == [0, 1000, 1500]
+    assert next(later.client().events(after=1500, follow=True)).id == "e1"
+    assert len(pauses) == 1
+
+
+def test_what_a_transport_of_ones_own_would_add_or_follow_is_left_out() -> None:
+    moved = httpx.Response(307, headers={"Location": "https://elsewhere.example/"})
+    transport, away = Gateway(uploading), Gateway(moved)
+    own: dict[str, Any] = {"auth": ("a", "b"), "follow_redirects": True}
+    http = [httpx.Client(transport=httpx.MockTransport(each), **own) for each in (transport, away)]
+
+    Client(URL, token="t", http=http[0]).upload("c", b"b", name="a.txt")
+    with pytest.raises(errors.GatewayError, match="answered 307"):
+        Client(URL, token="t", http=http[1]).status("c")
+
+    assert transport.tokens == ["Bearer t", None]
+    assert len(away.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [
+        ("ValidationError", errors.InvalidArgument),
+        ("KnowledgeBaseNotFound", errors.CatalogNotFound),
+        ("MissingIdentity", errors.NotSignedIn),
+        ("RetrievalFailed", errors.Unavailable),
+        ("Throttled", errors.Throttled),
+    ],
+)
+def test_a_search_that_fails_is_told_by_the_same_errors(
+    kind: str, error: type[errors.StackroomError]
+) -> None:
+    failed = {"success": False, "results": [], "error": "no", "errorType": kind, "metadata": {}}
+    text = {"type": "text", "text": json.dumps(failed)}
+    gateway = Gateway(httpx.Response(200, json={"id": 1, "result": {"content": [text]}}))
+
+    with pytest.raises(error, match="no"):
+        gateway.client().search("q")
