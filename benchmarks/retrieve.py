@@ -37,8 +37,8 @@ from benchmarks.serving import (
 from stackroom.access.identity import Caller, identity_headers
 from stackroom.aws import session
 from stackroom.wiring.function_settings import Pool, Settings
+from stackroom_client.calls import SEARCH
 from stackroom_local.cli.demo import EXAMPLES
-from stackroom_local.cli.retrieve_tool import TOOL
 from stackroom_local.gateway.gateway_configuration import (
     FunctionConfiguration,
     GatewayConfiguration,
@@ -64,7 +64,7 @@ class Context:
     client_context: SimpleNamespace = field(
         default_factory=lambda: SimpleNamespace(
             custom={
-                "bedrockAgentCoreToolName": TOOL,
+                "bedrockAgentCoreToolName": SEARCH,
                 "bedrockAgentCorePropagatedHeaders": identity_headers(Caller(USER)),
             }
         )
@@ -152,7 +152,7 @@ def as_function(instance: Instance) -> Iterator[str]:
 def retrieve_function(instance: Instance) -> FunctionConfiguration:
     written = (instance.state_dir / "gateway.json").read_bytes()
     targets = GatewayConfiguration.model_validate_json(written).targets
-    [function] = [each.function for each in targets if TOOL.startswith(f"{each.name}___")]
+    [function] = [each.function for each in targets if SEARCH.startswith(f"{each.name}___")]
     return function
 
 

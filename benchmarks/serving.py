@@ -23,8 +23,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from stackroom.documents.model import DocumentStatus
 from stackroom.errors import StackroomError
+from stackroom_client.calls import SEARCH
 from stackroom_local.cli.callers import issuer_of
-from stackroom_local.cli.retrieve_tool import TOOL
 from stackroom_local.processes import HOST
 from stackroom_local.servers import Ports
 from stackroom_local.sites.site_records import SiteRecords
@@ -124,7 +124,7 @@ class Agent:
 
     async def search(self, **arguments: Any) -> dict[str, Any]:
         """The retrieve tool's answer."""
-        answer = await self.call(TOOL, **arguments)
+        answer = await self.call(SEARCH, **arguments)
         if not answer["success"]:
             raise NotMeasured(f"the search answered {answer['errorType']}: {answer['error']}")
         return answer

@@ -38,8 +38,8 @@ from benchmarks.serving import (
     wait_until_indexed,
 )
 from benchmarks.sizes import Sizes, print_sizes, sizes_of
+from stackroom_client.calls import SEARCH as RETRIEVE
 from stackroom_local.cli.callers import issuer_of
-from stackroom_local.cli.retrieve_tool import TOOL as RETRIEVE
 from stackroom_local.state import Instance
 
 AGENTS, SECONDS, THINKING = 50, 60.0, 1.0

@@ -35,7 +35,7 @@ def kept_questions(said: Iterable[Mapping[str, Any]]) -> list[KnownQuestion]:
 
 def _question(said: Mapping[str, Any]) -> KnownQuestion:
     file, page = said["file"], said["page"]
-    told = f"{_SAID[said['verdict']]} {_FROM[said['origin']]}, {said['at'][:10]}"
+    told = f"{_SAID[said['verdict']]} {_FROM[said['origin']]}, {str(said['at'])[:10]}"
     note = f"; {said['note']}" if said["note"] else ""
     if file is not None and said["verdict"] != "down":
         return KnownQuestion(

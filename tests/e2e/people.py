@@ -12,13 +12,13 @@ from stackroom.clock import utc_now
 from stackroom.documents.keys import Location, catalog_id_of, locate
 from stackroom.documents.model import Catalog, CatalogDataSources, Document, DocumentStatus
 from stackroom.runs.placement import Placements, SharedSources
+from stackroom_client.calls import SEARCH
 from stackroom_local.cli.callers import issuer_of
-from stackroom_local.cli.retrieve_tool import TOOL
-from stackroom_local.gateway.mcp_client import call_tool
 from stackroom_local.sites.file_drop import Dropped
 from stackroom_local.sites.site_records import SiteRecords
 from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance
+from tests.gateway.mcp_client import call_tool
 
 PATIENCE = 300.0  # of a very busy machine; an idle one takes a thirtieth
 
@@ -102,7 +102,7 @@ class Person:
 
     def call(self, **arguments: object) -> dict[str, Any]:
         """The tool's answer, over MCP through the gateway, with this user's token."""
-        return dict(call_tool(self.instance.mcp_url, self.token(), TOOL, arguments))
+        return dict(call_tool(self.instance.mcp_url, self.token(), SEARCH, arguments))
 
     def find(self, query: str, **arguments: object) -> list[dict[str, Any]]:
         """The passages, best first."""

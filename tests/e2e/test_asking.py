@@ -10,12 +10,12 @@ from strands.tools.mcp import MCPClient
 
 from functions.tool_targets import TARGETS, schema_file
 from stackroom.documents.keys import catalog_id_of
+from stackroom_client.calls import SEARCH
 from stackroom_local.cli.callers import issuer_of
-from stackroom_local.cli.retrieve_tool import TOOL
-from stackroom_local.gateway.mcp_client import GatewayError, call_tool, list_tools
 from stackroom_local.state import Instance
 from tests.e2e.people import Person
 from tests.gateway.forgeries import resigned
+from tests.gateway.mcp_client import GatewayError, call_tool, list_tools
 
 QUESTION = "Where is the treasure buried?"
 HERS = catalog_id_of("alice", "research")
@@ -55,7 +55,7 @@ def test_a_strands_agents_client_finds_the_tool_and_the_passage(
 
     with MCPClient(url=instance.mcp_url, headers=headers) as client:
         tools = [tool.tool_name for tool in client.list_tools_sync()]
-        result = client.call_tool_sync("call-1", name=TOOL, arguments={"query": QUESTION})
+        result = client.call_tool_sync("call-1", name=SEARCH, arguments={"query": QUESTION})
 
     assert sorted(tools) == EVERY_TOOL
     assert result["status"] == "success"

@@ -10,9 +10,9 @@ import pytest
 from functions.tool_targets import strict_tools
 from stackroom.documents.keys import catalog_id_of
 from stackroom_local.cli.callers import issuer_of
-from stackroom_local.gateway.mcp_client import call_tool
 from stackroom_local.state import Instance
 from tests.e2e.people import Agent, Person, eventually
+from tests.gateway.mcp_client import call_tool
 from tests.local.running import stackroom
 
 CATALOG = catalog_id_of("alice", "research")

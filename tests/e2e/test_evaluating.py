@@ -9,9 +9,9 @@ from typing import Any
 import ir_measures
 import pytest
 
-from stackroom_local.gateway.mcp_client import call_tool
 from stackroom_local.state import Instance
 from tests.e2e.people import Person
+from tests.gateway.mcp_client import call_tool
 from tests.local.running import STACKROOM
 
 FILES = {

@@ -2,6 +2,7 @@
 
 import io
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import typer
@@ -160,14 +161,14 @@ def test_names_alike_are_looked_for_of_the_lines_that_are_told_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Tools:
-        def documents(self, catalog_id: str) -> list[dict[str, str]]:
+        def documents(self, catalog_id: str) -> list[SimpleNamespace]:
             return [
-                {"filename": f"file {each}.pdf", "indexing_status": DocumentStatus.INDEXED}
+                SimpleNamespace(filename=f"file {each}.pdf", indexing_status=DocumentStatus.INDEXED)
                 for each in "ab"
             ]
 
     looked: list[str] = []
-    monkeypatch.setattr(Asker, "tools", Tools())
+    monkeypatch.setattr(Asker, "client", Tools())
     monkeypatch.setattr(Asker, "catalog_id", lambda _self, catalog: catalog)
 
     def look(file: str, _: object) -> str:

@@ -46,8 +46,7 @@ def test_each_miss_is_told_with_what_was_shown_instead() -> None:
     )
     assert re.search(r"right passage first +0.0%  0 of 1\n", told)
     assert (
-        "right passage first: 100.0% -> 0.0% (-100.0 to -100.0 points with 95 %, p 1.000)"
-        in told
+        "right passage first: 100.0% -> 0.0% (-100.0 to -100.0 points with 95 %, p 1.000)" in told
     )
     assert "noise with 1 question" in told
     assert 'deploy it:  make deploy ARGS="-c retrieve_least_score=0.35"' in told

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from stackroom_local.gateway.issuer import Issuer
-from stackroom_local.gateway.mcp_client import (
+from tests.gateway.mcp_client import (
     GatewayError,
     SignInRequired,
     ToolFailed,

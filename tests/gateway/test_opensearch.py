@@ -16,7 +16,7 @@ import boto3
 import pytest
 
 from bedrock_kb_simulator.server import Configuration, Simulator
-from stackroom_local.gateway.mcp_client import call_tool, list_tools
+from tests.gateway.mcp_client import call_tool, list_tools
 from tests.gateway.serving import RunningGateway, serving
 from tests.infra.assembly import Assembly
 from tests.infra.opensearch import ROLE, kept

@@ -9,10 +9,10 @@ from stackroom_local.gateway.gateway_configuration import (
     SchemaDefinition,
 )
 from stackroom_local.gateway.issuer import Issuer
-from stackroom_local.gateway.mcp_client import GatewayError, call_tool, list_tools
 from stackroom_local.gateway.policy_engine import PolicyEngine
 from tests.gateway.conftest import STAFFED
 from tests.gateway.forgeries import resigned
+from tests.gateway.mcp_client import GatewayError, call_tool, list_tools
 from tests.gateway.serving import (
     TOOL,
     RunningGateway,

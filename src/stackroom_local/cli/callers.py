@@ -1,12 +1,15 @@
 """Who calls: a user whom the local mode has a token for, or the person who signed in on AWS."""
 
+from __future__ import annotations
+
 import sys
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import jwt
 
@@ -18,9 +21,14 @@ from stackroom_local.cli.failures import WrongUsage
 from stackroom_local.cli.json_output import DoneAnswer, TokenAnswer, WhoamiAnswer
 from stackroom_local.cli.output import Output
 from stackroom_local.gateway.issuer import Issuer
-from stackroom_local.sites.person_tools import PersonsTools
+from stackroom_local.sites.known_deployments import KnownDeployments, read, remove, write
 from stackroom_local.sites.site import AwsSite, Site
+from stackroom_local.sites.site_errors import SignInNeeded
 from stackroom_local.state import Instance
+
+if TYPE_CHECKING:
+    from stackroom_client import Client
+    from stackroom_client.sign_in import SignIn
 
 _AS_SIGNED_IN = (
     "on a deployment you ask as whoever is signed in: leave --user and --group out, and sign in "
@@ -42,15 +50,17 @@ class Asker:
         if isinstance(self.site, AwsSite):
             if self.user is not None or self.groups:
                 raise WrongUsage(_AS_SIGNED_IN.format(name=self.site.name))
-            from stackroom_local.sites.oauth_sign_in import SignIn  # noqa: PLC0415 - takes its time
-
-            return SignIn(self.site).tokens().access_token
+            return _token_of(self.site)
         assert isinstance(self.site, Instance), "a site is one of two"
         return issuer_of(self.site).mint(checked(_named(self.user)), groups=self.groups)
 
-    @property
-    def tools(self) -> PersonsTools:
-        return PersonsTools(self.site, self.token)
+    @cached_property
+    def client(self) -> Client:
+        """Whose token is renewed while it works."""
+        site = self.site
+        if isinstance(site, AwsSite):
+            return client_of(site, lambda: _token_of(site))
+        return client_of(site, self.token)
 
     def within(self, catalog: str | None) -> dict[str, Any]:
         """
@@ -63,12 +73,52 @@ class Asker:
     def catalog_id(self, catalog: str) -> str:
         user = user_of(self.site, self.token)
         wanted = catalog if catalog.startswith("cat-") else catalog_id_of(user, catalog)
-        names = {each["catalog_id"]: each["catalog_name"] for each in self.tools.catalogs()}
+        names = {each.catalog_id: each.catalog_name for each in self.client.catalogs()}
         if wanted not in names:
             there = ", ".join(map(repr, sorted(names.values())))
             others = f", only {there}" if names else ", nor any other"
             raise ValidationError(f"{user!r} has no catalog {catalog!r}{others}")
         return wanted
+
+
+def client_of(site: Site, token: str | Callable[[], str]) -> Client:
+    from stackroom_client import Client  # noqa: PLC0415 - takes its time
+
+    return Client(site.mcp_url, token=token)
+
+
+def sign_in_of(site: AwsSite) -> SignIn:
+    from stackroom_client.sign_in import SignIn  # noqa: PLC0415 - takes its time
+
+    kept = SignInFile(KnownDeployments().sign_in_of(site.name))
+    return SignIn(site.issuer, site.client_id, kept=kept, name=site.told)
+
+
+@dataclass(frozen=True)
+class SignInFile:
+    """Tokens of whoever is signed in; raises `NotKept`."""
+
+    path: Path
+
+    def read(self) -> str | None:
+        content = read(self.path)
+        return None if content is None else content.decode("utf-8", "replace")
+
+    def write(self, text: str | None) -> None:
+        if text is None:
+            remove(self.path)
+        else:
+            write(self.path, text.encode())
+
+
+def _token_of(site: AwsSite) -> str:
+    """Raises SignInNeeded, or NotKept."""
+    from stackroom_client.errors import NotSignedIn  # noqa: PLC0415 - takes its time
+
+    try:
+        return sign_in_of(site).token()
+    except NotSignedIn as error:
+        raise SignInNeeded(site.name, str(error)) from error
 
 
 def user_of(site: Site, token: str) -> str:
@@ -104,23 +154,19 @@ def _named(user: str | None) -> str:
 
 
 def login(site: Site, *, browser: bool, port: int, told: Output) -> None:
-    from stackroom_local.sites.oauth_sign_in import SignIn  # noqa: PLC0415 - takes its time
-
     def show(address: str) -> None:
         # On standard error, since standard output is for the answer.
         if not (browser and webbrowser.open(address)):
             print(f"open this address in a browser:\n{address}", file=sys.stderr)  # noqa: T201
 
-    tokens = SignIn(_deployment(site)).begin(show, port=port)
+    tokens = sign_in_of(_deployment(site)).begin(show, port=port)
     user = user_of(site, tokens.access_token)
     told.people.print(f"{user} is signed in to {site.told}")
     told.answer(_answer(tokens.access_token))
 
 
 def logout(site: Site, *, told: Output) -> None:
-    from stackroom_local.sites.oauth_sign_in import SignIn  # noqa: PLC0415 - takes its time
-
-    was = SignIn(_deployment(site)).end()
+    was = sign_in_of(_deployment(site)).end()
     told.people.print(f"signed out of {site.told}" if was else "nobody was signed in")
     told.answer(DoneAnswer(done=was))
 

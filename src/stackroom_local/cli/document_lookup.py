@@ -4,9 +4,11 @@ import difflib
 import shlex
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import PurePosixPath
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
+from stackroom.documents.formats import MAX_FILE_BYTES
 from stackroom.documents.keys import (
     Unplaced,
     catalog_id_of,
@@ -19,6 +21,9 @@ from stackroom.documents.repositories import Catalogs, Documents
 from stackroom.errors import ValidationError
 from stackroom_local.cli.callers import Asker, checked
 from stackroom_local.sites.site_services import SiteServices
+
+if TYPE_CHECKING:
+    from stackroom_client.answers import Document as FoundDocument
 
 _LOOKED_THROUGH = 1000  # documents of a catalog, for a name that is alike
 
@@ -116,12 +121,20 @@ class DocumentLookup:
 
 def body_of(asker: Asker, catalog: str, filename: str) -> bytes:
     """As the document lies there. Raises ValidationError for one that the asker hasn't."""
-    catalog_id = asker.catalog_id(catalog)
-    ids = {each["filename"]: each["document_id"] for each in asker.tools.documents(catalog_id)}
-    if filename not in ids:
-        near = did_you_mean(filename, ids)
+    documents = {each.filename: each for each in asker.client.documents(asker.catalog_id(catalog))}
+    if filename not in documents:
+        near = did_you_mean(filename, documents)
         raise ValidationError(f"there is no document {filename!r} in {catalog!r}{near}")
-    return asker.tools.body(catalog_id, ids[filename])
+    return downloaded(asker, documents[filename])
+
+
+def downloaded(asker: Asker, document: "FoundDocument") -> bytes:
+    """Raises ValidationError for what is larger than any file that is taken."""
+    if document.file_size_kb * 1024 > MAX_FILE_BYTES:
+        raise ValidationError(f"{document.filename!r} is larger than any file that is taken")
+    body = BytesIO()
+    asker.client.download(document, body)
+    return body.getvalue()
 
 
 def did_you_mean(file: str, files: Collection[str]) -> str:

@@ -27,6 +27,9 @@ from stackroom.inspection.extraction import Page
 from stackroom.inspection.extraction.apart import read_pages_apart
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE, RetrieveArguments
 from stackroom.tools.texts import counted, scores
+from stackroom_client.answers import Document as FoundDocument
+from stackroom_client.calls import SEARCH
+from stackroom_client.errors import StackroomError as ClientError
 from stackroom_evaluation.comparing import PairedDifference, RunsCompared, compared
 from stackroom_evaluation.drafting import FAR, Model, drafted
 from stackroom_evaluation.evaluation import MEASURES, Evaluation, QuestionOutcome, Retrieve
@@ -41,7 +44,7 @@ from stackroom_evaluation.question_file import (
 )
 from stackroom_evaluation.spending import spending
 from stackroom_local.cli.callers import Asker
-from stackroom_local.cli.document_lookup import did_you_mean
+from stackroom_local.cli.document_lookup import did_you_mean, downloaded
 from stackroom_local.cli.failures import WrongUsage
 from stackroom_local.cli.json_output import (
     BarTold,
@@ -54,7 +57,6 @@ from stackroom_local.cli.json_output import (
 )
 from stackroom_local.cli.kept_questions import require_new, write_new
 from stackroom_local.cli.output import Output, TerminalConsole
-from stackroom_local.cli.retrieve_tool import asked
 from stackroom_local.cli.untrusted_text import one_line
 from stackroom_local.servers import MODEL_PREFIX
 from stackroom_local.sites.site import AwsSite
@@ -191,17 +193,16 @@ def draft(asker: Asker, path: Path, *, catalog: str, count: int, told: Output) -
     catalog_id = asker.catalog_id(catalog)
     indexed = [
         each
-        for each in asker.tools.documents(catalog_id)
-        if each["indexing_status"] == DocumentStatus.INDEXED
+        for each in asker.client.documents(catalog_id)
+        if each.indexing_status == DocumentStatus.INDEXED
     ]
     step = max(1, len(indexed) // _DRAFTED_FROM)
     documents: dict[str, tuple[Page, ...]] = {}
     for each in indexed[::step][:_DRAFTED_FROM]:
-        name = each["filename"]
         try:
-            documents[name] = _read(asker, catalog_id, each)
-        except StackroomError as error:
-            told.people.print(f"left out: {one_line(f'{name}: {error}')}", markup=False)
+            documents[each.filename] = _read(asker, each)
+        except (StackroomError, ClientError) as error:
+            told.people.print(f"left out: {one_line(f'{each.filename}: {error}')}", markup=False)
     found = drafted(documents, count=count, model=_model(asker))
     if not found:
         raise EvaluationError(f"no sentence of {catalog!r} could be asked for")
@@ -239,9 +240,9 @@ def _model(asker: Asker) -> Model | None:
     return say
 
 
-def _read(asker: Asker, catalog_id: str, document: dict[str, Any]) -> tuple[Page, ...]:
-    body = asker.tools.body(catalog_id, document["document_id"])
-    pages = read_pages_apart(body, document["filename"], seconds=_READ_SECONDS)
+def _read(asker: Asker, document: FoundDocument) -> tuple[Page, ...]:
+    body = downloaded(asker, document)
+    pages = read_pages_apart(body, document.filename, seconds=_READ_SECONDS)
     if pages is None:
         raise EvaluationError(f"it could not be read in {_READ_SECONDS:g} s")
     return pages
@@ -289,8 +290,8 @@ def _require_indexed(
 ) -> None:
     """A question about a file that nothing is found of would measure nothing of the answers."""
     files = {
-        each["filename"]: DocumentStatus(each["indexing_status"])
-        for each in asker.tools.documents(asker.catalog_id(catalog))
+        each.filename: DocumentStatus(each.indexing_status)
+        for each in asker.client.documents(asker.catalog_id(catalog))
     }
     wrong = [
         (line, place.file)
@@ -325,8 +326,8 @@ def _confirm(asker: Asker, questions: Sequence[KnownQuestion], order: Evaluation
 
 
 def _tool(asker: Asker, catalog: str) -> Retrieve:
-    within, token = asker.within(catalog), asker.token
-    return lambda arguments: asked(asker.site, {**arguments, **within}, token)
+    within = asker.within(catalog)
+    return lambda arguments: asker.client.call(SEARCH, {**arguments, **within})
 
 
 @contextmanager

@@ -36,6 +36,15 @@ def refused(error: BaseException) -> str | None:
     return sentence(error)
 
 
+def of_gateway(error: BaseException) -> str | None:
+    """What the gateway or the issuer said, as the client tells it; None of all else."""
+    if "stackroom_client" not in sys.modules:  # see above
+        return None
+    from stackroom_client.errors import StackroomError as ClientError  # noqa: PLC0415 - see above
+
+    return str(error) if isinstance(error, ClientError) else None
+
+
 def unwritable(error: BaseException) -> str | None:
     """What the machine doesn't let us write or open, as a sentence; None of all else."""
     if not isinstance(error, OSError) or error.errno not in _UNWRITABLE:

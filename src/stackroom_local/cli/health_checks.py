@@ -23,6 +23,7 @@ from stackroom.errors import ServiceRefused, StackroomError, Unavailable
 from stackroom.search.index_setup import Readiness, readiness_of
 from stackroom.tools.texts import size
 from stackroom_local import synthesis
+from stackroom_local.cli.callers import sign_in_of
 from stackroom_local.cli.json_output import CheckTold, DoctorAnswer
 from stackroom_local.cli.output import Output
 from stackroom_local.cli.untrusted_text import one_line
@@ -33,7 +34,6 @@ from stackroom_local.gateway.gateway_configuration import (
 from stackroom_local.local_errors import LocalModeError, command
 from stackroom_local.ministack.disk_reserve import SPARE_BYTES
 from stackroom_local.sites.aws_refusals import sentence
-from stackroom_local.sites.oauth_sign_in import SignIn
 from stackroom_local.sites.site import AwsSite, Site
 from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import LOOK_SECONDS, Instance, StateDirectory
@@ -361,7 +361,7 @@ def _stores(site: AwsSite) -> Iterator[CheckResult]:
 def _doors(site: AwsSite) -> Iterator[CheckResult]:
     """The gateway, which must refuse whoever has no token, and the issuer's metadata."""
     yield _answers(f"MCP endpoint {site.mcp_url}", lambda: _refuses_strangers(site.mcp_url))
-    yield _answers(f"issuer {site.issuer}", lambda: SignIn(site).metadata())
+    yield _answers(f"issuer {site.issuer}", sign_in_of(site).metadata)
 
 
 def _refuses_strangers(url: str) -> None:

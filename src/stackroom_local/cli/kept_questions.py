@@ -27,8 +27,7 @@ def keep(asker: Asker, path: Path, *, catalog: str, told: Output) -> None:
     Of that catalog, or of none in particular, behind what stands in the file. A question that
     stands there already is not written again, however it stands there.
     """
-    said = asker.tools.call("list_feedback", catalog_id=asker.catalog_id(catalog))["feedback"]
-    questions = kept_questions(said)
+    questions = kept_questions(map(vars, asker.client.list_feedback(asker.catalog_id(catalog))))
     added = append(path, questions)
     unanswered = sum(each.is_open for each in added)
     told.people.print(_told(path, questions, added, unanswered), markup=False)

@@ -13,7 +13,7 @@ from typer.core import TyperCommand
 from stackroom.errors import StackroomError
 from stackroom_local.cli.commands import VERBS, Need
 from stackroom_local.cli.commands.options import named_deployment
-from stackroom_local.cli.failures import WrongUsage, refused, tell, unwritable
+from stackroom_local.cli.failures import WrongUsage, of_gateway, refused, tell, unwritable
 from stackroom_local.cli.untrusted_text import one_line
 
 
@@ -104,7 +104,7 @@ def run() -> None:
         tell("stopped: it was not confirmed", "Abort", is_json=is_json)
         sys.exit(1)
     except Exception as error:
-        if (told := refused(error) or unwritable(error)) is None:
+        if (told := refused(error) or of_gateway(error) or unwritable(error)) is None:
             raise
         tell(told, type(error).__name__, is_json=is_json)
         sys.exit(1)

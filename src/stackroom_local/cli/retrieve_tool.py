@@ -10,15 +10,13 @@ from rich.markup import escape
 from stackroom.access.plain_text import is_encodable
 from stackroom.errors import ValidationError
 from stackroom.tools.texts import range_of_scores, scores
-from stackroom_local.cli.callers import Asker, checked, issuer_of
+from stackroom_client.calls import SEARCH
+from stackroom_local.cli.callers import Asker, checked, client_of, issuer_of
 from stackroom_local.cli.failures import WrongUsage
 from stackroom_local.cli.output import Output
 from stackroom_local.cli.untrusted_text import one_line
-from stackroom_local.gateway.mcp_client import call_tool
-from stackroom_local.sites.site import Site
 from stackroom_local.state import Instance
 
-TOOL = "knowledge___knowledge_base_retrieve"
 _BRIEF = 2
 
 
@@ -28,7 +26,7 @@ def ask(
     """With `nearest`, what is nearest is shown however far it is."""
     given = {"query": question, "top_k": top, **asker.within(catalog)}
     given |= {"min_score": 0} if nearest else {}
-    answer = asked(asker.site, given, asker.token)
+    answer = asker.client.call(SEARCH, given)
     if told.is_json:
         told.tell(json.dumps(answer, indent=2, ensure_ascii=False))
         _require_success(answer)
@@ -40,7 +38,7 @@ def retrieve(
     asker: Asker, query: str, *, catalog: str | None, top: int, arguments: str, told: Output
 ) -> None:
     given = {"query": query, "top_k": top, **asker.within(catalog), **_object(arguments)}
-    answer = asked(asker.site, given, asker.token)
+    answer = asker.client.call(SEARCH, given)
     told.tell(json.dumps(answer, indent=2, ensure_ascii=False))
     _require_success(answer)
 
@@ -49,14 +47,9 @@ def search(
     instance: Instance, arguments: dict[str, Any], user: str, groups: Sequence[str] = ()
 ) -> dict[str, Any]:
     """The tool's answer to a user; raises ValidationError or RetrievalFailed if it is none."""
-    return asked(instance, arguments, issuer_of(instance).mint(checked(user), groups=groups))
-
-
-def asked(site: Site, arguments: dict[str, Any], token: str) -> dict[str, Any]:
-    """The same, to whoever the token speaks for."""
-    answer = call_tool(site.mcp_url, token, TOOL, arguments)
-    assert isinstance(answer, dict), "the retrieve tool answers with an object"
-    return answer
+    token = issuer_of(instance).mint(checked(user), groups=groups)
+    with client_of(instance, token) as client:
+        return dict(client.call(SEARCH, arguments))
 
 
 def print_passages(out: Console, answer: dict[str, Any], *, brief: bool = False) -> None:

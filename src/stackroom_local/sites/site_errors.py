@@ -7,9 +7,8 @@ SiteError
 ├── NotDeployed         there are no stacks of that project in that region
 ├── NotKept             the file of deployments, or of tokens, can't be written or read
 ├── SignInNeeded        nobody is signed in, or not any more
-├── SignInFailed        the browser came back without a code, or the code was refused
 ├── NotTakenUp          an object's event has not come, or never will
-└── ToolRefused         a tool or function of the deployment refused what it was asked
+└── ToolRefused         a function of the deployment refused what it was asked
 """
 
 from collections.abc import Iterable
@@ -58,11 +57,6 @@ class NotKept(SiteError):
 class SignInNeeded(SiteError):
     def __init__(self, name: str, why: str) -> None:
         super().__init__(f"{why}; sign in with: stackroom --deployment {name} login")
-
-
-class SignInFailed(SiteError):
-    def __init__(self, why: str) -> None:
-        super().__init__(f"nobody was signed in: {why}")
 
 
 class NotTakenUp(SiteError):

@@ -23,8 +23,7 @@ from stackroom.documents.keys import PLACE_MAP_PREFIX, Location, locate
 from stackroom.documents.model import DataSourceType, DocumentStatus
 from stackroom.quota.capacity import capacity_of
 from stackroom.wiring.function_settings import Pool
-from stackroom_local.cli.retrieve_tool import TOOL as RETRIEVE
-from stackroom_local.gateway.mcp_client import call_tool
+from stackroom_client.calls import SEARCH as RETRIEVE
 from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests.campaigns.gateways import another_gateway, configuration_of
@@ -32,6 +31,7 @@ from tests.campaigns.permissions.tool_calls import QUESTION, call_tools, forget_
 from tests.e2e.people import Person, eventually
 from tests.e2e.test_recovery import held_back, index_missing, lose_inspections
 from tests.gateway.browser import Browser
+from tests.gateway.mcp_client import call_tool
 from tests.local.running import stackroom
 from tests.local.test_search_index import age, by_hand
 

@@ -14,9 +14,9 @@ from typing import Any
 import httpx2
 
 from stackroom.documents.model import DocumentStatus
-from stackroom_local.cli.retrieve_tool import TOOL as RETRIEVE
-from stackroom_local.gateway.mcp_client import call_tool
+from stackroom_client.calls import SEARCH as RETRIEVE
 from tests.e2e.people import Person, eventually
+from tests.gateway.mcp_client import call_tool
 
 QUESTION = "Which harbour has a crane?"
 _SHELF = "tools shelf"

@@ -10,11 +10,11 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from stackroom.errors import StackroomError
-from stackroom_local.gateway.mcp_client import GatewayError
 from tests.campaigns.soak.mode import Mode
 from tests.campaigns.soak.model import ABSENT, POISONS, Content, Model, Possible, note
 from tests.campaigns.soak.tally import Tally
 from tests.e2e.people import Person
+from tests.gateway.mcp_client import GatewayError
 from tests.local.running import stackroom
 
 CATALOGS = ("papers", "letters", "Été 2026")

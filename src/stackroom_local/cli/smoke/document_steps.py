@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import httpx
-
 from stackroom.documents.filters import Has, any_of
 from stackroom.documents.model import DataSourceType, Document, DocumentStatus, Receipt
 from stackroom.ingestion.bedrock_calls import NOT_FOUND, DocumentDetail
@@ -31,24 +29,17 @@ from stackroom_local.cli.smoke.scene import (
 )
 from stackroom_local.cli.smoke.search_steps import names_found
 
-_UPLOAD_SECONDS = 60.0
 _INDEX_SECONDS = 240.0  # of a run of five minutes
 # Our own looks may take so long in a local mode, whose clock is faster.
 _LOOKS_SECONDS = 5.0
 
 
 def drop(scene: Scene) -> StepOutcome:
-    tools = scene.owner.tools
-    scene.catalog_id = tools.call("create_catalog", catalog_name=CATALOG)["catalog_id"]
+    client = scene.owner.client
+    scene.catalog_id = client.create_catalog(CATALOG).catalog_id
     for name, body in files().items():
-        shared = {"metadata": {"allowed_groups": [scene.names.group]}} if name == LONG else {}
-        link = tools.call("upload_to_catalog", catalog_id=scene.catalog_id, filename=name, **shared)
-        httpx.post(
-            link["upload_url"],
-            data=link["upload_fields"],
-            files={"file": (name, body)},
-            timeout=_UPLOAD_SECONDS,
-        ).raise_for_status()
+        shared = {"allowed_groups": [scene.names.group]} if name == LONG else None
+        client.upload(scene.catalog_id, body, name=name, metadata=shared)
         scene.dropped += 1
     scene.began = time.monotonic()
     return StepOutcome(
@@ -186,11 +177,8 @@ _RECEIPT_SECONDS = 180.0  # of a run of five minutes
 def deletion(scene: Scene) -> StepOutcome:
     document = scene.documents()[TEXT]
     began = time.monotonic()
-    scene.owner.tools.call(
-        "delete_catalog_document",
-        catalog_id=scene.catalog_id,
-        document_id=document.document_id,
-    )
+    listed = {each.filename: each for each in scene.owner.client.documents(scene.catalog_id)}
+    scene.owner.client.delete(listed[TEXT])
     try:
         scene.until(
             lambda: _closed(scene, document.document_id),
@@ -201,7 +189,7 @@ def deletion(scene: Scene) -> StepOutcome:
         seen = f"{error}, of {REMOVAL_DEADLINE:.0f} that are waited for"
         return StepOutcome(seen, (Finding("deletion.searches", AssumptionVerdict.NOT_SEEN, seen),))
     seconds = scene.measured["deleted to receipt"] = time.monotonic() - began
-    if TEXT in names_found(scene, scene.owner, OF_TEXT):
+    if TEXT in names_found(scene.owner, OF_TEXT):
         raise StepFailed("the receipt is closed, and its owner still finds it")
     seen = f"its receipt is closed after {seconds:.1f} s, and a search finds it no more"
     return StepOutcome(seen, (Finding.of("deletion.searches", seen, holds=True),))

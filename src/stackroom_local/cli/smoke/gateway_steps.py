@@ -11,6 +11,7 @@ from stackroom.access.identity import GROUPS_HEADER, SESSION_HEADER, USER_HEADER
 from stackroom.access.interception import Malformed
 from stackroom.aws.error_mapping import code_of, message_of
 from stackroom.tools.tools import TOOLS
+from stackroom_client.calls import SEARCH
 from stackroom_local.cli.smoke.scene import (
     AssumptionVerdict,
     Finding,
@@ -18,11 +19,9 @@ from stackroom_local.cli.smoke.scene import (
     StepFailed,
     StepOutcome,
 )
-from stackroom_local.gateway.mcp_client import list_tools
 
 _SECONDS = 60.0
 _UNAUTHORIZED = 401
-_RETRIEVE = "knowledge___knowledge_base_retrieve"
 _ANSWERED = "it was answered: "
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html
 _DENIED_BY_FUNCTION = "with an explicit deny in a resource-based policy"
@@ -34,8 +33,8 @@ def people(scene: Scene) -> StepOutcome:
 
 
 def tools(scene: Scene) -> StepOutcome:
-    offered = {each["name"] for each in list_tools(scene.site.mcp_url, scene.owner.token)}
-    wanted = {_RETRIEVE, *(f"catalogs___{each.name}" for each in TOOLS)}
+    offered = {each["name"] for each in scene.owner.client.tools()}
+    wanted = {SEARCH, *(f"catalogs___{each.name}" for each in TOOLS)}
     seen = f"tools/list gives {len(offered)} tools"
     missing = ", ".join(sorted(wanted - offered))
     findings = (Finding.of("policy.username-tag", seen, holds=not missing),)
@@ -102,7 +101,7 @@ def _invoked(scene: Scene) -> str:
     headers = {USER_HEADER: scene.owner.user_id, GROUPS_HEADER: ",", SESSION_HEADER: "-"}
     context = {
         "custom": {
-            "bedrockAgentCoreToolName": _RETRIEVE,
+            "bedrockAgentCoreToolName": SEARCH,
             "bedrockAgentCorePropagatedHeaders": headers,
         }
     }

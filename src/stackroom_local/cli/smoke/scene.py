@@ -16,8 +16,8 @@ from botocore.exceptions import ClientError
 from stackroom.aws.error_mapping import code_of
 from stackroom.documents.model import Catalog, DataSource, Document, PoolMember
 from stackroom.errors import StackroomError
-from stackroom_local.cli.callers import issuer_of
-from stackroom_local.sites.person_tools import PersonsTools
+from stackroom_client import Client
+from stackroom_local.cli.callers import client_of, issuer_of
 from stackroom_local.sites.site import Site
 from stackroom_local.sites.site_services import SiteServices
 from stackroom_local.state import Instance
@@ -94,9 +94,9 @@ class SmokeUser:
     user_id: str
     token: str
 
-    @property
-    def tools(self) -> PersonsTools:
-        return PersonsTools(self.site, self.token)
+    @cached_property
+    def client(self) -> Client:
+        return client_of(self.site, self.token)
 
 
 def made(site: Site, name: str, group: str) -> SmokeUser:

@@ -12,7 +12,7 @@ from stackroom.documents.passages import Search
 from stackroom.stores.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.stores.bedrock.retrieve_options import RetrieveOptions
 from stackroom.tools.of_documents import MAX_CONTENT_BYTES
-from stackroom_local.cli.retrieve_tool import TOOL, asked
+from stackroom_client.calls import SEARCH
 from stackroom_local.cli.smoke.gateway_steps import post
 from stackroom_local.cli.smoke.scene import (
     ANSWER,
@@ -51,15 +51,15 @@ def question(scene: Scene) -> StepOutcome:
 
 def _first_hit(scene: Scene) -> dict[str, Any]:
     """Empty if it doesn't find it yet."""
-    answer = _ask(scene, scene.owner, QUESTION)
+    answer = _ask(scene.owner, QUESTION)
     return answer if any(ANSWER in each["content"] for each in answer["results"]) else {}
 
 
 def stranger(scene: Scene) -> StepOutcome:
-    found = [*names_found(scene, scene.other, QUESTION), *names_found(scene, scene.other, OF_TEXT)]
+    found = [*names_found(scene.other, QUESTION), *names_found(scene.other, OF_TEXT)]
     if theirs := {PAGES, TEXT}.intersection(found):
         raise StepFailed(f"another user finds {', '.join(sorted(theirs))}")
-    call = {"name": TOOL, "arguments": {"query": QUESTION, "min_score": 0}}
+    call = {"name": SEARCH, "arguments": {"query": QUESTION, "min_score": 0}}
     asked_for = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
     answer = post(
         scene, scene.other.token, json.dumps(asked_for), **{USER_HEADER: scene.owner.user_id}
@@ -73,7 +73,7 @@ def stranger(scene: Scene) -> StepOutcome:
 
 
 def sharing(scene: Scene) -> StepOutcome:
-    found = LONG in names_found(scene, scene.other, OF_LONG)
+    found = LONG in names_found(scene.other, OF_LONG)
     is_on = _setting(scene, "RETRIEVE_SHARING") == "on"
     if not is_on and found:
         raise StepFailed("another user finds what is shared, though sharing is off")
@@ -86,7 +86,7 @@ def sharing(scene: Scene) -> StepOutcome:
 def agreement(scene: Scene) -> StepOutcome:
     if scene.member.is_managed:
         raise NotHere("a managed knowledge base has no index to search beside Retrieve")
-    answer = _ask(scene, scene.owner, QUESTION, catalog_id=scene.catalog_id)
+    answer = _ask(scene.owner, QUESTION, catalog_id=scene.catalog_id)
     by = str(answer["metadata"]["search"])
     retrieve = BedrockKnowledgeBase(
         scene.site.client("bedrock-agent-runtime"),
@@ -136,13 +136,15 @@ def content(scene: Scene) -> StepOutcome:
     most = MAX_CONTENT_BYTES // 3 * 3  # as base64 has no padding
     body = pdf("The pier of Quillhaven was repaired in 1902.", size=most)
     seen = f"{len(body) / 1024**2:.1f} MB, {len(body) * 4 // 3 / 1024**2:.1f} MB in base64"
+    sent = {
+        "catalog_id": scene.catalog_id,
+        "filename": _CONTENT,
+        "file_content": base64.b64encode(body).decode(),
+    }
     try:
-        scene.owner.tools.call(
-            "upload_to_catalog",
-            catalog_id=scene.catalog_id,
-            filename=_CONTENT,
-            file_content=base64.b64encode(body).decode(),
-        )
+        answer = scene.owner.client.call("catalogs___upload_to_catalog", sent)
+        if answer["status"] != "success":
+            raise StepFailed(answer["content"][0]["text"])
     except Exception as error:  # whatever it is, the gateway did not let it through
         refused = Finding.of("gateway.request-size", f"{seen}: {error}", holds=False)
         return StepOutcome(f"{seen} does not go through", (refused,))
@@ -155,14 +157,14 @@ def content(scene: Scene) -> StepOutcome:
     )
 
 
-def _ask(scene: Scene, person: SmokeUser, query: str, **asked_for: Any) -> dict[str, Any]:
+def _ask(person: SmokeUser, query: str, **asked_for: Any) -> dict[str, Any]:
     """However far what is nearest may be."""
     given = {"query": query, "min_score": 0, "top_k": 20, **asked_for}
-    answer = asked(scene.site, given, person.token)
+    answer: dict[str, Any] = person.client.call(SEARCH, given)
     if not answer["success"]:
         raise StepFailed(f"a question is answered {answer['errorType']}: {answer['error']}")
     return answer
 
 
-def names_found(scene: Scene, person: SmokeUser, query: str) -> list[str]:
-    return [each["source"]["filename"] for each in _ask(scene, person, query)["results"]]
+def names_found(person: SmokeUser, query: str) -> list[str]:
+    return [each["source"]["filename"] for each in _ask(person, query)["results"]]
