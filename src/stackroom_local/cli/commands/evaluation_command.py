@@ -12,7 +12,7 @@ def evaluate(
     questions: Annotated[
         Path,
         typer.Argument(
-            metavar="QUESTIONS", help="A file of questions, one a line: docs/answers.md."
+            metavar="QUESTIONS", help="A file of questions, one a line: docs/evaluate.md."
         ),
     ],
     *,
