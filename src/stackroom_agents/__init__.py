@@ -41,6 +41,7 @@ __all__ = [
     "get_indexing_status",
     "list_catalog_documents",
     "list_catalogs",
+    "list_events",
     "list_feedback",
     "query_catalog",
     "retrieve_from_knowledge_base",

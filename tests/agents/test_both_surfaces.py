@@ -36,6 +36,7 @@ _WORKS: list[Row] = [
     ("pending", "delete_catalog", {"catalog_id": "CAT", "confirm": True}, "success"),
     ("none", "feedback", {"question": "Leave?", "helpful": True, "page": 2}, "success"),
     ("pending", "list_feedback", {"catalog_id": "CAT"}, "success"),
+    ("none", "list_events", {"limit": 5}, "success"),
 ]
 _REFUSED: list[Row] = [
     ("none", "create_catalog", {"catalog_name": "a/b"}, "INVALID_NAME"),

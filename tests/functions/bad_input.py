@@ -33,6 +33,8 @@ _OTHERS: Mapping[str, tuple[object, ...]] = {
     "boolean": ("true", "yes", 1, [True], {"x": True}),
     "object": ("x", 5, True, ["x"], [["user_id", "x"]]),
 }
+# Any number is one to read on after.
+_TAKEN = {"after": (0, 21_000_000)}
 _HARMFUL = {
     "NUL": "a\0b",
     "an escape": "a\x1b[31mb",
@@ -90,6 +92,8 @@ def _wrong(
         yield "missing", None
         yield from {"null": None, "empty": "", "blank": " \t"}.items()
     for other in _OTHERS[kind]:
+        if other in _TAKEN.get(argument, ()):
+            continue
         yield f"{other!r} for a {kind}", other
     if kind != "string":
         return

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from stackroom.catalogs.progress import Progress
     from stackroom.catalogs.selection import Selection
     from stackroom.catalogs.transfers import Fetching, Sending
+    from stackroom.events.event_log import EventLog
     from stackroom.search.cited_answers import Answering
 import base64
 import re
@@ -63,6 +64,9 @@ class Services(Protocol):
 
     @property
     def feedback(self) -> FeedbackKeeping: ...
+
+    @property
+    def events(self) -> EventLog: ...
 
 
 AnswerT = TypeVar("AnswerT")

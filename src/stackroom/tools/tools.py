@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from stackroom.tools import of_catalogs, of_documents, of_questions
+from stackroom.tools import of_catalogs, of_documents, of_events, of_questions
 from stackroom.tools.definition import CatalogTool
 
 TOOLS: tuple[CatalogTool[Any, Any], ...] = (
@@ -19,6 +19,7 @@ TOOLS: tuple[CatalogTool[Any, Any], ...] = (
     of_documents.DOWNLOAD_FROM_CATALOG,
     of_questions.FEEDBACK,
     of_questions.LIST_FEEDBACK,
+    of_events.LIST_EVENTS,
 )
 
 BY_NAME = {tool.name: tool for tool in TOOLS}

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from stackroom.aws.dynamodb.bookmark import DynamoBookmark
     from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister, DynamoCatalogs
     from stackroom.aws.dynamodb.document_records import DynamoDocuments, DynamoListingItems
+    from stackroom.aws.dynamodb.event_records import DynamoEvents
     from stackroom.aws.dynamodb.feedback_records import DynamoFeedback
     from stackroom.aws.dynamodb.inspection_records import DynamoInspections
     from stackroom.aws.dynamodb.lease_records import DynamoLeases
@@ -139,6 +140,12 @@ class Deployment:
         from stackroom.aws.dynamodb.feedback_records import DynamoFeedback
 
         return DynamoFeedback(client=self._dynamodb, table=self._control_table)
+
+    @cached_property
+    def events(self) -> DynamoEvents:
+        from stackroom.aws.dynamodb.event_records import DynamoEvents
+
+        return DynamoEvents(client=self._dynamodb, table=self._control_table)
 
     @cached_property
     def agents(self) -> DynamoAgents:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from stackroom.catalogs.progress import Progress
     from stackroom.catalogs.selection import Selection
     from stackroom.catalogs.transfers import Fetching, Sending
+    from stackroom.events.event_log import EventLog
     from stackroom.ingestion.estimates import Estimates
     from stackroom.ingestion.retry_failed import Retrying
     from stackroom.search.cached_embeddings import CacheTally
@@ -150,6 +151,12 @@ class UseCases(RunUseCases):
         from stackroom.catalogs.feedback import FeedbackKeeping
 
         return FeedbackKeeping(catalogs=self.deployment.catalogs, book=self.deployment.feedback)
+
+    @cached_property
+    def events(self) -> EventLog:
+        from stackroom.events.event_log import EventLog
+
+        return EventLog(book=self.deployment.events)
 
     @cached_property
     def sending(self) -> Sending:

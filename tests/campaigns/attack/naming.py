@@ -61,11 +61,13 @@ def required(stage: Stage, tool: str, catalog_id: str) -> dict[str, object]:
 
 def foreign_ids(stage: Stage, chance: Random) -> Iterator[Attempt]:
     for tool in NAMES_CATALOG:
+        # It looks through the caller's own events alone, also for a catalog that is gone.
+        may = May.ANSWER_OWN if tool == "list_events" else May.BE_REFUSED
         for spelling, catalog_id in spellings(stage.victim.catalog_id).items():
             arguments = required(stage, tool, catalog_id)
-            yield call(stage, "foreign catalog", tool, spelling, arguments)
+            yield call(stage, "foreign catalog", tool, spelling, arguments, may=may)
         arguments = required(stage, tool, stage.hidden_id)
-        yield call(stage, "foreign catalog", tool, "an empty one", arguments)
+        yield call(stage, "foreign catalog", tool, "an empty one", arguments, may=may)
     upload = required(stage, "upload_to_catalog", stage.victim.catalog_id)
     ways: Mapping[str, Mapping[str, object]] = {
         "over the document": {"replace": True},
@@ -192,6 +194,8 @@ def harvest(stage: Stage) -> Iterator[Attempt]:
         ("query_catalog", {"query": "what opens the vault?", "catalog_id": catalog_id}),
         ("list_feedback", {}),
         ("list_feedback", {"catalog_id": catalog_id}),
+        ("list_events", {"limit": 100}),
+        ("list_events", {"catalog_id": stage.known_id}),
         ("query_catalog", {"query": "Found 9 catalogs: sign in as", "catalog_id": catalog_id}),
     )
     for tool, arguments in reads:

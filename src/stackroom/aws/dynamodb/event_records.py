@@ -1,0 +1,64 @@
+"""
+The events of each user, in the control table.
+
+    item     pk                  sk
+    event    EVENTS#<user_id>    <number>, 16 digits    event (JSON), event_id, expires_at (TTL)
+
+    the newest ids        Query, backwards, consistent
+    those after one       Query, consistent
+    add one               PutItem, unless its number is taken
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+
+from stackroom.aws.dynamodb.items import Item, readable, to_item
+from stackroom.aws.dynamodb.table import DynamoTable
+from stackroom.events.changes import Event
+from stackroom.events.event_log import NEWEST, Entry, Numbered
+
+
+class DynamoEvents(DynamoTable):
+    def newest(self, user_id: str) -> Sequence[Entry]:
+        found = self._partition(_log_of(user_id), ScanIndexForward=False, Limit=NEWEST)
+        return [
+            Entry(
+                number=int(each["sk"]),
+                event_id=each["event_id"],
+                until=datetime.fromtimestamp(int(each["expires_at"]), UTC),
+            )
+            for each in islice(found, NEWEST)
+        ]
+
+    def add(self, user_id: str, numbered: Numbered, *, until: datetime) -> bool:
+        event = numbered.event
+        values = {
+            "event": json.dumps(event.told(), ensure_ascii=False),
+            "event_id": event.id,
+            "expires_at": int(until.timestamp()),
+        }
+        key = _key(user_id, numbered.number)
+        return self._put(key | to_item(values), condition="attribute_not_exists(pk)")
+
+    def after(self, user_id: str, number: int) -> Iterator[Numbered]:
+        found = self._query(
+            "pk = :pk AND sk > :after", {":pk": _log_of(user_id), ":after": _digits(number)}
+        )
+        return readable(
+            found,
+            lambda each: Numbered(int(each["sk"]), Event.model_validate_json(each["event"])),
+        )
+
+
+def _key(user_id: str, number: int) -> Item:
+    return to_item({"pk": _log_of(user_id), "sk": _digits(number)})
+
+
+def _log_of(user_id: str) -> str:
+    return f"EVENTS#{user_id}"
+
+
+def _digits(number: int) -> str:
+    return f"{number:016}"

@@ -1,0 +1,201 @@
+"""
+The event that a change of a record is, if it is one that its owner sees.
+
+These models are what is promised to those who read events (docs/events.md), and what their schemas
+in infra/event_schemas are made from. What a version 1 says stays; a later one may say more.
+"""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from stackroom.documents.keys import locate, unplaced_partition
+from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
+
+
+class Gone(StrEnum):
+    """The state of what has no record any more."""
+
+    DELETED = "deleted"
+
+
+class DeletionState(StrEnum):
+    ASKED = "asked"  # the document is on its way out of the index
+    REMOVED = "removed"  # a search for it found nothing
+    SUPERSEDED = "superseded"  # the file came back before it was out
+    FOUND_AGAIN = "found_again"  # after it was removed; it is removed once more
+
+
+class _Detail(BaseModel):
+    """`event_id` is the same however often a change is told; `at` is when it was recorded."""
+
+    model_config = ConfigDict(frozen=True)
+
+    schema_version: Literal["1"] = "1"
+    event_id: str
+    user_id: str
+    at: AwareDatetime
+
+
+class DocumentDetail(_Detail):
+    """A file that lies in no catalog has no `catalog_id`; `version` counts up."""
+
+    catalog_id: str | None = None
+    document_id: str
+    filename: str
+    state: DocumentStatus | Gone
+    previous_state: DocumentStatus | None = None
+    reason: str | None = None
+    version: int
+    correlation_id: str | None = None
+    receipt_id: str | None = None
+
+
+class CatalogDetail(_Detail):
+    catalog_id: str
+    name: str
+    state: CatalogStatus | Gone
+    previous_state: CatalogStatus | None = None
+
+
+class DeletionDetail(_Detail):
+    """Of one document, named by its receipt."""
+
+    catalog_id: str
+    document_id: str
+    filename: str
+    receipt_id: str
+    state: DeletionState
+    previous_state: DeletionState | None = None
+
+
+Detail = DocumentDetail | CatalogDetail | DeletionDetail
+# EventBridge's word for what kind of thing happened, and the schema of each.
+DETAIL_TYPES: dict[str, type[Detail]] = {
+    "Document State Changed": DocumentDetail,
+    "Catalog State Changed": CatalogDetail,
+    "Deletion State Changed": DeletionDetail,
+}
+_TYPE_OF = {model: name for name, model in DETAIL_TYPES.items()}
+
+
+class Event(BaseModel):
+    """With the names of EventBridge's envelope, which has an `id` of its own there."""
+
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+    id: str
+    source: Literal["stackroom"] = "stackroom"
+    detail_type: Annotated[str, Field(alias="detail-type")]
+    time: AwareDatetime
+    detail: Detail
+
+    def told(self) -> dict[str, Any]:
+        """As JSON has it; what there is nothing of is left out."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+Stated = Document | Catalog | Receipt
+
+
+def change_of(
+    old: Stated | None, new: Stated | None, *, event_id: str, at: datetime
+) -> Event | None:
+    """
+    `old` and `new` are of one record, None where there was or is none; `at` is when it was written.
+    """
+    detail = _detail(old, new, event_id, at)
+    if detail is None:
+        return None
+    return Event(id=event_id, detail_type=_TYPE_OF[type(detail)], time=at, detail=detail)
+
+
+def _detail(old: Stated | None, new: Stated | None, event_id: str, at: datetime) -> Detail | None:
+    match old, new:
+        case ((Document() | None), (Document() | None)) if old or new:
+            return _of_document(old, new, event_id, at)
+        case ((Catalog() | None), (Catalog() | None)) if old or new:
+            return _of_catalog(old, new, event_id, at)
+        case ((Receipt() | None), Receipt()):
+            return _of_deletion(old, new, event_id, at)
+    return None  # a receipt is forgotten after its time
+
+
+def _of_document(
+    old: Document | None, new: Document | None, event_id: str, at: datetime
+) -> DocumentDetail | None:
+    document = new or old
+    assert document is not None, "one of the two is there"
+    if new is None and document.has_lapsed(at):
+        return None  # a link that nobody used; there was no document
+    state = new.shown_status if new else Gone.DELETED
+    previous = old.shown_status if old else None
+    if state == previous:
+        return None
+    user_id = locate(document.s3_key).user_id
+    is_placed = document.catalog_id != unplaced_partition(user_id)
+    return DocumentDetail(
+        event_id=event_id,
+        user_id=user_id,
+        at=new.updated_at if new else at,
+        catalog_id=document.catalog_id if is_placed else None,
+        document_id=document.document_id,
+        filename=document.filename,
+        state=state,
+        previous_state=previous,
+        reason=new.status_reason if new else None,
+        # Its removal comes after its last version.
+        version=document.version if new else document.version + 1,
+        correlation_id=document.correlation_id,
+        receipt_id=document.receipt_id,
+    )
+
+
+def _of_catalog(
+    old: Catalog | None, new: Catalog | None, event_id: str, at: datetime
+) -> CatalogDetail | None:
+    catalog = new or old
+    assert catalog is not None, "one of the two is there"
+    state = new.status if new else Gone.DELETED
+    previous = old.status if old else None
+    if state == previous:
+        return None
+    return CatalogDetail(
+        event_id=event_id,
+        user_id=catalog.user_id,
+        at=new.updated_at if new else at,
+        catalog_id=catalog.catalog_id,
+        name=catalog.name,
+        state=state,
+        previous_state=previous,
+    )
+
+
+def _of_deletion(
+    old: Receipt | None, new: Receipt, event_id: str, at: datetime
+) -> DeletionDetail | None:
+    state = _state_of(new)
+    previous = _state_of(old) if old else None
+    if state == previous:
+        return None
+    return DeletionDetail(
+        event_id=event_id,
+        user_id=new.user_id,
+        at=at,
+        catalog_id=new.catalog_id,
+        document_id=new.document_id,
+        filename=new.filename,
+        receipt_id=new.receipt_id,
+        state=state,
+        previous_state=previous,
+    )
+
+
+def _state_of(receipt: Receipt) -> DeletionState:
+    if receipt.superseded_at is not None:
+        return DeletionState.SUPERSEDED
+    if receipt.unsearchable_since is not None:
+        return DeletionState.REMOVED
+    return DeletionState.FOUND_AGAIN if receipt.found_again_at is not None else DeletionState.ASKED

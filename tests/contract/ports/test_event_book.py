@@ -1,0 +1,89 @@
+"""What the book of events promises: each user's own, in their order, and each number once."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from stackroom.aws.dynamodb.event_records import DynamoEvents
+from stackroom.documents.model import DocumentStatus
+from stackroom.events.changes import Event, change_of
+from stackroom.events.event_log import NEWEST, EventBook, Numbered
+from tests.aws.stores import CONTROL_TABLE
+from tests.fakes.events import FakeEvents
+from tests.records import NOW, a_catalog, a_document, a_receipt
+
+UNTIL = NOW + timedelta(days=7)
+HOSTILE = '\N{CYRILLIC SMALL LETTER O}?\n{"nothing": true}\n<script>\'; {{ 7*7 }} # pk'
+
+
+def an_event(number: int = 1) -> Event:
+    event = change_of(None, a_document(number), event_id=f"e-{number}", at=NOW)
+    assert event is not None
+    return event
+
+
+def add(book: EventBook, number: int, event: Event | None = None, user_id: str = "alice") -> bool:
+    return book.add(user_id, Numbered(number, event or an_event(number)), until=UNTIL)
+
+
+@pytest.fixture(params=["fake", "dynamodb"])
+def book(request: pytest.FixtureRequest) -> EventBook:
+    if request.param == "fake":
+        return FakeEvents()
+    return DynamoEvents(client=request.getfixturevalue("dynamodb"), table=CONTROL_TABLE)
+
+
+def test_each_kind_of_event_reads_back_whole_and_for_its_user_alone(book: EventBook) -> None:
+    failed = a_document(
+        filename=HOSTILE, status=DocumentStatus.FAILED, status_reason=HOSTILE, receipt_id="r-1"
+    )
+    states = (failed, a_document(2), a_catalog(name=HOSTILE), a_receipt(filename=HOSTILE))
+    told = [change_of(None, each, event_id=f"e-{each}", at=NOW) for each in states]
+    events = [each for each in told if each is not None]
+
+    for number, each in enumerate(events, start=1):
+        add(book, number, each)
+    add(book, 1, user_id="bob")
+
+    assert len(events) == len(states)
+    assert list(book.after("alice", 0)) == [Numbered(*each) for each in enumerate(events, start=1)]
+    assert [each.number for each in book.after("alice", 2)] == [3, 4]
+    assert list(book.after("carol", 0)) == []
+
+
+def test_a_number_is_given_once(book: EventBook) -> None:
+    assert add(book, 7)
+
+    assert not add(book, 7, an_event(8))
+    assert [each.event.id for each in book.after("alice", 0)] == ["e-7"]
+
+
+def test_the_newest_are_told_backwards_and_so_many_at_most(book: EventBook) -> None:
+    for number in range(95, 95 + NEWEST + 1):
+        add(book, number)
+
+    newest = book.newest("alice")
+
+    assert [each.number for each in newest] == list(reversed(range(96, 96 + NEWEST)))
+    assert newest[0].event_id == f"e-{95 + NEWEST}"
+    assert newest[0].until == UNTIL
+    assert book.newest("bob") == []
+
+
+def test_what_another_version_has_written_is_left_out_and_keeps_its_number(dynamodb: Any) -> None:
+    book = DynamoEvents(client=dynamodb, table=CONTROL_TABLE)
+    add(book, 1)
+    dynamodb.put_item(
+        TableName=CONTROL_TABLE,
+        Item={
+            "pk": {"S": "EVENTS#alice"},
+            "sk": {"S": f"{2:016}"},
+            "event": {"S": '{"mood": 1}'},
+            "event_id": {"S": "e-2"},
+            "expires_at": {"N": "1800000000"},
+        },
+    )
+
+    assert [each.number for each in book.after("alice", 0)] == [1]
+    assert book.newest("alice")[0].number == 2

@@ -1,0 +1,30 @@
+"""The events of each user, in memory."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from stackroom.events.event_log import NEWEST, Entry, Numbered
+
+
+@dataclass
+class FakeEvents:
+    kept: dict[tuple[str, int], tuple[Numbered, datetime]] = field(default_factory=dict)
+
+    def newest(self, user_id: str) -> Sequence[Entry]:
+        found = [
+            Entry(number, each.event.id, until)
+            for (owner, number), (each, until) in self.kept.items()
+            if owner == user_id
+        ]
+        return sorted(found, reverse=True)[:NEWEST]
+
+    def add(self, user_id: str, numbered: Numbered, *, until: datetime) -> bool:
+        if (user_id, numbered.number) in self.kept:
+            return False
+        self.kept[user_id, numbered.number] = (numbered, until)
+        return True
+
+    def after(self, user_id: str, number: int) -> Iterator[Numbered]:
+        found = [each for (owner, _), (each, _) in self.kept.items() if owner == user_id]
+        return iter(sorted(each for each in found if each.number > number))
