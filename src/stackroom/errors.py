@@ -39,6 +39,9 @@ StackroomError
 │   ├── NotKnowledgeBaseTool    a tool of another type, which has no knowledge base to ask
 │   ├── AgentRunNotFound        the user has no run of that id; the oldest are forgotten
 │   ├── AgentRunLimitReached    as many of the user's runs as allowed are not over yet
+│   ├── WebhookNotFound         there is no webhook of that id
+│   ├── WebhookLimitReached     the owner already has as many webhooks as allowed
+│   ├── WebhookRefused          an address that no webhook may have, and why
 │   ├── AnswerNotJson           an agent was to answer JSON, and didn't on two attempts
 │   ├── AgentUnfinished         an agent reached a bound before it had an answer
 │   └── ModelRefused            a model takes no such request, and why
@@ -281,6 +284,20 @@ class AgentRunLimitReached(Rejected):
         super().__init__(
             f"{limit} of your runs are not over yet. Wait for one of them, or cancel it"
         )
+
+
+class WebhookNotFound(Rejected):
+    def __init__(self, webhook_id: str) -> None:
+        super().__init__(f"Webhook '{webhook_id}' not found")
+
+
+class WebhookLimitReached(Rejected):
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"Maximum webhook limit ({limit}) reached")
+
+
+class WebhookRefused(Rejected):
+    """`str()` of it says why, and nothing of an address but its host: a path may be a secret."""
 
 
 class AnswerNotJson(Rejected):

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from stackroom.aws.dynamodb.selection_records import DynamoSelections
     from stackroom.aws.dynamodb.slot_records import DynamoSlots
     from stackroom.aws.dynamodb.staying_documents import DynamoStayingDocuments
+    from stackroom.aws.dynamodb.webhook_records import DynamoWebhooks, SqsWebhookQueue
     from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
     from stackroom.aws.listed_inventory import AwsInventory
     from stackroom.aws.s3.document_bucket import S3DocumentBucket, S3Files
@@ -146,6 +147,20 @@ class Deployment:
         from stackroom.aws.dynamodb.event_records import DynamoEvents
 
         return DynamoEvents(client=self._dynamodb, table=self._control_table)
+
+    @cached_property
+    def webhooks(self) -> DynamoWebhooks:
+        from stackroom.aws.dynamodb.webhook_records import DynamoWebhooks
+
+        return DynamoWebhooks(client=self._dynamodb, table=self._control_table)
+
+    @cached_property
+    def webhook_queue(self) -> SqsWebhookQueue:
+        from stackroom.aws.dynamodb.webhook_records import SqsWebhookQueue
+
+        return SqsWebhookQueue(
+            client=self.client("sqs"), url=self.settings.need("webhooks_queue_url")
+        )
 
     @cached_property
     def agents(self) -> DynamoAgents:
