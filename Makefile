@@ -277,8 +277,9 @@ asl: setup ## write statemachines/*.asl.json anew from its source, statemachines
 	@$(BIN)/python -m statemachines.generate
 
 .PHONY: tools
-tools: setup ## write infra/tool_schemas, docs/tools.md and docs/tools-*.json anew from the tools
+tools: setup ## write infra/*_schemas, docs/tools.md and docs/tools-*.json anew from tools and events
 	@$(BIN)/python -m functions.tool_targets
+	@$(BIN)/python -m functions.event_publisher.schemas
 	@$(BIN)/python -m docs.tools
 
 .PHONY: docs

@@ -76,7 +76,10 @@ def idle(templates: Iterable[Template]) -> list[Item]:
     def of(kind: str) -> list[Mapping[str, Any]]:
         return [each.get("Properties", {}) for each in resources if each["Type"] == kind]
 
-    alarms, queues = of("AWS::CloudWatch::Alarm"), of("AWS::Lambda::EventSourceMapping")
+    alarms = of("AWS::CloudWatch::Alarm")
+    # Looking at a stream costs nothing, of those that have a starting position.
+    mappings = of("AWS::Lambda::EventSourceMapping")
+    queues = [each for each in mappings if "StartingPosition" not in each]
     metrics = sum(map(_metrics_of, alarms))
     dashboards, secrets = of("AWS::CloudWatch::Dashboard"), of("AWS::SecretsManager::Secret")
     rates = [

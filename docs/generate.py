@@ -23,6 +23,7 @@ FUNCTIONS = {
     "ingest": "deployed.IngestSettings",
     "status_poller": "handler.PollerSettings",
     "reconciler": "handler.ReconcilerSettings",
+    "event_publisher": "handler.PublisherSettings",
     "search_index": "handler.SearchIndexSettings",
     "retrieve": "handler.RetrieveSettings",
     "catalog_tools": "handler.CatalogToolsSettings",
@@ -33,7 +34,9 @@ FUNCTIONS = {
 }
 MEANINGS = {
     "KB_CATALOG_TABLE": "DynamoDB table of catalogs and documents",
-    "KB_CONTROL_TABLE": "DynamoDB table of leases, slots, admission, receipts, inspections, turns",
+    "KB_CONTROL_TABLE": (
+        "DynamoDB table of leases, slots, admission, receipts, inspections, turns, events"
+    ),
     "KB_DOCS_BUCKET": "S3 bucket of the documents",
     "KB_POOL": (
         "JSON list of `knowledge_base_id`, `data_source_id`, `type` and `index`; or, shorter, an"
@@ -89,6 +92,7 @@ MEANINGS = {
     "QUEUE_URL": "SQS queue that the function takes from; a full batch is sent there once more",
     "QUEUE_BATCH": "how many messages a full batch of it has",
     "INSPECTIONS_QUEUE_URL": "SQS queue of what is to be inspected",
+    "WEBHOOKS_QUEUE_URL": "SQS queue of what webhooks are to be told",
     "AGENT_RUNS_QUEUE_URL": "SQS queue of what users have told their agents",
     "AGENT_MODELS": "JSON list of the models that agents may be given, the usual one first",
     "DASHBOARD_NAME": "the CloudWatch dashboard whose figures operators are shown",

@@ -16,6 +16,7 @@ SERVICES = BASE_SERVICES | {
     "bedrock-runtime",
     "cloudwatch",
     "dynamodb",
+    "events",
     "s3",
     "s3vectors",
     "secretsmanager",

@@ -58,6 +58,7 @@ class OperationsStack(cdk.Stack):
         alarms = [
             *self._dead_letter_alarms(),
             *self._age_alarms(),
+            self._late_events_alarm(),
             self._long_wait_alarm(),
             self._broken_runs_alarm(),
             self._set_aside_alarm(),
@@ -118,6 +119,16 @@ class OperationsStack(cdk.Stack):
             )
             for queue in self._queues
         ]
+
+    def _late_events_alarm(self) -> cloudwatch.Alarm:
+        """What a stream holds is gone after a day."""
+        return self._alarms.on(
+            "EventsLate",
+            of_function(self._pipeline.events.publisher, "IteratorAge", statistic="Maximum"),
+            threshold=15 * 60 * 1000,
+            description="A change was told to nobody for 15 minutes: the log of event_publisher"
+            " says why.",
+        )
 
     def _long_wait_alarm(self) -> cloudwatch.Alarm:
         return self._alarms.on(

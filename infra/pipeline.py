@@ -8,6 +8,7 @@ from constructs import Construct
 from infra.bucket_policy import PLACE_MAPS, SIDECARS
 from infra.data import DataStack
 from infra.deployment import Deployment
+from infra.events import Events
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
 from infra.pipeline_functions import PipelineFunctions
@@ -36,7 +37,10 @@ class PipelineStack(cdk.Stack):
         upload_handler, inspect = functions.upload_handler(), functions.inspect()
         ingest, status_poller = functions.ingest(), functions.status_poller()
         reconciler = functions.reconciler()
+        self.events = Events(self, "Events", rights=functions.rights)
+        self.events.publisher.tell("WEBHOOKS_QUEUE_URL", "")
         self.handlers = [upload_handler, inspect, ingest, status_poller, reconciler]
+        self.handlers.append(self.events.publisher)
 
         # At once where it is quiet; in a burst, batches fill while ten of them are at work, and a
         # catalog's counters are not written by a hundred at a time.
@@ -61,6 +65,7 @@ class PipelineStack(cdk.Stack):
             reconciler=reconciler,
         )
         self.dead_letters = [uploads.dead_letters, inspections.dead_letters, runs.dead_letters]
+        self.dead_letters.append(self.events.dead_letters)
 
         cdk.CfnOutput(self, "StateMachineArn", value=runs.state_machine.state_machine_arn)
         cdk.CfnOutput(self, "UploadsQueueUrl", value=uploads.queue.queue_url)

@@ -11,7 +11,7 @@ _LIVE = "live-index"
 
 
 class _Table(dynamodb.TableV2):
-    """The house defaults: on demand, encrypted, recoverable, kept."""
+    """The house defaults: on demand, encrypted, recoverable, kept, its changes told."""
 
     def __init__(
         self,
@@ -32,6 +32,7 @@ class _Table(dynamodb.TableV2):
             sort_key=_string(sort),
             global_secondary_indexes=indexes,
             time_to_live_attribute=time_to_live_attribute,
+            dynamo_stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,  # for infra/events.py
             billing=dynamodb.Billing.on_demand(),
             encryption=dynamodb.TableEncryptionV2.aws_managed_key(),
             point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(

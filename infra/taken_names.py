@@ -54,6 +54,10 @@ LOOKS: Mapping[str, tuple[str, _Look]] = {
         "TableName",
         lambda c, _, n: c("dynamodb").describe_table(TableName=n),
     ),
+    "AWS::EventSchemas::Registry": (
+        "RegistryName",
+        lambda c, _, n: c("schemas").describe_registry(RegistryName=n),
+    ),
     "AWS::S3Vectors::VectorBucket": (
         "VectorBucketName",
         lambda c, _, n: c("s3vectors").get_vector_bucket(vectorBucketName=n),

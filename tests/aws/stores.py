@@ -22,7 +22,7 @@ ENVIRONMENT = {
 
 
 def create_tables(dynamodb: Any) -> None:
-    _take_one_call_at_a_time()
+    take_one_call_at_a_time()
     dynamodb.create_table(
         TableName=CATALOG_TABLE,
         BillingMode="PAY_PER_REQUEST",
@@ -57,7 +57,7 @@ def create_bucket(s3: Any) -> None:
 
 
 @cache
-def _take_one_call_at_a_time() -> None:
+def take_one_call_at_a_time() -> None:
     """A transaction of moto's copies the whole table, and fails if another thread writes to it."""
     answer, lock = DynamoHandler.call_action, RLock()
 

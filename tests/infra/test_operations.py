@@ -15,6 +15,8 @@ def test_an_alarm_stands_on_everything_that_needs_a_person(assembly: Assembly) -
         "InspectionsUndeliverable",
         "RecoveryUndeliverable",
         "AgentRunsUndeliverable",
+        "EventsUndeliverable",
+        "EventsLate",
         "UploadsLate",
         "InspectionsLate",
         "AgentRunsLate",

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from functions.catalog_tools.handler import CatalogToolsSettings
+from functions.event_publisher.handler import PublisherSettings
+from functions.event_publisher.schemas import file_of, schema_file
 from functions.identity_interceptor.handler import InterceptorSettings
 from functions.ingest.deployed import IngestSettings
 from functions.inspect.handler import InspectSettings
@@ -15,6 +17,11 @@ from functions.status_poller.handler import PollerSettings
 from functions.upload_handler.handler import UploadSettings
 from infra.bundling import ROOT
 from stackroom.aws.bedrock.guardrail import Guardrail
+from stackroom.aws.dynamodb.catalog_records import METADATA
+from stackroom.aws.dynamodb.document_items import DOCUMENT
+from stackroom.aws.dynamodb.receipt_records import RECEIPTS
+from stackroom.events.changes import DETAIL_TYPES
+from stackroom.events.event_log import NEWEST
 from stackroom.search.search_arguments import Budget, Priority
 from stackroom.wiring.function_settings import Settings
 from tests.infra.assembly import Assembly
@@ -45,6 +52,7 @@ SETTINGS: dict[str, type[Settings]] = {
     "retrieve": RetrieveSettings,
     "catalog_tools": CatalogToolsSettings,
     "identity_interceptor": InterceptorSettings,
+    "event_publisher": PublisherSettings,
 }
 # Seconds and megabytes.
 SIZES = {
@@ -56,6 +64,7 @@ SIZES = {
     "retrieve": (30, 1024),
     "catalog_tools": (300, 1024),
     "identity_interceptor": (10, 512),
+    "event_publisher": (60, 512),
 }
 
 
@@ -125,15 +134,56 @@ def test_queues_leave_most_functions_of_an_account_to_who_waits_for_an_answer(
 ) -> None:
     shares = [
         [
-            mapping.properties.get("ScalingConfig", {}).get("MaximumConcurrency")
+            mapping.properties["ScalingConfig"]["MaximumConcurrency"]
             for stack in ("pipeline", "console")
             for mapping in each.all(stack, "AWS::Lambda::EventSourceMapping")
+            if ":sqs:" in mapping.properties["EventSourceArn"]
         ]
         for each in (assembly, otherwise)
     ]
 
     # Of a thousand functions, and of ten: in an account that is new.
     assert [sorted(each) for each in shares] == [[10, 10, 100], [2, 2, 2]]
+
+
+def test_both_tables_tell_the_publisher_what_changes_from_their_beginning_for_a_day(
+    assembly: Assembly,
+) -> None:
+    tables = assembly.all("data", "AWS::DynamoDB::GlobalTable")
+    mappings = [
+        each.properties
+        for each in assembly.all("pipeline", "AWS::Lambda::EventSourceMapping")
+        if each.properties["FunctionName"].endswith("event-publisher")
+    ]
+    patterns = [
+        json.loads(each["Pattern"])["dynamodb"]["Keys"]
+        for mapping in mappings
+        for each in mapping["FilterCriteria"]["Filters"]
+    ]
+
+    views = [each.properties["StreamSpecification"]["StreamViewType"] for each in tables]
+    assert views == ["NEW_AND_OLD_IMAGES"] * 2
+    assert patterns == [
+        {"sk": {"S": [{"prefix": DOCUMENT}, METADATA]}},
+        {"pk": {"S": [{"prefix": RECEIPTS}]}},
+    ]
+    for each in mappings:
+        assert each["StartingPosition"] == "TRIM_HORIZON"
+        assert each["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+        assert 2 * each["BatchSize"] <= NEWEST
+        assert each["MaximumRecordAgeInSeconds"] == 23 * 3600
+        assert "MaximumRetryAttempts" not in each
+        [destination] = each["DestinationConfig"]["OnFailure"].values()
+        assert destination.endswith(":stackroom-events-dead")
+
+
+def test_the_schemas_of_events_are_registered(assembly: Assembly) -> None:
+    schemas = [each.properties for each in assembly.all("pipeline", "AWS::EventSchemas::Schema")]
+
+    assert {each["SchemaName"]: each["Content"] for each in schemas} == {
+        f"stackroom@{file_of(each).stem}": schema_file(each) for each in DETAIL_TYPES
+    }
+    assert {each["Type"] for each in schemas} == {"JSONSchemaDraft4"}
 
 
 def test_documents_reach_both_queues_and_our_own_files_neither(assembly: Assembly) -> None:

@@ -76,6 +76,7 @@ WELL: dict[str, Any] = {
     **concurrency(1000),
     **available(),
     **per_minute(10.0),
+    "DescribeRegistry": ServiceError("NotFoundException", "there is none"),
     "DescribeStacks": ServiceError("ValidationError", "Stack with id x does not exist"),
     "GetFunctionConfiguration": NONE,
     "GetFoundationModel": {"modelDetails": {"modelName": "Nova 2 Lite"}},
@@ -113,7 +114,13 @@ def world(assembly: Assembly, monkeypatch: pytest.MonkeyPatch) -> Iterator[World
     with mock_aws():
         client = preflight.clients(boto3.session.Session(region_name=HERE.region))
         made = World(client, read(assembly.directory, project="stackroom", models=MODELS))
-        unknown = ("bedrock", "bedrock-agentcore-control", "cloudformation", "service-quotas")
+        unknown = (
+            "bedrock",
+            "bedrock-agentcore-control",
+            "cloudformation",
+            "schemas",
+            "service-quotas",
+        )
         client("ssm").put_parameter(Name=VERSION, Value="33", Type="String")
         with answered(made.answer, client("lambda"), *map(client, unknown)):
             yield made
@@ -295,7 +302,7 @@ def test_whatever_the_templates_name_is_asked_for(world: World) -> None:
             "AWS::Cognito::UserPool",
             "AWS::IAM::Policy",
         ),
-        *("AWS::Logs::QueryDefinition", "AWS::S3Vectors::Index"),
+        *("AWS::EventSchemas::Schema", "AWS::Logs::QueryDefinition", "AWS::S3Vectors::Index"),
     }
 
 

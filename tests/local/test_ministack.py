@@ -1,8 +1,11 @@
 """What we mend in ministack; a new version of it may need it no more."""
 
+import inspect
+import json
+
 import pytest
 from ministack.core import iam_actions, iam_evaluator
-from ministack.services import dynamodb
+from ministack.services import dynamodb, lambda_svc
 
 from stackroom_local.ministack.__main__ import mend
 
@@ -19,6 +22,7 @@ def restored(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(iam_actions, name, getattr(iam_actions, name))
     for name in EXPRESSIONS:
         monkeypatch.setattr(dynamodb, name, getattr(dynamodb, name))
+    monkeypatch.setattr(lambda_svc, "_execute_function", lambda_svc._execute_function)
 
 
 @pytest.fixture
@@ -136,3 +140,27 @@ def action_of(operation: str) -> str | None:
 def named(path: str) -> str:
     """What a PUT of it is to a policy."""
     return str(iam_actions.extract_resource_arn("s3", "PUT", path, {}, b"", {}, "", ""))
+
+
+def test_ministack_itself_still_is_done_with_what_a_function_failed_at_of_a_stream() -> None:
+    assert "batchItemFailures" not in inspect.getsource(lambda_svc._poll_dynamodb_streams)
+
+
+@pytest.mark.parametrize(
+    ("source", "answer", "fails"),
+    [
+        ("aws:dynamodb", {"batchItemFailures": [{"itemIdentifier": "1"}]}, True),
+        ("aws:dynamodb", json.dumps({"batchItemFailures": [{"itemIdentifier": "1"}]}), True),
+        ("aws:dynamodb", {"batchItemFailures": []}, False),
+        ("aws:sqs", {"batchItemFailures": [{"itemIdentifier": "1"}]}, False),
+    ],
+)
+def test_what_a_function_failed_at_of_a_stream_comes_again(
+    restored: None, monkeypatch: pytest.MonkeyPatch, source: str, answer: object, fails: bool
+) -> None:
+    monkeypatch.setattr(lambda_svc, "_execute_function", lambda *_: {"body": answer})
+    mend()
+
+    done = lambda_svc._execute_function({}, {"Records": [{"eventSource": source}]})
+
+    assert bool(done.get("error")) is fails

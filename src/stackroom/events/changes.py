@@ -5,6 +5,7 @@ These models are what is promised to those who read events (docs/events.md), and
 in infra/event_schemas are made from. What a version 1 says stays; a later one may say more.
 """
 
+from abc import abstractmethod
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal
@@ -38,6 +39,11 @@ class _Detail(BaseModel):
     user_id: str
     at: AwareDatetime
 
+    @property
+    @abstractmethod
+    def record(self) -> str:
+        """What changed: whose events come in their order."""
+
 
 class DocumentDetail(_Detail):
     """A file that lies in no catalog has no `catalog_id`; `version` counts up."""
@@ -52,12 +58,20 @@ class DocumentDetail(_Detail):
     correlation_id: str | None = None
     receipt_id: str | None = None
 
+    @property
+    def record(self) -> str:
+        return self.document_id
+
 
 class CatalogDetail(_Detail):
     catalog_id: str
     name: str
     state: CatalogStatus | Gone
     previous_state: CatalogStatus | None = None
+
+    @property
+    def record(self) -> str:
+        return self.catalog_id
 
 
 class DeletionDetail(_Detail):
@@ -69,6 +83,10 @@ class DeletionDetail(_Detail):
     receipt_id: str
     state: DeletionState
     previous_state: DeletionState | None = None
+
+    @property
+    def record(self) -> str:
+        return self.receipt_id
 
 
 Detail = DocumentDetail | CatalogDetail | DeletionDetail

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from stackroom.aws.dynamodb.staying_documents import DynamoStayingDocuments
     from stackroom.aws.dynamodb.webhook_records import DynamoWebhooks, SqsWebhookQueue
     from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
+    from stackroom.aws.eventbridge.event_bus import DefaultEventBus
     from stackroom.aws.listed_inventory import AwsInventory
     from stackroom.aws.s3.document_bucket import S3DocumentBucket, S3Files
     from stackroom.aws.s3.place_maps import S3PlaceMaps
@@ -147,6 +148,12 @@ class Deployment:
         from stackroom.aws.dynamodb.event_records import DynamoEvents
 
         return DynamoEvents(client=self._dynamodb, table=self._control_table)
+
+    @cached_property
+    def event_bus(self) -> DefaultEventBus:
+        from stackroom.aws.eventbridge.event_bus import DefaultEventBus
+
+        return DefaultEventBus(client=self.client("events"))
 
     @cached_property
     def webhooks(self) -> DynamoWebhooks:

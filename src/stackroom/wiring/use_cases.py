@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from stackroom.catalogs.selection import Selection
     from stackroom.catalogs.transfers import Fetching, Sending
     from stackroom.events.event_log import EventLog
+    from stackroom.events.publishing import Publishing
     from stackroom.ingestion.estimates import Estimates
     from stackroom.ingestion.retry_failed import Retrying
     from stackroom.search.cached_embeddings import CacheTally
@@ -157,6 +158,17 @@ class UseCases(RunUseCases):
         from stackroom.events.event_log import EventLog
 
         return EventLog(book=self.deployment.events)
+
+    @cached_property
+    def publishing(self) -> Publishing:
+        from stackroom.events.publishing import Publishing
+
+        return Publishing(
+            log=self.events,
+            bus=self.deployment.event_bus,
+            webhooks=self.deployment.webhooks,
+            queue=self.deployment.webhook_queue,
+        )
 
     @cached_property
     def sending(self) -> Sending:

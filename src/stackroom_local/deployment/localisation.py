@@ -48,6 +48,9 @@ WITHOUT_EFFECT = {
     "AWS::S3Vectors::VectorBucketPolicy",
     # Questions kept for Logs Insights, which ministack doesn't have.
     "AWS::Logs::QueryDefinition",
+    # Schemas of events, for whoever writes a consumer in the AWS console.
+    "AWS::EventSchemas::Registry",
+    "AWS::EventSchemas::Schema",
     # How Cognito's sign-in pages look: the local issuer has a page of its own.
     "AWS::Cognito::ManagedLoginBranding",
     "AWS::CDK::Metadata",
@@ -126,7 +129,7 @@ def localised(
             _let_upload_from_here(properties)
         if resource["Type"] == "AWS::SQS::Queue":
             _shorten_visibility(resource["Properties"], speed)
-        if resource["Type"] == "AWS::Lambda::EventSourceMapping":
+        if "ScalingConfig" in resource.get("Properties", {}):
             resource["Properties"]["ScalingConfig"] = {"MaximumConcurrency": _CONSUMERS}
         if resource["Type"] == "AWS::Lambda::Function":
             _run_from_checkout(resource["Properties"], assets)

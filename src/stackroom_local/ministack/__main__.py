@@ -15,16 +15,19 @@ let tenants have their turns.
 local mode speak plain HTTP to 127.0.0.1, which nobody can listen in on, and what denies requests
 "not over TLS", as the CDK's `enforce_ssl` does, would deny every one.
 
-And three faults of version 1.5.33: its IAM takes a line break for the end of a key. S3 takes line
+And four faults of version 1.5.33: its IAM takes a line break for the end of a key. S3 takes line
 breaks in keys, and a wildcard of a policy any character [IAM user guide:
 reference_policies_elements_resource]; ministack compiles `*` to `.*`, so that no policy but `*`
 itself allows, or denies, anything about such a key. It leaves out the empty parts of a key, so that
 whoever may put `bob/*` could put `/bob/a.txt`. And a batch of messages is to it an action of its
 own, where AWS has `sqs:SendMessage` for SendMessageBatch, too [SQS developer guide:
-sqs-api-permissions-reference]. A new version needs a look here: tests/local/test_ministack.py says
-whether it still has the faults.
+sqs-api-permissions-reference]. Of a table's stream, records that a function says it failed at are
+done with; here the whole batch comes again, where AWS begins at the first of them [Lambda developer
+guide: services-ddb-batchfailurereporting]. A new version needs a look here:
+tests/local/test_ministack.py says whether it still has the faults.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -38,7 +41,7 @@ from pathlib import Path
 from typing import Any
 
 from ministack.core import iam_actions, iam_evaluator
-from ministack.services import dynamodb, sqs
+from ministack.services import dynamodb, lambda_svc, sqs
 
 from bedrock_kb_simulator.access_keys import RootKey
 from stackroom_local.deployment import function_packages, resource_policies, simulated_types
@@ -131,6 +134,19 @@ def mend() -> None:
         return f"arn:aws:s3:::{bucket}/{key}" if is_object else named(service, method, path, *rest)
 
     iam_actions.extract_resource_arn = resource_arn
+    execute: Callable[..., dict[str, Any]] = lambda_svc._execute_function
+
+    def executed(function: dict[str, Any], event: dict[str, Any]) -> dict[str, Any]:
+        done = execute(function, event)
+        records = event.get("Records") or [{}]
+        body = done.get("body")
+        said = json.loads(body) if isinstance(body, str) and body.startswith("{") else body
+        is_of_stream = records[0].get("eventSource") == "aws:dynamodb"
+        if is_of_stream and isinstance(said, dict) and said.get("batchItemFailures"):
+            return {**done, "error": True, "body": {"errorType": "batchItemFailures"}}
+        return done
+
+    lambda_svc._execute_function = executed
     # A query of a large partition asks for these with each item: most of its time.
     read_tokens = lru_cache(_EXPRESSIONS)(dynamodb._tokenize)
     dynamodb._tokenize = lambda expression: list(read_tokens(expression))

@@ -309,6 +309,11 @@ def _of(service: str, actions: Iterable[str], kind: Any) -> dict[str, Any]:
     return {f"{service}.{action}": kind(action) for action in actions}
 
 
+def _default_bus(given: Parameters, names: Names) -> Iterator[_Asked]:
+    assert not any("EventBusName" in each for each in given["Entries"]), "there is no other bus"
+    yield _Asked("events:PutEvents", _regional("events", "event-bus/default"))
+
+
 _ASKED: dict[str, Any] = {
     "s3.GetObject": _object("Get"),
     "s3.HeadObject": _object("Get"),
@@ -349,6 +354,7 @@ _ASKED: dict[str, Any] = {
     "bedrock-runtime.Converse": _conversation,
     "sqs.SendMessage": _queue("sqs:SendMessage"),
     "sqs.SendMessageBatch": _queue("sqs:SendMessage"),
+    "events.PutEvents": _default_bus,
     "secretsmanager.GetSecretValue": _secret,
     "cloudwatch.GetDashboard": _dashboard,
     "cloudwatch.DescribeAlarms": _alarms,

@@ -40,6 +40,7 @@ _OF_LAMBDA = "Used by Lambda itself:\n\n| action | on | for |\n|---|---|---|"
 # By the action's service, and where it is said that Lambda needs it of the function's role.
 _GUIDE = "https://docs.aws.amazon.com/lambda/latest/dg"
 _SOURCES = {
+    "dynamodb": f"[to read the stream]({_GUIDE}/services-dynamodb-eventsourcemapping.html)",
     "kms": "[to read the environment](https://repost.aws/knowledge-center/lambda-kmsaccessdeniedexception-errors)",
     "logs": f"[its log]({_GUIDE}/monitoring-cloudwatchlogs.html)",
     "sqs": f"[to read the queue]({_GUIDE}/services-sqs-configure.html)",

@@ -25,6 +25,9 @@ _POLLING = (
     "sqs:GetQueueAttributes",
     "sqs:GetQueueUrl",
 )
+# https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-eventsourcemapping.html
+_OF_STREAMS = ("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator")
+_STREAMS = ("dynamodb:ListStreams", "*")
 
 # Granted to an agent whose knowledge bases have `generation`, for a tool of one's own
 # that has answers written; Stackroom's own tool only searches. IAM has no resource type for it.
@@ -74,7 +77,8 @@ class Role:
     function: str
     arn: str
     statements: tuple[Statement, ...]
-    queues: frozenset[str]  # that Lambda reads for it
+    queues: frozenset[str]  # and streams, that Lambda reads for it
+    discarded_to: frozenset[str]  # where it puts what it gives up
     logs: str = ""  # its log group
     key: str = ""  # of its environment
 
@@ -101,8 +105,12 @@ class Role:
     def _is_of_the_platform(self, grant: Grant) -> bool:
         if grant.action in _LOGS:
             return f":log-group:{self.logs}:" in grant.resource
-        if grant.action in _POLLING:
+        if grant.action in (*_POLLING, *_OF_STREAMS):
             return grant.resource in self.queues
+        if grant.action == "sqs:SendMessage" and grant.resource in self.discarded_to:
+            return True
+        if (grant.action, grant.resource) == _STREAMS:
+            return True
         if grant.action == "kms:Decrypt":
             return grant.resource == self.key
         return grant.action in _TRACES and grant.resource == "*"
@@ -137,14 +145,20 @@ def _role(assembly: Assembly, stack: str, function: Resource, denied: list[State
     properties = function.properties
     name = properties.get("FunctionName", function.logical_id)
     role = properties["Role"].rpartition("/")[2]
+    mappings = [
+        each.properties
+        for each in assembly.all(stack, "AWS::Lambda::EventSourceMapping")
+        if each.properties["FunctionName"] == name
+    ]
     return Role(
         function=_told(function).removeprefix("stackroom-"),
         arn=properties["Role"],
         statements=(*_statements(assembly, stack, role), *denied),
-        queues=frozenset(
-            each.properties["EventSourceArn"]
-            for each in assembly.all(stack, "AWS::Lambda::EventSourceMapping")
-            if each.properties["FunctionName"] == name
+        queues=frozenset(each["EventSourceArn"] for each in mappings),
+        discarded_to=frozenset(
+            each["DestinationConfig"]["OnFailure"]["Destination"]
+            for each in mappings
+            if "DestinationConfig" in each
         ),
         logs=properties.get("LoggingConfig", {}).get("LogGroup", f"/aws/lambda/{name}"),
         key=properties.get("KmsKeyArn", ""),

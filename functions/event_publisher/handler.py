@@ -1,0 +1,50 @@
+"""The tables' streams: tell each change of a document, catalog or deletion to all who hear it."""
+
+from functools import cache
+from typing import Any
+
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from functions.batch import response
+from functions.telemetry import logger_for, metrics_for
+from stackroom.aws.dynamodb.stream_records import event_in
+from stackroom.aws.session import client
+from stackroom.events.publishing import Publishing
+from stackroom.wiring.function_settings import Settings
+from stackroom.wiring.use_cases import UseCases
+
+logger = logger_for("event_publisher")
+metrics = metrics_for("event_publisher")
+
+
+class PublisherSettings(Settings):
+    kb_control_table: str
+    webhooks_queue_url: str
+
+
+@cache
+def publishing() -> Publishing:
+    return UseCases.of(PublisherSettings.from_env(), client).publishing
+
+
+@logger.inject_lambda_context(clear_state=True)
+@metrics.log_metrics
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
+    """Answers the first record that failed: Lambda delivers it and all that follow again."""
+    found = ((each, event_in(each)) for each in event["Records"])
+    told = [(record["dynamodb"]["SequenceNumber"], each) for record, each in found if each]
+    published = publishing().publish([each for _, each in told])
+    metrics.add_metric(name="EventsPublished", unit=MetricUnit.Count, value=published.told)
+    for _, each in told[: published.told]:
+        logger.info(
+            "event published",
+            event_id=each.id,
+            detail_type=each.detail_type,
+            record=each.detail.record,
+            state=each.detail.state,
+        )
+    if published.error is None:
+        return response([])
+    logger.error("publishing stopped", exc_info=published.error)
+    return response([told[published.told][0]])

@@ -1,0 +1,113 @@
+"""
+What tells changes: the tables' streams, the function that reads them, and the schemas of events.
+
+A stream tells each change once and in the order of its item, a day long. Reading one by a function
+costs nothing. https://aws.amazon.com/dynamodb/pricing/on-demand/
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import aws_cdk as cdk
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_eventschemas as eventschemas
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct
+
+from infra.function import HandlerFunction
+from infra.queues import DeadLetters
+from infra.rights import Rights
+
+_SCHEMAS = Path(__file__).with_name("event_schemas")
+# Half of what is looked through for what is in a user's log already [stackroom.events.event_log].
+_BATCH = 50
+# A record is there for 24 hours; in the last of them an operator may still read it.
+_TRIED_FOR = 23 * 3600  # seconds
+# Of the catalog table what tells of documents and catalogs, and of the control table receipts.
+_OF_CATALOGS = {"sk": {"S": [{"prefix": "DOC#"}, "METADATA"]}}
+_OF_RECEIPTS = {"pk": {"S": [{"prefix": "RECEIPTS#"}]}}
+
+
+class Events(Construct):
+    def __init__(self, scope: Construct, construct_id: str, *, rights: Rights) -> None:
+        super().__init__(scope, construct_id)
+        project, data = rights.deployment.project, rights.data
+        control = data.control_table.table_arn
+        self.publisher = HandlerFunction(
+            rights.scope,
+            "EventPublisher",
+            deployment=rights.deployment,
+            package="event_publisher",
+            timeout=cdk.Duration.seconds(60),
+            memory_size=512,
+            environment={"KB_CONTROL_TABLE": data.control_table.table_name},
+        )
+        for actions, partitions in (
+            (("dynamodb:Query", "dynamodb:PutItem"), "EVENTS#*"),
+            (("dynamodb:Query",), "WEBHOOKS"),
+        ):
+            where = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [partitions]}}
+            self.publisher.allow(*actions, on=control, where=where)
+        self.publisher.allow("events:PutEvents", on=_default_bus(rights.scope))
+        self.dead_letters = DeadLetters(self, "DeadLetters", queue_name=f"{project}-events-dead")
+        self.publisher.allow("sqs:SendMessage", on=self.dead_letters.queue_arn)
+        self._read("Catalogs", data.catalog_table, _OF_CATALOGS)
+        self._read("Control", data.control_table, _OF_RECEIPTS)
+        # No action of a stream's, and AWS asks for it of who reads one:
+        # https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-eventsourcemapping.html
+        self.publisher.allow(
+            "dynamodb:ListStreams", on="*", because="It knows no resources: AWS takes only * here."
+        )
+        self._register_schemas(project)
+
+    def _read(self, construct_id: str, table: dynamodb.TableV2, keys: Mapping[str, object]) -> None:
+        """From its beginning, or what is written before the mapping works would be lost."""
+        stream = table.table_stream_arn
+        assert stream is not None, "both tables have one"
+        self.publisher.allow(
+            "dynamodb:DescribeStream",
+            "dynamodb:GetRecords",
+            "dynamodb:GetShardIterator",
+            on=stream,
+        )
+        of = lambda_.CfnEventSourceMapping
+        to = of.OnFailureProperty(destination=self.dead_letters.queue_arn)
+        mapping = of(
+            self,
+            construct_id,
+            function_name=self.publisher.function.function_name,
+            event_source_arn=stream,
+            starting_position="TRIM_HORIZON",
+            batch_size=_BATCH,
+            maximum_batching_window_in_seconds=1,
+            function_response_types=["ReportBatchItemFailures"],
+            maximum_record_age_in_seconds=_TRIED_FOR,
+            destination_config=of.DestinationConfigProperty(on_failure=to),
+            filter_criteria=of.FilterCriteriaProperty(
+                filters=[of.FilterProperty(pattern=json.dumps({"dynamodb": {"Keys": keys}}))]
+            ),
+        )
+        # Lambda looks at the rights when it makes the mapping.
+        mapping.node.add_dependency(self.publisher.role)
+
+    def _register_schemas(self, project: str) -> None:
+        registry = eventschemas.CfnRegistry(
+            self,
+            "Registry",
+            registry_name=f"{project}-events",
+            description="What Stackroom tells of documents, catalogs and deletions.",
+        )
+        for file in sorted(_SCHEMAS.glob("*.json")):
+            eventschemas.CfnSchema(
+                self,
+                file.stem,
+                registry_name=registry.attr_registry_name,
+                schema_name=f"stackroom@{file.stem}",
+                type="JSONSchemaDraft4",
+                content=file.read_text("utf-8"),
+            )
+
+
+def _default_bus(stack: cdk.Stack) -> str:
+    return stack.format_arn(service="events", resource="event-bus", resource_name="default")

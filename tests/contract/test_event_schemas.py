@@ -1,0 +1,57 @@
+"""The schemas of events are those of the models, valid as what they are registered as, and hold."""
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+
+from functions.event_publisher.schemas import SCHEMAS, file_of, schema_file
+from stackroom.documents.model import CatalogStatus, DocumentStatus
+from stackroom.events.changes import DETAIL_TYPES, Stated, change_of
+from tests.records import NOW, a_catalog, a_document, a_receipt
+
+FAILED = a_document(status=DocumentStatus.FAILED, status_reason="it has no text", receipt_id="r")
+READY, DELETING = a_catalog(), a_catalog(status=CatalogStatus.DELETING)
+
+
+@pytest.mark.parametrize("detail_type", DETAIL_TYPES)
+def test_the_file_is_what_the_models_say(detail_type: str) -> None:
+    assert file_of(detail_type).read_text("utf-8") == schema_file(detail_type), (
+        "run: make generated"
+    )
+    jsonschema.Draft4Validator.check_schema(json.loads(schema_file(detail_type)))
+
+
+def test_there_is_no_other_file() -> None:
+    assert set(SCHEMAS.iterdir()) == {file_of(each) for each in DETAIL_TYPES}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (None, a_document(correlation_id="c")),
+        (a_document(), FAILED),
+        (a_document(status=DocumentStatus.DELETING), None),
+        (None, READY),
+        (READY, DELETING),
+        (DELETING, None),
+        (None, a_receipt()),
+        (a_receipt(), a_receipt(superseded_at=NOW)),
+    ],
+)
+def test_an_event_is_as_its_schema_says_and_nothing_else_is(
+    old: Stated | None, new: Stated | None
+) -> None:
+    event = change_of(old, new, event_id="e-1", at=NOW)
+    assert event is not None
+    schema = json.loads(schema_file(event.detail_type))
+    validator = jsonschema.Draft4Validator(
+        schema, format_checker=jsonschema.Draft4Validator.FORMAT_CHECKER
+    )
+
+    validator.validate(event.told())
+
+    for wrong in ({"state": "lost"}, {"user_id": None}, {"schema_version": "2"}):
+        told: dict[str, Any] = event.told()
+        assert not validator.is_valid({**told, "detail": {**told["detail"], **wrong}})

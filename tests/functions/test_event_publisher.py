@@ -1,0 +1,87 @@
+"""The function behind the tables' streams, on records as DynamoDB delivers them."""
+
+from typing import Any
+
+import pytest
+
+import functions.event_publisher.handler as event_publisher
+from stackroom.aws import session
+from stackroom.aws.dynamodb.event_records import DynamoEvents
+from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
+from tests.functions.tools import Tools
+from tests.lambda_context import Context
+from tests.streams import recorded
+
+Answer = dict[str, Any]
+
+
+@pytest.fixture
+def queue_url(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> str:
+    client = session.client("sqs")
+    url = client.create_queue(QueueName="webhooks.fifo", Attributes={"FifoQueue": "true"})
+    monkeypatch.setenv("WEBHOOKS_QUEUE_URL", url["QueueUrl"])
+    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "event_publisher")
+    event_publisher.publishing.cache_clear()
+    return str(url["QueueUrl"])
+
+
+def deliver(records: list[Any]) -> list[str]:
+    answer = event_publisher.handler({"Records": records}, Context())
+    return [each["itemIdentifier"] for each in answer["batchItemFailures"]]
+
+
+def states(user_id: str = "alice") -> list[str]:
+    book = DynamoEvents(client=session.client("dynamodb"), table=CONTROL_TABLE)
+    return [str(each.event.detail.state) for each in book.after(user_id, 0)]
+
+
+def test_what_tools_and_uploads_change_is_told_once_however_often_it_is_delivered(
+    tools: Tools, queue_url: str
+) -> None:
+    with recorded() as streams:
+        catalog_id = tools.create()
+        document_id = tools.upload(catalog_id, "a.txt")
+        tools.call("delete_catalog_document", catalog_id=catalog_id, document_id=document_id)
+    records = [*streams[CATALOG_TABLE], *streams[CONTROL_TABLE]]
+
+    for _ in range(2):
+        assert deliver(records) == []
+
+    assert states() == ["ready", "pending", "indexing", "deleting", "asked"]
+    listed = tools.call("list_events")["metadata"]["events"]
+    assert [each["detail"]["state"] for each in listed] == states()
+    assert all(each["detail"]["catalog_id"] == catalog_id for each in listed)
+
+
+def test_a_record_that_is_none_of_ours_stops_nobody(
+    tools: Tools, queue_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with recorded() as streams:
+        tools.create()
+        session.client("dynamodb").put_item(
+            TableName=CATALOG_TABLE,
+            Item={"catalog_id": {"S": "cat-1"}, "sk": {"S": "DOC#1"}, "secret": {"S": "marmots"}},
+        )
+        tools.create("Another")
+
+    assert deliver(streams[CATALOG_TABLE]) == []
+
+    assert states() == ["ready", "ready"]
+    [line] = [each for each in caplog.records if each.message == "malformed item left out"]
+    assert "marmots" not in str(vars(line))
+
+
+def test_where_it_stops_lambda_begins_again(
+    tools: Tools, queue_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with recorded() as streams:
+        tools.create()
+        tools.create("Another")
+    taken = event_publisher.publishing().bus
+    monkeypatch.setattr(type(taken), "put", lambda _, events: 1)
+
+    records = streams[CATALOG_TABLE]
+    assert deliver(records) == [records[1]["dynamodb"]["SequenceNumber"]]
+    monkeypatch.undo()
+
+    assert states() == ["ready", "ready"]
