@@ -72,6 +72,7 @@ _TIMEOUTS = {  # seconds [infra/pipeline_functions.py]
     "ingest": 120.0,
     "status_poller": 120.0,
     "reconciler": 900.0,
+    "event_publisher": 60.0,
     "person": 900.0,
 }
 # Lambda tries what it was given asynchronously twice more, a minute and two minutes later.
@@ -239,4 +240,5 @@ class Deployment:
             "KB_POOL": json.dumps([each.model_dump() for each in self.pool]),
             "STATE_MACHINE_ARN": f"arn:aws:states:{REGION}:{ACCOUNT}:stateMachine:ingest",
             "INSPECTIONS_QUEUE_URL": f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/inspections",
+            "WEBHOOKS_QUEUE_URL": f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/webhooks.fifo",
         }

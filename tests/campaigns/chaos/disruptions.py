@@ -21,6 +21,7 @@ _SENT_AGAIN = 60.0  # seconds until a service of AWS's own tries again what was 
 _WRITES = {
     "dynamodb": ("PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems"),
     "s3": ("PutObject", "DeleteObject", "DeleteObjects"),
+    "events": ("PutEvents",),
     "stepfunctions": ("StartExecution", "SendTaskSuccess"),
 }
 # What one service of AWS's asks of another: S3 and Step Functions of EventBridge, EventBridge of

@@ -17,6 +17,7 @@ from typing import Any
 import moto.s3.models
 import pytest
 
+import functions.event_publisher.handler as event_publisher
 import functions.ingest.handler as ingest
 import functions.reconciler.handler as reconciler
 import functions.status_poller.handler as status_poller
@@ -38,6 +39,7 @@ HANDLERS: dict[str, ModuleType] = {
     "ingest": ingest,
     "status_poller": status_poller,
     "reconciler": reconciler,
+    "event_publisher": event_publisher,
 }
 _MODULES = (*HANDLERS.values(), deployed, recovery, tasks, search_indexes)
 Event = dict[str, Any]

@@ -34,7 +34,7 @@ class Kill:
 
 
 @dataclass
-class _Work:
+class Work:
     step: str
     invocation: int
     calls: int = 0
@@ -51,7 +51,7 @@ class Kills:
     names: dict[tuple[str, int], list[str]] = field(default_factory=dict)
     armed: bool = True
     _invocations: Counter[str] = field(default_factory=Counter)
-    _at_work: dict[greenlet, _Work] = field(default_factory=dict)
+    _at_work: dict[greenlet, Work] = field(default_factory=dict)
 
     @classmethod
     def of(cls, planned: Iterable[Kill]) -> "Kills":
@@ -73,7 +73,7 @@ class Kills:
 
     @contextmanager
     def working(self, step: str) -> Iterator[None]:
-        work = _Work(step, self._invocations[step])
+        work = Work(step, self._invocations[step])
         if self.armed:
             self._invocations[step] += 1
         self._at_work[getcurrent()] = work
@@ -101,7 +101,7 @@ class Kills:
         if self.armed:
             self.calls[work.step, work.invocation] = work.calls
 
-    def _strike(self, work: _Work, *, late: bool) -> None:
+    def _strike(self, work: Work, *, late: bool) -> None:
         kill = Kill(work.step, work.invocation, work.calls, late)
         if self.armed and kill in self.planned:
             self.done.append(kill)

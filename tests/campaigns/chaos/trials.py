@@ -16,6 +16,7 @@ from stackroom.quota.ledger import Ledger
 from tests.aws.stores import CONTROL_TABLE
 from tests.campaigns.chaos.deployment import Command
 from tests.campaigns.chaos.disruptions import ATTEMPTS, Disruptions, faults_at
+from tests.campaigns.chaos.events import untold
 from tests.campaigns.chaos.kills import Kill, Kills
 from tests.campaigns.chaos.scenarios import SCENARIOS
 from tests.campaigns.chaos.truth import discrepancies
@@ -201,6 +202,9 @@ class Trial:
             if found:  # else it has just been seen to find nothing
                 again = made.reconcile()
                 problems += [f"found again: {kind} {count}" for kind, count in again.items()]
+            unheard, meanwhile = untold(made, self.seed)
+            problems += unheard
+            injected += meanwhile
             return Outcome(
                 told=str(self),
                 injected=injected,

@@ -11,8 +11,9 @@ worker's last.
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
+from random import Random
 from types import SimpleNamespace
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -46,6 +47,7 @@ from tests.campaigns.chaos.kills import Kills
 
 Answer = dict[str, Any]
 _SIMULATED = ("bedrock-agent", "bedrock-agent-runtime", "s3vectors")
+_REFUSED = 0.03  # of the entries of PutEvents
 _STORE_CALL = 0.008  # seconds, of DynamoDB, S3 and Step Functions
 
 
@@ -116,6 +118,38 @@ def clear_stores() -> None:
 
 
 @dataclass
+class Outbox:
+    """What EventBridge and the queue of webhooks were told; by chance an entry is refused."""
+
+    chance: Random = field(default_factory=Random)
+    refused: int = 0
+    events: list[str] = field(default_factory=list)
+    messages: list[Answer] = field(default_factory=list)
+    _known: set[str] = field(default_factory=set)
+
+    def take(self, operation: str, given: Answer) -> Answer:
+        match operation:
+            case "PutEvents":
+                entries = [self._entry(each) for each in given["Entries"]]
+                failed = sum("ErrorCode" in each for each in entries)
+                return {"FailedEntryCount": failed, "Entries": entries}
+            case "SendMessage":
+                # Of a FIFO queue: what is sent again within five minutes is there once.
+                if given["MessageDeduplicationId"] not in self._known:
+                    self._known.add(given["MessageDeduplicationId"])
+                    self.messages.append(json.loads(given["MessageBody"])["event"])
+                return {"MessageId": "1"}
+        raise AssertionError(f"nobody tells anything by {operation}")
+
+    def _entry(self, given: Answer) -> Answer:
+        if self.chance.random() < _REFUSED:
+            self.refused += 1
+            return {"ErrorCode": "InternalFailure", "ErrorMessage": "try again"}
+        self.events.append(json.loads(given["Detail"])["event_id"])
+        return {"EventId": "1"}
+
+
+@dataclass
 class AccountLine:
     """What one world does about a call; `happened` is told of each object put or deleted."""
 
@@ -124,6 +158,7 @@ class AccountLine:
     kills: Kills
     disruptions: Disruptions
     happened: Callable[[str, str], None]
+    outbox: Outbox = field(default_factory=Outbox)
 
     def before(self, service: str, operation: str) -> None:
         self.kills.before(f"{service}.{operation}")
@@ -146,6 +181,8 @@ class AccountLine:
             return _passing(service, fault.kind)
         if service == "stepfunctions":
             answer = _response(*_steps(self.workflow(), operation, given))
+        elif service in ("events", "sqs"):
+            answer = _response(200, self.outbox.take(operation, given))
         else:
             answer = carry_out()
         if service == "s3" and answer.status_code < 300:

@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +24,7 @@ from tests.campaigns.chaos.disruptions import Disruptions
 from tests.campaigns.chaos.handlers import simulated
 from tests.campaigns.chaos.kills import Kills
 from tests.campaigns.chaos.wire import AccountLine, Wire, clear_stores
+from tests.streams import Record, recorded
 
 
 class BucketShelves:
@@ -62,13 +63,14 @@ class World(Deployment):
     """
     `may_fail` are keys of documents that no fault is needed to fail, `must_fail` those that can't
     but; `deleted` those whose receipts must tell that they are gone. `states` are those that
-    executions were seen in.
+    executions were seen in; `streams` is what was written into each table.
     """
 
     may_fail: set[str] = field(default_factory=set)
     must_fail: set[str] = field(default_factory=set)
     deleted: set[str] = field(default_factory=set)
     states: set[str] = field(default_factory=set)
+    streams: Mapping[str, list[Record]] = field(default_factory=dict)
 
     def drop(self, key: str, text: str) -> None:
         self.s3.put_object(Bucket=BUCKET, Key=key, Body=text.encode())
@@ -244,5 +246,8 @@ def world(
         happened=made.happened,
     )
     made.set_up()
-    with simulated(wire, now=hub.now, pace=account.pace, environment=made.environment):
+    with (
+        recorded(hub.now) as made.streams,
+        simulated(wire, now=hub.now, pace=account.pace, environment=made.environment),
+    ):
         yield made
