@@ -93,7 +93,7 @@ def idle(templates: Iterable[Template]) -> list[Item]:
         Item(f"{len(dashboards)} dashboard", len(dashboards) * _DASHBOARD, "CloudWatch"),
         Item(f"{_METRICS} figures of our own", _METRICS * METRIC, f"metrics at ${METRIC:.2f}"),
         Item(f"{len(queues)} queues", polling, "Lambda asks each 15 times a minute"),
-        Item(f"{len(secrets)} secret", len(secrets) * _SECRET, "the key of the console's sessions"),
+        Item(f"{len(secrets)} secrets", len(secrets) * _SECRET, "keys: of sessions, of webhooks"),
         Item("sweeps and rounds", sum(map(_rounds, rates)), "the reconciler, with its traces"),
     ]
     return sorted(items, key=lambda each: -each.dollars)

@@ -30,6 +30,7 @@ FUNCTIONS = {
     "identity_interceptor": "handler.InterceptorSettings",
     "console": "handler.ConsoleSettings",
     "agent_runner": "handler.RunnerSettings",
+    "webhook_sender": "handler.WebhookSenderSettings",
     "opensearch_retrieve": "handler.OpenSearchRetrieveSettings",
 }
 MEANINGS = {
@@ -92,9 +93,14 @@ MEANINGS = {
     "QUEUE_URL": "SQS queue that the function takes from; a full batch is sent there once more",
     "QUEUE_BATCH": "how many messages a full batch of it has",
     "INSPECTIONS_QUEUE_URL": "SQS queue of what is to be inspected",
-    "WEBHOOKS_QUEUE_URL": "SQS queue of what webhooks are to be told",
     "AGENT_RUNS_QUEUE_URL": "SQS queue of what users have told their agents",
     "AGENT_MODELS": "JSON list of the models that agents may be given, the usual one first",
+    "WEBHOOKS_QUEUE_URL": "SQS queue of what webhooks are to be told",
+    "WEBHOOK_KEY_ARN": "the secret that webhooks' secrets are derived from",
+    "WEBHOOK_REACH": (
+        "`public`: addresses of the Internet alone; `anywhere`: private ones, plain HTTP and every"
+        " port, too, as in the local mode"
+    ),
     "DASHBOARD_NAME": "the CloudWatch dashboard whose figures operators are shown",
     "CONSOLE_URL": "where browsers find the console, without a path",
     "CONSOLE_CLIENT_ID": "the app client that signs people in there",

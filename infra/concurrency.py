@@ -25,7 +25,7 @@ class Concurrency:
     def batches(self, wanted: int) -> int:
         """
         How many of the batches that a queue would have worked on at a time it may: a tenth of the
-        account's functions, so that our three queues leave the others to who waits for an answer.
+        account's functions, so that our queues leave the others to who waits for an answer.
 
         By itself Lambda begins ever more. Nothing is reserved, for a reservation is taken from the
         account's other functions, and 100 must stay unreserved, which is more than many accounts

@@ -104,6 +104,7 @@ class Dashboard:
                 "Rejected uploads, failures without a name",
                 [found("RejectedUploads"), found("UnexplainedFailures")],
             ),
+            graph("Webhook calls", [found("WebhookDelivered"), found("WebhookFailed")]),
             graph("Function errors", [of_function(each, "Errors") for each in handlers]),
             graph(
                 "Function duration, p95 (ms)",

@@ -8,6 +8,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_cognito as cognito
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_secretsmanager as secrets
 from constructs import Construct
 
 from infra.backups import keep_backups
@@ -30,13 +31,15 @@ class DataStack(cdk.Stack):
         self.bucket = self._documents()
         self.catalog_table = CatalogTable(self, "Catalogs", table_name=self.table_names[0])
         self.control_table = ControlTable(self, "Control", table_name=self.table_names[1])
+        self.webhook_key = self._webhook_key()
         self.user_pool = self._user_pool()
         self._operators()
         self.uploader_policy = self._uploader_policy()
         # It is protected from being deleted, even where the first deployment fails and takes back
         # what it made: so it comes when all else is there.
         tables = [self.catalog_table, self.control_table]
-        self.user_pool.node.add_dependency(self.bucket, *tables, self.uploader_policy)
+        made = (self.bucket, *tables, self.uploader_policy, self.webhook_key)
+        self.user_pool.node.add_dependency(*made)
         if days := deployment.operations.backup_days:
             kept = keep_backups(
                 self, project=deployment.project, days=days, bucket=self.bucket, tables=[*tables]
@@ -163,3 +166,22 @@ class DataStack(cdk.Stack):
         )
         accept_wildcard(policy, own_objects, because="It stands for keys below one's own prefix.")
         return policy
+
+    def _webhook_key(self) -> secrets.Secret:
+        """Of which each webhook's is derived. Made by AWS: it is in no template and no variable."""
+        key = secrets.Secret(
+            self,
+            "WebhookKey",
+            secret_name=f"{self._deployment.project}-webhook-key",
+            description="What the secrets of webhooks are derived from.",
+            generate_secret_string=secrets.SecretStringGenerator(
+                password_length=64, exclude_punctuation=True
+            ),
+            removal_policy=cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+        )
+        accept(
+            key,
+            "SMG4",
+            because="With another, no receiver would take a call until it was told its new secret.",
+        )
+        return key

@@ -94,7 +94,7 @@ class OperationsStack(cdk.Stack):
     def _dead_letter_alarms(self) -> list[cloudwatch.Alarm]:
         return [
             self._alarms.on(
-                f"{self._title(queue.name.removesuffix('-dead'))}Undeliverable",
+                f"{self._title(queue.name.removesuffix('.fifo').removesuffix('-dead'))}Undeliverable",
                 of_queue(
                     queue.name,
                     "ApproximateNumberOfMessagesVisible",

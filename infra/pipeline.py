@@ -15,6 +15,7 @@ from infra.pipeline_functions import PipelineFunctions
 from infra.queues import ConsumedQueue
 from infra.rights import Rights
 from infra.runs import Runs
+from infra.webhooks import Webhooks
 
 
 class PipelineStack(cdk.Stack):
@@ -30,17 +31,16 @@ class PipelineStack(cdk.Stack):
         super().__init__(scope, construct_id)
         self._deployment = deployment
         self._documents = data.bucket
-        functions = PipelineFunctions(
-            rights=Rights(scope=self, deployment=deployment, data=data),
-            knowledge_base=knowledge_base,
-        )
+        rights = Rights(scope=self, deployment=deployment, data=data)
+        functions = PipelineFunctions(rights=rights, knowledge_base=knowledge_base)
         upload_handler, inspect = functions.upload_handler(), functions.inspect()
         ingest, status_poller = functions.ingest(), functions.status_poller()
         reconciler = functions.reconciler()
-        self.events = Events(self, "Events", rights=functions.rights)
-        self.events.publisher.tell("WEBHOOKS_QUEUE_URL", "")
+        self.webhooks = Webhooks(self, "Webhooks", rights=rights)
+        self.events = Events(self, "Events", rights=rights)
+        self.webhooks.let_send(self.events.publisher)
         self.handlers = [upload_handler, inspect, ingest, status_poller, reconciler]
-        self.handlers.append(self.events.publisher)
+        self.handlers += [self.events.publisher, self.webhooks.sender]
 
         # At once where it is quiet; in a burst, batches fill while ten of them are at work, and a
         # catalog's counters are not written by a hundred at a time.
@@ -64,8 +64,9 @@ class PipelineStack(cdk.Stack):
             status_poller=status_poller,
             reconciler=reconciler,
         )
-        self.dead_letters = [uploads.dead_letters, inspections.dead_letters, runs.dead_letters]
-        self.dead_letters.append(self.events.dead_letters)
+        self.dead_letters = [each.dead_letters for each in self.queues]
+        others = (runs.dead_letters, self.events.dead_letters, self.webhooks.dead_letters)
+        self.dead_letters += others
 
         cdk.CfnOutput(self, "StateMachineArn", value=runs.state_machine.state_machine_arn)
         cdk.CfnOutput(self, "UploadsQueueUrl", value=uploads.queue.queue_url)

@@ -45,6 +45,7 @@ class Purge:
         self._delete_vectors()
         self._delete_documents()
         self._delete_tables()
+        self._delete_webhook_key()
         self._delete_users()
         self._delete_stacks()
 
@@ -91,6 +92,15 @@ class Purge:
                 dynamodb.get_waiter("table_exists").wait(TableName=table)  # and is ACTIVE
                 dynamodb.delete_table(TableName=table)
                 self.say(f"deleted table {table}")
+
+    def _delete_webhook_key(self) -> None:
+        key = f"{self.project}-webhook-key"
+        with _passing_over("ResourceNotFoundException"):
+            # Else its name would be taken for a week or longer.
+            self.client("secretsmanager").delete_secret(
+                SecretId=key, ForceDeleteWithoutRecovery=True
+            )
+            self.say(f"deleted secret {key}")
 
     def _delete_users(self) -> None:
         cognito = self.client("cognito-idp")

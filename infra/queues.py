@@ -10,6 +10,7 @@ from infra.function import HandlerFunction
 from stackroom_constructs.acknowledgments import accept
 
 _RECEIVES = 5
+_FIFO = ".fifo"
 
 
 class DeadLetters(sqs.Queue):
@@ -37,27 +38,42 @@ class ConsumedQueue(Construct):
         queue_name: str,
         consumer: HandlerFunction,
         batch_size: int,
-        batch_window: cdk.Duration,
+        batch_window: cdk.Duration | None = None,
         batches: int,
+        receives: int = _RECEIVES,
     ) -> None:
-        """At most so many `batches` at a time."""
+        """
+        At most so many `batches` at a time, and each message so many times.
+
+        A name that ends in `.fifo` is of a queue that keeps the order in each group of messages;
+        it takes no window.
+        """
         super().__init__(scope, construct_id)
         self.name = queue_name
-        self.dead_letters = DeadLetters(self, "DeadLetters", queue_name=f"{queue_name}-dead")
+        is_fifo = queue_name.endswith(_FIFO)
+        dead = f"{queue_name.removesuffix(_FIFO)}-dead{_FIFO if is_fifo else ''}"
+        self.dead_letters = DeadLetters(self, "DeadLetters", queue_name=dead)
+        window = batch_window or cdk.Duration.seconds(0)
         self.queue = sqs.Queue(
             self,
             "Queue",
             queue_name=queue_name,
+            # Each group by itself: so it takes thousands a second, and not three hundred.
+            # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/high-throughput-fifo.html
+            deduplication_scope=sqs.DeduplicationScope.MESSAGE_GROUP if is_fifo else None,
+            fifo_throughput_limit=(
+                sqs.FifoThroughputLimit.PER_MESSAGE_GROUP_ID if is_fifo else None
+            ),
             encryption=sqs.QueueEncryption.SQS_MANAGED,
             enforce_ssl=True,
             # Six times the function's timeout plus the window, or a slow batch comes twice.
             # https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
             visibility_timeout=cdk.Duration.seconds(
-                6 * int(consumer.timeout.to_seconds()) + int(batch_window.to_seconds())
+                6 * int(consumer.timeout.to_seconds()) + int(window.to_seconds())
             ),
             retention_period=cdk.Duration.days(14),
             dead_letter_queue=sqs.DeadLetterQueue(
-                queue=self.dead_letters, max_receive_count=_RECEIVES
+                queue=self.dead_letters, max_receive_count=receives
             ),
         )
         consumer.function.add_event_source(

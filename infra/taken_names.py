@@ -58,6 +58,10 @@ LOOKS: Mapping[str, tuple[str, _Look]] = {
         "RegistryName",
         lambda c, _, n: c("schemas").describe_registry(RegistryName=n),
     ),
+    "AWS::SecretsManager::Secret": (
+        "Name",
+        lambda c, _, n: c("secretsmanager").describe_secret(SecretId=n),
+    ),
     "AWS::S3Vectors::VectorBucket": (
         "VectorBucketName",
         lambda c, _, n: c("s3vectors").get_vector_bucket(vectorBucketName=n),

@@ -104,6 +104,7 @@ class Servers:
             "PAGE_ORIGINS": " ".join((*self._console_origins, *self.allowed_origins)),
             "LAMBDA_EXECUTOR": "local",
             "LAMBDA_WARM_TTL_SECONDS": "30",  # a burst's processes take memory for no longer
+            "WEBHOOK_REACH": "anywhere",  # a receiver on this machine, too
             "SFN_WAIT_SCALE": f"{1 / self.speed:.6f}",
             "INGEST_SPEED": f"{self.speed:g}",  # a function's own waits
             "PERSIST_STATE": "1",

@@ -17,6 +17,7 @@ def test_an_alarm_stands_on_everything_that_needs_a_person(assembly: Assembly) -
         "AgentRunsUndeliverable",
         "EventsUndeliverable",
         "EventsLate",
+        "WebhooksUndeliverable",
         "UploadsLate",
         "InspectionsLate",
         "AgentRunsLate",

@@ -15,6 +15,7 @@ from functions.reconciler.handler import ReconcilerSettings
 from functions.retrieve.handler import RetrieveSettings
 from functions.status_poller.handler import PollerSettings
 from functions.upload_handler.handler import UploadSettings
+from functions.webhook_sender.handler import WebhookSenderSettings
 from infra.bundling import ROOT
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.aws.dynamodb.catalog_records import METADATA
@@ -22,6 +23,7 @@ from stackroom.aws.dynamodb.document_items import DOCUMENT
 from stackroom.aws.dynamodb.receipt_records import RECEIPTS
 from stackroom.events.changes import DETAIL_TYPES
 from stackroom.events.event_log import NEWEST
+from stackroom.events.webhook_calls import pause_after
 from stackroom.search.search_arguments import Budget, Priority
 from stackroom.wiring.function_settings import Settings
 from tests.infra.assembly import Assembly
@@ -53,6 +55,7 @@ SETTINGS: dict[str, type[Settings]] = {
     "catalog_tools": CatalogToolsSettings,
     "identity_interceptor": InterceptorSettings,
     "event_publisher": PublisherSettings,
+    "webhook_sender": WebhookSenderSettings,
 }
 # Seconds and megabytes.
 SIZES = {
@@ -65,6 +68,7 @@ SIZES = {
     "catalog_tools": (300, 1024),
     "identity_interceptor": (10, 512),
     "event_publisher": (60, 512),
+    "webhook_sender": (30, 512),
 }
 
 
@@ -143,7 +147,22 @@ def test_queues_leave_most_functions_of_an_account_to_who_waits_for_an_answer(
     ]
 
     # Of a thousand functions, and of ten: in an account that is new.
-    assert [sorted(each) for each in shares] == [[10, 10, 100], [2, 2, 2]]
+    assert [sorted(each) for each in shares] == [[10, 10, 10, 100], [2, 2, 2, 2]]
+
+
+def test_a_webhook_is_tried_for_a_day_in_the_order_of_each_record(assembly: Assembly) -> None:
+    queue, dead = _queue(assembly, "webhooks.fifo"), _queue(assembly, "webhooks-dead.fifo")
+
+    tries = queue["RedrivePolicy"]["maxReceiveCount"]
+
+    waited = sum(pause_after(each) for each in range(1, tries))
+    assert 0.95 < waited / 86_400 < 1.15
+    assert queue["FifoQueue"] is dead["FifoQueue"] is True
+    assert queue["MessageRetentionPeriod"] == dead["MessageRetentionPeriod"] == 14 * 86_400
+    assert _mapping(assembly, "webhooks.fifo")["BatchSize"] == 1
+    # Of its group alone, a copy is told from another message, and a message waits for another.
+    assert queue["DeduplicationScope"] == "messageGroup"
+    assert queue["FifoThroughputLimit"] == "perMessageGroupId"
 
 
 def test_both_tables_tell_the_publisher_what_changes_from_their_beginning_for_a_day(

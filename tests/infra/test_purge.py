@@ -254,6 +254,9 @@ def test_tables_users_and_the_stacks_that_were_kept_go_and_other_projects_stay(
     protect({"stackroom-data": told, "stackroom-gateway": {}}, dynamodb)
     with pytest.raises(ClientError, match="DeletionProtection"):
         dynamodb.delete_table(TableName="stackroom-kb-control")
+    secrets = account.client("secretsmanager")
+    for name in ("stackroom-webhook-key", "other-webhook-key"):
+        secrets.create_secret(Name=name, SecretString="key")
     account.users.protected = {"stackroom-users": True, "other-users": True}
     account.stacks.standing = ["stackroom-data", "stackroom-knowledge-base", "other-data"]
     for name in ("stackroom-two-1", "stackroom-2-1"):
@@ -262,6 +265,7 @@ def test_tables_users_and_the_stacks_that_were_kept_go_and_other_projects_stay(
     account.purge()
 
     assert dynamodb.list_tables()["TableNames"] == ["other-kb-catalog"]
+    assert [each["Name"] for each in secrets.list_secrets()["SecretList"]] == ["other-webhook-key"]
     assert account.users.protected == {"other-users": True}
     assert account.stacks.standing == ["other-data"]
     assert account.said[-1] == "deleted stack stackroom-data"

@@ -1,0 +1,297 @@
+"""The webhook sender as SQS calls it, on moto's queues and tables, with real receivers."""
+
+import base64
+import hmac
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from moto import mock_aws
+
+from functions.webhook_sender import handler as function
+from stackroom.aws import session
+from stackroom.aws.dynamodb.webhook_records import DynamoWebhooks, SqsWebhookQueue
+from stackroom.events.guarded_post import TOO_SLOW, Answer, GuardedPost
+from stackroom.events.webhook_calls import PUT_OFF, WebhookCalls, pause_after
+from stackroom.events.webhooks import (
+    OPERATORS,
+    Webhook,
+    WebhookCall,
+    secret_of,
+    signature_headers,
+)
+from tests.aws.stores import CONTROL_TABLE, ENVIRONMENT, create_tables
+from tests.fakes.webhooks import FakeWebhooks
+from tests.functions.printed import Printed, listening
+from tests.lambda_context import Context
+from tests.receivers import Receiver, receiving
+
+pytestmark = pytest.mark.processes
+
+KEY = "what AWS has made"
+TRIES = 33  # as the deployed queue gives [tests/infra/test_pipeline.py]
+
+
+def event(number: int, *, user_id: str = "alice", text: str = "") -> dict[str, Any]:
+    return {
+        "id": f"event-{number}",
+        "source": "stackroom",
+        "detail-type": "Document State Changed",
+        "time": "2026-11-26T08:00:00Z",
+        "detail": {"user_id": user_id, "state": "indexed", "filename": text},
+    }
+
+
+def verified(headers: dict[str, str], body: bytes, secret: str, *, now: float) -> bool:
+    """What a receiver does, as Standard Webhooks says, in words of its own."""
+    if abs(now - int(headers["webhook-timestamp"])) > 300:
+        return False
+    key = base64.b64decode(secret.split("_", 1)[1])
+    content = b".".join(
+        [headers["webhook-id"].encode(), headers["webhook-timestamp"].encode(), body]
+    )
+    expected = base64.b64encode(hmac.new(key, content, "sha256").digest()).decode()
+    return f"v1,{expected}" in headers["webhook-signature"].split(" ")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sending:
+    """Lambda's part: it takes a message, calls the function, and deletes what has not failed."""
+
+    queue: str
+    dead: str
+    webhooks: DynamoWebhooks
+
+    def put(self, webhook: Webhook, told: dict[str, Any], *, record: str = "record") -> None:
+        queue = SqsWebhookQueue(client=session.client("sqs"), url=self.queue)
+        queue.put(WebhookCall(webhook_id=webhook.id, event=told), record=record)
+
+    def once(self) -> int:
+        """How many messages there were to take, of ten at most."""
+        sqs = session.client("sqs")
+        taken = sqs.receive_message(
+            QueueUrl=self.queue, MaxNumberOfMessages=10, AttributeNames=["All"]
+        ).get("Messages", [])
+        for each in taken[:1]:
+            record = {
+                "messageId": each["MessageId"],
+                "receiptHandle": each["ReceiptHandle"],
+                "body": each["Body"],
+                "attributes": each["Attributes"],
+            }
+            answer = function.handler({"Records": [record]}, Context())
+            if not answer["batchItemFailures"]:
+                sqs.delete_message(QueueUrl=self.queue, ReceiptHandle=each["ReceiptHandle"])
+        for each in taken[1:]:
+            sqs.change_message_visibility(
+                QueueUrl=self.queue, ReceiptHandle=each["ReceiptHandle"], VisibilityTimeout=0
+            )
+        return len(taken)
+
+    def all(self) -> None:
+        while self.once() or self.once():  # what is set aside shows as nothing at first
+            pass
+
+
+@pytest.fixture
+def sending(monkeypatch: pytest.MonkeyPatch, printed: Printed) -> Iterator[Sending]:
+    def forget() -> None:
+        session.client.cache_clear()
+        session._session.cache_clear()
+        function.settings.cache_clear()
+        function.calls.cache_clear()
+
+    # A pause of an hour is none here.
+    more = {"WEBHOOK_REACH": "anywhere", "INGEST_SPEED": "1e9"}
+    for name, value in {**ENVIRONMENT, **more}.items():
+        monkeypatch.setenv(name, value)
+    forget()
+    with mock_aws():
+        create_tables(session.client("dynamodb"))
+        sqs = session.client("sqs")
+        fifo = {"FifoQueue": "true", "VisibilityTimeout": "180"}
+        dead = sqs.create_queue(QueueName="dead.fifo", Attributes=fifo)["QueueUrl"]
+        arn = sqs.get_queue_attributes(QueueUrl=dead, AttributeNames=["QueueArn"])
+        policy = {
+            "deadLetterTargetArn": arn["Attributes"]["QueueArn"],
+            "maxReceiveCount": TRIES,
+        }
+        queue = sqs.create_queue(
+            QueueName="q.fifo", Attributes={**fifo, "RedrivePolicy": json.dumps(policy)}
+        )["QueueUrl"]
+        made = session.client("secretsmanager").create_secret(Name="key", SecretString=KEY)
+        monkeypatch.setenv("WEBHOOKS_QUEUE_URL", queue)
+        monkeypatch.setenv("WEBHOOK_KEY_ARN", made["ARN"])
+        webhooks = DynamoWebhooks(client=session.client("dynamodb"), table=CONTROL_TABLE)
+        yield Sending(queue=queue, dead=dead, webhooks=webhooks)
+    forget()
+
+
+@pytest.fixture
+def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Printed:
+    return listening([function.logger], monkeypatch, capsys)
+
+
+def added(sending: Sending, receiver: Receiver, owner: str = "alice") -> Webhook:
+    webhook = Webhook(owner=owner, url=receiver.url)
+    sending.webhooks.add(webhook)
+    return webhook
+
+
+def ids(receiver: Receiver) -> list[str]:
+    return [headers["webhook-id"] for headers, _ in receiver.got]
+
+
+def test_what_is_told_is_the_event_signed_with_the_webhooks_own_secret(sending: Sending) -> None:
+    told = event(1, text="r\u00e9sum\u00e9.pdf")
+    with receiving() as receiver:
+        webhook = added(sending, receiver)
+        sending.put(webhook, told)
+        sending.all()
+
+    [(headers, body)] = receiver.got
+    own, other = secret_of(webhook.id, key=KEY), secret_of("wh-another", key=KEY)
+    assert json.loads(body) == told
+    assert (headers["webhook-id"], headers["content-type"]) == ("event-1", "application/json")
+    assert verified(headers, body, own, now=time.time())
+    # Forged: another's secret, another body, another id, another time.
+    assert not verified(headers, body, other, now=time.time())
+    assert not verified(headers, body + b" ", own, now=time.time())
+    assert not verified({**headers, "webhook-id": "event-2"}, body, own, now=time.time())
+    later = str(int(headers["webhook-timestamp"]) + 1)
+    assert not verified({**headers, "webhook-timestamp": later}, body, own, now=time.time())
+    # Replayed, after the window of five minutes.
+    assert not verified(headers, body, own, now=time.time() + 301)
+
+
+def test_a_signature_is_the_one_that_the_library_of_standard_webhooks_makes() -> None:
+    headers = signature_headers(
+        b'{"test": 2432232314}',
+        event_id="msg_p5jXN8AQM9LWM0D4loKWxJek",
+        at=datetime.fromtimestamp(1_614_265_330, UTC),
+        secret="whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+    )
+
+    # By standardwebhooks 1.1.0 of PyPI.
+    assert headers["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+
+
+def test_what_fails_first_keeps_the_order_of_its_record_and_no_other_waiting(
+    sending: Sending,
+) -> None:
+    with receiving() as receiver:
+        receiver.statuses = [500, 503, 307, 200]
+        webhook = added(sending, receiver)
+        for number in (1, 2, 3):
+            sending.put(webhook, event(number))
+        sending.all()
+        in_order = ids(receiver)
+        receiver.got.clear()
+        receiver.statuses = [200]
+        sending.put(webhook, event(4), record="another")
+        sending.all()
+
+    assert in_order == ["event-1"] * 4 + ["event-2", "event-3"]
+    assert ids(receiver) == ["event-4"]
+
+
+def test_after_a_day_of_failures_it_is_set_aside(sending: Sending, printed: Printed) -> None:
+    with receiving() as receiver:
+        receiver.statuses = [500]
+        webhook = added(sending, receiver)
+        sending.put(webhook, event(1))
+        sending.all()
+
+    [dead] = session.client("sqs").receive_message(QueueUrl=sending.dead)["Messages"]
+    assert json.loads(dead["Body"])["event"]["id"] == "event-1"
+    assert ids(receiver) == ["event-1"] * TRIES
+    failed, delivered = (
+        sum(sum(each.values) for each in printed.figures(name))
+        for name in ("WebhookFailed", "WebhookDelivered")
+    )
+    assert (failed, delivered) == (TRIES, 0)
+
+
+def test_the_log_tells_ids_and_outcomes_and_nothing_of_url_body_or_secret(
+    sending: Sending, printed: Printed
+) -> None:
+    with receiving() as receiver:
+        receiver.statuses = [500, 200]
+        webhook = added(sending, receiver)
+        sending.put(webhook, event(1, text="plans.pdf"))
+        sending.all()
+
+    first, second = printed.lines("webhook called")
+    assert (first["outcome"], first["status"]) == ("failed", 500)
+    assert (second["outcome"], second["status"]) == ("delivered", 200)
+    assert (first["webhook_id"], first["event_id"]) == (webhook.id, "event-1")
+    said = printed.log.getvalue()
+    for hidden in ("hidden", "127.0.0.1", "plans.pdf", KEY, secret_of(webhook.id, key=KEY)):
+        assert hidden not in said
+
+
+def test_nobody_is_told_of_anothers_documents_whatever_a_message_says(
+    sending: Sending, printed: Printed
+) -> None:
+    with receiving() as receiver:
+        bobs, everybodys = added(sending, receiver, "bob"), added(sending, receiver, OPERATORS)
+        removed = added(sending, receiver)
+        sending.webhooks.remove(removed)
+        for number, webhook in enumerate((bobs, everybodys, removed)):
+            sending.put(webhook, event(number), record=webhook.id)
+        sending.all()
+
+    assert ids(receiver) == ["event-1"]
+    assert len(printed.lines("webhook gone")) == 2
+
+
+@pytest.mark.parametrize("body", ["", "{}", '{"webhook_id":"x","event":{}}', "[]", "null"])
+def test_what_no_publisher_sends_fails_by_itself(sending: Sending, body: str) -> None:
+    record = {"messageId": "m0", "receiptHandle": "r", "body": body, "attributes": {}}
+
+    answer = function.handler({"Records": [record]}, Context())
+
+    assert answer["batchItemFailures"] == [{"itemIdentifier": "m0"}]
+
+
+def test_one_that_was_too_slow_rests_and_keeps_nobody_else_waiting() -> None:
+    webhooks, tried = FakeWebhooks(), list[str]()
+
+    def post(url: str, *_: object) -> Answer:
+        tried.append(url)
+        return TOO_SLOW if "slow" in url else Answer(status=200)
+
+    for name in ("slow", "quick"):
+        webhooks.add(Webhook(id=name, owner="alice", url=f"https://{name}.example.com/"))
+    calls = WebhookCalls(webhooks=webhooks, post=post, key=KEY)
+
+    answers = [
+        calls.make(WebhookCall(webhook_id=name, event=event(1)))
+        for name in ("slow", "slow", "quick", "quick")
+    ]
+
+    assert answers == [TOO_SLOW, PUT_OFF, Answer(status=200), Answer(status=200)]
+    assert len(tried) == 3
+
+
+def test_pauses_double_up_to_an_hour_with_a_tenth_of_chance() -> None:
+    for tries, seconds in ((1, 10), (2, 20), (9, 2560), (10, 3600), (33, 3600)):
+        assert seconds <= pause_after(tries) <= 1.1 * seconds
+
+
+def test_on_aws_a_private_receiver_is_not_called(
+    sending: Sending, printed: Printed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("WEBHOOK_REACH")
+    with receiving() as receiver:
+        webhook = added(sending, receiver)
+        sending.put(webhook, event(1))
+        assert sending.once() == 1
+
+    assert isinstance(function.calls().post, GuardedPost)
+    assert printed.line("webhook called")["problem"] == "address refused"
+    assert receiver.got == []
