@@ -104,7 +104,10 @@ class Dashboard:
                 "Rejected uploads, failures without a name",
                 [found("RejectedUploads"), found("UnexplainedFailures")],
             ),
-            graph("Webhook calls", [found("WebhookDelivered"), found("WebhookFailed")]),
+            graph(
+                "Events and webhook calls",
+                [found(each) for each in ("EventsPublished", "WebhookDelivered", "WebhookFailed")],
+            ),
             graph("Function errors", [of_function(each, "Errors") for each in handlers]),
             graph(
                 "Function duration, p95 (ms)",

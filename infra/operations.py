@@ -36,7 +36,10 @@ class OperationsStack(cdk.Stack):
         self._data = data
         self._pipeline = pipeline
         self._tools = gateway.tools
-        self._handlers = [*pipeline.handlers, *gateway.handlers]
+        # An alarm counts ten figures at most, and what fails in the publisher makes events late.
+        # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-limits.html
+        counted = [each for each in pipeline.handlers if each is not pipeline.events.publisher]
+        self._handlers = [*counted, *gateway.handlers]
         self._queues, self._dead_letters = [*pipeline.queues], [*pipeline.dead_letters]
         if console is not None:
             # Its other function answers API Gateway, which counts what fails there.

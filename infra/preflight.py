@@ -34,7 +34,7 @@ from infra.taken_names import names
 _ANSWER_SECONDS, _CHECK_SECONDS = 4, 15.0
 SERVICES = (
     *("backup", "bedrock", "bedrock-agent", "bedrock-agentcore-control", "cloudformation"),
-    *("cloudwatch", "schemas"),
+    *("cloudwatch", "schemas", "secretsmanager"),
     *("cognito-idp", "dynamodb", "iam", "lambda", "logs", "s3", "s3vectors", "service-quotas"),
     *("sns", "sqs", "ssm", "stepfunctions", "sts"),
 )

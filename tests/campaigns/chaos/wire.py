@@ -47,7 +47,7 @@ from tests.campaigns.chaos.kills import Kills
 
 Answer = dict[str, Any]
 _SIMULATED = ("bedrock-agent", "bedrock-agent-runtime", "s3vectors")
-_REFUSED = 0.03  # of the entries of PutEvents
+_REFUSED = 0.05  # of the entries of PutEvents
 _STORE_CALL = 0.008  # seconds, of DynamoDB, S3 and Step Functions
 
 
