@@ -114,6 +114,10 @@ bench-cells: setup ## a million users over several accounts, and a tenant's move
 bench-costs: setup ## write what a deployment costs into docs/deploy.md, idle and by the document
 	@$(BIN)/python -m benchmarks.running_costs
 
+.PHONY: bench-events
+bench-events: setup ## what events cost for a thousand documents, by AWS's prices
+	@$(BIN)/python -m benchmarks.event_costs
+
 .PHONY: bench-ingest
 bench-ingest: setup ## chunks per second through the pipeline, against bare embedding
 	@$(BIN)/python -m benchmarks.ingest

@@ -21,7 +21,7 @@ from infra.rights import Rights
 
 _SCHEMAS = Path(__file__).with_name("event_schemas")
 # Half of what is looked through for what is in a user's log already [stackroom.events.event_log].
-_BATCH = 50
+BATCH = 50
 # A record is there for 24 hours; in the last of them an operator may still read it.
 _TRIED_FOR = 23 * 3600  # seconds
 # Of the catalog table what tells of documents and catalogs, and of the control table receipts.
@@ -79,7 +79,7 @@ class Events(Construct):
             function_name=self.publisher.function.function_name,
             event_source_arn=stream,
             starting_position="TRIM_HORIZON",
-            batch_size=_BATCH,
+            batch_size=BATCH,
             maximum_batching_window_in_seconds=1,
             function_response_types=["ReportBatchItemFailures"],
             maximum_record_age_in_seconds=_TRIED_FOR,
