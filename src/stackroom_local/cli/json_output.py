@@ -374,6 +374,16 @@ class KeptAnswer(JsonAnswer):
     known: Annotated[int, Field(description="questions that stood there already")]
 
 
+class EventTold(JsonAnswer):
+    """A line for each event; docs/events.md says what is in it."""
+
+    sequence: Annotated[int, Field(description="its number in the log")]
+    id: str
+    detail_type: str
+    time: str
+    detail: dict[str, Any]
+
+
 class DeploymentTold(JsonAnswer):
     name: str
     project: str
@@ -409,6 +419,7 @@ ANSWERS: dict[str, type[JsonAnswer] | None] = {
     "evaluate": EvaluateAnswer,
     "evaluate --draft": DraftAnswer,
     "evaluate --kept": KeptAnswer,
+    "events": EventTold,
     "login": TokenAnswer,
     "logout": DoneAnswer,
     "token": TokenAnswer,

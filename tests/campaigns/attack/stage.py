@@ -133,6 +133,7 @@ class Stage:
             "feedback": _items(
                 dynamodb, self.instance.control_table, "pk", f"FEEDBACK#{victim.user}"
             ),
+            "events": _items(dynamodb, self.instance.control_table, "pk", f"EVENTS#{victim.user}"),
             "versions": sorted(self._versions(f"{victim.user}/")),
             "found": [(each["content"], each["source"]) for each in found["results"]],
             "listed": listed,
@@ -201,6 +202,7 @@ def staged(
         }
         objects = stage.attackers_objects()
         _furnish(stage, files, described=described)
+        _require_told(stage, name)
         _require_found(stage, text, by=stage.victims_token)
         _require_found(stage, shared, by=stage.issuer.mint("keeper", groups=[GROUP]))
         # Those that have documents stay: other tests of the same local mode may use them.
@@ -238,6 +240,11 @@ def _furnish(
     said = {"question": "Where do marmots sleep?", "helpful": False, "note": described}
     _require(stage, "feedback", said)
     eventually(lambda: _is_at_rest(stage), "the victim's state is at rest")
+
+
+def _require_told(stage: Stage, word: str) -> None:
+    told = stage.wire.call(TOOLS["list_events"], {"limit": 100}, token=stage.victims_token)
+    assert word in told.body, told
 
 
 def _require_found(stage: Stage, word: str, *, by: str) -> None:

@@ -246,6 +246,23 @@ def retrieve(
     retrieve_tool.retrieve(asker, query, catalog=catalog, top=top, arguments=arguments, told=told)
 
 
+def events(
+    *,
+    state_dir: StateDir,
+    user: Owner = None,
+    catalog: CatalogId = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep showing.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show what happened to catalogs, documents and deletions in the last seven days."""
+    from stackroom_local.cli import own_events
+    from stackroom_local.cli.callers import Asker
+    from stackroom_local.cli.output import output
+
+    asker = Asker(site=site_of(state_dir), user=user)
+    own_events.events(asker, catalog=catalog, follow=follow, told=output(as_json))
+
+
 def passages(
     file: Annotated[
         Path,
