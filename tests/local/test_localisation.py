@@ -152,3 +152,15 @@ def test_a_question_is_held_to_the_bar_of_the_model_that_embeds(
     variables = resources["Function"]["Properties"]["Environment"]["Variables"]
     assert variables == {"RETRIEVE_CALIBRATION": calibration}
     assert calibration in CALIBRATIONS
+
+
+def test_a_reference_to_a_secret_is_its_arn_as_on_aws() -> None:
+    function = a_function()
+    function["Properties"]["Environment"]["Variables"] = {"KEY_ARN": {"Ref": "Key"}}
+    secret = {"Type": "AWS::SecretsManager::Secret", "Properties": {"Name": "key"}}
+
+    template = localised(a_template(Key=secret, Function=function), {}, "assets")
+
+    properties = template["Resources"]["Function"]["Properties"]
+    told = properties["Environment"]["Variables"]["KEY_ARN"]
+    assert told == {"Fn::GetAtt": ["Key", "Id"]}

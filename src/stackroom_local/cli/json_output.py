@@ -11,6 +11,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
+from stackroom.events.webhooks import Webhook
 
 _PERSON = "null where a signed-in person asks"
 
@@ -398,6 +399,19 @@ class DeploymentsAnswer(JsonAnswer):
     deployments: list[DeploymentTold]
 
 
+class WebhookAnswer(JsonAnswer):
+    webhook: Webhook
+    secret: Annotated[str, Field(description="what its calls are signed with: tell its receiver")]
+
+
+class WebhooksAnswer(JsonAnswer):
+    webhooks: list[Webhook]
+
+
+class RedeliveredAnswer(JsonAnswer):
+    calls: Annotated[int, Field(description="that are tried again")]
+
+
 # By what is typed; None where it is the retrieve tool's own answer.
 ANSWERS: dict[str, type[JsonAnswer] | None] = {
     "up": ServingAnswer,
@@ -430,4 +444,9 @@ ANSWERS: dict[str, type[JsonAnswer] | None] = {
     "deployments add": DeploymentTold,
     "deployments list": DeploymentsAnswer,
     "deployments remove": DoneAnswer,
+    "webhooks add": WebhookAnswer,
+    "webhooks list": WebhooksAnswer,
+    "webhooks remove": DoneAnswer,
+    "webhooks secret": WebhookAnswer,
+    "webhooks redeliver": RedeliveredAnswer,
 }

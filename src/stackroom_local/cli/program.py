@@ -46,7 +46,10 @@ _app = partial(
     pretty_exceptions_show_locals=False,  # they would print environments and tokens
 )
 commands = _app(help="Drop a file into S3 and it becomes searchable by agents: here, or on AWS.")
-groups = {"deployments": _app(help="Which deployments on AWS this machine knows.")}
+groups = {
+    "deployments": _app(help="Which deployments on AWS this machine knows."),
+    "webhooks": _app(help="Which addresses are told of changes, for operators."),
+}
 for group, within in groups.items():
     commands.add_typer(within, name=group)
 for typed, listed in VERBS.items():

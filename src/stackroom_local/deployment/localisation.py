@@ -87,6 +87,8 @@ def _dependencies_first(resources: Mapping[str, Any]) -> Iterator[tuple[str, Any
             yield name, pending.pop(name)
 
 
+_SECRET = "AWS::SecretsManager::Secret"  # noqa: S105 - a type
+
 # Seconds of AWS that a function lets pass; the simulator counts them by its own clock.
 _PAUSES = {"ADMISSION_SECONDS_BETWEEN_STARTS"}
 
@@ -137,7 +139,8 @@ def localised(
             _calibrate(resource["Properties"], model)
         if resource["Type"] == "AWS::StepFunctions::StateMachine":
             _shorten_callbacks(resource["Properties"])
-    localised: Template = with_literals(_without_provider_urls(template), made)
+    secrets = {name for name, each in resources.items() if each["Type"] == _SECRET}
+    localised: Template = with_literals(_known_attributes(template, secrets), made)
     return localised
 
 
@@ -171,18 +174,24 @@ def _without_absent_dependencies(resource: dict[str, Any], present: Any) -> None
         resource["DependsOn"] = kept
 
 
-def _without_provider_urls(expression: Any) -> Any:
-    """ministack 1.5.33 knows a user pool's ProviderName, and of ProviderURL nothing."""
+def _known_attributes(expression: Any, secrets: set[str]) -> Any:
+    """
+    ministack 1.5.33 knows a user pool's ProviderName, and of ProviderURL nothing; and a reference
+    to a secret is its name, where AWS has its ARN.
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-secretsmanager-secret.html
+    """
     if isinstance(expression, list):
-        return [_without_provider_urls(item) for item in expression]
+        return [_known_attributes(item, secrets) for item in expression]
     if not isinstance(expression, dict):
         return expression
     match expression:
         case {"Fn::GetAtt": [str(logical_id), "ProviderURL"]}:
             name = {"Fn::GetAtt": [logical_id, "ProviderName"]}
             return {"Fn::Join": ["", ["https://", name]]}
+        case {"Ref": str(logical_id)} if logical_id in secrets:
+            return {"Fn::GetAtt": [logical_id, "Id"]}
         case _:
-            return {key: _without_provider_urls(item) for key, item in expression.items()}
+            return {key: _known_attributes(item, secrets) for key, item in expression.items()}
 
 
 def _run_from_checkout(properties: dict[str, Any], assets: str) -> None:

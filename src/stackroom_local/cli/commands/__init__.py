@@ -9,6 +9,7 @@ from stackroom_local.cli.commands import (
     document_commands,
     evaluation_command,
     local_mode_commands,
+    webhook_commands,
 )
 
 EXIT_CODES = {
@@ -46,6 +47,11 @@ FAILS_WHEN = {
     "deployments add": "the outputs are of another version, or the file can't be written",
     "deployments list": "the file can't be read",
     "deployments remove": "there is none of that name, or the file can't be written",
+    "webhooks add": "the address is refused, or its owner has ten webhooks",
+    "webhooks list": "nothing is up",
+    "webhooks remove": "there is none of that id",
+    "webhooks secret": "there is none of that id",
+    "webhooks redeliver": "nothing is up",
 }
 
 
@@ -108,4 +114,9 @@ VERBS = {
     "deployments add": ListedCommand(deployment_commands.add, Need.OUTPUTS),
     "deployments list": ListedCommand(deployment_commands.show, Need.NOTHING),
     "deployments remove": ListedCommand(deployment_commands.remove, Need.NOTHING),
+    "webhooks add": ListedCommand(webhook_commands.add, Need.OPERATOR),
+    "webhooks list": ListedCommand(webhook_commands.show, Need.OPERATOR),
+    "webhooks remove": ListedCommand(webhook_commands.remove, Need.OPERATOR),
+    "webhooks secret": ListedCommand(webhook_commands.secret, Need.OPERATOR),
+    "webhooks redeliver": ListedCommand(webhook_commands.redeliver, Need.OPERATOR),
 }

@@ -1,0 +1,61 @@
+"""Verbs of webhooks: who is told of changes, at which address."""
+
+from typing import Annotated
+
+import typer
+
+from stackroom_local.cli.commands.options import Json, StateDir, site_of
+
+WebhookId = Annotated[str, typer.Argument(help="As `stackroom webhooks list` shows it.")]
+
+
+def add(
+    *,
+    state_dir: StateDir,
+    url: Annotated[str, typer.Argument(help="Public, https://; here any address.")],
+    user: Annotated[
+        str | None,
+        typer.Option("--user", "-u", help="Of whose changes; default: of everybody's."),
+    ] = None,
+    types: Annotated[
+        str, typer.Option(help="Of what, with commas between: document, catalog, deletion.")
+    ] = "document,catalog,deletion",
+    as_json: Json = False,
+) -> None:
+    """Tell an address of changes, and show the secret that its calls are signed with."""
+    from stackroom_local.cli import webhooks
+    from stackroom_local.cli.output import output
+
+    webhooks.add(site_of(state_dir), url, user=user, types=types, told=output(as_json))
+
+
+def show(state_dir: StateDir, as_json: Json = False) -> None:
+    """List the webhooks of all users, and those that are told of everybody's changes."""
+    from stackroom_local.cli import webhooks
+    from stackroom_local.cli.output import output
+
+    webhooks.show(site_of(state_dir), told=output(as_json))
+
+
+def remove(state_dir: StateDir, webhook_id: WebhookId, as_json: Json = False) -> None:
+    """Tell an address no more, not even of what waits."""
+    from stackroom_local.cli import webhooks
+    from stackroom_local.cli.output import output
+
+    webhooks.remove(site_of(state_dir), webhook_id, told=output(as_json))
+
+
+def secret(state_dir: StateDir, webhook_id: WebhookId, as_json: Json = False) -> None:
+    """Show the secret that a webhook's calls are signed with, once more."""
+    from stackroom_local.cli import webhooks
+    from stackroom_local.cli.output import output
+
+    webhooks.secret(site_of(state_dir), webhook_id, told=output(as_json))
+
+
+def redeliver(state_dir: StateDir, as_json: Json = False) -> None:
+    """Try again what was set aside after a day of failures, of all webhooks."""
+    from stackroom_local.cli import webhooks
+    from stackroom_local.cli.output import output
+
+    webhooks.redeliver(site_of(state_dir), told=output(as_json))
