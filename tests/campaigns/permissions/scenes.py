@@ -19,8 +19,10 @@ from pydantic import TypeAdapter
 from bedrock_kb_simulator import orders
 from bedrock_kb_simulator.fault_orders import PATH as FAULTS
 from simulator.tests import files
+from stackroom.aws.dynamodb.webhook_records import SqsWebhookQueue
 from stackroom.documents.keys import PLACE_MAP_PREFIX, Location, locate
 from stackroom.documents.model import DataSourceType, DocumentStatus
+from stackroom.events.webhooks import WebhookCall
 from stackroom.quota.capacity import capacity_of
 from stackroom.wiring.function_settings import Pool
 from stackroom_client.calls import SEARCH as RETRIEVE
@@ -34,6 +36,7 @@ from tests.gateway.browser import Browser
 from tests.gateway.mcp_client import call_tool
 from tests.local.running import stackroom
 from tests.local.test_search_index import age, by_hand
+from tests.receivers import receiving
 
 
 @contextmanager
@@ -248,6 +251,21 @@ def remove(person: Person) -> None:
         person.await_absence(path)
 
 
+def tell_a_webhook(person: Person) -> None:
+    """Which takes the call at the second try, so that it was put off once."""
+    instance = person.instance
+    sqs = instance.client("sqs")
+    url = sqs.get_queue_url(QueueName=f"{instance.project}-webhooks.fifo")["QueueUrl"]
+    with receiving() as receiver:
+        receiver.statuses = [503, 204]
+        said = _says(person, "webhooks", "add", receiver.url, "--user", person.name, "--json")
+        event = {"id": "event-1", "detail": {"user_id": person.name}}
+        call = WebhookCall(webhook_id=json.loads(said)["webhook"]["id"], event=event)
+        SqsWebhookQueue(client=sqs, url=url).put(call, record="a record")
+        eventually(lambda: len(receiver.got) == 2, "it is told")
+    _says(person, "webhooks", "remove", call.webhook_id)
+
+
 def delete_a_catalog(person: Person) -> None:
     _says(person, "delete", "--user", person.name, "--catalog", "shelf 4", "--yes")
 
@@ -412,6 +430,7 @@ SCENES: tuple[Callable[[Person], None], ...] = (
     replace,
     inspect_late,
     lose_an_inspection,
+    tell_a_webhook,
     remove,
     delete_a_catalog,
     delete_a_catalog_for_an_operator,
@@ -430,6 +449,7 @@ MANAGED_SCENES: tuple[Callable[[Person], None], ...] = (
     replace,
     inspect_late,
     lose_an_inspection,
+    tell_a_webhook,
     remove,
     delete_a_catalog,
     delete_a_catalog_for_an_operator,

@@ -1,0 +1,125 @@
+"""Webhooks as an operator of a deployment has them, over AWS in memory."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from moto import mock_aws
+
+from stackroom.aws.dynamodb.webhook_records import SqsWebhookQueue
+from stackroom.errors import WebhookNotFound, WebhookRefused
+from stackroom.events.webhooks import WebhookCall, WebhookType, secret_of
+from stackroom_local.cli import webhooks
+from stackroom_local.cli.output import output
+from stackroom_local.sites import site as sites
+from stackroom_local.sites.site import AwsSite
+
+PLACE = "https://hook.example.com/changes?key=1"
+KEY = "what AWS has made"
+
+
+@pytest.fixture
+def site(site: AwsSite, monkeypatch: pytest.MonkeyPatch) -> Iterator[AwsSite]:
+    """Deployed: its control table, queues and key."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    sites.client_in.cache_clear()
+    with mock_aws():
+        keys = {"pk": "HASH", "sk": "RANGE"}
+        site.client("dynamodb").create_table(
+            TableName=site.control_table,
+            BillingMode="PAY_PER_REQUEST",
+            AttributeDefinitions=[{"AttributeName": each, "AttributeType": "S"} for each in keys],
+            KeySchema=[{"AttributeName": name, "KeyType": kind} for name, kind in keys.items()],
+        )
+        site.client("secretsmanager").create_secret(
+            Name=f"{site.project}-webhook-key", SecretString=KEY
+        )
+        for name in ("webhooks", "webhooks-dead"):
+            site.client("sqs").create_queue(
+                QueueName=f"{site.project}-{name}.fifo", Attributes={"FifoQueue": "true"}
+            )
+        yield site
+    sites.client_in.cache_clear()
+
+
+@pytest.fixture
+def told(capsys: pytest.CaptureFixture[str]) -> Any:
+    """What a verb answers in JSON."""
+
+    def answer(verb: Any, *given: Any, **more: Any) -> Any:
+        verb(*given, **more, told=output(True))
+        return json.loads(capsys.readouterr().out)
+
+    return answer
+
+
+def queue_url(site: AwsSite, name: str) -> str:
+    answer = site.client("sqs").get_queue_url(QueueName=f"{site.project}-{name}.fifo")
+    return str(answer["QueueUrl"])
+
+
+def test_one_that_is_added_is_listed_with_its_owner_and_its_secret_told_again(
+    site: AwsSite, told: Any
+) -> None:
+    mine = told(webhooks.add, site, PLACE, user="alice", types="deletion, catalog")
+    everybodys = told(webhooks.add, site, PLACE, user=None, types="document")
+
+    listed = told(webhooks.show, site)["webhooks"]
+    again = told(webhooks.secret, site, mine["webhook"]["id"])
+
+    assert listed == [mine["webhook"], everybodys["webhook"]]
+    assert [each["owner"] for each in listed] == ["alice", "*"]
+    assert listed[0]["types"] == [WebhookType.DELETION, WebhookType.CATALOG]
+    assert again == mine
+    assert mine["secret"] == secret_of(mine["webhook"]["id"], key=KEY) != everybodys["secret"]
+    # It is derived: no table has it.
+    kept = site.client("dynamodb").scan(TableName=site.control_table)["Items"]
+    assert mine["secret"] not in str(kept)
+
+
+def test_one_that_is_removed_is_gone(site: AwsSite, told: Any) -> None:
+    added = told(webhooks.add, site, PLACE, user=None, types="document")["webhook"]["id"]
+
+    told(webhooks.remove, site, added)
+
+    assert told(webhooks.show, site) == {"webhooks": []}
+    for verb in (webhooks.remove, webhooks.secret):
+        with pytest.raises(WebhookNotFound):
+            verb(site, added, told=output(True))
+
+
+@pytest.mark.parametrize("url", ["http://hook.example.com/", "https://127.0.0.1/", "https://0/"])
+def test_what_only_the_local_mode_may_call_is_refused_at_once(site: AwsSite, url: str) -> None:
+    with pytest.raises(WebhookRefused):
+        webhooks.add(site, url, user=None, types="document", told=output(True))
+
+
+def test_who_may_not_read_the_key_adds_nothing(site: AwsSite, told: Any) -> None:
+    site.client("secretsmanager").delete_secret(
+        SecretId=f"{site.project}-webhook-key", ForceDeleteWithoutRecovery=True
+    )
+
+    with pytest.raises(Exception, match="ResourceNotFound"):
+        webhooks.add(site, PLACE, user=None, types="document", told=output(True))
+
+    assert told(webhooks.show, site) == {"webhooks": []}
+
+
+def test_what_was_set_aside_goes_back_in_its_order_and_group(site: AwsSite, told: Any) -> None:
+    sqs, dead = site.client("sqs"), queue_url(site, "webhooks-dead")
+    queue = SqsWebhookQueue(client=sqs, url=dead)
+    for number in range(3):
+        call = WebhookCall(webhook_id="wh-1", event={"id": f"event-{number}"})
+        queue.put(call, record="record")
+
+    answers = [told(webhooks.redeliver, site) for _ in range(2)]
+
+    assert answers == [{"calls": 3}, {"calls": 0}]
+    taken = sqs.receive_message(
+        QueueUrl=queue_url(site, "webhooks"), MaxNumberOfMessages=10, AttributeNames=["All"]
+    )["Messages"]
+    events = [json.loads(each["Body"])["event"]["id"] for each in taken]
+    assert events == ["event-0", "event-1", "event-2"]
+    assert len({each["Attributes"]["MessageGroupId"] for each in taken}) == 1
