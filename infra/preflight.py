@@ -36,7 +36,7 @@ SERVICES = (
     *("backup", "bedrock", "bedrock-agent", "bedrock-agentcore-control", "cloudformation"),
     *("cloudwatch", "schemas", "secretsmanager"),
     *("cognito-idp", "dynamodb", "iam", "lambda", "logs", "s3", "s3vectors", "service-quotas"),
-    *("sns", "sqs", "ssm", "stepfunctions", "sts"),
+    *("secretsmanager", "sns", "sqs", "ssm", "stepfunctions", "sts"),
 )
 _CDK = "npx --yes aws-cdk@2.1148.1"  # as in the Makefile
 # Concurrent executions, adjustable; new accounts begin with few of them.

@@ -10,7 +10,7 @@ from moto import mock_aws
 from stackroom.aws.dynamodb.webhook_records import SqsWebhookQueue
 from stackroom.errors import WebhookNotFound, WebhookRefused
 from stackroom.events.webhooks import WebhookCall, WebhookType, secret_of
-from stackroom_local.cli import webhooks
+from stackroom_local.cli import webhook_administration as webhooks
 from stackroom_local.cli.output import output
 from stackroom_local.sites import site as sites
 from stackroom_local.sites.site import AwsSite

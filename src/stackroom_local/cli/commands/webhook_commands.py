@@ -23,39 +23,41 @@ def add(
     as_json: Json = False,
 ) -> None:
     """Tell an address of changes, and show the secret that its calls are signed with."""
-    from stackroom_local.cli import webhooks
+    from stackroom_local.cli import webhook_administration
     from stackroom_local.cli.output import output
 
-    webhooks.add(site_of(state_dir), url, user=user, types=types, told=output(as_json))
+    webhook_administration.add(
+        site_of(state_dir), url, user=user, types=types, told=output(as_json)
+    )
 
 
 def show(state_dir: StateDir, as_json: Json = False) -> None:
     """List the webhooks of all users, and those that are told of everybody's changes."""
-    from stackroom_local.cli import webhooks
+    from stackroom_local.cli import webhook_administration
     from stackroom_local.cli.output import output
 
-    webhooks.show(site_of(state_dir), told=output(as_json))
+    webhook_administration.show(site_of(state_dir), told=output(as_json))
 
 
 def remove(state_dir: StateDir, webhook_id: WebhookId, as_json: Json = False) -> None:
     """Tell an address no more, not even of what waits."""
-    from stackroom_local.cli import webhooks
+    from stackroom_local.cli import webhook_administration
     from stackroom_local.cli.output import output
 
-    webhooks.remove(site_of(state_dir), webhook_id, told=output(as_json))
+    webhook_administration.remove(site_of(state_dir), webhook_id, told=output(as_json))
 
 
 def secret(state_dir: StateDir, webhook_id: WebhookId, as_json: Json = False) -> None:
     """Show the secret that a webhook's calls are signed with, once more."""
-    from stackroom_local.cli import webhooks
+    from stackroom_local.cli import webhook_administration
     from stackroom_local.cli.output import output
 
-    webhooks.secret(site_of(state_dir), webhook_id, told=output(as_json))
+    webhook_administration.secret(site_of(state_dir), webhook_id, told=output(as_json))
 
 
 def redeliver(state_dir: StateDir, as_json: Json = False) -> None:
     """Try again what was set aside after a day of failures, of all webhooks."""
-    from stackroom_local.cli import webhooks
+    from stackroom_local.cli import webhook_administration
     from stackroom_local.cli.output import output
 
-    webhooks.redeliver(site_of(state_dir), told=output(as_json))
+    webhook_administration.redeliver(site_of(state_dir), told=output(as_json))
