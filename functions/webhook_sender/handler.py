@@ -84,7 +84,12 @@ def tell(body: str) -> bool:
 
 
 def put_off(record: Mapping[str, Any]) -> None:
-    """SQS delivers it no sooner, and nothing of its group before it."""
+    """
+    SQS delivers it no sooner, and nothing of its group before it: what a function names as failed
+    comes back when its visibility timeout is over, and that is each message's own to change.
+    https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html
+    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ChangeMessageVisibility.html
+    """
     tries = int(record["attributes"]["ApproximateReceiveCount"])
     seconds = Pace(settings().ingest_speed).here(pause_after(tries))
     with store_errors():
