@@ -6,7 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-from stackroom.tools.tools import BY_NAME
 from stackroom_local.processes import free_ports
 from stackroom_local.state import Instance
 from tests.e2e.people import Person
@@ -17,11 +16,8 @@ BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 def test_every_block_of_the_page_does_what_it_says(instance: Instance, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "client.md").read_text("utf-8")
-    blocks = [
-        each for each in BLOCK.findall(page) if "events(" not in each or "list_events" in BY_NAME
-    ]
     # The port that deployments know may be somebody's on this machine.
-    program = "\n".join(blocks).replace(
+    program = "\n".join(BLOCK.findall(page)).replace(
         "(webbrowser.open)", f"(webbrowser.open, port={free_ports(1)})"
     )
 

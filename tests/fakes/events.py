@@ -4,16 +4,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from stackroom.events.event_log import NEWEST, Entry, Numbered
+from stackroom.events.event_log import NEWEST, LogEntry, Numbered
 
 
 @dataclass
 class FakeEvents:
     kept: dict[tuple[str, int], tuple[Numbered, datetime]] = field(default_factory=dict)
 
-    def newest(self, user_id: str) -> Sequence[Entry]:
+    def newest(self, user_id: str) -> Sequence[LogEntry]:
         found = [
-            Entry(number, each.event.id, until)
+            LogEntry(number, each.event.id, until)
             for (owner, number), (each, until) in self.kept.items()
             if owner == user_id
         ]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from stackroom.documents.model import CatalogStatus, DocumentStatus
-from stackroom.events.changes import DocumentDetail, Stated, change_of
+from stackroom.events.changes import DocumentChanged, Stated, change_of
 from tests.records import NOW, a_catalog, a_document, a_receipt
 
 LATER = NOW + timedelta(hours=1)
@@ -89,7 +89,7 @@ def test_a_removal_comes_after_the_last_version_of_what_was_removed() -> None:
     event = change_of(a_document(version=9, status="deleting"), None, event_id="e-1", at=NOW)
 
     assert event is not None
-    assert isinstance(event.detail, DocumentDetail)
+    assert isinstance(event.detail, DocumentChanged)
     assert event.detail.version == 10
 
 

@@ -45,7 +45,7 @@ class _Detail(BaseModel):
         """What changed: whose events come in their order."""
 
 
-class DocumentDetail(_Detail):
+class DocumentChanged(_Detail):
     """A file that lies in no catalog has no `catalog_id`; `version` counts up."""
 
     catalog_id: str | None = None
@@ -63,7 +63,7 @@ class DocumentDetail(_Detail):
         return self.document_id
 
 
-class CatalogDetail(_Detail):
+class CatalogChanged(_Detail):
     catalog_id: str
     name: str
     state: CatalogStatus | Gone
@@ -74,7 +74,7 @@ class CatalogDetail(_Detail):
         return self.catalog_id
 
 
-class DeletionDetail(_Detail):
+class DeletionChanged(_Detail):
     """Of one document, named by its receipt."""
 
     catalog_id: str
@@ -89,12 +89,12 @@ class DeletionDetail(_Detail):
         return self.receipt_id
 
 
-Detail = DocumentDetail | CatalogDetail | DeletionDetail
+Detail = DocumentChanged | CatalogChanged | DeletionChanged
 # EventBridge's word for what kind of thing happened, and the schema of each.
 DETAIL_TYPES: dict[str, type[Detail]] = {
-    "Document State Changed": DocumentDetail,
-    "Catalog State Changed": CatalogDetail,
-    "Deletion State Changed": DeletionDetail,
+    "Document State Changed": DocumentChanged,
+    "Catalog State Changed": CatalogChanged,
+    "Deletion State Changed": DeletionChanged,
 }
 _TYPE_OF = {model: name for name, model in DETAIL_TYPES.items()}
 
@@ -143,7 +143,7 @@ def _detail(old: Stated | None, new: Stated | None, event_id: str, at: datetime)
 
 def _of_document(
     old: Document | None, new: Document | None, event_id: str, at: datetime
-) -> DocumentDetail | None:
+) -> DocumentChanged | None:
     document = new or old
     assert document is not None, "one of the two is there"
     if new is None and document.has_lapsed(at):
@@ -154,7 +154,7 @@ def _of_document(
         return None
     user_id = locate(document.s3_key).user_id
     is_placed = document.catalog_id != unplaced_partition(user_id)
-    return DocumentDetail(
+    return DocumentChanged(
         event_id=event_id,
         user_id=user_id,
         at=new.updated_at if new else at,
@@ -173,14 +173,14 @@ def _of_document(
 
 def _of_catalog(
     old: Catalog | None, new: Catalog | None, event_id: str, at: datetime
-) -> CatalogDetail | None:
+) -> CatalogChanged | None:
     catalog = new or old
     assert catalog is not None, "one of the two is there"
     state = new.status if new else Gone.DELETED
     previous = old.status if old else None
     if state == previous:
         return None
-    return CatalogDetail(
+    return CatalogChanged(
         event_id=event_id,
         user_id=catalog.user_id,
         at=new.updated_at if new else at,
@@ -193,12 +193,12 @@ def _of_catalog(
 
 def _of_deletion(
     old: Receipt | None, new: Receipt, event_id: str, at: datetime
-) -> DeletionDetail | None:
+) -> DeletionChanged | None:
     state = _state_of(new)
     previous = _state_of(old) if old else None
     if state == previous:
         return None
-    return DeletionDetail(
+    return DeletionChanged(
         event_id=event_id,
         user_id=new.user_id,
         at=at,

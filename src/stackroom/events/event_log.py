@@ -29,7 +29,7 @@ class Numbered(NamedTuple):
     event: Event
 
 
-class Entry(NamedTuple):
+class LogEntry(NamedTuple):
     """Of the log, without the event itself."""
 
     number: int
@@ -38,7 +38,7 @@ class Entry(NamedTuple):
 
 
 class EventBook(Protocol):
-    def newest(self, user_id: str) -> Sequence[Entry]:
+    def newest(self, user_id: str) -> Sequence[LogEntry]:
         """NEWEST of them at most, the last one first; everything that was added before."""
 
     def add(self, user_id: str, numbered: Numbered, *, until: datetime) -> bool:
@@ -84,7 +84,7 @@ class EventLog:
             number += 1
         return True
 
-    def _following(self, newest: Sequence[Entry]) -> int:
+    def _following(self, newest: Sequence[LogEntry]) -> int:
         now = self.now()
         if newest and newest[0].until > now:
             return newest[0].number + 1

@@ -17,14 +17,14 @@ from itertools import islice
 from stackroom.aws.dynamodb.items import Item, readable, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.events.changes import Event
-from stackroom.events.event_log import NEWEST, Entry, Numbered
+from stackroom.events.event_log import NEWEST, LogEntry, Numbered
 
 
 class DynamoEvents(DynamoTable):
-    def newest(self, user_id: str) -> Sequence[Entry]:
+    def newest(self, user_id: str) -> Sequence[LogEntry]:
         found = self._partition(_log_of(user_id), ScanIndexForward=False, Limit=NEWEST)
         return [
-            Entry(
+            LogEntry(
                 number=int(each["sk"]),
                 event_id=each["event_id"],
                 until=datetime.fromtimestamp(int(each["expires_at"]), UTC),
