@@ -240,5 +240,5 @@ class Deployment:
             "KB_POOL": json.dumps([each.model_dump() for each in self.pool]),
             "STATE_MACHINE_ARN": f"arn:aws:states:{REGION}:{ACCOUNT}:stateMachine:ingest",
             "INSPECTIONS_QUEUE_URL": f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/inspections",
-            "WEBHOOKS_QUEUE_URL": f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/webhooks.fifo",
+            "WEBHOOKS_QUEUE_URL": f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/stackroom-webhooks.fifo",
         }

@@ -269,8 +269,9 @@ def _queue(action: str) -> Any:
 
 
 def _secret(given: Parameters, names: Names) -> Iterator[_Asked]:
-    """By its name, as the local CloudFormation refers to it, or by its ARN."""
-    name = names(given["SecretId"].rpartition(":")[2])
+    """By its ARN, which ends with six letters at random, or by its name."""
+    _, is_arn, name = given["SecretId"].rpartition(":")
+    name = names(name[: -len("-123456")] if is_arn else name)
     yield _Asked("secretsmanager:GetSecretValue", _regional("secretsmanager", f"secret:{name}"))
 
 
@@ -352,6 +353,7 @@ _ASKED: dict[str, Any] = {
     "bedrock-runtime.InvokeModel": _conversation,
     "bedrock-runtime.ApplyGuardrail": _guardrail,
     "bedrock-runtime.Converse": _conversation,
+    "sqs.ChangeMessageVisibility": _queue("sqs:ChangeMessageVisibility"),
     "sqs.SendMessage": _queue("sqs:SendMessage"),
     "sqs.SendMessageBatch": _queue("sqs:SendMessage"),
     "events.PutEvents": _default_bus,
