@@ -37,9 +37,11 @@ def test_the_local_cloud_is_ready_for_a_second_project(
 ) -> None:
     found = marks(aws, wanted)
 
-    # Whether a gateway has one of the names nobody there can tell.
+    # Whether a gateway or a registry has one of the names nobody there can tell.
     assert {name for name, each in found.items() if each.mark != "ok"} == {"names"}, found
-    assert found["names"].text.startswith("none is seen to be taken, but ListGateways is refused")
+    told = found["names"].text
+    assert told.startswith("none is seen to be taken, but DescribeRegistry is refused"), told
+    assert "; ListGateways is refused" in told
 
 
 def test_whatever_is_amiss_there_is_told(aws: Callable[[str], Any], wanted: Wanted) -> None:

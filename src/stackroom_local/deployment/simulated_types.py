@@ -53,8 +53,13 @@ CREATE_ONLY: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "AWS::Bedrock::Guardrail": (),
     "AWS::Bedrock::GuardrailVersion": (("Description",), ("GuardrailIdentifier",)),
 }
-# Bedrock's access to the vector bucket: the simulator is that service, and asks for no rights.
-WITHOUT_EFFECT = "AWS::S3Vectors::VectorBucketPolicy"
+WITHOUT_EFFECT = (
+    # Bedrock's access to the vector bucket: the simulator is that service, and asks for no rights.
+    "AWS::S3Vectors::VectorBucketPolicy",
+    # Schemas of events, for whoever writes a consumer in the AWS console.
+    "AWS::EventSchemas::Registry",
+    "AWS::EventSchemas::Schema",
+)
 
 _CODES = {
     "AccessDeniedException": "AccessDenied",
@@ -101,16 +106,25 @@ def install() -> None:
         }
         whole = tuple(path[0] for path in paths if len(path) == 1)
         provisioners._REPLACING_PROPERTIES[type_] = whole
-    provisioners._RESOURCE_HANDLERS[WITHOUT_EFFECT] = {
-        "create": lambda logical_id, _properties, stack: (f"{stack}-{logical_id}", {}),
-        "update": lambda physical_id, _old, _new, _stack: (physical_id, {}),
-        "delete": lambda _physical_id, _properties: None,
-    }
+    for type_ in WITHOUT_EFFECT:
+        provisioners._RESOURCE_HANDLERS[type_] = {
+            "create": lambda logical_id, properties, stack: (
+                f"{stack}-{logical_id}",
+                _texts(properties),
+            ),
+            "update": lambda physical_id, _old, new, _stack: (physical_id, _texts(new)),
+            "delete": lambda _physical_id, _properties: None,
+        }
     bucket = provisioners._RESOURCE_HANDLERS["AWS::S3::Bucket"]
     bucket["delete"] = partial(_delete_bucket, bucket["delete"])
     # Their handlers wait for the simulator, and meanwhile ministack has others to answer.
     waits: Callable[[str], bool] = stacks._runs_on_worker_thread
     stacks._runs_on_worker_thread = lambda type_: type_ in CREATE_ONLY or waits(type_)
+
+
+def _texts(properties: Mapping[str, Any]) -> dict[str, str]:
+    """Of what is only named here, what Fn::GetAtt may ask for."""
+    return {name: value for name, value in properties.items() if isinstance(value, str)}
 
 
 @cache
