@@ -1,4 +1,7 @@
-"""Templates to pages. Jinja2 escapes all that isn't in a template; nothing here is marked safe."""
+"""
+Templates to pages. Jinja2 escapes all that isn't in a template; nothing is marked safe but what
+`markdown` makes.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from stackroom.access.plain_text import is_plain
 from stackroom.agents.agents import mark_of
 from stackroom.tools.texts import counted, day, figure, iso, minute, scores, size
 from stackroom_console.console import OPERATORS
+from stackroom_console.markdown import markdown
 
 if TYPE_CHECKING:
     from stackroom_console.problems import Problem
@@ -134,6 +138,7 @@ def _environment() -> Environment:
         "figure": figure,
         "iso": iso,
         "mark": mark_of,
+        "markdown": markdown,
         "minute": minute,
         "plain": plain,
         "plain_text": plain_text,

@@ -19,31 +19,10 @@ from tests.browser.attempts import Attempts
 from tests.browser.belongings import MODEL, belongings_of
 from tests.browser.builders import answered, ask, make_agent, quick_add, script, searching, stocked
 from tests.browser.conftest import SignedIn
+from tests.browser.payloads import ATTACK, PAYLOADS
 from tests.browser.visitors import Visitor
 from tests.console.things import AGENT
 
-# Each asks for an address, or calls a function, of this name, which an `Alarm` hears.
-ATTACK = "attacked"
-
-PAYLOADS = {
-    "a script": "<script>attacked(1)</script>",
-    "an image": '"><img src="/attacked" onerror="attacked(3)">',
-    "a drawing": "'><svg onload=attacked(4)>",
-    "a quoted handler": '" autofocus onfocus="attacked(5)" x="',
-    "an address of a script": "javascript:attacked(8)",
-    "a link": '<a href="javascript:attacked(10)" id="main">Click here</a>',
-    "a template's expression": "{{ 1337 * 7 }}{% include 'base.html' %}${1337*7}<%= 1337*7 %>",
-    "htmx": '<div hx-get="/attacked" hx-trigger="load"></div>',
-    "htmx's handlers": '<div hx-on::load="attacked(12)" hx-on:htmx:load="attacked(13)"></div>',
-    "htmx's values": '<div hx-get="/attacked" hx-trigger="load" hx-vals="js:{a: attacked(14)}">',
-    "a frame": '<iframe srcdoc="<script>parent.attacked(15)</script>"></iframe>',
-    "another base": '<base href="/attacked/"><meta http-equiv="refresh" content="0;url=/attacked">',
-    "what a parser moves": "<math><mtext><table><mglyph><style><!--</style><img src=/attacked>",
-    "a form's end": '</form><form action="/attacked"><button autofocus>Sign in</button>',
-    "a shadow": '<p><template shadowrootmode="open"><img src="/attacked"></template>',
-    "a writing from right to left": "invoice\u202etxt.exe\u2066<img src=/attacked>",
-    "what folds to brackets": "\uff1cscript\uff1eattacked(16)\uff1c/script\uff1e\ufe64img\ufe65",
-}
 # Of a query, by any name that a page reads or might read.
 PARAMETERS = (
     *("after", "catalog", "code", "error", "error_description", "limit", "next", "offset", "out"),

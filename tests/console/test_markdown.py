@@ -1,0 +1,102 @@
+"""What a model writes is shown as it is meant, and does nothing."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from stackroom_console.markdown import markdown
+from tests.browser.payloads import PAYLOADS
+
+TAGS = {
+    *("a", "br", "code", "div", "em", "hr", "li", "ol", "p", "pre", "s", "strong", "ul"),
+    *("blockquote", "h3", "h4", "h5", "h6", "table", "tbody", "td", "th", "thead", "tr"),
+}
+
+
+class Read(HTMLParser):
+    """What a browser makes of it: the tags with their attributes."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def test_headings_lists_tables_code_and_emphasis_are_shown() -> None:
+    shown = markdown(
+        "## Prices\n\n**Two** `kinds`:\n\n- a\n- b\n\n|x|y|\n|-|-|\n|1|2|\n\n```\na<b\n```"
+    )
+
+    assert " ".join(tag for tag, _ in Read(shown).found) == (
+        "h3 p strong code ul li li div table thead tr th th tbody tr td td pre code"
+    )
+    assert "<code>a&lt;b\n</code>" in shown
+
+
+def test_headings_go_down_one_step_at_a_time() -> None:
+    shown = markdown("### A\n\n# B\n\n#### C\n\n# D\n\n# E\n\n## F")
+
+    assert re.findall(r"<(h\d)>(\w)", shown) == [
+        ("h3", "A"), ("h3", "B"), ("h4", "C"), ("h3", "D"), ("h3", "E"), ("h4", "F")
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("url", ["http://a.example/x", "https://a.example", "mailto:a@b.example"])
+def test_links_that_lead_out_are_links_without_an_opener(url: str) -> None:
+    [(_, link)] = [each for each in Read(markdown(f"[x]({url})")).found if each[0] == "a"]
+
+    assert link == {"href": url, "rel": "noopener noreferrer nofollow"}
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("javascript:attacked(1)", "JaVaScRiPt:attacked(1)", "java&#10;script:attacked(1)"),
+        *("&#106;avascript:attacked(1)", "data:text/html,<script>1</script>", "vbscript:x"),
+        *("/sign-out", "//a.example", "sign-out", "#main", "?x", "file:///etc/passwd", "https:x"),
+        *("blob:https://a.example/1", "\u0001javascript:attacked(1)"),
+    ],
+)
+@pytest.mark.parametrize("form", ["[x]({})", "[x](<{}>)", "<{}>", "[x][r]\n\n[r]: {}", "![x]({})"])
+def test_other_links_are_text(url: str, form: str) -> None:
+    shown = markdown(form.format(url), cited={1: "passage-1"})
+
+    assert [each for each in Read(shown).found if each[0] != "p"] == []
+
+
+def test_an_image_is_no_image() -> None:
+    assert "<img" not in markdown("![x](https://a.example/seen.png)")
+
+
+def test_a_number_of_a_passage_leads_to_it_and_others_stay_text() -> None:
+    shown = markdown("So [2], and [1, 3], not [1, 4] nor `[1]`.", cited={1: "a", 2: "b", 3: "c"})
+
+    links = [each["href"] for tag, each in Read(shown).found if tag == "a"]
+    assert links == ["#b", "#a", "#c"]
+    assert "[1, 4]" in shown
+    assert "<code>[1]</code>" in shown
+
+
+@pytest.mark.parametrize("payload", PAYLOADS.values(), ids=PAYLOADS)
+@pytest.mark.parametrize(
+    "form", ["{}", "[{}]({})", "```{}\n{}\n```", "|{}|\n|-|\n|{}|", "# {}\n> {}"]
+)
+def test_nothing_hostile_becomes_an_element_or_an_attribute(payload: str, form: str) -> None:
+    shown = Read(markdown(form.format(payload, payload), cited={1: "passage-1"}))
+
+    allowed = {"aria-label", "class", "href", "rel", "role", "start", "tabindex"}
+    assert {tag for tag, _ in shown.found} <= TAGS
+    assert {name for _, attributes in shown.found for name in attributes} <= allowed
+    assert not [
+        each["href"]
+        for _, each in shown.found
+        if "href" in each and not re.match("https?://|mailto:|#passage-1$", each["href"] or "")
+    ]
+
+
+def test_what_turns_a_line_around_is_seen() -> None:
+    assert markdown("invoice\u202etxt.exe\u0000") == "<p>invoice\ufffdtxt.exe\ufffd</p>\n"
