@@ -3,7 +3,7 @@ import pytest
 from stackroom.documents.keys import catalog_id_of, locate, unplaced_id_of, unplaced_partition
 from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
 from stackroom.errors import ObjectRefused
-from stackroom.uploads.plan import UploadOutcome
+from stackroom.uploads.plan import Plan, UploadOutcome
 from tests.unit.pipeline import CATALOG, KEY, Pipeline
 
 EXE = "alice/research/a.exe"
@@ -340,6 +340,22 @@ def test_a_catalog_closed_while_a_file_is_taken_in_is_opened_anew(pipeline: Pipe
     assert pipeline.document().status is DocumentStatus.PENDING
     assert list(pipeline.documents.open_in(CATALOG)) == [pipeline.document()]
     assert reconciled.run_for == CATALOG
+
+
+@pytest.mark.parametrize("key", [KEY, EXE, "alice/stray.txt"])
+def test_a_file_deleted_before_its_first_record_was_there_is_not_shown_as_if_it_lay_there(
+    pipeline: Pipeline, key: str
+) -> None:
+    """Whoever hears of the deletion finds no record yet."""
+    heard: list[Plan] = []
+    pipeline.documents.before("save", lambda _: heard.append(pipeline.delete(key)), times=1)
+
+    pipeline.drop(key)
+
+    shown = [each.status for each in pipeline.documents.kept.values()]
+    assert len(heard) == 1
+    assert shown == ([DocumentStatus.DELETING] if key == KEY else [])
+    assert key not in pipeline.bucket.sidecars
 
 
 def test_a_catalog_closed_before_it_was_unmarked_is_opened_anew(filled: Pipeline) -> None:

@@ -159,6 +159,18 @@ class KeepCatalogOpen:
 
 
 @dataclass(frozen=True, kw_only=True)
+class KeepWithObject:
+    """
+    The object may have been deleted since it was seen, and whoever was told so found no record yet.
+
+    They looked for the record after the object had gone, and this looks for the object after its
+    first record was saved: one of the two sees the other. If the object is gone, all begins anew.
+    """
+
+    key: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class SettleCatalog:
     """No run follows that would say whether all that the catalog has to show is failures."""
 
@@ -174,8 +186,11 @@ Step = (
     | SaveRecord
     | RemoveRecord
     | KeepCatalogOpen
+    | KeepWithObject
     | SettleCatalog
 )
+
+_UNSAID = KeepCatalogOpen | KeepWithObject | SettleCatalog
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,12 +217,11 @@ class Plan:
     @property
     def changes_records(self) -> bool:
         """Whether the records and the object disagree."""
-        silent = WriteSidecar | RemoveSidecar | KeepCatalogOpen | SettleCatalog
+        silent = WriteSidecar | RemoveSidecar | _UNSAID
         return not all(isinstance(step, silent) for step in self.steps)
 
     def __str__(self) -> str:
-        unsaid = KeepCatalogOpen | SettleCatalog
-        return ", ".join(str(step) for step in self.steps if not isinstance(step, unsaid))
+        return ", ".join(str(step) for step in self.steps if not isinstance(step, _UNSAID))
 
 
 def plan(seen: Seen | SeenUnplaced, now: datetime, correlation_id: str | None = None) -> Plan:
@@ -260,6 +274,8 @@ def _plan_unplaced(seen: SeenUnplaced, now: datetime, correlation_id: str | None
     described = describe_unplaced(location, seen.record, seen.found, correlation_id, at=now)
     if seen.record is None or not says_the_same(seen.record, described):
         steps.append(SaveRecord(document=described))
+        if seen.record is None:
+            steps.append(KeepWithObject(key=location.key))
     return Plan(
         outcome=UploadOutcome.REJECTED,
         steps=tuple(steps),
@@ -286,8 +302,10 @@ def _arrived(seen: Seen, found: StoredObject, now: datetime, correlation_id: str
         after = _rejected(seen, described.document, described.problem, described.sidecar, now)
     else:
         after = _registered(seen, described.document, found, described.sidecar, now)
-    kept_open = KeepCatalogOpen(catalog_id=catalog.catalog_id)
-    return replace(after, steps=(*before, *after.steps, kept_open))
+    kept: list[Step] = [KeepCatalogOpen(catalog_id=catalog.catalog_id)]
+    if seen.record is None:
+        kept.append(KeepWithObject(key=seen.location.key))
+    return replace(after, steps=(*before, *after.steps, *kept))
 
 
 def catalog_of(location: Location, now: datetime) -> Catalog:

@@ -36,6 +36,7 @@ from stackroom.errors import CatalogLimitReached, ObjectRefused, RecordChanged, 
 from stackroom.uploads.plan import (
     KeepCatalogOpen,
     KeepReceipt,
+    KeepWithObject,
     OpenCatalog,
     Plan,
     RemoveRecord,
@@ -246,6 +247,9 @@ class Uploads:
                     self._write_sidecar(step)
                 case RemoveSidecar(key=key):
                     self.bucket.remove_sidecar(key)
+                case KeepWithObject(key=key):
+                    if self.bucket.head(key) is None:
+                        raise RecordChanged(key)
                 case KeepReceipt(receipt=receipt):
                     self.receipts.keep(receipt)
                 case SaveRecord():
