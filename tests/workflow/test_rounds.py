@@ -3,6 +3,7 @@
 import pytest
 
 import functions.upload_handler.handler as upload_handler
+from bedrock_kb_simulator.rules import JOB_STARTING
 from stackroom.aws import session
 from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
 from stackroom.aws.s3.document_bucket import S3DocumentBucket
@@ -58,6 +59,7 @@ def test_three_jobs_are_at_work_at_once_in_a_managed_knowledge_base(
     for key in keys:
         world.drop(key)
         world.machine.await_events(world.lease(key).execution_name, "WaitStateEntered", times=1)
+    world.bedrock.pass_time(JOB_STARTING.value)
     at_work = [each["status"] for each in world.bedrock.jobs()]
     granted = world.grants()
 
