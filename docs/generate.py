@@ -94,7 +94,8 @@ MEANINGS = {
     "QUEUE_BATCH": "how many messages a full batch of it has",
     "INSPECTIONS_QUEUE_URL": "SQS queue of what is to be inspected",
     "AGENT_RUNS_QUEUE_URL": "SQS queue of what users have told their agents",
-    "AGENT_MODELS": "JSON list of the models that agents may be given, the usual one first",
+    "AGENT_MODELS": "JSON list of the models that agents may be given, the usual one first; without"
+    " any, they may have any model, and the usual one is that of `ANSWER_MODEL_ARN`",
     "WEBHOOKS_QUEUE_URL": "SQS queue of what webhooks are to be told",
     "WEBHOOK_KEY_ARN": "the secret that webhooks' secrets are derived from",
     "WEBHOOK_REACH": (

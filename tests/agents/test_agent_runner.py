@@ -46,6 +46,8 @@ class ConsoleSettings(RunnerSettings):
     """Of who starts runs."""
 
     agent_runs_queue_url: str
+    agent_models: tuple[str, ...] = ()
+    answer_model_arn: str = f"arn:aws:bedrock:us-east-1::inference-profile/{MODEL}"
 
 
 @dataclass

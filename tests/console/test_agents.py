@@ -1,6 +1,8 @@
 """Agents, their knowledge bases and chats: by the API as contracts tell it, and by the pages."""
 
 import json
+import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -140,6 +142,41 @@ def test_an_agent_is_exported_and_imported_by_another_who_has_not_its_knowledge_
     assert "Knowledge base not found" not in alice.get(path).text
     assert refused.status_code == 400
     assert "The file is no agent as Export gives it: " in refused.text
+
+
+def test_an_agent_gets_the_usual_model_and_the_api_takes_what_the_form_takes(
+    alice: Browser,
+) -> None:
+    made = alice.call("POST", "/api/agents", {"name": "Planner"})
+    refused = [
+        alice.call("POST", "/api/agents", {"name": "Planner", "model": "a.third-v1:0"}),
+        alice.post("/agents", name="Planner", model="a.third-v1:0"),
+    ]
+
+    assert made.status_code == 201
+    assert made.json()["data"]["agent"]["model"] == "amazon.nova-lite-v1:0"
+    for answer in refused:
+        assert answer.status_code == 400
+        assert "Model: Allowed: amazon.nova-lite-v1:0, second.model-v1:0" in answer.text
+    form = alice.get("/agents/new").text
+    assert re.findall(r'<option value="(.*?)"( selected)?>', form.partition("</select>")[0]) == [
+        ("amazon.nova-lite-v1:0", " selected"),
+        ("second.model-v1:0", ""),
+    ]
+
+
+def test_an_agent_of_a_deployment_with_other_models_is_imported_and_this_is_told(
+    alice: Browser,
+) -> None:
+    agent = {"name": "Pilot", "model": "a.third-v1:0"}
+    text = json.dumps({"format": "stackroom-agent", "version": 1, "agent": agent})
+
+    imported = alice.post("/agents/import", agent=text)
+    shown = alice.get(imported.headers["location"]).text
+
+    assert "The model in the file isn't offered here" in unescape(shown)
+    assert '<option value="amazon.nova-lite-v1:0" selected>' in shown
+    assert "a.third" not in shown
 
 
 HOSTILE = "<img src=x onerror=alert(1)>"

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from stackroom.agents.agent import Agent, OtherTool
-from stackroom.agents.agents import MOST_AGENTS, AgentChanges, AgentDefinition, Agents
+from stackroom.agents.agents import MOST_AGENTS, AgentChanges, AgentDefinition, Agents, Models
 from stackroom.agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
 from stackroom.agents.exchange import exported, imported
-from stackroom.agents.links import MOST_TOOLS, LinkChanges, Links, NewLink
+from stackroom.agents.links import MOST_TOOLS, LinkChanges, Links, NewLink, tool_name_of
 from stackroom.documents.model import CatalogStatus
 from stackroom.errors import (
     AgentLimitReached,
@@ -29,6 +29,7 @@ from tests.fakes.pipeline import FakeCatalogs
 from tests.records import NOW, a_catalog
 
 DEFINITION = AgentDefinition(name="Planner", model="amazon.nova-lite-v1:0")
+MODELS = Models(usual="amazon.nova-lite-v1:0", allowed=("amazon.nova-lite-v1:0", "m-2"))
 SHARED = AvailableKnowledgeBase(id="KBSHARED01", name="Handbook", description="Everybody's")
 
 
@@ -45,7 +46,7 @@ class House:
 
     @property
     def agents(self) -> Agents:
-        return Agents(book=self.book, now=lambda: NOW)
+        return Agents(book=self.book, models=MODELS, now=lambda: NOW)
 
     @property
     def links(self) -> Links:
@@ -145,7 +146,7 @@ def test_an_agent_has_so_many_tools_and_a_user_so_many_agents(house: House, agen
 
 
 def test_an_agent_is_edited_and_removed_by_its_user_alone(house: House, agent: Agent) -> None:
-    later = Agents(book=house.book, now=lambda: NOW + timedelta(hours=1))
+    later = Agents(book=house.book, models=MODELS, now=lambda: NOW + timedelta(hours=1))
     changes = AgentChanges(description="Plans things", system_prompt="")
 
     with pytest.raises(AgentNotFound):
@@ -205,3 +206,43 @@ def test_what_is_exported_is_imported() -> None:
 def test_what_is_no_agent_is_refused_by_its_fault(text: str, told: str) -> None:
     with pytest.raises(ValidationError, match=told):
         imported(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "taken", "called"),
+    [
+        ("Plans", (), "search_plans"),
+        ("R&D: Pläne!", (), "search_rd_plane"),
+        ("手册", (), "search_shouce"),
+        ("\N{EM DASH}", (), "search_catalog"),
+        ("- _ -", ("search_catalog",), "search_catalog_2"),
+        ("!?", ("search_catalog", "search_catalog_2"), "search_catalog_3"),
+        ("Plans - 2024", (), "search_plans_-_2024"),
+        ("x" * 90, (), "search_" + "x" * 57),
+    ],
+)
+def test_a_tool_is_called_by_what_its_knowledge_bases_name_says(
+    name: str, taken: tuple[str, ...], called: str
+) -> None:
+    assert tool_name_of(name, taken=taken) == called
+
+
+def test_an_agent_has_the_usual_model_unless_it_is_given_another_that_may_be(house: House) -> None:
+    usual = house.agents.create("alice", AgentDefinition(name="Planner"))
+    other = house.agents.create("alice", AgentDefinition(name="Planner", model="m-2"))
+    with pytest.raises(ValidationError, match="Model: Allowed: amazon"):
+        house.agents.create("alice", AgentDefinition(name="Planner", model="m-3"))
+    with pytest.raises(ValidationError, match="Model: Allowed: "):
+        house.agents.edit("alice", other.id, AgentChanges(model="m-3"))
+
+    assert (usual.model, other.model) == ("amazon.nova-lite-v1:0", "m-2")
+    assert house.agents.get("alice", other.id) == other
+
+
+def test_a_model_that_is_offered_no_more_may_stay(house: House) -> None:
+    agent = house.agents.create("alice", AgentDefinition(name="Planner", model="m-2"))
+    later = Agents(book=house.book, models=Models(usual="m-4", allowed=("m-4",)), now=lambda: NOW)
+
+    renamed = later.edit("alice", agent.id, AgentChanges(name="Pilot", model="m-2"))
+
+    assert (renamed.name, renamed.model) == ("Pilot", "m-2")

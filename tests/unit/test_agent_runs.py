@@ -11,7 +11,7 @@ import pytest
 from stackroom.agents.agent import LinkedTool, OtherTool
 from stackroom.agents.agent_repositories import Brief, Listener, ModelTurn
 from stackroom.agents.agent_run import LONGEST_WAIT, AgentRun, ModelStep, RunState, ToolStep
-from stackroom.agents.agents import AgentDefinition, Agents
+from stackroom.agents.agents import AgentDefinition, Agents, Models
 from stackroom.agents.runner import Runner
 from stackroom.agents.runs import (
     MOST_AT_ONCE,
@@ -65,7 +65,7 @@ class Office:
 
     @property
     def agents(self) -> Agents:
-        return Agents(book=self.agents_book, now=self.clock)
+        return Agents(book=self.agents_book, models=Models(usual=MODEL), now=self.clock)
 
     @property
     def runs(self) -> Runs:

@@ -15,7 +15,7 @@ from stackroom.agents.agent_repositories import AgentBook
 from stackroom.clock import utc_now
 from stackroom.concurrency import random_pauses, retried
 from stackroom.documents.model import Record
-from stackroom.errors import AgentLimitReached, AgentNotFound, ChangedMeanwhile
+from stackroom.errors import AgentLimitReached, AgentNotFound, ChangedMeanwhile, ValidationError
 
 MOST_AGENTS = 100  # of a user, as with catalogs; two made at the same moment may be one more
 LONGEST_PROMPT = 20_000  # characters, so that an agent with all its tools fits an item of 400 kB
@@ -35,10 +35,7 @@ Model = Annotated[
     Line,
     AfterValidator(str.strip),
     Field(min_length=1, max_length=2048),
-    Field(
-        description="the id of a model or inference profile of Bedrock, as Converse takes it, such"
-        " as amazon.nova-lite-v1:0"
-    ),
+    Field(description="the id of a model or inference profile of Bedrock, as Converse takes it"),
 ]
 Prompt = Annotated[
     Text, Field(max_length=LONGEST_PROMPT, description=f"at most {LONGEST_PROMPT:,} characters")
@@ -46,13 +43,13 @@ Prompt = Annotated[
 
 
 class AgentDefinition(Record):
-    """What a user says of a new agent."""
+    """What a user says of a new agent; without a model it has the deployment's usual one."""
 
     model_config = ConfigDict(strict=True)
 
     name: Name
     description: Description = ""
-    model: Model
+    model: Model | None = None
     system_prompt: Prompt = ""
 
 
@@ -68,8 +65,25 @@ class AgentChanges(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Models:
+    """That agents may be given: `allowed`, or any where there are none; and the `usual` one."""
+
+    usual: str
+    allowed: tuple[str, ...] = ()
+
+    def takes(self, model: str) -> bool:
+        return not self.allowed or model in self.allowed
+
+    def require(self, model: str) -> None:
+        """Raises ValidationError, which names those that may be."""
+        if not self.takes(model):
+            raise ValidationError(f"Model: Allowed: {', '.join(self.allowed)}")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Agents:
     book: AgentBook
+    models: Models
     now: Callable[[], datetime] = utc_now
 
     def of_user(self, user_id: str) -> list[Agent]:
@@ -87,7 +101,9 @@ class Agents:
     def create(
         self, user_id: str, definition: AgentDefinition, tools: tuple[AgentTool, ...] = ()
     ) -> Agent:
-        """Raises AgentLimitReached."""
+        """Raises AgentLimitReached, or ValidationError of a model that no agent may have here."""
+        model = definition.model or self.models.usual
+        self.models.require(model)
         if sum(1 for _ in self.book.of_user(user_id)) >= MOST_AGENTS:
             raise AgentLimitReached(MOST_AGENTS)
         now = self.now()
@@ -98,19 +114,25 @@ class Agents:
                 created_at=now,
                 updated_at=now,
                 available_tools=tools,
-                **definition.model_dump(),
+                **definition.model_dump() | {"model": model},
             )
         )
 
     def edit(
         self, user_id: str, agent_id: str, changes: AgentChanges, *, seen: str | None = None
     ) -> Agent:
-        """`seen` is its mark as its user saw it. Raises AgentNotFound or ChangedMeanwhile."""
+        """
+        `seen` is its mark as its user saw it. A model that it has already may stay.
+
+        Raises AgentNotFound, ChangedMeanwhile, or ValidationError of another model than may be.
+        """
         wanted = changes.model_dump(exclude_none=True)
 
         def change(there: Agent) -> Agent:
             changed = there.model_copy(update=wanted)
             require_seen(there, changed, seen)
+            if changed.model != there.model:
+                self.models.require(changed.model)
             return changed
 
         return self.changed(user_id, agent_id, change)

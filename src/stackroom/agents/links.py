@@ -42,15 +42,22 @@ from stackroom.errors import (
 LONGEST = 64
 _ALLOWED = f"1 to {LONGEST} of the letters a-z and A-Z, digits, '_' and '-'"
 _PREFIX = "search_"
+_NAMELESS = "catalog"  # where the name has no letter and no digit that a model takes
 _BASE_36 = string.digits + string.ascii_lowercase
 _FORM = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 def tool_name_of(knowledge_base: str, *, taken: Collection[str] = ()) -> str:
     """Of a knowledge base of that name: `search_` and the name; a number follows if it is taken."""
-    lowered = re.sub(r"\s+", "_", knowledge_base.strip().lower())
-    name = _PREFIX + re.sub(r"[^a-z0-9_-]", "", anyascii(lowered).lower().replace(" ", "_"))
+    name = _PREFIX + (plain_name(knowledge_base) or _NAMELESS)
     return unique(name[:LONGEST], taken=taken)
+
+
+def plain_name(name: str) -> str:
+    """In small letters a to z, digits, `_` and `-`; empty where none of it is a letter or digit."""
+    lowered = re.sub(r"\s+", "_", name.strip().lower())
+    plain = re.sub(r"[^a-z0-9_-]", "", anyascii(lowered).lower().replace(" ", "_"))
+    return plain if plain.strip("_-") else ""
 
 
 def _new_tool_id(now: datetime) -> str:

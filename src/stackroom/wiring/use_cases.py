@@ -193,9 +193,13 @@ class UseCases(RunUseCases):
 
     @cached_property
     def agents(self) -> Agents:
-        from stackroom.agents.agents import Agents
+        from stackroom.agents.agents import Agents, Models
 
-        return Agents(book=self.deployment.agents)
+        settings = self.deployment.settings
+        allowed: tuple[str, ...] = settings.need("agent_models")
+        arn: str = settings.need("answer_model_arn")  # of it the id, as Converse takes it
+        usual = allowed[0] if allowed else arn.rpartition("/")[2]
+        return Agents(book=self.deployment.agents, models=Models(usual=usual, allowed=allowed))
 
     @cached_property
     def agent_links(self) -> Links:

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from stackroom.agents.agent import Agent, LinkedTool, OtherTool
 from stackroom.agents.agents import AgentChanges, AgentDefinition
 from stackroom.agents.exchange import exported, imported
-from stackroom.agents.links import tool_name_of
+from stackroom.agents.links import plain_name
 from stackroom.tools.tools import tools_config
 from stackroom_console.ids import agent_id
 from stackroom_console.rendering import redirect, render
@@ -20,6 +20,7 @@ _LABELS = {
     "model": "Model",
     "system_prompt": "Prompt",
 }
+_LONGEST_FILE = 60  # characters of a name
 
 
 def page(request: Request) -> Response:
@@ -27,8 +28,8 @@ def page(request: Request) -> Response:
 
 
 def blank(request: Request) -> Response:
-    models = _models(request)
-    return render(request, "agent.html", agent=None, cards=(), model=models[0], models=models)
+    models = request.services.agents.models
+    return render(request, "agent.html", agent=None, cards=(), model=models.usual, models=models)
 
 
 def create(request: Request) -> Response:
@@ -45,7 +46,7 @@ def builder(request: Request) -> Response:
         agent=agent,
         cards=cards_of(request, agent),
         model=agent.model,
-        models=_models(request),
+        models=request.services.agents.models,
     )
 
 
@@ -69,7 +70,7 @@ def remove(request: Request) -> Response:
 def export(request: Request) -> Response:
     agent = request.services.agents.get(request.user_id, agent_id(request))
     text = json.dumps(exported(agent), indent=2, ensure_ascii=False) + "\n"
-    return _file(text, f"{tool_name_of(agent.name).removeprefix('search_') or 'agent'}.json")
+    return _file(text, f"{plain_name(agent.name)[:_LONGEST_FILE] or 'agent'}.json")
 
 
 def import_dialog(request: Request) -> Response:
@@ -77,9 +78,13 @@ def import_dialog(request: Request) -> Response:
 
 
 def import_agent(request: Request) -> Response:
+    agents = request.services.agents
     definition, tools = imported(request.form.get("agent", ""))
-    agent = request.services.agents.create(request.user_id, definition, tools)
-    return redirect(request, path_of(agent))
+    is_offered = definition.model is None or agents.models.takes(definition.model)
+    if not is_offered:  # where it comes from, agents may have others
+        definition = definition.model_copy(update={"model": None})
+    agent = agents.create(request.user_id, definition, tools)
+    return redirect(request, path_of(agent) + ("" if is_offered else "?another-model"))
 
 
 def tools_configuration(_request: Request) -> Response:
@@ -95,14 +100,6 @@ def _fields(request: Request) -> dict[str, str]:
     """Browsers end a line with CR LF [HTML: form submission], and nobody types that."""
     given = {name: request.form[name] for name in _LABELS if name in request.form}
     return {name: text.replace("\r\n", "\n") for name, text in given.items()}
-
-
-def _models(request: Request) -> tuple[str, ...]:
-    """What agents may ask in this deployment, the usual one first."""
-    settings = request.services.deployment.settings
-    allowed: tuple[str, ...] = settings.need("agent_models")
-    arn: str = settings.need("answer_model_arn")  # of it the id, as Converse takes it
-    return allowed or (arn.rpartition("/")[2],)
 
 
 def _file(text: str, name: str) -> Response:
