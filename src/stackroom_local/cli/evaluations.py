@@ -11,7 +11,6 @@ from tempfile import TemporaryFile
 from typing import Any, Self
 
 import typer
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from bedrock_kb_simulator.conversation_parts import Conversation, Text, Turn
@@ -26,14 +25,14 @@ from stackroom.errors import StackroomError
 from stackroom.inspection.extraction import Page
 from stackroom.inspection.extraction.apart import read_pages_apart
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE, RetrieveArguments
-from stackroom.tools.texts import counted, scores
+from stackroom.tools.texts import counted
 from stackroom_client.answers import Document as FoundDocument
 from stackroom_client.calls import SEARCH
 from stackroom_client.errors import StackroomError as ClientError
-from stackroom_evaluation.comparing import PairedDifference, RunsCompared, compared
+from stackroom_evaluation.comparing import compared
 from stackroom_evaluation.drafting import FAR, Model, drafted
-from stackroom_evaluation.evaluation import MEASURES, Evaluation, QuestionOutcome, Retrieve
-from stackroom_evaluation.least_score import MOST_LOST, FoundBar, calibrated, sure
+from stackroom_evaluation.evaluation import MEASURES, Evaluation, Retrieve
+from stackroom_evaluation.least_score import calibrated
 from stackroom_evaluation.question_file import (
     TOLD,
     EvaluationError,
@@ -45,15 +44,17 @@ from stackroom_evaluation.question_file import (
 from stackroom_evaluation.spending import spending
 from stackroom_local.cli.callers import Asker
 from stackroom_local.cli.document_lookup import did_you_mean, downloaded
+from stackroom_local.cli.evaluation_output import (
+    evaluate_answer,
+    print_bar,
+    print_compared,
+    print_evaluation,
+    standing_of,
+)
 from stackroom_local.cli.failures import WrongUsage
 from stackroom_local.cli.json_output import (
-    BarTold,
-    ComparedTold,
     DraftAnswer,
-    EvaluateAnswer,
     GateTold,
-    InsteadTold,
-    MissTold,
 )
 from stackroom_local.cli.kept_questions import require_new, write_new
 from stackroom_local.cli.output import Output, TerminalConsole
@@ -61,8 +62,6 @@ from stackroom_local.cli.untrusted_text import one_line
 from stackroom_local.servers import MODEL_PREFIX
 from stackroom_local.sites.site import AwsSite
 
-_INSTEAD = 3  # passages told of a miss
-_LETTERS = 90  # of each of them
 _DRAFTED_FROM = 20  # documents, evenly from the catalog: each is downloaded
 _READ_SECONDS = 60.0
 
@@ -163,26 +162,26 @@ def evaluate(
     compares = None if before is None else compared(before, evaluation)
     gates = [each.told(figures) for each in order.gates]
     left_out = len(read_questions) - len(chosen)
-    _print(told.people, evaluation, left_out)
+    print_evaluation(told.people, evaluation, left_out)
     if compares is not None:
         assert before is not None, "it is compared with"
-        _print_compared(told.people, compares, before)
+        print_compared(told.people, compares, before)
     if bar is not None:
-        _print_bar(told.people, bar)
+        print_bar(told.people, bar)
         if {each.question for each in questions if each.nothing} <= set(FAR):
             told.people.print(
                 "  all questions without an answer are the draft's, far from any document: this bar"
                 " says nothing of those that are near to yours; add some"
             )
     for gate in gates:
-        told.people.print(f"gate {'passed' if gate.passed else 'missed'}: {_stands(gate)}")
+        told.people.print(f"gate {'passed' if gate.passed else 'missed'}: {standing_of(gate)}")
     if order.out is not None and unkept is None:
         told.people.print(f"\nwritten to {order.out}: {', '.join(Evaluation.FILES)}", markup=False)
-    told.answer(_answer(evaluation, left_out, compares, bar, gates))
+    told.answer(evaluate_answer(evaluation, left_out, compares, bar, gates))
     if unkept is not None:
         raise unkept
     if missed := [each for each in gates if not each.passed]:
-        raise GateMissed(f"gates missed: {', '.join(map(_stands, missed))}")
+        raise GateMissed(f"gates missed: {', '.join(map(standing_of, missed))}")
 
 
 def draft(asker: Asker, path: Path, *, catalog: str, count: int, told: Output) -> None:
@@ -337,176 +336,3 @@ def _progress(out: TerminalConsole, what: str, total: int) -> Iterator[Any]:
     with Progress(*columns, console=out, transient=True, disable=quiet) as progress:
         task = progress.add_task(what, total=total)
         yield lambda count: progress.update(task, completed=count)
-
-
-# What people read.
-
-
-def _print(out: TerminalConsole, evaluation: Evaluation, left_out: int) -> None:
-    values, figures = evaluation.values(), evaluation.figures()
-    unanswerable = sum(not each.is_answerable for each in evaluation.outcomes)
-    answerable = len(evaluation.outcomes) - unanswerable
-    misses = [each for each in evaluation.outcomes if each.is_miss]
-    for each in misses:
-        _print_miss(out, each)
-    out.print(
-        f"{counted(answerable, 'question')} with an answer, {unanswerable} without,"
-        f" {_where(evaluation)}",
-        markup=False,
-    )
-    if left_out:
-        out.print(f"left out: {left_out} that nobody has accepted; --unaccepted asks them, too")
-    width = max(len(each.told) for each in MEASURES.values())
-    for name, measure in MEASURES.items():
-        figure = _figure(name, figures[name])
-        of = f"  {sum(values[name].values()):.0f} of {len(values[name])}"
-        out.print(f"  {measure.told:{width}}  {figure:>7}{of if measure.is_percent else ''}")
-
-
-def _where(evaluation: Evaluation) -> str:
-    """Whom it asked, and how."""
-    set_to = "".join(f", {name}={json.dumps(each)}" for name, each in evaluation.options.items())
-    return one_line(f"in {evaluation.catalog!r} of {evaluation.site}{set_to}")
-
-
-def _figure(name: str, value: float | None) -> str:
-    if value is None:
-        return "nothing to measure"
-    return f"{value:.1%}" if MEASURES[name].is_percent else f"{value:.3f}"
-
-
-def _print_miss(out: TerminalConsole, outcome: QuestionOutcome) -> None:
-    out.print(f"[bold]{escape(one_line(outcome.question))}[/bold]")
-    out.print(f"  {escape(_expected(outcome))}")
-    instead = outcome.shown[:_INSTEAD]
-    for rank, (each, score) in enumerate(
-        zip(instead, scores([each.score for each in instead]), strict=True), start=1
-    ):
-        page = "" if each.page is None else f"page {each.page}"
-        stands = ", ".join(filter(None, (each.file, page, score)))
-        out.print(f"  {rank}. {escape(one_line(f'{stands}: {each.text[:_LETTERS]}'))}")
-    out.print()
-
-
-def _expected(outcome: QuestionOutcome) -> str:
-    if not outcome.is_answerable:
-        return f"nothing answers it, and {counted(len(outcome.shown), 'passage')} came:"
-    place = outcome.places[0]
-    page = "" if place.page is None else f", page {place.page}"
-    words = "" if place.words is None else f": “{place.words[:_LETTERS]}”"
-    came = "it is number {rank}; before it came:" if outcome.rank else "instead came:"
-    if not outcome.shown:
-        came = "nothing was shown, for its best passage is below the bar"
-    return one_line(f"answered in {place.file}{page}{words}; {came.format(rank=outcome.rank)}")
-
-
-def _print_compared(out: TerminalConsole, compares: RunsCompared, before: Evaluation) -> None:
-    told = f"\nagainst the run of {before.began.date()}, {_where(before)}, in pairs:"
-    out.print(told, markup=False)
-    for each in compares.differences:
-        out.print(f"  {_compared_line(each)}")
-    if compares.alone:
-        out.print(f"left out: {counted(compares.alone, 'question')} that only one of the runs has")
-
-
-def _compared_line(each: PairedDifference) -> str:
-    before, after = (_figure(each.measure, value) for value in (each.before, each.after))
-    scale, unit = (100, " points") if MEASURES[each.measure].is_percent else (1, "")
-    digits = 1 if unit else 3
-    low, high = (f"{scale * value:+.{digits}f}" for value in (each.low, each.high))
-    told = f"{MEASURES[each.measure].told}: {before} -> {after}"
-    if not each.difference and each.low == each.high:
-        return f"{told}: the same for each question"
-    verdict = (
-        f"noise with {counted(each.questions, 'question')}" if each.is_noise else "more than chance"
-    )
-    return f"{told} ({low} to {high}{unit} with 95 %, p {each.chance:.3f}): {verdict}"
-
-
-def _print_bar(out: TerminalConsole, bar: FoundBar) -> None:
-    lost_of, refused_of = len(bar.limits.answerable), len(bar.limits.unanswerable)
-    out.print(
-        f"\nthe bar: {bar.least:g}; other such questions would have set it, with 95 %, between"
-    )
-    out.print(f"  {bar.low:g} and {bar.high:g}: the more questions, the nearer these two")
-    for told, count, of in (
-        ("unanswerable refused", bar.refused, refused_of),
-        ("answerable lost", bar.lost, lost_of),
-    ):
-        low, high = sure(count, of)
-        others = f"of others like them {low:.0%} to {high:.0%}"
-        out.print(f"  {told}: {count} of {of}, {count / of:.0%}; {others}")
-    if not bar.least:
-        out.print(f"  no bar refuses any and loses at most {MOST_LOST:.0%}")
-        return
-    out.print(f'  deploy it:  make deploy ARGS="-c retrieve_least_score={bar.least:g}"')
-    out.print(
-        f"  here:       stackroom down; at each start: stackroom up --least-score {bar.least:g}"
-    )
-    out.print("  and measure again under it: a passage with most of a question's words is shown")
-    out.print("  below the bar, too, so both figures may differ")
-
-
-# What programs read.
-
-
-def _answer(
-    evaluation: Evaluation,
-    left_out: int,
-    compares: RunsCompared | None,
-    bar: FoundBar | None,
-    gates: list[GateTold],
-) -> EvaluateAnswer:
-    unanswerable = sum(not each.is_answerable for each in evaluation.outcomes)
-    return EvaluateAnswer(
-        answerable=len(evaluation.outcomes) - unanswerable,
-        unanswerable=unanswerable,
-        unaccepted=left_out,
-        figures=evaluation.figures(),
-        misses=[_miss(each) for each in evaluation.outcomes if each.is_miss],
-        compared=[_difference(each) for each in compares.differences] if compares else [],
-        bar=None if bar is None else _bar(bar),
-        gates=gates,
-    )
-
-
-def _miss(outcome: QuestionOutcome) -> MissTold:
-    return MissTold(
-        question=outcome.question,
-        rank=outcome.rank,
-        file=outcome.places[0].file if outcome.places else None,
-        shown=[
-            InsteadTold(file=each.file, page=each.page, score=each.score, text=each.text)
-            for each in outcome.shown[:_INSTEAD]
-        ],
-    )
-
-
-def _difference(each: PairedDifference) -> ComparedTold:
-    return ComparedTold(
-        measure=each.measure,
-        questions=each.questions,
-        before=each.before,
-        after=each.after,
-        low=each.low,
-        high=each.high,
-        chance=each.chance,
-        noise=each.is_noise,
-    )
-
-
-def _bar(bar: FoundBar) -> BarTold:
-    return BarTold(
-        least_score=bar.least,
-        low=bar.low,
-        high=bar.high,
-        refused=bar.refused / len(bar.limits.unanswerable),
-        lost=bar.lost / len(bar.limits.answerable),
-        context=f"retrieve_least_score={bar.least:g}",
-    )
-
-
-def _stands(gate: GateTold) -> str:
-    measured = "not measured" if gate.measured is None else f"{gate.measured:.4g}"
-    than = "at least" if MEASURES[gate.measure].is_least else "at most"
-    return f"{gate.measure} is {measured}, {than} {gate.threshold:g} was wanted"
