@@ -76,11 +76,11 @@ def test_an_answer_names_what_it_stands_on_and_the_form_keeps_what_was_asked(
     chosen = alice.get(f"/ask?catalog={catalog}").text
     asked = alice.post("/ask", query="<what> & why", catalog=catalog, most="3").text
 
-    assert "thirty days for everyone. [1]" in read(text)
-    assert '<a href="#passage-1">[1]</a>' in text
-    [passage] = re.findall('<li id="passage-1">.*?</li>', text, re.S)
+    assert "thirty days for everyone. 1" in read(text)
+    assert re.search('<a class="cite" href="#passage-1"[^>]*>1</a>', text)
+    [passage] = re.findall('<li id="passage-1".*?</li>', text, re.S)
     assert f'href="/catalogs/{catalog}/documents/doc-' in passage
-    assert re.search(r"\[1\] leave.txt Handbook score [01]\.\d\d", read(passage))
+    assert re.search(r"1 leave.txt Handbook score [01]\.\d\d", read(passage))
     assert "<mark>Annual</mark> <mark>leave</mark> is thirty days" in passage
     for form in (chosen, asked):
         assert f'<option value="{catalog}" selected>Handbook</option>' in form
@@ -121,7 +121,7 @@ def test_a_model_that_does_not_answer_costs_nobody_the_passages(
     text = read(ask(alice))
 
     assert "No answer was written: the model is busy" in text
-    assert "Passages [1] leave.txt" in text
+    assert "Passages 1 leave.txt" in text
 
 
 @pytest.mark.parametrize(("seconds", "told"), [(None, "a few seconds"), (7, "7 seconds")])
@@ -157,7 +157,6 @@ def test_a_catalog_with_nothing_indexed_or_that_is_being_deleted_is_not_asked(
     [
         ("book.pdf", (2, 2, 2), "page 2", "#page=2"),
         ("book.pdf", (2, 2, 4), "pages 2 to 4", "#page=2"),
-        ("book.docx", (2, 2, 2), "page 2", ""),
         ("book.pdf", (None, None, None), "", ""),
     ],
 )
@@ -196,7 +195,8 @@ def test_a_passage_of_a_pdf_is_opened_at_its_page(
     )
     assert anothers.cited[0].stands[0].href is None
     assert mine.text is not None
-    assert [each.number for each in mine.text] == [None, 1, None]
+    assert mine.text.count('class="cite"') == 1
+    assert "[2] [999]" in mine.text
     assert "3 relevant passages left out: the budget of text (60" in mine.left_out[0]
     assert "2 passages withheld" in mine.left_out[1]
     assert "the best passage scores 0.21" in mine.left_out[2]

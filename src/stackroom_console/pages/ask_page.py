@@ -1,68 +1,39 @@
 """A question: of all catalogs, or of one."""
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from markupsafe import Markup
 from starlette.responses import Response
 
 from stackroom.access.plain_text import is_plain
 from stackroom.access.tenancy import in_use
 from stackroom.catalogs.feedback import LONGEST_FILE, Feedback, FeedbackVerdict
-from stackroom.documents.formats import extension_of
 from stackroom.documents.model import Catalog
 from stackroom.errors import CatalogEmpty, CatalogNotFound
-from stackroom.search.citations import Source
-from stackroom.search.cited_answers import AskedAndAnswered, CatalogAnswer, CitedSource
-from stackroom.search.question_words import MarkedPiece, marked_pieces
+from stackroom.search.cited_answers import AskedAndAnswered, CitedSource
 from stackroom.search.results import Result, SearchAnswer
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE
-from stackroom.tools.texts import counted, range_of_scores, scores
+from stackroom.tools.texts import counted, range_of_scores
 from stackroom_console import ids
+from stackroom_console.citations import Citation, FoundPassage, citations_of
 from stackroom_console.console import FOR_A_PAGE
+from stackroom_console.markdown import markdown
 from stackroom_console.rendering import render
 from stackroom_console.request import Request
 
 # An answer as its page shows it: its citations linked, the question's words marked.
-
-_MARK = re.compile(r"\[([0-9]{1,3})\]")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stands:
-    """Where a passage stands; `href` is None where the file is not this user's to open."""
-
-    filename: str
-    place: str
-    catalog: str
-    href: str | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Said:
-    """A piece of the answer; `number` is that of a cited passage."""
-
-    text: str
-    number: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class AnswerPassage:
-    number: int
-    stands: tuple[Stands, ...]  # the first of them, and who says the same
-    score: str  # none, where the numbers wouldn't be in order
-    pieces: tuple[MarkedPiece, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShownAnswer:
     """`text` is None where there is no answer; `unanswered` says why then."""
 
-    text: tuple[Said, ...] | None
+    text: Markup | None
     unanswered: str
-    cited: tuple[AnswerPassage, ...]
-    others: tuple[AnswerPassage, ...]
+    cited: tuple[Citation, ...]
+    others: tuple[Citation, ...]
     range_of_scores: str
     left_out: tuple[str, ...]
 
@@ -71,68 +42,37 @@ def shown(query: str, found: AskedAndAnswered, catalogs: Mapping[str, Catalog]) 
     """`catalogs` are the asker's own, by id."""
     answer = found.answer
     cited = () if answer is None else answer.sources
-    others = [each for each in found.passages.results if not _is_cited(each, cited)]
-    standing: list[tuple[CitedSource | Result, str, float]] = [
-        *((each, each.chunk_text, each.relevance_score) for each in cited),
-        *((each, each.text, each.score) for each in others),
+    passages = [
+        *(
+            FoundPassage(
+                sources=(each.source, *each.other_sources),
+                text=each.chunk_text,
+                score=each.relevance_score,
+            )
+            for each in cited
+        ),
+        *(
+            FoundPassage(
+                sources=(each.source, *each.other_sources), text=each.text, score=each.score
+            )
+            for each in found.passages.results
+            if not _is_cited(each, cited)
+        ),
     ]
-    of = [score for *_, score in standing]
-    passages = tuple(
-        AnswerPassage(
-            number=number,
-            stands=_stands((each.source, *each.other_sources), catalogs),
-            score=score,
-            pieces=marked_pieces(query, text),
-        )
-        for number, ((each, text, _), score) in enumerate(zip(standing, scores(of), strict=True), 1)
-    )
+    citations = citations_of(query, passages, catalogs)
+    anchors = {each.number: each.anchor for each in citations[: len(cited)]}
     return ShownAnswer(
-        text=None if answer is None else tuple(_said(answer)),
+        text=None if answer is None else markdown(answer.text, cited=anchors),
         unanswered=found.unanswered,
-        cited=passages[: len(cited)],
-        others=passages[len(cited) :],
-        range_of_scores=range_of_scores(of),
+        cited=citations[: len(cited)],
+        others=citations[len(cited) :],
+        range_of_scores=range_of_scores([each.score for each in passages]),
         left_out=tuple(_left_out(found.passages)),
     )
 
 
-def _said(answer: CatalogAnswer) -> Iterator[Said]:
-    at = 0
-    for mark in _MARK.finditer(answer.text):
-        if 1 <= int(mark[1]) <= len(answer.sources):
-            yield Said(text=answer.text[at : mark.start()])
-            yield Said(text=mark[0], number=int(mark[1]))
-            at = mark.end()
-    yield Said(text=answer.text[at:])
-
-
 def _is_cited(result: Result, cited: Collection[CitedSource]) -> bool:
     return any((each.source, each.chunk_text) == (result.source, result.text) for each in cited)
-
-
-def _stands(sources: Collection[Source], catalogs: Mapping[str, Catalog]) -> tuple[Stands, ...]:
-    return tuple(_where(each, catalogs.get(each.catalog_id or "")) for each in sources)
-
-
-def _where(source: Source, catalog: Catalog | None) -> Stands:
-    filename = source.filename or "an unnamed file"
-    href = None
-    if catalog is not None and source.document_id is not None:
-        # Browsers' PDF viewers open it there: RFC 8118, 3.
-        at = f"#page={source.page}" if source.page and extension_of(filename) == "pdf" else ""
-        href = f"/catalogs/{catalog.catalog_id}/documents/{source.document_id}/file{at}"
-    name = "shared with you" if catalog is None else catalog.name
-    return Stands(filename=filename, place=_place(source), catalog=name, href=href)
-
-
-def _place(source: Source) -> str:
-    parts = []
-    if source.page is not None:
-        first, last = source.page_first or source.page, source.page_last or source.page
-        parts.append(f"page {source.page}" if first == last else f"pages {first} to {last}")
-    if source.section:
-        parts.append(f"section {source.section}")
-    return ", ".join(parts)
 
 
 def _left_out(answer: SearchAnswer) -> Iterator[str]:

@@ -1,0 +1,213 @@
+"""
+Passages that an answer stands on, as a person sees them: the one way for the page Ask, for chats
+and for whoever else shows some. `templates/parts/citation.html` makes HTML of them.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+from urllib.parse import quote
+
+from stackroom.documents.formats import extension_of
+from stackroom.documents.model import Catalog
+from stackroom.search.citations import Source
+from stackroom.search.question_words import MarkedPiece, marked_pieces
+from stackroom.tools.texts import scores
+
+# Of a passage's first and last words, characters in the address of a document's text. An address
+# stays short even where each takes nine (%E4%BD%A0): API Gateway bounds it.
+_FIRST, _LAST = 80, 50
+# Characters of a passage that is shown whole, and of what is shown of a longer one.
+_SHORT = 320
+_SENTENCE = re.compile(
+    r".+?(?:[.!?…][\"'”’)\]]*(?=\s)|[。！？][」』”’）]*|\n\s*\n|\Z)\s*", re.DOTALL
+)
+_LINE = re.compile(r".+?(?:\n+|\Z)", re.DOTALL)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stands:
+    """
+    Where a passage stands. The addresses are None where the file is not this user's to open: `href`
+    shows the file at the page or passage, `text_href` its text, `save_href` saves it. `is_apart` if
+    the browser shows the file itself, and so in a place of its own.
+    """
+
+    filename: str
+    place: str
+    catalog: str
+    href: str | None = None
+    text_href: str | None = None
+    save_href: str | None = None
+    is_apart: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Citation:
+    """
+    `anchor` is its id on the page. `stands` is the first source, and who says the same. `score` is
+    empty where the numbers wouldn't be in order. `heart` is the sentence that matters; `pieces` are
+    all of the text. `why` says why it stands where it does, as far as that is known.
+    """
+
+    number: int
+    anchor: str
+    stands: tuple[Stands, ...]
+    score: str
+    pieces: tuple[MarkedPiece, ...]
+    heart: tuple[MarkedPiece, ...]
+    why: str = ""
+
+    @property
+    def is_folded(self) -> bool:
+        return self.heart != self.pieces
+
+    @property
+    def label(self) -> str:
+        """Of its chip, for whoever can't see where that leads."""
+        first = self.stands[0]
+        return ", ".join(each for each in (first.filename, first.place) if each)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundPassage:
+    """What is to be shown: the first of the `sources` is the passage's own."""
+
+    sources: Sequence[Source]
+    text: str
+    score: float
+    why: str = ""
+
+
+def citations_of(
+    question: str,
+    found: Sequence[FoundPassage],
+    catalogs: Mapping[str, Catalog],
+    *,
+    anchors: str = "passage",
+) -> tuple[Citation, ...]:
+    """
+    Numbered from 1, in the order in which they are given. `catalogs` are the reader's own, by id;
+    `anchors` is what their ids begin with, where a page shows several such lists.
+    """
+    told = scores([each.score for each in found])
+    return tuple(
+        _citation(number, question, each, catalogs, score=score, anchor=f"{anchors}-{number}")
+        for number, (each, score) in enumerate(zip(found, told, strict=True), 1)
+    )
+
+
+def source_of(kept: Mapping[str, Any]) -> Source:
+    """Of a source as a run keeps it; an older one may lack what came later."""
+    return Source(**{each.name: kept.get(each.name) for each in fields(Source)})
+
+
+def place_told(source: Source) -> str:
+    parts = []
+    if source.page is not None:
+        first, last = source.page_first or source.page, source.page_last or source.page
+        parts.append(f"page {source.page}" if first == last else f"pages {first} to {last}")
+    if source.section:
+        parts.append(f"section {source.section}")
+    return ", ".join(parts)
+
+
+def text_path(catalog_id: str, document_id: str, passage: str = "") -> str:
+    """The address of a document's text on a page of ours, at the passage if one is given."""
+    path = f"/catalogs/{catalog_id}/documents/{document_id}/text"
+    words = " ".join(passage.split())
+    if not words:
+        return path
+    first, last = words[:_FIRST], words[_FIRST:][-_LAST:]
+    ends = f"&to={quote(last, safe='')}" if last else ""
+    return f"{path}?from={quote(first, safe='')}{ends}#passage"
+
+
+def _citation(
+    number: int,
+    question: str,
+    found: FoundPassage,
+    catalogs: Mapping[str, Catalog],
+    *,
+    score: str,
+    anchor: str,
+) -> Citation:
+    pieces = marked_pieces(question, found.text)
+    return Citation(
+        number=number,
+        anchor=anchor,
+        stands=tuple(
+            _stands(each, catalogs.get(each.catalog_id or ""), found.text) for each in found.sources
+        ),
+        score=score,
+        pieces=pieces,
+        heart=_heart(pieces),
+        why=found.why,
+    )
+
+
+def _stands(source: Source, catalog: Catalog | None, text: str) -> Stands:
+    filename = source.filename or "an unnamed file"
+    place = place_told(source)
+    if catalog is None or source.document_id is None:
+        name = "shared with you" if catalog is None else catalog.name
+        return Stands(filename=filename, place=place, catalog=name)
+    file = f"/catalogs/{catalog.catalog_id}/documents/{source.document_id}/file"
+    text_href = text_path(catalog.catalog_id, source.document_id, text)
+    is_apart = extension_of(filename) == "pdf"
+    # Browsers' PDF viewers open it there: RFC 8118, 3.
+    at = f"#page={source.page}" if source.page else ""
+    return Stands(
+        filename=filename,
+        place=place,
+        catalog=catalog.name,
+        href=file + at if is_apart else text_href,
+        text_href=text_href,
+        save_href=f"{file}?save",
+        is_apart=is_apart,
+    )
+
+
+def _heart(pieces: Sequence[MarkedPiece]) -> tuple[MarkedPiece, ...]:
+    """The sentence with most of the question's words, or the first; all, if the text is short."""
+    text = "".join(piece.text for piece in pieces)
+    if len(text) <= _SHORT:
+        return tuple(pieces)
+    marks = list(_marks(pieces))
+
+    def telling(span: tuple[int, int]) -> tuple[int, int]:
+        within = [word for at, word in marks if span[0] <= at < span[1]]
+        return len(set(within)), len(within)
+
+    begin, end = max(_sentences(text), key=telling)
+    return tuple(_between(pieces, begin, end))
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Where each begins and ends, white space around it left out; a long one goes by lines."""
+    for sentence in _SENTENCE.finditer(text):
+        parts = [sentence] if len(sentence[0]) <= _SHORT else _LINE.finditer(sentence[0])
+        offset = 0 if parts == [sentence] else sentence.start()
+        for part in parts:
+            words = part[0].strip()
+            if words:
+                begin = offset + part.start() + part[0].index(words[0])
+                yield begin, begin + min(len(words), 2 * _SHORT)
+
+
+def _marks(pieces: Iterable[MarkedPiece]) -> Iterator[tuple[int, str]]:
+    at = 0
+    for piece in pieces:
+        if piece.is_marked:
+            yield at, piece.text.casefold()
+        at += len(piece.text)
+
+
+def _between(pieces: Iterable[MarkedPiece], begin: int, end: int) -> Iterator[MarkedPiece]:
+    at = 0
+    for piece in pieces:
+        cut = piece.text[max(0, begin - at) : max(0, end - at)]
+        if cut:
+            yield MarkedPiece(cut, is_marked=piece.is_marked)
+        at += len(piece.text)
