@@ -17,7 +17,7 @@ from stackroom.access.plain_text import is_plain
 from stackroom.agents.agents import mark_of
 from stackroom.tools.texts import counted, day, figure, iso, minute, scores, size
 from stackroom_console.console import OPERATORS
-from stackroom_console.markdown import markdown
+from stackroom_console.safe_markdown import markdown
 
 if TYPE_CHECKING:
     from stackroom_console.problems import Problem

@@ -8,7 +8,7 @@ from stackroom_evaluation.comparing import compared
 from stackroom_evaluation.evaluation import Evaluation
 from stackroom_evaluation.least_score import BarLimits, bar_of
 from stackroom_evaluation.question_file import KnownQuestion
-from stackroom_local.cli import evaluations
+from stackroom_local.cli import evaluation_output
 from stackroom_local.cli.output import TerminalConsole
 from tests.evaluation.answering import evaluated, passage
 
@@ -22,10 +22,12 @@ def printed(*evaluated_: Evaluation) -> str:
     out = TerminalConsole(
         file=StringIO(), width=200, soft_wrap=True, force_terminal=True, highlight=False
     )
-    evaluations._print(out, evaluated_[0], 1)
+    evaluation_output.print_evaluation(out, evaluated_[0], 1)
     if evaluated_[1:]:
-        evaluations._print_compared(out, compared(evaluated_[1], evaluated_[0]), evaluated_[1])
-    evaluations._print_bar(out, bar_of(BarLimits(answerable=[0.5, 0.6], unanswerable=[0.1, 0.2])))
+        evaluation_output.print_compared(out, compared(evaluated_[1], evaluated_[0]), evaluated_[1])
+    evaluation_output.print_bar(
+        out, bar_of(BarLimits(answerable=[0.5, 0.6], unanswerable=[0.1, 0.2]))
+    )
     assert isinstance(out.file, StringIO)
     return out.file.getvalue()
 

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from stackroom_console.markdown import markdown
+from stackroom_console.safe_markdown import markdown
 from tests.browser.payloads import PAYLOADS
 
 TAGS = {
