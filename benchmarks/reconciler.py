@@ -74,6 +74,7 @@ def reconciliation(
         executions=pipeline.executions,
         receipts=pipeline.receipts,
         requests=pipeline.requests,
+        caps=pipeline.caps,
         inspections=FakeInspectionRequests(),
         worklists=pipeline.worklists,
         restart=pipeline.restart,

@@ -76,6 +76,7 @@ class PipelineFunctions:
             },
         )
         self._let_settle(handler)
+        self._count_users(handler)
         self.rights.look_for_silent_runs(handler)
         self.rights.read_sidecars(handler)
         # To have it retain vectors that can't be deleted, which MANAGED ones never do.
@@ -121,6 +122,7 @@ class PipelineFunctions:
             "Reconciler", "reconciler", seconds=15 * 60, environment=self._running()
         )
         self.rights.settle(handler)
+        self._count_users(handler)
         # What lists a document is mended on the condition that its record still says so.
         handler.allow("dynamodb:Scan", "dynamodb:ConditionCheckItem", on=self._catalogs())
         handler.allow("dynamodb:Scan", on=self.rights.data.catalog_table.by_user_arn)
@@ -178,6 +180,10 @@ class PipelineFunctions:
         self.rights.coordinate(handler)
         handler.allow("dynamodb:BatchGetItem", on=self._control())  # results of inspections
         self.rights.wake(handler)
+
+    def _count_users(self, handler: HandlerFunction) -> None:
+        """All catalogs of a user, against their caps."""
+        handler.allow("dynamodb:Query", on=self.rights.data.catalog_table.by_user_arn)
 
     def _running(self) -> dict[str, str]:
         return {**self._pool(), "STATE_MACHINE_ARN": self.rights.state_machine_arn()}

@@ -33,8 +33,14 @@ class Document:
     etag: str = ""  # a deployment of an earlier version tells none
 
     @property
+    def waits_for_cap(self) -> bool:
+        """Over a cap of its user, as `status_reason` says; no other has one while pending."""
+        return self.indexing_status == "pending" and self.status_reason is not None
+
+    @property
     def is_settled(self) -> bool:
-        return self.indexing_status in ("indexed", "failed")
+        """Whether no more comes of it by itself."""
+        return self.indexing_status in ("indexed", "failed") or self.waits_for_cap
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -141,6 +141,9 @@ class FakeCatalogs(Disturbed):
             failed_count=counts.failed,
             waiting_count=counts.waiting,
             open_count=counts.open,
+            over_count=counts.over,
+            over_new_count=counts.over_new,
+            over_new_bytes=counts.over_new_size,
         )
 
     def mark_deleting(self, catalog_id: str, *, at: datetime) -> None:
@@ -213,13 +216,27 @@ class FakeDocuments(Disturbed):
             and catalog.status is not CatalogStatus.DELETING
         }
 
-    def open_in(self, catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
+    def open_in(
+        self, catalog_id: str, *, limit: int | None = None, newest: bool = False
+    ) -> Iterator[Document]:
         found = self._open_of(catalog_id)
-        return iter(sorted(found, key=lambda each: (each.opened_at, each.document_id))[:limit])
+        in_order = sorted(found, key=lambda each: (each.opened_at, each.document_id))
+        return iter((in_order[::-1] if newest else in_order)[:limit])
 
     def failed_in(self, catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
         found = self._failed_of(catalog_id)
         return iter(sorted(found, key=lambda each: each.document_id)[:limit])
+
+    def over_in(self, catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
+        since = {
+            each.document_id: each.counted.over_since
+            for each in self._of(catalog_id)
+            if each.counted and each.counted.over_since
+        }
+        found = [each for each in self._of(catalog_id) if each.document_id in since]
+        return iter(
+            sorted(found, key=lambda each: (since[each.document_id], each.document_id))[:limit]
+        )
 
     def of_catalog(self, catalog_id: str) -> Iterator[Document]:
         return iter(self._of(catalog_id))

@@ -34,6 +34,7 @@ from stackroom.wiring.run_use_cases import RunUseCases
 from statemachines.ingest_catalog import STATES
 from tests.fakes.admission import FakeAdmissionBook, FakeTaskTokens
 from tests.fakes.bedrock import FakeBedrock
+from tests.fakes.caps import FakeCaps
 from tests.fakes.clock import FakeClock
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.pipeline import (
@@ -127,6 +128,7 @@ class Pipeline:
         for member in self.pool:  # as five minutes after a deployment
             self.slots.survey(member.knowledge_base_id, [])
         self.worklists = FakeWorklists()
+        self.cap_book = FakeCaps()
         self.bedrock = FakeBedrock(self.clock)
         self.findings = FakeInspectionResults(everything=True)
         self.receipts = FakeReceipts()
@@ -154,6 +156,7 @@ class Pipeline:
         self.admission: Admission = use_cases.admission
         self.placements = use_cases.placements
         self.requests = use_cases.requests
+        self.caps = use_cases.user_caps
         self.ingestion = use_cases.run_tasks
         self.polling = use_cases.polling
         self.restart = use_cases.restart
@@ -171,6 +174,7 @@ class Pipeline:
             executions=self.executions,
             slots=self.slots,
             worklists=self.worklists,
+            caps=self.cap_book,
             data_sources=self.bedrock,
             jobs=self.bedrock,
             direct_documents=self.bedrock,

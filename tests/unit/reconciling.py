@@ -61,6 +61,7 @@ class Reconciled(Pipeline):
             executions=self.executions,
             receipts=self.receipts,
             requests=self.requests,
+            caps=self.caps,
             inspections=self.inspections,
             worklists=self.worklists,
             restart=self.restart,

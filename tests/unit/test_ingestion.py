@@ -284,6 +284,7 @@ def queue_of(pipeline: Pipeline) -> WorkQueue:
         worklists=pipeline.worklists,
         catalogs=pipeline.catalogs,
         documents=pipeline.documents,
+        caps=pipeline.caps,
         now=pipeline.clock,
     )
 

@@ -41,7 +41,12 @@ class Listed:
     def all_catalogs(self, _cursor: str | None) -> ListingPage[Catalog]:
         return ListingPage(items=self.catalogs, next="later")
 
-    def open_in(self, _catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
+    def open_in(
+        self, _catalog_id: str, *, limit: int | None = None, newest: bool = False
+    ) -> Iterator[Document]:
+        return iter(())
+
+    def over_in(self, _catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
         return iter(())
 
     def failed_in(self, catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:

@@ -18,9 +18,9 @@ from stackroom.ingestion.estimates import (
 @dataclass(frozen=True, kw_only=True)
 class CatalogProgress:
     """
-    Of the documents that count. `unready` are all but the indexed ones, with those that are
-    to come by a link, which `uploading` counts; of a large catalog the first of them, with none
-    that are to come, and `more` counts the rest.
+    Of the documents that count; those that wait over a cap are `pending`. `unready` are all but
+    the indexed ones, with those that are to come by a link, which `uploading` counts; of a large
+    catalog the first of them, with none that are to come, and `more` counts the rest.
     `eta_seconds` is None where nobody knows, 0 if all is settled; `queue_position` is None unless
     the catalog's run waits.
     """
@@ -66,18 +66,19 @@ def _counted(estimate: CatalogEstimate) -> CatalogProgress:
     statuses = [each.document.status for each in estimate.documents]
     indexing = min(statuses.count(DocumentStatus.INDEXING), catalog.waiting_count)
     unready = _unready(estimate)
-    settled = catalog.document_count - catalog.failed_count - catalog.waiting_count
+    waiting = catalog.waiting_count + catalog.over_count
+    settled = catalog.document_count - catalog.failed_count - waiting
     return CatalogProgress(
         catalog=catalog,
         overall=_overall(catalog, counts_in(catalog)),
         indexed=max(0, settled),
         indexing=indexing,
-        pending=catalog.waiting_count - indexing,
+        pending=waiting - indexing,
         failed=catalog.failed_count,
         unready=unready,
         eta_seconds=estimate.eta_seconds,
         queue_position=estimate.queue_position,
-        more=max(0, catalog.waiting_count + catalog.failed_count - len(unready)),
+        more=max(0, waiting + catalog.failed_count - len(unready)),
     )
 
 
@@ -88,7 +89,8 @@ def _told(estimate: CatalogEstimate) -> CatalogProgress:
     indexing, pending, failed = map(
         statuses.count, (DocumentStatus.INDEXING, DocumentStatus.PENDING, DocumentStatus.FAILED)
     )
-    counts = Counts(documents=len(statuses), failed=failed, waiting=indexing + pending)
+    over = sum(each.over_cap is not None for each in documents)
+    counts = Counts(documents=len(statuses), failed=failed, waiting=indexing + pending - over)
     return CatalogProgress(
         catalog=estimate.catalog,
         overall=_overall(estimate.catalog, counts),

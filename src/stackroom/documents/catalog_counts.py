@@ -7,7 +7,7 @@ know how many there are.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime
 from operator import add, sub
 
@@ -25,6 +25,9 @@ class Counts:
     failed: int = 0
     waiting: int = 0
     open: int = 0
+    over: int = 0  # wait over a cap
+    over_new: int = 0  # of them, those that were never indexed
+    over_new_size: int = 0
 
     def __add__(self, other: "Counts") -> "Counts":
         return Counts(*map(add, self.each, other.each))
@@ -33,9 +36,9 @@ class Counts:
         return Counts(*map(sub, self.each, other.each))
 
     @property
-    def each(self) -> tuple[int, int, int, int, int]:
+    def each(self) -> tuple[int, ...]:
         """In the order of the fields."""
-        return (self.documents, self.size, self.failed, self.waiting, self.open)
+        return astuple(self)
 
     def within(self, there: "Counts") -> "Counts":
         """The same difference, but never so much less that less than none would be left."""
@@ -50,20 +53,27 @@ def counts_in(catalog: Catalog) -> Counts:
         failed=catalog.failed_count,
         waiting=catalog.waiting_count,
         open=catalog.open_count,
+        over=catalog.over_count,
+        over_new=catalog.over_new_count,
+        over_new_size=catalog.over_new_bytes,
     )
 
 
 def counts_of(document: Document) -> Counts:
     """What the document is counted as, by its own record."""
     is_open = int(document.opened_at is not None)
-    if document.counted is None:
+    counted = document.counted
+    if counted is None:
         return Counts(open=is_open)
     return Counts(
         documents=1,
-        size=document.counted.size,
-        failed=int(document.counted.failed),
-        waiting=int(document.counted.waiting),
+        size=counted.size,
+        failed=int(counted.failed),
+        waiting=int(counted.waiting),
         open=is_open,
+        over=int(counted.over_since is not None),
+        over_new=int(counted.over_new),
+        over_new_size=counted.size if counted.over_new else 0,
     )
 
 
@@ -76,10 +86,14 @@ def booked(document: Document, opened_at: datetime | None) -> Document:
     opened = (opened_at or document.updated_at) if document.is_open else None
     counted = None
     if document.is_counted:
+        is_over = document.over_cap is not None
+        was_over = document.counted.over_since if document.counted is not None else None
         counted = Counted(
             size=document.size,
             failed=document.status is DocumentStatus.FAILED,
-            waiting=document.status in _WAITING,
+            waiting=document.status in _WAITING and not is_over,
+            over_since=(was_over or opened_at or document.updated_at) if is_over else None,
+            over_new=is_over and document.indexed_at is None,
         )
     return document.model_copy(update={"opened_at": opened, "counted": counted})
 

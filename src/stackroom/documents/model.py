@@ -2,9 +2,16 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    NonNegativeInt,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
 T = TypeVar("T")
 
@@ -81,6 +88,10 @@ class Catalog(Record):
     failed_count: NonNegativeInt = 0
     waiting_count: NonNegativeInt = 0  # of those that count: not searchable yet, and not failed
     open_count: NonNegativeInt = 0  # whether or not they count
+    # Those that wait over a cap; and of them what was never indexed, which uses nothing of the cap.
+    over_count: NonNegativeInt = 0
+    over_new_count: NonNegativeInt = 0
+    over_new_bytes: NonNegativeInt = 0
     indexed_at: AwareDatetime | None = None  # when a document of it was, last
     knowledge_base_id: str | None = None
     data_source_id: str | None = None
@@ -116,12 +127,28 @@ class DocumentStatus(StrEnum):
     DELETING = "deleting"
 
 
+class CapKind(StrEnum):
+    """What a user's cap counts."""
+
+    DOCUMENTS = "documents"
+    BYTES = "bytes"
+
+
 class Counted(Record):
     """What a catalog counts of one of its documents."""
 
     size: NonNegativeInt
     failed: bool = False
     waiting: bool = False  # for its event, or to be indexed
+    over_since: AwareDatetime | None = None  # it was open, if it waits over a cap now
+    over_new: bool = False  # and was never indexed
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """An item says of a cap only where there is one: see document_items.DocumentWrite.item."""
+        unsaid = () if self.over_since is not None else ("over_since", "over_new")
+        dumped: dict[str, Any] = dump(self)
+        return {name: each for name, each in dumped.items() if name not in unsaid}
 
 
 # The reason of a failure that nobody explains; our own inspection may yet find a better one.
@@ -141,6 +168,8 @@ class Document(Record):
     `unseen_until` is set from when it was sent to be ingested until a search has found it: before
     that moment no look that finds nothing proves that it is gone.
     While it is `uploading`, the object may come until `upload_until`; its event does the rest.
+    `over_cap`: it is `pending` and waits over that cap of its user's, as its reason says; no run
+    takes it up until it is let go (stackroom.ingestion.caps).
     `opened_at`, since when it is open, and `counted`, what its catalog counts of it, are the
     repository's own: it keeps them right with every write, whatever it is given.
     """
@@ -156,6 +185,7 @@ class Document(Record):
     fingerprint: str = ""  # of etag and sidecar: equal means a re-drop that changes nothing
     status: DocumentStatus
     status_reason: str | None = None
+    over_cap: CapKind | None = None
     attempts: NonNegativeInt = 0
     uploaded_at: AwareDatetime
     updated_at: AwareDatetime
@@ -179,7 +209,8 @@ class Document(Record):
 
     @property
     def is_unfinished(self) -> bool:
-        return self.lingering or self.status in (DocumentStatus.PENDING, DocumentStatus.INDEXING)
+        is_under_way = self.status in (DocumentStatus.PENDING, DocumentStatus.INDEXING)
+        return self.over_cap is None and (self.lingering or is_under_way)
 
     @property
     def is_rejected(self) -> bool:
@@ -225,11 +256,15 @@ class Document(Record):
     def moved(
         self, status: DocumentStatus, *, at: AwareDatetime, reason: str | None = None
     ) -> Self:
-        """The same document in another status; only `failed` carries a reason, and always does."""
+        """
+        The same document in another status, over no cap; only `failed` carries a reason, and
+        always does.
+        """
         assert (status is DocumentStatus.FAILED) == (reason is not None), (
             "failed, and only failed, says why"
         )
-        return self.model_copy(update={"status": status, "status_reason": reason, "updated_at": at})
+        changes = {"status": status, "status_reason": reason, "over_cap": None}
+        return self.model_copy(update={**changes, "updated_at": at})
 
 
 class Receipt(Record):

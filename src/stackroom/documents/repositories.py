@@ -43,15 +43,21 @@ class StayingDocuments(Protocol):
 
 
 class ListedDocuments(Protocol):
-    def open_in(self, catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
+    def open_in(
+        self, catalog_id: str, *, limit: int | None = None, newest: bool = False
+    ) -> Iterator[Document]:
         """
-        What a run of the catalog has yet to see to, longest open first, read consistently.
+        What a run of the catalog has yet to see to, longest open first, or the `newest`, read
+        consistently.
 
         Reads as much as is open, whatever else the catalog holds.
         """
 
     def failed_in(self, catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
         """What counts as failed, likewise; by id."""
+
+    def over_in(self, catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
+        """What waits over a cap, likewise; what was open longest comes first."""
 
 
 class Documents(ListedDocuments, Protocol):

@@ -35,6 +35,7 @@ from stackroom.ingestion.evidence import (
     job_evidence,
 )
 from stackroom.ingestion.polling import Look, TaskResult
+from stackroom.ingestion.user_caps import UserCaps
 from stackroom.quota.grants import Admission
 from stackroom.quota.ledger import Mode, Waiter
 from stackroom.quota.schedule import PATIENCE
@@ -54,6 +55,7 @@ class ByJobs:
     bucket: DocumentBucket
     jobs: IngestionJobs
     admission: Admission
+    caps: UserCaps
     now: Callable[[], datetime] = utc_now
 
     mode = Mode.JOB
@@ -78,6 +80,8 @@ class ByJobs:
         if (left := self._left_behind(run)) is not None:
             # Of a run that broke, or a task that was cut short: settle that job first.
             return TaskResult(run=self._began(run, left))
+        if (catalog := self.catalogs.get(run.worklist_id)) is not None:
+            self.caps.hold_back_from_job(catalog)
         if next(self.documents.open_in(run.worklist_id, limit=1), None) is None:
             self.admission.leave(run.worklist_id, run.epoch)
             return TaskResult(run=run.went(RunOutcome.NOTHING))

@@ -42,6 +42,7 @@ class DocumentStage(StrEnum):
     """Where a document stands, in words for its owner."""
 
     EXPECTED = "waiting for its upload"
+    OVER_CAP = "waiting over a cap"
     BEGINNING = "about to begin"
     WAITING = "waiting for its turn"
     INGESTING = "being ingested"
@@ -63,8 +64,8 @@ _STAGES = {  # whatever its run does
 @dataclass(frozen=True, kw_only=True)
 class DocumentEstimate:
     """
-    Of what is settled, or has yet to be uploaded, only the stage is told. `attempt` counts from 1;
-    the seconds are AWS's.
+    Of what is settled, has yet to be uploaded, or waits over a cap, only the stage is told.
+    `attempt` counts from 1; the seconds are AWS's.
     `eta_seconds` is None where nobody knows, and `is_late` says that it was known and is over.
     """
 
@@ -167,11 +168,10 @@ class Estimates:
             page = self.documents.page(catalog.catalog_id, after=None, limit=PAGE)
             if page.next is None:
                 return page.documents, True
-        listings = (self.documents.failed_in, self.documents.open_in)
-        failed, still_open = self.beside(
-            [partial(_listed, each, catalog.catalog_id) for each in listings]
-        )
-        return {each.document_id: each for each in (*failed, *still_open)}.values(), False
+        listings = [self.documents.failed_in, self.documents.open_in]
+        listings += [self.documents.over_in] if catalog.over_count else []
+        found = self.beside([partial(_listed, each, catalog.catalog_id) for each in listings])
+        return {each.document_id: each for some in found for each in some}.values(), False
 
     def _reads(self, catalog: Catalog) -> dict[str, Callable[[], Any]]:
         """What an outlook takes beside the documents."""
@@ -255,6 +255,8 @@ class _Outlook:
     def _stage(self, document: Document) -> DocumentStage:
         if document.is_to_come:
             return DocumentStage.EXPECTED
+        if document.over_cap is not None:
+            return DocumentStage.OVER_CAP
         if self._is_held_up(document):
             return DocumentStage.HELD_UP
         if document.status in _STAGES:
@@ -425,7 +427,8 @@ def _listed(listing: Callable[..., Iterable[Document]], catalog_id: str) -> list
 
 def _is_unsettled(document: Document) -> bool:
     settled = (DocumentStatus.INDEXED, DocumentStatus.FAILED)
-    return document.status not in settled and not document.is_to_come
+    is_idle = document.is_to_come or document.over_cap is not None
+    return document.status not in settled and not is_idle
 
 
 def _attempt(document: Document) -> int:

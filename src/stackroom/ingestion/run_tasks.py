@@ -23,6 +23,7 @@ from stackroom.errors import (
 )
 from stackroom.ingestion.evidence import Investigation, data_source_evidence
 from stackroom.ingestion.polling import Strategy, TaskResult
+from stackroom.ingestion.user_caps import UserCaps
 from stackroom.ingestion.verdicts import DocumentOutcome, Settled, Verdict, VerdictWriter, verdict
 from stackroom.ingestion.work_queue import WorkQueue, name_of
 from stackroom.quota.grants import Admission
@@ -132,6 +133,7 @@ class RunTasks:
     queue: WorkQueue
     admission: Admission
     takedown: Takedown
+    caps: UserCaps
     runs: RunLeases
     requests: RunRequests
     now: Callable[[], datetime] = utc_now
@@ -233,6 +235,7 @@ class RunTasks:
         return catalog is not None and _is_to_go(catalog)
 
     def _take_down(self, run: Run, catalog: Catalog) -> TaskResult:
+        self.caps.let_go(catalog.user_id)  # in their other catalogs
         stage, settled = self.takedown.step(catalog)
         moved = run.counted(removed=len(settled))
         if stage is Stage.GOING:

@@ -9,7 +9,7 @@ with nothing open leaves the worklist, unless somebody has asked for it meanwhil
 
 import math
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -17,9 +17,11 @@ from itertools import takewhile
 
 from stackroom.clock import utc_now
 from stackroom.concurrency import Beside, chunks, in_threads
-from stackroom.documents.model import Catalog, CatalogStatus, Document
+from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.documents.repositories import CatalogRegister, Documents
 from stackroom.errors import RecordChanged, tried
+from stackroom.ingestion.user_caps import UserCaps
+from stackroom.quota.caps import Caps, caps_of
 from stackroom.quota.workload import BATCH, is_large, is_to_ingest
 from stackroom.runs.lease import WorklistEntry, Worklists
 from stackroom.runs.run import DocumentName, Run, RunProgress
@@ -98,6 +100,7 @@ class WorkQueue:
     worklists: Worklists
     catalogs: CatalogRegister
     documents: Documents
+    caps: UserCaps
     now: Callable[[], datetime] = utc_now
     beside: Beside = in_threads
 
@@ -108,7 +111,7 @@ class WorkQueue:
             work.is_more = True  # perhaps: nobody has looked
             return work
         wanted = calls * BATCH
-        aside = _Aside(run.progress)
+        aside = _Aside(run.progress, caps=self.caps.all())
         share = BATCH if is_shared(run.worklist_id) else wanted
         unread: list[WorklistEntry] = []
         for entries in chunks(self._in_turn(run), of=_AT_ONCE):
@@ -134,7 +137,7 @@ class WorkQueue:
 
     def has_work(self, run: Run) -> bool:
         """Whether anything is open that this run can see to; what has none is settled, and goes."""
-        aside = _Aside(run.progress)
+        aside = _Aside(run.progress, caps=self.caps.all())
         return any(
             any(turn.documents or turn.has_more for turn in self._turns(run, entries, aside, 1))
             for entries in chunks(self._entries(run.worklist_id, None), of=_AT_ONCE)
@@ -180,17 +183,24 @@ class WorkQueue:
             return _Turn(catalog_id=catalog_id)
         if not is_shared(worklist_id) and catalog.source is not None and catalog.source.is_shared:
             return _Turn(catalog_id=catalog_id)  # the shared data source's run sees to it
+        # Before what is open is read: what is held back is not.
+        may_ingest = self.caps.hold_back(catalog, aside.caps)
         limit = aside.counts[catalog_id] + share
         listed = list(self.documents.open_in(catalog_id, limit=limit))
         if not listed:
             if self._is_finished(catalog, is_alone=not is_shared(worklist_id)):
                 self._drop(worklist_id, entry)
             return _Turn(catalog_id=catalog_id)
+        documents = [each for each in listed if aside.has_not(each)]
+        if caps_of(catalog.user_id, aside.caps) and any(_makes_room(each) for each in documents):
+            self.caps.let_go(catalog.user_id, aside.caps)
+        if not may_ingest:
+            documents = [each for each in documents if not is_to_ingest(each)]
         return _Turn(
             catalog_id=catalog_id,
             catalog=catalog,
-            documents=[each for each in listed if aside.has_not(each)][:share],
-            has_more=len(listed) == limit,
+            documents=documents[:share],
+            has_more=len(listed) == limit or not may_ingest,
         )
 
     def _drop(self, worklist_id: str, entry: WorklistEntry) -> None:
@@ -229,9 +239,10 @@ class WorkQueue:
 
 
 class _Aside:
-    """What of the open documents is in a call, or not this run's to do."""
+    """What of the open documents is in a call, or not this run's to do; all are within `caps`."""
 
-    def __init__(self, progress: RunProgress) -> None:
+    def __init__(self, progress: RunProgress, *, caps: Mapping[str, Caps]) -> None:
+        self.caps = caps
         self._in_calls = {_key(each) for call in progress.calls for each in call.documents}
         self._set_aside = {_key(each): each.version for each in progress.set_aside}
         self._alone = {_key(each) for each in progress.alone}
@@ -244,6 +255,10 @@ class _Aside:
 
     def is_to_go_alone(self, document: Document) -> bool:
         return _key(document) in self._alone
+
+
+def _makes_room(document: Document) -> bool:
+    return document.status is DocumentStatus.DELETING
 
 
 def _key(named: Document | DocumentName) -> tuple[str, str]:

@@ -18,6 +18,7 @@ from stackroom.ingestion.bedrock_calls import DirectDocuments
 from stackroom.ingestion.broken_runs import Restart
 from stackroom.ingestion.evidence import SearchCheck
 from stackroom.ingestion.inventory import Inventory
+from stackroom.ingestion.user_caps import UserCaps
 from stackroom.quota.ledger import AdmissionBook
 from stackroom.reconciler.discrepancies import Discrepancy
 from stackroom.reconciler.mending import Mending
@@ -51,6 +52,7 @@ class Audited:
     executions: Executions
     receipts: Receipts
     requests: RunRequests
+    caps: UserCaps
     inspections: InspectionRequests
     worklists: Worklists
     restart: Restart

@@ -44,6 +44,7 @@ class Kind(StrEnum):
     WRONG_COUNTS = "wrong_counts", "counted anew"
     STALLED_DOCUMENT = "stalled_document", "a run asked for"
     STALLED_CATALOG = "stalled_catalog", "a run asked for"
+    WAITS_FOR_NOTHING = "waits_for_nothing", "let go, for its user is over no cap any more"
     HALF_DELETED_CATALOG = (
         "half_deleted_catalog",
         "open again, for objects lie in it; its owner may delete it once more",

@@ -133,11 +133,17 @@ class OpenAudit:
 
 
 def _stalled(on: Audited, listed: Catalog) -> Iterator[Discrepancy]:
-    """What is open in the catalog, or that it is stuck itself, if no run looks after it."""
+    """
+    What waits over a cap that is none any more; what is open in the catalog, or that it is stuck
+    itself, if no run looks after it.
+    """
 
     def is_old(document: Document) -> bool:
         return document.opened_at is not None and on.mending.is_settled(document.opened_at)
 
+    if listed.over_count and on.caps.may_go_on(listed):
+        let_go = partial(on.caps.let_go, listed.user_id)
+        yield from on.mending.mended(Kind.WAITS_FOR_NOTHING, listed.catalog_id, by=let_go)
     under_way = listed.status in (CatalogStatus.DELETING, CatalogStatus.INDEXING)
     if not (listed.open_count or under_way) or _is_attended(on, listed):
         return

@@ -192,7 +192,7 @@ def _line(estimate: DocumentEstimate) -> str:
     if document.is_to_come and document.upload_until is not None:
         told = [f"waits for its upload until {minute(document.upload_until)}"]
     elif document.status_reason:
-        told = [f"failed: {shown(document.status_reason)}"]
+        told = [f"{document.shown_status}: {shown(document.status_reason)}"]
     elif left := estimate.remaining(speed=1):
         told.append(left)
     return f"- {shown(document.filename)} ({document.document_id}): {', '.join(told)}"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
     from stackroom.aws.dynamodb.agent_records import DynamoAgentRuns, DynamoAgents, SqsAgentRunQueue
     from stackroom.aws.dynamodb.bookmark import DynamoBookmark
+    from stackroom.aws.dynamodb.cap_records import DynamoCaps
     from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister, DynamoCatalogs
     from stackroom.aws.dynamodb.document_records import DynamoDocuments, DynamoListingItems
     from stackroom.aws.dynamodb.event_records import DynamoEvents
@@ -124,6 +125,12 @@ class Deployment:
         from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
 
         return DynamoWorklists(client=self._dynamodb, table=self._control_table)
+
+    @cached_property
+    def caps(self) -> DynamoCaps:
+        from stackroom.aws.dynamodb.cap_records import DynamoCaps
+
+        return DynamoCaps(client=self._dynamodb, table=self._control_table)
 
     @cached_property
     def admission_book(self) -> DynamoAdmissionBook:

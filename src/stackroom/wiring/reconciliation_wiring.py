@@ -41,6 +41,7 @@ def reconciliation_of(
         executions=deployment.executions,
         receipts=deployment.receipts,
         requests=use_cases.requests,
+        caps=use_cases.user_caps,
         inspections=inspections,
         worklists=deployment.worklists,
         restart=use_cases.restart,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from stackroom.ingestion.evidence import Investigation
     from stackroom.ingestion.polling import Polling, Strategy
     from stackroom.ingestion.run_tasks import RunTasks
+    from stackroom.ingestion.user_caps import UserCaps
     from stackroom.ingestion.verdicts import VerdictWriter
     from stackroom.ingestion.work_queue import WorkQueue
     from stackroom.quota.grants import Admission
@@ -103,6 +104,7 @@ class RunUseCases:
             strategies=self._strategies,
             queue=self._queue,
             admission=self.admission,
+            caps=self.user_caps,
             takedown=Takedown(
                 catalogs=there.register,
                 documents=there.documents,
@@ -116,6 +118,18 @@ class RunUseCases:
             runs=self.runs,
             requests=self.requests,
             now=self.now,
+        )
+
+    @cached_property
+    def user_caps(self) -> UserCaps:
+        from stackroom.ingestion.user_caps import UserCaps
+
+        there = self.deployment
+        return UserCaps(
+            book=there.caps,
+            catalogs=there.register,
+            documents=there.documents,
+            requests=lambda: self.requests,
         )
 
     @cached_property
@@ -185,6 +199,7 @@ class RunUseCases:
                 bucket=there.bucket,
                 jobs=there.jobs,
                 admission=self.admission,
+                caps=self.user_caps,
                 now=self.now,
             ),
             custom=ByDirectCalls(
@@ -207,6 +222,7 @@ class RunUseCases:
             worklists=there.worklists,
             catalogs=there.register,
             documents=there.documents,
+            caps=self.user_caps,
             now=self.now,
             beside=self.beside,
         )

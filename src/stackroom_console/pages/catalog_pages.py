@@ -73,8 +73,10 @@ def _told(document: Document, estimate: DocumentEstimate | None, speed: float) -
         case DocumentStatus.UPLOADING if document.is_to_come and document.upload_until:
             until = minute(document.upload_until)
             return f"waits for its file until {until}; upload it again if that was broken off"
+        case DocumentStatus.FAILED | DocumentStatus.PENDING if document.status_reason:
+            return f"{document.status_reason}."
         case DocumentStatus.FAILED:
-            return f"{document.status_reason}." if document.status_reason else ""
+            return ""
         case DocumentStatus.INDEXED:
             return "searchable"
         case DocumentStatus.DELETING:

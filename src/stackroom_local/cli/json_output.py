@@ -39,7 +39,7 @@ class DocumentTold(JsonAnswer):
     key: Annotated[str | None, Field(description=f"in the bucket; {_PERSON}")]
     size: Annotated[int, Field(description="rounded where a signed-in person asks")]
     status: DocumentStatus
-    status_reason: Annotated[str | None, Field(description="why it failed")]
+    status_reason: Annotated[str | None, Field(description="why it failed, or waits over a cap")]
     stage: Annotated[str | None, Field(description="how far it is, until it has settled")] = None
     eta_seconds: Annotated[int | None, Field(description="AWS's; null if nobody knows")] = None
     uploaded_at: datetime
@@ -412,6 +412,16 @@ class RedeliveredAnswer(JsonAnswer):
     calls: Annotated[int, Field(description="that are tried again")]
 
 
+class CapsTold(JsonAnswer):
+    user_id: Annotated[str, Field(description='"*" for whoever has none of their own')]
+    documents: Annotated[int | None, Field(description="at most; null without end")]
+    bytes: Annotated[int | None, Field(description="at most; null without end")]
+
+
+class CapsAnswer(JsonAnswer):
+    caps: list[CapsTold]
+
+
 # By what is typed; None where it is the retrieve tool's own answer.
 ANSWERS: dict[str, type[JsonAnswer] | None] = {
     "up": ServingAnswer,
@@ -441,6 +451,9 @@ ANSWERS: dict[str, type[JsonAnswer] | None] = {
     "load": LoadAnswer,
     "passages": PassagesAnswer,
     "demo": DemoAnswer,
+    "caps set": CapsAnswer,
+    "caps list": CapsAnswer,
+    "caps remove": CapsAnswer,
     "deployments add": DeploymentTold,
     "deployments list": DeploymentsAnswer,
     "deployments remove": DoneAnswer,

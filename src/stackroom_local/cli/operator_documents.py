@@ -175,7 +175,8 @@ def _has_settled(following: ChangedRecords, listings: Iterable[CatalogListing]) 
 def _is_under_way(listings: Iterable[CatalogListing]) -> bool:
     settled = (DocumentStatus.INDEXED, DocumentStatus.FAILED)
     found = (each for listing in listings for each in listing.documents)
-    return any(each.status not in settled and not each.is_to_come for each in found)
+    idle = (each for each in found if not each.is_to_come and each.over_cap is None)
+    return any(each.status not in settled for each in idle)
 
 
 def put(

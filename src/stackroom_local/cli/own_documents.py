@@ -41,7 +41,7 @@ from stackroom_local.sites.file_drop import DroppableFile
 from stackroom_local.sites.site import Site
 
 POLL_SECONDS = 2.0
-SETTLED = {DocumentStatus.INDEXED, DocumentStatus.FAILED}
+_ENDED = {DocumentStatus.INDEXED, DocumentStatus.FAILED}
 _KB, _MB = 1024, 1024**2  # in the tools' answers
 
 
@@ -114,7 +114,7 @@ def status(person: SignedInPerson, *, watch: bool, until_settled: bool, told: Ou
         for gone in shown.keys() - now.keys():
             told.line(Changed(document=shown[gone], gone=True))
         shown = now
-        if until_settled and all(each.status in SETTLED for each in documents):
+        if until_settled and all(map(_is_settled, documents)):
             return
         time.sleep(POLL_SECONDS)
 
@@ -220,3 +220,9 @@ def _send(
         sent[file.name] = person.client.upload(catalog_id, file.path, name=file.name, replace=True)
     except (OSError, GatewayError, Refused, Unavailable) as error:
         refused[file.name] = str(error)
+
+
+def _is_settled(document: DocumentTold) -> bool:
+    """Indexed, failed, or over a cap: what is pending has no other reason."""
+    is_over_cap = document.status is DocumentStatus.PENDING and document.status_reason is not None
+    return document.status in _ENDED or is_over_cap

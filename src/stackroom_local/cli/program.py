@@ -47,6 +47,7 @@ _app = partial(
 )
 commands = _app(help="Drop a file into S3 and it becomes searchable by agents: here, or on AWS.")
 groups = {
+    "caps": _app(help="How much each user may have."),
     "deployments": _app(help="Which deployments on AWS this machine knows."),
     "webhooks": _app(help="Which addresses are told of changes, for operators."),
 }

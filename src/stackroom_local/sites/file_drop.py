@@ -45,12 +45,13 @@ class Dropped:
 
     def covers(self, document: Document) -> bool:
         """
-        Whether the record tells of this drop and has come to an end.
+        Whether the record tells of this drop and has come to an end, or waits over a cap.
 
         An identical re-drop leaves the record of the earlier version as it is if that is indexed,
         and if that is under way it ends with its verdict.
         """
-        if document.s3_key != self.key or document.status not in _OVER:
+        is_over = document.status in _OVER or document.over_cap is not None
+        if document.s3_key != self.key or not is_over:
             return False
         if document.version_id == self.version_id:
             return True

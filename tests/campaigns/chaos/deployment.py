@@ -37,7 +37,7 @@ from tests.workflow.machine import DEFINITION
 class Command:
     """`key` is a document's; of a catalog's, any key in it."""
 
-    action: Literal["delete_document", "delete_catalog", "retry"]
+    action: Literal["delete_document", "delete_catalog", "retry", "lift_caps"]
     key: str
 
 
@@ -61,6 +61,9 @@ def carry_out(
                 )
             case "delete_catalog":
                 use_cases.deletions.delete_catalog(place.user_id, place.catalog_id)
+            case "lift_caps":
+                use_cases.deployment.caps.remove(place.user_id)
+                use_cases.user_caps.judge_anew(use_cases.deployment.register.of_user(place.user_id))
             case "retry":
                 use_cases.retrying.retry(place.user_id, place.catalog_id)
 

@@ -70,9 +70,9 @@ class _InTurn:
     def map(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
         return iter([work(each) for each in items])
 
-    def submit(self, work: Callable[[], Any]) -> "Future[Any]":
+    def submit(self, work: Callable[..., Any], *given: Any) -> "Future[Any]":
         done: Future[Any] = Future()
-        done.set_result(work())
+        done.set_result(work(*given))
         return done
 
 

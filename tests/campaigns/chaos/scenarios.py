@@ -3,6 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from stackroom.aws.dynamodb.cap_records import DynamoCaps
+from stackroom.documents.model import Document, DocumentStatus
+from stackroom.quota.caps import Caps
+from tests.aws.stores import CONTROL_TABLE
 from tests.campaigns.chaos.deployment import Command, Terms
 from tests.campaigns.chaos.world import World
 
@@ -10,6 +14,8 @@ A, B, C = (f"alice/research/{name}.txt" for name in "abc")
 BOB = "bob/notes/b.txt"
 DOC = "alice/research/d.doc"  # no format of ours, and one of Bedrock's
 TWICE = "alice/research//a.txt"  # of no path that a document can have
+
+_CAP = 2  # documents of alice's
 
 
 @dataclass(frozen=True)
@@ -103,6 +109,39 @@ def _compete(world: World) -> None:
     _drop(BOB, "alice/other/o.txt", B)(world)
 
 
+def _cap(world: World) -> None:
+    """All of what is dropped here, and no more of what comes later."""
+    DynamoCaps(client=world.wire.client("dynamodb"), table=CONTROL_TABLE).keep(
+        "alice", Caps(documents=_CAP)
+    )
+    _drop(A, B)(world)
+
+
+def _exceed(world: World) -> None:
+    """By documents of two catalogs; one place comes free, and at last there is no cap any more."""
+    _drop(C, "alice/other/o.txt", BOB)(world)
+    _watch(world)
+    world.deleted.add(A)
+    world.command(Command("delete_document", A))
+    _watch(world)
+    world.command(Command("lift_caps", A))
+
+
+def _watch(world: World) -> None:
+    # A job takes all that lies in a catalog, and one has to begin for the deletion.
+    most = _CAP + (2 if world.terms.by_jobs else 0)
+    for _ in range(30):
+        world.pass_time(3)
+        taken = [each.s3_key for each in world.documents() if is_taken(each, "alice")]
+        assert len(taken) <= most, f"over the cap of {_CAP}: {taken}"
+
+
+def is_taken(document: Document, user_id: str) -> bool:
+    """Whether a round has taken it up, or it was indexed, and it is not to go."""
+    mine = document.s3_key.startswith(f"{user_id}/")
+    return mine and document.status in (DocumentStatus.INDEXING, DocumentStatus.INDEXED)
+
+
 def _fall_apart(world: World) -> None:
     """Everything that events would have told, and what a restored table has forgotten."""
     with world.unheard():
@@ -137,6 +176,7 @@ SCENARIOS = {
         *_everywhere("rejected after a good one", _reject, _drop(A, B)),
         *_everywhere("rejected, and taken by Bedrock", _reject_what_bedrock_takes, _drop(A)),
         Scenario("two compete", _compete, own_slots=1),
+        *_everywhere("over a cap", _exceed, _cap),
         *(
             replace(each, reconciles=True)
             for each in _everywhere("reconciler mends", _fall_apart, _drop(A, B, C))

@@ -181,13 +181,16 @@ class World(Deployment):
         return found
 
     def failed(self) -> list[Document]:
+        return [each for each in self.documents() if each.status is DocumentStatus.FAILED]
+
+    def documents(self) -> list[Document]:
         catalog_ids = {
             item["catalog_id"]["S"]
             for item in self.wire.client("dynamodb").scan(TableName=CATALOG_TABLE)["Items"]
         }
         documents = DynamoDocuments(client=self.wire.client("dynamodb"), table=CATALOG_TABLE)
         shelves = (documents.of_catalog(each) for each in sorted(catalog_ids))
-        return [each for shelf in shelves for each in shelf if each.status is DocumentStatus.FAILED]
+        return [each for shelf in shelves for each in shelf]
 
     def do(self, action: Callable[[], Any]) -> Any:
         """What the action answers, which may take time."""

@@ -9,9 +9,9 @@ import pytest
 from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.staying_documents import DynamoStayingDocuments
-from stackroom.documents.catalog_counts import Counts
+from stackroom.documents.catalog_counts import Counts, counts_in
 from stackroom.documents.keys import unplaced_partition
-from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus
+from stackroom.documents.model import CapKind, Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.documents.repositories import CatalogRegister, Documents, StayingDocuments
 from stackroom.errors import RecordChanged
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
@@ -300,6 +300,46 @@ def test_settling_leaves_a_catalog_in_which_one_waits_or_that_goes_or_is_gone_as
     assert shelf.catalogs.get("cat-alice-2") is None
 
 
+def test_what_waits_over_a_cap_is_listed_by_itself_and_its_catalog_is_ready(shelf: Shelf) -> None:
+    first, second = shelf.documents.save_all(a_document(number) for number in range(2))
+
+    held = [
+        each.model_copy(update={"over_cap": CapKind.DOCUMENTS, "status_reason": "waits"})
+        for each in (second, first)
+    ]
+    shelf.documents.save_all(held)
+    shelf.catalogs.settle_status(CATALOG, at=NOW)
+
+    over = list(shelf.documents.over_in(CATALOG))
+    assert [each.document_id for each in over] == [first.document_id, second.document_id]
+    assert shelf.open_ids == []
+    assert shelf.counts == (2, first.size + second.size, 0, 0, 0)
+    assert counts_in(shelf.catalog).each[5:] == (2, 2, first.size + second.size)
+    assert shelf.catalog.status is CatalogStatus.READY
+    [let_go] = shelf.documents.save_all([over[0].model_copy(update={"over_cap": None})])
+    shelf.documents.remove(over[1])
+    assert shelf.open_ids == [let_go.document_id]
+    assert let_go.opened_at == first.opened_at
+    assert list(shelf.documents.over_in(CATALOG)) == []
+    assert counts_in(shelf.catalog).each[5:] == (0, 0, 0)
+
+
+def test_an_earlier_version_of_what_waits_uses_its_place(shelf: Shelf) -> None:
+    again = shelf.documents.save(a_document().model_copy(update={"indexed_at": NOW}))
+
+    shelf.documents.save(again.model_copy(update={"over_cap": CapKind.BYTES}))
+
+    assert counts_in(shelf.catalog).each[5:] == (1, 0, 0)
+
+
+def test_the_newest_of_what_is_open_can_be_asked_for(shelf: Shelf) -> None:
+    saved = shelf.documents.save_all(a_document(number) for number in range(3))
+
+    found = [each.document_id for each in shelf.documents.open_in(CATALOG, newest=True)]
+
+    assert found == [each.document_id for each in saved][::-1]
+
+
 def test_a_catalog_is_read_page_by_page_in_the_order_of_ids(shelf: Shelf) -> None:
     shelf.documents.save_all(a_document(number) for number in range(5))
 
@@ -326,7 +366,7 @@ def test_a_catalog_is_counted_anew_unless_it_counts_something_else_by_now(shelf:
         shelf.catalogs.recount(a_catalog(2), Counts(documents=1))
 
     assert shelf.catalogs.get("cat-alice-2") is None
-    assert recounted == right.each == shelf.counts
+    assert recounted == right.each[:5] == shelf.counts
     assert shelf.catalog.status is CatalogStatus.INDEXING
 
 

@@ -28,7 +28,18 @@ from stackroom.errors import CatalogLimitReached, RecordChanged
 METADATA = "METADATA"
 USER_INDEX = "user_id-index"
 # What it counts of its documents, in the order of Counts.each.
-COUNTERS = ("document_count", "total_bytes", "failed_count", "waiting_count", "open_count")
+COUNTERS = (
+    "document_count",
+    "total_bytes",
+    "failed_count",
+    "waiting_count",
+    "open_count",
+    "over_count",
+    "over_new_count",
+    "over_new_bytes",
+)
+# Where they are none, no item has them: see document_items.DocumentWrite.item.
+_OF_CAPS = frozenset(COUNTERS[-3:])
 _DELETING = str(CatalogStatus.DELETING)
 MAX_CATALOGS = 100  # of one user (contract)
 _TRIES = 6  # while others register or settle documents
@@ -110,6 +121,8 @@ class DynamoCatalogs(DynamoTable):
         told, conditions = [], ["updated_at = :at"]
         pairs = zip(COUNTERS, counts.each, counts_in(seen).each, strict=True)
         for name, right, was in pairs:
+            if name in _OF_CAPS and right == was == 0:
+                continue
             values |= {f":{name}": right, f":{name}_seen": was}
             told.append(f"{name} = :{name}")
             # A record from before has not all of them.
@@ -186,7 +199,9 @@ class DynamoCatalogRegister(DynamoCatalogs):
     def open(self, catalog: Catalog) -> Catalog:
         put = {
             "TableName": self.table,
-            "Item": to_item({**catalog.model_dump(mode="json"), "sk": METADATA}),
+            "Item": to_item(
+                {**catalog.model_dump(mode="json", exclude=set(_OF_CAPS)), "sk": METADATA}
+            ),
             "ConditionExpression": "attribute_not_exists(catalog_id)",
         }
         count = self._count(

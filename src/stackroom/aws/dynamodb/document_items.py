@@ -6,6 +6,7 @@ What DynamoDB keeps of a document, and the writes that keep it right; nothing is
     object of no catalog   REJECTED#<user_id>    DOC#<document_id>
     open item              <catalog_id>          OPEN#<opened_at>#<document_id>, while it is open
     failed item            <catalog_id>          FAILED#<document_id>, while it counts as failed
+    item over a cap        <catalog_id>          OVER#<over_since>#<document_id>, while it waits so
     counters               <catalog_id>          METADATA (catalog_records.py)
 
 A document's item says in `opened_at` and `counted` what of it stands in the others, and a write
@@ -35,6 +36,7 @@ from stackroom.documents.model import CatalogStatus, Counted, Document
 DOCUMENT = "DOC#"  # its id follows
 OPEN = "OPEN#"  # since when, and its id, follow
 FAILED = "FAILED#"  # its id follows
+OVER = "OVER#"  # since when it was open, and its id, follow
 # Of one TransactWriteItems [DynamoDB API reference]: 100 actions, three of a document and one of
 # which counts, and 4 MB, of which JSON says roughly how much there is.
 MOST_DOCUMENTS = 99 // 3
@@ -184,6 +186,8 @@ def listed_as(document: Document | None) -> set[str]:
         keys.add(f"{OPEN}{instant(document.opened_at)}#{document.document_id}")
     if document.counted is not None and document.counted.failed:
         keys.add(FAILED + document.document_id)
+    if document.counted is not None and document.counted.over_since is not None:
+        keys.add(f"{OVER}{instant(document.counted.over_since)}#{document.document_id}")
     return keys
 
 

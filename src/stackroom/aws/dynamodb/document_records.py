@@ -4,7 +4,7 @@ Documents in DynamoDB, in the partition of their catalog (the items: document_it
     get one document       GetItem
     list a catalog's       Query begins_with DOC#, consistent
     list what is open      Query begins_with OPEN#, then BatchGetItem, both consistent
-    list what failed       Query begins_with FAILED#, likewise
+    list what failed       Query begins_with FAILED#, likewise; what is over a cap, OVER#
 
 A document's item, its open item and its catalog's counters are written together or not at all
 (aws/dynamodb/document_items.py). A write that changes none of the latter is a plain one. Documents
@@ -31,6 +31,7 @@ from stackroom.aws.dynamodb.document_items import (
     DOCUMENT,
     FAILED,
     OPEN,
+    OVER,
     Books,
     DocumentWrite,
     Shelf,
@@ -106,13 +107,19 @@ class DynamoDocuments(DynamoTable):
         if self._alone(document, shelf_of(document.catalog_id), removes=True) is None:
             raise RecordChanged(document.document_id)
 
-    def open_in(self, catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
-        found = self._listed(catalog_id, OPEN, limit)
+    def open_in(
+        self, catalog_id: str, *, limit: int | None = None, newest: bool = False
+    ) -> Iterator[Document]:
+        found = self._listed(catalog_id, OPEN, limit, newest=newest)
         return islice((each for each in found if each.is_open), limit)
 
     def failed_in(self, catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
         found = self._listed(catalog_id, FAILED, limit)
         return islice((each for each in found if each.status is DocumentStatus.FAILED), limit)
+
+    def over_in(self, catalog_id: str, *, limit: int | None = None) -> Iterator[Document]:
+        found = self._listed(catalog_id, OVER, limit)
+        return islice((each for each in found if each.over_cap is not None), limit)
 
     def of_catalog(self, catalog_id: str) -> Iterator[Document]:
         return map(to_document, query(self.client, **_of_catalog(self.table, catalog_id)))
@@ -131,10 +138,13 @@ class DynamoDocuments(DynamoTable):
             next=from_item(last)["sk"].removeprefix(DOCUMENT) if last else None,
         )
 
-    def _listed(self, catalog_id: str, items: str, limit: int | None) -> Iterator[Document]:
+    def _listed(
+        self, catalog_id: str, items: str, limit: int | None, *, newest: bool = False
+    ) -> Iterator[Document]:
         """As they are now, in the order of what lists them; it may not any more."""
-        size = {} if limit is None else {"Limit": limit}
-        listed = query(self.client, **_of_catalog(self.table, catalog_id, items), **size)
+        how: dict[str, Any] = {} if limit is None else {"Limit": limit}
+        how |= {"ScanIndexForward": False} if newest else {}
+        listed = query(self.client, **_of_catalog(self.table, catalog_id, items), **how)
         ids = (each["document_id"] for each in listed)
         while batch := list(islice(ids, _LOOKED_UP)):
             keys = [document_key(catalog_id, each) for each in batch]
@@ -314,12 +324,12 @@ class DynamoListingItems(DynamoTable):
         self._write(unchanged, *puts, document_id=document.document_id)
 
     def _listed(self, catalog_id: str) -> Iterator[ListingItem]:
-        """In one Query: between failed and open items lies nothing but the catalog's own record."""
+        """In one Query: between these items lies nothing but the catalog's own record."""
         for each in self._query(
-            "catalog_id = :catalog AND sk BETWEEN :failed AND :open",
-            {":catalog": catalog_id, ":failed": FAILED, ":open": OPEN + _LAST},
+            "catalog_id = :catalog AND sk BETWEEN :failed AND :over",
+            {":catalog": catalog_id, ":failed": FAILED, ":over": OVER + _LAST},
         ):
-            if each["sk"].startswith((FAILED, OPEN)):
+            if each["sk"].startswith((FAILED, OPEN, OVER)):
                 yield ListingItem(
                     catalog_id=catalog_id, document_id=each["document_id"], name=each["sk"]
                 )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from stackroom_local.cli.commands import (
+    cap_commands,
     deployment_commands,
     document_commands,
     evaluation_command,
@@ -44,6 +45,9 @@ FAILS_WHEN = {
     "passages": "the file can't be read, has no text, or is not in the catalog",
     "load": "there is no such folder, a file was not loaded, or the tables are not as asked for",
     "demo": "something is not as it should be",
+    "caps set": "no cap is named, or a user id is none",
+    "caps list": "nothing is up any more",
+    "caps remove": "there are none of that user's, or of everybody",
     "deployments add": "the outputs are of another version, or the file can't be written",
     "deployments list": "the file can't be read",
     "deployments remove": "there is none of that name, or the file can't be written",
@@ -111,6 +115,9 @@ VERBS = {
     "passages": ListedCommand(document_commands.passages, Need.SIGN_IN_FOR_CATALOG),
     "load": ListedCommand(document_commands.load, Need.APART),
     "demo": ListedCommand(local_mode_commands.demo, Need.LOCAL),
+    "caps set": ListedCommand(cap_commands.set_caps, Need.OPERATOR),
+    "caps list": ListedCommand(cap_commands.show, Need.OPERATOR),
+    "caps remove": ListedCommand(cap_commands.remove, Need.OPERATOR),
     "deployments add": ListedCommand(deployment_commands.add, Need.OUTPUTS),
     "deployments list": ListedCommand(deployment_commands.show, Need.NOTHING),
     "deployments remove": ListedCommand(deployment_commands.remove, Need.NOTHING),

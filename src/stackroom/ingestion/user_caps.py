@@ -1,0 +1,174 @@
+"""
+Where users' caps hold: before a round takes up what is open in a catalog.
+
+What is open counts as used. So as long as a user is over a cap, what came last and no round has
+taken up is held back, and nothing of the catalog is ingested before that is done: then all that is
+left has its place, whichever runs are at it. What is held back is `pending` and not open, so that
+no run comes to it, and its reason says why it waits. It is let go, as much as fits, when something
+is deleted or the caps change; what a crash left waiting, the reconciler lets go.
+
+Whoever holds back writes first and then looks for room again, and whoever makes room looks for what
+waits afterwards: one of the two sees the other.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from stackroom.concurrency import chunks
+from stackroom.documents.model import (
+    CapKind,
+    Catalog,
+    CatalogStatus,
+    DataSourceType,
+    Document,
+    DocumentStatus,
+)
+from stackroom.documents.repositories import CatalogRegister, Documents
+from stackroom.quota.caps import CapBook, Caps, InUse, caps_of
+from stackroom.runs.run_requests import RunRequests
+
+_AT_ONCE = 300  # documents that one turn holds back: it is over in a second, and the others' comes
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserCaps:
+    book: CapBook
+    catalogs: CatalogRegister
+    documents: Documents
+    requests: Callable[[], RunRequests]  # whoever only looks at what is at work has none
+
+    def all(self) -> Mapping[str, Caps]:
+        return self.book.all()
+
+    def hold_back(self, catalog: Catalog, book: Mapping[str, Caps]) -> bool:
+        """
+        Hold back what came last, as far as its user is over a cap; whether the rest of what is open
+        in the catalog may be ingested now. Safe to repeat.
+        """
+        caps = caps_of(catalog.user_id, book)
+        if caps is None or caps.over(used := self._in_use(catalog.user_id)) is None:
+            return True
+        newest = self.documents.open_in(catalog.catalog_id, newest=True)
+        over = _over(filter(_is_fresh, newest), caps, used)
+        held = self.documents.save_all(over)
+        if held:
+            self.let_go(catalog.user_id, book)
+        if caps.over(self._in_use(catalog.user_id)) is None:
+            return True
+        # What is left has its place already, unless this turn was not enough.
+        return len(held) == len(over) < _AT_ONCE
+
+    def hold_back_from_job(self, catalog: Catalog) -> None:
+        """
+        A job takes all that lies in the catalog: it begins for new documents only if all of them
+        fit. If it must begin for anything else, it takes up what was held back, too.
+        """
+        book = self.book.all()
+        caps = caps_of(catalog.user_id, book)
+        if caps is None:
+            return
+        catalog_id = catalog.catalog_id
+        if any(not _is_fresh(each) for each in self.documents.open_in(catalog_id)):
+            self._open(self.documents.over_in(catalog_id))
+            return
+        used = self._in_use(catalog.user_id)
+        if (kind := caps.over(used)) is None:
+            return
+        reason = caps.told(kind, used, with_all=True)
+        for some in chunks(self.documents.open_in(catalog_id), of=_AT_ONCE):
+            self.documents.save_all(_held(each, kind, reason) for each in some)
+        self.let_go(catalog.user_id, book)
+
+    def let_go(self, user_id: str, book: Mapping[str, Caps] | None = None) -> None:
+        """Of what is held back of a user's, as much as fits, and ask for its runs."""
+        caps = caps_of(user_id, self.book.all() if book is None else book)
+        owned = list(self.catalogs.of_user(user_id))
+        used = InUse.of(owned)
+        asked = []
+        for catalog in _with_held(owned):
+            for fitting, left in self._fitting(catalog, caps, used):
+                self._open(fitting)
+                asked.append(catalog.catalog_id)
+                used = left
+        self._ask(asked)
+
+    def may_go_on(self, catalog: Catalog) -> bool:
+        """Whether anything is held back in the catalog that fits."""
+        caps = caps_of(catalog.user_id, self.book.all())
+        return any(self._fitting(catalog, caps, self._in_use(catalog.user_id)))
+
+    def judge_anew(self, catalogs: Iterable[Catalog]) -> None:
+        """Let go of all that is held back in them; the next rounds hold back what is over a cap."""
+        listed = [each for each in catalogs if each.over_count]
+        for catalog in listed:
+            for some in chunks(self.documents.over_in(catalog.catalog_id), of=_AT_ONCE):
+                self._open(some)
+        self._ask(each.catalog_id for each in listed)
+
+    def _in_use(self, user_id: str) -> InUse:
+        return InUse.of(self.catalogs.of_user(user_id))
+
+    def _fitting(
+        self, catalog: Catalog, caps: Caps | None, used: InUse
+    ) -> Iterator[tuple[list[Document], InUse]]:
+        """
+        What of the catalog is held back and fits, some at a time and the longest open first, and
+        what is used with it; where jobs crawl, all or nothing.
+        """
+        if catalog.status is CatalogStatus.DELETING:
+            return
+        if catalog.source is not None and catalog.source.type is DataSourceType.S3:
+            if caps is not None and caps.over(used.with_all(catalog)) is not None:
+                return
+            caps = None
+        for some in chunks(self.documents.over_in(catalog.catalog_id), of=_AT_ONCE):
+            fitting = []
+            for each in some:
+                after = used.after(each, is_held=False)
+                if caps is None or caps.over(after) is None:
+                    fitting.append(each)
+                    used = after
+            if not fitting:
+                return  # whoever asks next looks at no more either
+            yield fitting, used
+
+    def _open(self, held: Iterable[Document]) -> None:
+        let_go = (
+            each.model_copy(update={"over_cap": None, "status_reason": None}) for each in held
+        )
+        self.documents.save_all(let_go)
+
+    def _ask(self, catalog_ids: Iterable[str]) -> None:
+        failures = self.requests().ask_all(dict.fromkeys(catalog_ids))
+        for error in failures.values():
+            raise error
+
+
+def _with_held(catalogs: Iterable[Catalog]) -> list[Catalog]:
+    return [each for each in catalogs if each.over_count]
+
+
+def _is_fresh(document: Document) -> bool:
+    """Whether no round has taken this version up."""
+    return document.status is DocumentStatus.PENDING and not document.attempts
+
+
+def _held(document: Document, kind: CapKind, reason: str) -> Document:
+    return document.model_copy(update={"over_cap": kind, "status_reason": reason})
+
+
+def _over(newest: Iterable[Document], caps: Caps, used: InUse) -> list[Document]:
+    """As many of these as it takes, the newest first, as they are held back."""
+    over: list[tuple[Document, CapKind]] = []
+    again: list[Document] = []  # with an earlier version in the index: it keeps its place
+    for each in newest:
+        if (kind := caps.over(used)) is None or len(over) == _AT_ONCE:
+            break
+        if each.indexed_at is not None:
+            again.append(each)
+            continue
+        used = used.after(each, is_held=True)
+        over.append((each, kind))
+    if caps.over(used) is CapKind.BYTES:
+        over += [(each, CapKind.BYTES) for each in again[: _AT_ONCE - len(over)]]
+    return [_held(each, kind, caps.told(kind, used)) for each, kind in over]

@@ -1,0 +1,65 @@
+"""Verbs of how much each user may have."""
+
+import re
+from typing import Annotated
+
+import typer
+
+from stackroom_local.cli.commands.options import Json, StateDir, site_of
+
+_UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+Whose = Annotated[
+    str | None, typer.Option("--user", "-u", help="Default: everybody who has none of their own.")
+]
+
+
+def _bytes(text: str) -> int:
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) *([KMGT]B)?", text.strip().upper())
+    if found is None:
+        raise typer.BadParameter(f"{text!r} is no size; say 5GB, 500MB, or a number of bytes")
+    return round(float(found[1]) * _UNITS[found[2] or ""])
+
+
+def set_caps(
+    *,
+    state_dir: StateDir,
+    user: Whose = None,
+    documents: Annotated[int | None, typer.Option(min=0, help="At most so many.")] = None,
+    size: Annotated[
+        int | None,
+        typer.Option("--bytes", metavar="SIZE", parser=_bytes, help="At most so much: 5GB, 500MB."),
+    ] = None,
+    unlimited: Annotated[
+        bool, typer.Option("--unlimited", help="Neither, whatever everybody else's are.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """
+    Set a user's caps, or everybody's, in place of those that were set before.
+
+    What is over a cap waits in the bucket, and goes on once there is room.
+    """
+    given = {"documents": documents, "bytes": size}
+    if unlimited == any(each is not None for each in given.values()):
+        raise typer.BadParameter("say --documents, --bytes or both; or else --unlimited")
+    from stackroom_local.cli import user_caps
+    from stackroom_local.cli.output import output
+
+    user_caps.keep(site_of(state_dir), user, given, told=output(as_json))
+
+
+def show(*, state_dir: StateDir, as_json: Json = False) -> None:
+    """List the caps that are set."""
+    from stackroom_local.cli import user_caps
+    from stackroom_local.cli.output import output
+
+    user_caps.show(site_of(state_dir), told=output(as_json))
+
+
+def remove(*, state_dir: StateDir, user: Whose = None, as_json: Json = False) -> None:
+    """Take a user's own caps away, so that everybody's hold, or those of everybody."""
+    from stackroom_local.cli import user_caps
+    from stackroom_local.cli.output import output
+
+    user_caps.remove(site_of(state_dir), user, told=output(as_json))

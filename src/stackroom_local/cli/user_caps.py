@@ -1,0 +1,69 @@
+"""caps: how much each user may have, and having what waits judged anew by it."""
+
+from collections.abc import Mapping
+
+from rich.table import Table
+from rich.text import Text
+
+from stackroom.quota.caps import EVERYBODY, Caps
+from stackroom_local.cli.callers import checked
+from stackroom_local.cli.json_output import CapsAnswer, CapsTold
+from stackroom_local.cli.output import Output
+from stackroom_local.local_errors import LocalModeError
+from stackroom_local.sites.site import Site
+from stackroom_local.sites.site_records import SiteRecords
+from stackroom_local.sites.site_services import SiteServices
+
+_EVERYBODY = "everybody else"
+
+
+def keep(site: Site, user: str | None, given: Mapping[str, object], *, told: Output) -> None:
+    user_id = EVERYBODY if user is None else checked(user)
+    services = SiteServices(site)
+    services.stores.caps.keep(user_id, Caps.model_validate(given))
+    _judge_anew(services, user)
+    _tell(services, told)
+
+
+def show(site: Site, *, told: Output) -> None:
+    _tell(SiteServices(site), told)
+
+
+def remove(site: Site, user: str | None, *, told: Output) -> None:
+    user_id = EVERYBODY if user is None else checked(user)
+    services = SiteServices(site)
+    if user_id not in services.stores.caps.all():
+        raise LocalModeError(f"no caps are set for {user or _EVERYBODY}")
+    services.stores.caps.remove(user_id)
+    _judge_anew(services, user)
+    _tell(services, told)
+
+
+def _judge_anew(services: SiteServices, user: str | None) -> None:
+    """Those of everybody are of who has none of their own; the others' judge the same again."""
+    if user is None:
+        waiting = [each for each in SiteRecords(services.site).catalogs() if each.over_count]
+    else:
+        waiting = [each for each in services.stores.register.of_user(user) if each.over_count]
+    if waiting:
+        services.use_cases.user_caps.judge_anew(waiting)
+
+
+def _tell(services: SiteServices, told: Output) -> None:
+    found = dict(sorted(services.stores.caps.all().items()))
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("User", "Documents", "Bytes"):
+        table.add_column(column, overflow="fold")
+    for user_id, caps in found.items():
+        cells = (_EVERYBODY if user_id == EVERYBODY else user_id, _at_most(caps.documents))
+        table.add_row(*map(Text, (*cells, _at_most(caps.bytes))))
+    told.people.print(table if found else "no caps are set")
+    told.answer(
+        CapsAnswer(
+            caps=[CapsTold(user_id=each, **caps.model_dump()) for each, caps in found.items()]
+        )
+    )
+
+
+def _at_most(cap: int | None) -> str:
+    return "no cap" if cap is None else f"{cap:,}"

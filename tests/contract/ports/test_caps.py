@@ -1,0 +1,43 @@
+"""What the book of caps promises: one for each user, the last word, and all of them at once."""
+
+from typing import Any
+
+import pytest
+
+from stackroom.aws.dynamodb.cap_records import DynamoCaps
+from stackroom.quota.caps import EVERYBODY, CapBook, Caps
+from tests.aws.stores import CONTROL_TABLE
+from tests.fakes.caps import FakeCaps
+
+
+@pytest.fixture(params=["fake", "dynamodb"])
+def book(request: pytest.FixtureRequest) -> CapBook:
+    if request.param == "fake":
+        return FakeCaps()
+    return DynamoCaps(client=request.getfixturevalue("dynamodb"), table=CONTROL_TABLE)
+
+
+def test_caps_are_kept_for_each_user_and_for_everybody_else(book: CapBook) -> None:
+    book.keep("alice", Caps(documents=5))
+    book.keep("alice", Caps(bytes=5_000_000_000))
+    book.keep(EVERYBODY, Caps(documents=0, bytes=1))
+    book.keep("bob", Caps())
+    book.keep("carol", Caps(documents=1))
+    for _ in range(2):
+        book.remove("carol")
+
+    assert book.all() == {
+        "alice": Caps(bytes=5_000_000_000),
+        EVERYBODY: Caps(documents=0, bytes=1),
+        "bob": Caps(),
+    }
+
+
+def test_what_another_version_has_written_is_read_as_far_as_it_is_known(dynamodb: Any) -> None:
+    strange = {"pk": {"S": "CAPS"}, "documents": {"N": "3"}}
+    later = strange | {"sk": {"S": "alice"}, "pages": {"N": "7"}}
+    broken = strange | {"sk": {"S": "bob"}, "documents": {"S": "many"}}
+    for item in (later, broken):
+        dynamodb.put_item(TableName=CONTROL_TABLE, Item=item)
+
+    assert DynamoCaps(client=dynamodb, table=CONTROL_TABLE).all() == {"alice": Caps(documents=3)}

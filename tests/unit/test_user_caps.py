@@ -1,0 +1,284 @@
+"""What users' caps hold back, what is let go, and whom it never touches."""
+
+from itertools import pairwise
+
+import pytest
+
+from stackroom.documents.model import CapKind, CatalogStatus, Document, DocumentStatus
+from stackroom.quota.caps import EVERYBODY, Caps
+from stackroom.reconciler.discrepancies import Kind
+from tests.unit.pipeline import KEY, Pipeline, place_of
+from tests.unit.reconciling import LONG, Reconciled
+
+BOB = "bob/own/b.txt"
+AT_CAP = "waits: 3 of 3 documents; until some are deleted or the operator raises the cap"
+
+
+@pytest.fixture(params=["own", "shared"])
+def pipeline(request: pytest.FixtureRequest) -> Pipeline:
+    return Pipeline(shared=request.param == "shared")
+
+
+def drop(pipeline: Pipeline, count: int, *, catalog: str = "research", first: int = 0) -> list[str]:
+    keys = [f"alice/{catalog}/{number:03}.txt" for number in range(first, first + count)]
+    for key in keys:
+        pipeline.drop(key)
+    return keys
+
+
+def go(pipeline: Pipeline) -> None:
+    """Every live run, to its end."""
+    while live := [each for each in pipeline.leases.kept.values() if each.held]:
+        for lease in live:
+            pipeline.execute(lease.worklist_id)
+
+
+def waiting(pipeline: Pipeline) -> list[str]:
+    return sorted(each.s3_key for each in pipeline.documents.kept.values() if each.over_cap)
+
+
+def indexed(pipeline: Pipeline) -> list[Document]:
+    kept = pipeline.documents.kept.values()
+    return [each for each in kept if each.status is DocumentStatus.INDEXED]
+
+
+def test_what_came_last_is_held_back_and_says_why(pipeline: Pipeline) -> None:
+    pipeline.cap_book.keep("alice", Caps(documents=3))
+    keys = drop(pipeline, 5)
+
+    go(pipeline)
+
+    assert waiting(pipeline) == keys[3:]
+    assert sorted(each.s3_key for each in indexed(pipeline)) == keys[:3]
+    last = pipeline.document(keys[4])
+    assert (last.status, last.over_cap) == (DocumentStatus.PENDING, CapKind.DOCUMENTS)
+    assert last.status_reason == AT_CAP
+    assert pipeline.catalogs.kept[last.catalog_id].status is CatalogStatus.READY
+
+
+def test_a_cap_is_of_all_catalogs_of_a_user_and_nobody_elses(pipeline: Pipeline) -> None:
+    pipeline.cap_book.keep(EVERYBODY, Caps(documents=3))
+    first = drop(pipeline, 2)
+    go(pipeline)
+    second = drop(pipeline, 2, catalog="more")
+    pipeline.drop(BOB)
+
+    go(pipeline)
+
+    assert waiting(pipeline) == second[1:]
+    assert pipeline.document(BOB).status is DocumentStatus.INDEXED
+    assert len(indexed(pipeline)) == len(first) + 2
+
+
+def test_bytes_are_counted_too(pipeline: Pipeline) -> None:
+    pipeline.cap_book.keep("alice", Caps(bytes=10))
+    keys = drop(pipeline, 4)  # of four bytes each
+
+    go(pipeline)
+
+    assert waiting(pipeline) == keys[2:]
+    assert pipeline.document(keys[3]).status_reason == (
+        "waits: 8 of 10 bytes; until some are deleted or the operator raises the cap"
+    )
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_a_deletion_makes_room_at_once(pipeline: Pipeline, elsewhere: bool) -> None:
+    pipeline.cap_book.keep("alice", Caps(documents=3))
+    kept = drop(pipeline, 3)
+    go(pipeline)
+    more = drop(pipeline, 2, catalog="more" if elsewhere else "research", first=10)
+    go(pipeline)
+
+    pipeline.delete(kept[0])
+    go(pipeline)
+
+    assert waiting(pipeline) == more[1:]
+    assert pipeline.document(more[0]).status is DocumentStatus.INDEXED
+
+
+def test_a_catalog_that_goes_makes_room(pipeline: Pipeline) -> None:
+    pipeline.cap_book.keep("alice", Caps(documents=3))
+    first = drop(pipeline, 3)
+    go(pipeline)
+    drop(pipeline, 2, catalog="more")
+    go(pipeline)
+
+    pipeline.deletions.delete_catalog("alice", place_of(first[0]).catalog_id)
+    go(pipeline)
+
+    assert waiting(pipeline) == []
+    assert len(indexed(pipeline)) == 2
+
+
+def test_what_is_dropped_again_keeps_its_place(pipeline: Pipeline) -> None:
+    pipeline.cap_book.keep("alice", Caps(documents=2))
+    keys = drop(pipeline, 3)
+    go(pipeline)
+
+    pipeline.drop(keys[0], "another text")
+    go(pipeline)
+
+    assert waiting(pipeline) == keys[2:]
+    assert pipeline.document(keys[0]).status is DocumentStatus.INDEXED
+
+
+def test_what_grows_over_the_cap_waits_and_frees_nothing(pipeline: Pipeline) -> None:
+    pipeline.cap_book.keep("alice", Caps(bytes=12))
+    keys = drop(pipeline, 3)
+    go(pipeline)
+
+    pipeline.drop(keys[0], "a longer text")
+    new = drop(pipeline, 1, first=10)
+    go(pipeline)
+
+    assert waiting(pipeline) == [keys[0], *new]
+    pipeline.delete(keys[1])
+    pipeline.delete(keys[2])
+    go(pipeline)
+    assert waiting(pipeline) == [keys[0], *new]  # 13 bytes alone
+    pipeline.drop(keys[0], "short")
+    go(pipeline)
+    assert pipeline.document(keys[0]).status is DocumentStatus.INDEXED
+
+
+def test_whoever_raises_the_cap_has_all_judged_anew(pipeline: Pipeline) -> None:
+    pipeline.cap_book.keep("alice", Caps(documents=3))
+    keys = drop(pipeline, 6)
+    go(pipeline)
+
+    pipeline.cap_book.keep("alice", Caps(documents=4))
+    pipeline.caps.judge_anew(pipeline.catalogs.of_user("alice"))
+    go(pipeline)
+
+    assert waiting(pipeline) == keys[4:]
+    assert "4 of 4" in str(pipeline.document(keys[5]).status_reason)
+    pipeline.cap_book.remove("alice")
+    pipeline.caps.judge_anew(pipeline.catalogs.of_user("alice"))
+    go(pipeline)
+    assert waiting(pipeline) == []
+    assert len(indexed(pipeline)) == 6
+
+
+def test_a_lowered_cap_takes_nothing_out(pipeline: Pipeline) -> None:
+    keys = drop(pipeline, 4)
+    go(pipeline)
+    pipeline.cap_book.keep("alice", Caps(documents=2))
+    more = drop(pipeline, 1, first=10)
+
+    go(pipeline)
+
+    assert len(indexed(pipeline)) == len(keys)
+    assert waiting(pipeline) == more
+    assert "4 of 2 documents" in str(pipeline.document(more[0]).status_reason)
+
+
+def test_never_more_is_sent_than_fits_though_runs_are_at_it_together() -> None:
+    pipeline = Pipeline()  # each catalog has a run of its own
+    pipeline.cap_book.keep("alice", Caps(documents=25))
+    keys = [each for name in ("a", "b", "c") for each in drop(pipeline, 20, catalog=name)]
+
+    runs = [pipeline.work(pipeline.worklist_of(key)) for key in keys[::20]]
+
+    at_work = [each for each in pipeline.documents.kept.values() if each.ingestion_job_id]
+    assert len(at_work) == 25
+    for run in runs:
+        if run.progress.calls:
+            pipeline.go_on(run)
+    assert len(indexed(pipeline)) == 25
+    assert len(waiting(pipeline)) == 35
+
+
+def test_more_than_one_turn_holds_back_are_all_held_back() -> None:
+    pipeline = Pipeline(shared=True)
+    pipeline.cap_book.keep("alice", Caps(documents=5))
+    drop(pipeline, 700)
+    pipeline.drop(BOB)
+
+    run = pipeline.work()
+
+    assert pipeline.document(BOB).status is DocumentStatus.INDEXING  # with the first call
+    pipeline.go_on(run)
+    go(pipeline)
+    assert len(indexed(pipeline)) == 6
+    assert len(waiting(pipeline)) == 695
+
+
+def test_what_waits_is_no_stalled_document_and_goes_on_where_nobody_asked() -> None:
+    pipeline = Reconciled()
+    pipeline.cap_book.keep("alice", Caps(documents=3))
+    keys = drop(pipeline, 5)
+    go(pipeline)
+    for key in keys:
+        if not pipeline.document(key).over_cap:
+            pipeline.is_searchable(key)
+    pipeline.clock.pass_by(LONG)
+    assert list(pipeline.reconciliation().go_on()) == []
+
+    pipeline.cap_book.keep("alice", Caps(documents=4))  # and the command line died
+    found = list(pipeline.reconciliation().go_on())
+    go(pipeline)
+
+    assert [each.kind for each in found] == [Kind.WAITS_FOR_NOTHING]
+    assert waiting(pipeline) == keys[4:]
+
+
+def test_a_job_begins_for_new_documents_only_if_all_fit() -> None:
+    pipeline = Pipeline(by_jobs=True)
+    pipeline.cap_book.keep("alice", Caps(documents=3))
+    keys = drop(pipeline, 5)
+    go(pipeline)
+    assert waiting(pipeline) == keys
+    assert pipeline.document(keys[0]).status_reason == (
+        "waits: 5 of 3 documents, with all that its catalog takes up at once; until some are"
+        " deleted or the operator raises the cap"
+    )
+
+    pipeline.cap_book.keep("alice", Caps(documents=5))
+    pipeline.caps.judge_anew(pipeline.catalogs.of_user("alice"))
+    pipeline.index(*keys)
+
+    assert waiting(pipeline) == []
+    assert len(indexed(pipeline)) == 5
+
+
+def test_what_keeps_its_place_does_not_hide_what_has_none(pipeline: Pipeline) -> None:
+    keys = drop(pipeline, 400)
+    go(pipeline)
+    pipeline.cap_book.keep("alice", Caps(documents=400))
+    [new] = drop(pipeline, 1, first=900)
+    for key in keys:
+        pipeline.drop(key, "another text")
+
+    go(pipeline)
+
+    assert waiting(pipeline) == [new]
+    assert len(indexed(pipeline)) == 400
+
+
+def test_a_user_who_cannot_be_counted_costs_nobody_else_anything() -> None:
+    pipeline = Pipeline(shared=True)
+    pipeline.cap_book.keep("alice", Caps(documents=5))
+    drop(pipeline, 2)
+    pipeline.drop(BOB)
+    pipeline.catalogs.fails("of_user", ValueError("malformed"))
+
+    go(pipeline)
+
+    assert pipeline.document(BOB).status is DocumentStatus.INDEXED
+    assert indexed(pipeline) == [pipeline.document(BOB)]
+    assert list(pipeline.failures) == [place_of(KEY).catalog_id]
+
+
+def test_places_are_taken_in_the_order_of_dropping(pipeline: Pipeline) -> None:
+    pipeline.cap_book.keep("alice", Caps(documents=1))
+    keys = drop(pipeline, 4)
+    go(pipeline)
+
+    order = []
+    for key, _ in pairwise(keys):
+        pipeline.delete(key)
+        go(pipeline)
+        order += [each.s3_key for each in indexed(pipeline)]
+
+    assert order == keys[1:]
