@@ -21,9 +21,10 @@ from bedrock_kb_simulator.fault_orders import PATH as FAULTS
 from simulator.tests import files
 from stackroom.aws.dynamodb.webhook_records import SqsWebhookQueue
 from stackroom.documents.keys import PLACE_MAP_PREFIX, Location, locate
-from stackroom.documents.model import DataSourceType, DocumentStatus
+from stackroom.documents.model import Catalog, DataSourceType, DocumentStatus
 from stackroom.events.webhooks import WebhookCall
 from stackroom.quota.capacity import capacity_of
+from stackroom.quota.caps import Caps
 from stackroom.wiring.function_settings import Pool
 from stackroom_client.calls import SEARCH as RETRIEVE
 from stackroom_local.sites.site_services import SiteServices
@@ -240,6 +241,25 @@ def live_where_no_place_is_left(person: Person) -> None:
     person.await_absence("annex/note.txt")
 
 
+def exceed_a_cap(person: Person) -> None:
+    """One waits, is let go by a deletion, and then by the reconciler."""
+    caps = SiteServices(person.instance).use_cases.deployment.caps
+    used = sum(each.document_count for each in _catalogs_of(person))
+    caps.keep(person.name, Caps(documents=used + 1))
+    first = person.put("capped/first.txt", "There is room for one.")
+    person.settle([first])
+    person.settle([person.put(f"capped/{each}.txt", "And for no other.") for each in "ab"])
+    person.remove("capped/first.txt")
+    person.await_absence("capped/first.txt")
+    caps.remove(person.name)
+    _reconcile_by_schedule(person)
+
+
+def _catalogs_of(person: Person) -> list[Catalog]:
+    register = SiteServices(person.instance).use_cases.deployment.register
+    return list(register.of_user(person.name))
+
+
 def remove(person: Person) -> None:
     paths = (
         *("harbours/notes.txt", "harbours/report.pdf"),
@@ -289,6 +309,10 @@ def delete_a_catalog_whose_vectors_are_gone(person: Person) -> None:
 
 def reconcile(person: Person) -> None:
     _says(person, "reconcile")
+    _reconcile_by_schedule(person)
+
+
+def _reconcile_by_schedule(person: Person) -> None:
     functions = person.instance.client("lambda")
     answer = functions.invoke(FunctionName="stackroom-reconciler", Payload=b"{}")
     assert "FunctionError" not in answer, answer
@@ -427,6 +451,7 @@ SCENES: tuple[Callable[[Person], None], ...] = (
     ask_what_is_not_searched_by_words,
     ask_more_than_is_taken,
     drop_a_batch,
+    exceed_a_cap,
     replace,
     inspect_late,
     lose_an_inspection,
@@ -446,6 +471,7 @@ MANAGED_SCENES: tuple[Callable[[Person], None], ...] = (
     use_the_console,
     live_where_no_place_is_left,
     drop_a_batch,
+    exceed_a_cap,
     replace,
     inspect_late,
     lose_an_inspection,
