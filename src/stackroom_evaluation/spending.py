@@ -7,6 +7,7 @@ Storage and ingestion are not in it: a question doesn't change them.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from stackroom.quota.usage import EMBEDDED_TOKEN_DOLLARS
 from stackroom.search.excerpts import estimated_tokens
 
 
@@ -28,7 +29,10 @@ FUNCTION = "Lambda, a second of a function of 512 MB, and its call"
 RERANK = "Amazon Rerank 1.0, a question with up to 100 passages"
 MANAGED = "a managed knowledge base, Retrieve"
 PRICES: Mapping[str, Price] = {
-    TITAN: Price(0.02 / 1e6, f"$0.02 per million tokens, {_BEDROCK}, {_AT_SECOND_HAND}"),
+    TITAN: Price(
+        EMBEDDED_TOKEN_DOLLARS,
+        f"$0.02 per million tokens, {_BEDROCK}, {_AT_SECOND_HAND}",
+    ),
     QUERY: Price(2.50 / 1e6, f"$2.50 per million, {_S3}"),
     # Of an index's first 100,000 vectors; half of it for those beyond. No other price is known for
     # queries with words: what a text search is billed as beyond the query, AWS does not say.

@@ -47,6 +47,7 @@ from tests.fakes.pipeline import (
     FakeReceipts,
     FakeSlots,
 )
+from tests.fakes.usage import FakeUsage
 from tests.fakes.worklists import FakeWorklists
 from tests.records import NOW, a_document
 
@@ -129,6 +130,7 @@ class Pipeline:
             self.slots.survey(member.knowledge_base_id, [])
         self.worklists = FakeWorklists()
         self.cap_book = FakeCaps()
+        self.usage = FakeUsage()
         self.bedrock = FakeBedrock(self.clock)
         self.findings = FakeInspectionResults(everything=True)
         self.receipts = FakeReceipts()
@@ -175,6 +177,7 @@ class Pipeline:
             slots=self.slots,
             worklists=self.worklists,
             caps=self.cap_book,
+            usage=self.usage,
             data_sources=self.bedrock,
             jobs=self.bedrock,
             direct_documents=self.bedrock,

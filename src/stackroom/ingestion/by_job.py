@@ -39,6 +39,7 @@ from stackroom.ingestion.user_caps import UserCaps
 from stackroom.quota.grants import Admission
 from stackroom.quota.ledger import Mode, Waiter
 from stackroom.quota.schedule import PATIENCE
+from stackroom.quota.usage import UsageBook, count_ingested
 from stackroom.quota.workload import Did, demand_of_job
 from stackroom.runs.run import Run, RunOutcome, until_first_look, until_next_try
 
@@ -56,6 +57,7 @@ class ByJobs:
     jobs: IngestionJobs
     admission: Admission
     caps: UserCaps
+    usage: UsageBook
     now: Callable[[], datetime] = utc_now
 
     mode = Mode.JOB
@@ -80,8 +82,9 @@ class ByJobs:
         if (left := self._left_behind(run)) is not None:
             # Of a run that broke, or a task that was cut short: settle that job first.
             return TaskResult(run=self._began(run, left))
-        if (catalog := self.catalogs.get(run.worklist_id)) is not None:
-            self.caps.hold_back_from_job(catalog)
+        catalog = self.catalogs.get(run.worklist_id)
+        assert catalog is not None, "a catalog outlives its runs"
+        self.caps.hold_back_from_job(catalog)
         if next(self.documents.open_in(run.worklist_id, limit=1), None) is None:
             self.admission.leave(run.worklist_id, run.epoch)
             return TaskResult(run=run.went(RunOutcome.NOTHING))
@@ -107,7 +110,11 @@ class ByJobs:
         )
         sent = 0
         for some in chunks(work, of=_AT_ONCE):
-            sent += len(self.documents.save_all(self._taken_up(each, job) for each in some))
+            taken = self.documents.save_all(self._taken_up(each, job) for each in some)
+            ingested = (each for each in taken if each.status is DocumentStatus.INDEXING)
+            users = {catalog.catalog_id: catalog.user_id}
+            count_ingested(self.usage, users, ingested, at=asked_at)
+            sent += len(taken)
         self.admission.dispatch()  # the next start can be reserved now
         return TaskResult(run=self._began(run, job.job_id).counted(sent=sent))
 

@@ -25,6 +25,7 @@ from stackroom.ingestion.verdicts import DocumentOutcome, Verdict
 from stackroom.ingestion.work_queue import OpenWork, name_of
 from stackroom.quota.grants import Admission
 from stackroom.quota.ledger import Grant
+from stackroom.quota.usage import UsageBook, count_ingested
 from stackroom.quota.workload import is_large, is_to_ingest, text_size
 from stackroom.runs.run import DirectCall, DocumentName, Run, until_next_try
 from stackroom.uploads import descriptions
@@ -51,6 +52,7 @@ class DirectCalls:
     documents: Documents
     bucket: DocumentBucket
     direct: DirectDocuments
+    usage: UsageBook
     pace: Pace = REAL_TIME
     now: Callable[[], datetime] = utc_now
 
@@ -228,6 +230,9 @@ class CallSender:
             self._wait()
             return
         documents = list(bound.documents.values())
+        if bound.submissions is not None:
+            users = {each: self.work.catalogs[each].user_id for each in self.work.catalogs}
+            count_ingested(self.calls.usage, users, documents, at=self.now)
         self._not_alone(documents)
         self.sent.append(
             DirectCall(

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from stackroom.aws.dynamodb.selection_records import DynamoSelections
     from stackroom.aws.dynamodb.slot_records import DynamoSlots
     from stackroom.aws.dynamodb.staying_documents import DynamoStayingDocuments
+    from stackroom.aws.dynamodb.usage_records import DynamoUsage
     from stackroom.aws.dynamodb.webhook_records import DynamoWebhooks, SqsWebhookQueue
     from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
     from stackroom.aws.eventbridge.event_bus import DefaultEventBus
@@ -131,6 +132,12 @@ class Deployment:
         from stackroom.aws.dynamodb.cap_records import DynamoCaps
 
         return DynamoCaps(client=self._dynamodb, table=self._control_table)
+
+    @cached_property
+    def usage(self) -> DynamoUsage:
+        from stackroom.aws.dynamodb.usage_records import DynamoUsage
+
+        return DynamoUsage(client=self._dynamodb, table=self._control_table)
 
     @cached_property
     def admission_book(self) -> DynamoAdmissionBook:

@@ -189,6 +189,7 @@ class RunUseCases:
             documents=there.documents,
             bucket=there.bucket,
             direct=there.direct_documents,
+            usage=there.usage,
             pace=self._pace,
             now=self.now,
         )
@@ -200,6 +201,7 @@ class RunUseCases:
                 jobs=there.jobs,
                 admission=self.admission,
                 caps=self.user_caps,
+                usage=there.usage,
                 now=self.now,
             ),
             custom=ByDirectCalls(

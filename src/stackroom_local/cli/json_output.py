@@ -422,6 +422,20 @@ class CapsAnswer(JsonAnswer):
     caps: list[CapsTold]
 
 
+class UsageTold(JsonAnswer):
+    user_id: str
+    catalog_id: str
+    documents: Annotated[int, Field(description="that Bedrock took to ingest, each time")]
+    bytes: int
+    embedded_tokens: Annotated[int, Field(description="estimated, of their texts")]
+    dollars: Annotated[float, Field(description="these tokens, by the price list")]
+
+
+class UsageAnswer(JsonAnswer):
+    month: str
+    usage: list[UsageTold]
+
+
 # By what is typed; None where it is the retrieve tool's own answer.
 ANSWERS: dict[str, type[JsonAnswer] | None] = {
     "up": ServingAnswer,
@@ -451,6 +465,7 @@ ANSWERS: dict[str, type[JsonAnswer] | None] = {
     "load": LoadAnswer,
     "passages": PassagesAnswer,
     "demo": DemoAnswer,
+    "usage": UsageAnswer,
     "caps set": CapsAnswer,
     "caps list": CapsAnswer,
     "caps remove": CapsAnswer,

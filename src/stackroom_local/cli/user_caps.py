@@ -1,13 +1,15 @@
-"""caps: how much each user may have, and having what waits judged anew by it."""
+"""caps and usage: how much each user may have, and has used."""
 
 from collections.abc import Mapping
 
 from rich.table import Table
 from rich.text import Text
 
+from stackroom.clock import utc_now
 from stackroom.quota.caps import EVERYBODY, Caps
+from stackroom.quota.usage import month_of
 from stackroom_local.cli.callers import checked
-from stackroom_local.cli.json_output import CapsAnswer, CapsTold
+from stackroom_local.cli.json_output import CapsAnswer, CapsTold, UsageAnswer, UsageTold
 from stackroom_local.cli.output import Output
 from stackroom_local.local_errors import LocalModeError
 from stackroom_local.sites.site import Site
@@ -67,3 +69,26 @@ def _tell(services: SiteServices, told: Output) -> None:
 
 def _at_most(cap: int | None) -> str:
     return "no cap" if cap is None else f"{cap:,}"
+
+
+def usage(site: Site, month: str | None, user: str | None, *, told: Output) -> None:
+    wanted = month or month_of(utc_now())
+    user_id = None if user is None else checked(user)
+    found = [
+        UsageTold(
+            user_id=each.user_id,
+            catalog_id=each.catalog_id,
+            dollars=each.used.dollars,
+            **each.used.model_dump(),
+        )
+        for each in SiteServices(site).stores.usage.of_month(wanted, user_id=user_id)
+    ]
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("User", "Catalog", "Ingested", "Bytes", "Tokens, about", "Dollars"):
+        table.add_column(column, overflow="fold")
+    for each in found:
+        counters = (each.documents, each.bytes, each.embedded_tokens)
+        cells = (each.user_id, each.catalog_id, *(f"{count:,}" for count in counters))
+        table.add_row(*map(Text, (*cells, f"{each.dollars:.6f}")))
+    told.people.print(table if found else f"nothing was ingested in {wanted}")
+    told.answer(UsageAnswer(month=wanted, usage=found))

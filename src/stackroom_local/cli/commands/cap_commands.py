@@ -1,11 +1,11 @@
-"""Verbs of how much each user may have."""
+"""Verbs of how much each user may have, and has used."""
 
 import re
 from typing import Annotated
 
 import typer
 
-from stackroom_local.cli.commands.options import Json, StateDir, site_of
+from stackroom_local.cli.commands.options import Json, SomeUser, StateDir, site_of
 
 _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
@@ -63,3 +63,26 @@ def remove(*, state_dir: StateDir, user: Whose = None, as_json: Json = False) ->
     from stackroom_local.cli.output import output
 
     user_caps.remove(site_of(state_dir), user, told=output(as_json))
+
+
+def _month(text: str) -> str:
+    if re.fullmatch(r"\d{4}-(0[1-9]|1[0-2])", text) is None:
+        raise typer.BadParameter(f"{text!r} is no month; say 2026-11")
+    return text
+
+
+def usage(
+    *,
+    state_dir: StateDir,
+    month: Annotated[
+        str | None,
+        typer.Option(metavar="MONTH", parser=_month, help="In UTC: 2026-11; default: this one."),
+    ] = None,
+    user: SomeUser = None,
+    as_json: Json = False,
+) -> None:
+    """Show what was ingested in a month, by user and catalog, and what that costs."""
+    from stackroom_local.cli import user_caps
+    from stackroom_local.cli.output import output
+
+    user_caps.usage(site_of(state_dir), month, user, told=output(as_json))

@@ -1,0 +1,47 @@
+"""What the book of usage promises: sums by month, user and catalog."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from stackroom.aws.dynamodb.usage_records import DynamoUsage
+from stackroom.quota.usage import UsageBook, Used, UsedBy
+from tests.aws.stores import CONTROL_TABLE
+from tests.fakes.usage import FakeUsage
+
+NOVEMBER = datetime(2026, 11, 30, 23, 59, tzinfo=UTC)
+DECEMBER = datetime(2026, 12, 1, tzinfo=UTC)
+
+
+@pytest.fixture(params=["fake", "dynamodb"])
+def book(request: pytest.FixtureRequest) -> UsageBook:
+    if request.param == "fake":
+        return FakeUsage()
+    return DynamoUsage(client=request.getfixturevalue("dynamodb"), table=CONTROL_TABLE)
+
+
+def test_what_is_used_adds_up_by_month_user_and_catalog(book: UsageBook) -> None:
+    ten = Used(documents=10, bytes=500, embedded_tokens=100)
+    for _ in range(2):
+        book.add("alice", "cat-1", ten, at=NOVEMBER)
+    book.add("alice", "cat-2", Used(documents=1), at=NOVEMBER)
+    book.add("alice.b", "cat-3", ten, at=NOVEMBER)
+    book.add("alice", "cat-1", ten, at=DECEMBER)
+
+    assert list(book.of_month("2026-11")) == [
+        UsedBy(user_id="alice", catalog_id="cat-1", used=ten + ten),
+        UsedBy(user_id="alice", catalog_id="cat-2", used=Used(documents=1)),
+        UsedBy(user_id="alice.b", catalog_id="cat-3", used=ten),
+    ]
+    assert [each.used for each in book.of_month("2026-12", user_id="alice")] == [ten]
+    assert list(book.of_month("2026-12", user_id="bob")) == []
+
+
+def test_what_another_version_counts_is_left_out(dynamodb: Any) -> None:
+    item = {"pk": {"S": "USAGE#2026-11"}, "sk": {"S": "alice#cat-1"}, "pages": {"N": "3"}}
+    dynamodb.put_item(TableName=CONTROL_TABLE, Item=item | {"documents": {"N": "2"}})
+
+    [found] = DynamoUsage(client=dynamodb, table=CONTROL_TABLE).of_month("2026-11")
+
+    assert found.used == Used(documents=2)
