@@ -1,5 +1,6 @@
 """What users' caps hold back, what is let go, and whom it never touches."""
 
+from decimal import Decimal
 from itertools import pairwise
 
 import pytest
@@ -268,6 +269,32 @@ def test_a_user_who_cannot_be_counted_costs_nobody_else_anything() -> None:
     assert pipeline.document(BOB).status is DocumentStatus.INDEXED
     assert indexed(pipeline) == [pipeline.document(BOB)]
     assert list(pipeline.failures) == [place_of(KEY).catalog_id]
+
+
+def test_once_the_months_dollars_are_spent_all_waits_until_the_next() -> None:
+    pipeline = Reconciled()
+    pipeline.cap_book.keep("alice", Caps(dollars=Decimal("0.000001")))
+    [first] = drop(pipeline, 1)
+    pipeline.drop(first, "x" * 400)  # a hundred tokens
+    go(pipeline)
+    pipeline.is_searchable(first)
+    pipeline.drop(first, "another text")
+    [second] = drop(pipeline, 1, first=10)
+    pipeline.drop(BOB)
+
+    go(pipeline)
+
+    assert waiting(pipeline) == [first, second]
+    assert pipeline.document(second).status_reason == (
+        "waits: $0.000002 of $0.000001 a month; until 1 March or the operator raises the cap"
+    )
+    assert pipeline.document(BOB).status is DocumentStatus.INDEXED
+    pipeline.is_searchable(BOB)
+    pipeline.clock.pass_by(30 * 86_400)
+    found = list(pipeline.reconciliation().go_on())
+    go(pipeline)
+    assert [each.kind for each in found] == [Kind.WAITS_FOR_NOTHING]
+    assert waiting(pipeline) == []
 
 
 def test_places_are_taken_in_the_order_of_dropping(pipeline: Pipeline) -> None:

@@ -132,6 +132,7 @@ class CapKind(StrEnum):
 
     DOCUMENTS = "documents"
     BYTES = "bytes"
+    DOLLARS = "dollars"  # of this month's ingestion
 
 
 class Counted(Record):

@@ -5,7 +5,8 @@ What is open counts as used. So as long as a user is over a cap, what came last 
 taken up is held back, and nothing of the catalog is ingested before that is done: then all that is
 left has its place, whichever runs are at it. What is held back is `pending` and not open, so that
 no run comes to it, and its reason says why it waits. It is let go, as much as fits, when something
-is deleted or the caps change; what a crash left waiting, the reconciler lets go.
+is deleted or the caps change; what a crash left waiting, or waited for the next month, the
+reconciler lets go.
 
 Whoever holds back writes first and then looks for room again, and whoever makes room looks for what
 waits afterwards: one of the two sees the other.
@@ -13,7 +14,9 @@ waits afterwards: one of the two sees the other.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
+from stackroom.clock import utc_now
 from stackroom.concurrency import chunks
 from stackroom.documents.model import (
     CapKind,
@@ -25,6 +28,7 @@ from stackroom.documents.model import (
 )
 from stackroom.documents.repositories import CatalogRegister, Documents
 from stackroom.quota.caps import CapBook, Caps, InUse, caps_of
+from stackroom.quota.usage import UsageBook, month_of
 from stackroom.runs.run_requests import RunRequests
 
 _AT_ONCE = 300  # documents that one turn holds back: it is over in a second, and the others' comes
@@ -35,7 +39,9 @@ class UserCaps:
     book: CapBook
     catalogs: CatalogRegister
     documents: Documents
+    usage: UsageBook
     requests: Callable[[], RunRequests]  # whoever only looks at what is at work has none
+    now: Callable[[], datetime] = utc_now
 
     def all(self) -> Mapping[str, Caps]:
         return self.book.all()
@@ -46,14 +52,14 @@ class UserCaps:
         in the catalog may be ingested now. Safe to repeat.
         """
         caps = caps_of(catalog.user_id, book)
-        if caps is None or caps.over(used := self._in_use(catalog.user_id)) is None:
+        if caps is None or caps.over(used := self._in_use(catalog.user_id, caps)) is None:
             return True
         newest = self.documents.open_in(catalog.catalog_id, newest=True)
         over = _over(filter(_is_fresh, newest), caps, used)
         held = self.documents.save_all(over)
         if held:
             self.let_go(catalog.user_id, book)
-        if caps.over(self._in_use(catalog.user_id)) is None:
+        if caps.over(self._in_use(catalog.user_id, caps)) is None:
             return True
         # What is left has its place already, unless this turn was not enough.
         return len(held) == len(over) < _AT_ONCE
@@ -71,7 +77,7 @@ class UserCaps:
         if any(not _is_fresh(each) for each in self.documents.open_in(catalog_id)):
             self._open(self.documents.over_in(catalog_id))
             return
-        used = self._in_use(catalog.user_id)
+        used = self._in_use(catalog.user_id, caps)
         if (kind := caps.over(used)) is None:
             return
         reason = caps.told(kind, used, with_all=True)
@@ -83,7 +89,7 @@ class UserCaps:
         """Of what is held back of a user's, as much as fits, and ask for its runs."""
         caps = caps_of(user_id, self.book.all() if book is None else book)
         owned = list(self.catalogs.of_user(user_id))
-        used = InUse.of(owned)
+        used = self._with_spent(user_id, caps, owned)
         asked = []
         for catalog in _with_held(owned):
             for fitting, left in self._fitting(catalog, caps, used):
@@ -95,7 +101,7 @@ class UserCaps:
     def may_go_on(self, catalog: Catalog) -> bool:
         """Whether anything is held back in the catalog that fits."""
         caps = caps_of(catalog.user_id, self.book.all())
-        return any(self._fitting(catalog, caps, self._in_use(catalog.user_id)))
+        return any(self._fitting(catalog, caps, self._in_use(catalog.user_id, caps)))
 
     def judge_anew(self, catalogs: Iterable[Catalog]) -> None:
         """Let go of all that is held back in them; the next rounds hold back what is over a cap."""
@@ -105,8 +111,20 @@ class UserCaps:
                 self._open(some)
         self._ask(each.catalog_id for each in listed)
 
-    def _in_use(self, user_id: str) -> InUse:
-        return InUse.of(self.catalogs.of_user(user_id))
+    def _in_use(self, user_id: str, caps: Caps | None) -> InUse:
+        return self._with_spent(user_id, caps, self.catalogs.of_user(user_id))
+
+    def _with_spent(self, user_id: str, caps: Caps | None, owned: Iterable[Catalog]) -> InUse:
+        if caps is None or caps.dollars is None:
+            return InUse.of(owned)
+        now = self.now()
+        months = self.usage.of_month(month_of(now), user_id=user_id)
+        later = (now.astimezone(UTC).replace(day=1) + timedelta(days=31)).replace(day=1)
+        return InUse.of(
+            owned,
+            dollars=sum(each.used.dollars for each in months),
+            next_month=f"1 {later:%B}",
+        )
 
     def _fitting(
         self, catalog: Catalog, caps: Caps | None, used: InUse
@@ -169,6 +187,7 @@ def _over(newest: Iterable[Document], caps: Caps, used: InUse) -> list[Document]
             continue
         used = used.after(each, is_held=True)
         over.append((each, kind))
-    if caps.over(used) is CapKind.BYTES:
-        over += [(each, CapKind.BYTES) for each in again[: _AT_ONCE - len(over)]]
+    kind = caps.over(used)
+    if kind is not None and kind is not CapKind.DOCUMENTS:
+        over += [(each, kind) for each in again[: _AT_ONCE - len(over)]]
     return [_held(each, kind, caps.told(kind, used)) for each, kind in over]

@@ -6,10 +6,11 @@ work (stackroom.ingestion.user_caps).
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Protocol, Self
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Annotated, Any, Protocol, Self
 
-from pydantic import NonNegativeInt
+from pydantic import Field, NonNegativeInt
 
 from stackroom.documents.model import CapKind, Catalog, Document, Record
 
@@ -21,9 +22,12 @@ class Caps(Record):
 
     documents: NonNegativeInt | None = None
     bytes: NonNegativeInt | None = None
+    dollars: Annotated[Decimal, Field(ge=0)] | None = None  # a month
 
     def over(self, used: "InUse") -> CapKind | None:
-        """Which cap so much is over, if any."""
+        """Which cap so much is over, if any; of dollars none is left once they are spent."""
+        if self.dollars is not None and used.dollars >= self.dollars:
+            return CapKind.DOLLARS
         if self.documents is not None and used.documents > self.documents:
             return CapKind.DOCUMENTS
         if self.bytes is not None and used.size > self.bytes:
@@ -35,6 +39,12 @@ class Caps(Record):
         Why a document waits over that cap, where so much is used; `with_all` that would come with
         it at once.
         """
+        if kind is CapKind.DOLLARS:
+            digits = 2 if self.dollars and self.dollars >= 1 else 6
+            return (
+                f"waits: ${used.dollars:,.{digits}f} of ${self.dollars:,.{digits}f} a month; until"
+                f" {used.next_month} or the operator raises the cap"
+            )
         if kind is CapKind.BYTES:
             cap, there = self.bytes or 0, used.size
         else:
@@ -70,24 +80,29 @@ class InUse:
     """
     What counts against a user's caps, in documents and bytes: all that their catalogs count, but
     for what waits over a cap and was never indexed. `waiting` of them have yet to be indexed.
+    `dollars` are those of the month, for who has a cap on them; `next_month` begins the next.
     """
 
     documents: int = 0
     size: int = 0
     waiting: int = 0
+    dollars: float = 0.0
+    next_month: str = ""
 
     @classmethod
-    def of(cls, catalogs: Iterable[Catalog]) -> Self:
+    def of(cls, catalogs: Iterable[Catalog], **spent: Any) -> Self:
         counted = list(catalogs)
         return cls(
             documents=sum(each.document_count - each.over_new_count for each in counted),
             size=sum(each.total_bytes - each.over_new_bytes for each in counted),
             waiting=sum(each.waiting_count for each in counted),
+            **spent,
         )
 
     def with_all(self, catalog: Catalog) -> "InUse":
         """With all that is held back in the catalog."""
-        return InUse(
+        return replace(
+            self,
             documents=self.documents + catalog.over_new_count,
             size=self.size + catalog.over_new_bytes,
             waiting=self.waiting + catalog.over_new_count,
@@ -98,7 +113,8 @@ class InUse:
         if document.indexed_at is not None:
             return self
         by = -1 if is_held else 1
-        return InUse(
+        return replace(
+            self,
             documents=self.documents + by,
             size=self.size + by * document.size,
             waiting=self.waiting + by,

@@ -129,7 +129,9 @@ class RunUseCases:
             book=there.caps,
             catalogs=there.register,
             documents=there.documents,
+            usage=there.usage,
             requests=lambda: self.requests,
+            now=self.now,
         )
 
     @cached_property

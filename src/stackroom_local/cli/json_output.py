@@ -416,6 +416,7 @@ class CapsTold(JsonAnswer):
     user_id: Annotated[str, Field(description='"*" for whoever has none of their own')]
     documents: Annotated[int | None, Field(description="at most; null without end")]
     bytes: Annotated[int | None, Field(description="at most; null without end")]
+    dollars: Annotated[float | None, Field(description="a month; null without end")]
 
 
 class CapsAnswer(JsonAnswer):

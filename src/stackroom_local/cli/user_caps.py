@@ -1,6 +1,7 @@
 """caps and usage: how much each user may have, and has used."""
 
 from collections.abc import Mapping
+from decimal import Decimal
 
 from rich.table import Table
 from rich.text import Text
@@ -54,11 +55,11 @@ def _judge_anew(services: SiteServices, user: str | None) -> None:
 def _tell(services: SiteServices, told: Output) -> None:
     found = dict(sorted(services.stores.caps.all().items()))
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("User", "Documents", "Bytes"):
+    for column in ("User", "Documents", "Bytes", "Dollars a month"):
         table.add_column(column, overflow="fold")
     for user_id, caps in found.items():
         cells = (_EVERYBODY if user_id == EVERYBODY else user_id, _at_most(caps.documents))
-        table.add_row(*map(Text, (*cells, _at_most(caps.bytes))))
+        table.add_row(*map(Text, (*cells, _at_most(caps.bytes), _at_most(caps.dollars))))
     told.people.print(table if found else "no caps are set")
     told.answer(
         CapsAnswer(
@@ -67,7 +68,7 @@ def _tell(services: SiteServices, told: Output) -> None:
     )
 
 
-def _at_most(cap: int | None) -> str:
+def _at_most(cap: int | Decimal | None) -> str:
     return "no cap" if cap is None else f"{cap:,}"
 
 

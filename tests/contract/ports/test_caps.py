@@ -1,5 +1,6 @@
 """What the book of caps promises: one for each user, the last word, and all of them at once."""
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ def book(request: pytest.FixtureRequest) -> CapBook:
 def test_caps_are_kept_for_each_user_and_for_everybody_else(book: CapBook) -> None:
     book.keep("alice", Caps(documents=5))
     book.keep("alice", Caps(bytes=5_000_000_000))
-    book.keep(EVERYBODY, Caps(documents=0, bytes=1))
+    book.keep(EVERYBODY, Caps(documents=0, bytes=1, dollars=Decimal("0.25")))
     book.keep("bob", Caps())
     book.keep("carol", Caps(documents=1))
     for _ in range(2):
@@ -28,7 +29,7 @@ def test_caps_are_kept_for_each_user_and_for_everybody_else(book: CapBook) -> No
 
     assert book.all() == {
         "alice": Caps(bytes=5_000_000_000),
-        EVERYBODY: Caps(documents=0, bytes=1),
+        EVERYBODY: Caps(documents=0, bytes=1, dollars=Decimal("0.25")),
         "bob": Caps(),
     }
 

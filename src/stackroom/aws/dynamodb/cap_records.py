@@ -2,7 +2,7 @@
 Users' caps, in the control table: one partition, which every round reads.
 
     item    pk      sk
-    caps    CAPS    <user_id>, or * for everybody else    documents, bytes
+    caps    CAPS    <user_id>, or * for everybody else    documents, bytes, dollars
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,7 @@
 """Verbs of how much each user may have, and has used."""
 
 import re
+from decimal import Decimal
 from typing import Annotated
 
 import typer
@@ -21,6 +22,12 @@ def _bytes(text: str) -> int:
     return round(float(found[1]) * _UNITS[found[2] or ""])
 
 
+def _dollars(text: str) -> Decimal:
+    if re.fullmatch(r"\d{1,9}(\.\d{1,6})?", text.strip()) is None:
+        raise typer.BadParameter(f"{text!r} is no amount; say 20, or 0.50")
+    return Decimal(text.strip())
+
+
 def set_caps(
     *,
     state_dir: StateDir,
@@ -30,8 +37,16 @@ def set_caps(
         int | None,
         typer.Option("--bytes", metavar="SIZE", parser=_bytes, help="At most so much: 5GB, 500MB."),
     ] = None,
+    dollars: Annotated[
+        Decimal | None,
+        typer.Option(
+            metavar="DOLLARS",
+            parser=_dollars,
+            help="For ingestion, a month (UTC), by the counters of `stackroom usage`.",
+        ),
+    ] = None,
     unlimited: Annotated[
-        bool, typer.Option("--unlimited", help="Neither, whatever everybody else's are.")
+        bool, typer.Option("--unlimited", help="None of them, whatever everybody else's are.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -40,9 +55,9 @@ def set_caps(
 
     What is over a cap waits in the bucket, and goes on once there is room.
     """
-    given = {"documents": documents, "bytes": size}
+    given = {"documents": documents, "bytes": size, "dollars": dollars}
     if unlimited == any(each is not None for each in given.values()):
-        raise typer.BadParameter("say --documents, --bytes or both; or else --unlimited")
+        raise typer.BadParameter("say --documents, --bytes or --dollars; or else --unlimited")
     from stackroom_local.cli import user_caps
     from stackroom_local.cli.output import output
 
