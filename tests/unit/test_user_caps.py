@@ -297,6 +297,22 @@ def test_once_the_months_dollars_are_spent_all_waits_until_the_next() -> None:
     assert waiting(pipeline) == []
 
 
+def test_whoever_died_before_asking_asks_when_it_is_repeated() -> None:
+    pipeline = Pipeline()
+    pipeline.cap_book.keep("alice", Caps(documents=1))
+    drop(pipeline, 3)
+    go(pipeline)
+    pipeline.cap_book.remove("alice")
+    pipeline.leases.fails("claim", ValueError("died"), times=1)
+    with pytest.raises(ValueError, match="died"):
+        pipeline.caps.judge_anew(pipeline.catalogs.of_user("alice"))
+
+    pipeline.caps.judge_anew(pipeline.catalogs.of_user("alice"))
+    go(pipeline)
+
+    assert len(indexed(pipeline)) == 3
+
+
 def test_places_are_taken_in_the_order_of_dropping(pipeline: Pipeline) -> None:
     pipeline.cap_book.keep("alice", Caps(documents=1))
     keys = drop(pipeline, 4)

@@ -58,7 +58,7 @@ class UserCaps:
         over = _over(filter(_is_fresh, newest), caps, used)
         held = self.documents.save_all(over)
         if held:
-            self.let_go(catalog.user_id, book)
+            self.let_go(catalog.user_id, book, at=catalog.catalog_id)
         if caps.over(self._in_use(catalog.user_id, caps)) is None:
             return True
         # What is left has its place already, unless this turn was not enough.
@@ -83,20 +83,28 @@ class UserCaps:
         reason = caps.told(kind, used, with_all=True)
         for some in chunks(self.documents.open_in(catalog_id), of=_AT_ONCE):
             self.documents.save_all(_held(each, kind, reason) for each in some)
-        self.let_go(catalog.user_id, book)
+        self.let_go(catalog.user_id, book, at=catalog_id)
 
-    def let_go(self, user_id: str, book: Mapping[str, Caps] | None = None) -> None:
-        """Of what is held back of a user's, as much as fits, and ask for its runs."""
+    def let_go(
+        self, user_id: str, book: Mapping[str, Caps] | None = None, *, at: str | None = None
+    ) -> None:
+        """
+        Of what is held back of a user's, as much as fits, and ask for its runs, but for that of the
+        catalog that a run is `at` itself. Safe to repeat.
+        """
         caps = caps_of(user_id, self.book.all() if book is None else book)
         owned = list(self.catalogs.of_user(user_id))
         used = self._with_spent(user_id, caps, owned)
-        asked = []
-        for catalog in _with_held(owned):
+        # Also for what is open already: whoever opened it may have died before asking.
+        asked = {each.catalog_id for each in owned if each.open_count}
+        for catalog in owned:
+            if not catalog.over_count:
+                continue
             for fitting, left in self._fitting(catalog, caps, used):
                 self._open(fitting)
-                asked.append(catalog.catalog_id)
+                asked.add(catalog.catalog_id)
                 used = left
-        self._ask(asked)
+        self._ask(asked - {at})
 
     def may_go_on(self, catalog: Catalog) -> bool:
         """Whether anything is held back in the catalog that fits."""
@@ -104,8 +112,11 @@ class UserCaps:
         return any(self._fitting(catalog, caps, self._in_use(catalog.user_id, caps)))
 
     def judge_anew(self, catalogs: Iterable[Catalog]) -> None:
-        """Let go of all that is held back in them; the next rounds hold back what is over a cap."""
-        listed = [each for each in catalogs if each.over_count]
+        """
+        Let go of all that is held back in them; the next rounds hold back what is over a cap. Safe
+        to repeat.
+        """
+        listed = [each for each in catalogs if each.over_count or each.open_count]
         for catalog in listed:
             for some in chunks(self.documents.over_in(catalog.catalog_id), of=_AT_ONCE):
                 self._open(some)
@@ -160,10 +171,6 @@ class UserCaps:
         failures = self.requests().ask_all(dict.fromkeys(catalog_ids))
         for error in failures.values():
             raise error
-
-
-def _with_held(catalogs: Iterable[Catalog]) -> list[Catalog]:
-    return [each for each in catalogs if each.over_count]
 
 
 def _is_fresh(document: Document) -> bool:

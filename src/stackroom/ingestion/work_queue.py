@@ -193,7 +193,7 @@ class WorkQueue:
             return _Turn(catalog_id=catalog_id)
         documents = [each for each in listed if aside.has_not(each)]
         if caps_of(catalog.user_id, aside.caps) and any(_makes_room(each) for each in documents):
-            self.caps.let_go(catalog.user_id, aside.caps)
+            self.caps.let_go(catalog.user_id, aside.caps, at=catalog_id)
         if not may_ingest:
             documents = [each for each in documents if not is_to_ingest(each)]
         return _Turn(

@@ -45,11 +45,11 @@ def remove(site: Site, user: str | None, *, told: Output) -> None:
 def _judge_anew(services: SiteServices, user: str | None) -> None:
     """Those of everybody are of who has none of their own; the others' judge the same again."""
     if user is None:
-        waiting = [each for each in SiteRecords(services.site).catalogs() if each.over_count]
+        found = SiteRecords(services.site).catalogs()
     else:
-        waiting = [each for each in services.stores.register.of_user(user) if each.over_count]
-    if waiting:
-        services.use_cases.user_caps.judge_anew(waiting)
+        found = list(services.stores.register.of_user(user))
+    if any(each.over_count or each.open_count for each in found):
+        services.use_cases.user_caps.judge_anew(found)
 
 
 def _tell(services: SiteServices, told: Output) -> None:
