@@ -5,9 +5,13 @@ from itertools import pairwise
 
 import pytest
 
+from stackroom.catalogs.progress import Progress
 from stackroom.documents.model import CapKind, CatalogStatus, Document, DocumentStatus
+from stackroom.ingestion import estimates
+from stackroom.ingestion.estimates import DocumentStage
 from stackroom.quota.caps import EVERYBODY, Caps
 from stackroom.reconciler.discrepancies import Kind
+from stackroom.tools.of_questions import GET_INDEXING_STATUS
 from tests.unit.pipeline import KEY, Pipeline, place_of
 from tests.unit.reconciling import LONG, Reconciled
 
@@ -297,20 +301,49 @@ def test_once_the_months_dollars_are_spent_all_waits_until_the_next() -> None:
     assert waiting(pipeline) == []
 
 
-def test_whoever_died_before_asking_asks_when_it_is_repeated() -> None:
+@pytest.mark.parametrize("by_operator", [False, True])
+def test_whoever_died_before_asking_asks_when_it_is_repeated(by_operator: bool) -> None:
     pipeline = Pipeline()
     pipeline.cap_book.keep("alice", Caps(documents=1))
     drop(pipeline, 3)
     go(pipeline)
     pipeline.cap_book.remove("alice")
     pipeline.leases.fails("claim", ValueError("died"), times=1)
-    with pytest.raises(ValueError, match="died"):
-        pipeline.caps.judge_anew(pipeline.catalogs.of_user("alice"))
 
-    pipeline.caps.judge_anew(pipeline.catalogs.of_user("alice"))
+    def let_go() -> None:
+        if by_operator:
+            pipeline.caps.judge_anew(pipeline.catalogs.of_user("alice"))
+        else:
+            pipeline.caps.let_go("alice")
+
+    with pytest.raises(ValueError, match="died"):
+        let_go()
+
+    let_go()
     go(pipeline)
 
     assert len(indexed(pipeline)) == 3
+
+
+@pytest.mark.parametrize("is_large", [False, True])
+def test_a_catalogs_owner_is_told_what_waits_and_waits_for_nothing_else(
+    is_large: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline = Pipeline()
+    pipeline.cap_book.keep("alice", Caps(documents=3))
+    drop(pipeline, 5)
+    go(pipeline)
+    if is_large:
+        monkeypatch.setattr(estimates, "PAGE", 1)
+
+    told = Progress(catalogs=pipeline.catalogs, estimates=pipeline.estimates).of(
+        "alice", place_of(KEY).catalog_id
+    )
+
+    assert (told.overall, told.indexed, told.pending) == (CatalogStatus.READY, 3, 2)
+    assert (told.indexing, told.failed, told.eta_seconds, told.more) == (0, 0, 0, 0)
+    assert {each.stage for each in told.unready} == {DocumentStage.OVER_CAP}
+    assert AT_CAP in GET_INDEXING_STATUS.render(told).text
 
 
 def test_places_are_taken_in_the_order_of_dropping(pipeline: Pipeline) -> None:
