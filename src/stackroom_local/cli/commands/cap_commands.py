@@ -58,26 +58,26 @@ def set_caps(
     given = {"documents": documents, "bytes": size, "dollars": dollars}
     if unlimited == any(each is not None for each in given.values()):
         raise typer.BadParameter("say --documents, --bytes or --dollars; or else --unlimited")
-    from stackroom_local.cli import user_caps
+    from stackroom_local.cli import cap_administration
     from stackroom_local.cli.output import output
 
-    user_caps.keep(site_of(state_dir), user, given, told=output(as_json))
+    cap_administration.keep(site_of(state_dir), user, given, told=output(as_json))
 
 
 def show(*, state_dir: StateDir, as_json: Json = False) -> None:
     """List the caps that are set."""
-    from stackroom_local.cli import user_caps
+    from stackroom_local.cli import cap_administration
     from stackroom_local.cli.output import output
 
-    user_caps.show(site_of(state_dir), told=output(as_json))
+    cap_administration.show(site_of(state_dir), told=output(as_json))
 
 
 def remove(*, state_dir: StateDir, user: Whose = None, as_json: Json = False) -> None:
     """Take a user's own caps away, so that everybody's hold, or those of everybody."""
-    from stackroom_local.cli import user_caps
+    from stackroom_local.cli import cap_administration
     from stackroom_local.cli.output import output
 
-    user_caps.remove(site_of(state_dir), user, told=output(as_json))
+    cap_administration.remove(site_of(state_dir), user, told=output(as_json))
 
 
 def _month(text: str) -> str:
@@ -97,7 +97,7 @@ def usage(
     as_json: Json = False,
 ) -> None:
     """Show what was ingested in a month, by user and catalog, and what that costs."""
-    from stackroom_local.cli import user_caps
+    from stackroom_local.cli import cap_administration
     from stackroom_local.cli.output import output
 
-    user_caps.usage(site_of(state_dir), month, user, told=output(as_json))
+    cap_administration.usage(site_of(state_dir), month, user, told=output(as_json))
