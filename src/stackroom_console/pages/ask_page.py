@@ -19,9 +19,9 @@ from stackroom.tools.texts import counted, range_of_scores
 from stackroom_console import ids
 from stackroom_console.citations import Citation, FoundPassage, citations_of
 from stackroom_console.console import FOR_A_PAGE
-from stackroom_console.markdown import markdown
 from stackroom_console.rendering import render
 from stackroom_console.request import Request
+from stackroom_console.safe_markdown import markdown
 
 # An answer as its page shows it: its citations linked, the question's words marked.
 
