@@ -31,11 +31,15 @@ _STRICT_TRANSPORT = "max-age=31536000"
 
 
 def content_security_policy(uploads: str) -> str:
-    """Files are posted to the bucket by script; the style sheet has its icons within it (data:)."""
+    """
+    Files are posted to the bucket by script, and a PDF is shown from there in a frame; the style
+    sheet has its icons within it (data:).
+    """
     return "; ".join(
         (
             "default-src 'self'",
             f"connect-src 'self' {uploads}",
+            f"frame-src 'self' {uploads}",
             "img-src 'self' data:",
             "object-src 'none'",
             "base-uri 'none'",

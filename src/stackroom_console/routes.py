@@ -112,6 +112,15 @@ ROUTES: tuple[Endpoint, ...] = (
         answer=document_pages.upload,
         kind=EndpointKind.API,
     ),
+    Endpoint(method="GET", path=_DOCUMENT, answer=document_pages.page, reads="show_document"),
+    Endpoint(method="GET", path=f"{_DOCUMENT}/part", answer=document_pages.part),
+    Endpoint(
+        method="GET",
+        path=f"{_DOCUMENT}/passages/part",
+        answer=document_pages.passages_part,
+        reads="show_document",
+    ),
+    Endpoint(method="POST", path=f"{_DOCUMENT}/ingest-again", answer=document_pages.ingest_again),
     Endpoint(
         method="GET", path=f"{_DOCUMENT}/file", answer=document_pages.open_file, reads="open_file"
     ),

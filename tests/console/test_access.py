@@ -199,6 +199,8 @@ READING = [each for each in ROUTES if each.reads]
 
 def test_what_is_audited_is_what_hands_out_texts_and_files_and_an_operators_look() -> None:
     assert {told(each): each.reads for each in READING} == {
+        "GET /catalogs/{catalog_id}/documents/{document_id}": "show_document",
+        "GET /catalogs/{catalog_id}/documents/{document_id}/passages/part": "show_document",
         "GET /catalogs/{catalog_id}/documents/{document_id}/file": "open_file",
         "POST /ask": "ask",
         "GET /operations": "operations",
@@ -215,10 +217,12 @@ def test_a_file_or_question_is_told_with_who_and_which_documents_and_never_by_it
     alice.get(f"/catalogs/{catalog}")  # which is told of no more than
     alice.get("/ask")
     alice.get(f"/catalogs/{catalog}/documents/{document}/file?save")
+    alice.get(f"/catalogs/{catalog}/documents/{document}?find=leave")
     alice.post("/ask", query="How long is annual leave?", catalog=catalog)
 
     assert [(each.tool, each.document_id) for each in accesses] == [
         ("open_file", document),
+        ("show_document", document),
         ("ask", None),
     ]
     for line in accesses:

@@ -28,3 +28,6 @@ class FakeEvents:
     def after(self, user_id: str, number: int) -> Iterator[Numbered]:
         found = [each for (owner, _), (each, _) in self.kept.items() if owner == user_id]
         return iter(sorted(each for each in found if each.number > number))
+
+    def latest(self, user_id: str) -> Iterator[Numbered]:
+        return reversed(list(self.after(user_id, 0)))

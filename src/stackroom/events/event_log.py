@@ -22,6 +22,7 @@ KEPT = timedelta(days=7)
 NEWEST = 100
 _TRIES = 12
 _LOOKED_THROUGH = 1_000  # events at most, for those of one catalog
+_LOOKED_BACK = 500  # for those of one document
 
 
 class Numbered(NamedTuple):
@@ -45,6 +46,9 @@ class EventBook(Protocol):
         """False if the number is taken."""
 
     def after(self, user_id: str, number: int) -> Iterator[Numbered]: ...
+
+    def latest(self, user_id: str) -> Iterator[Numbered]:
+        """All of them, the last one first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,3 +105,10 @@ class EventLog:
             if len(found) == limit:
                 break
         return EventPage(events=tuple(found), next_after=after)
+
+    def of_document(self, user_id: str, document_id: str) -> tuple[Event, ...]:
+        """The last one first; none that so much has happened after as is looked through."""
+        latest = (each.event for each in islice(self.book.latest(user_id), _LOOKED_BACK))
+        return tuple(
+            each for each in latest if getattr(each.detail, "document_id", None) == document_id
+        )

@@ -1,17 +1,23 @@
-"""Another try for what failed, without uploading it again."""
+"""Another try for what failed, or was indexed, without uploading it again."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from stackroom.access.tenancy import owned
+from stackroom.access.tenancy import in_use, owned
 from stackroom.clock import utc_now
-from stackroom.documents.model import CatalogStatus, Document, DocumentStatus
+from stackroom.documents.model import CatalogStatus, DataSourceType, Document, DocumentStatus
 from stackroom.documents.repositories import Catalogs, Documents
 from stackroom.errors import DocumentNotFound, RecordChanged
 from stackroom.runs.run_requests import RunRequests
 
 _TRIES = 6
+# A sync only takes what has changed since the last one [Bedrock user guide:
+# kb-data-source-sync-ingest].
+_SKIPPED = (
+    "its catalog is read by ingestion jobs, which leave out a file that has not changed; upload it"
+    " again to have it read anew"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +52,7 @@ class Retrying:
         again: list[Document] = []
         refused: list[tuple[Document, str]] = []
         for document in asked_for:
-            moved, why_not = self._move(document)
+            moved, why_not = self._move(document, {DocumentStatus.FAILED})
             if why_not is None:
                 again.append(moved)
             else:
@@ -55,6 +61,23 @@ class Retrying:
         if again or any(each.is_unfinished for each, _ in refused):
             self.requests.ask(catalog_id)
         return Retried(again=tuple(again), refused=tuple(refused))
+
+    def ingest_again(self, user_id: str, catalog_id: str, document_id: str) -> Retried:
+        """
+        Have one document read, cut and embedded anew as it lies there, indexed or failed: what is
+        indexed is found as it was until its new passages are there.
+
+        Safe to repeat. Raises CatalogNotFound, CatalogDeleting or DocumentNotFound.
+        """
+        catalog = in_use(self.catalogs, user_id, catalog_id)
+        [document] = self._asked_for(catalog_id, [document_id])
+        is_skipped = catalog.source is not None and catalog.source.type is DataSourceType.S3
+        if document.status is DocumentStatus.INDEXED and is_skipped:
+            return Retried(refused=((document, _SKIPPED),))
+        moved, why_not = self._move(document, {DocumentStatus.FAILED, DocumentStatus.INDEXED})
+        if why_not is None or moved.is_unfinished:
+            self.requests.ask(catalog_id)
+        return Retried(refused=((moved, why_not),)) if why_not else Retried(again=(moved,))
 
     def _asked_for(self, catalog_id: str, document_ids: Iterable[str] | None) -> list[Document]:
         if document_ids is None:
@@ -67,13 +90,15 @@ class Retrying:
             found.append(document)
         return found
 
-    def _move(self, document: Document) -> tuple[Document, str | None]:
+    def _move(
+        self, document: Document, allowed: Collection[DocumentStatus]
+    ) -> tuple[Document, str | None]:
         """The document as it is then; and why it isn't tried again, if it isn't."""
         seen: Document | None = document
         for _ in range(_TRIES):
             if seen is None:
                 return document, "it has been removed meanwhile"
-            if why_not := _why_not(seen):
+            if why_not := _why_not(seen, allowed):
                 return seen, why_not
             pending = seen.moved(DocumentStatus.PENDING, at=self.now())
             try:
@@ -83,9 +108,10 @@ class Retrying:
         return document, "others kept changing its record; try again"
 
 
-def _why_not(document: Document) -> str | None:
-    if document.status is not DocumentStatus.FAILED:
-        return f"it has not failed: it is {document.status}"
+def _why_not(document: Document, allowed: Collection[DocumentStatus]) -> str | None:
+    if document.status not in allowed:
+        waits_for = "failed" if len(allowed) == 1 else "been indexed, nor failed"
+        return f"it has not {waits_for}: it is {document.status}"
     if document.is_rejected:
         return f"another try would end the same, drop a mended file: {document.status_reason}"
     return None

@@ -105,6 +105,16 @@ class PlaceMap(Record):
             return passage
         return without_running_lines(passage, found, self.text, self._running)
 
+    @property
+    def pages(self) -> tuple[tuple[int, int], ...]:
+        """Each page that has a number, and how many letters and digits it has."""
+        ends = [*self._starts[1:], len(self.text)]
+        return tuple(
+            (piece.page, end - piece.at)
+            for piece, end in zip(self.pieces, ends, strict=True)
+            if piece.page is not None
+        )
+
     @cached_property
     def _located(self) -> Callable[[str], tuple[Place, Alignment | None]]:
         return lru_cache(_KEPT)(self._locate)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from stackroom.ingestion.retry_failed import Retrying
     from stackroom.search.cached_embeddings import CacheTally
     from stackroom.search.cited_answers import Answering
+    from stackroom.search.document_passages import DocumentPassages
     from stackroom.search.search import Retrieval
     from stackroom.uploads.reconcile import Uploads
     from stackroom.wiring.function_settings import Settings
@@ -90,6 +91,17 @@ class UseCases(RunUseCases):
             sharing=getattr(self.deployment.settings, "retrieve_sharing", "off") == "on",
             calibration=measured if least is None else Calibration.of(least),
             uri_of=self.deployment.bucket.uri_of,
+        )
+
+    @cached_property
+    def document_passages(self) -> DocumentPassages:
+        from stackroom.search.document_passages import DocumentPassages
+
+        return DocumentPassages(
+            pool=self.retrieval.pool,
+            catalogs=self.deployment.catalogs,
+            documents=self.deployment.documents,
+            place_maps=self.deployment.place_maps,
         )
 
     @cached_property

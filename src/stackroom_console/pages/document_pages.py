@@ -1,16 +1,266 @@
-"""One document: sent, opened, tried again, deleted."""
+"""One document: its page, and how it is sent, opened, ingested again and deleted."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from stackroom.access.tenancy import owned
-from stackroom.documents.formats import MAX_FILE_BYTES
-from stackroom.documents.model import Document
-from stackroom.errors import DocumentNotFound, FileTooLarge, ValidationError
+from stackroom.documents.formats import MAX_FILE_BYTES, extension_of
+from stackroom.documents.model import Catalog, DataSourceType, Document, DocumentStatus
+from stackroom.errors import DocumentNotFound, FileTooLarge, RetrievalError, ValidationError
+from stackroom.events.changes import DeletionChanged, DeletionState, DocumentChanged, Event
+from stackroom.ingestion.retry_failed import Retried
+from stackroom.search.document_passages import MOST as MOST_PASSAGES
+from stackroom.search.document_passages import CutDocument, CutPassage, told_apart
+from stackroom.search.question_words import MarkedPiece, marked_pieces
 from stackroom.tools.of_documents import UPLOAD_TO_CATALOG
+from stackroom.tools.texts import counted
 from stackroom_console import ids
+from stackroom_console.console import FOR_A_PAGE
+from stackroom_console.pages.catalog_pages import Row, rows_of
 from stackroom_console.problems import NOT_FOUND, Problem, Refused
-from stackroom_console.rendering import done, redirect, render, watch
+from stackroom_console.rendering import Watch, done, redirect, render, watch
 from stackroom_console.request import Request
+from stackroom_console.request import number as number_of
+
+logger = logging.getLogger(__name__)
+
+
+# A document's page: how far it is, what happened to it, and its passages as they were cut.
+
+_PASSAGES = 25  # on a page
+_LONGEST_FIND = 200
+_SHOWN_IN_A_FRAME = {"pdf"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Happened:
+    at: datetime
+    told: str
+    receipt_id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownDocument:
+    """`row` is what its catalog's page says of it."""
+
+    catalog: Catalog
+    document: Document
+    row: Row
+    history: tuple[Happened, ...]
+
+    @property
+    def path(self) -> str:
+        return f"/catalogs/{self.catalog.catalog_id}/documents/{self.document.document_id}"
+
+    @property
+    def kind(self) -> str:
+        return extension_of(self.document.filename).upper()
+
+    @property
+    def may_be_ingested_again(self) -> bool:
+        source = self.catalog.source
+        is_direct = source is not None and source.type is DataSourceType.CUSTOM
+        is_indexed = self.document.status is DocumentStatus.INDEXED
+        return self.row.may_be_retried or (is_indexed and is_direct)
+
+    @property
+    def is_previewed(self) -> bool:
+        return self.row.may_be_opened and self.kind.lower() in _SHOWN_IN_A_FRAME
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownPassage:
+    """`parts` of the text, with whether answers show each; what was looked for is marked."""
+
+    number: int
+    place: str
+    page: int | None
+    tokens: int
+    is_navigation: bool
+    parts: tuple[tuple[tuple[MarkedPiece, ...], bool], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownPassages:
+    """Those of a page; `before` and `after` are the first numbers of the pages beside it."""
+
+    find: str
+    total: int
+    found: int
+    passages: tuple[ShownPassage, ...] = ()
+    left_out: tuple[str, ...] = ()
+    why_none: str = ""
+    before: int | None = None
+    after: int | None = None
+
+
+def page(request: Request) -> Response:
+    shown = _shown_document(request)
+    passages = _passages(request, shown)
+    return render(
+        request,
+        "document.html",
+        shown=shown,
+        passages=passages,
+        watch=_watch(request, shown),
+    )
+
+
+def part(request: Request) -> Response:
+    """Of the page what changes by itself."""
+    shown = _shown_document(request)
+    watching = _watch(request, shown)
+    return render(request, "parts/document_watched.html", shown=shown, watch=watching)
+
+
+def passages_part(request: Request) -> Response:
+    shown = _shown_document(request)
+    passages = _passages(request, shown)
+    return render(request, "parts/document_passages.html", shown=shown, passages=passages)
+
+
+def _shown_document(request: Request) -> ShownDocument:
+    document = _owned(request)
+    progress = request.services.progress.of(request.user_id, document.catalog_id)
+    [row] = rows_of((document,), progress, speed=request.console.speed)
+    events = request.services.events.of_document(request.user_id, document.document_id)
+    return ShownDocument(
+        catalog=progress.catalog,
+        document=document,
+        row=row,
+        history=tuple(filter(None, map(_happened, events))),
+    )
+
+
+def _happened(event: Event) -> Happened | None:
+    match event.detail:
+        case DocumentChanged(state=state, reason=reason):
+            told = f"{state}: {reason}" if reason else str(state)
+            return Happened(at=event.time, told=told)
+        case DeletionChanged(state=state, receipt_id=receipt_id):
+            return Happened(at=event.time, told=_DELETIONS[state], receipt_id=receipt_id)
+    return None
+
+
+_DELETIONS = {
+    DeletionState.ASKED: "deletion asked for",
+    DeletionState.REMOVED: "removed: no search finds it",
+    DeletionState.SUPERSEDED: "not removed: a file of the same name came",
+    DeletionState.FOUND_AGAIN: "found again, and removed once more",
+}
+
+
+def _watch(request: Request, shown: ShownDocument) -> Watch:
+    settled = (DocumentStatus.INDEXED, DocumentStatus.FAILED)
+    is_under_way = shown.document.status not in settled
+    return watch(request, f"{shown.path}/part", shown, is_under_way=is_under_way)
+
+
+def _passages(request: Request, shown: ShownDocument) -> ShownPassages:
+    """What there is to show, or why there is none: without its passages the page stays useful."""
+    find = " ".join(request.query.get("find", "").split())[:_LONGEST_FIND]
+    nothing = ShownPassages(find=find, total=0, found=0)
+    if shown.document.status is DocumentStatus.DELETING:
+        return replace(nothing, why_none="It is being removed; nobody is shown its text any more.")
+    is_failed = shown.document.status is DocumentStatus.FAILED  # of which a part may be indexed
+    if shown.document.indexed_at is None and not is_failed:
+        return replace(nothing, why_none="Nothing of it is in the index yet.")
+    try:
+        cut = request.services.document_passages.of(
+            request.user_id,
+            shown.catalog.catalog_id,
+            shown.document.document_id,
+            about=find,
+            deadline=request.deadline.sooner(FOR_A_PAGE),
+        )
+    except RetrievalError as error:
+        logger.warning("a document's passages are missing", exc_info=error)
+        return replace(nothing, why_none="They can't be read at the moment. Try again in a minute.")
+    if not cut.passages:
+        return replace(nothing, why_none="Nothing of it is in the index.")
+    request.handed_out.append(shown.document.document_id)
+    numbered = [_passage(number, each, find) for number, each in enumerate(cut.passages, start=1)]
+    found = [each for each in numbered if not find or _has_mark(each)]
+    first = number_of(request.query, "from", least=1, most=MOST_PASSAGES, default=1)
+    return ShownPassages(
+        find=find,
+        total=len(numbered),
+        found=len(found),
+        passages=tuple(found[first - 1 : first - 1 + _PASSAGES]),
+        left_out=tuple(_left_out(cut)),
+        before=max(1, first - _PASSAGES) if first > 1 else None,
+        after=first + _PASSAGES if first + _PASSAGES <= len(found) else None,
+    )
+
+
+def _passage(number: int, cut: CutPassage, find: str) -> ShownPassage:
+    return ShownPassage(
+        number=number,
+        place=", ".join(_place(cut)),
+        page=cut.page,
+        tokens=cut.tokens,
+        is_navigation=cut.is_navigation,
+        parts=tuple(
+            (marked_pieces(find, "\n".join(line for line, _ in lines)), is_shown)
+            for is_shown, lines in groupby(told_apart(cut.text, cut.shown), key=itemgetter(1))
+        ),
+    )
+
+
+def _place(cut: CutPassage) -> Iterator[str]:
+    if cut.page is not None:
+        first, last = cut.page_first or cut.page, cut.page_last or cut.page
+        yield f"page {cut.page}" if first == last else f"pages {first} to {last}"
+    if cut.section:
+        yield f"section {cut.section}"
+
+
+def _has_mark(passage: ShownPassage) -> bool:
+    return any(each.is_marked for pieces, _ in passage.parts for each in pieces)
+
+
+def _left_out(cut: CutDocument) -> Iterator[str]:
+    if not cut.is_whole:
+        yield (
+            f"The index shows {MOST_PASSAGES} passages of a document at a time, and it has more."
+            " Look for the others by words that are in them."
+        )
+    if not cut.is_ordered:
+        yield "They are in no particular order: nothing tells where in the file some of them stand."
+    if cut.blank:
+        yield f"{_pages(cut.blank)}: no text. If it is a picture, it is not read."
+    if cut.without_passage:
+        yield f"{_pages(cut.without_passage)}: in no passage, so no search finds its text."
+    if navigation := sum(each.is_navigation for each in cut.passages):
+        passages = counted(navigation, "passage")
+        yield f"{passages} with a table of contents or an index: last in answers."
+    told = (line for each in cut.passages for line in told_apart(each.text, each.shown))
+    if lines := sum(not is_shown and bool(line.strip()) for line, is_shown in told):
+        yield (
+            f"{counted(lines, 'line')} struck out: running headers, footers and page numbers, which"
+            " are searched, and left out of answers."
+        )
+
+
+def _pages(numbers: Sequence[int]) -> str:
+    """As ranges: "Pages 1, 4 to 6"."""
+    ranges = list[list[int]]()
+    for each in numbers:
+        if ranges and ranges[-1][-1] == each - 1:
+            ranges[-1][1:] = [each]
+        else:
+            ranges.append([each])
+    told = ", ".join(" to ".join(map(str, each)) for each in ranges)
+    return f"Page {told}" if len(numbers) == 1 else f"Pages {told}"
+
+
+# How it is sent, opened, tried again and deleted.
 
 
 def upload(request: Request) -> Response:
@@ -55,6 +305,19 @@ def open_file(request: Request) -> Response:
 def retry(request: Request) -> Response:
     catalog_id, document_id = ids.catalog_id(request), ids.document_id(request)
     retried = request.services.retrying.retry(request.user_id, catalog_id, [document_id])
+    _require_none(retried)
+    return done(request, f"/catalogs/{catalog_id}")
+
+
+def ingest_again(request: Request) -> Response:
+    catalog_id, document_id = ids.catalog_id(request), ids.document_id(request)
+    again = request.services.retrying.ingest_again(request.user_id, catalog_id, document_id)
+    _require_none(again)
+    return done(request, f"/catalogs/{catalog_id}/documents/{document_id}")
+
+
+def _require_none(retried: Retried) -> None:
+    """Raises Refused for the first that isn't tried again."""
     for document, why_not in retried.refused:
         raise Refused(
             Problem(
@@ -63,7 +326,6 @@ def retry(request: Request) -> Response:
                 message=f"{document.filename} isn't tried again: {why_not}.",
             )
         )
-    return done(request, f"/catalogs/{catalog_id}")
 
 
 def deletion(request: Request) -> Response:

@@ -26,6 +26,7 @@ from stackroom.inspection.extraction import Page
 from stackroom.inspection.extraction.apart import read_pages_apart
 from stackroom.inspection.place_map import PlaceMap
 from stackroom.search.citations import Cited, cited
+from stackroom.search.document_passages import told_apart
 from stackroom.tools.texts import counted
 from stackroom_local.cli.json_output import LeftOut, PassagesAnswer, PassageTold
 from stackroom_local.cli.output import Output, TerminalConsole
@@ -147,21 +148,11 @@ def _told(number: int, text: str, found: Cited) -> PassageTold:
         is_navigation=found.place.is_navigation,
         text=text,
         left_out=[
-            LeftOut(page=found.source.page, text=line, reason=_RUNNING)
-            for line in _not_shown(text, found.shown)
+            LeftOut(page=found.source.page, text=line.strip(), reason=_RUNNING)
+            for line, is_shown in told_apart(text, found.shown)
+            if not is_shown and line.strip()
         ],
     )
-
-
-def _not_shown(text: str, shown: str) -> Iterator[str]:
-    """The lines of the text that aren't among those shown, which are in its order."""
-    kept = iter(shown.splitlines())
-    expected = next(kept, None)
-    for line in text.splitlines():
-        if line == expected:
-            expected = next(kept, None)
-        elif line.strip():
-            yield line.strip()
 
 
 def _print(out: TerminalConsole, answer: PassagesAnswer) -> None:

@@ -49,6 +49,7 @@ def test_each_kind_of_event_reads_back_whole_and_for_its_user_alone(book: EventB
     assert len(events) == len(states)
     assert list(book.after("alice", 0)) == [Numbered(*each) for each in enumerate(events, start=1)]
     assert [each.number for each in book.after("alice", 2)] == [3, 4]
+    assert [each.number for each in book.latest("alice")] == [4, 3, 2, 1]
     assert list(book.after("carol", 0)) == []
 
 

@@ -4,15 +4,16 @@ The events of each user, in the control table.
     item     pk                  sk
     event    EVENTS#<user_id>    <number>, 16 digits    event (JSON), event_id, expires_at (TTL)
 
-    the newest ids        Query, backwards, consistent
+    the newest            Query, backwards, consistent
     those after one       Query, consistent
     add one               PutItem, unless its number is taken
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
+from typing import Any
 
 from stackroom.aws.dynamodb.items import Item, readable, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
@@ -46,10 +47,14 @@ class DynamoEvents(DynamoTable):
         found = self._query(
             "pk = :pk AND sk > :after", {":pk": _log_of(user_id), ":after": _digits(number)}
         )
-        return readable(
-            found,
-            lambda each: Numbered(int(each["sk"]), Event.model_validate_json(each["event"])),
-        )
+        return readable(found, _numbered)
+
+    def latest(self, user_id: str) -> Iterator[Numbered]:
+        return readable(self._partition(_log_of(user_id), ScanIndexForward=False), _numbered)
+
+
+def _numbered(item: Mapping[str, Any]) -> Numbered:
+    return Numbered(int(item["sk"]), Event.model_validate_json(item["event"]))
 
 
 def _key(user_id: str, number: int) -> Item:

@@ -1,0 +1,9 @@
+/* The file beside its passages, where the browser shows a PDF within a page: elsewhere it would be
+   saved unasked. */
+"use strict";
+
+for (const frame of document.querySelectorAll("iframe[data-preview]")) {
+  if (!navigator.pdfViewerEnabled) continue;
+  frame.hidden = false;
+  frame.src = frame.dataset.preview;
+}

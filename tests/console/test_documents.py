@@ -1,0 +1,173 @@
+"""One document's page: how far it is, what happened to it, and its passages as they were cut."""
+
+import re
+from dataclasses import replace
+from html import unescape
+
+import pytest
+
+from stackroom.aws import session
+from stackroom.documents.model import DocumentStatus
+from stackroom.events.changes import change_of
+from stackroom_console.console import Console
+from stackroom_console.pages import document_pages
+from tests.aws.stores import BUCKET
+from tests.console.browser import Browser
+from tests.console.things import dropped, indexed, new_catalog
+from tests.functions.pipeline import Pipeline
+
+HOSTILE = "<script>alert(1)</script> thirty days"
+
+
+def read(text: str) -> str:
+    """As a person reads it."""
+    return unescape(" ".join(re.sub("<[^>]+>", " ", text).split()))
+
+
+def passages(text: str) -> list[str]:
+    return [read(each) for each in re.findall(r'<li id="passage-\d+">.*?</li>', text, re.S)]
+
+
+def test_the_page_shows_state_facts_and_passages(alice: Browser, pipeline: Pipeline) -> None:
+    catalog = new_catalog(alice)
+    document = indexed(pipeline, "alice", catalog, "2026/leave.txt", HOSTILE)
+    at = f"/catalogs/{catalog}/documents/{document}"
+
+    text = alice.get(at).text
+
+    assert "indexed searchable" in read(text)
+    assert f'href="/catalogs/{catalog}"' in text
+    assert all(each in text for each in ("TXT, 37 B", document, f'href="{at}/file?save"'))
+    [passage] = passages(text)
+    assert passage == f"1 about 10 tokens {HOSTILE}"
+    assert "<script>alert" not in text
+    assert "1 passage, as they were cut" in read(text)
+    assert "<iframe" not in text  # only a PDF is shown beside them
+
+
+def test_what_is_not_indexed_yet_says_so_and_what_failed_says_why(
+    alice: Browser, pipeline: Pipeline
+) -> None:
+    catalog = new_catalog(alice)
+    waits = dropped(pipeline, "alice", catalog, "waits.txt")
+    failed = dropped(pipeline, "alice", catalog, "bad.exe")
+
+    waiting, broken = (
+        read(alice.get(f"/catalogs/{catalog}/documents/{each}").text) for each in (waits, failed)
+    )
+
+    assert "pending about to begin" in waiting
+    assert "Nothing of it is in the index yet." in waiting
+    assert "File type '.exe' not supported." in broken
+    assert "mend the file, and upload it again" in broken
+    assert "Try again" not in broken.replace("Another try", "")
+
+
+def test_passages_come_in_the_documents_order_a_page_at_a_time(
+    alice: Browser, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(document_pages, "_PASSAGES", 2)
+    catalog = new_catalog(alice)
+    words = " ".join(f"word{number:04}" for number in range(1500))
+    document = indexed(pipeline, "alice", catalog, "long.txt", words)
+    path, seen = f"/catalogs/{catalog}/documents/{document}", list[str]()
+
+    while path:
+        text = alice.get(unescape(path)).text
+        seen += [re.findall(r"word\d+", each)[0] for each in passages(text)]
+        more = re.findall(r'href="([^"]+)#passages">Passages after', text)
+        path = more[0] if more else ""
+
+    assert len(seen) > 2
+    assert seen == sorted(seen)
+    found = passages(alice.get(f"/catalogs/{catalog}/documents/{document}?find=word1499").text)
+    assert ["word1499" in each for each in found] == [True]
+    assert alice.get(f"/catalogs/{catalog}/documents/{document}?from=x").status_code == 400
+
+
+def test_what_is_indexed_can_be_ingested_again(alice: Browser, pipeline: Pipeline) -> None:
+    catalog = new_catalog(alice)
+    document = indexed(pipeline, "alice", catalog, "a.txt", "thirty days")
+    at, key = f"/catalogs/{catalog}/documents/{document}", f"alice/{catalog}/a.txt"
+    before = pipeline.document(key)
+    assert before is not None
+
+    answer = alice.post(f"{at}/ingest-again")
+    again = alice.post(f"{at}/ingest-again")
+    waiting = pipeline.document(key)
+    pipeline.settle(key)
+    after = pipeline.document(key)
+
+    assert answer.headers["location"] == at
+    assert again.status_code == 409
+    assert waiting is not None
+    assert waiting.status is DocumentStatus.PENDING
+    assert after is not None
+    assert after.status is DocumentStatus.INDEXED
+    assert after.ingestion_job_id != before.ingestion_job_id
+    assert passages(alice.get(at).text) != []
+
+
+def test_its_history_is_that_of_its_events(
+    alice: Browser, pipeline: Pipeline, console: Console
+) -> None:
+    catalog = new_catalog(alice)
+    document = indexed(pipeline, "alice", catalog, "a.txt", "thirty days")
+    other = dropped(pipeline, "alice", catalog, "b.txt")
+    records = [
+        each
+        for name in ("a.txt", "b.txt")
+        if (each := pipeline.document(f"alice/{catalog}/{name}")) is not None
+    ]
+    told = [
+        change_of(None, each, event_id=each.document_id, at=each.updated_at) for each in records
+    ]
+    console.services.events.append("alice", filter(None, told))
+
+    text = alice.get(f"/catalogs/{catalog}/documents/{document}").text
+    others = alice.get(f"/catalogs/{catalog}/documents/{other}").text
+
+    assert re.findall(r"</time> <bdi>(.*?)</bdi>", text) == ["indexed"]
+    assert re.findall(r"</time> <bdi>(.*?)</bdi>", others) == ["pending"]
+
+
+def test_a_pdf_is_shown_beside_its_passages_from_the_buckets_origin(
+    alice: Browser, pipeline: Pipeline, console: Console
+) -> None:
+    catalog = new_catalog(alice)
+    document = dropped(pipeline, "alice", catalog, "plan.pdf", "%PDF-1.7")
+
+    answer = alice.get(f"/catalogs/{catalog}/documents/{document}")
+
+    assert f'data-preview="/catalogs/{catalog}/documents/{document}/file"' in answer.text
+    assert f"frame-src 'self' {console.uploads};" in answer.headers["content-security-policy"]
+
+
+def test_the_page_stays_useful_when_the_store_does_not_answer(
+    alice: Browser, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch, console: Console
+) -> None:
+    catalog = new_catalog(alice)
+    document = indexed(pipeline, "alice", catalog, "a.txt", "thirty days")
+    nobody = replace(console.services.document_passages, pool={})
+    monkeypatch.setitem(vars(console.services), "document_passages", nobody)
+
+    text = read(alice.get(f"/catalogs/{catalog}/documents/{document}").text)
+
+    assert "indexed searchable" in text
+    assert "They can't be read at the moment." in text
+
+
+def test_what_is_being_deleted_shows_its_receipt_and_no_text(
+    alice: Browser, pipeline: Pipeline
+) -> None:
+    catalog = new_catalog(alice)
+    document = indexed(pipeline, "alice", catalog, "a.txt", "thirty days")
+    at = f"/catalogs/{catalog}/documents/{document}"
+
+    alice.post(f"{at}/delete")
+
+    page = alice.get(at)
+    assert page.status_code == 200
+    assert re.search('id="receipt-link" [^>]*href="/receipts/rcpt-', page.text)
+    assert "It is being removed" in page.text
+    assert session.client("s3").list_objects_v2(Bucket=BUCKET).get("Contents", []) == []

@@ -1,0 +1,139 @@
+"""One document's passages, in its order, and what of it is in none."""
+
+import random
+
+import pytest
+
+from stackroom.documents.model import DocumentStatus
+from stackroom.errors import CatalogNotFound, DocumentNotFound
+from stackroom.inspection.extraction import Page
+from stackroom.inspection.place_map import PlaceMap
+from stackroom.search.document_passages import CutDocument, DocumentPassages
+from tests.fakes.knowledge_base import FakeKnowledgeBase
+from tests.fakes.pipeline import FakeCatalogs, FakeDocuments
+from tests.records import a_catalog, a_document
+
+CATALOG = a_catalog(catalog_id="cat-1", s3_prefix="alice/research/", knowledge_base_id="KB1")
+
+
+class Maps:
+    def __init__(self) -> None:
+        self.kept: dict[str, PlaceMap | None] = {}
+
+    def get(self, document_id: str) -> PlaceMap | None:
+        return self.kept[document_id]
+
+
+class Shelf:
+    """One indexed document; its passages lie in the index in any order."""
+
+    def __init__(self, filename: str = "long.txt") -> None:
+        self.kb, self.maps = FakeKnowledgeBase(), Maps()
+        catalogs, documents = FakeCatalogs(), FakeDocuments()
+        catalogs.kept[CATALOG.catalog_id] = CATALOG
+        self.document = documents.save(
+            a_document(
+                filename=filename,
+                s3_key=CATALOG.s3_prefix + filename,
+                etag="e",
+                indexed_at=CATALOG.created_at,
+            )
+        )
+        self.maps.kept[self.document.document_id] = None
+        self.passages = DocumentPassages(
+            pool={"KB1": self.kb}, catalogs=catalogs, documents=documents, place_maps=self.maps
+        )
+
+    def put(self, *texts: str) -> None:
+        mixed = list(texts)
+        random.Random(1).shuffle(mixed)
+        for each in mixed:
+            self.kb.put(
+                each,
+                user_id=CATALOG.user_id,
+                catalog_id=CATALOG.catalog_id,
+                filename=self.document.filename,
+                key=self.document.s3_key,
+                attributes={"document_id": self.document.document_id},
+            )
+
+    def cut(self, user_id: str = CATALOG.user_id, document_id: str = "") -> CutDocument:
+        return self.passages.of(
+            user_id, CATALOG.catalog_id, document_id or self.document.document_id
+        )
+
+
+def test_neighbours_that_overlap_are_put_in_order() -> None:
+    shelf = Shelf()
+    words = [f"word{number}" for number in range(200)]
+    cut = [" ".join(words[at : at + 25]) for at in range(0, 200, 20)]
+    shelf.put(*cut)
+
+    found = shelf.cut()
+
+    assert [each.text for each in found.passages] == cut
+    assert (found.is_ordered, found.is_whole) == (True, True)
+
+
+def test_passages_that_nothing_puts_in_order_are_told_as_such() -> None:
+    shelf = Shelf()
+    shelf.put("One has nothing of the other.", "And this is about something else.")
+
+    assert not shelf.cut().is_ordered
+
+
+def test_pages_without_text_or_passage_and_lines_left_out_are_told() -> None:
+    shelf = Shelf("plan.pdf")
+    texts = [
+        f"Harbour plan {number}\n{text}"
+        for number, text in enumerate(
+            ("Ferries leave at noon.", "", "Tides rise.", "Tugs wait."), 1
+        )
+    ]
+    texts[1] = ""
+    pages = [Page(number=number, text=text) for number, text in enumerate(texts, 1)]
+    shelf.maps.kept[shelf.document.document_id] = PlaceMap.of("e", pages)
+    shelf.put(texts[0], texts[2])
+
+    found = shelf.cut()
+
+    assert [each.page for each in found.passages] == [1, 3]
+    assert (found.pages, found.blank, found.without_passage) == (4, (2,), (4,))
+    assert found.is_ordered
+
+
+def test_a_map_of_another_version_of_the_file_tells_nothing() -> None:
+    shelf = Shelf("plan.pdf")
+    pages = [Page(number=1, text="Ferries leave at noon.")]
+    shelf.maps.kept[shelf.document.document_id] = PlaceMap.of("of before", pages)
+    shelf.put("Ferries leave at noon.")
+
+    found = shelf.cut()
+
+    assert [each.page for each in found.passages] == [None]
+    assert found.pages == 0
+
+
+def test_of_more_passages_than_are_answered_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf = Shelf()
+    monkeypatch.setattr("stackroom.search.document_passages.MOST", 3)
+    shelf.put(*(f"This is passage {number}." for number in range(4)))
+
+    found = shelf.cut()
+
+    assert len(found.passages) == 3
+    assert not found.is_whole
+
+
+def test_nobody_elses_and_nothing_that_is_going() -> None:
+    shelf = Shelf()
+    shelf.put("Ferries leave at noon.")
+
+    with pytest.raises(CatalogNotFound):
+        shelf.cut("bob")
+    with pytest.raises(DocumentNotFound):
+        shelf.cut(document_id="doc-of-nobody")
+    going = shelf.document.moved(DocumentStatus.DELETING, at=CATALOG.created_at)
+    shelf.passages.documents.save(going)
+    with pytest.raises(DocumentNotFound):
+        shelf.cut()
