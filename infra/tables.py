@@ -7,6 +7,7 @@ from aws_cdk import aws_dynamodb as dynamodb
 from constructs import Construct
 
 _BY_USER = "user_id-index"
+_BY_NAME = "filename-index"
 _LIVE = "live-index"
 
 
@@ -50,18 +51,31 @@ class CatalogTable(_Table):
             partition_key=_string("user_id"),
             projection_type=dynamodb.ProjectionType.KEYS_ONLY,
         )
+        # Only documents carry a filename. Nothing that changes while one is indexed is in it, so
+        # that no state costs a write here.
+        by_name = dynamodb.GlobalSecondaryIndexPropsV2(
+            index_name=_BY_NAME,
+            partition_key=_string("catalog_id"),
+            sort_key=_string("filename"),
+            projection_type=dynamodb.ProjectionType.INCLUDE,
+            non_key_attributes=["size", "uploaded_at"],
+        )
         super().__init__(
             scope,
             construct_id,
             table_name=table_name,
             keys=("catalog_id", "sk"),
-            indexes=[by_user],
+            indexes=[by_user, by_name],
             time_to_live_attribute="expires_at",  # of files that were announced and never came
         )
 
     @property
     def by_user_arn(self) -> str:
         return f"{self.table_arn}/index/{_BY_USER}"
+
+    @property
+    def by_name_arn(self) -> str:
+        return f"{self.table_arn}/index/{_BY_NAME}"
 
 
 class ControlTable(_Table):

@@ -26,14 +26,22 @@ def create_tables(dynamodb: Any) -> None:
     dynamodb.create_table(
         TableName=CATALOG_TABLE,
         BillingMode="PAY_PER_REQUEST",
-        AttributeDefinitions=_strings("catalog_id", "sk", "user_id"),
+        AttributeDefinitions=_strings("catalog_id", "sk", "user_id", "filename"),
         KeySchema=_keys("catalog_id", "sk"),
         GlobalSecondaryIndexes=[
             {
                 "IndexName": "user_id-index",
                 "KeySchema": _keys("user_id"),
                 "Projection": {"ProjectionType": "KEYS_ONLY"},
-            }
+            },
+            {
+                "IndexName": "filename-index",
+                "KeySchema": _keys("catalog_id", "filename"),
+                "Projection": {
+                    "ProjectionType": "INCLUDE",
+                    "NonKeyAttributes": ["size", "uploaded_at"],
+                },
+            },
         ],
     )
     dynamodb.create_table(

@@ -2,6 +2,7 @@
 
 import pytest
 
+from stackroom.aws.dynamodb.document_names import NAME_INDEX
 from tests.infra.assembly import KEPT, Assembly
 from tests.infra.synthesis import DOMAIN
 
@@ -84,7 +85,7 @@ def test_a_table_is_on_demand_encrypted_and_recoverable_and_has_its_index(
     table = assembly.one("data", "AWS::DynamoDB::GlobalTable", name).properties
 
     [replica] = table["Replicas"]
-    [found] = table["GlobalSecondaryIndexes"]
+    found = table["GlobalSecondaryIndexes"][0]
 
     assert [each["AttributeName"] for each in table["KeySchema"]] == keys
     assert table["BillingMode"] == "PAY_PER_REQUEST"
@@ -94,6 +95,21 @@ def test_a_table_is_on_demand_encrypted_and_recoverable_and_has_its_index(
     assert (found["IndexName"], *index_keys) == index
     assert found["Projection"]["ProjectionType"] == projected
     assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
+
+
+def test_documents_are_indexed_by_name_with_nothing_that_changes_while_they_are_ingested(
+    assembly: Assembly,
+) -> None:
+    """Each write of what is projected costs one of the index, too."""
+    table = assembly.one("data", "AWS::DynamoDB::GlobalTable", "Catalogs").properties
+
+    [_by_user, by_name] = table["GlobalSecondaryIndexes"]
+
+    assert by_name["IndexName"] == NAME_INDEX
+    keys = [each["AttributeName"] for each in by_name["KeySchema"]]
+    assert keys == ["catalog_id", "filename"]
+    assert by_name["Projection"]["ProjectionType"] == "INCLUDE"
+    assert set(by_name["Projection"]["NonKeyAttributes"]) == {"size", "uploaded_at"}
 
 
 @pytest.mark.parametrize("stack", ["data", "knowledge-base"])

@@ -90,6 +90,35 @@ class Documents(ListedDocuments, Protocol):
         """All of a catalog, read consistently: for repairs, for it costs as much as it holds."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class NamedDocument:
+    """What a list of names tells of a document: 0 bytes of one that has yet to be uploaded."""
+
+    document_id: str
+    filename: str
+    size: int
+    uploaded_at: datetime
+
+
+class DocumentNames(Protocol):
+    """
+    Parts of a catalog's documents, for somebody who looks for some. `failed` and `open` are the ids
+    of what `ListedDocuments` lists, in its order.
+    """
+
+    def named(
+        self, catalog_id: str, *, after: str = "", prefix: str = "", limit: int
+    ) -> Sequence[NamedDocument]:
+        """By name as UTF-8 sorts it, a moment late: behind a name, or those that begin so."""
+
+    def failed(self, catalog_id: str, *, limit: int) -> Sequence[str]: ...
+
+    def open(self, catalog_id: str, *, limit: int) -> Sequence[str]: ...
+
+    def records(self, catalog_id: str, document_ids: Iterable[str]) -> Sequence[Document]:
+        """Those that there are, in this order, read consistently."""
+
+
 class Catalogs(Protocol):
     """What they count of their documents is written with these."""
 

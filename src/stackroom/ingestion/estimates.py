@@ -168,10 +168,15 @@ class Estimates:
             page = self.documents.page(catalog.catalog_id, after=None, limit=PAGE)
             if page.next is None:
                 return page.documents, True
-        listings = [self.documents.failed_in, self.documents.open_in]
-        listings += [self.documents.over_in] if catalog.over_count else []
-        found = self.beside([partial(_listed, each, catalog.catalog_id) for each in listings])
-        return {each.document_id: each for some in found for each in some}.values(), False
+        counted = {
+            self.documents.failed_in: catalog.failed_count,
+            self.documents.open_in: catalog.open_count,
+            self.documents.over_in: catalog.over_count,
+        }
+        found = self.beside(
+            [partial(_listed, each, catalog.catalog_id) for each, some in counted.items() if some]
+        )
+        return {each.document_id: each for part in found for each in part}.values(), False
 
     def _reads(self, catalog: Catalog) -> dict[str, Callable[[], Any]]:
         """What an outlook takes beside the documents."""

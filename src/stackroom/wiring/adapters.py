@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from stackroom.aws.dynamodb.bookmark import DynamoBookmark
     from stackroom.aws.dynamodb.cap_records import DynamoCaps
     from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister, DynamoCatalogs
+    from stackroom.aws.dynamodb.document_names import DynamoDocumentNames
     from stackroom.aws.dynamodb.document_records import DynamoDocuments, DynamoListingItems
     from stackroom.aws.dynamodb.event_records import DynamoEvents
     from stackroom.aws.dynamodb.feedback_records import DynamoFeedback
@@ -90,6 +91,12 @@ class Deployment:
         from stackroom.aws.dynamodb.document_records import DynamoDocuments
 
         return DynamoDocuments(client=self._dynamodb, table=self._catalog_table)
+
+    @cached_property
+    def document_names(self) -> DynamoDocumentNames:
+        from stackroom.aws.dynamodb.document_names import DynamoDocumentNames
+
+        return DynamoDocumentNames(client=self._dynamodb, table=self._catalog_table)
 
     @cached_property
     def staying_documents(self) -> DynamoStayingDocuments:

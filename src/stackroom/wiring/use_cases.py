@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from stackroom.agents.available import AvailableKnowledgeBases
     from stackroom.agents.links import Links
     from stackroom.agents.runs import Runs as AgentRuns
+    from stackroom.catalogs.browsing import Browsing
     from stackroom.catalogs.creation import Creation
     from stackroom.catalogs.deletions import Deletions
     from stackroom.catalogs.feedback import FeedbackKeeping
@@ -152,6 +153,16 @@ class UseCases(RunUseCases):
         from stackroom.catalogs.listing import Listing
 
         return Listing(catalogs=self.deployment.register, pages=self.deployment.documents)
+
+    @cached_property
+    def browsing(self) -> Browsing:
+        from stackroom.catalogs.browsing import Browsing
+
+        return Browsing(
+            catalogs=self.deployment.register,
+            documents=self.deployment.documents,
+            names=self.deployment.document_names,
+        )
 
     @cached_property
     def selection(self) -> Selection:

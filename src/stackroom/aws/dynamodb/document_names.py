@@ -1,0 +1,99 @@
+"""
+A catalog's documents by file name, beside what is open in it and what failed (document_items.py).
+
+    item        catalog_id      sk            filename-index
+    document    <catalog_id>    DOC#<id>      catalog_id, filename; with size and uploaded_at
+
+    list names         Query filename-index: some 150 bytes of each, eventually consistent
+    list what failed   Query begins_with FAILED#, the items alone, consistent
+    list what is open  Query begins_with OPEN#, likewise
+    get documents      BatchGetItem, consistent
+
+Nothing of the index changes while a document is ingested: it costs one write as the document comes,
+one as it goes, and one more if its size is known only later.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from stackroom.aws.dynamodb.document_items import (
+    DOCUMENT,
+    FAILED,
+    OPEN,
+    document_key,
+    to_document,
+)
+from stackroom.aws.dynamodb.items import get_all, to_item
+from stackroom.aws.dynamodb.table import DynamoTable
+from stackroom.aws.error_mapping import store_errors
+from stackroom.concurrency import Beside, in_threads
+from stackroom.documents.model import Document
+from stackroom.documents.repositories import NamedDocument
+
+NAME_INDEX = "filename-index"
+_LOOKED_UP = 100  # of one BatchGetItem [DynamoDB API reference]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DynamoDocumentNames(DynamoTable):
+    beside: Beside = in_threads
+
+    def named(
+        self, catalog_id: str, *, after: str = "", prefix: str = "", limit: int
+    ) -> list[NamedDocument]:
+        assert not (after and prefix), "one condition of a sort key is all that DynamoDB takes"
+        condition, values = "catalog_id = :catalog", {":catalog": catalog_id}
+        if after:
+            condition, values = f"{condition} AND filename > :after", {**values, ":after": after}
+        if prefix:
+            condition += " AND begins_with(filename, :prefix)"
+            values[":prefix"] = prefix
+        with store_errors():
+            answer = self.client.query(
+                TableName=self.table,
+                IndexName=NAME_INDEX,
+                KeyConditionExpression=condition,
+                ExpressionAttributeValues=to_item(values),
+                Limit=limit,
+            )
+        # Read as they are: boto3's own reading takes longer than all the rest, of thousands.
+        return [
+            NamedDocument(
+                document_id=each["sk"]["S"].removeprefix(DOCUMENT),
+                filename=each["filename"]["S"],
+                size=int(each["size"]["N"]),
+                uploaded_at=datetime.fromisoformat(each["uploaded_at"]["S"]),
+            )
+            for each in answer["Items"]
+        ]
+
+    def failed(self, catalog_id: str, *, limit: int) -> list[str]:
+        return self._listed(catalog_id, FAILED, limit)
+
+    def open(self, catalog_id: str, *, limit: int) -> list[str]:
+        return self._listed(catalog_id, OPEN, limit)
+
+    def records(self, catalog_id: str, document_ids: Iterable[str]) -> list[Document]:
+        ids = list(document_ids)
+        parts = [ids[start : start + _LOOKED_UP] for start in range(0, len(ids), _LOOKED_UP)]
+        found = self.beside([partial(self._records, catalog_id, each) for each in parts])
+        by_id = {each.document_id: each for part in found for each in part}
+        return [by_id[each] for each in ids if each in by_id]
+
+    def _records(self, catalog_id: str, document_ids: Sequence[str]) -> list[Document]:
+        keys = [document_key(catalog_id, each) for each in document_ids]
+        return list(map(to_document, get_all(self.client, self.table, keys, consistent=True)))
+
+    def _listed(self, catalog_id: str, items: str, limit: int) -> list[str]:
+        """Of one page of the listing, a megabyte, which is some 9,000."""
+        with store_errors():
+            answer = self.client.query(
+                TableName=self.table,
+                KeyConditionExpression="catalog_id = :catalog AND begins_with(sk, :items)",
+                ExpressionAttributeValues=to_item({":catalog": catalog_id, ":items": items}),
+                ConsistentRead=True,
+                Limit=limit,
+            )
+        return [each["document_id"]["S"] for each in answer["Items"]]

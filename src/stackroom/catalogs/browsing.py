@@ -1,0 +1,247 @@
+"""
+A catalog's documents as somebody looks for some of them: by name, by state, in an order of theirs.
+
+A catalog of fewer than `WHOLE` is read as it is. Of a larger one the list of names is read, some
+150 bytes a document, and the records of what is on the page alone: 10,000 records would be 8 MB,
+which DynamoDB answers in nine requests, and a second of ours to read. Of a very large one
+`LOOKED_THROUGH` names at a time are searched and sorted, and whoever asks is told so; what failed,
+what is under way, and what begins with the words is found wherever it lies.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from functools import partial
+from typing import Any
+
+from stackroom.access.tenancy import owned
+from stackroom.clock import utc_now
+from stackroom.concurrency import Beside, in_threads
+from stackroom.documents.model import Catalog, Document, DocumentStatus
+from stackroom.documents.repositories import Catalogs, DocumentNames, Documents, NamedDocument
+
+WHOLE = 200  # documents: fewer are read as they are, in some 50 read units
+LOOKED_THROUGH = 2000  # names: 300 KB, some 40 read units
+SOUGHT = 200  # records of what failed or is under way, wherever its name stands
+ROWS = 100  # on a page
+
+
+class Order(StrEnum):
+    """STATE has what failed first, then what is under way."""
+
+    STATE = "state"
+    NAME = "name"
+    SIZE = "size"
+    TIME = "time"
+
+
+class Group(StrEnum):
+    """Of states, as people ask for them; in the order in which they want a look."""
+
+    FAILED = "failed"
+    UNDER_WAY = "under-way"
+    SEARCHABLE = "searchable"
+
+
+_RANKS = {each: rank for rank, each in enumerate(Group)}
+_GROUPS = {DocumentStatus.FAILED: Group.FAILED, DocumentStatus.INDEXED: Group.SEARCHABLE}
+
+
+def group_of(document: Document) -> Group:
+    return _GROUPS.get(document.status, Group.UNDER_WAY)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """
+    `words` are part of the name, without regard to case. `page` counts from 1, within what is
+    looked through behind the document `behind`, or from the first.
+    """
+
+    words: str = ""
+    group: Group | None = None
+    order: Order = Order.STATE
+    descending: bool = False
+    page: int = 1
+    behind: str | None = None
+
+    def takes(self, filename: str) -> bool:
+        return self.words.casefold() in filename.casefold()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Browsed:
+    """
+    `documents` are those of the page, `found` how many there are on all pages of what was looked
+    through: `looked_through` names, all of the catalog if that `is_whole`. Else the list goes on
+    behind the document `next`, if there is one.
+    """
+
+    catalog: Catalog
+    documents: tuple[Document, ...]
+    found: int
+    page: int
+    looked_through: int
+    is_whole: bool
+    next: str | None = None
+
+    @property
+    def pages(self) -> int:
+        return max(1, -(-self.found // ROWS))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Entry:
+    """`record` where it was read with the rest."""
+
+    named: NamedDocument
+    group: Group
+    record: Document | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Browsing:
+    catalogs: Catalogs
+    documents: Documents
+    names: DocumentNames
+    now: Callable[[], datetime] = utc_now
+    beside: Beside = in_threads
+
+    def look(self, user_id: str, catalog_id: str, wanted: Wanted) -> Browsed:
+        """Raises CatalogNotFound."""
+        catalog = owned(self.catalogs, user_id, catalog_id)
+        if catalog.document_count < WHOLE:
+            page = self.documents.page(catalog_id, after=None, limit=WHOLE)
+            if page.next is None:
+                now = self.now()
+                entries = [_of_record(each) for each in page.documents if not each.has_lapsed(now)]
+                return self._found(catalog, entries, wanted, looked_through=len(entries))
+        return self._of_large(catalog, wanted)
+
+    def _of_large(self, catalog: Catalog, wanted: Wanted) -> Browsed:
+        catalog_id = catalog.catalog_id
+        behind = self.documents.get(catalog_id, wanted.behind) if wanted.behind else None
+        after = behind.filename if behind is not None else ""
+        reads: list[Callable[[], Any]] = [
+            partial(self.names.named, catalog_id, after=after, limit=LOOKED_THROUGH + 1),
+            partial(self._listed, self.names.failed, catalog_id, catalog.failed_count),
+            partial(self._listed, self.names.open, catalog_id, catalog.open_count),
+        ]
+        named, failed, under_way = self.beside(reads)
+        names: Sequence[NamedDocument] = named
+        goes_on = len(names) > LOOKED_THROUGH
+        names = names[:LOOKED_THROUGH]
+        groups = dict.fromkeys(under_way, Group.UNDER_WAY) | dict.fromkeys(failed, Group.FAILED)
+        entries = {each.document_id: _of_name(each, groups) for each in names}
+        is_whole = behind is None and not goes_on
+        if not is_whole and behind is None:
+            entries |= self._elsewhere(catalog_id, wanted, groups, entries)
+        return self._found(
+            catalog,
+            list(entries.values()),
+            wanted,
+            looked_through=len(names),
+            is_whole=is_whole,
+            next_=names[-1].document_id if goes_on else None,
+        )
+
+    def _listed(
+        self, listing: Callable[..., Sequence[str]], catalog_id: str, counted: int
+    ) -> Sequence[str]:
+        return listing(catalog_id, limit=LOOKED_THROUGH) if counted else ()
+
+    def _elsewhere(
+        self, catalog_id: str, wanted: Wanted, groups: dict[str, Group], there: dict[str, _Entry]
+    ) -> dict[str, _Entry]:
+        """What is wanted though its name stands behind those that are looked through."""
+        more: dict[str, _Entry] = {}
+        if wanted.words:
+            for prefix in dict.fromkeys((wanted.words, wanted.words.lower(), wanted.words.title())):
+                found = self.names.named(catalog_id, prefix=prefix, limit=ROWS)
+                more |= {each.document_id: _of_name(each, groups) for each in found}
+        failures_first = wanted.order is Order.STATE and not wanted.descending
+        ids = [
+            each
+            for each, group in sorted(groups.items(), key=lambda pair: _RANKS[pair[1]])
+            if each not in there
+            and (wanted.group is group or (wanted.group is None and failures_first))
+        ]
+        records = self.names.records(catalog_id, ids[:SOUGHT])
+        return more | {each.document_id: _of_record(each) for each in records}
+
+    def _found(
+        self,
+        catalog: Catalog,
+        entries: Sequence[_Entry],
+        wanted: Wanted,
+        *,
+        looked_through: int,
+        is_whole: bool = True,
+        next_: str | None = None,
+    ) -> Browsed:
+        matching = sorted(
+            (
+                each
+                for each in entries
+                if wanted.takes(each.named.filename) and wanted.group in (None, each.group)
+            ),
+            key=_key_of(wanted.order),
+            reverse=wanted.descending,
+        )
+        page = min(wanted.page, max(1, -(-len(matching) // ROWS)))
+        shown = matching[(page - 1) * ROWS : page * ROWS]
+        return Browsed(
+            catalog=catalog,
+            documents=tuple(self._records(catalog.catalog_id, shown, wanted)),
+            found=len(matching),
+            page=page,
+            looked_through=looked_through,
+            is_whole=is_whole,
+            next=next_,
+        )
+
+    def _records(self, catalog_id: str, shown: Sequence[_Entry], wanted: Wanted) -> list[Document]:
+        """As they are now, which the list of names may not tell yet."""
+        known = {each.named.document_id: each.record for each in shown if each.record is not None}
+        unread = [each.named.document_id for each in shown if each.record is None]
+        known |= {each.document_id: each for each in self.names.records(catalog_id, unread)}
+        now = self.now()
+        records = (known.get(each.named.document_id) for each in shown)
+        return [
+            each
+            for each in records
+            if each is not None
+            and not each.has_lapsed(now)
+            and wanted.group in (None, group_of(each))
+        ]
+
+
+def _of_record(document: Document) -> _Entry:
+    named = NamedDocument(
+        document_id=document.document_id,
+        filename=document.filename,
+        size=document.size,
+        uploaded_at=document.uploaded_at,
+    )
+    return _Entry(named=named, group=group_of(document), record=document)
+
+
+def _of_name(named: NamedDocument, groups: dict[str, Group]) -> _Entry:
+    usual = Group.SEARCHABLE if named.size else Group.UNDER_WAY  # it has yet to be uploaded
+    return _Entry(named=named, group=groups.get(named.document_id, usual))
+
+
+def _key_of(order: Order) -> Callable[[_Entry], Any]:
+    def by_name(entry: _Entry) -> tuple[str, str]:
+        return entry.named.filename.casefold(), entry.named.filename
+
+    match order:
+        case Order.STATE:
+            return lambda each: (_RANKS[each.group], *by_name(each))
+        case Order.SIZE:
+            return lambda each: (each.named.size, *by_name(each))
+        case Order.TIME:
+            return lambda each: (each.named.uploaded_at, *by_name(each))
+        case Order.NAME:
+            return by_name
