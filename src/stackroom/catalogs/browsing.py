@@ -127,12 +127,14 @@ class Browsing:
             partial(self.names.named, catalog_id, after=after, limit=LOOKED_THROUGH + 1),
             partial(self._listed, self.names.failed, catalog_id, catalog.failed_count),
             partial(self._listed, self.names.open, catalog_id, catalog.open_count),
+            partial(self._listed, self.names.over, catalog_id, catalog.over_count),
         ]
-        named, failed, under_way = self.beside(reads)
+        named, failed, *waiting = self.beside(reads)
         names: Sequence[NamedDocument] = named
         goes_on = len(names) > LOOKED_THROUGH
         names = names[:LOOKED_THROUGH]
-        groups = dict.fromkeys(under_way, Group.UNDER_WAY) | dict.fromkeys(failed, Group.FAILED)
+        groups = {each: Group.UNDER_WAY for some in waiting for each in some}
+        groups |= dict.fromkeys(failed, Group.FAILED)
         entries = {each.document_id: _of_name(each, groups) for each in names}
         is_whole = behind is None and not goes_on
         if not is_whole and behind is None:

@@ -102,8 +102,8 @@ class NamedDocument:
 
 class DocumentNames(Protocol):
     """
-    Parts of a catalog's documents, for somebody who looks for some. `failed` and `open` are the ids
-    of what `ListedDocuments` lists, in its order.
+    Parts of a catalog's documents, for somebody who looks for some. `failed`, `open` and `over` are
+    the ids of what `ListedDocuments` lists, in its order.
     """
 
     def named(
@@ -114,6 +114,8 @@ class DocumentNames(Protocol):
     def failed(self, catalog_id: str, *, limit: int) -> Sequence[str]: ...
 
     def open(self, catalog_id: str, *, limit: int) -> Sequence[str]: ...
+
+    def over(self, catalog_id: str, *, limit: int) -> Sequence[str]: ...
 
     def records(self, catalog_id: str, document_ids: Iterable[str]) -> Sequence[Document]:
         """Those that there are, in this order, read consistently."""

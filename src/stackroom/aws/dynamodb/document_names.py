@@ -6,7 +6,7 @@ A catalog's documents by file name, beside what is open in it and what failed (d
 
     list names         Query filename-index: some 150 bytes of each, eventually consistent
     list what failed   Query begins_with FAILED#, the items alone, consistent
-    list what is open  Query begins_with OPEN#, likewise
+    list what is open  Query begins_with OPEN#, likewise; what is over a cap, OVER#
     get documents      BatchGetItem, consistent
 
 Nothing of the index changes while a document is ingested: it costs one write as the document comes,
@@ -22,6 +22,7 @@ from stackroom.aws.dynamodb.document_items import (
     DOCUMENT,
     FAILED,
     OPEN,
+    OVER,
     document_key,
     to_document,
 )
@@ -74,6 +75,9 @@ class DynamoDocumentNames(DynamoTable):
 
     def open(self, catalog_id: str, *, limit: int) -> list[str]:
         return self._listed(catalog_id, OPEN, limit)
+
+    def over(self, catalog_id: str, *, limit: int) -> list[str]:
+        return self._listed(catalog_id, OVER, limit)
 
     def records(self, catalog_id: str, document_ids: Iterable[str]) -> list[Document]:
         ids = list(document_ids)
