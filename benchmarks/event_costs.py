@@ -17,9 +17,9 @@ from rich.table import Table
 
 from benchmarks.simulated_time.bill import LOG_LINE, LOGGED, PRICES
 from infra.events import BATCH
+from stackroom.aws.dynamodb.event_records import PAGE
 from stackroom.documents.model import CatalogStatus, DocumentStatus
 from stackroom.events.changes import change_of
-from stackroom.events.event_log import NEWEST
 from tests.records import NOW, a_catalog, a_document
 
 # A custom event: https://aws.amazon.com/eventbridge/pricing/ ($1.00 a million in us-east-1,
@@ -60,7 +60,7 @@ def _of(*, catalogs: int, in_batch: int) -> dict[str, float]:
         "EventBridge, events": events * _EVENT,
         "DynamoDB, kept": events * _units(_size(), _WRITE_UNIT) * PRICES["dynamodb writes"],
         "DynamoDB, looked up": lookups
-        * (_units(_size() * NEWEST, _READ_UNIT) + 2)
+        * (_units(_size() * PAGE, _READ_UNIT) + 2)
         * PRICES["dynamodb reads"],
         "Lambda": batches * PRICES["lambda requests"] + seconds * _GB * PRICES["lambda GB-s"],
         "logs": (batches * LOGGED + events * LOG_LINE) * PRICES["log bytes"],

@@ -1,23 +1,23 @@
 """The events of each user, in memory."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from stackroom.events.event_log import NEWEST, LogEntry, Numbered
+from stackroom.events.event_log import LogEntry, Numbered
 
 
 @dataclass
 class FakeEvents:
     kept: dict[tuple[str, int], tuple[Numbered, datetime]] = field(default_factory=dict)
 
-    def newest(self, user_id: str) -> Sequence[LogEntry]:
+    def newest_first(self, user_id: str) -> Iterator[LogEntry]:
         found = [
             LogEntry(number, each.event.id, until)
             for (owner, number), (each, until) in self.kept.items()
             if owner == user_id
         ]
-        return sorted(found, reverse=True)[:NEWEST]
+        return iter(sorted(found, reverse=True))
 
     def add(self, user_id: str, numbered: Numbered, *, until: datetime) -> bool:
         if (user_id, numbered.number) in self.kept:

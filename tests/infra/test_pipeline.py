@@ -22,7 +22,6 @@ from stackroom.aws.dynamodb.catalog_records import METADATA
 from stackroom.aws.dynamodb.document_items import DOCUMENT
 from stackroom.aws.dynamodb.receipt_records import RECEIPTS
 from stackroom.events.changes import DETAIL_TYPES
-from stackroom.events.event_log import NEWEST
 from stackroom.events.webhook_calls import pause_after
 from stackroom.search.search_arguments import Budget, Priority
 from stackroom.wiring.function_settings import Settings
@@ -189,7 +188,6 @@ def test_both_tables_tell_the_publisher_what_changes_from_their_beginning_for_a_
     for each in mappings:
         assert each["StartingPosition"] == "TRIM_HORIZON"
         assert each["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
-        assert 2 * each["BatchSize"] <= NEWEST
         assert each["MaximumRecordAgeInSeconds"] == 23 * 3600
         assert "MaximumRetryAttempts" not in each
         [destination] = each["DestinationConfig"]["OnFailure"].values()

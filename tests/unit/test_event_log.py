@@ -1,5 +1,6 @@
 """How events are numbered, and that those who read on by the number miss none."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from stackroom.concurrency import at_once
 from stackroom.errors import RecordChanged
 from stackroom.events.changes import Event, change_of
-from stackroom.events.event_log import KEPT, EventLog, Numbered
+from stackroom.events.event_log import KEPT, EventLog, LogEntry, Numbered
 from tests.fakes.events import FakeEvents
 from tests.records import NOW, a_catalog, a_document
 
@@ -25,6 +26,12 @@ class Contended(FakeEvents):
     """Each number that is looked up is somebody else's at once, so many times."""
 
     times = 0
+    looked_at = 0
+
+    def newest_first(self, user_id: str) -> Iterator[LogEntry]:
+        for each in super().newest_first(user_id):
+            self.looked_at += 1
+            yield each
 
     def add(self, user_id: str, numbered: Numbered, *, until: datetime) -> bool:
         if self.times:
@@ -77,6 +84,26 @@ def test_what_is_told_twice_is_there_once(log: EventLog) -> None:
     log.append("alice", [event(1), event(2), event(3), event(3)])
 
     assert ids(log) == ["e-1", "e-2", "e-3"]
+
+
+def test_what_is_told_twice_is_there_once_however_much_came_between(log: EventLog) -> None:
+    log.append("alice", [event(number) for number in range(1, 300)])
+
+    log.append("alice", [event(1)])
+
+    assert len(log.page("alice", after=0, catalog_id=None, limit=999).events) == 299
+
+
+def test_what_was_added_before_an_event_happened_is_not_looked_through(
+    log: EventLog, book: Contended, clock: Clock
+) -> None:
+    log.append("alice", [event(number) for number in range(1, 300)])
+    before, clock.at = book.looked_at, NOW + timedelta(hours=1)
+
+    log.append("alice", [event(300).model_copy(update={"time": clock.at})])
+
+    assert book.looked_at == before + 1
+    assert ids(log, after=MIDNIGHT + 298) == ["e-300"]
 
 
 def test_who_meets_another_writer_begins_anew_behind_it(log: EventLog, book: Contended) -> None:

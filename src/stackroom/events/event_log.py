@@ -18,10 +18,10 @@ from stackroom.errors import RecordChanged
 from stackroom.events.changes import Event
 
 KEPT = timedelta(days=7)
-# Of a user, looked through for what is there already: a batch that is told twice has fewer.
-NEWEST = 100
+# What differs between two clocks of AWS's, generously: nothing says how little it is.
+_BETWEEN_CLOCKS = timedelta(minutes=1)
 _TRIES = 12
-_LOOKED_THROUGH = 1_000  # events at most, for those of one catalog
+_LOOKED_THROUGH = 1_000  # events at most, for those of one catalog, or for what is there already
 _LOOKED_BACK = 500  # for those of one document
 
 
@@ -39,8 +39,8 @@ class LogEntry(NamedTuple):
 
 
 class EventBook(Protocol):
-    def newest(self, user_id: str) -> Sequence[LogEntry]:
-        """NEWEST of them at most, the last one first; everything that was added before."""
+    def newest_first(self, user_id: str) -> Iterator[LogEntry]:
+        """Everything that was added before; read as far as it is asked for."""
 
     def add(self, user_id: str, numbered: Numbered, *, until: datetime) -> bool:
         """False if the number is taken."""
@@ -75,7 +75,7 @@ class EventLog:
         raise RecordChanged(f"EVENTS#{user_id}")
 
     def _appended(self, user_id: str, events: Sequence[Event]) -> bool:
-        newest = self.book.newest(user_id)
+        newest = self._since(user_id, min(each.time for each in events) if events else self.now())
         known = {each.event_id for each in newest}
         number = self._following(newest)
         for event in events:
@@ -87,6 +87,18 @@ class EventLog:
             known.add(event.id)
             number += 1
         return True
+
+    def _since(self, user_id: str, moment: datetime) -> Sequence[LogEntry]:
+        """
+        The last one, and all that may have been added since then: what was told of before an event
+        happened can't be that event.
+        """
+        found: list[LogEntry] = []
+        for each in islice(self.book.newest_first(user_id), _LOOKED_THROUGH):
+            found.append(each)
+            if each.until - KEPT < moment - _BETWEEN_CLOCKS:
+                break
+        return found
 
     def _following(self, newest: Sequence[LogEntry]) -> int:
         now = self.now()

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from stackroom.aws.dynamodb.event_records import DynamoEvents
+from stackroom.aws.dynamodb.event_records import PAGE, DynamoEvents
 from stackroom.documents.model import DocumentStatus
 from stackroom.events.changes import Event, change_of
-from stackroom.events.event_log import NEWEST, EventBook, Numbered
+from stackroom.events.event_log import EventBook, Numbered
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.events import FakeEvents
 from tests.records import NOW, a_catalog, a_document, a_receipt
@@ -60,16 +60,17 @@ def test_a_number_is_given_once(book: EventBook) -> None:
     assert [each.event.id for each in book.after("alice", 0)] == ["e-7"]
 
 
-def test_the_newest_are_told_backwards_and_so_many_at_most(book: EventBook) -> None:
-    for number in range(95, 95 + NEWEST + 1):
+def test_the_newest_are_told_first(book: EventBook) -> None:
+    numbers = range(95, 95 + 2 * PAGE + 1)
+    for number in numbers:
         add(book, number)
 
-    newest = book.newest("alice")
+    newest = list(book.newest_first("alice"))
 
-    assert [each.number for each in newest] == list(reversed(range(96, 96 + NEWEST)))
-    assert newest[0].event_id == f"e-{95 + NEWEST}"
+    assert [each.number for each in newest] == list(reversed(numbers))
+    assert newest[0].event_id == f"e-{numbers[-1]}"
     assert newest[0].until == UNTIL
-    assert book.newest("bob") == []
+    assert list(book.newest_first("bob")) == []
 
 
 def test_what_another_version_has_written_is_left_out_and_keeps_its_number(dynamodb: Any) -> None:
@@ -87,4 +88,4 @@ def test_what_another_version_has_written_is_left_out_and_keeps_its_number(dynam
     )
 
     assert [each.number for each in book.after("alice", 0)] == [1]
-    assert book.newest("alice")[0].number == 2
+    assert next(book.newest_first("alice")).number == 2

@@ -4,34 +4,32 @@ The events of each user, in the control table.
     item     pk                  sk
     event    EVENTS#<user_id>    <number>, 16 digits    event (JSON), event_id, expires_at (TTL)
 
-    the newest            Query, backwards, consistent
+    the newest            Query, backwards, consistent, in small pages for their ids
     those after one       Query, consistent
     add one               PutItem, unless its number is taken
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from itertools import islice
 from typing import Any
 
 from stackroom.aws.dynamodb.items import Item, readable, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.events.changes import Event
-from stackroom.events.event_log import NEWEST, LogEntry, Numbered
+from stackroom.events.event_log import LogEntry, Numbered
+
+PAGE = 10  # events, of which few are looked at as a rule: 3.5 read units
 
 
 class DynamoEvents(DynamoTable):
-    def newest(self, user_id: str) -> Sequence[LogEntry]:
-        found = self._partition(_log_of(user_id), ScanIndexForward=False, Limit=NEWEST)
-        return [
-            LogEntry(
+    def newest_first(self, user_id: str) -> Iterator[LogEntry]:
+        for each in self._partition(_log_of(user_id), ScanIndexForward=False, Limit=PAGE):
+            yield LogEntry(
                 number=int(each["sk"]),
                 event_id=each["event_id"],
                 until=datetime.fromtimestamp(int(each["expires_at"]), UTC),
             )
-            for each in islice(found, NEWEST)
-        ]
 
     def add(self, user_id: str, numbered: Numbered, *, until: datetime) -> bool:
         event = numbered.event
