@@ -2,8 +2,9 @@
 
 import time
 
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Dialog, Route, expect
 
+from stackroom_console.pages.prompt_templates import PROMPT_TEMPLATES
 from stackroom_local.state import Instance
 from tests.browser.builders import caller, card, catalog_made, make_agent, open_choice, quick_add
 from tests.browser.conftest import SignedIn
@@ -18,7 +19,7 @@ def test_what_is_typed_of_an_agent_stays_while_its_tools_are_changed(signed_in: 
         make(una, name)
     agent = make_agent(una, "Typed")
     page = una.page
-    prompt, dialog = page.get_by_label("Prompt"), page.get_by_role("dialog")
+    prompt, dialog = page.get_by_label("Prompt", exact=True), page.get_by_role("dialog")
     prompt.fill("Answer in rhymes.")
 
     open_choice(una).get_by_role("button", name="Quick Add Tide tables").click()
@@ -98,7 +99,7 @@ def test_who_saves_a_form_of_before_is_told_and_keeps_what_was_typed(
     agent = make_agent(here, "Of two windows")
     there.open(agent)
 
-    here.page.get_by_label("Prompt").fill("Answer in rhymes.")
+    here.page.get_by_label("Prompt", exact=True).fill("Answer in rhymes.")
     here.page.get_by_role("button", name="Save").click()
     here.page.wait_for_url("**?saved")
     there.page.get_by_label("Name", exact=True).fill("Renamed")
@@ -108,10 +109,82 @@ def test_who_saves_a_form_of_before_is_told_and_keeps_what_was_typed(
     expect(there.page.get_by_label("Name", exact=True)).to_have_value("Renamed")
     there.page.reload()
     expect(there.page.get_by_label("Name", exact=True)).to_have_value("Of two windows")
-    expect(there.page.get_by_label("Prompt")).to_have_value("Answer in rhymes.")
+    expect(there.page.get_by_label("Prompt", exact=True)).to_have_value("Answer in rhymes.")
     # A tool that came meanwhile is no reason to refuse a name.
     quick_add(here, agent, "First")
     there.page.get_by_label("Name", exact=True).fill("Renamed")
     there.page.get_by_role("button", name="Save").click()
     expect(there.page.get_by_role("heading", level=1)).to_have_text("Renamed")
     expect(card(there, "First")).to_be_visible()
+
+
+def test_what_is_wrong_is_in_view_where_the_list_of_knowledge_bases_is_long(
+    signed_in: SignedIn, instance: Instance
+) -> None:
+    una = signed_in("una-of-many")
+    made = [catalog_made(instance, una.name, f"Shelf {number:02}") for number in range(20)]
+    agent = make_agent(una, "Of many")
+    dialog = open_choice(una)
+    wanted = {"knowledgeBaseId": made[-1], "toolName": "search_it", "toolDescription": "It"}
+    called = caller(instance, una.name).call("POST", f"/api{agent}/knowledge-base-tools", wanted)
+    assert called.status_code == 200, called.text
+
+    dialog.get_by_role("button", name="Quick Add Shelf 19").click()
+
+    expect(dialog.get_by_role("alert").get_by_text("KB already linked")).to_be_in_viewport()
+    expect(dialog.get_by_role("heading")).to_be_in_viewport()
+    dialog.get_by_role("searchbox").press_sequentially("SHELF 19")
+    expect(dialog.locator("[data-knowledge-base]")).to_have_count(1)
+    expect(dialog.locator("[data-knowledge-base]")).to_contain_text("Linked")
+    expect(dialog.get_by_role("button", name="Quick Add")).to_have_count(0)
+
+
+def test_leaving_with_typed_text_asks_and_saving_ends_that(signed_in: SignedIn) -> None:
+    una = signed_in("una-leaves")
+    make_agent(una, "Draft")
+    page = una.page
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    page.on("dialog", stay)
+    page.get_by_label("Prompt", exact=True).fill("Answer in rhymes.")
+    for leave in (
+        lambda: page.get_by_role("link", name="Catalogs").click(no_wait_after=True),
+        lambda: page.evaluate("history.back()"),
+    ):
+        leave()
+        expect(page.get_by_label("Prompt", exact=True)).to_have_value("Answer in rhymes.")
+    assert asked == ["beforeunload", "beforeunload"]
+
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    page.get_by_role("link", name="Catalogs").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Catalogs")
+    assert asked == ["beforeunload", "beforeunload"]
+
+
+def test_a_template_fills_the_prompt_and_what_is_typed_goes_only_if_one_says_so(
+    signed_in: SignedIn,
+) -> None:
+    una = signed_in("una-begins")
+    page, answers = una.open("/agents/new"), iter(("stay", "go"))
+    page.on("dialog", lambda each: each.accept() if next(answers) == "go" else each.dismiss())
+    templates, prompt = (
+        page.get_by_label("Start from a template"),
+        page.get_by_label("Prompt", exact=True),
+    )
+    first, second = PROMPT_TEMPLATES[:2]
+
+    templates.select_option(first.name)
+    expect(prompt).to_have_value(first.text)
+    templates.select_option(second.name)
+    expect(prompt).to_have_value(second.text)
+    prompt.fill("My own.")
+    templates.select_option(first.name)
+    expect(prompt).to_have_value("My own.")
+    templates.select_option(first.name)
+    expect(prompt).to_have_value(first.text)
+    assert next(answers, None) is None

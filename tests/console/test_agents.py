@@ -6,10 +6,12 @@ from html import unescape
 from typing import Any
 
 import pytest
+from markupsafe import escape
 
 from stackroom.agents.agent_run import ModelStep, RunState, ShownPassage, ToolStep
 from stackroom.aws import session
 from stackroom_console.console import Console
+from stackroom_console.pages.prompt_templates import PROMPT_TEMPLATES
 from tests.console.browser import Browser
 from tests.console.things import AGENT
 from tests.records import NOW
@@ -116,7 +118,7 @@ def test_anothers_knowledge_base_is_not_linked_and_a_field_that_there_is_not_is_
 
 
 def make(browser: Browser, name: str = "Planner", **more: str) -> str:
-    answer = browser.post("/agents", name=name, model="amazon.nova-lite-v1:0", **more)
+    answer = browser.post("/agents", name=name, **{"model": "amazon.nova-lite-v1:0", **more})
     assert answer.status_code == 303, answer.text
     return str(answer.headers["location"])
 
@@ -177,6 +179,81 @@ def test_an_agent_of_a_deployment_with_other_models_is_imported_and_this_is_told
     assert "The model in the file isn't offered here" in unescape(shown)
     assert '<option value="amazon.nova-lite-v1:0" selected>' in shown
     assert "a.third" not in shown
+
+
+def test_what_is_linked_is_shown_as_linked_and_cannot_be_added_again(
+    alice: Browser, console: Console, agent: str, catalog: str
+) -> None:
+    other = console.services.creation.create("alice", "Letters").catalog_id
+    link(alice, agent, catalog)
+
+    shown = alice.part(f"/agents/{agent}/knowledge-bases").text
+
+    rows = dict(re.findall(r'<li class="card" data-knowledge-base="(.*?)">(.*?)</li>', shown, re.S))
+    assert "Linked" in rows[catalog]
+    assert "<button" not in rows[catalog]
+    assert 'aria-label="Quick Add Letters"' in rows[other]
+
+
+def test_knowledge_bases_are_searched_for_by_name_and_an_error_stands_in_the_dialogs_head(
+    alice: Browser, console: Console, agent: str
+) -> None:
+    for number in range(6):
+        console.services.creation.create("alice", f"Letters {number}")
+    path = f"/agents/{agent}/knowledge-bases"
+
+    listed = alice.part(path).text
+    found = alice.get(f"{path}?search=LETTERS%205").text
+    none = alice.get(f"{path}?search=%3Cb%3E").text
+
+    head = listed.partition("</header>")[0]
+    assert 'type="search"' in head
+    assert "data-problems" in head
+    assert re.findall(r'aria-label="Quick Add (.*?)"', found) == ["Letters 5"]
+    assert "No knowledge base has <bdi><strong>&lt;b&gt;</strong></bdi> in its name." in none
+
+
+def test_without_a_script_what_was_typed_stays_when_it_is_refused(alice: Browser) -> None:
+    typed = {
+        "name": "Planner",
+        "model": "second.model-v1:0",
+        "system_prompt": "Be <brief>.\r\nAlways.",
+    }
+    path = make(alice, **typed)
+    seen = re.findall(r'name="seen" value="(.*?)"', alice.get(path).text)[0]
+    alice.call("PATCH", f"/api{path}", {"description": "Of another window"})
+
+    unnamed = alice.post("/agents", **typed | {"name": " "})
+    meanwhile = alice.post(path, seen=seen, **typed | {"name": "Pilot"})
+
+    assert (unnamed.status_code, meanwhile.status_code) == (400, 409)
+    assert "Name: Allowed: 1 to 100 characters" in unnamed.text
+    assert "was changed in another window" in meanwhile.text
+    assert 'value="Pilot"' in meanwhile.text
+    for answer in (unnamed, meanwhile):
+        assert "Be &lt;brief&gt;.\nAlways.</textarea>" in answer.text
+        assert '<option value="second.model-v1:0" selected>' in answer.text
+    assert f'name="seen" value="{seen}"' in meanwhile.text
+    gone = path[:-1] + ("a" if path.endswith("b") else "b")
+    assert alice.post(gone, **typed).status_code == 404
+
+
+def test_without_a_script_a_template_fills_the_prompt_and_nothing_of_ones_own_is_overwritten(
+    alice: Browser,
+) -> None:
+    ours, other = PROMPT_TEMPLATES[:2]
+    asked = {"name": "Planner", "fill": "yes", "template": ours.name}
+
+    filled = alice.post("/agents", system_prompt="", **asked)
+    otherwise = alice.post("/agents", system_prompt=ours.text, **asked | {"template": other.name})
+    kept = alice.post("/agents", system_prompt="Mine.", **asked)
+
+    assert f">\n{escape(ours.text)}</textarea>" in filled.text
+    assert 'value="Planner"' in filled.text
+    assert f">\n{escape(other.text)}</textarea>" in otherwise.text
+    assert ">\nMine.</textarea>" in kept.text
+    assert "The prompt has a text of yours, which was kept." in kept.text
+    assert alice.get("/api/agents").json()["data"]["agents"] == []
 
 
 HOSTILE = "<img src=x onerror=alert(1)>"

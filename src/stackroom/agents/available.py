@@ -38,16 +38,18 @@ class AvailableKnowledgeBases:
     least_score: float = DEFAULT_LEAST_SCORE
 
     def of_user(
-        self, user_id: str, *, limit: int = MOST_LISTED, offset: int = 0
+        self, user_id: str, *, search: str = "", limit: int = MOST_LISTED, offset: int = 0
     ) -> list[AvailableKnowledgeBase]:
-        """The user's own by name, and then the shared ones."""
+        """The user's own by name, and then the shared ones, if `search` stands in their names."""
         own = [
             self._of_catalog(each)
             for each in self.catalogs.of_user(user_id)
             if each.status is not CatalogStatus.DELETING
         ]
         own.sort(key=lambda each: (each.name.casefold(), each.id))
-        return [*own, *self.shared][offset : offset + limit]
+        wanted = search.casefold()
+        found = [each for each in (*own, *self.shared) if wanted in each.name.casefold()]
+        return found[offset : offset + limit]
 
     def find(self, user_id: str, knowledge_base_id: str) -> AvailableKnowledgeBase | None:
         """None for what is gone, going, or somebody else's."""

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from starlette.responses import Response
 
 from stackroom.agents.agent import Agent, LinkedTool, OtherTool
-from stackroom.agents.agents import AgentChanges, AgentDefinition
+from stackroom.agents.agents import AgentChanges, AgentDefinition, mark_of
 from stackroom.agents.exchange import exported, imported
 from stackroom.agents.links import plain_name
+from stackroom.errors import Rejected
 from stackroom.tools.tools import tools_config
 from stackroom_console.ids import agent_id
+from stackroom_console.pages.prompt_templates import PROMPT_TEMPLATES
+from stackroom_console.problems import Problem, problem_of
 from stackroom_console.rendering import redirect, render
 from stackroom_console.request import Request, parse
 
@@ -20,6 +23,9 @@ _LABELS = {
     "model": "Model",
     "system_prompt": "Prompt",
 }
+# Of the form where there is no script: fills the prompt in, and saves nothing.
+_FILLS = "fill"
+_TEMPLATE = "template"
 _LONGEST_FILE = 60  # characters of a name
 
 
@@ -28,32 +34,33 @@ def page(request: Request) -> Response:
 
 
 def blank(request: Request) -> Response:
-    models = request.services.agents.models
-    return render(request, "agent.html", agent=None, cards=(), model=models.usual, models=models)
+    return _builder(request, None)
 
 
 def create(request: Request) -> Response:
-    definition = parse(AgentDefinition, _fields(request), called=_LABELS)
-    agent = request.services.agents.create(request.user_id, definition)
+    if _FILLS in request.form:
+        return _builder(request, None)
+    try:
+        definition = parse(AgentDefinition, _fields(request), called=_LABELS)
+        agent = request.services.agents.create(request.user_id, definition)
+    except Rejected as error:
+        return _kept(request, None, error)
     return redirect(request, path_of(agent))
 
 
 def builder(request: Request) -> Response:
-    agent = request.services.agents.get(request.user_id, agent_id(request))
-    return render(
-        request,
-        "agent.html",
-        agent=agent,
-        cards=cards_of(request, agent),
-        model=agent.model,
-        models=request.services.agents.models,
-    )
+    return _builder(request, request.services.agents.get(request.user_id, agent_id(request)))
 
 
 def save(request: Request) -> Response:
-    changes = parse(AgentChanges, _fields(request), called=_LABELS)
-    seen = request.form.get("seen")
-    agent = request.services.agents.edit(request.user_id, agent_id(request), changes, seen=seen)
+    agents, chosen = request.services.agents, agent_id(request)
+    if _FILLS in request.form:
+        return builder(request)
+    try:
+        changes = parse(AgentChanges, _fields(request), called=_LABELS)
+        agent = agents.edit(request.user_id, chosen, changes, seen=request.form.get("seen"))
+    except Rejected as error:
+        return _kept(request, agents.get(request.user_id, chosen), error)
     return redirect(request, f"{path_of(agent)}?saved")
 
 
@@ -94,6 +101,39 @@ def tools_configuration(_request: Request) -> Response:
 
 def path_of(agent: Agent) -> str:
     return f"/agents/{agent.id}"
+
+
+def _kept(request: Request, agent: Agent | None, error: Rejected) -> Response:
+    """What was typed, and what is wrong with it; htmx is told the latter alone."""
+    if request.is_htmx:
+        raise error
+    return _builder(request, agent, problem=problem_of(error))
+
+
+def _builder(request: Request, agent: Agent | None, *, problem: Problem | None = None) -> Response:
+    """With what was typed, where something was; of None a new agent is made."""
+    models = request.services.agents.models
+    there = {} if agent is None else agent.model_dump(include=set(_LABELS))
+    shown = {**dict.fromkeys(_LABELS, ""), "model": models.usual, **there, **_fields(request)}
+    chosen = request.form.get(_TEMPLATE) if _FILLS in request.form else None
+    template = next((each for each in PROMPT_TEMPLATES if each.name == chosen), None)
+    is_own = shown["system_prompt"] in ("", *(each.text for each in PROMPT_TEMPLATES))
+    if template is not None and is_own:
+        shown["system_prompt"] = template.text
+    return render(
+        request,
+        "agent.html",
+        status=200 if problem is None else problem.status,
+        agent=agent,
+        shown=shown,
+        seen=request.form.get("seen") or (agent and mark_of(agent)),
+        cards=() if agent is None else cards_of(request, agent),
+        models=models,
+        templates=PROMPT_TEMPLATES,
+        chosen=template,
+        is_kept=template is not None and not is_own,
+        problem=problem,
+    )
 
 
 def _fields(request: Request) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from starlette.responses import Response
 
+from stackroom.agents.available import MOST_LISTED
 from stackroom.agents.links import LinkChanges, NewLink
 from stackroom.errors import ToolNotFound
 from stackroom_console.ids import agent_id
@@ -29,10 +30,17 @@ def choice(request: Request) -> Response:
     """View kb-list."""
     services = request.services
     agent = services.agents.get(request.user_id, agent_id(request))
-    found = services.available_knowledge_bases.of_user(request.user_id)
+    search = request.query.get("search", "").strip()
+    found = services.available_knowledge_bases.of_user(request.user_id, search=search)
     linked = {each.config.knowledge_base_id for each in agent.linked_tools}
     return render(
-        request, "knowledge_bases.html", agent=agent, knowledge_bases=found, linked=linked
+        request,
+        "knowledge_bases.html",
+        agent=agent,
+        knowledge_bases=found,
+        linked=linked,
+        search=search,
+        most=MOST_LISTED,
     )
 
 

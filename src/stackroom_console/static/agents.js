@@ -23,3 +23,33 @@ document.addEventListener("htmx:oobAfterSwap", () => {
     if (opened.has(each.dataset.keepsOpen)) each.open = true;
   }
 });
+
+/* A template that is chosen fills the prompt; what somebody has typed there goes only if they say so. */
+document.addEventListener("change", (event) => {
+  const templates = event.target.closest("select[data-templates]");
+  const text = templates && templates.selectedOptions[0].dataset.text;
+  if (!text) return;
+  const prompt = document.getElementById(templates.dataset.templates);
+  const isOurs = [...templates.options].some((each) => each.dataset.text === prompt.value);
+  if (prompt.value.trim() && !isOurs && !confirm("Replace the prompt that is there?")) {
+    templates.value = "";
+    return;
+  }
+  prompt.value = text;
+  prompt.dispatchEvent(new Event("input", { bubbles: true }));
+});
+
+/* Leaving asks where something is typed and not saved; what leads on after saving doesn't. */
+(() => {
+  let isDone = false;
+  const isTyped = (form) => [...form.elements].some((each) => (each.matches("select:not([data-templates])")
+    ? [...each.options].some((option) => option.selected !== option.defaultSelected)
+    : each.matches("input:not([type=hidden]), textarea") && each.value !== each.defaultValue));
+  document.addEventListener("htmx:beforeOnLoad", (event) => {
+    const leads = event.detail.xhr.getResponseHeader("HX-Redirect") !== null;
+    if (leads && event.detail.elt.closest("[data-guarded], dialog")) isDone = true;
+  });
+  window.addEventListener("beforeunload", (event) => {
+    if (!isDone && [...document.querySelectorAll("[data-guarded]")].some(isTyped)) event.preventDefault();
+  });
+})();
