@@ -95,6 +95,7 @@ BODILESS = {
     ("POST", "/catalogs/{catalog_id}/delete"),
     ("POST", "/catalogs/{catalog_id}/retry"),
     ("POST", "/catalogs/{catalog_id}/documents/{document_id}/retry"),
+    ("POST", "/catalogs/{catalog_id}/documents/{document_id}/ingest-again"),
     ("POST", "/catalogs/{catalog_id}/documents/{document_id}/delete"),
     ("POST", "/agents/{agent_id}/delete"),
     ("POST", "/agents/{agent_id}/tools/{tool_id}/delete"),
