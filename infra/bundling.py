@@ -52,7 +52,8 @@ OPENSEARCH = Group("opensearch", extras=("opensearch",))
 IDENTITY = Group("identity", extras=("identity",))
 CONSOLE = Group(
     "console",
-    extras=("console", "console-function", "identity"),
+    # With what reads a document's text, for whoever looks at it.
+    extras=("console", "console-function", "extraction", "identity"),
     packages=("stackroom", "stackroom_console"),
 )
 RUNNER = Group("runner", extras=("agents",), packages=("stackroom", "stackroom_agents"))

@@ -12,6 +12,7 @@ from stackroom_console.pages import (
     feedback_forms,
     operations_page,
     sign_in_page,
+    text_page,
 )
 
 # The lines of the route table that are about agents: their pages, and their API.
@@ -124,6 +125,7 @@ ROUTES: tuple[Endpoint, ...] = (
     Endpoint(
         method="GET", path=f"{_DOCUMENT}/file", answer=document_pages.open_file, reads="open_file"
     ),
+    Endpoint(method="GET", path=f"{_DOCUMENT}/text", answer=text_page.page, reads="read_text"),
     Endpoint(method="POST", path=f"{_DOCUMENT}/retry", answer=document_pages.retry),
     Endpoint(method="GET", path=f"{_DOCUMENT}/delete", answer=document_pages.deletion),
     Endpoint(method="POST", path=f"{_DOCUMENT}/delete", answer=document_pages.delete),

@@ -202,6 +202,7 @@ def test_what_is_audited_is_what_hands_out_texts_and_files_and_an_operators_look
         "GET /catalogs/{catalog_id}/documents/{document_id}": "show_document",
         "GET /catalogs/{catalog_id}/documents/{document_id}/passages/part": "show_document",
         "GET /catalogs/{catalog_id}/documents/{document_id}/file": "open_file",
+        "GET /catalogs/{catalog_id}/documents/{document_id}/text": "read_text",
         "POST /ask": "ask",
         "GET /operations": "operations",
         "GET /operations/part": "operations",

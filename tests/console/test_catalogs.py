@@ -190,7 +190,7 @@ def test_a_form_lets_the_browser_post_just_this_file_over_another_only_if_asked(
         assert form["fields"]["key"] == f"alice/{catalog}/{name}"
 
 
-def test_a_pdf_is_opened_by_the_browser_and_any_other_file_saved(
+def test_a_pdf_is_opened_by_the_browser_and_any_other_file_on_a_page_of_ours_as_text(
     alice: Browser, pipeline: Pipeline, console: Console
 ) -> None:
     """What a browser makes of a file hangs on these headers: of the bucket, and never as a page."""
@@ -208,7 +208,10 @@ def test_a_pdf_is_opened_by_the_browser_and_any_other_file_saved(
     assert opened["response-content-type"] == "application/pdf"
     assert asked("a.pdf", "?save")["response-content-disposition"].startswith("attachment;")
     for name in ("b.html", "c.txt", 'quoted".html', "page.html;.txt"):
-        saved = asked(name)
+        document = dropped(pipeline, "alice", catalog, name)
+        path = f"/catalogs/{catalog}/documents/{document}"
+        assert alice.get(f"{path}/file").headers["location"] == f"{path}/text"
+        saved = asked(name, "?save")
         assert saved["response-content-disposition"].startswith("attachment;"), name
         assert "response-content-type" not in saved
 

@@ -288,8 +288,11 @@ _SHOWN = {"pdf"}  # by browsers themselves, at a page; no type that could run a 
 
 @dataclass(frozen=True, kw_only=True)
 class DownloadLink:
+    """`is_shown` if a browser shows what is there; else it saves it."""
+
     document: Document
     url: str
+    is_shown: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -318,4 +321,4 @@ class Fetching:
             seconds=LINK_SECONDS,
             shown_as=content_type_of(name) if is_shown else None,
         )
-        return DownloadLink(document=document, url=url)
+        return DownloadLink(document=document, url=url, is_shown=is_shown)

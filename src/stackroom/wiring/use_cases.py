@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from stackroom.catalogs.listing import Listing
     from stackroom.catalogs.overview import Operations
     from stackroom.catalogs.progress import Progress
+    from stackroom.catalogs.reading import Reading
     from stackroom.catalogs.selection import Selection
     from stackroom.catalogs.transfers import Fetching, Sending
     from stackroom.events.event_log import EventLog
@@ -212,6 +213,18 @@ class UseCases(RunUseCases):
             catalogs=self.deployment.catalogs,
             documents=self.deployment.documents,
             transfers=self.deployment.transfers,
+        )
+
+    @cached_property
+    def reading(self) -> Reading:
+        from stackroom.catalogs.reading import Reading
+        from stackroom.inspection.extraction.apart import read_pages_apart
+
+        return Reading(
+            catalogs=self.deployment.catalogs,
+            documents=self.deployment.documents,
+            files=self.deployment.files,
+            extract=read_pages_apart,
         )
 
     @cached_property

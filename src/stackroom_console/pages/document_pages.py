@@ -21,6 +21,7 @@ from stackroom.search.question_words import MarkedPiece, marked_pieces
 from stackroom.tools.of_documents import UPLOAD_TO_CATALOG
 from stackroom.tools.texts import counted
 from stackroom_console import ids
+from stackroom_console.citations import text_path
 from stackroom_console.console import FOR_A_PAGE
 from stackroom_console.pages.catalog_pages import Row, rows_of
 from stackroom_console.problems import NOT_FOUND, Problem, Refused
@@ -291,14 +292,18 @@ def upload(request: Request) -> Response:
 
 
 def open_file(request: Request) -> Response:
-    """Shown by the browser if it can show such, at the page that the address names; else saved."""
+    """
+    Saved if that is asked for; else shown by the browser if it can show such, at the page that the
+    address names, and any other on a page of ours, as text.
+    """
+    to_show, catalog_id = "save" not in request.query, ids.catalog_id(request)
     link = request.services.fetching.link(
-        request.user_id,
-        ids.catalog_id(request),
-        ids.document_id(request),
-        to_show="save" not in request.query,
+        request.user_id, catalog_id, ids.document_id(request), to_show=to_show
     )
-    request.handed_out.append(link.document.document_id)
+    document = link.document
+    if to_show and not link.is_shown:
+        return RedirectResponse(text_path(catalog_id, document.document_id), status_code=303)
+    request.handed_out.append(document.document_id)
     return RedirectResponse(link.url, status_code=303)
 
 

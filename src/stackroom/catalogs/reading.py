@@ -1,0 +1,119 @@
+"""
+The text of a document for its owner, as our own reader takes it from the file; and where in it a
+passage stands, which a knowledge base may have read in a slightly other way.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from stackroom.access.tenancy import in_use
+from stackroom.documents.model import Document
+from stackroom.documents.repositories import Catalogs, Documents
+from stackroom.errors import DocumentNotFound, ObjectRefused, Unreadable
+from stackroom.inspection.extraction.page import Page
+from stackroom.inspection.inspection import Files
+
+# Bytes of a file that is read for somebody who waits, beside others who do.
+LARGEST = 20 * 1024 * 1024
+_TOO_LARGE = f"files of more than {LARGEST // 1024**2} MB aren't shown as text"
+_TOO_LONG = "reading the file took too long"
+
+Span = tuple[int, int]
+# Given seconds and the rest, as `read_pages_apart` does it; None where it had to give up.
+Extract = Callable[..., Sequence[Page] | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentText:
+    """`unread` is why there are no pages, as the end of a sentence."""
+
+    document: Document
+    pages: tuple[Page, ...] = ()
+    unread: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """`extract` is `inspection.extraction.apart.read_pages_apart`: files are hostile until read."""
+
+    catalogs: Catalogs
+    documents: Documents
+    files: Files
+    extract: Extract
+
+    def text(
+        self, user_id: str, catalog_id: str, document_id: str, *, seconds: float
+    ) -> DocumentText:
+        """Raises CatalogNotFound, CatalogDeleting or DocumentNotFound."""
+        in_use(self.catalogs, user_id, catalog_id)
+        document = self.documents.get(catalog_id, document_id)
+        if document is None or not document.is_counted:
+            raise DocumentNotFound(document_id)
+        try:
+            return self._read(document, seconds)
+        except Unreadable as defect:
+            return DocumentText(document=document, unread=defect.reason)
+        except ObjectRefused as refused:
+            return DocumentText(document=document, unread=refused.why)
+
+    def _read(self, document: Document, seconds: float) -> DocumentText:
+        file = self.files.read(document.s3_key, limit=LARGEST)
+        if file is None:
+            raise DocumentNotFound(document.document_id)
+        if file.body is None:
+            return DocumentText(document=document, unread=_TOO_LARGE)
+        # Pages of images alone are no defect to whoever looks at them.
+        pages = self.extract(file.body, document.filename, seconds=seconds, scans=True)
+        if pages is None:
+            return DocumentText(document=document, unread=_TOO_LONG)
+        return DocumentText(document=document, pages=tuple(pages))
+
+
+# Where a passage stands in a text, known by its first and its last words.
+
+_WORD = re.compile(r"[^\W_]+")
+_CLOSING = re.compile(r"[^\w\s]*")  # of a sentence
+_BETWEEN = r"[\W_]*"  # white space, markup and hyphens may differ
+_MOST_WORDS = 12
+_LEAST_WORDS = 3
+_MOST_PLACES = 50
+_LONGEST = 20_000  # characters of a passage
+
+
+def located(text: str, first: str, last: str = "") -> Span | None:
+    """
+    Where it begins and ends; where the last words aren't found behind the first ones, these alone.
+    None if it isn't there.
+    """
+    for words in _attempts(_WORD.findall(first)[:_MOST_WORDS]):
+        places = [each.span() for each in islice(_found(words, text), _MOST_PLACES)]
+        if places:
+            ends = (_end(text, each, last) for each in places)
+            begin, end = next((each for each in ends if each is not None), places[0])
+            closing = _CLOSING.match(text, end)
+            return begin, closing.end() if closing else end
+    return None
+
+
+def _attempts(words: list[str]) -> Iterator[list[str]]:
+    """All of them, then fewer from either end: a passage may begin with a heading of elsewhere."""
+    if words:
+        yield words
+    for out in range(1, len(words) - _LEAST_WORDS + 1):
+        yield words[out:]
+        yield words[:-out]
+
+
+def _found(words: Sequence[str], text: str) -> Iterator[re.Match[str]]:
+    return re.finditer(_BETWEEN.join(map(re.escape, words)), text, re.IGNORECASE)
+
+
+def _end(text: str, begins: Span, last: str) -> Span | None:
+    words = _WORD.findall(last)
+    if not words:
+        return begins
+    after = text[begins[1] : begins[0] + _LONGEST]
+    found = next(_found(words, after), None)
+    return None if found is None else (begins[0], begins[1] + found.end())

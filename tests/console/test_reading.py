@@ -1,0 +1,127 @@
+"""A document's text on a page of ours: at the passage, in parts, and never as a page of its own."""
+
+import re
+from html import unescape
+from unittest.mock import Mock
+
+import pytest
+
+from stackroom.catalogs.reading import located
+from stackroom.inspection.extraction.page import Page
+from stackroom.inspection.inspection import File
+from stackroom_console.citations import text_path
+from stackroom_console.console import Console
+from stackroom_console.pages.text_page import part_of
+from tests.console.browser import Browser
+from tests.console.test_asking import read
+from tests.console.things import dropped, new_catalog
+from tests.functions.pipeline import Pipeline
+
+HOSTILE = "# Plan\n\n<script>alert(1)</script> <img src=x onerror=alert(1)>\n\nThe *tide* is high."
+
+
+def shown(browser: Browser, path: str) -> str:
+    answer = browser.get(path)
+    assert answer.status_code == 200, answer.text
+    return str(answer.text)
+
+
+@pytest.mark.parametrize("name", ["plan.md", "plan.txt", "plan.csv", "plan.html"])
+def test_a_text_is_shown_with_its_passage_marked_and_nothing_of_it_is_markup(
+    alice: Browser, pipeline: Pipeline, name: str
+) -> None:
+    catalog = new_catalog(alice)
+    document = dropped(pipeline, "alice", catalog, name, HOSTILE)
+
+    page = shown(alice, text_path(catalog, document, "The tide\nis high."))
+
+    [passage] = re.findall('<div class="text passage" id="passage".*?</div>', page, re.S)
+    assert "tide" in passage
+    assert "high." in passage
+    assert "<script>alert" not in page
+    assert "<img src=x" not in page
+    assert ("&lt;script&gt;" in page) is (name != "plan.html")
+    assert f'href="/catalogs/{catalog}/documents/{document}/file?save"' in page
+
+
+def test_a_passage_that_is_not_there_is_told_and_the_text_shown_all_the_same(
+    alice: Browser, pipeline: Pipeline
+) -> None:
+    catalog = new_catalog(alice)
+    document = dropped(pipeline, "alice", catalog, "plan.txt", "The tide is high.")
+
+    page = shown(alice, text_path(catalog, document, "Something else was said."))
+
+    assert "isn't here word for word" in unescape(page)
+    assert "The tide is high." in page
+    assert 'id="passage"' not in page
+
+
+def test_what_cannot_be_read_says_why_and_can_be_saved(
+    alice: Browser, pipeline: Pipeline, console: Console
+) -> None:
+    catalog = new_catalog(alice)
+    broken = dropped(pipeline, "alice", catalog, "a.pdf", "no PDF at all")
+    large = dropped(pipeline, "alice", catalog, "b.txt")
+    path = f"/catalogs/{catalog}/documents/"
+
+    told = read(shown(alice, f"{path}{broken}/text"))
+    assert "The text can't be shown: the file is not a PDF" in told
+
+    reading = vars(console.services.reading)
+    too_large = Mock(read=Mock(return_value=File(etag="e", body=None)))
+    console.services.reading = type(console.services.reading)(**{**reading, "files": too_large})
+    page = shown(alice, f"{path}{large}/text")
+    assert "files of more than 20 MB aren't shown as text" in read(page)
+    assert "/file?save" in page
+
+
+def test_of_a_document_with_pages_the_passage_says_which_and_may_go_over_two() -> None:
+    pages = [Page(1, "One."), Page(2, "Two begins\nand ends here"), Page(3, "on three. Four.")]
+
+    part = part_of(pages, first="ends here", last="on three.")
+
+    assert [(each.page, each.text, each.is_passage) for each in part.pieces] == [
+        (1, "One.\n", False),
+        (2, "Two begins\nand ", False),
+        (None, "ends here\n", True),
+        (3, "on three.", True),
+        (None, " Four.\n", False),
+    ]
+    assert (part.page, part.is_found) == (2, True)
+
+
+def test_a_long_text_comes_in_parts_and_the_one_with_the_passage_first() -> None:
+    lines = [f"Line {number} of the log." for number in range(20_000)]
+    pages = [Page(None, "\n".join(lines))]
+
+    part = part_of(pages, first="Line 9000 of the log.")
+    every = [part_of(pages, wanted=number) for number in range(1, part.count + 1)]
+
+    assert 1 < part.number < part.count
+    assert [each.text for each in part.pieces if each.is_passage] == ["Line 9000 of the log."]
+    assert "".join(piece.text for each in every for piece in each.pieces) == pages[0].text + "\n"
+    assert part_of(pages, wanted=99).number == part.count
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last", "found"),
+    [
+        ("The  **tide**\nis high. Go.", "the tide is", "high", "The  **tide**\nis high."),
+        ("潮は高い。船は待つ。", "潮は高い。", "待つ。", "潮は高い。船は待つ。"),
+        ("One two three four", "Title One two three four", "", "One two three four"),
+        ("One two three four.", "five six seven", "", None),
+        ("Go. Stay. Go. Leave.", "Go", "Leave", "Go. Stay. Go. Leave."),
+        ("Some words here.", "...", "", None),
+    ],
+)  # fmt: skip
+def test_a_passage_is_found_by_its_first_and_last_words(
+    text: str, first: str, last: str, found: str | None
+) -> None:
+    span = located(text, first, last)
+
+    assert (None if span is None else text[span[0] : span[1]]) == found
+
+
+def test_an_address_stays_short_whatever_the_passage_is() -> None:
+    assert len(text_path("cat-" + "0" * 24, "doc-" + "0" * 24, "潮" * 5_000)) < 1_400
