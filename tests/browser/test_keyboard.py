@@ -144,10 +144,11 @@ def ask(keys: Keys) -> None:
     expect(keys.page.locator("#answer mark").first).to_be_visible()
     keys.press("button", "Keep as a test question")
     expect(keys.page.get_by_role("status").filter(has_text="Kept as a test")).to_be_focused()
-    keys.press("link", "[1]")
-    with keys.page.context.expect_event("response", lambda each: "/file" in each.url) as answer:
-        keys.press("link", "Night boat.md")
-    assert answer.value.status < 400
+    keys.press("link", "Source 1")
+    expect(keys.page.get_by_role("dialog", name="Source 1")).to_be_visible()
+    keys.press("link", "Show in the text")
+    keys.expect_heading("Night boat.md")
+    expect(keys.page.locator("#passage")).to_contain_text("leaves at eleven")
 
 
 def make_agent(keys: Keys) -> None:

@@ -150,6 +150,13 @@ def catalogs(stage: Stage) -> None:
     page.get_by_role("button", name="Keep as a test question").click()
     expect(page.get_by_text("Kept as a test question")).to_be_visible()
     stage.look("answer-kept")
+    page.get_by_role("link", name="Source 1").first.click()
+    source = page.get_by_role("dialog", name="Source 1")
+    expect(source.locator("mark").first).to_be_visible()
+    stage.look("answer-source")
+    source.get_by_role("link", name="Show in the text").click()
+    expect(page.locator("#passage")).to_be_in_viewport()
+    stage.look("document-text")
 
     make(stage.visitor, LONG)
     stage.look_at("/catalogs", "catalogs")

@@ -340,7 +340,7 @@ class Pages:
         self._headers = {"X-CSRF-Token": unescape(token)}
 
     def get(self, path: str) -> str:
-        answer = self._http.get(path, follow_redirects=path.endswith("/file"))
+        answer = self._http.get(path, follow_redirects="/file" in path)
         assert answer.status_code == 200, (path, answer.status_code, answer.text)
         return answer.text
 
@@ -375,7 +375,8 @@ def use_the_console(person: Person) -> None:
         path = f"/catalogs/{person.catalog('lighthouses').catalog_id}"
         document = _send(pages, path)
         pages.get(f"{path}/part")
-        pages.get(f"{path}/documents/{document}/file")
+        for more in ("file?save", "file"):  # which leads to the page of its text
+            pages.get(f"{path}/documents/{document}/{more}")
         pages.post("/ask", query="How high is the lighthouse at Skagen?")
         _ask_an_agent(pages, person)
         pages.post(f"/catalogs/{person.catalog('harbours').catalog_id}/retry")
