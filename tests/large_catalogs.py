@@ -1,31 +1,43 @@
 """Catalogs of many documents: records as the functions write them; no file lies behind them."""
 
-from datetime import UTC, datetime
+from collections.abc import Container
+from datetime import UTC, datetime, timedelta
 
 from stackroom.documents.keys import document_id_of
 from stackroom.documents.model import Catalog, Document, DocumentStatus
 from stackroom.wiring.use_cases import UseCases
 
 
-def filled(use_cases: UseCases, user: str, name: str, size: int) -> str:
-    """A new catalog of the user's; answers its id."""
+def filled(
+    use_cases: UseCases, user: str, name: str, size: int, *, failed: Container[int] = ()
+) -> str:
+    """
+    A new catalog of the user's; answers its id. The higher a document's number, the larger and the
+    older it is.
+    """
     catalog, now = use_cases.creation.create(user, name), datetime.now(UTC)
-    use_cases.deployment.documents.save_all(_document(catalog, each, now) for each in range(size))
+    use_cases.deployment.documents.save_all(
+        _document(catalog, each, now, is_failed=each in failed) for each in range(size)
+    )
     return catalog.catalog_id
 
 
-def _document(catalog: Catalog, number: int, now: datetime) -> Document:
+def _document(catalog: Catalog, number: int, now: datetime, *, is_failed: bool) -> Document:
     name = f"report {number:05}.pdf"
-    return Document(
+    document = Document(
         catalog_id=catalog.catalog_id,
         document_id=document_id_of(catalog.catalog_id, name),
         filename=name,
         s3_key=catalog.s3_prefix + name,
-        size=123_456,
+        size=123_456 + number,
         etag=f"{number:032x}",
         content_type="application/pdf",
         status=DocumentStatus.INDEXED,
-        uploaded_at=now,
+        uploaded_at=now - timedelta(seconds=number),
         updated_at=now,
+        present_since=now,
         indexed_at=now,
     )
+    if not is_failed:
+        return document
+    return document.moved(DocumentStatus.FAILED, at=now, reason="it has no text")

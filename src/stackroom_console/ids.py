@@ -39,6 +39,11 @@ def document_id(request: Request) -> str:
     return given
 
 
+def chosen_documents(request: Request) -> list[str]:
+    """Those whose boxes of the form are ticked; a box has its document's id for a name."""
+    return [name for name in request.form if _DOCUMENT.fullmatch(name)]
+
+
 def receipt_id(request: Request) -> str:
     given = request.path["receipt_id"]
     if not _RECEIPT.fullmatch(given):

@@ -157,6 +157,7 @@ _GROWTH = 1.5
 _UNDER_WAY = (2.0, 15.0)  # seconds between two questions: the first, and the longest
 _AT_REST = (10.0, 60.0)
 _MOST_QUIET = 20
+_WATCHED = ("seen", "quiet")  # what else the address says, it goes on saying
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,7 +175,7 @@ def watch(request: Request, path: str, shown: object, *, is_under_way: bool) -> 
     is_changed = request.query.get("seen") != digest
     quiet = 0 if is_changed else min(_quiet(request) + 1, _MOST_QUIET)
     first, longest = _UNDER_WAY if is_under_way else _AT_REST
-    kept = {"after": request.query["after"]} if "after" in request.query else {}
+    kept = {name: value for name, value in request.query.items() if name not in _WATCHED}
     query = urlencode({**kept, "seen": digest, "quiet": quiet})
     return Watch(
         path=f"{path}?{query}",

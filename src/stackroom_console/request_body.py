@@ -13,7 +13,7 @@ from stackroom_console.endpoint import Endpoint, EndpointKind
 
 FORM = "application/x-www-form-urlencoded"
 JSON = "application/json"
-_MOST_FIELDS = 100
+_MOST_FIELDS = 128  # a page of a catalog's documents, each chosen
 _MOST_DIGITS = 20  # whatever is announced, no more is read than may come
 
 

@@ -107,6 +107,10 @@ ROUTES: tuple[Endpoint, ...] = (
     Endpoint(method="GET", path=f"{_CATALOG}/delete", answer=catalog_pages.deletion),
     Endpoint(method="POST", path=f"{_CATALOG}/delete", answer=catalog_pages.delete),
     Endpoint(method="POST", path=f"{_CATALOG}/retry", answer=catalog_pages.retry_failed),
+    Endpoint(method="POST", path=f"{_CATALOG}/selected", answer=catalog_pages.selected),
+    Endpoint(
+        method="POST", path=f"{_CATALOG}/selected/delete", answer=catalog_pages.delete_selected
+    ),
     Endpoint(
         method="POST",
         path=f"{_CATALOG}/uploads",

@@ -64,6 +64,10 @@ FIELDS: Mapping[tuple[str, str], Mapping[str, Field]] = {
         "filename": Text(good="a.txt", longest=1024),
         "size": Number(good=1, least=1, most=50 * 1024 * 1024),
     },
+    ("POST", "/catalogs/{catalog_id}/selected"): {},
+    ("POST", "/catalogs/{catalog_id}/selected/delete"): {
+        "done": Number(good=0, least=0, most=100, may_be_empty=True),
+    },
     ("POST", "/ask"): {
         "query": Text(good="Why?", longest=1000),
         "most": Number(good=5, least=1, most=20, may_be_empty=True),
@@ -210,7 +214,7 @@ UNREADABLE = {
         "no UTF-8 once read": b"name=%ff%fe",
         "half of a pair": b"name=%ed%a0%80",
         "a field twice": b"name=a&name=b",
-        "too many fields": b"&".join(b"f%d=" % each for each in range(101)),
+        "too many fields": b"&".join(b"f%d=" % each for each in range(129)),
     },
     EndpointKind.API: {
         "nothing of JSON": b"name=A",

@@ -46,6 +46,8 @@ class Things:
 
     def body(self, endpoint: Endpoint) -> dict[str, object]:
         given = BODIES.get(endpoint.path, {})
+        if endpoint.path.startswith("/catalogs/{catalog_id}/selected"):
+            return {"do": "retry", self.document_id: "on"}
         if endpoint.path == "/agents/{agent_id}/knowledge-bases":
             return {"knowledge_base_id": self.catalog_id}
         if endpoint.path == "/api/agents/{agent_id}/knowledge-base-tools":

@@ -119,6 +119,14 @@ class Browsing:
                 return self._found(catalog, entries, wanted, looked_through=len(entries))
         return self._of_large(catalog, wanted)
 
+    def chosen(
+        self, user_id: str, catalog_id: str, document_ids: Sequence[str]
+    ) -> Sequence[Document]:
+        """Those of them that there are. Raises CatalogNotFound."""
+        catalog, now = owned(self.catalogs, user_id, catalog_id), self.now()
+        records = self.names.records(catalog.catalog_id, document_ids)
+        return [each for each in records if not each.has_lapsed(now)]
+
     def _of_large(self, catalog: Catalog, wanted: Wanted) -> Browsed:
         catalog_id = catalog.catalog_id
         behind = self.documents.get(catalog_id, wanted.behind) if wanted.behind else None

@@ -47,6 +47,14 @@ class CatalogDeletion:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DocumentDeletions:
+    """`left` are the ids that there was no time for: ask for them again."""
+
+    receipts: tuple[Receipt, ...]
+    left: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Deletions:
     catalogs: Catalogs
     documents: Documents
@@ -55,7 +63,7 @@ class Deletions:
     uploads: Uploads
     requests: RunRequests
     now: Callable[[], datetime] = utc_now
-    seconds: float = 240.0  # of a catalog's deletion: what a function of five minutes has for it
+    seconds: float = 240.0  # of what takes many: what a function of five minutes has for it
     pause: Callable[[float], None] = time.sleep
 
     def delete_document(self, user_id: str, catalog_id: str, document_id: str) -> Receipt:
@@ -76,6 +84,31 @@ class Deletions:
             return self._called_off(document, user_id, asked_at)
         plan = self._remove(document.s3_key)
         return self._receipt(catalog, document, plan.receipt_id, asked_at)
+
+    def delete_documents(
+        self, user_id: str, catalog_id: str, document_ids: Sequence[str]
+    ) -> DocumentDeletions:
+        """
+        Ask for the removal of several, as many as there is time for; each as `delete_document`.
+
+        What is gone meanwhile is passed over. Raises CatalogNotFound.
+        """
+        owned(self.catalogs, user_id, catalog_id)
+        until = self.now() + timedelta(seconds=self.seconds)
+        receipts: list[Receipt] = []
+        left = list(document_ids)
+
+        def delete(document_id: str) -> Receipt | None:
+            try:
+                return self.delete_document(user_id, catalog_id, document_id)
+            except DocumentNotFound:
+                return None
+
+        with ThreadPoolExecutor(_AT_ONCE) as workers:
+            while left and (not receipts or self.now() < until):
+                some, left = left[:_AT_ONCE], left[_AT_ONCE:]
+                receipts += filter(None, workers.map(delete, some))
+        return DocumentDeletions(receipts=tuple(receipts), left=tuple(left))
 
     def delete_unplaced(self, key: str) -> None:
         """Remove an object that belongs to no catalog, and its record. Safe to repeat."""

@@ -1,12 +1,16 @@
 """One catalog: files sent into it, and how far each of its documents is."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Self
+from urllib.parse import urlencode
 
 from starlette.responses import Response
 
 from stackroom.access.tenancy import owned
-from stackroom.catalogs.listing import CatalogPage, DocumentsOfCatalog
+from stackroom.catalogs.browsing import ROWS, Browsed, Group, Order, Wanted
+from stackroom.catalogs.listing import CatalogPage
 from stackroom.catalogs.progress import CatalogProgress
 from stackroom.documents.formats import MAX_FILE_BYTES, SUPPORTED, extension_of
 from stackroom.documents.model import Catalog, CatalogStatus, Document, DocumentStatus
@@ -15,6 +19,7 @@ from stackroom.tools.of_catalogs import CREATE_CATALOG
 from stackroom.tools.texts import minute
 from stackroom_console import ids
 from stackroom_console.console import FOR_A_STEP
+from stackroom_console.problems import NOT_FOUND, Problem, Refused
 from stackroom_console.rendering import Watch, done, redirect, render, watch
 from stackroom_console.request import Request
 
@@ -94,21 +99,116 @@ def _waiting(estimate: DocumentEstimate | None, speed: float) -> str:
     return ", ".join(filter(None, parts))
 
 
+# Which of them are shown, and in what order, is said by the address alone.
+
+_LONGEST_WORDS = 200
+_LONGEST_NUMBER = 6  # digits of a page's
+_ORDERS: Mapping[Order, tuple[str, str]] = {  # what each is called, and which way round comes first
+    Order.STATE: ("State", "failures first"),
+    Order.NAME: ("Name", "A to Z"),
+    Order.SIZE: ("Size", "smallest first"),
+    Order.TIME: ("Added", "oldest first"),
+}
+_TURNED: Mapping[Order, str] = {
+    Order.STATE: "searchable first",
+    Order.NAME: "Z to A",
+    Order.SIZE: "largest first",
+    Order.TIME: "newest first",
+}
+_BACKWARDS = "-"  # before an order, as in ?sort=-size
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What the page's address asks for."""
+
+    path: str
+    wanted: Wanted
+
+    @classmethod
+    def of(cls, request: Request) -> Self:
+        """Raises Refused for an address that has a mistake in it."""
+        given = request.query
+        order, number = given.get("sort", ""), given.get("page", "1")
+        try:
+            group = Group(given["state"]) if given.get("state") else None
+            sort = Order(order.removeprefix(_BACKWARDS)) if order else Order.STATE
+        except ValueError as error:
+            raise Refused(NOT_FOUND) from error
+        is_number = number.isascii() and number.isdigit() and len(number) <= _LONGEST_NUMBER
+        words = given.get("q", "").strip()
+        if not is_number or len(words) > _LONGEST_WORDS:
+            raise Refused(NOT_FOUND)
+        return cls(
+            path=f"/catalogs/{ids.catalog_id(request)}",
+            wanted=Wanted(
+                words=words,
+                group=group,
+                order=sort,
+                descending=order.startswith(_BACKWARDS),
+                page=max(1, int(number)),
+                behind=ids.after_document(request),
+            ),
+        )
+
+    @property
+    def sort(self) -> str:
+        return (_BACKWARDS if self.wanted.descending else "") + self.wanted.order
+
+    @property
+    def is_narrowed(self) -> bool:
+        return bool(self.wanted.words or self.wanted.group)
+
+    @property
+    def orders(self) -> list[tuple[str, str]]:
+        """What `sort` may say, and what that is called."""
+        ways: list[tuple[str, str]] = []
+        for order, (name, told) in _ORDERS.items():
+            ways += [
+                (order, f"{name}: {told}"),
+                (f"{_BACKWARDS}{order}", f"{name}: {_TURNED[order]}"),
+            ]
+        return ways
+
+    def at(self, **changes: str | int | None) -> str:
+        """The address that asks for something else, too, on its first page unless it says which."""
+        wanted = self.wanted
+        values = {
+            "q": wanted.words,
+            "state": wanted.group or "",
+            "sort": "" if self.sort == Order.STATE else self.sort,
+            **changes,
+        }
+        query = urlencode({name: value for name, value in values.items() if value})
+        return f"{self.path}?{query}" if query else self.path
+
+    def sorted_by(self, order: str) -> str:
+        """By that; the other way round if it is already."""
+        is_so = self.wanted.order == order and not self.wanted.descending
+        return self.at(sort=f"{_BACKWARDS}{order}" if is_so else order)
+
+    def sorting(self, order: str) -> str:
+        """As `aria-sort` has it."""
+        if self.wanted.order != order:
+            return "none"
+        return "descending" if self.wanted.descending else "ascending"
+
+
 @dataclass(frozen=True, kw_only=True)
 class ShownCatalog:
-    """
-    `progress` counts all of the catalog, `rows` are those of a page; `next` is the id after which
-    the list goes on.
-    """
+    """`counts`, `ready` and `total` are of all of the catalog, `rows` those of the page."""
 
     catalog: Catalog
     overall: CatalogStatus
     counts: tuple[tuple[str, int], ...]
+    groups: tuple[tuple[str, str, int], ...]
+    settled: int
     total: int
     remaining: str
     queue: str
     rows: tuple[Row, ...]
-    next: str | None
+    asked: Asked
+    browsed: Browsed = field(repr=False)  # its rows are told already
 
     @property
     def may_be_sent_to(self) -> bool:
@@ -117,6 +217,11 @@ class ShownCatalog:
     @property
     def failed(self) -> int:
         return dict(self.counts)["failed"]
+
+    @property
+    def found(self) -> tuple[int, int, int, int, str | None]:
+        seen = self.browsed
+        return seen.found, seen.page, seen.pages, seen.looked_through, seen.next
 
 
 def page(request: Request) -> Response:
@@ -146,15 +251,16 @@ def retry_failed(request: Request) -> Response:
 
 
 def _shown(request: Request) -> ShownCatalog:
-    catalog_id, after = ids.catalog_id(request), ids.after_document(request)
-    listed = request.services.listing.documents_of(request.user_id, catalog_id, after=after)
+    catalog_id, asked = ids.catalog_id(request), Asked.of(request)
+    browsed = request.services.browsing.look(request.user_id, catalog_id, asked.wanted)
     progress = request.services.progress.of(request.user_id, catalog_id)
-    return _of(listed, progress, speed=request.console.speed)
+    return _of(browsed, progress, asked, speed=request.console.speed)
 
 
-def _of(listed: DocumentsOfCatalog, progress: CatalogProgress, *, speed: float) -> ShownCatalog:
+def _of(browsed: Browsed, progress: CatalogProgress, asked: Asked, *, speed: float) -> ShownCatalog:
+    waiting = progress.indexing + progress.pending + progress.uploading
     return ShownCatalog(
-        catalog=listed.catalog,
+        catalog=browsed.catalog,
         overall=progress.overall,
         counts=(
             ("indexed", progress.indexed),
@@ -163,11 +269,18 @@ def _of(listed: DocumentsOfCatalog, progress: CatalogProgress, *, speed: float) 
             ("uploading", progress.uploading),
             ("failed", progress.failed),
         ),
+        groups=(
+            (Group.FAILED, "Failed", progress.failed),
+            (Group.UNDER_WAY, "Under way", waiting),
+            (Group.SEARCHABLE, "Searchable", progress.indexed),
+        ),
+        settled=progress.indexed + progress.failed,
         total=progress.total,
         remaining=progress.remaining(speed),
         queue=_queue(progress),
-        rows=rows_of(listed.documents, progress, speed=speed),
-        next=listed.next,
+        rows=rows_of(browsed.documents, progress, speed=speed),
+        asked=asked,
+        browsed=browsed,
     )
 
 
@@ -184,7 +297,72 @@ def _watch(request: Request, shown: ShownCatalog) -> Watch:
     path = f"/catalogs/{shown.catalog.catalog_id}/part"
     is_going = any(each.state == "deleting" for each in shown.rows)
     is_settled = shown.overall in (CatalogStatus.READY, CatalogStatus.FAILED)
-    return watch(request, path, shown, is_under_way=is_going or not is_settled)
+    return watch(request, path, (shown, shown.found), is_under_way=is_going or not is_settled)
+
+
+# Several documents, chosen on the page: tried again at once, deleted when that is confirmed.
+
+_MOST_CHOSEN = ROWS
+_NOTHING_CHOSEN = Problem(
+    status=400,
+    code="NOTHING_CHOSEN",
+    message="No document is chosen, or those that were are gone.",
+    advice="Tick the boxes of some in the list.",
+)
+_TOLD = 10  # names of many that go, or that aren't tried again
+
+
+def selected(request: Request) -> Response:
+    """What the button that was pressed says."""
+    catalog_id, chosen = ids.catalog_id(request), ids.chosen_documents(request)
+    documents = request.services.browsing.chosen(request.user_id, catalog_id, chosen)
+    if not documents:
+        raise Refused(_NOTHING_CHOSEN)
+    match request.form.get("do"):
+        case "retry":
+            return _retry(request, catalog_id, documents)
+        case "delete":
+            return render(
+                request,
+                "documents_delete.html",
+                catalog_id=catalog_id,
+                documents=documents,
+                named=documents[:_TOLD],
+                size_of_all=sum(each.size for each in documents),
+            )
+        case _:
+            raise Refused(NOT_FOUND)
+
+
+def delete_selected(request: Request) -> Response:
+    """Many go in steps, each asked for by the page that the one before answered."""
+    catalog_id, chosen = ids.catalog_id(request), ids.chosen_documents(request)
+    before = request.number("done", called="done", least=0, most=_MOST_CHOSEN, default=0)
+    deletions = replace(request.services.deletions, seconds=FOR_A_STEP)
+    deleted = deletions.delete_documents(request.user_id, catalog_id, chosen)
+    if not deleted.receipts and not before:
+        raise Refused(_NOTHING_CHOSEN)
+    answer = render(
+        request,
+        "documents_deleting.html",
+        catalog_id=catalog_id,
+        receipts=deleted.receipts,
+        left=deleted.left,
+        number=before + len(deleted.receipts),
+    )
+    answer.headers["HX-Trigger"] = "changed"
+    return answer
+
+
+def _retry(request: Request, catalog_id: str, documents: Sequence[Document]) -> Response:
+    asked_for = [each.document_id for each in documents]
+    refused = request.services.retrying.retry(request.user_id, catalog_id, asked_for).refused
+    if not refused:
+        return done(request, f"/catalogs/{catalog_id}")
+    told = "; ".join(f"{each.filename}: {why_not}" for each, why_not in refused[:_TOLD])
+    more = "; and others" if len(refused) > _TOLD else ""
+    isn_t = f"{len(refused)} of {len(documents)} can't be tried again: {told}{more}."
+    raise Refused(Problem(status=409, code="NOT_RETRIED", message=isn_t))
 
 
 # A user's catalogs: listed, made and deleted.

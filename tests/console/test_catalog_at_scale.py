@@ -1,0 +1,163 @@
+"""A catalog of many documents: searched, sorted, narrowed, and several of them seen to at once."""
+
+import re
+from html import unescape
+
+import pytest
+
+from stackroom.catalogs import browsing
+from stackroom_console.console import Console
+from stackroom_console.pages import catalog_pages
+from tests.console.browser import Browser
+from tests.console.test_catalogs import dropped, failing, rows, walked
+from tests.console.things import new_catalog
+from tests.functions.pipeline import Pipeline
+from tests.large_catalogs import filled
+
+MANY = 12
+FAILED = 11  # its name comes last
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture(params=["whole", "by names", "very large"])
+def catalog(
+    request: pytest.FixtureRequest, console: Console, monkeypatch: pytest.MonkeyPatch
+) -> str:
+    """One document failed; read as a whole, by its list of names, or by a part of that."""
+    if request.param != "whole":
+        monkeypatch.setattr(browsing, "WHOLE", 2)
+    if request.param == "very large":
+        monkeypatch.setattr(browsing, "LOOKED_THROUGH", 5)
+    return filled(console.services, "alice", "Many", MANY, failed={FAILED})
+
+
+def shown(browser: Browser, catalog_id: str, query: str = "") -> list[int]:
+    """The numbers of the documents on a page."""
+    text = browser.get(f"/catalogs/{catalog_id}{query}").text
+    return [int(re.findall(r"report (\d+)", each)[0]) for each in rows(text)]
+
+
+def test_what_failed_comes_first_wherever_its_name_stands(alice: Browser, catalog: str) -> None:
+    first = shown(alice, catalog)
+
+    assert first[:4] == [FAILED, 0, 1, 2]
+    assert shown(alice, catalog, "?state=failed") == [FAILED]
+    assert FAILED not in shown(alice, catalog, "?state=searchable")
+
+
+def test_a_document_is_found_by_the_beginning_of_its_name(alice: Browser, catalog: str) -> None:
+    assert shown(alice, catalog, "?q=report+00010") == [10]
+    assert shown(alice, catalog, "?q=REPORT+00003.PDF") == [3]
+    assert shown(alice, catalog, "?q=00004") == [4]
+    assert shown(alice, catalog, "?q=report+00011&state=failed") == [FAILED]
+    page = alice.get(f"/catalogs/{catalog}?q=invoice").text
+    assert "No document" in page
+    assert f'href="/catalogs/{catalog}"' in page
+
+
+@pytest.mark.parametrize("order", ["state", "name", "size", "time"])
+@pytest.mark.parametrize("way", ["", "-"])
+def test_every_order_shows_each_document_once(
+    alice: Browser, catalog: str, order: str, *, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(browsing, "ROWS", 4)
+
+    seen, _pages = walked(alice, f"/catalogs/{catalog}?sort={way}{order}")
+
+    assert len(seen) >= MANY  # what failed comes first, and again where its name stands
+
+
+def test_a_catalog_is_sorted_by_what_its_address_says(alice: Browser, console: Console) -> None:
+    catalog = filled(console.services, "alice", "Sorted", 4, failed={2})
+    orders = {
+        "": [2, 0, 1, 3],
+        "?sort=-state": [3, 1, 0, 2],
+        "?sort=name": [0, 1, 2, 3],
+        "?sort=-name": [3, 2, 1, 0],
+        "?sort=size": [0, 1, 2, 3],
+        "?sort=-size": [3, 2, 1, 0],
+        "?sort=time": [3, 2, 1, 0],
+        "?sort=-time": [0, 1, 2, 3],
+    }
+
+    assert {each: shown(alice, catalog, each) for each in orders} == orders
+    page = unescape(alice.get(f"/catalogs/{catalog}?sort=size&q=report&state=searchable").text)
+    assert 'aria-sort="ascending"><a id="sort-size"' in page
+    turned = f'href="/catalogs/{catalog}?q=report&state=searchable&sort=-size"'
+    assert turned in page
+    assert f'hx-get="/catalogs/{catalog}/part?sort=size&q=report&state=searchable&seen=' in page
+
+
+@pytest.mark.parametrize("query", ["?state=lost", "?sort=color", "?page=x", "?q=" + "a" * 201])
+def test_an_address_with_a_mistake_in_it_is_none(alice: Browser, query: str) -> None:
+    assert alice.get(f"/catalogs/{new_catalog(alice)}{query}").status_code == 404
+
+
+def test_a_part_that_was_looked_through_says_so(
+    alice: Browser, console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(browsing, "WHOLE", 2)
+    monkeypatch.setattr(browsing, "LOOKED_THROUGH", 5)
+    catalog = filled(console.services, "alice", "Large", MANY)
+
+    text = alice.get(f"/catalogs/{catalog}?sort=-size").text
+
+    assert f"Of {MANY} files, 5 were looked through" in text
+    assert ">Go on</a>" in text
+
+
+def test_several_are_tried_again_at_once(
+    alice: Browser, console: Console, pipeline: Pipeline
+) -> None:
+    catalog = new_catalog(alice)
+    chosen = [
+        failing(console, catalog, dropped(pipeline, "alice", catalog, name))
+        for name in ("a.txt", "b.txt")
+    ]
+    fine = dropped(pipeline, "alice", catalog, "c.txt")
+    at = f"/catalogs/{catalog}/selected"
+    form = {"csrf_token": alice.csrf, "do": "retry", **dict.fromkeys(chosen, "on")}
+
+    done = alice.send(at, form, **HTMX)
+    again = alice.send(at, {**form, fine: "on"}, **HTMX)
+    none = alice.send(at, {"csrf_token": alice.csrf, "do": "retry"}, **HTMX)
+
+    assert (done.status_code, done.headers["hx-trigger"]) == (204, "changed")
+    assert alice.get(f"/catalogs/{catalog}").text.count('class="state pending"') == 3
+    assert again.status_code == 409
+    assert "3 of 3 can&#39;t be tried again: a.txt: it has not failed" in again.text
+    assert none.status_code == 400
+
+
+def test_several_are_deleted_once_confirmed_in_steps_with_receipts(
+    alice: Browser, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catalog_pages, "FOR_A_STEP", 0.0)
+    monkeypatch.setattr("stackroom.catalogs.deletions._AT_ONCE", 2)
+    catalog = new_catalog(alice)
+    ids = [dropped(pipeline, "alice", catalog, f"{each}.txt") for each in range(4)]
+    form = {"csrf_token": alice.csrf, "do": "delete", **dict.fromkeys(ids[:3], "on")}
+
+    asked = alice.send(f"/catalogs/{catalog}/selected", form, **HTMX)
+    kept = len(rows(alice.get(f"/catalogs/{catalog}").text))
+    steps = [alice.send(f"/catalogs/{catalog}/selected/delete", fields(asked.text), **HTMX)]
+    steps.append(alice.send(f"/catalogs/{catalog}/selected/delete", fields(steps[0].text), **HTMX))
+
+    assert [name in asked.text for name in ("0.txt", "1.txt", "2.txt", "3.txt")] == [True] * 3 + [
+        False
+    ]
+    assert kept == 4
+    assert "2 documents are on the way out, 1 still to be asked for" in steps[0].text
+    assert "3 documents are on the way out." in steps[1].text
+    receipts = re.findall(r'href="(/receipts/[^"]+)"', steps[0].text + steps[1].text)
+    assert [alice.get(each).status_code for each in receipts] == [200] * 3
+    states = [
+        re.findall(r"\d B (\w+)", each)[0] for each in rows(alice.get(f"/catalogs/{catalog}").text)
+    ]
+    assert sorted(states) == ["deleting"] * 3 + ["pending"]
+
+
+def fields(text: str) -> dict[str, str]:
+    """Those of the form that a dialog holds."""
+    hidden = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', text)
+    return {name: unescape(value) for name, value in hidden}
