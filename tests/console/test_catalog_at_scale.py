@@ -9,8 +9,8 @@ from stackroom.catalogs import browsing
 from stackroom_console.console import Console
 from stackroom_console.pages import catalog_pages
 from tests.console.browser import Browser
-from tests.console.test_catalogs import dropped, failing, rows, walked
-from tests.console.things import new_catalog
+from tests.console.test_catalogs import failing, rows, walked
+from tests.console.things import dropped, new_catalog
 from tests.functions.pipeline import Pipeline
 from tests.large_catalogs import filled
 
