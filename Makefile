@@ -274,7 +274,10 @@ vendor: ## copy what the console's pages load of others anew, by its lock file
 	@cp $(VENDOR)/node_modules/htmx.org/LICENSE $(VENDORED)/htmx.LICENSE
 	@cp $(VENDOR)/node_modules/@picocss/pico/css/pico.min.css $(VENDORED)/pico.min.css
 	@cp $(VENDOR)/node_modules/@picocss/pico/LICENSE.md $(VENDORED)/pico.LICENSE
-	@cd $(VENDORED) && sha256sum *.js *.css *.LICENSE > SHA256SUMS
+	@cp $(VENDOR)/node_modules/@fontsource-variable/figtree/files/figtree-latin-wght-normal.woff2 $(VENDORED)/figtree-latin.woff2
+	@cp $(VENDOR)/node_modules/@fontsource-variable/figtree/files/figtree-latin-ext-wght-normal.woff2 $(VENDORED)/figtree-latin-ext.woff2
+	@cp $(VENDOR)/node_modules/@fontsource-variable/figtree/LICENSE $(VENDORED)/figtree.LICENSE
+	@cd $(VENDORED) && sha256sum *.js *.css *.woff2 *.LICENSE > SHA256SUMS
 
 .PHONY: asl
 asl: setup ## write statemachines/*.asl.json anew from its source, statemachines/*.py

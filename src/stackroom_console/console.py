@@ -6,6 +6,8 @@ from datetime import datetime
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from starlette.responses import Response
+
 from stackroom.access.access_log import AccessLog
 from stackroom.access.tokens import TokenVerifier
 from stackroom.clock import utc_now
@@ -92,3 +94,19 @@ class Console:
         if self.is_secure:
             return f"__Host-{name}"
         return f"{name}-{urlsplit(self.url).port or 80}"
+
+    def keep_cookie(self, response: Response, name: str, value: str, *, seconds: int) -> None:
+        response.set_cookie(
+            self.cookie(name),
+            value,
+            max_age=seconds,
+            path="/",
+            secure=self.is_secure,
+            httponly=True,
+            samesite="lax",
+        )
+
+    def forget_cookie(self, response: Response, name: str) -> None:
+        response.delete_cookie(
+            self.cookie(name), path="/", secure=self.is_secure, httponly=True, samesite="lax"
+        )

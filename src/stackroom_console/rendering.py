@@ -38,6 +38,11 @@ NAVIGATION: tuple[tuple[str, str, bool], ...] = (
     ("Operations", "/operations", True),
 )
 
+# What somebody has chosen; the first is what they haven't. The cookie is no secret.
+SYSTEM = "system"
+THEMES = (SYSTEM, "light", "dark")
+THEME = "stackroom-theme"  # the cookie's name, before `Console.cookie`
+
 
 def render(request: Request, template: str, *, status: int = 200, **values: object) -> HTMLResponse:
     """A page, or the part of one that htmx asks for, by the file's name in templates/."""
@@ -49,6 +54,8 @@ def render(request: Request, template: str, *, status: int = 200, **values: obje
             caller=request.known,
             csrf="" if request.session is None else request.session.csrf,
             navigation=_navigation(request),
+            themes=THEMES,
+            theme=_theme(request),
             **values,
         )
     )
@@ -113,6 +120,11 @@ def _navigation(request: Request) -> list[tuple[str, str, bool]]:
         for name, path, for_operators in NAVIGATION
         if not for_operators or OPERATORS in known.groups
     ]
+
+
+def _theme(request: Request) -> str:
+    kept = request.http.cookies.get(request.console.cookie(THEME))
+    return kept if kept in THEMES else SYSTEM
 
 
 @cache

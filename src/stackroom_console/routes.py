@@ -13,6 +13,7 @@ from stackroom_console.pages import (
     operations_page,
     sign_in_page,
     text_page,
+    theme,
 )
 
 # The lines of the route table that are about agents: their pages, and their API.
@@ -98,6 +99,7 @@ ROUTES: tuple[Endpoint, ...] = (
     ),
     Endpoint(method="POST", path="/sign-out", answer=sign_in_page.sign_out),
     Endpoint(method="POST", path="/sign-out/everywhere", answer=sign_in_page.sign_out_everywhere),
+    Endpoint(method="POST", path="/theme", answer=theme.choose),
     Endpoint(method="GET", path="/catalogs", answer=catalog_pages.list_page),
     Endpoint(method="GET", path="/catalogs/new", answer=catalog_pages.creation),
     Endpoint(method="GET", path="/catalogs/part", answer=catalog_pages.list_part),

@@ -13,6 +13,7 @@ from stackroom.aws import session
 from stackroom.errors import ServiceRefused, StoreUnavailable
 from stackroom_console.console import Console
 from stackroom_console.endpoint import EndpointKind
+from stackroom_console.rendering import STATIC, static
 from stackroom_console.routes import ROUTES
 from tests.console.browser import Browser
 from tests.console.things import dropped, things_of
@@ -180,3 +181,17 @@ def test_the_file_is_of_the_version_that_is_locked() -> None:
     for package, file in {"htmx.org": "htmx.min.js", "@picocss/pico": "pico.min.css"}.items():
         version = locked[f"node_modules/{package}"]["version"]
         assert version in (VENDORED / file).read_text("utf-8")
+
+
+def test_what_a_style_sheet_names_is_asked_for_by_an_address_that_is_kept() -> None:
+    """Else a browser asks for the font anew with each page, or keeps one that is no more."""
+    named = [
+        address
+        for sheet in STATIC.glob("*.css")
+        for address in re.findall(r'url\("([^"]+)"\)', sheet.read_text("utf-8"))
+    ]
+
+    assert named
+    assert [static(each.partition("?")[0]) for each in named] == [
+        f"/static/{each}" for each in named
+    ]

@@ -57,6 +57,7 @@ def test_the_most_that_a_browser_sends_is_taken(new_browser: NewBrowser) -> None
     deepest = "/" + "%" * (LONGEST - 1)  # which three characters stand for, each, in a query
     asking = "/sign-in/begin?" + urlencode({"return_to": deepest})
     fullest.get(asking)
+    fullest.post("/theme", theme="light")
 
     answer = fullest.get(
         asking,

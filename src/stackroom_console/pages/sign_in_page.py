@@ -44,7 +44,7 @@ def begin(request: Request) -> Response:
         expires_at=console.now() + timedelta(minutes=_MINUTES),
     )
     response = RedirectResponse(begun.url, status_code=303)
-    _keep(response, request, SIGNING_IN, console.seal.close(kept), seconds=_MINUTES * 60)
+    console.keep_cookie(response, SIGNING_IN, console.seal.close(kept), seconds=_MINUTES * 60)
     return response
 
 
@@ -75,14 +75,14 @@ def end(request: Request) -> Response:
     response = RedirectResponse(kept.return_to, status_code=303)
     seconds = round((session.expires_at - console.now()).total_seconds())
     # Kept beyond its end, so that the next sign-in can be silent.
-    _keep(response, request, SESSION, sealed, seconds=seconds + 24 * 3600)
-    _forget(response, request, SIGNING_IN)
+    console.keep_cookie(response, SESSION, sealed, seconds=seconds + 24 * 3600)
+    console.forget_cookie(response, SIGNING_IN)
     return response
 
 
 def sign_out(request: Request) -> Response:
     response = redirect(request, "/sign-in?out=1")
-    _forget(response, request, SESSION)
+    request.console.forget_cookie(response, SESSION)
     return response
 
 
@@ -132,26 +132,4 @@ def _too_many(groups: tuple[str, ...], characters: int) -> Problem:
         message=f"You aren't signed in: you are in {len(groups)} groups, and a session that names"
         f" them all has {characters:,} characters. Allowed: {MAX_COOKIE:,}.",
         advice="Ask whoever runs Stackroom to take you out of some, or to give them shorter names.",
-    )
-
-
-def _keep(response: Response, request: Request, name: str, value: str, *, seconds: int) -> None:
-    response.set_cookie(
-        request.console.cookie(name),
-        value,
-        max_age=seconds,
-        path="/",
-        secure=request.console.is_secure,
-        httponly=True,
-        samesite="lax",
-    )
-
-
-def _forget(response: Response, request: Request, name: str) -> None:
-    response.delete_cookie(
-        request.console.cookie(name),
-        path="/",
-        secure=request.console.is_secure,
-        httponly=True,
-        samesite="lax",
     )

@@ -38,6 +38,25 @@
     dialog.close();
   });
 
+  /* The theme that was chosen counts at once, and nothing that was typed is lost by it. */
+  document.addEventListener("theme", (event) => {
+    const chosen = event.detail.value, root = document.documentElement;
+    if (chosen === "system") root.removeAttribute("data-theme");
+    else root.dataset.theme = chosen;
+    document.querySelector('meta[name="color-scheme"]').content = chosen === "system" ? "light dark" : chosen;
+    for (const each of document.querySelectorAll(".themes [name=theme]")) {
+      each.setAttribute("aria-pressed", String(each.value === chosen));
+    }
+  });
+
+  /* The account's menu closes by Escape, and gives the focus back. */
+  document.addEventListener("keydown", (event) => {
+    const menu = event.key === "Escape" && document.querySelector("details.dropdown[open]");
+    if (!menu) return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+
   /* Whoever presses twice means it once: a form that is on its way isn't sent again. */
   const onTheirWay = new WeakSet();
   const isForm = (event) => event.detail.requestConfig.elt.matches("form");
