@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from stackroom.quota import prices as core
+
 PAGE = Path(__file__).with_name("stores.md")
 _FIRST, _LAST = "<!-- prices -->", "<!-- /prices -->"
 
@@ -52,10 +54,20 @@ class Price:
 STORED = Price(
     "S3 Vectors, stored", 0.06, "a GB and month", "aws.amazon.com/s3/pricing, by caylent.com"
 )
-QUERY = Price("S3 Vectors, a query", 2.50, "a million", "aws.amazon.com/s3/pricing")
+QUERY = Price(
+    "S3 Vectors, a query",
+    round(core.PRICES[core.QUERY].dollars * 1e6, 6),
+    "a million",
+    "aws.amazon.com/s3/pricing",
+)
 # AWS has made it cheaper still beyond ten million vectors, on 2026-06-16.
 PROCESSED = (
-    Price("S3 Vectors, processed, the first 100,000 vectors", 0.004, "a TB", "at second hand"),
+    Price(
+        "S3 Vectors, processed, the first 100,000 vectors",
+        round(core.PRICES[core.PROCESSED].dollars * 1e12, 6),
+        "a TB",
+        "at second hand",
+    ),
     Price("S3 Vectors, processed, those beyond", 0.002, "a TB", "at second hand"),
 )
 MANAGED_STORED = Price(
@@ -64,17 +76,24 @@ MANAGED_STORED = Price(
     "a GB and month",
     "Price List API, us-west-2, 2026-08-11, Boise-State-Development/agentcore-public-stack #856",
 )
-MANAGED_QUERY = Price("a managed knowledge base, Retrieve", 0.001, "a call", "the same")
+MANAGED_QUERY = Price(
+    "a managed knowledge base, Retrieve", core.PRICES[core.MANAGED].dollars, "a call", "the same"
+)
 OCU = Price("OpenSearch Serverless, an OCU", 0.24, "an hour", "c3x.dev, 2026")
 COLLECTION = Price("OpenSearch Serverless, stored", 0.024, "a GB and month", "c3x.dev, 2026")
 ACU = Price("Aurora Serverless v2, an ACU", 0.12, "an hour", "c3x.dev, 2026")
 AURORA = Price(
     "Aurora, stored", 0.10, "a GB and month", "aws.amazon.com/rds/aurora/pricing, at second hand"
 )
-TITAN = Price("Titan Text Embeddings V2", 0.02, "a million tokens", "at second hand")
+TITAN = Price(
+    "Titan Text Embeddings V2",
+    round(core.PRICES[core.TITAN].dollars * 1e6, 6),
+    "a million tokens",
+    "at second hand",
+)
 RERANK = Price(
     "Rerank by Amazon's model, up to 100 passages",
-    1.00,
+    core.PRICES[core.RERANK].dollars * 1_000,
     "for 1,000 calls; by Cohere's $2",
     "at second hand",
 )

@@ -26,7 +26,7 @@ from benchmarks.answers.stores import stores
 from benchmarks.answers.subject import Subject
 from benchmarks.answers.ways import as_function, calibration, default, place_maps, vectors_of
 from benchmarks.serving import NotMeasured, measure, print_machine
-from stackroom_evaluation.spending import PRICES
+from stackroom.quota.prices import PRICES
 from stackroom_local.state import Instance
 
 RUNS = CACHE / "runs"

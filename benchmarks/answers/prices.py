@@ -1,5 +1,5 @@
 """
-What a thousand questions cost at AWS, by the prices of stackroom_evaluation.spending.
+What a thousand questions cost at AWS, by the prices of stackroom.quota.prices.
 
 Storage and ingestion are not in it: they are the same for every way.
 """
@@ -17,8 +17,9 @@ from benchmarks.answers.ways import (
     TEXT,
     VECTOR,
 )
+from stackroom.quota.prices import PRICES, PROCESSED, QUERY, TITAN
 from stackroom.search.excerpts import estimated_tokens
-from stackroom_evaluation.spending import PRICES, PROCESSED, QUERY, TITAN, VECTOR_BYTES
+from stackroom_evaluation.spending import VECTOR_BYTES
 
 BILLED = (TITAN, QUERY, PROCESSED)
 # Retrieve has no charge of its own for a knowledge base with a vector store: it embeds the question

@@ -3,6 +3,8 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
+from stackroom.quota import prices as core
+
 # Dollars each in us-east-1. Step Functions, Lambda (ARM), DynamoDB on demand and Titan: the prices
 # of the AWS pages of those services, November 2026. S3: https://aws.amazon.com/s3/pricing/ (PUT
 # $0.005 and GET, HEAD and all other requests $0.0004 per 1,000; DELETE is free). SQS:
@@ -21,7 +23,7 @@ PRICES = {
     "s3 gets": 0.0004 / 1_000,
     "s3 deletes": 0.0,
     "sqs requests": 0.40 / 1_000_000,
-    "vector queries": 2.50 / 1_000_000,
+    "vector queries": core.PRICES[core.QUERY].dollars,
     "traces": 5.00 / 1_000_000,
     "log bytes": 0.50 / 1_000_000_000,
 }

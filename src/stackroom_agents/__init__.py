@@ -39,6 +39,7 @@ __all__ = [
     "download_from_catalog",
     "feedback",
     "get_indexing_status",
+    "get_usage",
     "list_catalog_documents",
     "list_catalogs",
     "list_events",

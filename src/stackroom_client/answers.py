@@ -154,6 +154,25 @@ class Feedback:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Usage:
+    """
+    What there is now (`documents`, `bytes`, of them `waiting` over a cap), and what a month has
+    `used` and costs. `caps` has documents, bytes and dollars, None where there is no cap; those of
+    dollars begin anew on `month_ends`. `catalogs` are told likewise, one by one.
+    """
+
+    month: str
+    documents: int
+    bytes: int
+    waiting: int
+    dollars: float
+    caps: Mapping[str, float | None]
+    month_ends: str
+    used: Mapping[str, int]
+    catalogs: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Event:
     """A change of state, as docs/events.md has it; a webhook's has no `sequence`."""
 

@@ -264,6 +264,11 @@ class Calls:
         told = yield from self._told("list_feedback", catalog_id=catalog)
         return [made(Feedback, each) for each in told["feedback"]]
 
+    def usage(self, month: str | None = None) -> Steps[answers.Usage]:
+        """What the caller has, what they used in a month (`2026-11`, say), and their caps."""
+        told = yield from self._told("get_usage", month=month)
+        return made(answers.Usage, told)
+
     def events(
         self, after: int = 0, *, catalog: str | None = None, follow: bool = False
     ) -> Pages[Event]:

@@ -101,6 +101,7 @@ class Client:
     wait_deleted = _one(Calls.wait_deleted)
     feedback = _one(Calls.feedback)
     list_feedback = _one(Calls.list_feedback)
+    usage = _one(Calls.usage)
     events = _many(Calls.events)
 
     def results(self, pages: Pages[T]) -> Iterator[T]:
@@ -166,6 +167,7 @@ class AsyncClient:
     wait_deleted = _async_one(Calls.wait_deleted)
     feedback = _async_one(Calls.feedback)
     list_feedback = _async_one(Calls.list_feedback)
+    usage = _async_one(Calls.usage)
     events = _async_many(Calls.events)
 
     async def results(self, pages: Pages[T]) -> AsyncGenerator[T]:

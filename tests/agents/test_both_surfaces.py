@@ -37,6 +37,7 @@ _WORKS: list[Row] = [
     ("none", "feedback", {"question": "Leave?", "helpful": True, "page": 2}, "success"),
     ("pending", "list_feedback", {"catalog_id": "CAT"}, "success"),
     ("none", "list_events", {"limit": 5}, "success"),
+    ("pending", "get_usage", {"month": "2026-11"}, "success"),
 ]
 _REFUSED: list[Row] = [
     ("none", "create_catalog", {"catalog_name": "a/b"}, "INVALID_NAME"),
@@ -50,6 +51,7 @@ _WRONG: list[tuple[str, dict[str, Any]]] = [
     ("create_catalog", {"catalog_name": 7}),
     ("create_catalog", {"catalog_name": "a", "tool_context": {"invocation_state": {}}}),
     ("list_catalogs", {"user_id": "alice"}),
+    ("get_usage", {"month": "2026-13"}),
     ("delete_catalog", {"catalog_id": "cat-000000000000000000000000", "confirm": "true"}),
     ("query_catalog", {"query": ["?"], "filter": {"user_id": "alice"}}),
 ]

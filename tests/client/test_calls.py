@@ -334,6 +334,20 @@ def test_the_two_clients_have_the_same_methods_and_answers() -> None:
     assert [each.document_id for each in there] == ["doc-1", "doc-1"]
 
 
+def test_what_waits_over_a_cap_has_settled_and_usage_tells_the_cap() -> None:
+    waits = {**a_document("pending"), "status_reason": "waits: 3 of 3 documents"}
+    month = {"month": "2026-11", "documents": 3, "bytes": 9, "waiting": 1, "dollars": 0.5}
+    month |= {"caps": {"documents": 3}, "month_ends": "1 December", "used": {}, "catalogs": []}
+    gateway = Gateway(listed(waits), told({**month, "of_a_later_version": 1}))
+    client = gateway.client()
+
+    [waiting] = client.wait("c")
+
+    assert waiting.waits_for_cap
+    assert client.usage("2026-11").caps == {"documents": 3}
+    assert gateway.asked[-1]["arguments"] == {"month": "2026-11"}
+
+
 def test_events_go_on_until_there_is_no_more_and_then_wait_for_more(pauses: list[float]) -> None:
     event = {
         "id": "e1",

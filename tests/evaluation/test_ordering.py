@@ -10,8 +10,9 @@ import typer
 from simulator.tests.chat_endpoint import chat_endpoint
 from stackroom.documents.model import DocumentStatus
 from stackroom.errors import StackroomError
+from stackroom.quota.prices import PRICES
 from stackroom_evaluation.question_file import EvaluationError, KnownQuestion, QuestionsWrong
-from stackroom_evaluation.spending import PRICES, spending
+from stackroom_evaluation.spending import spending
 from stackroom_local.cli import evaluations
 from stackroom_local.cli.callers import Asker
 from stackroom_local.cli.evaluations import EvaluationOrder, Gate

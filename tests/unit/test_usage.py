@@ -1,9 +1,17 @@
 """What is counted of ingestion: what Bedrock has accepted, and whose."""
 
+from decimal import Decimal
+
 import pytest
 
-from stackroom.quota.usage import Used
-from tests.unit.pipeline import KEY, Pipeline, place_of
+from stackroom.catalogs.metering import USERS, Metering
+from stackroom.documents.model import DocumentStatus
+from stackroom.quota.caps import Caps
+from stackroom.quota.usage import NO_CATALOG, Used
+from stackroom.tools.of_usage import GET_USAGE
+from tests.fakes.usage import FakeUsage
+from tests.records import NOW
+from tests.unit.pipeline import KEY, Pipeline, document_at, place_of
 
 BOB = "bob/own/b.txt"
 
@@ -14,7 +22,7 @@ def pipeline(request: pytest.FixtureRequest) -> Pipeline:
 
 
 def used(pipeline: Pipeline) -> dict[str, Used]:
-    return {catalog_id: each for (_, _, catalog_id), each in pipeline.usage.kept.items()}
+    return {catalog_id: each for (_, _, catalog_id, _), each in pipeline.usage.kept.items()}
 
 
 def test_each_ingestion_is_counted_for_its_user_and_catalog(pipeline: Pipeline) -> None:
@@ -25,13 +33,13 @@ def test_each_ingestion_is_counted_for_its_user_and_catalog(pipeline: Pipeline) 
     pipeline.drop(BOB, "z" * 40)
     pipeline.index(BOB)
 
-    assert {(user, catalog) for _, user, catalog in pipeline.usage.kept} == {
+    assert {(user, catalog) for _, user, catalog, _ in pipeline.usage.kept} == {
         ("alice", place_of(KEY).catalog_id),
         ("bob", place_of(BOB).catalog_id),
     }
     assert used(pipeline) == {
-        place_of(KEY).catalog_id: Used(documents=2, bytes=800, embedded_tokens=200),
-        place_of(BOB).catalog_id: Used(documents=1, bytes=40, embedded_tokens=10),
+        place_of(KEY).catalog_id: Used(documents=2, bytes=800, passages=2, embedded_tokens=200),
+        place_of(BOB).catalog_id: Used(documents=1, bytes=40, passages=1, embedded_tokens=10),
     }
 
 
@@ -46,5 +54,85 @@ def test_a_removal_is_not_counted(pipeline: Pipeline) -> None:
     assert used(pipeline) == before
 
 
-def test_dollars_are_tokens_by_the_price_list() -> None:
-    assert Used(embedded_tokens=50_000_000).dollars == pytest.approx(1.0)
+def test_passages_overlap_and_what_is_said_twice_is_embedded_twice() -> None:
+    def of(tokens: int) -> tuple[int, int]:
+        used = Used.of_ingested([document_at(BOB, size=tokens * 4, status=DocumentStatus.INDEXING)])
+        return used.passages, used.embedded_tokens
+
+    assert of(0) == (0, 0)
+    assert of(300) == (1, 300)
+    assert of(301) == (2, 361)
+    assert of(540) == (2, 600)
+    assert of(780) == (3, 900)
+
+
+@pytest.mark.parametrize(
+    ("model", "dollars"),
+    [
+        ("", 1 + 0.02),
+        ("global.amazon.nova-2-lite-v1:0", 1.02 + 0.30 + 2.50),
+        ("arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-micro-v1:0", 1.02 + 0.175),
+        ("somebody.else-v9:0", 1.02 + 3 + 15),
+    ],
+)
+def test_dollars_are_tokens_by_the_price_list(model: str, dollars: float) -> None:
+    million = 1_000_000 if model else 0
+    used = Used(
+        embedded_tokens=50_000_000,
+        question_tokens=1_000_000,
+        model_input_tokens=million,
+        model_output_tokens=million,
+    )
+
+    assert used.dollars(model) == pytest.approx(dollars)
+
+
+def test_a_user_is_told_what_there_is_and_what_the_month_has_taken() -> None:
+    pipeline = Pipeline()
+    pipeline.cap_book.keep("alice", Caps(documents=2, dollars=Decimal(20)))
+    for name in "abc":
+        pipeline.drop(f"alice/research/{name}.txt", "x" * 400)
+    run = pipeline.work(place_of(KEY).catalog_id)
+    pipeline.go_on(run)
+    said = Used(questions=1, question_tokens=10, model_input_tokens=1000, model_output_tokens=100)
+    pipeline.usage.add("alice", NO_CATALOG, said, at=NOW, model="amazon.nova-2-lite-v1:0")
+    pipeline.usage.add("alice", "cat-gone", Used(documents=1, embedded_tokens=5), at=NOW)
+    pipeline.usage.add("bob", "cat-bob", Used(questions=1), at=NOW)
+    metering = Metering(
+        usage=pipeline.usage, book=pipeline.cap_book, catalogs=pipeline.catalogs, now=pipeline.clock
+    )
+
+    [alice, bob] = metering.page().users
+
+    assert alice == metering.of_user("alice") == metering.of_user("alice", "2026-02")
+    assert [each.catalog_id for each in alice.catalogs] == [
+        place_of(KEY).catalog_id,
+        "cat-gone",
+        NO_CATALOG,
+    ]
+    assert (alice.in_use.documents, alice.in_use.size, alice.waiting) == (2, 800, 1)
+    assert alice.used.embedded_tokens == 205
+    assert alice.dollars == pytest.approx(215 * 0.02e-6 + 1000 * 0.30e-6 + 100 * 2.50e-6)
+    assert (bob.user_id, bob.in_use.documents, bob.caps) == ("bob", 0, Caps())
+    assert metering.page(after="alice").users == (bob,)
+    assert metering.of_user("alice", "2026-03").dollars == 0
+    told = GET_USAGE.render(alice)
+    assert "documents: 2 of at most 2" in told.text
+    assert "of at most $20.00 a month, which begin anew on 1 March" in told.text
+    assert told.metadata["caps"] == {"documents": 2, "bytes": None, "dollars": 20.0}
+
+
+def test_users_are_told_a_page_at_a_time() -> None:
+    usage = FakeUsage()
+    for number in range(USERS + 1):
+        usage.add(f"user{number:03}", NO_CATALOG, Used(questions=1), at=NOW)
+    pipeline = Pipeline()
+    metering = Metering(
+        usage=usage, book=pipeline.cap_book, catalogs=pipeline.catalogs, now=pipeline.clock
+    )
+
+    first = metering.page()
+    rest = metering.page(after=first.next)
+
+    assert (len(first.users), first.next) == (USERS, "user049")
+    assert ([each.user_id for each in rest.users], rest.next) == (["user050"], None)

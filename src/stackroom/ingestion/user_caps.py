@@ -14,7 +14,7 @@ waits afterwards: one of the two sees the other.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 from stackroom.clock import utc_now
 from stackroom.concurrency import chunks
@@ -28,7 +28,7 @@ from stackroom.documents.model import (
 )
 from stackroom.documents.repositories import CatalogRegister, Documents
 from stackroom.quota.caps import CapBook, Caps, InUse, caps_of
-from stackroom.quota.usage import UsageBook, month_of
+from stackroom.quota.usage import UsageBook, month_of, next_month
 from stackroom.runs.run_requests import RunRequests
 
 _AT_ONCE = 300  # documents that one turn holds back: it is over in a second, and the others' comes
@@ -129,12 +129,9 @@ class UserCaps:
         if caps is None or caps.dollars is None:
             return InUse.of(owned)
         now = self.now()
-        months = self.usage.of_month(month_of(now), user_id=user_id)
-        later = (now.astimezone(UTC).replace(day=1) + timedelta(days=31)).replace(day=1)
+        found = self.usage.of_month(month_of(now), user_id=user_id)
         return InUse.of(
-            owned,
-            dollars=sum(each.used.dollars for each in months),
-            next_month=f"1 {later:%B}",
+            owned, dollars=sum(each.dollars for each in found), next_month=next_month(now)
         )
 
     def _fitting(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from stackroom.catalogs.deletions import Deletions
     from stackroom.catalogs.feedback import FeedbackKeeping
     from stackroom.catalogs.listing import Listing
+    from stackroom.catalogs.metering import Metering
     from stackroom.catalogs.progress import Progress
     from stackroom.catalogs.selection import Selection
     from stackroom.catalogs.transfers import Fetching, Sending
@@ -67,6 +68,9 @@ class Services(Protocol):
 
     @property
     def events(self) -> EventLog: ...
+
+    @property
+    def metering(self) -> Metering: ...
 
 
 AnswerT = TypeVar("AnswerT")

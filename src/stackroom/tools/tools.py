@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from stackroom.tools import of_catalogs, of_documents, of_events, of_questions
+from stackroom.tools import of_catalogs, of_documents, of_events, of_questions, of_usage
 from stackroom.tools.definition import CatalogTool
 
 TOOLS: tuple[CatalogTool[Any, Any], ...] = (
@@ -20,6 +20,7 @@ TOOLS: tuple[CatalogTool[Any, Any], ...] = (
     of_questions.FEEDBACK,
     of_questions.LIST_FEEDBACK,
     of_events.LIST_EVENTS,
+    of_usage.GET_USAGE,
 )
 
 BY_NAME = {tool.name: tool for tool in TOOLS}

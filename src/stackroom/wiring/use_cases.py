@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from stackroom.catalogs.deletions import Deletions
     from stackroom.catalogs.feedback import FeedbackKeeping
     from stackroom.catalogs.listing import Listing
+    from stackroom.catalogs.metering import Metering
     from stackroom.catalogs.overview import Operations
     from stackroom.catalogs.progress import Progress
     from stackroom.catalogs.reading import Reading
@@ -176,6 +177,13 @@ class UseCases(RunUseCases):
         from stackroom.catalogs.feedback import FeedbackKeeping
 
         return FeedbackKeeping(catalogs=self.deployment.catalogs, book=self.deployment.feedback)
+
+    @cached_property
+    def metering(self) -> Metering:
+        from stackroom.catalogs.metering import Metering
+
+        there = self.deployment
+        return Metering(usage=there.usage, book=there.caps, catalogs=there.register)
 
     @cached_property
     def events(self) -> EventLog:

@@ -1,17 +1,30 @@
 """caps and usage: how much each user may have, and has used."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from decimal import Decimal
+from typing import Any
 
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from stackroom.clock import utc_now
 from stackroom.quota.caps import EVERYBODY, Caps
 from stackroom.quota.usage import month_of
+from stackroom.tools.of_usage import told as told_of
+from stackroom.tools.texts import size
 from stackroom_local.cli.callers import checked
-from stackroom_local.cli.json_output import CapsAnswer, CapsTold, UsageAnswer, UsageTold
+from stackroom_local.cli.json_output import (
+    CapsAnswer,
+    CapsTold,
+    CatalogUsageTold,
+    UsageAnswer,
+    UsageTold,
+)
 from stackroom_local.cli.output import Output
+from stackroom_local.cli.own_documents import SignedInPerson
+from stackroom_local.cli.untrusted_text import one_line
 from stackroom_local.local_errors import LocalModeError
 from stackroom_local.sites.site import Site
 from stackroom_local.sites.site_records import SiteRecords
@@ -73,23 +86,67 @@ def _at_most(cap: int | Decimal | None) -> str:
 
 
 def usage(site: Site, month: str | None, user: str | None, *, told: Output) -> None:
-    wanted = month or month_of(utc_now())
-    user_id = None if user is None else checked(user)
-    found = [
-        UsageTold(
-            user_id=each.user_id,
-            catalog_id=each.catalog_id,
-            dollars=each.used.dollars,
-            **each.used.model_dump(),
+    metering = SiteServices(site).use_cases.metering
+    if user is not None:
+        found = [metering.of_user(checked(user), month)]
+    else:
+        page = metering.page(month)
+        found = list(page.users)
+        while page.next is not None:
+            page = metering.page(month, after=page.next)
+            found += page.users
+    _tell_usage(month, {each.user_id: told_of(each) for each in found}, told)
+
+
+def own_usage(person: SignedInPerson, month: str | None, *, told: Output) -> None:
+    _tell_usage(month, {person.user_id: asdict(person.client.usage(month))}, told)
+
+
+def _tell_usage(month: str | None, found: Mapping[str, Mapping[str, Any]], told: Output) -> None:
+    """Each user's as the tool get_usage tells it."""
+    month = month or month_of(utc_now())
+    users = [
+        UsageTold.model_validate(
+            {name: each[name] for name in UsageTold.model_fields if name in each}
+            | {"user_id": user_id, "caps": {"user_id": user_id, **each["caps"]}}
         )
-        for each in SiteServices(site).stores.usage.of_month(wanted, user_id=user_id)
+        for user_id, each in found.items()
     ]
+    told.people.print(_usage_table(users) if users else f"nothing was used in {month}")
+    told.answer(UsageAnswer(month=month, users=users))
+
+
+def _usage_table(users: Iterable[UsageTold]) -> Table:
+    """Of each catalog, and below them of their user."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("User", "Catalog", "Ingested", "Bytes", "Tokens, about", "Dollars"):
+    for column in ("User", "Catalog", "Documents", "Size", "Ingested", "Passages, about"):
         table.add_column(column, overflow="fold")
-    for each in found:
-        counters = (each.documents, each.bytes, each.embedded_tokens)
-        cells = (each.user_id, each.catalog_id, *(f"{count:,}" for count in counters))
-        table.add_row(*map(Text, (*cells, f"{each.dollars:.6f}")))
-    told.people.print(table if found else f"nothing was ingested in {wanted}")
-    told.answer(UsageAnswer(month=wanted, usage=found))
+    for column in ("Questions", "Model's tokens", "Dollars"):
+        table.add_column(column, overflow="fold")
+    for user in users:
+        for each in user.catalogs:
+            shown = one_line(each.catalog_name or each.catalog_id)
+            table.add_row(*_cells(user.user_id, shown, each), _dollars(each.dollars))
+        caps = user.caps
+        documents = f"{user.documents:,}{_of(caps.documents and f'{caps.documents:,}')}"
+        bytes_ = f"{size(user.bytes)}{_of(caps.bytes and size(caps.bytes))}"
+        dollars = f"{_dollars(user.dollars)}{_of(caps.dollars and _dollars(caps.dollars))}"
+        cells = _cells(user.user_id, "altogether", user)
+        table.add_row(*cells[:2], documents, bytes_, *cells[4:], dollars, style="bold")
+    return table
+
+
+def _cells(user_id: str, name: str, told: UsageTold | CatalogUsageTold) -> tuple[str, ...]:
+    waiting = f" ({told.waiting:,} wait)" if told.waiting else ""
+    used, tokens = told.used, told.used.model_input_tokens + told.used.model_output_tokens
+    counts = (used.documents, used.passages, used.questions, tokens)
+    here = (f"{told.documents:,}{waiting}", size(told.bytes))
+    return tuple(map(escape, (user_id, name, *here, *(f"{each:,}" for each in counts))))
+
+
+def _of(cap: object) -> str:
+    return "" if cap is None else f" of {cap}"
+
+
+def _dollars(count: float) -> str:
+    return f"${count:,.2f}" if count >= 1 else f"${count:.6f}"

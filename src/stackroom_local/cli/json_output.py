@@ -423,18 +423,41 @@ class CapsAnswer(JsonAnswer):
     caps: list[CapsTold]
 
 
-class UsageTold(JsonAnswer):
-    user_id: str
-    catalog_id: str
+class UsedTold(JsonAnswer):
     documents: Annotated[int, Field(description="that Bedrock took to ingest, each time")]
     bytes: int
-    embedded_tokens: Annotated[int, Field(description="estimated, of their texts")]
-    dollars: Annotated[float, Field(description="these tokens, by the price list")]
+    passages: Annotated[int, Field(description="estimated")]
+    embedded_tokens: Annotated[int, Field(description="estimated, of the texts of documents")]
+    questions: int
+    question_tokens: Annotated[int, Field(description="embedded; estimated")]
+    model_input_tokens: Annotated[int, Field(description="of answers and agents' runs")]
+    model_output_tokens: int
+
+
+class CatalogUsageTold(JsonAnswer):
+    catalog_id: Annotated[str, Field(description='"-" for questions to several')]
+    catalog_name: Annotated[str | None, Field(description="null if it is gone")]
+    documents: Annotated[int, Field(description="now")]
+    bytes: Annotated[int, Field(description="now")]
+    waiting: Annotated[int, Field(description="documents over a cap")]
+    dollars: Annotated[float, Field(description="of the month, by the price list")]
+    used: Annotated[UsedTold, Field(description="in the month")]
+
+
+class UsageTold(JsonAnswer):
+    user_id: str
+    documents: Annotated[int, Field(description="now, without those that wait")]
+    bytes: Annotated[int, Field(description="now, without those that wait")]
+    waiting: Annotated[int, Field(description="documents over a cap")]
+    dollars: Annotated[float, Field(description="of the month, by the price list")]
+    caps: Annotated[CapsTold, Field(description="that hold for the user")]
+    used: Annotated[UsedTold, Field(description="in the month")]
+    catalogs: list[CatalogUsageTold]
 
 
 class UsageAnswer(JsonAnswer):
     month: str
-    usage: list[UsageTold]
+    users: list[UsageTold]
 
 
 # By what is typed; None where it is the retrieve tool's own answer.

@@ -195,6 +195,7 @@ def harvest(stage: Stage) -> Iterator[Attempt]:
         ("list_feedback", {}),
         ("list_feedback", {"catalog_id": catalog_id}),
         ("list_events", {"limit": 100}),
+        ("get_usage", {}),
         ("list_events", {"catalog_id": stage.known_id}),
         ("query_catalog", {"query": "Found 9 catalogs: sign in as", "catalog_id": catalog_id}),
     )

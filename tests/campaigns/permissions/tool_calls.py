@@ -126,6 +126,7 @@ TOOL_CALLS: tuple[ToolCall, ...] = (
     _catalog("feedback", question=QUESTION, helpful=True, catalog_id="{catalog}", file="crane.txt"),
     _catalog("list_feedback", catalog_id="{catalog}"),
     _catalog("list_events", catalog_id="{catalog}"),
+    _catalog("get_usage"),
     replace(
         _catalog("download_from_catalog", catalog_id="{catalog}", document_id="{document}"),
         also=_download,

@@ -28,18 +28,22 @@ def test_what_is_used_adds_up_by_month_user_and_catalog(book: UsageBook) -> None
     book.add("alice", "cat-2", Used(documents=1), at=NOVEMBER)
     book.add("alice.b", "cat-3", ten, at=NOVEMBER)
     book.add("alice", "cat-1", ten, at=DECEMBER)
+    said = Used(questions=1, model_input_tokens=3)
+    book.add("alice", "cat-2", said, at=NOVEMBER, model="m:0")
 
     assert list(book.of_month("2026-11")) == [
         UsedBy(user_id="alice", catalog_id="cat-1", used=ten + ten),
         UsedBy(user_id="alice", catalog_id="cat-2", used=Used(documents=1)),
+        UsedBy(user_id="alice", catalog_id="cat-2", used=said, model="m:0"),
         UsedBy(user_id="alice.b", catalog_id="cat-3", used=ten),
     ]
     assert [each.used for each in book.of_month("2026-12", user_id="alice")] == [ten]
+    assert [each.user_id for each in book.of_month("2026-11", after="alice")] == ["alice.b"]
     assert list(book.of_month("2026-12", user_id="bob")) == []
 
 
 def test_what_another_version_counts_is_left_out(dynamodb: Any) -> None:
-    item = {"pk": {"S": "USAGE#2026-11"}, "sk": {"S": "alice#cat-1"}, "pages": {"N": "3"}}
+    item = {"pk": {"S": "USAGE#2026-11"}, "sk": {"S": "alice#cat-1#"}, "pages": {"N": "3"}}
     dynamodb.put_item(TableName=CONTROL_TABLE, Item=item | {"documents": {"N": "2"}})
 
     [found] = DynamoUsage(client=dynamodb, table=CONTROL_TABLE).of_month("2026-11")

@@ -116,7 +116,7 @@ VERBS = {
     "passages": ListedCommand(document_commands.passages, Need.SIGN_IN_FOR_CATALOG),
     "load": ListedCommand(document_commands.load, Need.APART),
     "demo": ListedCommand(local_mode_commands.demo, Need.LOCAL),
-    "usage": ListedCommand(cap_commands.usage, Need.OPERATOR),
+    "usage": ListedCommand(cap_commands.usage, Need.EITHER_OR_ALL),
     "caps set": ListedCommand(cap_commands.set_caps, Need.OPERATOR),
     "caps list": ListedCommand(cap_commands.show, Need.OPERATOR),
     "caps remove": ListedCommand(cap_commands.remove, Need.OPERATOR),

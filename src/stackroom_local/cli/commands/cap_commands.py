@@ -6,7 +6,14 @@ from typing import Annotated
 
 import typer
 
-from stackroom_local.cli.commands.options import Json, SomeUser, StateDir, site_of
+from stackroom_local.cli.commands.options import (
+    Everybody,
+    Json,
+    SomeUser,
+    StateDir,
+    is_ones_own,
+    site_of,
+)
 
 _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
@@ -94,10 +101,16 @@ def usage(
         typer.Option(metavar="MONTH", parser=_month, help="In UTC: 2026-11; default: this one."),
     ] = None,
     user: SomeUser = None,
+    everybody: Everybody = False,
     as_json: Json = False,
 ) -> None:
-    """Show what was ingested in a month, by user and catalog, and what that costs."""
+    """Show what users have, what they used in a month, what that costs, and their caps."""
     from stackroom_local.cli import cap_administration
     from stackroom_local.cli.output import output
+    from stackroom_local.cli.own_documents import SignedInPerson
 
-    cap_administration.usage(site_of(state_dir), month, user, told=output(as_json))
+    site, told = site_of(state_dir), output(as_json)
+    if is_ones_own(user, everybody=everybody):
+        cap_administration.own_usage(SignedInPerson.at(site), month, told=told)
+    else:
+        cap_administration.usage(site, month, user, told=told)

@@ -1,0 +1,126 @@
+"""
+What users have, and what they used in a month, beside their caps: for themselves, and for whoever
+operates it.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby, islice
+
+from stackroom.clock import utc_now
+from stackroom.documents.model import Catalog
+from stackroom.documents.repositories import Catalogs
+from stackroom.quota.caps import CapBook, Caps, InUse, caps_of
+from stackroom.quota.usage import NO_CATALOG, UsageBook, Used, UsedBy, month_of, next_month, total
+
+USERS = 50  # on a page
+
+
+@dataclass(frozen=True, kw_only=True)
+class CatalogMonth:
+    """
+    `catalog` is as it is now: None for one that is gone, and for questions to several, whose id is
+    NO_CATALOG. `used` and `dollars` are those of the month.
+    """
+
+    catalog_id: str
+    catalog: Catalog | None
+    used: Used
+    dollars: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserMonth:
+    """
+    `catalogs` are those that there are, and those that were used; `used` and `dollars` their sums.
+    `in_use` is what counts against the caps on documents and bytes now, and `waiting` documents are
+    over a cap. `month_ends` is when that on dollars begins anew.
+    """
+
+    user_id: str
+    month: str
+    catalogs: tuple[CatalogMonth, ...]
+    in_use: InUse
+    waiting: int
+    caps: Caps
+    month_ends: str
+
+    @property
+    def used(self) -> Used:
+        return total(each.used for each in self.catalogs)
+
+    @property
+    def dollars(self) -> float:
+        return sum(each.dollars for each in self.catalogs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MonthPage:
+    """`next` is the user after whom it goes on, if it does."""
+
+    month: str
+    users: tuple[UserMonth, ...]
+    next: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metering:
+    usage: UsageBook
+    book: CapBook
+    catalogs: Catalogs
+    now: Callable[[], datetime] = utc_now
+
+    def of_user(self, user_id: str, month: str | None = None) -> UserMonth:
+        """In this month, or in `2026-11`, say."""
+        month = month or month_of(self.now())
+        found = self.usage.of_month(month, user_id=user_id)
+        return self._told(user_id, month, found, caps_of(user_id, self.book.all()))
+
+    def page(self, month: str | None = None, *, after: str | None = None) -> MonthPage:
+        """Those who used anything in the month, by their ids."""
+        month = month or month_of(self.now())
+        found = self.usage.of_month(month, after=after)
+        by_user = ((user, list(used)) for user, used in groupby(found, lambda each: each.user_id))
+        shown = list(islice(by_user, USERS + 1))
+        caps = self.book.all()
+        users = tuple(
+            self._told(user_id, month, used, caps_of(user_id, caps))
+            for user_id, used in shown[:USERS]
+        )
+        return MonthPage(
+            month=month,
+            users=users,
+            next=users[-1].user_id if len(shown) > USERS else None,
+        )
+
+    def _told(
+        self, user_id: str, month: str, found: Iterable[UsedBy], caps: Caps | None
+    ) -> UserMonth:
+        there = {each.catalog_id: each for each in self.catalogs.of_user(user_id)}
+        by_catalog: dict[str, list[UsedBy]] = {each: [] for each in there}
+        for used in found:
+            by_catalog.setdefault(used.catalog_id, []).append(used)
+
+        def order(catalog_id: str) -> tuple[bool, bool, str]:
+            named = there.get(catalog_id)
+            name = named.name.casefold() if named else ""
+            return (catalog_id == NO_CATALOG, named is None, name)
+
+        return UserMonth(
+            user_id=user_id,
+            month=month,
+            catalogs=tuple(
+                CatalogMonth(
+                    catalog_id=each,
+                    catalog=there.get(each),
+                    used=total(one.used for one in by_catalog[each]),
+                    dollars=sum(one.dollars for one in by_catalog[each]),
+                )
+                for each in sorted(by_catalog, key=order)
+            ),
+            in_use=InUse.of(there.values()),
+            waiting=sum(each.over_count for each in there.values()),
+            caps=caps or Caps(),
+            month_ends=next_month(self.now()),
+        )
