@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.parsers import ResponseParserError
 
 from stackroom.errors import StackroomError
 from tests.campaigns.soak.mode import Mode
@@ -21,6 +22,7 @@ CATALOGS = ("papers", "letters", "Été 2026")
 NAMES = ("plan.txt", "minutes of May.md", "2026/costs.txt", "a+b & c.txt", "100%.txt", "🦊.txt")
 WORD = re.compile(r"\b(\w+)-x[0-9a-f]{8}\b")
 _RESTART_SECONDS = 300.0
+NO_ANSWER = (BotoCoreError, ResponseParserError)  # or the beginning of one
 
 
 @dataclass
@@ -178,7 +180,7 @@ class Actor(threading.Thread):
         try:
             operators = instance.client("s3")
             s3 = operators if by_operator else self.mode.s3_of(self.user)
-        except (BotoCoreError, ClientError, StackroomError, KeyError):
+        except (*NO_ANSWER, ClientError, StackroomError, KeyError):
             # It is down, or starts, and has not deployed the policy yet.
             self.tally.count("keys not to be had", self.user)
             return
@@ -189,7 +191,7 @@ class Actor(threading.Thread):
                 self.tally.count(f"refused {what}", f"{list(outcome)!a}: {error}")
                 return
             self._was(outcome, what, is_answered=False)
-        except BotoCoreError:
+        except NO_ANSWER:
             self._was(outcome, what, is_answered=False)
         else:
             self._was(outcome, what, is_answered=True)
@@ -214,7 +216,7 @@ class Actor(threading.Thread):
             return True
         try:
             wrong = self.model.read_back(key, etag_of(self.mode, key))
-        except (BotoCoreError, ClientError):
+        except (*NO_ANSWER, ClientError):
             return False
         if wrong:
             self.tally.disagree(wrong)

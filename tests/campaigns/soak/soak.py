@@ -9,11 +9,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 import psutil
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import ClientError
 
 from stackroom.documents.model import DocumentStatus
 from stackroom.errors import StackroomError
-from tests.campaigns.soak.actor import Actor
+from tests.campaigns.soak.actor import NO_ANSWER, Actor
 from tests.campaigns.soak.judge import Judge
 from tests.campaigns.soak.mode import Mode
 from tests.campaigns.soak.model import Model, note
@@ -100,7 +100,7 @@ class Canaries:
             return
         try:
             records = Person(self.mode.instance, CANARY).records().values()
-        except (BotoCoreError, ClientError, StackroomError):
+        except (*NO_ANSWER, ClientError, StackroomError):
             return
         settled = {each.etag for each in records if each.status is DocumentStatus.INDEXED}
         for kind, (since, before, etag) in list(self._waiting.items()):
