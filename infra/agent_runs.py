@@ -21,7 +21,9 @@ _LONGEST_RUN = cdk.Duration.minutes(6)
 # Of all users together: what more are asked for waits in the queue.
 _RUNS_AT_ONCE = 10
 # Partitions of the table [stackroom.aws.dynamodb.agent_records].
-_OF_AGENTS = ("AGENTS#*", "AGENT_RUNS#*")
+_OF_AGENTS = ("AGENTS#*", "AGENT_CHATS#*", "AGENT_DRAFTS#*", "AGENT_RUNS#*")
+# Converse and ConverseStream: some models use tools in the first alone.
+_ASKS = ("bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream")
 
 
 class AgentRuns(Construct):
@@ -80,10 +82,15 @@ class AgentRuns(Construct):
             keys=(TURNS, *_OF_AGENTS),
             in_all_catalogs=False,
         )
+        handler.allow(
+            "dynamodb:DeleteItem",
+            on=self._rights.data.control_table.table_arn,
+            where={"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["AGENT_DRAFTS#*"]}},
+        )
         for statement in self._shared.statements:
             handler.role.add_to_principal_policy(statement)
         for model in self._models:
-            for right in model.rights(handler):
+            for right in model.rights(handler, by=_ASKS):
                 handler.allow(
                     *right.actions, on=right.resources, where=right.where, because=right.because
                 )

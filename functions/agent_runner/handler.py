@@ -20,8 +20,8 @@ from functions.telemetry import logger_for, metrics_for, report_embeddings
 from stackroom.access.access_log import Access
 from stackroom.agents.agent_run import AgentRun, ModelStep
 from stackroom.agents.asking import Asking
+from stackroom.agents.run_limits import MOST_SECONDS, SECONDS_TO_END
 from stackroom.agents.runner import Runner
-from stackroom.agents.runs import MOST_SECONDS, SECONDS_TO_END
 from stackroom.aws.session import client
 from stackroom.errors import MalformedEvent
 from stackroom.search.cached_embeddings import CacheTally
@@ -75,8 +75,8 @@ def settings() -> RunnerSettings:
 
 
 @lru_cache(_MODELS)
-def model_of(model_id: str) -> Model:
-    return bedrock_model(model_id, settings().guardrail)
+def model_of(model_id: str, is_streaming: bool) -> Model:
+    return bedrock_model(model_id, settings().guardrail, streaming=is_streaming)
 
 
 @cache
@@ -90,6 +90,7 @@ def runner() -> Runner:
     return Runner(
         agents=use_cases.deployment.agents,
         book=use_cases.deployment.agent_runs,
+        chats=use_cases.deployment.chats,
         asking=Asking(
             available=use_cases.available_knowledge_bases,
             retrieval=retrieval,

@@ -279,6 +279,21 @@ class AgentRunNotFound(Rejected):
         super().__init__("Run not found")
 
 
+class ChatNotFound(Rejected):
+    def __init__(self) -> None:
+        super().__init__("Conversation not found")
+
+
+class ChatFull(Rejected):
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"This conversation has {limit} questions, and takes no more")
+
+
+class ChatBusy(Rejected):
+    def __init__(self) -> None:
+        super().__init__("The agent is still answering your last question")
+
+
 class AgentRunLimitReached(Rejected):
     def __init__(self, limit: int) -> None:
         super().__init__(

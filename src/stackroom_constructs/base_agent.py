@@ -220,7 +220,7 @@ class BaseAgent(Construct):
         return role
 
     def _allow_what_every_agent_does(self) -> None:
-        for right in self.bedrock_model.rights(self, by=self.ASKS):
+        for right in self.bedrock_model.rights(self, by=(self.ASKS,)):
             self.agent_role.add_to_principal_policy(right.statement())
             for arn in right.resources:
                 if "*" in arn:

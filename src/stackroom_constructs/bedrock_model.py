@@ -1,7 +1,7 @@
 """A model of Bedrock by its id: its ARNs, and exactly the rights to ask it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -79,9 +79,11 @@ class BedrockModel:
             resource_name=self.model,
         )
 
-    def rights(self, scope: IConstruct, *, by: str = "bedrock:InvokeModel") -> tuple[Right, ...]:
+    def rights(
+        self, scope: IConstruct, *, by: Sequence[str] = ("bedrock:InvokeModel",)
+    ) -> tuple[Right, ...]:
         """
-        To ask it by Converse or InvokeModel, or `by` the action of their streams alone: exactly the
+        To ask it by Converse or InvokeModel, or `by` the action of their streams: exactly the
         model; behind an inference profile wherever that sends a question, and only by it. Converse
         has no action of its own in IAM: it takes InvokeModel, and ConverseStream takes
         InvokeModelWithResponseStream [API reference: Converse, ConverseStream].
@@ -90,7 +92,7 @@ class BedrockModel:
         https://docs.aws.amazon.com/bedrock/latest/userguide/global-cross-region-inference.html
         https://docs.aws.amazon.com/bedrock/latest/userguide/geographic-cross-region-inference.html
         """
-        arn, invoke = self.arn(scope), (by,)
+        arn, invoke = self.arn(scope), tuple(by)
         if self.profile is None:
             return (Right(actions=invoke, resources=(arn,)),)
         by_profile = {"StringEquals": {"bedrock:InferenceProfileArn": arn}}

@@ -1,5 +1,6 @@
 """Talking to a model for a user's agent: what is told, to whom, and when it ends."""
 
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,8 +9,8 @@ import pytest
 
 from examples.agent.scripted import Call
 from stackroom.agents.agent import LinkedTool
-from stackroom.agents.agent_repositories import Brief, ModelTurn
-from stackroom.errors import AgentUnfinished, ModelThrottled
+from stackroom.agents.agent_repositories import Brief, Exchange, ModelTurn
+from stackroom.errors import AgentUnfinished, ModelRefused, ModelThrottled
 from stackroom_agents.strands_conversations import StrandsConversations
 from tests.agents.models import PlayedModel, Said, Stopped
 from tests.unit.test_linked_tools import a_tool
@@ -24,7 +25,11 @@ class Listening:
     calls: int = 99
     turns: int = 99
     heard: list[ModelTurn] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
     asked: list[object] = field(default_factory=list)
+
+    def writes(self, text: str) -> None:
+        self.written.append(text)
 
     def said(self, turn: ModelTurn) -> None:
         self.heard.append(turn)
@@ -40,7 +45,7 @@ class Listening:
 def held(listening: Listening, *said: Said) -> PlayedModel:
     model = PlayedModel(*said)
     brief = Brief(model="a-model", system_prompt="Be brief.", tools=[a_tool()], message="Leave?")
-    StrandsConversations(model_of=lambda _: model).hold(brief, listening)
+    StrandsConversations(model_of=lambda *_: model).hold(brief, listening)
     return model
 
 
@@ -89,3 +94,57 @@ def test_what_is_no_answer_is_raised_by_its_name(
 ) -> None:
     with pytest.raises(error, match=told):
         held(Listening(), SEARCH, said)
+
+
+def test_words_are_told_as_they_are_written_and_what_was_said_before_is_told_the_model() -> None:
+    listening, model = Listening(), PlayedModel(play=lambda _: "Thirty days.")
+    before = [Exchange(question="And Bob?", answer="Twenty.")]
+    brief = Brief(model="a-model", system_prompt="", tools=[], message="And I?", before=before)
+
+    StrandsConversations(model_of=lambda *_: model).hold(brief, listening)
+
+    assert listening.written == ["Thirty days."]
+    [asked] = model.asked
+    assert [(each["role"], each["content"]) for each in asked.messages] == [
+        ("user", [{"text": "And Bob?"}]),
+        ("assistant", [{"text": "Twenty."}]),
+        ("user", [{"text": "And I?"}]),
+    ]
+
+
+def test_a_model_that_uses_no_tools_in_a_stream_is_asked_as_a_whole_from_then_on() -> None:
+    refusal = "This model doesn't support tool use in streaming mode."
+    model, asked = PlayedModel(play=lambda _: "Thirty."), list[bool]()
+
+    def model_of(_: str, is_streaming: bool) -> PlayedModel:
+        asked.append(is_streaming)
+        refused = PlayedModel(ModelRefused("ValidationException", refusal))
+        return refused if is_streaming else model
+
+    conversations = StrandsConversations(model_of=model_of)
+    brief = Brief(model="a-model", system_prompt="", tools=[a_tool()], message="Leave?")
+    for listening in (first := Listening(), second := Listening()):
+        conversations.hold(brief, listening)
+
+    assert asked == [True, False, False]
+    assert [each.text for each in (*first.heard, *second.heard)] == ["Thirty.", "Thirty."]
+
+
+def test_one_that_is_called_off_ends_while_its_model_still_writes() -> None:
+    go_on = threading.Event()
+
+    def play(_: object) -> str:
+        go_on.wait(60)
+        return "Nobody hears this."
+
+    listening = Listening(turns=0)
+    brief = Brief(model="a-model", system_prompt="", tools=[], message="Leave?")
+    conversations = StrandsConversations(
+        model_of=lambda *_: PlayedModel(play=play), look_seconds=0.01
+    )
+
+    conversations.hold(brief, listening)
+
+    was_waiting = not go_on.is_set()
+    go_on.set()
+    assert (was_waiting, listening.heard, listening.written) == (True, [], [])

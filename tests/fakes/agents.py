@@ -1,13 +1,14 @@
 """Agents and their runs in memory, their queue, and a model's part that a test writes."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from stackroom.agents.agent import Agent
 from stackroom.agents.agent_repositories import Brief, Listener
-from stackroom.agents.agent_run import AgentRun
+from stackroom.agents.agent_run import AgentRun, Draft
+from stackroom.agents.chats import Chat
 from stackroom.errors import RecordChanged, StoreUnavailable
 
 
@@ -42,11 +43,29 @@ class FakeAgentRuns:
     """Under the same conditions as DynamoDB keeps them; `outages` writes are refused first."""
 
     kept: dict[tuple[str, str], AgentRun] = field(default_factory=dict)
+    drafts: dict[tuple[str, str], Draft] = field(default_factory=dict)
     outages: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def get(self, user_id: str, run_id: str) -> AgentRun | None:
         return self.kept.get((user_id, run_id))
+
+    def some(self, user_id: str, run_ids: Sequence[str]) -> list[AgentRun]:
+        found = (self.get(user_id, each) for each in run_ids)
+        return [each for each in found if each is not None]
+
+    def remove(self, user_id: str, run_id: str) -> None:
+        self.kept.pop((user_id, run_id), None)
+        self.drafts.pop((user_id, run_id), None)
+
+    def draft(self, user_id: str, run_id: str) -> Draft | None:
+        return self.drafts.get((user_id, run_id))
+
+    def keep_draft(self, user_id: str, run_id: str, draft: Draft | None) -> None:
+        if draft is None:
+            self.drafts.pop((user_id, run_id), None)
+        else:
+            self.drafts[user_id, run_id] = draft
 
     def newest(self, user_id: str, *, since: datetime | None = None) -> Iterator[AgentRun]:
         own = [each for (owner, _), each in self.kept.items() if owner == user_id]
@@ -64,6 +83,41 @@ class FakeAgentRuns:
             saved = run.model_copy(update={"version": run.version + 1})
             self.kept[run.user_id, run.id] = saved
             return saved
+
+
+@dataclass
+class FakeChats:
+    """Under the same conditions as DynamoDB keeps them."""
+
+    kept: dict[tuple[str, str, str], Chat] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def get(self, user_id: str, agent_id: str, chat_id: str) -> Chat | None:
+        return self.kept.get((user_id, agent_id, chat_id))
+
+    def of_agent(self, user_id: str, agent_id: str) -> Iterator[Chat]:
+        found = [each for key, each in self.kept.items() if key[:2] == (user_id, agent_id)]
+        return iter(sorted(found, key=lambda each: each.id, reverse=True))
+
+    def save(self, chat: Chat) -> Chat:
+        with self._lock:
+            if not self._is_read(chat):
+                raise RecordChanged(chat.id)
+            saved = chat.model_copy(update={"version": chat.version + 1})
+            self.kept[chat.user_id, chat.agent_id, chat.id] = saved
+            return saved
+
+    def remove(self, chat: Chat) -> bool:
+        with self._lock:
+            there = self.get(chat.user_id, chat.agent_id, chat.id)
+            if there is not None and not self._is_read(chat):
+                return False
+            self.kept.pop((chat.user_id, chat.agent_id, chat.id), None)
+            return True
+
+    def _is_read(self, chat: Chat) -> bool:
+        there = self.get(chat.user_id, chat.agent_id, chat.id)
+        return (0 if there is None else there.version) == chat.version
 
 
 @dataclass

@@ -12,17 +12,16 @@ from stackroom.agents.agent import LinkedTool, OtherTool
 from stackroom.agents.agent_repositories import Brief, Listener, ModelTurn
 from stackroom.agents.agent_run import LONGEST_WAIT, AgentRun, ModelStep, RunState, ToolStep
 from stackroom.agents.agents import AgentDefinition, Agents, Models
-from stackroom.agents.runner import Runner
-from stackroom.agents.runs import (
-    MOST_AT_ONCE,
+from stackroom.agents.chats import Chats
+from stackroom.agents.run_limits import (
     MOST_SECONDS,
     MOST_TOKENS,
     MOST_TOOL_CALLS,
     MOST_TURNS,
     SECONDS_TO_END,
-    NewRun,
-    Runs,
 )
+from stackroom.agents.runner import Runner
+from stackroom.agents.runs import MOST_AT_ONCE, NewRun, Runs
 from stackroom.errors import (
     AgentNotFound,
     AgentRunLimitReached,
@@ -35,7 +34,13 @@ from stackroom.errors import (
     StackroomError,
     StoreUnavailable,
 )
-from tests.fakes.agents import FakeAgentRunQueue, FakeAgentRuns, FakeAgents, FakeConversations
+from tests.fakes.agents import (
+    FakeAgentRunQueue,
+    FakeAgentRuns,
+    FakeAgents,
+    FakeChats,
+    FakeConversations,
+)
 from tests.fakes.clock import FakeClock
 from tests.unit.test_linked_tools import Shelves, a_tool
 
@@ -55,6 +60,7 @@ class Office:
     clock: FakeClock = field(default_factory=FakeClock)
     shelves: Shelves = field(default_factory=Shelves)
     book: FakeAgentRuns = field(default_factory=FakeAgentRuns)
+    chats_book: FakeChats = field(default_factory=FakeChats)
     queue: FakeAgentRunQueue = field(default_factory=FakeAgentRunQueue)
     agents_book: FakeAgents = field(default_factory=FakeAgents)
     talk: FakeConversations = field(default_factory=FakeConversations)
@@ -69,13 +75,24 @@ class Office:
 
     @property
     def runs(self) -> Runs:
-        return Runs(agents=self.agents, book=self.book, queue=self.queue, now=self.clock)
+        return Runs(
+            agents=self.agents,
+            book=self.book,
+            chats=self.chats_book,
+            queue=self.queue,
+            now=self.clock,
+        )
+
+    @property
+    def chats(self) -> Chats:
+        return Chats(agents=self.agents, book=self.chats_book, runs=self.book, now=self.clock)
 
     @property
     def runner(self) -> Runner:
         return Runner(
             agents=self.agents_book,
             book=self.book,
+            chats=self.chats_book,
             asking=self.shelves.asking,
             conversations=self.talk,
             now=self.clock,
@@ -188,7 +205,17 @@ def test_its_user_is_shown_nothing_of_ours(office: Office) -> None:
     wire = office.carried_out(searching, groups=("hr",)).wire()
 
     assert set(wire) == {
-        *("id", "agentId", "message", "state", "reason", "isCancelAsked", "steps", "answer"),
+        *(
+            "id",
+            "agentId",
+            "conversationId",
+            "message",
+            "state",
+            "reason",
+            "isCancelAsked",
+            "steps",
+            "answer",
+        ),
         *("inputTokens", "outputTokens", "toolCalls", "createdAt", "begunAt", "endedAt"),
     }
     assert wire["steps"][1]["knowledgeBaseName"] == "Plans"
@@ -264,23 +291,30 @@ def test_one_that_nobody_began_has_failed_after_a_while_and_is_not_begun(office:
     assert office.talk.briefs == []
 
 
-def test_one_at_work_ends_at_its_next_step_and_searches_no_more(office: Office) -> None:
+def test_one_that_is_stopped_is_over_at_once_with_what_was_written_and_searches_no_more(
+    office: Office,
+) -> None:
     heard: list[object] = []
 
     def play(brief: Brief, listener: Listener) -> None:
         heard.append(listener.is_called_off())
+        listener.writes("Thirty days, as")
         [run] = office.runs.of_agent("alice", office.agent_id)
         heard.append(office.runs.cancel("alice", run.id).state)
-        listener.said(turn("I look it up."))
+        listener.writes(" nobody hears")
         heard.append(listener.is_called_off())
+        listener.said(turn("Thirty days, as nobody hears."))
         heard.append(listener.call(brief.tools[0], {"query": "leave"})["message"])
 
     run = office.carried_out(play)
 
-    assert heard == [False, RunState.RUNNING, True, "The run is over; no more is searched."]
+    assert heard == [False, RunState.CANCELLED, True, "The run is over; no more is searched."]
     assert (run.state, run.reason, run.tool_calls) == (RunState.CANCELLED, None, 0)
-    assert len(run.steps) == 1
+    [step] = run.steps
+    assert isinstance(step, ModelStep)
+    assert (step.text, step.is_cut, run.answer) == ("Thirty days, as", True, None)
     assert office.shelves.pool.filters == []
+    assert office.book.drafts == {}
 
 
 def _tokens(_: Brief, listener: Listener) -> None:

@@ -1,5 +1,6 @@
 """What a linked tool asks for its user, and what it answers a model."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +41,7 @@ class Shelves:
     budget: Budget = field(default_factory=Budget)
     least_of_handbook: float | None = None
     lines: list[Access] = field(default_factory=list)
+    on_search: Callable[[], None] = lambda: None
 
     def __post_init__(self) -> None:
         for user, key in (("alice", "cat-1"), ("bob", "cat-2")):
@@ -71,6 +73,7 @@ class Shelves:
 
     def log(self, access: Access) -> None:
         self.lines.append(access)
+        self.on_search()
 
     def ask(
         self, given: object, key: str = "cat-1", caller: Caller = ALICE, **config: Any

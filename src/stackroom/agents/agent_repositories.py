@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from stackroom.agents.agent import Agent, LinkedTool
-from stackroom.agents.agent_run import AgentRun
+from stackroom.agents.agent_run import AgentRun, Draft
 
 # Agents, each its user's.
 
@@ -28,6 +28,9 @@ class AgentRunBook(Protocol):
     def get(self, user_id: str, run_id: str) -> AgentRun | None:
         """As it stands now; None if the user has none of that id, whoever else has."""
 
+    def some(self, user_id: str, run_ids: Sequence[str]) -> list[AgentRun]:
+        """Those of these ids that there are, in their order."""
+
     def newest(self, user_id: str, *, since: datetime | None = None) -> Iterator[AgentRun]:
         """The user's, the newest first; those created since then, if it is said."""
 
@@ -37,6 +40,14 @@ class AgentRunBook(Protocol):
         read, or is gone.
         """
 
+    def remove(self, user_id: str, run_id: str) -> None:
+        """With its draft; also where there is none."""
+
+    def draft(self, user_id: str, run_id: str) -> Draft | None: ...
+
+    def keep_draft(self, user_id: str, run_id: str, draft: Draft | None) -> None:
+        """In place of the last one, for an hour or so; None if there is to be none."""
+
 
 class AgentRunQueue(Protocol):
     def put(self, user_id: str, run_id: str) -> None:
@@ -44,13 +55,20 @@ class AgentRunQueue(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Exchange:
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Brief:
-    """What a model is told before anything else."""
+    """What a model is told before anything else; `before` is what was said, the oldest first."""
 
     model: str
     system_prompt: str
     tools: Sequence[LinkedTool]
     message: str
+    before: Sequence[Exchange] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +85,11 @@ class ModelTurn:
 class Listener(Protocol):
     """Who is told of a conversation while it is held; safe to call from several threads."""
 
-    def said(self, turn: ModelTurn) -> None: ...
+    def writes(self, text: str) -> None:
+        """The next words of a turn, as the model writes them."""
+
+    def said(self, turn: ModelTurn) -> None:
+        """The whole of it."""
 
     def call(self, tool: LinkedTool, arguments: object) -> Mapping[str, Any]:
         """What the tool answers the model."""

@@ -55,9 +55,13 @@ class ModelStep(_Wire):
 
 
 class ShownPassage(_Wire):
-    """As the model was shown it; `source` is that of `stackroom.search.citations`."""
+    """
+    As the model was shown it; `source` is that of `stackroom.search.citations`. By its `number`
+    the model cites it: that of no other in the run.
+    """
 
     rank: int
+    number: int | None = None
     content: str
     source: Mapping[str, Any]
     similarity: float
@@ -89,8 +93,23 @@ class ToolStep(_Wire):
 Step = Annotated[ModelStep | ToolStep, Field(discriminator="kind")]
 
 
+class Draft(Record):
+    """
+    What goes on in a run behind its last step, of which there are so many: the text that the model
+    has written so far, or the question that is looked up, and in which knowledge base.
+    """
+
+    steps: NonNegativeInt
+    text: str = ""
+    query: str = ""
+    knowledge_base_name: str = ""
+
+
 class AgentRun(_Wire):
     """
+    `conversation_id` is None of one that stands alone; of the questions before it in its
+    conversation the agent was told none of the first `forgotten`.
+
     `reason` is a sentence for its user, of a run that has no answer. While it is carried out,
     `until` is when whoever does so has ended it, or is gone. `groups` are the user's when they
     asked. `version` counts the writes, as an agent's does.
@@ -100,6 +119,8 @@ class AgentRun(_Wire):
     user_id: str
     groups: tuple[str, ...] = ()
     agent_id: str
+    conversation_id: str | None = None
+    forgotten: NonNegativeInt = 0
     message: str
     state: RunState = RunState.ACCEPTED
     reason: str | None = None
@@ -143,5 +164,5 @@ class AgentRun(_Wire):
 
     def wire(self) -> dict[str, Any]:
         """For its user; who that is they know."""
-        ours = {"user_id", "groups", "until", "version"}
+        ours = {"user_id", "groups", "forgotten", "until", "version"}
         return {**self.model_dump(mode="json", by_alias=True, exclude=ours), "answer": self.answer}

@@ -6,10 +6,13 @@ Whoever takes it says until when they have it. One whose runner is gone is not t
 its model has been paid once: from then on it counts as failed, to whoever reads it.
 """
 
+import json
 import logging
+import math
+import re
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -23,29 +26,36 @@ from stackroom.agents.agent_repositories import (
     AgentRunBook,
     Brief,
     Conversations,
+    Exchange,
     ModelTurn,
 )
-from stackroom.agents.agent_run import AgentRun, ModelStep, RunState, ShownPassage, ToolStep
+from stackroom.agents.agent_run import (
+    AgentRun,
+    Draft,
+    ModelStep,
+    RunState,
+    ShownPassage,
+    ToolStep,
+)
 from stackroom.agents.asking import Asking, Response, failure
-from stackroom.agents.runs import (
-    LEAST_BYTES_OF_A_STEP,
+from stackroom.agents.chats import ChatBook
+from stackroom.agents.run_limits import (
     MOST_BYTES_OF_A_STEP,
+    MOST_MEMORY,
     MOST_SECONDS,
-    MOST_STEP_BYTES,
-    MOST_STEPS,
     MOST_TOKENS,
     MOST_TOOL_CALLS,
     MOST_TURNS,
     SECONDS_TO_END,
+    fitted,
 )
 from stackroom.clock import Deadline, utc_now
-from stackroom.concurrency import random_pauses, retried
+from stackroom.concurrency import chunks, random_pauses, retried
 from stackroom.errors import (
     AgentUnfinished,
     ModelRefused,
     ModelThrottled,
     ModelUnavailable,
-    RecordChanged,
     ServiceRefused,
     StackroomError,
     Unavailable,
@@ -61,6 +71,7 @@ _pause = random_pauses(0.05, 0.5)
 class Runner:
     agents: AgentBook
     book: AgentRunBook
+    chats: ChatBook
     asking: Asking
     conversations: Conversations
     now: Callable[[], datetime] = utc_now
@@ -98,12 +109,14 @@ class Runner:
             agent = self.agents.get(run.user_id, run.agent_id)
             if agent is None:
                 return RunState.FAILED, _AGENT_GONE
+            before = self._remembered(run, course)
             # Tools of other types nobody here carries out, so the model isn't told of them.
             brief = Brief(
                 model=agent.model,
                 system_prompt=agent.system_prompt,
                 tools=agent.linked_tools,
                 message=run.message,
+                before=before,
             )
             self.conversations.hold(brief, course)
         except StackroomError as error:
@@ -115,6 +128,44 @@ class Runner:
             logger.error("run broke", extra={"error_type": type(error).__name__})
             return course.over or (RunState.FAILED, _BROKE)
         return course.over or (RunState.SUCCEEDED, None)
+
+    def _remembered(self, run: AgentRun, course: "Course") -> list[Exchange]:
+        """What was said before in its conversation, as far as there is room; the oldest leaves."""
+        if run.conversation_id is None:
+            return []
+        chat = self.chats.get(run.user_id, run.agent_id, run.conversation_id)
+        asked = chat.run_ids if chat is not None else ()
+        earlier = asked[: asked.index(run.id)] if run.id in asked else asked
+        told: list[Exchange] = []
+        left, forgotten = MOST_MEMORY, len(earlier)
+        for some in chunks(reversed(earlier), of=_READ_AT_ONCE):
+            for each in self.book.some(run.user_id, some):
+                exchange = exchange_of(each)
+                left -= 0 if exchange is None else tokens_of(exchange)
+                if left < 0:
+                    course.forgets(forgotten)
+                    return told[::-1]
+                forgotten -= 1
+                told += [exchange] if exchange is not None else []
+        return told[::-1]
+
+
+_READ_AT_ONCE = 10  # questions of a conversation: most remember no more
+_CITED = re.compile(r"\s?\[\d{1,4}(?:\s{0,3},\s{0,3}\d{1,4}){0,20}\]")
+
+
+def exchange_of(run: AgentRun) -> Exchange | None:
+    """
+    None if it has no answer: a question alone says nothing to a model. The numbers of its passages
+    are left out, which mean others in the next answer.
+    """
+    answer = _CITED.sub("", run.answer or "").strip()
+    return Exchange(question=run.message, answer=answer) if answer else None
+
+
+def tokens_of(exchange: Exchange) -> int:
+    """As the budget of passages counts them: four characters each."""
+    return math.ceil((len(exchange.question) + len(exchange.answer)) / 4)
 
 
 # How a run ended, told to its user: a sentence, and what to do.
@@ -156,6 +207,10 @@ _LONGEST_QUERY = 500  # characters of one that are kept, and below of what was t
 _LONGEST_TOLD = 300
 _MOST_NOTICES = 4
 _NO_MORE = "The run is over; no more is searched."
+# A draft is written at most so often, in seconds; and so often for each 4 KB of it, so that a text
+# costs 16 write units a second at most, however long it grows.
+_DRAFT_SECONDS = 0.25
+_DRAFT_BYTES = 4096
 
 
 class Course:
@@ -174,10 +229,22 @@ class Course:
         self._run = run
         self._book, self._asking, self._deadline, self._now = book, asking, deadline, now
         self._turns = self._calls = 0
+        self._numbers: dict[object, int] = {}  # of passages, by what they say and where
+        self._text, self._drafted, self._next_draft = "", "", 0.0
         self._lock = threading.Lock()
+
+    def forgets(self, questions: int) -> None:
+        with self._lock:
+            self._write({"forgotten": questions}, None)
+
+    def writes(self, text: str) -> None:
+        with self._lock:
+            self._text += text
+            self._draft_text()
 
     def said(self, turn: ModelTurn) -> None:
         with self._lock:
+            self._text = self._drafted = ""
             self._turns += 1
             tokens = {
                 "input_tokens": self._run.input_tokens + turn.input_tokens,
@@ -203,8 +270,10 @@ class Course:
             if self.over is not None:
                 return failure(_NO_MORE)
             self._calls += 1
+            name = tool.config.knowledge_base_name
+            self._keep_draft(query=_query_of(arguments), knowledge_base_name=name)
         started = time.perf_counter()
-        response = self._asked(tool, arguments)
+        response = self._numbered(self._asked(tool, arguments))
         step = _step_of(tool, arguments, response, at=self._now(), started=started)
         with self._lock:
             self._write({"tool_calls": self._run.tool_calls + 1}, step)
@@ -219,6 +288,7 @@ class Course:
                 with suppress(Unavailable):  # it is asked again soon
                     self._run = self._there()
                     self._take_note()
+                    self._draft_text()
             return self.over is not None
 
     def close(self, state: RunState, reason: str | None) -> AgentRun:
@@ -233,7 +303,39 @@ class Course:
 
         with self._lock:
             self.over = self.over or (state, reason)  # whoever still talks is not written down
-            return retried(once, tries=_TRIES, pause=_pause, after=Unavailable)
+            ended = retried(once, tries=_TRIES, pause=_pause, after=Unavailable)
+            with suppress(Unavailable):  # else it goes by itself
+                self._book.keep_draft(ended.user_id, ended.id, None)
+            return ended
+
+    def _draft_text(self) -> None:
+        """Soon after it has grown, and not too often."""
+        if self._text == self._drafted or time.monotonic() < self._next_draft:
+            return
+        shown = self._text.encode()[:MOST_BYTES_OF_A_STEP].decode(errors="ignore")
+        self._keep_draft(text=shown)
+        self._drafted = self._text
+        often = max(1.0, len(shown.encode()) / _DRAFT_BYTES)
+        self._next_draft = time.monotonic() + _DRAFT_SECONDS * often
+
+    def _keep_draft(self, **of: str) -> None:
+        """It is for whoever looks on: a store that doesn't take it harms no answer."""
+        if self.over is None:
+            with suppress(Unavailable):
+                draft = Draft(steps=len(self._run.steps), **of)
+                self._book.keep_draft(self._run.user_id, self._run.id, draft)
+
+    def _numbered(self, response: Response) -> Response:
+        """Each passage with the number that the model cites it by, the same if it comes again."""
+        if not response.get("results"):
+            return response
+        with self._lock:
+            results = []
+            for each in response["results"]:
+                key = (each["content"], json.dumps(each["source"], sort_keys=True, default=str))
+                number = self._numbers.setdefault(key, len(self._numbers) + 1)
+                results.append({**each, "metadata": {**each["metadata"], "citation": number}})
+        return {**response, "results": results}
 
     def _asked(self, tool: LinkedTool, arguments: object) -> Response:
         caller = Caller(self._run.user_id, self._run.groups)
@@ -275,10 +377,9 @@ class Course:
         self.over = self.over or (RunState.OUT_OF_BUDGET, told)
 
     def _there(self) -> AgentRun:
+        """One that its user has removed is as over as can be."""
         found = self._book.get(self._run.user_id, self._run.id)
-        if found is None:
-            raise RecordChanged(self._run.id)
-        return found
+        return found or self._run.ended(RunState.CANCELLED, self._now())
 
 
 def _step_of(
@@ -296,6 +397,7 @@ def _step_of(
         passages=tuple(
             ShownPassage(
                 rank=each["rank"],
+                number=each["metadata"].get("citation"),
                 content=each["content"],
                 source=each["source"],
                 similarity=each["similarity"],
@@ -316,55 +418,3 @@ def _step_of(
 def _query_of(arguments: object) -> str:
     said = arguments.get("query", "") if isinstance(arguments, Mapping) else ""
     return "".join(each for each in str(said)[:_LONGEST_QUERY] if is_plain(each))
-
-
-# Steps in a record that holds so many bytes: what doesn't fit is cut, and says that it is.
-
-_CUT = "..."
-_SHARES = (4_000, 2_000, 1_000, 500, 200)  # characters of a passage, tried one after another
-
-
-def fitted(
-    step: ModelStep | ToolStep, before: Sequence[ModelStep | ToolStep]
-) -> ModelStep | ToolStep:
-    """The step as the record can hold it behind those, with room for all that may come after."""
-    to_come = max(MOST_STEPS - len(before) - 1, 0) * LEAST_BYTES_OF_A_STEP
-    left = MOST_STEP_BYTES - sum(map(_size_of, before)) - to_come
-    room = max(min(left, MOST_BYTES_OF_A_STEP), LEAST_BYTES_OF_A_STEP)
-    if isinstance(step, ModelStep):
-        return _fitted_text(step, room)
-    return _fitted_passages(step, room)
-
-
-def _size_of(step: ModelStep | ToolStep) -> int:
-    """Bytes of it in the record."""
-    return len(step.model_dump_json().encode()) + 1
-
-
-def _fitted_text(step: ModelStep, room: int) -> ModelStep:
-    text = step.text
-    while _size_of(step) > room and text:
-        # What JSON makes of a character has one to six bytes, so this takes a few turns.
-        surplus = _size_of(step) - room + len(_CUT)
-        text = text[: len(text) - max(surplus // 6, 1)]
-        step = step.model_copy(update={"text": text + _CUT, "is_cut": True})
-    return step
-
-
-def _fitted_passages(step: ToolStep, room: int) -> ToolStep:
-    """All passages, each with its beginning; the last ones go if even those are too much."""
-    whole = step
-    for share in _SHARES:
-        if _size_of(step) <= room:
-            return step
-        passages = tuple(_beginning(each, share) for each in whole.passages)
-        step = whole.model_copy(update={"passages": passages, "is_cut": True})
-    while _size_of(step) > room and step.passages:
-        step = step.model_copy(update={"passages": step.passages[:-1], "is_cut": True})
-    return step
-
-
-def _beginning(passage: ShownPassage, share: int) -> ShownPassage:
-    if len(passage.content) <= share:
-        return passage
-    return passage.model_copy(update={"content": passage.content[:share] + _CUT, "is_cut": True})

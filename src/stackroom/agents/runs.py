@@ -1,7 +1,8 @@
 """
 A user's questions to their agents: asked, looked at, called off.
 
-Each run stands alone: an agent is told nothing of what it was asked before.
+A run is the next question of a conversation, or stands alone: then its agent is told nothing of
+what it was asked before.
 """
 
 import secrets
@@ -15,44 +16,26 @@ from pydantic import AfterValidator, ConfigDict, Field
 
 from stackroom.access.plain_text import Text
 from stackroom.agents.agent_repositories import AgentRunBook, AgentRunQueue
-from stackroom.agents.agent_run import LONGEST_WAIT, AgentRun, RunState, id_from
+from stackroom.agents.agent_run import (
+    LONGEST_WAIT,
+    AgentRun,
+    Draft,
+    ModelStep,
+    RunState,
+    Step,
+    id_from,
+)
 from stackroom.agents.agents import Agents
+from stackroom.agents.chats import Chat, ChatBook, begun
+from stackroom.agents.run_limits import MOST_SECONDS, SECONDS_TO_END, fitted
 from stackroom.clock import utc_now
 from stackroom.concurrency import random_pauses, retried
 from stackroom.documents.model import Record
-from stackroom.errors import AgentRunLimitReached, AgentRunNotFound
-
-# What a run may take: no agent talks on for ever, at its operator's expense.
-
-# Input and output together, as models bill them; each turn is told all that was said before. Ten
-# turns over passages of some 4,000 tokens each come to about this. A turn is not broken off, so
-# that a run may take one turn more.
-MOST_TOKENS = 250_000
-# The agents that anybody has shown us ask less than ten times for an answer.
-MOST_TOOL_CALLS = 20
-# Of the model. Each turn but the last calls a tool, unless it calls one that it hasn't got.
-MOST_TURNS = 25
-# A person waits for it. A function has 15 minutes at most:
-# https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
-MOST_SECONDS = 300.0
-# To end what is at work when its time is over, and to write down how it ended. After that time
-# nobody ends it any more: whoever began it is gone.
-SECONDS_TO_END = 30.0
+from stackroom.errors import AgentRunLimitReached, AgentRunNotFound, ChatBusy, ChatNotFound
 
 # Of a user's at the same time: what somebody starts by a loop, or by holding a key down.
 MOST_AT_ONCE = 5
 LONGEST_MESSAGE = 10_000  # characters
-
-# An item of DynamoDB has 400 KB at most, with its names [DynamoDB: Quotas]. What is above this in
-# it, the message and the rest, takes below 50 KB.
-# https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ServiceQuotas.html
-MOST_STEP_BYTES = 340_000
-# Of one step, so that one alone doesn't leave the others short.
-MOST_BYTES_OF_A_STEP = 64_000
-# What every step needs though nothing is left of its texts: names, times, what was asked.
-LEAST_BYTES_OF_A_STEP = 5_000
-MOST_STEPS = MOST_TURNS + MOST_TOOL_CALLS
-
 
 MOST_LISTED = 20
 # None that is older can be unfinished.
@@ -72,18 +55,30 @@ Message = Annotated[
 ]
 
 
-class NewRun(Record):
-    """What a user asks an agent."""
+NEW = "new"  # in place of a conversation's id: one that begins with this question
 
-    model_config = ConfigDict(strict=True)
+
+class NewRun(Record):
+    """What a user asks an agent: in a conversation, in a new one, or alone."""
+
+    model_config = ConfigDict(strict=True, validate_by_name=True)
 
     message: Message
+    conversation_id: Annotated[
+        str | None,
+        Field(
+            alias="conversationId",
+            pattern=r"^(new|chat-[0-9a-f]{11,12}[0-9a-f]{16})$",
+            description='the id of a conversation, or "new"',
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Runs:
     agents: Agents
     book: AgentRunBook
+    chats: ChatBook
     queue: AgentRunQueue
     now: Callable[[], datetime] = utc_now
 
@@ -93,23 +88,31 @@ class Runs:
         """
         Accepted, and on its way to a runner. `groups` are the user's, from what was verified.
 
-        Raises AgentNotFound, AgentRunLimitReached or StoreUnavailable.
+        Raises AgentNotFound, ChatNotFound, AgentRunLimitReached, ChatBusy, ChatFull or
+        StoreUnavailable.
         """
         self.agents.get(user_id, agent_id)
         now = self.now()
         recent = self.book.newest(user_id, since=now - _LONGEST)
         if sum(not each.seen_at(now).is_over for each in recent) >= MOST_AT_ONCE:
             raise AgentRunLimitReached(MOST_AT_ONCE)
+        chat_id, new = wanted.conversation_id, None
+        if chat_id == NEW:
+            new = begun(user_id, agent_id, wanted.message, now)
+            chat_id = new.id
         run = self.book.save(
             AgentRun(
                 id=id_from(now) + secrets.token_hex(8),
                 user_id=user_id,
                 groups=groups,
                 agent_id=agent_id,
+                conversation_id=chat_id,
                 message=wanted.message,
                 created_at=now,
             )
         )
+        if chat_id is not None:
+            self._enter(run, chat_id, new)
         try:
             self.queue.put(user_id, run.id)
         except Exception:
@@ -117,31 +120,77 @@ class Runs:
             raise
         return run
 
+    def _enter(self, run: AgentRun, chat_id: str, new: Chat | None) -> None:
+        """
+        Into its conversation; the run is there first, so that none has the id of one that never
+        was. Raises ChatNotFound, ChatBusy or ChatFull, and then the run is gone.
+        """
+
+        def once() -> None:
+            there = new or self.chats.get(run.user_id, run.agent_id, chat_id)
+            if there is None:
+                raise ChatNotFound
+            for last in self.book.some(run.user_id, there.run_ids[-1:]):
+                if not last.seen_at(run.created_at).is_over:
+                    raise ChatBusy
+            self.chats.save(there.asked(run.id, run.created_at))
+
+        try:
+            retried(once, tries=_TRIES, pause=_pause)
+        except Exception:
+            self.book.remove(run.user_id, run.id)
+            raise
+
     def get(self, user_id: str, run_id: str) -> AgentRun:
         """Raises AgentRunNotFound."""
         return self._there(user_id, run_id).seen_at(self.now())
 
+    def watched(self, user_id: str, run_id: str) -> tuple[AgentRun, Draft | None]:
+        """With what goes on in it right now, of one at work. Raises AgentRunNotFound."""
+        # Before the run: what has become a step meanwhile is seen there, and never in neither.
+        draft = self.book.draft(user_id, run_id)
+        run = self.get(user_id, run_id)
+        is_current = run.state is RunState.RUNNING and draft and draft.steps == len(run.steps)
+        return run, draft if is_current else None
+
     def cancel(self, user_id: str, run_id: str) -> AgentRun:
         """
-        One that nobody has begun is over at once; one at work ends soon, and one that is over
-        stays as it ended. Raises AgentRunNotFound.
+        It is over at once, with what the model has written so far; who carries it out stops within
+        a second. One that is over stays as it ended. Raises AgentRunNotFound.
         """
 
         def once() -> AgentRun:
             there, now = self._there(user_id, run_id), self.now()
             if there.seen_at(now).is_over:
                 return there.seen_at(now)
-            if there.state is RunState.ACCEPTED:
-                return self.book.save(there.ended(RunState.CANCELLED, now))
-            return self.book.save(there.model_copy(update={"is_cancel_asked": True}))
+            steps = (*there.steps, *self._begun_step(there, now))
+            stopped = there.model_copy(update={"is_cancel_asked": True, "steps": steps})
+            return self.book.save(stopped.ended(RunState.CANCELLED, now))
 
         return retried(once, tries=_TRIES, pause=_pause)
 
-    def of_agent(self, user_id: str, agent_id: str) -> list[AgentRun]:
-        """The newest first, at most 20. Raises AgentNotFound."""
+    def of_agent(self, user_id: str, agent_id: str, *, are_alone: bool = False) -> list[AgentRun]:
+        """
+        The newest first, at most 20; if `are_alone`, those of no conversation. Raises
+        AgentNotFound.
+        """
         self.agents.get(user_id, agent_id)
-        found = (each for each in self.book.newest(user_id) if each.agent_id == agent_id)
+        found = (
+            each
+            for each in self.book.newest(user_id)
+            if each.agent_id == agent_id and not (are_alone and each.conversation_id)
+        )
         return [each.seen_at(self.now()) for each in islice(found, MOST_LISTED)]
+
+    def _begun_step(self, run: AgentRun, now: datetime) -> tuple[Step, ...]:
+        """What the model was writing."""
+        _, draft = self.watched(run.user_id, run.id)
+        if draft is None or not draft.text.strip() or draft.steps != len(run.steps):
+            return ()
+        step = ModelStep(
+            text=draft.text, at=now, seconds=0, input_tokens=0, output_tokens=0, is_cut=True
+        )
+        return (fitted(step, run.steps),)
 
     def _there(self, user_id: str, run_id: str) -> AgentRun:
         found = self.book.get(user_id, run_id)

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
     from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
     from stackroom.aws.cloudwatch.cloudwatch_boards import CloudWatchBoards
     from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
-    from stackroom.aws.dynamodb.agent_records import DynamoAgentRuns, DynamoAgents, SqsAgentRunQueue
+    from stackroom.aws.dynamodb.agent_records import (
+        DynamoAgentRuns,
+        DynamoAgents,
+        DynamoChats,
+        SqsAgentRunQueue,
+    )
     from stackroom.aws.dynamodb.bookmark import DynamoBookmark
     from stackroom.aws.dynamodb.cap_records import DynamoCaps
     from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister, DynamoCatalogs
@@ -201,6 +206,12 @@ class Deployment:
         from stackroom.aws.dynamodb.agent_records import DynamoAgentRuns
 
         return DynamoAgentRuns(client=self._dynamodb, table=self._control_table)
+
+    @cached_property
+    def chats(self) -> DynamoChats:
+        from stackroom.aws.dynamodb.agent_records import DynamoChats
+
+        return DynamoChats(client=self._dynamodb, table=self._control_table)
 
     @cached_property
     def agent_run_queue(self) -> SqsAgentRunQueue:

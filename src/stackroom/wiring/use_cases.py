@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from stackroom.agents.agents import Agents
     from stackroom.agents.available import AvailableKnowledgeBases
+    from stackroom.agents.chats import Chats
     from stackroom.agents.links import Links
     from stackroom.agents.runs import Runs as AgentRuns
     from stackroom.catalogs.browsing import Browsing
@@ -259,7 +260,16 @@ class UseCases(RunUseCases):
         return AgentRuns(
             agents=self.agents,
             book=self.deployment.agent_runs,
+            chats=self.deployment.chats,
             queue=self.deployment.agent_run_queue,
+        )
+
+    @cached_property
+    def chats(self) -> Chats:
+        from stackroom.agents.chats import Chats
+
+        return Chats(
+            agents=self.agents, book=self.deployment.chats, runs=self.deployment.agent_runs
         )
 
     @cached_property

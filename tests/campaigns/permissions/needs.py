@@ -187,6 +187,13 @@ def _conversation(given: Parameters, names: Names) -> Iterator[_Asked]:
     yield from _guardrail(given, names)
 
 
+def _streamed(given: Parameters, names: Names) -> Iterator[_Asked]:
+    """Nor has ConverseStream, but InvokeModelWithResponseStream's [API reference]."""
+    action = "bedrock:InvokeModelWithResponseStream"
+    yield from _model(_model_arn(names(given["modelId"])), action)
+    yield from _guardrail(given, names)
+
+
 def _model_arn(model: str) -> str:
     """Of an id: of a foundation model, or of an inference profile of AWS's own."""
     if model.startswith("arn:"):
@@ -196,13 +203,13 @@ def _model_arn(model: str) -> str:
     return f"arn:aws:bedrock:{{region}}::foundation-model/{model}"
 
 
-def _model(arn: str) -> Iterator[_Asked]:
+def _model(arn: str, action: str = "bedrock:InvokeModel") -> Iterator[_Asked]:
     """
     Behind an inference profile, the profile and the model wherever it may run: for a global one
     that is here and without a region, for the others one region stands for all.
     https://docs.aws.amazon.com/bedrock/latest/userguide/global-cross-region-inference.html
     """
-    yield _Asked("bedrock:InvokeModel", arn)
+    yield _Asked(action, arn)
     _, _, profile = arn.partition(":inference-profile/")
     if not profile:
         return
@@ -210,7 +217,7 @@ def _model(arn: str) -> Iterator[_Asked]:
     where, _, model = profile.partition(".")
     for region in ("{region}", "") if where == "global" else ("{region}",):
         everywhere = f"arn:aws:bedrock:{region}::foundation-model/{model}"
-        yield _Asked("bedrock:InvokeModel", everywhere, {"bedrock:InferenceProfileArn": (arn,)})
+        yield _Asked(action, everywhere, {"bedrock:InferenceProfileArn": (arn,)})
 
 
 def _guardrail(given: Parameters, names: Names) -> Iterator[_Asked]:
@@ -353,6 +360,7 @@ _ASKED: dict[str, Any] = {
     "bedrock-runtime.InvokeModel": _conversation,
     "bedrock-runtime.ApplyGuardrail": _guardrail,
     "bedrock-runtime.Converse": _conversation,
+    "bedrock-runtime.ConverseStream": _streamed,
     "sqs.ChangeMessageVisibility": _queue("sqs:ChangeMessageVisibility"),
     "sqs.SendMessage": _queue("sqs:SendMessage"),
     "sqs.SendMessageBatch": _queue("sqs:SendMessage"),

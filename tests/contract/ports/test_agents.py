@@ -10,6 +10,7 @@ from stackroom.agents.agent import Agent, KnowledgeBaseLink, LinkedTool, OtherTo
 from stackroom.agents.agent_repositories import AgentBook, AgentRunBook
 from stackroom.agents.agent_run import (
     AgentRun,
+    Draft,
     ModelStep,
     RunState,
     ShownPassage,
@@ -17,12 +18,13 @@ from stackroom.agents.agent_run import (
     ToolStep,
     id_from,
 )
-from stackroom.agents.runner import fitted
-from stackroom.agents.runs import LONGEST_MESSAGE, MOST_STEPS
-from stackroom.aws.dynamodb.agent_records import KEPT, DynamoAgentRuns, DynamoAgents
+from stackroom.agents.chats import Chat, ChatBook
+from stackroom.agents.run_limits import MOST_STEPS, fitted
+from stackroom.agents.runs import LONGEST_MESSAGE
+from stackroom.aws.dynamodb.agent_records import KEPT, DynamoAgentRuns, DynamoAgents, DynamoChats
 from stackroom.errors import RecordChanged
 from tests.aws.stores import CONTROL_TABLE
-from tests.fakes.agents import FakeAgentRuns, FakeAgents
+from tests.fakes.agents import FakeAgentRuns, FakeAgents, FakeChats
 from tests.records import NOW
 
 TOOLS = (
@@ -56,16 +58,18 @@ FOUND = ToolStep(
 class Books:
     agents: AgentBook
     runs: AgentRunBook
+    chats: ChatBook
 
 
 @pytest.fixture(params=["fake", "dynamodb"])
 def books(request: pytest.FixtureRequest) -> Books:
     if request.param == "fake":
-        return Books(FakeAgents(), FakeAgentRuns())
+        return Books(FakeAgents(), FakeAgentRuns(), FakeChats())
     client = request.getfixturevalue("dynamodb")
     return Books(
         DynamoAgents(client=client, table=CONTROL_TABLE),
         DynamoAgentRuns(client=client, table=CONTROL_TABLE),
+        DynamoChats(client=client, table=CONTROL_TABLE),
     )
 
 
@@ -186,3 +190,72 @@ def test_a_record_goes_a_month_after_the_run_is_over(dynamodb: Any) -> None:
 
     [item] = dynamodb.scan(TableName=CONTROL_TABLE)["Items"]
     assert item["expires_at"] == {"N": str(int((ended + KEPT).timestamp()))}
+
+
+def test_runs_are_found_by_their_ids_and_one_that_is_removed_is_gone_with_its_draft(
+    books: Books,
+) -> None:
+    first, second, third = (books.runs.save(a_run(minutes)) for minutes in (1, 2, 3))
+    books.runs.keep_draft("alice", second.id, Draft(steps=0, text="Thir"))
+
+    for user in ("bob", "alice"):
+        books.runs.remove(user, second.id)
+    books.runs.remove("alice", second.id)
+
+    assert books.runs.some("alice", [third.id, "run-none", second.id, first.id]) == [third, first]
+    assert books.runs.some("bob", [third.id]) == []
+    assert books.runs.draft("alice", second.id) is None
+    with pytest.raises(RecordChanged):
+        books.runs.save(second)
+
+
+def test_a_draft_stands_in_the_place_of_the_last_and_is_no_run(books: Books) -> None:
+    run = books.runs.save(a_run())
+    drafts = Draft(steps=0, text="Thir"), Draft(steps=1, query="Urlaub?", knowledge_base_name="P")
+
+    for each in drafts:
+        books.runs.keep_draft("alice", run.id, each)
+
+    assert books.runs.draft("alice", run.id) == drafts[1]
+    assert books.runs.draft("bob", run.id) is None
+    assert list(books.runs.newest("alice")) == [run]
+    books.runs.keep_draft("alice", run.id, None)
+    assert books.runs.draft("alice", run.id) is None
+
+
+def a_chat(number: int = 1, user_id: str = "alice", agent_id: str = "agent-1") -> Chat:
+    return Chat(
+        id=f"chat-{number}",
+        user_id=user_id,
+        agent_id=agent_id,
+        title="Wie viele Tage?",
+        run_ids=("run-1",),
+        created_at=NOW,
+        updated_at=NOW,
+    )
+
+
+def test_a_conversation_is_its_users_and_its_agents(books: Books) -> None:
+    mine = [books.chats.save(a_chat(number)) for number in (1, 2)]
+    books.chats.save(a_chat(3, user_id="bob"))
+    books.chats.save(a_chat(4, agent_id="agent-2"))
+
+    assert list(books.chats.of_agent("alice", "agent-1")) == mine[::-1]
+    assert books.chats.get("alice", "agent-1", "chat-1") == mine[0]
+    assert books.chats.get("bob", "agent-1", "chat-1") is None
+    assert books.chats.get("alice", "agent-2", "chat-1") is None
+
+
+def test_a_conversation_that_was_changed_is_neither_overwritten_nor_removed(books: Books) -> None:
+    read = books.chats.save(a_chat())
+    changed = books.chats.save(read.asked("run-2", NOW))
+
+    with pytest.raises(RecordChanged):
+        books.chats.save(read.asked("run-3", NOW))
+    refused = books.chats.remove(read)
+    removed = [books.chats.remove(changed) for _ in range(2)]
+
+    assert (refused, removed) == (False, [True, True])
+    assert books.chats.get("alice", "agent-1", "chat-1") is None
+    with pytest.raises(RecordChanged):
+        books.chats.save(changed)

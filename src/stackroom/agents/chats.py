@@ -1,0 +1,178 @@
+"""
+A user's conversations with an agent: what was asked in each, in order, and what they are called.
+
+A conversation has the ids of its runs; what was said stands in the runs alone.
+"""
+
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Annotated, Protocol, Self
+
+from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, NonNegativeInt
+
+from stackroom.access.plain_text import Line, is_plain
+from stackroom.agents.agent_repositories import AgentRunBook
+from stackroom.agents.agent_run import AgentRun
+from stackroom.agents.agents import Agents
+from stackroom.clock import utc_now
+from stackroom.concurrency import in_threads, random_pauses, retried
+from stackroom.documents.model import Record
+from stackroom.errors import ChatFull, ChatNotFound, RecordChanged
+
+MOST_LISTED = 100  # of an agent; those that were begun before stay until they have lain a month
+# Of one: its record is read with each question. Long before, its beginning is forgotten.
+MOST_QUESTIONS = 200
+MOST_SHOWN = 30  # questions of a conversation on one page
+LONGEST_TITLE = 100  # characters
+_FIRST_WORDS = 60  # characters of a first question that a title is made of
+_TRIES = 20
+_pause = random_pauses(0.05, 1.0)
+
+
+class Chat(Record):
+    """`run_ids` in the order in which they were asked. `version` counts the writes."""
+
+    id: str
+    user_id: str
+    agent_id: str
+    title: str
+    run_ids: tuple[str, ...] = ()
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+    version: NonNegativeInt = 0
+
+    def asked(self, run_id: str, at: datetime) -> Self:
+        """Raises ChatFull."""
+        if len(self.run_ids) >= MOST_QUESTIONS:
+            raise ChatFull(MOST_QUESTIONS)
+        return self.model_copy(update={"run_ids": (*self.run_ids, run_id), "updated_at": at})
+
+
+def begun(user_id: str, agent_id: str, message: str, at: datetime) -> Chat:
+    """Not kept yet. Its title is how the first question begins."""
+    return Chat(
+        id=f"chat-{int(at.timestamp() * 1000):011x}{secrets.token_hex(8)}",
+        user_id=user_id,
+        agent_id=agent_id,
+        title=title_of(message),
+        created_at=at,
+        updated_at=at,
+    )
+
+
+def title_of(message: str) -> str:
+    """A question's first words, on one line."""
+    told = " ".join("".join(each if is_plain(each) else " " for each in message).split())
+    if len(told) <= _FIRST_WORDS:
+        return told or "Untitled"
+    cut = told[:_FIRST_WORDS]
+    return f"{cut.rpartition(' ')[0] or cut}…"
+
+
+class NewTitle(Record):
+    model_config = ConfigDict(strict=True)
+
+    title: Annotated[
+        Line,
+        AfterValidator(str.strip),
+        Field(
+            min_length=1,
+            max_length=LONGEST_TITLE,
+            description=f"1 to {LONGEST_TITLE} characters, without line breaks",
+        ),
+    ]
+
+
+class ChatBook(Protocol):
+    def get(self, user_id: str, agent_id: str, chat_id: str) -> Chat | None:
+        """As it stands now; None if the user has none of that id with that agent."""
+
+    def of_agent(self, user_id: str, agent_id: str) -> Iterator[Chat]:
+        """The last begun first."""
+
+    def save(self, chat: Chat) -> Chat:
+        """
+        With its next version, and kept for some weeks. Raises RecordChanged if it isn't what was
+        read, or is gone.
+        """
+
+    def remove(self, chat: Chat) -> bool:
+        """False if it isn't what was read; True also where there is none any more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chats:
+    agents: Agents
+    book: ChatBook
+    runs: AgentRunBook
+    now: Callable[[], datetime] = utc_now
+
+    def of_agent(self, user_id: str, agent_id: str) -> list[Chat]:
+        """The last used first. Raises AgentNotFound."""
+        self.agents.get(user_id, agent_id)
+        found: list[Chat] = []
+        for each in self.book.of_agent(user_id, agent_id):
+            found.append(each)
+            if len(found) == MOST_LISTED:
+                break
+        return sorted(found, key=lambda each: (each.updated_at, each.id), reverse=True)
+
+    def get(self, user_id: str, agent_id: str, chat_id: str) -> Chat:
+        """Raises ChatNotFound."""
+        found = self.book.get(user_id, agent_id, chat_id)
+        if found is None:
+            raise ChatNotFound
+        return found
+
+    def runs_of(self, chat: Chat, *, before: str | None = None) -> list[AgentRun]:
+        """Its last 30, or the last 30 before that one, in the order in which they were asked."""
+        ids = chat.run_ids
+        if before in ids:
+            ids = ids[: ids.index(before)]
+        now = self.now()
+        return [each.seen_at(now) for each in self.runs.some(chat.user_id, ids[-MOST_SHOWN:])]
+
+    def rename(self, user_id: str, agent_id: str, chat_id: str, wanted: NewTitle) -> Chat:
+        """Raises ChatNotFound."""
+
+        def once() -> Chat:
+            there = self.get(user_id, agent_id, chat_id)
+            return self.book.save(there.model_copy(update={"title": wanted.title}))
+
+        return retried(once, tries=_TRIES, pause=_pause)
+
+    def remove(self, user_id: str, agent_id: str, chat_id: str) -> None:
+        """
+        With all that was said in it. It goes last, so that whoever dies on the way, or is told of
+        a store that doesn't answer, removes the rest by doing it again. Raises ChatNotFound.
+        """
+        self.get(user_id, agent_id, chat_id)
+        self._remove(user_id, agent_id, chat_id)
+
+    def remove_agent(self, user_id: str, agent_id: str) -> None:
+        """
+        An agent with its conversations: these go first, so that doing it again removes what is
+        left, and once more behind it, for what was begun meanwhile. Raises AgentNotFound.
+        """
+        self.agents.get(user_id, agent_id)
+        self._sweep(user_id, agent_id)
+        self.agents.remove(user_id, agent_id)
+        self._sweep(user_id, agent_id)
+
+    def _sweep(self, user_id: str, agent_id: str) -> None:
+        for each in list(self.book.of_agent(user_id, agent_id)):
+            self._remove(user_id, agent_id, each.id)
+
+    def _remove(self, user_id: str, agent_id: str, chat_id: str) -> None:
+        def once() -> None:
+            there = self.book.get(user_id, agent_id, chat_id)
+            if there is None:
+                return
+            in_threads([partial(self.runs.remove, user_id, each) for each in there.run_ids])
+            if not self.book.remove(there):  # somebody has asked something in it meanwhile
+                raise RecordChanged(chat_id)
+
+        retried(once, tries=_TRIES, pause=_pause)

@@ -1,0 +1,262 @@
+"""A run while it is written, and conversations: remembered, one user's alone, and removed whole."""
+
+import time
+
+import pytest
+
+from stackroom.agents.agent_repositories import Brief, Listener
+from stackroom.agents.agent_run import AgentRun, ToolStep
+from stackroom.agents.chats import NewTitle, title_of
+from stackroom.agents.run_limits import MOST_MEMORY
+from stackroom.agents.runs import NEW, NewRun
+from stackroom.errors import ChatBusy, ChatNotFound, StoreUnavailable
+from tests.unit.test_agent_runs import Office, Play, office, turn
+
+__all__ = ["office"]
+
+# While it is written.
+
+
+def test_what_goes_on_is_seen_as_it_goes_on_and_never_twice(office: Office) -> None:
+    office.shelves.pool.put("30 days", score=0.9)
+    seen: list[tuple[str, str, str, int]] = []
+
+    def look() -> None:
+        [run] = office.runs.of_agent("alice", office.agent_id)
+        run, draft = office.runs.watched("alice", run.id)
+        told = (draft.text, draft.query, draft.knowledge_base_name) if draft else ("", "", "")
+        seen.append((*told, len(run.steps)))
+
+    def play(brief: Brief, listener: Listener) -> None:
+        look()
+        listener.writes("I look")
+        look()
+        listener.said(turn("I look it up."))
+        look()
+        office.shelves.on_search = look
+        listener.call(brief.tools[0], {"query": "leave"})
+        look()
+        listener.said(turn("Thirty.", is_last=True))
+
+    run = office.carried_out(play)
+
+    assert seen == [
+        ("", "", "", 0),
+        ("I look", "", "", 0),
+        ("", "", "", 1),
+        ("", "leave", "Plans", 1),
+        ("", "", "", 2),
+    ]
+    assert office.runs.watched("alice", run.id) == (run, None)
+    assert office.book.drafts == {}
+
+
+def test_a_text_that_grows_is_written_at_once_and_then_not_with_every_word(office: Office) -> None:
+    written: list[int] = []
+
+    def play(_: Brief, listener: Listener) -> None:
+        for number in range(2_000):
+            listener.writes("word ")
+            written.append(len(next(iter(office.book.drafts.values())).text))
+            if number == 0:
+                assert written == [5]
+        listener.said(turn("word " * 2_000, is_last=True))
+
+    begun = time.monotonic()
+    office.carried_out(play)
+    seconds = time.monotonic() - begun
+
+    assert len(set(written)) <= 1 + seconds / 0.25
+
+
+def test_a_store_that_takes_no_draft_harms_no_answer(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise StoreUnavailable("PutItem", "500")
+
+    def play(_: Brief, listener: Listener) -> None:
+        monkeypatch.setattr(office.book, "keep_draft", refuse)
+        listener.writes("Thirty.")
+        listener.said(turn("Thirty.", is_last=True))
+
+    assert office.carried_out(play).answer == "Thirty."
+
+
+# Conversations.
+
+
+def saying(text: str) -> Play:
+    return lambda _, listener: listener.said(turn(text, is_last=True))
+
+
+def ask(office: Office, message: str, answer: str, *, chat: str | None = NEW) -> AgentRun:
+    """Asked, and answered so."""
+    office.talk.play = saying(answer)
+    wanted = NewRun(message=message, conversation_id=chat)
+    run = office.runs.start("alice", office.agent_id, wanted)
+    office.clock.pass_by(1)
+    ended = office.runner.carry_out("alice", run.id)
+    assert ended is not None
+    return ended
+
+
+def test_a_conversation_is_remembered_and_a_question_alone_is_not(office: Office) -> None:
+    first = ask(office, "How many days?", "Thirty [1], or so [2, 3].")
+    ask(office, "And for Bob?", "Twenty.", chat=first.conversation_id)
+    ask(office, "And mine?", "Thirty.", chat=first.conversation_id)
+    ask(office, "And alone?", "Nothing.", chat=None)
+
+    told = [[(x.question, x.answer) for x in brief.before] for brief in office.talk.briefs]
+    assert told == [
+        [],
+        [("How many days?", "Thirty, or so.")],
+        [("How many days?", "Thirty, or so."), ("And for Bob?", "Twenty.")],
+        [],
+    ]
+    [chat] = office.chats.of_agent("alice", office.agent_id)
+    assert (chat.title, len(chat.run_ids)) == ("How many days?", 3)
+    assert [each.message for each in office.chats.runs_of(chat)] == [
+        *("How many days?", "And for Bob?", "And mine?")
+    ]
+    alone = office.runs.of_agent("alice", office.agent_id, are_alone=True)
+    assert [each.message for each in alone] == ["And alone?"]
+
+
+def test_the_oldest_turns_leave_where_there_is_no_room_and_the_run_says_so(office: Office) -> None:
+    long = "x" * (MOST_MEMORY * 4 // 2)
+    chat = ask(office, "First?", long).conversation_id
+    ask(office, "Second?", long, chat=chat)
+    ask(office, "Third?", "Short.", chat=chat)
+
+    run = ask(office, "Fourth?", "Yes.", chat=chat)
+
+    assert [each.question for each in office.talk.briefs[-1].before] == ["Second?", "Third?"]
+    assert run.forgotten == 1
+
+
+def test_a_turn_without_an_answer_is_not_remembered(office: Office) -> None:
+    chat = ask(office, "First?", "One.").conversation_id
+    office.talk.play = saying("never")
+    wanted = NewRun(message="Second?", conversation_id=chat)
+    office.runs.cancel("alice", office.runs.start("alice", office.agent_id, wanted).id)
+
+    run = ask(office, "Third?", "Three.", chat=chat)
+
+    assert [each.question for each in office.talk.briefs[-1].before] == ["First?"]
+    assert run.forgotten == 0
+
+
+def test_one_question_at_a_time_is_asked_in_a_conversation(office: Office) -> None:
+    run = office.runs.start("alice", office.agent_id, NewRun(message="First?", conversation_id=NEW))
+    next_one = NewRun(message="Second?", conversation_id=run.conversation_id)
+
+    with pytest.raises(ChatBusy):
+        office.runs.start("alice", office.agent_id, next_one)
+
+    assert [each.message for each in office.book.newest("alice")] == ["First?"]
+    office.runs.cancel("alice", run.id)
+    office.runs.start("alice", office.agent_id, next_one)
+
+
+def test_nobody_else_finds_a_conversation_nor_another_agent(office: Office) -> None:
+    chat = ask(office, "How many days?", "Thirty.").conversation_id
+    assert chat is not None
+    other = office.agent()
+    told = NewTitle(title="Mine")
+
+    for user, agent in (("bob", office.agent_id), ("alice", other)):
+        for call in (office.chats.get, office.chats.remove):
+            with pytest.raises(ChatNotFound):
+                call(user, agent, chat)
+        with pytest.raises(ChatNotFound):
+            office.chats.rename(user, agent, chat, told)
+    with pytest.raises(ChatNotFound):
+        office.runs.start("alice", other, NewRun(message="Mine?", conversation_id=chat))
+    assert office.chats.of_agent("alice", other) == []
+    assert len(list(office.book.newest("alice"))) == 1, "the refused one has left nothing"
+
+
+def test_a_conversation_is_renamed_and_removed_with_all_that_was_said(office: Office) -> None:
+    chat = ask(office, "How many days?", "Thirty.").conversation_id
+    ask(office, "Alone?", "Yes.", chat=None)
+    assert chat is not None
+
+    renamed = office.chats.rename("alice", office.agent_id, chat, NewTitle(title=" Leave "))
+    office.chats.remove("alice", office.agent_id, chat)
+
+    assert renamed.title == "Leave"
+    assert office.chats.of_agent("alice", office.agent_id) == []
+    assert [each.message for each in office.book.newest("alice")] == ["Alone?"]
+
+
+def test_a_run_whose_conversation_is_removed_ends_and_leaves_nothing(office: Office) -> None:
+    heard: list[bool] = []
+
+    def play(_: Brief, listener: Listener) -> None:
+        listener.writes("Thir")
+        [chat] = office.chats.of_agent("alice", office.agent_id)
+        office.chats.remove("alice", office.agent_id, chat.id)
+        heard.append(listener.is_called_off())
+        listener.writes("ty")
+        listener.said(turn("Thirty.", is_last=True))
+
+    office.talk.play = play
+    run = office.runs.start("alice", office.agent_id, NewRun(message="Days?", conversation_id=NEW))
+    office.runner.carry_out("alice", run.id)
+
+    assert heard == [True]
+    assert (office.book.kept, office.book.drafts, office.chats_book.kept) == ({}, {}, {})
+
+
+def test_an_agent_goes_with_its_conversations_and_a_failure_on_the_way_is_made_good(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        ask(office, f"Question {number}?", "Yes.")
+    failing = iter([None, StoreUnavailable("DeleteItem", "500")])
+    remove = office.book.remove
+
+    def removed(user_id: str, run_id: str) -> None:
+        if error := next(failing, None):
+            raise error
+        remove(user_id, run_id)
+
+    monkeypatch.setattr(office.book, "remove", removed)
+    with pytest.raises(StoreUnavailable):
+        office.chats.remove_agent("alice", office.agent_id)
+    still = office.agents.get("alice", office.agent_id)
+    office.chats.remove_agent("alice", office.agent_id)
+
+    assert still.id == office.agent_id, "it is still there to be deleted again"
+    assert (office.agents_book.kept, office.book.kept, office.chats_book.kept) == ({}, {}, {})
+
+
+@pytest.mark.parametrize(
+    ("message", "title"),
+    [
+        ("How many\n  days?", "How many days?"),
+        ("word " * 30, ("word " * 12).strip() + "…"),
+        ("x" * 99, "x" * 60 + "…"),
+        ("Days\u202e\u0000?", "Days ?"),
+    ],
+)
+def test_a_title_is_how_the_first_question_begins(message: str, title: str) -> None:
+    assert title_of(message) == title
+
+
+def test_a_passage_has_one_number_in_a_run_and_the_model_is_told_it(office: Office) -> None:
+    office.shelves.pool.put("30 days", filename="leave.pdf", score=0.9)
+    told: list[object] = []
+
+    def play(brief: Brief, listener: Listener) -> None:
+        for query in ("leave", "days"):
+            found = listener.call(brief.tools[0], {"query": query})
+            told.extend(each["metadata"]["citation"] for each in found["results"])
+        listener.said(turn("Thirty [1].", is_last=True))
+
+    run = office.carried_out(play)
+
+    found = [step for step in run.steps if isinstance(step, ToolStep)]
+    assert told == [1, 1]
+    assert [each.number for step in found for each in step.passages] == [1, 1]
