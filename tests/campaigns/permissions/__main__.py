@@ -16,7 +16,7 @@ from stackroom_local import synthesis
 from tests.campaigns.permissions import agents, recorded, stories
 from tests.campaigns.permissions.needs import Need, needs
 from tests.campaigns.permissions.report import DOCUMENT, document
-from tests.campaigns.permissions.roles import Comparison, roles
+from tests.campaigns.permissions.roles import Comparison, is_on_purpose, roles
 from tests.campaigns.permissions.scenes import MANAGED_SCENES
 from tests.infra.assembly import Assembly
 
@@ -36,7 +36,7 @@ def main() -> int:
     of_agents = agents.run(tell)
     DOCUMENT.write_text(document(comparison, of_agents.comparison), "utf-8")
     denied = [*comparison.denied, *denied_managed, *of_agents.comparison.denied]
-    unused = [*comparison.unused, *of_agents.unused]
+    unused = [each for each in comparison.unused if not is_on_purpose(each)] + of_agents.unused
     for need in denied:
         print(f"denied: {need}")
     for grant in unused:

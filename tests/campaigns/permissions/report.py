@@ -14,7 +14,8 @@ Every right of every function, and the part of the product that used it. `make p
 this page: it has each function do all that it does, in a running local mode and, what is rare, in
 simulated time; it records each call of AWS, and holds the calls against the policies of the
 synthesised roles and of the bucket. Of {calls} calls, {denied} were not allowed; of {granted}
-rights, {unused} were not used.
+rights, {unused} were not used, but for the runner's to ask a model without a stream, which is for
+models that use tools in none.
 
 Not in the tables: what Lambda itself does with a function's role, which is to write its log and its
 traces and to read its queue. Calls count for what they need: a look at an object that is not there
@@ -59,7 +60,7 @@ def _of_functions(comparison: Comparison) -> str:
         calls=sum(map(comparison.calls, comparison.roles)),
         denied=len(comparison.denied),
         granted=len(comparison.uses),
-        unused=len(comparison.unused),
+        unused=sum(not is_on_purpose(each) for each in comparison.unused),
     )
     return "\n".join([told, *(_section(comparison, name) for name in sorted(comparison.roles))])
 

@@ -32,6 +32,8 @@ _STREAMS = ("dynamodb:ListStreams", "*")
 # Granted to an agent whose knowledge bases have `generation`, for a tool of one's own
 # that has answers written; Stackroom's own tool only searches. IAM has no resource type for it.
 _ON_PURPOSE = ("bedrock:RetrieveAndGenerate", "*")
+# For agents' models that use tools in no stream: the deployment's own does.
+_WITHOUT_A_STREAM = ("agent-runner", "bedrock:InvokeModel")
 
 
 class UnknownCondition(AssertionError):
@@ -117,8 +119,9 @@ class Role:
 
 
 def is_on_purpose(grant: Grant) -> bool:
-    """Whether an agent has it though nothing of Stackroom's uses it."""
-    return (grant.action, grant.resource) == _ON_PURPOSE
+    """Whether it is granted though nothing that is recorded uses it."""
+    without_a_stream = (grant.function, grant.action) == _WITHOUT_A_STREAM
+    return without_a_stream or (grant.action, grant.resource) == _ON_PURPOSE
 
 
 def roles(assembly: Assembly) -> dict[str, Role]:
