@@ -101,6 +101,7 @@ _STATUSES: Mapping[type[errors.StackroomError], tuple[int, str]] = {
     errors.AgentRunLimitReached: (409, "Wait until one has ended, or cancel one."),
     errors.AgentLimitReached: (409, "Delete an agent that you no longer need."),
     errors.ToolNotFound: (404, "It may have been deleted."),
+    errors.KnowledgeBaseLinked: (400, "It is among the tools of the agent."),
     errors.ChangedMeanwhile: (
         409,
         "What you typed is still here: keep a copy of it, and reload the page to see what changed.",
