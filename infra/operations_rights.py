@@ -8,12 +8,18 @@ from infra.rights import Rights
 
 def may_show_operations(handler: HandlerFunction, *, rights: Rights) -> None:
     """
-    All catalogs, open receipts, the dashboard with its alarms and figures; beside what it may
+    All catalogs, open receipts, runs, the dashboard with its alarms and figures; beside what it may
     anyway of `Rights.settle` and `Rights.coordinate`. None of this changes anything.
     """
     handler.allow("dynamodb:Scan", on=rights.data.catalog_table.by_user_arn)
     handler.allow("dynamodb:Query", on=rights.data.control_table.live_arn)
     deployment, stack = rights.deployment, rights.scope
+    handler.allow("states:ListExecutions", on=rights.state_machine_arn())
+    handler.allow(
+        "states:GetExecutionHistory",
+        on=deployment.state_machine_arn(stack, "execution"),
+        because="One execution per run.",
+    )
     handler.allow(
         "cloudwatch:GetDashboard",
         on=stack.format_arn(

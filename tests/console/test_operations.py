@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from typing import Any
@@ -10,6 +11,8 @@ import pytest
 
 from stackroom.access.access_log import Access
 from stackroom.aws import session
+from stackroom_console.console import Console
+from stackroom_console.pages import operations_page
 from stackroom_console.rendering import NAVIGATION
 from tests.console.browser import Browser
 from tests.console.conftest import NewBrowser
@@ -60,24 +63,74 @@ def test_operators_alone_are_shown_operations(alice: Browser, olga: Browser, boa
     assert [olga.get(each).status_code for each in (path, f"{path}/part")] == [200, 200]
 
 
-def test_what_waits_what_failed_and_what_is_being_deleted_is_everybodys(
+def read(text: str) -> str:
+    """As a person reads it."""
+    return unescape(" ".join(re.sub("<[^>]+>", " ", text).split()))
+
+
+def test_what_is_wrong_comes_first_then_what_waits_and_runs(
     olga: Browser, alice: Browser, pipeline: Pipeline, board: Any
 ) -> None:
     research = new_catalog(alice, "Research")
-    dropped(pipeline, "alice", research, "a.txt", "Waits.")
-    dropped(pipeline, "alice", research, "b.exe", "Fails.")
+    dropped(pipeline, "alice", research, "plan of alice.txt", "Waits.")
+    dropped(pipeline, "alice", research, "secret of alice.exe", "Fails.")
 
     text = olga.get("/operations").text
 
-    waiting, member, failure = rows(text)[:3]
+    failure, waiting, member, run = rows(text)[:4]
+    assert re.fullmatch(
+        r"File type '\.exe' not supported\..* 1 alice/Research doc-[0-9a-f]{24}", failure
+    )
     assert waiting.startswith(f"alice/Research {research} 1 ")
     assert "0 of 4 taken" in member
-    assert re.match(r".*b\.exe.*|.*\.exe.* 1 doc-[0-9a-f]{24}", failure)
+    assert re.match(f"alice/Research running .* {research}-[0-9]+$", run)
+    shown = read(text)
+    assert shown.index("1 document failed") < shown.index("Failures by reason")
+    assert shown.index("Failures by reason") < shown.index("What waits, and why")
+    assert "No alarm is raised, no run has broken, every deletion is proven, no" in shown
+    # Nothing of what its owner alone may read.
+    assert "of alice" not in shown
+    assert f"/catalogs/{research}" not in text
     assert "Waits." not in text
     assert "Fails." not in text
+    assert "stackroom status --user alice" in shown
 
 
-def test_nothing_to_tell_is_told_and_so_is_a_part_that_can_not_be_had(
+def test_operators_are_led_to_documents_of_their_own(
+    new_browser: NewBrowser, pipeline: Pipeline, board: Any
+) -> None:
+    """An operator who drops what fails used to be shown an id, and no way to the file."""
+    browser = new_browser()
+    browser.sign_in("olga", "operators")
+    mine = new_catalog(browser, "Mine")
+    document = dropped(pipeline, "olga", mine, "<b>mine</b>.exe", "Fails.")
+
+    text = browser.get("/operations").text
+
+    link = f'<a href="/catalogs/{mine}/documents/{document}"><bdi>&lt;b&gt;mine&lt;/b&gt;.exe</bdi>'
+    assert link in text
+    assert "stackroom status" not in text
+
+
+def test_a_run_leads_to_its_execution_and_says_which_state_it_is_in(
+    olga: Browser, alice: Browser, pipeline: Pipeline, board: Any, console: Console
+) -> None:
+    research = new_catalog(alice, "Research")
+    dropped(pipeline, "alice", research, "a.txt", "Waits.")
+    [run] = console.services.operations.look().runs or ()
+
+    here = replace(console, url="http://127.0.0.1:8080")
+    on_aws = olga.get("/operations").text
+
+    assert (
+        "https://us-east-1.console.aws.amazon.com/states/home?region=us-east-1"
+        f"#/v2/executions/details/{run.arn}"
+    ) in on_aws
+    shown = operations_page.shown_to("olga", here, console.services.operations.look(), None)
+    assert shown.runs[0].link is None
+
+
+def test_nothing_to_tell_is_one_line_and_a_part_that_can_not_be_had_is_named(
     olga: Browser, accesses: list[Access]
 ) -> None:
     """No dashboard is deployed here."""
@@ -85,35 +138,41 @@ def test_nothing_to_tell_is_told_and_so_is_a_part_that_can_not_be_had(
 
     [access] = accesses
     assert (access.tool, access.user_id) == ("operations", "olga")
-    for told in (
-        "Nothing waits.",
-        "No document has failed.",
-        "None: every deletion that was asked for is proven.",
-        "Missing here: the dashboard's figures.",
-    ):
-        assert told in text
+    assert (
+        "Nothing waits, no document has failed, no run has broken, every deletion is proven."
+        in text
+    )
+    assert "Missing here: the dashboard's figures." in text
+    assert "Nothing to look after" not in text  # as long as nobody can tell
     # Nor is there a place that no page has told.
     for after in ("{", "[]", '{"user_id": 1}', "x" * 5000, "null"):
         assert olga.client.get("/operations", params={"after": after}).status_code == 404
 
 
-def test_the_figures_are_those_of_the_dashboard(olga: Browser, board: Any) -> None:
-    board.put_metric_data(
-        Namespace="Stackroom",
-        MetricData=[
-            {
-                "MetricName": "DocumentsSettled",
-                "Dimensions": [{"Name": "service", "Value": "ingest"}],
-                "Timestamp": datetime.now(UTC) - timedelta(minutes=30),
-                "Value": value,
-            }
-            for value in (3, 4)
-        ],
-    )
+def test_the_figures_are_those_of_the_dashboard_and_are_drawn(olga: Browser, board: Any) -> None:
+    now = datetime.now(UTC)
+    for minutes, value in ((30, 3.0), (25, 7.0), (20, 0.5)):
+        board.put_metric_data(
+            Namespace="Stackroom",
+            MetricData=[
+                {
+                    "MetricName": "DocumentsSettled",
+                    "Dimensions": [{"Name": "service", "Value": "ingest"}],
+                    "Timestamp": now - timedelta(minutes=minutes),
+                    "Value": value,
+                }
+            ],
+        )
 
     text = olga.get("/operations").text
 
     [line] = [each for each in rows(text) if "DocumentsSettled" in each]
-    assert line.endswith(" 7 7 7")
-    assert "None was found since" in text
+    assert line.endswith(" 0.5 0.5 7")
+    [path] = re.findall(r'class="line line-1" d="(M[^"]+L[^"]+)"', text)
+    heights = re.findall(r"[ML][0-9.]+ ([0-9.]+)", path)
+    assert heights == ["45.7", "0", "74.3"]  # of 80, downwards; the most at the top
+    assert ": last 0.5, least 0.5, most 7</desc>" in text
+    assert "Nothing to look after" in text
+    assert "no discrepancy was found" in text
     assert "Missing here" not in text
+    assert "style=" not in text

@@ -23,6 +23,7 @@ from stackroom.documents.model import Catalog, Document, DocumentStatus, Receipt
 from stackroom.documents.repositories import ListingPage
 from stackroom.errors import FiguresNotRead, StoreUnavailable
 from stackroom.ingestion.inventory import Inventory
+from stackroom.runs.lease import SeenRun
 from tests.fakes.admission import FakeAdmissionBook
 from tests.fakes.pipeline import FakeSlots
 from tests.records import NOW, a_catalog, a_document
@@ -79,6 +80,12 @@ class Boards:
         return Board(name="b", start=start or end, end=end, alarms={}, graphs=graphs)
 
 
+class Runs:
+    def newest(self, *, limit: int, failed: int) -> list[SeenRun]:
+        assert (limit, failed) == (25, 5)
+        return [SeenRun(name="cat-1-7", arn="arn:7", status="RUNNING", began_at=NOON)]
+
+
 @dataclass
 class Receipts:
     kept: Sequence[Receipt] = ()
@@ -105,6 +112,7 @@ def operations(
         pool=Pool(members=(), slots=FakeSlots(), book=FakeAdmissionBook()),
         receipts=receipts or Receipts(),
         boards=boards or Boards(),
+        runs=Runs(),
         now=lambda: NOON,
         **more,
     )
@@ -136,7 +144,9 @@ def test_failures_are_counted_by_reason_with_some_ids() -> None:
         ("too large", 7),
         ("damaged", 2),
     ]
-    assert seen.failures[0].documents == tuple(f"doc-1-{each:03}" for each in range(5))
+    assert [each.document_id for _, each in seen.failures[0].documents] == [
+        f"doc-1-{each:03}" for each in range(5)
+    ]
     assert (seen.failed_documents, seen.unexplained, seen.next) == (9, 0, "later")
 
 

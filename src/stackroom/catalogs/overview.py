@@ -24,6 +24,7 @@ from stackroom.ingestion.inventory import Inventory
 from stackroom.quota.capacity import capacity_of
 from stackroom.quota.ledger import AdmissionReader, Grant, Mode, Waiter
 from stackroom.runs.data_sources import SlotReader
+from stackroom.runs.lease import RunHistory, SeenRun
 
 # What of the catalogs has yet to settle, and what failed: a page of them at a time.
 #
@@ -51,13 +52,16 @@ class WaitingCatalog:
     since: datetime | None = None
 
 
+FailedDocument = tuple[Catalog, Document]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """A reason; `documents` are the ids of some that it holds for, of how many `count` says."""
+    """A reason; `documents` are some that it holds for, of how many `count` says."""
 
     reason: str
     count: int
-    documents: tuple[str, ...]
+    documents: tuple[FailedDocument, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,8 +123,9 @@ class Backlogs:
             since=min(opened, default=None),
         )
 
-    def _failed(self, catalog: Catalog) -> Sequence[Document]:
-        return list(self.documents.failed_in(catalog.catalog_id, limit=DOCUMENTS))
+    def _failed(self, catalog: Catalog) -> Sequence[FailedDocument]:
+        failed = self.documents.failed_in(catalog.catalog_id, limit=DOCUMENTS)
+        return [(catalog, each) for each in failed]
 
 
 def _most(catalogs: Iterable[Catalog], counted: Callable[[Catalog], int]) -> list[Catalog]:
@@ -128,15 +133,19 @@ def _most(catalogs: Iterable[Catalog], counted: Callable[[Catalog], int]) -> lis
     return sorted(filter(counted, catalogs), key=lambda each: (-counted(each), each.catalog_id))
 
 
-def _by_reason(failed: Iterable[Document]) -> tuple[Failure, ...]:
-    by_reason: dict[str, list[str]] = defaultdict(list)
-    for each in failed:
-        by_reason[each.status_reason or ""].append(each.document_id)
+def _by_reason(failed: Iterable[FailedDocument]) -> tuple[Failure, ...]:
+    by_reason: dict[str, list[FailedDocument]] = defaultdict(list)
+    for catalog, document in failed:
+        by_reason[document.status_reason or ""].append((catalog, document))
     found = (
-        Failure(reason=reason, count=len(ids), documents=tuple(sorted(ids)[:_NAMED]))
-        for reason, ids in by_reason.items()
+        Failure(reason=reason, count=len(held), documents=tuple(sorted(held, key=_id)[:_NAMED]))
+        for reason, held in by_reason.items()
     )
     return tuple(sorted(found, key=lambda each: (-each.count, each.reason)))
+
+
+def _id(failed: FailedDocument) -> str:
+    return failed[1].document_id
 
 
 # The figures that a deployment's dashboard shows, as they are drawn there.
@@ -228,6 +237,10 @@ class Pool:
         )
 
 
+RUNS = 25  # the newest that are told
+FAILED_RUNS = 5  # the newest of these, whatever else has run since
+
+
 # Titles of the dashboard's graphs that are told by themselves; tests/contract holds them to it.
 COST = "Estimated dollars per 5 minutes"
 DISCREPANCIES = "Discrepancies found, by kind"
@@ -278,6 +291,7 @@ class Overview:
     pool: tuple[MemberStanding, ...] | None
     deletions: OpenDeletions | None
     figures: Figures | None
+    runs: tuple[SeenRun, ...] | None
     missing: Mapping[str, str]
 
 
@@ -322,6 +336,7 @@ class Operations:
     pool: Pool
     receipts: OpenReceipts
     boards: Boards
+    runs: RunHistory
     pace: Pace = REAL_TIME
     now: Callable[[], datetime] = utc_now
     seconds: float = _SECONDS
@@ -329,28 +344,33 @@ class Operations:
 
     def look(self, after: str | None = None) -> Overview:
         """`after` is where an earlier look's `backlog.next` goes on."""
-        readers = ThreadPoolExecutor(4)
+        readers = ThreadPoolExecutor(5)
         parts = _Parts(until=time.monotonic() + self.seconds)
         asked = (
             readers.submit(self.backlogs.look, after),
             readers.submit(self.pool.look),
             readers.submit(self._deletions),
             readers.submit(self._figures),
+            readers.submit(self._runs),
         )
         readers.shutdown(wait=False)
-        backlog, pool, deletions, figures = asked
+        backlog, pool, deletions, figures, runs = asked
         return Overview(
             at=self.now(),
             backlog=parts.taken("what waits and what failed", backlog),
             pool=parts.taken("the pool", pool),
             deletions=parts.taken("receipts", deletions),
             figures=parts.taken("the dashboard's figures", figures),
+            runs=parts.taken("runs", runs),
             missing=parts.missing,
         )
 
     def _deletions(self) -> OpenDeletions:
         found = self.receipts.open_ones(limit=RECEIPTS + 1)
         return OpenDeletions(receipts=tuple(found[:RECEIPTS]), goes_on=len(found) > RECEIPTS)
+
+    def _runs(self) -> tuple[SeenRun, ...]:
+        return tuple(self.runs.newest(limit=RUNS, failed=FAILED_RUNS))
 
     def _figures(self) -> Figures:
         return self._kept.within(self.pace.here(_FRESH_SECONDS), self._figures_now)

@@ -1,6 +1,6 @@
 """Which run of a catalog is live, and the executions that are its body."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -73,6 +73,30 @@ class Executions(Protocol):
         """
 
     def is_running(self, name: str) -> bool: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeenRun:
+    """
+    An execution: its `status` in the words of Step Functions, and the name of the `state` that it
+    is in; None for one that is over, or that wasn't looked at.
+    """
+
+    name: str
+    arn: str
+    status: str
+    began_at: datetime
+    ended_at: datetime | None = None
+    state: str | None = None
+
+    @property
+    def worklist_id(self) -> str:
+        return self.name.rpartition("-")[0]  # as Lease.execution_name is made
+
+
+class RunHistory(Protocol):
+    def newest(self, *, limit: int, failed: int) -> Sequence[SeenRun]:
+        """So many of all and so many that failed, as they were a moment ago; the newest first."""
 
 
 # Which catalogs of a shared data source have open documents.

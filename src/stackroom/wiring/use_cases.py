@@ -301,6 +301,7 @@ class UseCases(RunUseCases):
             ),
             receipts=self.deployment.receipts,
             boards=self.deployment.boards,
+            runs=self.deployment.executions,
             pace=self._pace,
         )
 

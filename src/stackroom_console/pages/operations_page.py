@@ -1,44 +1,126 @@
 """
-What whoever runs a deployment looks at: what waits and why, the pool, failures, receipts, figures.
+What whoever runs a deployment looks at: what is wrong, what waits and why, the pool, runs, figures.
 
 An operator sees whose catalogs there are, what they are called, how many documents they hold, and
-ids of documents: no text, no name of a file and no link to one. Reasons of failures are shown as
-their owners see them. What belongs to no catalog is told by `stackroom status` alone. The figures
-are those of the CloudWatch dashboard, read from there.
+ids of documents: no text, no name of a file and no link to one, but of documents of their own.
+Reasons of failures are shown as their owners see them. What belongs to no catalog is told by
+`stackroom status` alone. The figures are those of the CloudWatch dashboard, read from there.
 """
 
 import json
+import re
+import shlex
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from starlette.responses import Response
 
-from stackroom.catalogs.overview import Overview, Reading
+from stackroom.catalogs.overview import Failure, Overview
+from stackroom.documents.model import Catalog, Document
 from stackroom.quota.ledger import Grant, Mode, Waiter
+from stackroom.runs.lease import SeenRun
 from stackroom.runs.run_leases import shared_worklist
+from stackroom.tools.texts import counted, figure
+from stackroom_console.console import Console
+from stackroom_console.graphs import DrawnGraph, drawn
 from stackroom_console.problems import NOT_FOUND, Refused
 from stackroom_console.rendering import Watch, render, watch
 from stackroom_console.request import Request
 
 _LONGEST_CURSOR = 1000
 # Of alarms, by CloudWatch's names; None is of one that isn't deployed.
+# Executions that ended otherwise than they were to; whoever stops one means it.
+_BROKEN = ("FAILED", "TIMED_OUT")
 _STATES = {"OK": "quiet", "INSUFFICIENT_DATA": "without figures yet", None: "not deployed"}
 
 
 @dataclass(frozen=True, kw_only=True)
+class Wrong:
+    """Something to look after; `part` is the id of what says more of it on the page."""
+
+    told: str
+    part: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownRun:
+    """`what` it works off. `link` shows it in AWS's console; None here, where there is none."""
+
+    run: SeenRun
+    what: str
+    status: str
+    state: str
+    link: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailedOne:
+    """
+    A document of a reason. `filename` and `path` are None unless it is the reader's own; `command`
+    is what shows it to an operator who has rights to.
+    """
+
+    document_id: str
+    catalog: str
+    command: str
+    filename: str | None = None
+    path: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class ShownOperations:
-    """`names` are of the worklists that the overview knows; of others their ids are shown."""
+    """
+    `names` are of the worklists that the overview knows; of others their ids are shown. `reader` is
+    the operator who looks.
+    """
 
     overview: Overview
     names: dict[str, str]
     is_first: bool
+    reader: str
+    is_local: bool
 
     def of(self, each: Grant | Waiter) -> str:
         return self.names.get(each.worklist_id, each.worklist_id)
 
     def work(self, grant: Grant) -> str:
         return "a job" if grant.mode is Mode.JOB else f"{grant.slots} direct calls"
+
+    @property
+    def wrong(self) -> list[Wrong]:
+        """What there is to look after, what calls a person first."""
+        found = [Wrong(told=f"Alarm: {each}", part="alarms-title") for each in self.raised]
+        if (backlog := self.overview.backlog) and backlog.failed_documents:
+            failed = counted(backlog.failed_documents, "document")
+            found.append(Wrong(told=f"{failed} failed", part="failures-title"))
+        if broken := _broken(self.overview.runs or ()):
+            found.append(Wrong(told=f"{counted(len(broken), 'run')} broke", part="runs-title"))
+        for kind, number in self._discrepancies:
+            found.append(
+                Wrong(told=f"{figure(number)} discrepancies: {kind}", part="discrepancies-title")
+            )
+        lost = sum(each.lost for each in self.overview.pool or ())
+        if lost:
+            found.append(Wrong(told=f"{counted(lost, 'data source')} lost", part="pool-title"))
+        return found
+
+    @property
+    def fine(self) -> list[str]:
+        """What was looked at, and is nothing to look after, in one line."""
+        backlog, deletions = self.overview.backlog, self.overview.deletions
+        figures, runs = self.overview.figures, self.overview.runs
+        lines = (
+            ("no alarm is raised", figures is not None and not self.raised),
+            ("nothing waits", backlog is not None and not backlog.waiting),
+            ("no document has failed", backlog is not None and not backlog.failures),
+            ("no run has broken", runs is not None and not _broken(runs)),
+            ("every deletion is proven", deletions is not None and not deletions.receipts),
+            ("no discrepancy was found", figures is not None and not self._discrepancies),
+            ("no cost was reported today", figures is not None and not figures.cost.parts),
+        )
+        return [told for told, is_so in lines if is_so]
 
     @property
     def raised(self) -> list[str]:
@@ -52,18 +134,92 @@ class ShownOperations:
         return ", ".join(f"{counts[each]} {each}" for each in _STATES.values() if counts[each])
 
     @property
-    def graphs(self) -> list[tuple[str, list[Reading]]]:
-        """With what was reported of each, or what troubles it."""
-        board = () if self.overview.figures is None else self.overview.figures.board.graphs
+    def failures(self) -> list[tuple[Failure, list[FailedOne]]]:
+        backlog = self.overview.backlog
         return [
-            (each.title, [line for line in each.lines if line.series or line.trouble])
-            for each in board
+            (each, [self._failed(*one) for one in each.documents])
+            for each in (() if backlog is None else backlog.failures)
         ]
+
+    @property
+    def commands(self) -> list[str]:
+        """What shows the documents of others that are named here."""
+        found = (one.command for _, documents in self.failures for one in documents)
+        own = f"stackroom status --user {shlex.quote(self.reader)}"
+        return sorted({each for each in found if each != own})
+
+    @property
+    def runs(self) -> list[ShownRun]:
+        return [self._run(each) for each in self.overview.runs or ()]
+
+    @property
+    def graphs(self) -> list[DrawnGraph]:
+        figures = self.overview.figures
+        if figures is None:
+            return []
+        board = figures.board
+        found = (drawn(each, start=board.start, end=board.end) for each in board.graphs)
+        return [each for each in found if each is not None]
+
+    @property
+    def empty_graphs(self) -> list[str]:
+        """Titles of those of which nothing was reported."""
+        figures = self.overview.figures
+        shown = {each.title for each in self.graphs}
+        graphs = () if figures is None else figures.board.graphs
+        return [each.title for each in graphs if each.title not in shown]
+
+    def _failed(self, catalog: Catalog, document: Document) -> FailedOne:
+        is_own = catalog.user_id == self.reader
+        return FailedOne(
+            document_id=document.document_id,
+            catalog=f"{catalog.user_id}/{catalog.name}",
+            command=f"stackroom status --user {shlex.quote(catalog.user_id)}",
+            filename=document.filename if is_own else None,
+            path=f"/catalogs/{catalog.catalog_id}/documents/{document.document_id}"
+            if is_own
+            else None,
+        )
+
+    def _run(self, run: SeenRun) -> ShownRun:
+        return ShownRun(
+            run=run,
+            what=self.names.get(run.worklist_id, run.worklist_id),
+            status=run.status.replace("_", " ").lower(),
+            state=_in_words(run.state),
+            link=None if self.is_local else _console_of(run.arn),
+        )
 
     @property
     def _alarms(self) -> Mapping[str, str | None]:
         figures = self.overview.figures
         return {} if figures is None else figures.board.alarms
+
+    @property
+    def _discrepancies(self) -> list[tuple[str, float]]:
+        figures = self.overview.figures
+        return [] if figures is None else [each for each in figures.discrepancies if each[1]]
+
+
+def _broken(runs: Iterable[SeenRun]) -> list[SeenRun]:
+    return [each for each in runs if each.status in _BROKEN]
+
+
+def _in_words(state: str | None) -> str:
+    """`WaitForIngestion` as "wait for ingestion"."""
+    return "" if state is None else re.sub(r"(?<=[a-z])(?=[A-Z])", " ", state).lower()
+
+
+def _console_of(arn: str) -> str:
+    """Where AWS's console shows an execution."""
+    _, partition, _, region, *_ = arn.split(":")
+    domain = {"aws-cn": "amazonaws.cn", "aws-us-gov": "amazonaws-us-gov.com"}.get(
+        partition, "aws.amazon.com"
+    )
+    host = f"{region}.console.{domain}" if partition == "aws" else f"console.{domain}"
+    return (
+        f"https://{host}/states/home?region={region}#/v2/executions/details/{quote(arn, safe=':')}"
+    )
 
 
 def page(request: Request) -> Response:
@@ -78,8 +234,20 @@ def part(request: Request) -> Response:
 def _answered(request: Request, template: str) -> Response:
     after = _after(request)
     overview = request.services.operations.look(after)
-    shown = ShownOperations(overview=overview, names=_names(overview), is_first=after is None)
+    shown = shown_to(request.user_id, request.console, overview, after)
     return render(request, template, shown=shown, watch=_watch(request, overview))
+
+
+def shown_to(
+    reader: str, console: Console, overview: Overview, after: str | None
+) -> ShownOperations:
+    return ShownOperations(
+        overview=overview,
+        names=_names(overview),
+        is_first=after is None,
+        reader=reader,
+        is_local=not console.is_secure,
+    )
 
 
 def _after(request: Request) -> str | None:
@@ -101,6 +269,12 @@ def _names(overview: Overview) -> dict[str, str]:
     names = {
         each.catalog.catalog_id: f"{each.catalog.user_id}/{each.catalog.name}" for each in waiting
     }
+    failures = () if overview.backlog is None else overview.backlog.failures
+    names |= {
+        catalog.catalog_id: f"{catalog.user_id}/{catalog.name}"
+        for each in failures
+        for catalog, _ in each.documents
+    }
     for standing in overview.pool or ():
         names[shared_worklist(standing.member.knowledge_base_id)] = "the shared data source"
     return names
@@ -112,6 +286,7 @@ def _watch(request: Request, overview: Overview) -> Watch:
         overview.backlog,
         overview.pool,
         overview.deletions,
+        overview.runs,
         _values(overview),
         sorted(overview.missing.items()),
     )

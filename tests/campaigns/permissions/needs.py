@@ -371,6 +371,8 @@ _ASKED: dict[str, Any] = {
     "cloudwatch.GetMetricData": _plain("cloudwatch:GetMetricData"),
     "sts.AssumeRole": _nothing,
     "stepfunctions.StartExecution": _plain("states:StartExecution", "stateMachineArn"),
+    "stepfunctions.ListExecutions": _plain("states:ListExecutions", "stateMachineArn"),
+    "stepfunctions.GetExecutionHistory": _plain("states:GetExecutionHistory", "executionArn"),
     "stepfunctions.DescribeExecution": _plain("states:DescribeExecution", "executionArn"),
     "stepfunctions.SendTaskSuccess": _plain("states:SendTaskSuccess"),
 }

@@ -1,14 +1,20 @@
 """Executions of the state machine that ingests a catalog; and those that wait with a token."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.error_mapping import store_errors
+from stackroom.runs.lease import SeenRun
 
 if TYPE_CHECKING:
     from types_boto3_stepfunctions.client import SFNClient
+
+# Of those at work, the newest; each takes a call, of which the account has some a second.
+_LOOKED_INTO = 10
+_EVENTS = 20  # of a history, from its end: a task that is tried again leaves several for one state
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +40,52 @@ class StepFunctionsExecutions:
         except self.client.exceptions.ExecutionDoesNotExist:
             return False
         return bool(execution["status"] == "RUNNING")
+
+    def newest(self, *, limit: int, failed: int) -> Sequence[SeenRun]:
+        """Listed the newest first [API reference: ListExecutions]."""
+        found = [*self._listed(limit), *self._listed(failed, statusFilter="FAILED")]
+        runs = sorted(
+            {each.arn: each for each in found}.values(),
+            key=lambda each: each.began_at,
+            reverse=True,
+        )
+        at_work = [each for each in runs if each.status == "RUNNING"][:_LOOKED_INTO]
+        with ThreadPoolExecutor(_LOOKED_INTO) as readers:
+            states = dict(
+                zip((each.arn for each in at_work), readers.map(self._state, at_work), strict=True)
+            )
+        return [replace(each, state=states.get(each.arn)) for each in runs]
+
+    def _listed(self, limit: int, **of: Any) -> list[SeenRun]:
+        with store_errors():
+            answer = self.client.list_executions(
+                stateMachineArn=self.state_machine_arn, maxResults=limit, **of
+            )
+        return [
+            SeenRun(
+                name=each["name"],
+                arn=each["executionArn"],
+                status=each["status"],
+                began_at=each["startDate"],
+                ended_at=each.get("stopDate"),
+            )
+            for each in answer["executions"][:limit]
+        ]
+
+    def _state(self, run: SeenRun) -> str | None:
+        """Which it has entered last; None if that is long ago, or the execution gone meanwhile."""
+        try:
+            with store_errors():
+                answer = self.client.get_execution_history(
+                    executionArn=run.arn,
+                    reverseOrder=True,
+                    maxResults=_EVENTS,
+                    includeExecutionData=False,
+                )
+        except self.client.exceptions.ExecutionDoesNotExist:
+            return None
+        entered = (each.get("stateEnteredEventDetails") for each in answer["events"])
+        return next((each["name"] for each in entered if each is not None), None)
 
 
 @dataclass(frozen=True, kw_only=True)
