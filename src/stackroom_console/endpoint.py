@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Literal
 
@@ -37,7 +37,7 @@ class Endpoint:
 
     Whatever isn't a GET changes something, and needs the CSRF token of the session; no GET does.
     `reads` names, in the audit, what hands out texts or files, or shows what is everybody's; each
-    call of it leaves a line there.
+    call of it leaves a line there, or each of which `reads_when` says so.
     """
 
     method: Method
@@ -47,6 +47,7 @@ class Endpoint:
     kind: EndpointKind = EndpointKind.PAGE
     max_body: int = MAX_BODY
     reads: str = ""
+    reads_when: Callable[[Request], bool] = field(default=lambda _: True)
 
     @property
     def changes(self) -> bool:

@@ -53,7 +53,11 @@ def receipt_id(request: Request) -> str:
 
 def agent_id(request: Request) -> str:
     """Raises AgentNotFound."""
-    given = request.path["agent_id"]
+    return agent_id_in(request.path["agent_id"])
+
+
+def agent_id_in(given: str) -> str:
+    """The same of what a form says."""
     if not _AGENT.fullmatch(given):
         raise AgentNotFound
     return given

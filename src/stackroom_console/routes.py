@@ -135,8 +135,11 @@ ROUTES: tuple[Endpoint, ...] = (
     Endpoint(method="POST", path=f"{_DOCUMENT}/retry", answer=document_pages.retry),
     Endpoint(method="GET", path=f"{_DOCUMENT}/delete", answer=document_pages.deletion),
     Endpoint(method="POST", path=f"{_DOCUMENT}/delete", answer=document_pages.delete),
-    Endpoint(method="GET", path="/ask", answer=ask_page.page),
+    Endpoint(
+        method="GET", path="/ask", answer=ask_page.page, reads="ask", reads_when=ask_page.is_asked
+    ),
     Endpoint(method="POST", path="/ask", answer=ask_page.ask, reads="ask"),
+    Endpoint(method="POST", path="/ask/threshold", answer=ask_page.save_threshold),
     Endpoint(method="POST", path="/ask/feedback", answer=feedback_forms.on_answer),
     Endpoint(method="GET", path="/receipts/{receipt_id}", answer=document_pages.receipt_page),
     Endpoint(method="GET", path="/receipts/{receipt_id}/part", answer=document_pages.receipt_part),

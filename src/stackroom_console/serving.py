@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from http import HTTPStatus
 from typing import Any, TypeVar
 
 import anyio
@@ -21,6 +22,7 @@ from stackroom_console import rendering
 from stackroom_console.authentication import (
     CSRF_FIELD,
     CSRF_HEADER,
+    LONGEST,
     Authenticated,
     SessionStanding,
     authenticated,
@@ -74,7 +76,9 @@ class EndpointHandler:
             problem = too_long(changes=self.endpoint.changes)
         if problem is not None:
             response = self._told(request, who, problem)
-        audit(self.endpoint, request, problem, seconds=time.perf_counter() - started)
+        leads_on = problem is None and response.status_code == HTTPStatus.SEE_OTHER
+        if request.handed_out or not leads_on:  # else it is told of where it leads
+            audit(self.endpoint, request, problem, seconds=time.perf_counter() - started)
         return response
 
     def _told(self, request: Request, who: Authenticated, problem: Problem) -> Response:
@@ -133,8 +137,9 @@ class EndpointHandler:
 
     def _to_sign_in(self, http: HttpRequest, who: Authenticated) -> Response:
         """Silently where the session has merely run out; what was under way is told as undone."""
+        whole = f"{http.url.path}?{http.url.query}" if http.url.query else http.url.path
         target = signing_in(
-            f"{http.url.path}?{http.url.query}" if http.url.query else http.url.path,
+            whole if len(whole) <= LONGEST else http.url.path,
             begin=who.standing is not SessionStanding.NONE and not self.endpoint.changes,
             ask_again=who.standing is SessionStanding.SIGNED_OUT,
         )
@@ -176,8 +181,9 @@ def audit(endpoint: Endpoint, request: Request, problem: Problem | None, *, seco
     A line for each call of an endpoint that `reads`, whoever asked and whatever was answered;
     never any text, as of tools.
     """
-    if not endpoint.reads:
+    if not endpoint.reads or not endpoint.reads_when(request):
         return
+    catalog_id = request.form.get("catalog") or request.query.get("catalog")
     called = None if request.known is None else ToolCall(endpoint.reads, request.known)
     request.console.log(
         access_of(
@@ -185,7 +191,7 @@ def audit(endpoint: Endpoint, request: Request, problem: Problem | None, *, seco
             tools=(endpoint.reads,),
             outcome=SUCCESS if problem is None else problem.code,
             seconds=seconds,
-            named_in=({"catalog_id": request.form.get("catalog") or None}, request.path),
+            named_in=({"catalog_id": catalog_id or None}, request.path),
             shown=() if problem is not None else request.handed_out,
             otherwise=endpoint.reads,
         )

@@ -30,6 +30,11 @@ class Browser:
         """A form of one of our pages."""
         return self.send(path, {"csrf_token": self.csrf, **form})
 
+    def ask(self, query: str, **more: str) -> httpx2.Response:
+        """To where the answer is, as a browser without script does it."""
+        sent = self.post("/ask", query=query, **more)
+        return self.get(sent.headers["location"]) if sent.status_code == 303 else sent
+
     def send(self, path: str, form: dict[str, str], **headers: str) -> httpx2.Response:
         """Any form, from anywhere."""
         return self.client.post(path, data=form, headers=headers, follow_redirects=False)

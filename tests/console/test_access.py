@@ -203,6 +203,7 @@ def test_what_is_audited_is_what_hands_out_texts_and_files_and_an_operators_look
         "GET /catalogs/{catalog_id}/documents/{document_id}/passages/part": "show_document",
         "GET /catalogs/{catalog_id}/documents/{document_id}/file": "open_file",
         "GET /catalogs/{catalog_id}/documents/{document_id}/text": "read_text",
+        "GET /ask": "ask",
         "POST /ask": "ask",
         "GET /operations": "operations",
         "GET /operations/part": "operations",
@@ -219,12 +220,15 @@ def test_a_file_or_question_is_told_with_who_and_which_documents_and_never_by_it
     alice.get("/ask")
     alice.get(f"/catalogs/{catalog}/documents/{document}/file?save")
     alice.get(f"/catalogs/{catalog}/documents/{document}?find=leave")
-    alice.post("/ask", query="How long is annual leave?", catalog=catalog)
+    alice.ask("How long is annual leave?", catalog=catalog)
+    alice.get(f"/catalogs/{catalog}/documents/{document}/file")  # which leads on to
+    alice.get(f"/catalogs/{catalog}/documents/{document}/text?from=leave")
 
     assert [(each.tool, each.document_id) for each in accesses] == [
         ("open_file", document),
         ("show_document", document),
         ("ask", None),
+        ("read_text", document),
     ]
     for line in accesses:
         assert line.latency_ms >= 0

@@ -52,7 +52,7 @@ NOTHING = SearchAnswer(
 
 
 def ask(browser: Browser, query: str = QUESTION, **more: str) -> str:
-    answer = browser.post("/ask", query=query, **more)
+    answer = browser.ask(query, **more)
     assert answer.status_code == 200, answer.text
     return str(answer.text.split('<section id="answer"')[1])
 
@@ -74,7 +74,7 @@ def test_an_answer_names_what_it_stands_on_and_the_form_keeps_what_was_asked(
 ) -> None:
     text = ask(alice)
     chosen = alice.get(f"/ask?catalog={catalog}").text
-    asked = alice.post("/ask", query="<what> & why", catalog=catalog, most="3").text
+    asked = alice.ask("<what> & why", catalog=catalog, most="3").text
 
     assert "thirty days for everyone. 1" in read(text)
     assert re.search('<a class="cite" href="#passage-1"[^>]*>1</a>', text)
@@ -103,7 +103,7 @@ def test_a_question_of_one_catalog_is_answered_from_it_alone(
 def test_nobody_is_answered_from_anothers_documents(bob: Browser, catalog: str) -> None:
     assert "What was found doesn't answer the question" in read(ask(bob))
     for named in (catalog, "cat-x", "<b>"):
-        answer = bob.post("/ask", query=QUESTION, catalog=named)
+        answer = bob.ask(QUESTION, catalog=named)
 
         assert answer.status_code == 404
         assert "not found" in answer.text
@@ -131,7 +131,7 @@ def test_a_busy_knowledge_base_says_when_to_ask_again(
     busy = Mock(side_effect=KnowledgeBaseThrottled("Retrieve", retry_after=seconds))
     console.services.answering = Mock(search_and_ask=busy)
 
-    answer = alice.post("/ask", query=QUESTION)
+    answer = alice.ask(QUESTION)
 
     assert answer.status_code == 503
     assert f"Try again in {told}." in read(answer.text)
@@ -143,9 +143,9 @@ def test_a_catalog_with_nothing_indexed_or_that_is_being_deleted_is_not_asked(
     catalog = new_catalog(alice)
     dropped(pipeline, "alice", catalog, "a.txt")
 
-    unindexed = alice.post("/ask", query=QUESTION, catalog=catalog)
+    unindexed = alice.ask(QUESTION, catalog=catalog)
     alice.post(f"/catalogs/{catalog}/delete")
-    deleted = alice.post("/ask", query=QUESTION, catalog=catalog)
+    deleted = alice.ask(QUESTION, catalog=catalog)
 
     assert (unindexed.status_code, deleted.status_code) == (409, 409)
     assert "Nothing in the catalog is indexed yet" in unindexed.text
@@ -270,7 +270,7 @@ def test_a_model_that_hangs_costs_nobody_the_passages(
 
     with hanging() as model:
         services.answering = Answering(retrieval=services.retrieval, writer=model)
-        answer = hasty(console, alice, seconds=FOR_A_PAGE + 3).post("/ask", query=QUESTION)
+        answer = hasty(console, alice, seconds=FOR_A_PAGE + 3).ask(QUESTION)
 
     assert answer.status_code == 200
     assert "No answer was written in the time that there is for it" in answer.text

@@ -72,6 +72,7 @@ FIELDS: Mapping[tuple[str, str], Mapping[str, Field]] = {
         "query": Text(good="Why?", longest=1000),
         "most": Number(good=5, least=1, most=20, may_be_empty=True),
     },
+    ("POST", "/ask/threshold"): {},
     ("POST", "/ask/feedback"): {
         "question": Text(good="Why?", longest=1000),
         "file": Text(good="a.txt", longest=1024, may_be_empty=True),

@@ -66,12 +66,13 @@ def answered_run(
 def test_an_answer_is_judged_beside_it_with_what_was_shown_first(
     alice: Browser, console: Console, catalog: str, verdict: FeedbackVerdict
 ) -> None:
-    page = alice.post("/ask", query=QUESTION).text
+    page = alice.ask(QUESTION).text
     fields = fields_of(page)
 
-    told = alice.post("/ask/feedback", verdict=verdict, note="good\r\nold", **fields)
+    sent = alice.post("/ask/feedback", verdict=verdict, note="good\r\nold", **fields)
 
-    assert told.status_code == 200
+    told = alice.get(sent.headers["location"])
+    assert "thirty days for everyone" in told.text, "the answer stays"
     assert re.search("Kept( as a test question|: the answer (helped|didn't help))", read(told.text))
     assert f"{QUESTION}</textarea>" in told.text
     [feedback] = kept(console)
@@ -84,7 +85,7 @@ def test_an_answer_is_judged_beside_it_with_what_was_shown_first(
 def test_enter_in_the_note_says_nothing_that_no_button_was_pressed_for(
     alice: Browser, catalog: str
 ) -> None:
-    page = alice.post("/ask", query=QUESTION).text
+    page = alice.ask(QUESTION).text
 
     # What a browser presses for Enter; if it is disabled, nothing is sent.
     # https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#implicit-submission
@@ -146,10 +147,11 @@ def test_what_no_line_can_say_is_left_out_and_a_long_message_cut(
 def test_hostile_questions_are_kept_as_they_are_and_shown_as_text(
     alice: Browser, console: Console, catalog: str
 ) -> None:
-    page = alice.post("/ask", query=HOSTILE, catalog=catalog).text
+    page = alice.ask(HOSTILE, catalog=catalog).text
     fields = fields_of(page)
 
-    told = alice.post("/ask/feedback", verdict="kept", note=HOSTILE, **fields).text
+    sent = alice.post("/ask/feedback", verdict="kept", note=HOSTILE, **fields)
+    told = alice.get(sent.headers["location"]).text
 
     assert fields["question"] == HOSTILE
     [feedback] = kept(console)

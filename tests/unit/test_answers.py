@@ -16,6 +16,7 @@ from stackroom.errors import (
     Throttled,
 )
 from stackroom.search.cited_answers import Answering, CatalogAnswer, cleaned, quoted
+from stackroom.search.kept_answers import KeptAnswers
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import Budget
 from tests.fakes.answers import FakeWriter
@@ -280,3 +281,19 @@ def test_what_hides_or_turns_text_around_is_removed(text: str, seen: str) -> Non
 def test_a_long_line_takes_no_long_time() -> None:
     for line in ("1. " + "(page " * 20_000, "[1] " * 20_000 + "x", "*" * 50_000, "." * 50_000):
         assert quoted(cleaned(line)) is not None
+
+
+def test_who_comes_back_to_a_question_reads_the_same_answer_as_long_as_the_same_is_found(
+    desk: Desk,
+) -> None:
+    now = [0.0]
+    kept = KeptAnswers(desk.model, now=lambda: now[0])
+    desk.model.say(("Thirty.", [1]))
+    first = kept.write("how long?", ["thirty days"])
+    desk.model.say(("Ten.", [1]))
+
+    assert kept.write("how long?", ["thirty days"]) == first
+    for question, passages in (("how long?", ["ten days"]), ("how short?", ["thirty days"])):
+        assert kept.write(question, passages).text.startswith("Ten")
+    now[0] = 1_000.0
+    assert kept.write("how long?", ["thirty days"]) != first

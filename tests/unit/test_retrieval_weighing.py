@@ -82,7 +82,9 @@ def marked(question: str, text: str) -> list[str]:
     ("question", "text", "expected"),
     [
         ("How is the pump greased?", "Grease the pumps daily.", ["Grease", "pumps"]),
-        ("how is it", "How is it?", ["How", "is", "it"]),
+        ("how is it", "How is it?", []),
+        ("between", "Between two of them.", ["Between"]),
+        ("Which other pump is used between shifts?", "Another pump, used between.", ["pump"]),
         ("pump", "No such word here, pumpkin.", []),
         ("Wie sichert man Kennwörter?", "Kennwort. Sicherung.", ["Kennwort", "Sicherung"]),
         ("leave 休暇", "leave は休暇です", ["leave", "休暇"]),

@@ -61,8 +61,13 @@ def _within(
     used = default if number is None else min(max(number, least), most)
     if used == number:
         return used, ()
-    was = "no number" if number is None else f"{number:g}"
-    return used, (f"{name} was {was}; allowed: {least} to {most}; {used} was used",)
+    was = "no number" if number is None else _told(number)
+    return used, (f"{name} was {was}; allowed: {least} to {most}; {_told(used)} was used",)
+
+
+def _told(number: float) -> str:
+    """At two decimals at most, as scores are told everywhere."""
+    return f"{round(number, 2):g}"
 
 
 def _number(said: object) -> float | None:

@@ -10,6 +10,18 @@ from stackroom.documents.filters import Filter
 
 
 @dataclass(frozen=True, kw_only=True)
+class Ranks:
+    """
+    The places, from 1, that made a passage's own among all the `found` ones: by how near its
+    meaning is to the question's, and by the question's words; None if it has none of them.
+    """
+
+    by_meaning: int
+    by_words: int | None
+    found: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Passage:
     """
     A piece of a document that a knowledge base found.
@@ -23,7 +35,8 @@ class Passage:
     Where it came from is the store's own word: `custom_id` is the id that a document of a CUSTOM
     data source was ingested under, `uri` the object of any other, `data_source_id` the data source
     of either. None is what the store doesn't tell: a passage of a CUSTOM one may have no more than
-    the last. `knowledge_base_id` is for whoever asks several: a store need not say it.
+    the last. `knowledge_base_id` is for whoever asks several: a store need not say it. `ranks` are
+    ours, where a passage's place was made of two.
     """
 
     text: str
@@ -36,6 +49,7 @@ class Passage:
     similarity: float | None = None
     relevance: float | None = None
     knowledge_base_id: str | None = None
+    ranks: Ranks | None = field(default=None, compare=False)
 
 
 class Search(StrEnum):

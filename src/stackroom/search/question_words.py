@@ -98,7 +98,7 @@ class Matches:
 
 def matched(question: str, texts: Sequence[str]) -> Matches:
     """How well each of the texts matches the question's words, among all of them."""
-    words, stemming = _terms(question)
+    words, stemming = _terms(*_words_and_language(question))
     if not words or not texts:
         nothing = (0.0,) * len(texts)
         return Matches(scores=nothing, shares=nothing, missing=0.0)
@@ -124,12 +124,12 @@ def _words_and_language(question: str) -> tuple[list[str], str]:
     return (about or words)[:_MOST_WORDS], language
 
 
-def _terms(question: str) -> tuple[list[str], str]:
+def _terms(words: Sequence[str], language: str) -> tuple[list[str], str]:
     """
-    Its words, each as a query to FTS5: for itself, or for all that begin so. And what stems the
-    texts' words: nothing where beginnings are asked for, which Porter's rules would change.
+    The words of a question, each as a query to FTS5: for itself, or for all that begin so. And what
+    stems the texts' words: nothing where beginnings are asked for, which Porter's rules would
+    change.
     """
-    words, language = _words_and_language(question)
     if language not in _BEGINNINGS:
         return [f'"{word}"' for word in words], "porter "
     found = [_BEGINNINGS[language].fullmatch(_unaccented(word)) for word in words]
@@ -193,6 +193,46 @@ def _rows(database: sqlite3.Connection, terms: Sequence[str]) -> dict[int, float
     return dict(found.fetchall())
 
 
+# Beside the asking words what says nothing to an eye that looks for what the question is about. The
+# search weighs these words: they are rare enough in few passages, and a name may be one of them.
+_COMMON_WORDS = {
+    "en": """
+above after again against all allow allowed almost also although always another around away back
+because become before behind below besides between both come comes did different done down during
+each either else enough especially etc even ever every few first following further gave get gets
+getting give given gives go goes going got he help her here hers him his however instead just keep
+kept kind know last later least less let like likely long look made main make makes making more most
+mostly much never new next no nor nothing now often old once one only onto other others otherwise
+out outside over own part per possible put rather really same say says see seen several she show
+since something still such sure take taken takes tell than though through thus together too toward
+two under until up upon us use used uses using usually various very via want wants way ways well
+went whatever while whole within without works yes yet
+""",
+    "de": """
+ab also andere anderen anderer anderes bereits besonders bis bitte da dabei dafür dann daran darf
+darüber davon dazu deren dessen doch dort eigentlich einige erst etc etwas ganz gar gerne gilt genau
+gut hier hinter ihm ihn ihnen ihre ihrem ihren ihrer immer jede jedem jeden jeder jedes jetzt lange
+lassen macht machen mal mit neben neu nichts nie nun schon sehr seit selbst sowie statt trotz über
+unter viel viele vielen während wieder wollen worden wurde wurden würde zwei
+""",
+    "fr": """
+afin ainsi alors après assez aucun aucune aussi autre autres avant avoir beaucoup bien cela celle
+celui chaque chez contre depuis dernier deux doivent encore ensuite entre faire fois hors ici jamais
+jusque longtemps mieux moins même mêmes notamment peu peuvent plusieurs premier presque près quelque
+quelques rien sans selon sera seulement soit sous souvent tel telle toujours très trop vers voir
+voici était été être
+""",
+    "es": """
+además ahora algo alguna algunas alguno algunos así aunque bajo bien cada casi contra cual dos
+durante embargo entonces estar fueron hacen hasta hora igual jamás luego mayor mejor menos mientras
+mismo
+misma mucha muchas mucho muchos nada nunca otra otras otro otros parte poco pocos podemos primero
+pueden pues quien ser siempre sino sólo solo tal tampoco tan tanto tener tienen tras vez veces
+""",
+}
+_COMMON = {language: frozenset(words.split()) for language, words in _COMMON_WORDS.items()}
+_FEW = 2  # words, that somebody looks for whatever they are
+
 _OPEN, _CLOSE = "\x02", "\x03"
 _MARKS = re.compile(f"[{_OPEN}{_CLOSE}]")
 _OURS = re.compile(f"[\x00{_OPEN}{_CLOSE}]")  # at a zero SQLite ends a text
@@ -208,14 +248,23 @@ def marked_pieces(question: str, text: str) -> tuple[MarkedPiece, ...]:
     """
     The text in pieces, for whoever shows it to a person; together they are all of it. A word is
     marked in any of its forms that the search by words takes for the same; the asking words ("how",
-    "the") are none.
+    "the") are none, nor is what stands in every text ("between", "other"), unless nothing else was
+    looked for.
     """
     text = _OURS.sub(" ", text).encode(errors="replace").decode()
-    pairs = [word for word in words_of(question) if is_unspaced(word)]
-    terms, stemming = _terms(question)
+    words, language = _words_and_language(question)
+    words = _telling(words, language)
+    pairs = [word for word in words if is_unspaced(word)]
+    terms, stemming = _terms(words, language)
     spaced_terms = [term for term in terms if not is_unspaced(term)]
     ranges = [*_of_terms(spaced_terms, stemming, text), *_of_pairs(pairs, text)]
     return tuple(_pieces(text, _merged(ranges)))
+
+
+def _telling(words: list[str], language: str) -> list[str]:
+    common = _COMMON[language] | _ASKING[language]
+    telling = [word for word in words if word not in common]
+    return telling or (words if len(words) <= _FEW else [])
 
 
 def _of_terms(terms: Iterable[str], stemming: str, text: str) -> list[tuple[int, int]]:

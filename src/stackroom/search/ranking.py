@@ -12,7 +12,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from stackroom.documents.passages import Passage, Search
+from stackroom.documents.passages import Passage, Ranks, Search
 from stackroom.search.fan_out import Reply
 from stackroom.search.question_words import Matches, is_english, matched
 
@@ -115,7 +115,16 @@ def _ranked(passages: Sequence[Passage], matches: Matches) -> Sequence[Passage]:
     say nothing of what another store's passages are worth. Nor is the order of one any better.
     """
     by_meaning = sorted(range(len(passages)), key=lambda at: -(passages[at].similarity or 0.0))
-    return [passages[at] for at in fused(by_meaning, matches.order)]
+    by_words = matches.order
+    nearest = {at: place for place, at in enumerate(by_meaning, start=1)}
+    matching = {at: place for place, at in enumerate(by_words, start=1)}
+    return [
+        replace(
+            passages[at],
+            ranks=Ranks(by_meaning=nearest[at], by_words=matching.get(at), found=len(passages)),
+        )
+        for at in fused(by_meaning, by_words)
+    ]
 
 
 def _as_scored(passages: Sequence[Passage], replies: Sequence[Reply]) -> Sequence[Passage]:

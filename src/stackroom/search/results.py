@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Literal
 
-from stackroom.documents.passages import Passage, PlaceMapReader, Search
+from stackroom.documents.passages import Passage, PlaceMapReader, Ranks, Search
 from stackroom.search.citations import Source, attributes_of, cited, sources_of
 from stackroom.search.excerpts import (
     CHARACTERS_A_TOKEN,
@@ -149,7 +149,8 @@ class Result:
     ends with "..." if it `is_cut`.
 
     `text` is all of it, as it stands in the document. `other_sources` are documents that say
-    exactly the same.
+    exactly the same. Why it has its place: `ranks` are those of the best passage in it, and what
+    `is_navigation` comes last.
     """
 
     content: str
@@ -159,6 +160,8 @@ class Result:
     score: float
     attributes: Mapping[str, object]
     is_cut: bool
+    ranks: Ranks | None = None
+    is_navigation: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,6 +287,8 @@ def _result(fitted: Fitted, source: Source) -> Result:
         score=excerpt.passage.score,
         attributes=attributes_of(excerpt.passage),
         is_cut=fitted.is_cut,
+        ranks=excerpt.passage.ranks,
+        is_navigation=excerpt.cited.place.is_navigation,
     )
 
 

@@ -112,6 +112,7 @@ class UseCases(RunUseCases):
     def answering(self) -> Answering:
         from stackroom.aws.bedrock.converse import ConverseWriter
         from stackroom.search.cited_answers import Answering
+        from stackroom.search.kept_answers import KeptAnswers
 
         settings = self.deployment.settings
         writer = ConverseWriter(
@@ -120,7 +121,7 @@ class UseCases(RunUseCases):
             prompt=settings.need("answer_prompt"),
             guardrail=getattr(settings, "guardrail", None),
         )
-        return Answering(retrieval=self.retrieval, writer=writer)
+        return Answering(retrieval=self.retrieval, writer=KeptAnswers(writer))
 
     @cached_property
     def retrying(self) -> Retrying:

@@ -1,26 +1,35 @@
 """A question: of all catalogs, or of one."""
 
-from collections.abc import Collection, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 from markupsafe import Markup
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from stackroom.access.plain_text import is_plain
 from stackroom.access.tenancy import in_use
+from stackroom.agents.agent import Agent, LinkedTool
+from stackroom.agents.links import LinkChanges
 from stackroom.catalogs.feedback import LONGEST_FILE, Feedback, FeedbackVerdict
 from stackroom.documents.model import Catalog
-from stackroom.errors import CatalogEmpty, CatalogNotFound
+from stackroom.errors import CatalogEmpty, CatalogNotFound, ValidationError
+from stackroom.search.citations import Source
 from stackroom.search.cited_answers import AskedAndAnswered, CitedSource
 from stackroom.search.results import Result, SearchAnswer
-from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE
+from stackroom.search.search_arguments import (
+    KNOWLEDGE_BASE_RETRIEVE,
+    Priority,
+    RetrieveArguments,
+)
 from stackroom.tools.texts import counted, range_of_scores
 from stackroom_console import ids
 from stackroom_console.citations import Citation, FoundPassage, citations_of
 from stackroom_console.console import FOR_A_PAGE
-from stackroom_console.rendering import render
-from stackroom_console.request import Request
+from stackroom_console.rendering import redirect, render
+from stackroom_console.request import Request, whole_number
 from stackroom_console.safe_markdown import markdown
 
 # An answer as its page shows it: its citations linked, the question's words marked.
@@ -35,44 +44,83 @@ class ShownAnswer:
     cited: tuple[Citation, ...]
     others: tuple[Citation, ...]
     range_of_scores: str
+    order: str  # how it came about, where there is one
     left_out: tuple[str, ...]
 
 
-def shown(query: str, found: AskedAndAnswered, catalogs: Mapping[str, Catalog]) -> ShownAnswer:
-    """`catalogs` are the asker's own, by id."""
-    answer = found.answer
+def shown(
+    query: str, found: AskedAndAnswered, catalogs: Mapping[str, Catalog], *, by_date: bool = False
+) -> ShownAnswer:
+    """`catalogs` are the asker's own, by id; `by_date` if how new a passage is orders them, too."""
+    answer, passages = found.answer, found.passages
     cited = () if answer is None else answer.sources
-    passages = [
-        *(
-            FoundPassage(
-                sources=(each.source, *each.other_sources),
-                text=each.chunk_text,
-                score=each.relevance_score,
-            )
-            for each in cited
-        ),
-        *(
-            FoundPassage(
-                sources=(each.source, *each.other_sources), text=each.text, score=each.score
-            )
-            for each in found.passages.results
-            if not _is_cited(each, cited)
-        ),
+    why = {} if by_date else dict(_why(passages))
+    shown_first = [
+        FoundPassage(
+            sources=(each.source, *each.other_sources),
+            text=each.chunk_text,
+            score=each.relevance_score,
+            why=why.get((each.source, each.chunk_text), ""),
+        )
+        for each in cited
     ]
-    citations = citations_of(query, passages, catalogs)
+    also = [
+        FoundPassage(
+            sources=(each.source, *each.other_sources),
+            text=each.text,
+            score=each.score,
+            why=why.get((each.source, each.text), ""),
+        )
+        for each in passages.results
+        if not _is_cited(each, cited)
+    ]
+    citations = citations_of(query, [*shown_first, *also], catalogs)
     anchors = {each.number: each.anchor for each in citations[: len(cited)]}
     return ShownAnswer(
         text=None if answer is None else markdown(answer.text, cited=anchors),
         unanswered=found.unanswered,
         cited=citations[: len(cited)],
         others=citations[len(cited) :],
-        range_of_scores=range_of_scores([each.score for each in passages]),
-        left_out=tuple(_left_out(found.passages)),
+        range_of_scores=range_of_scores([each.score for each in (*shown_first, *also)]),
+        order="" if by_date or len(passages.results) < _SEVERAL else _order(passages),
+        left_out=tuple(_left_out(passages)),
     )
 
 
 def _is_cited(result: Result, cited: Collection[CitedSource]) -> bool:
     return any((each.source, each.chunk_text) == (result.source, result.text) for each in cited)
+
+
+def _order(answer: SearchAnswer) -> str:
+    if answer.is_reranked:
+        return "A model that has read question and passages has put them in order."
+    if any(each.ranks for each in answer.results):
+        return (
+            "Each passage has two places among all that was found: by how near its meaning is to"
+            " the question's, and by the question's words. Both together make the order."
+        )
+    return "The order is the knowledge base's own."
+
+
+def _why(answer: SearchAnswer) -> Iterator[tuple[tuple[Source, str], str]]:
+    for place, each in enumerate(answer.results, 1):
+        told = [f"Place {place} in the search"]
+        if each.ranks is not None and not answer.is_reranked:
+            words = each.ranks.by_words
+            by_words = "none of its words" if words is None else f"{_nth(words)} by words"
+            by_meaning = f"{_nth(each.ranks.by_meaning)} by meaning"
+            told.append(f"{by_meaning}, {by_words}, of {each.ranks.found:,}")
+        why = ": ".join(told)
+        yield (
+            (each.source, each.text),
+            f"{why}. A contents page or an index comes last." if each.is_navigation else why,
+        )
+
+
+def _nth(number: int) -> str:
+    """As in "21st"."""
+    last = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10)
+    return f"{number:,}{last or 'th'}"
 
 
 def _left_out(answer: SearchAnswer) -> Iterator[str]:
@@ -98,35 +146,135 @@ def _left_out(answer: SearchAnswer) -> Iterator[str]:
         yield "A guardrail held back something of what was found."
 
 
+@dataclass(frozen=True, kw_only=True)
+class AgentsTool:
+    agent: Agent
+    tool: LinkedTool
+
+    @property
+    def key(self) -> str:
+        return f"{self.agent.id}/{self.tool.id}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answered:
+    """An answer, and what the forms beside it send: to judge it, and to keep its threshold."""
+
+    answer: ShownAnswer
+    judged: Mapping[str, str]
+    tools: tuple[AgentsTool, ...]
+
+
 _MOST = 20  # passages
 _DEFAULT = 5
-_LABELS = {"query": "Question", "top_k": "Passages at most"}
+_SEVERAL = 2  # passages, that come in an order
+_LABELS = {"query": "Question", "top_k": "Passages at most", "min_score": "Least score"}
+_SCORE = re.compile(r"[01]|[01]?\.[0-9]{1,17}|1e-[0-9]")  # as browsers write what was typed
+# Bytes of an address. Three headers may have it, beside cookies, and API Gateway bounds them all;
+# a longer question is answered, and has no address.
+LONGEST_ADDRESS = 1_400
 
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
-    """As it is filled in; a page that shows an answer keeps what was asked."""
+    """As it is filled in; a page that shows an answer keeps what was asked, and its address too."""
 
     query: str = ""
     catalog_id: str = ""
     most: int = _DEFAULT
+    threshold: float | None = None  # as the search has it
+
+    @property
+    def address(self) -> str | None:
+        """Where the answer can be come back to; None where it would be too long."""
+        path = f"/ask?{self.asked}"
+        return path if self.query and len(path) <= LONGEST_ADDRESS else None
+
+    @property
+    def asked(self) -> str:
+        """The question and its settings, as an address has them."""
+        settings = {
+            "catalog": self.catalog_id,
+            "most": "" if self.most == _DEFAULT else str(self.most),
+            "threshold": "" if self.threshold is None else f"{self.threshold:g}",
+        }
+        return urlencode({"q": self.query, **{name: x for name, x in settings.items() if x}})
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing but the question was said: the settings may stay folded."""
+        return self.most == _DEFAULT and self.threshold is None
+
+
+def form_of(given: Mapping[str, str], question: str) -> Form:
+    """Of a form or an address. Raises ValidationError."""
+    most = given.get("most", "").strip()
+    return Form(
+        query=given.get(question, "").replace("\r\n", "\n"),
+        catalog_id=given.get("catalog", ""),
+        most=whole_number(_LABELS["top_k"], most, least=1, most=_MOST) if most else _DEFAULT,
+        threshold=_threshold(given.get("threshold", "").strip()),
+    )
+
+
+def form_asked(text: str) -> Form:
+    """Of `Form.asked`, as a form beside the answer has sent it back."""
+    return form_of(dict(parse_qsl(text[:LONGEST_ADDRESS])), "q")
+
+
+def _threshold(text: str) -> float | None:
+    if not text:
+        return None
+    if not _SCORE.fullmatch(text) or float(text) > 1:
+        raise ValidationError(f"{_LABELS['min_score']}: Allowed: a number from 0 to 1")
+    return float(text)
+
+
+def is_asked(request: Request) -> bool:
+    """Whether the address has a question."""
+    return bool(request.query.get("q", "").strip())
 
 
 def page(request: Request) -> Response:
+    if is_asked(request):
+        return _answered(request, form_of(request.query, "q"))
     given = request.query.get("catalog", "")
     return _page(request, Form(catalog_id=given if ids.is_catalog(given) else ""))
 
 
 def ask(request: Request) -> Response:
-    form = Form(
-        query=request.form.get("query", ""),
-        catalog_id=request.form.get("catalog", ""),
-        most=request.number("most", called=_LABELS["top_k"], least=1, most=_MOST, default=_DEFAULT),
-    )
-    asked = KNOWLEDGE_BASE_RETRIEVE.parse(
-        {"query": form.query, "top_k": form.most, "catalog_id": form.catalog_id or None},
+    """To the answer's address, where it stays; a question that is too long for one is answered."""
+    form = form_of(request.form, "query")
+    if request.is_htmx or form.address is None:
+        return _answered(request, form)
+    _arguments(form)
+    _named(request, form.catalog_id)
+    return RedirectResponse(form.address, status_code=303)
+
+
+def told(request: Request, feedback: Feedback, form: Form) -> Response:
+    """That it was kept, to a browser that has sent its form by itself: the answer stays."""
+    if form.address is not None:
+        return RedirectResponse(f"{form.address}&kept={feedback.verdict}", status_code=303)
+    given = Form(query=feedback.question, catalog_id=feedback.catalog_id or "")
+    return _page(request, given, verdict=feedback.verdict)
+
+
+def _arguments(form: Form) -> RetrieveArguments:
+    """Raises ValidationError."""
+    return KNOWLEDGE_BASE_RETRIEVE.parse(
+        {
+            "query": form.query,
+            "top_k": form.most,
+            "min_score": form.threshold,
+            "catalog_id": form.catalog_id or None,
+        },
         called=_LABELS,
     )
+
+
+def _answered(request: Request, form: Form) -> Response:
+    asked = _arguments(form)
     catalog = _named(request, form.catalog_id)
     mine = catalogs_of(request)
     found = request.services.answering.search_and_ask(
@@ -134,48 +282,102 @@ def ask(request: Request) -> Response:
     )
     if catalog is not None and not found.passages.results:
         _require_any(request, catalog)
-    answer = shown(asked.query, found, mine)
-    judged = _judged(asked.query, form.catalog_id, found, mine)
+    by_date = request.services.retrieval.budget.prioritize_by is not Priority.SIMILARITY
+    shown_now = Answered(
+        answer=shown(asked.query, found, mine, by_date=by_date),
+        judged=_judged(asked.query, form, found, mine),
+        tools=() if form.threshold is None else _tools(request, form, mine),
+    )
     request.handed_out.extend(_documents_of(found))
-    if request.is_htmx:
-        return render(request, "parts/answer.html", answer=answer, judged=judged)
-    return _page(request, form, answer=answer, judged=judged)
+    if not request.is_htmx:
+        return _page(request, form, shown_now, verdict=_verdict(request))
+    response = _rendered(request, "parts/answer.html", form, shown_now)
+    # A question that is asked again is no other place to come back to.
+    is_here = request.http.headers.get("hx-current-url", "").endswith(form.address or "-")
+    response.headers["HX-Push-Url"] = "false" if is_here else form.address or "/ask"
+    return response
 
 
-def told(request: Request, feedback: Feedback) -> Response:
-    """That it was kept, to a browser that has sent its form by itself; the question stays."""
-    form = Form(query=feedback.question, catalog_id=feedback.catalog_id or "")
-    return _page(request, form, verdict=feedback.verdict)
+def _verdict(request: Request) -> FeedbackVerdict | None:
+    given = request.query.get("kept")
+    return FeedbackVerdict(given) if given in set(FeedbackVerdict) else None
 
 
 def _page(
     request: Request,
     form: Form,
+    answered: Answered | None = None,
     *,
-    answer: ShownAnswer | None = None,
-    judged: Mapping[str, str] | None = None,
     verdict: FeedbackVerdict | None = None,
+) -> Response:
+    catalogs = catalogs_of(request).values()
+    return _rendered(request, "ask.html", form, answered, verdict=verdict, catalogs=catalogs)
+
+
+def _rendered(
+    request: Request,
+    template: str,
+    form: Form,
+    answered: Answered | None,
+    *,
+    verdict: FeedbackVerdict | None = None,
+    catalogs: Iterable[Catalog] = (),
 ) -> Response:
     return render(
         request,
-        "ask.html",
+        template,
         form=form,
-        catalogs=catalogs_of(request).values(),
         most=_MOST,
-        answer=answer,
-        judged=judged,
+        catalogs=catalogs,
+        answer=None if answered is None else answered.answer,
+        judged=None if answered is None else answered.judged,
+        tools=() if answered is None else answered.tools,
         verdict=verdict,
+        saved="saved" in request.query,
     )
 
 
+# The threshold that was tried here, kept for a tool of an agent.
+
+
+def _tools(request: Request, form: Form, own: Mapping[str, Catalog]) -> tuple[AgentsTool, ...]:
+    """Those of the user's agents that ask the catalog, or any of theirs."""
+    return tuple(
+        AgentsTool(agent=agent, tool=tool)
+        for agent in request.services.agents.of_user(request.user_id)
+        for tool in agent.linked_tools
+        if tool.config.knowledge_base_id in own
+        and form.catalog_id in ("", tool.config.knowledge_base_id)
+    )
+
+
+def save_threshold(request: Request) -> Response:
+    given, _, tool_id = request.form.get("tool", "").partition("/")
+    agent_id = ids.agent_id_in(given)
+    threshold = _threshold(request.form.get("threshold", "").strip())
+    if threshold is None:
+        raise ValidationError(f"{_LABELS['min_score']}: Allowed: a number from 0 to 1")
+    changes = LinkChanges(default_min_score=threshold)
+    links = request.services.agent_links
+    tool = links.change(request.user_id, agent_id, tool_id, changes)
+    if request.is_htmx:
+        return render(request, "parts/threshold_saved.html", tool=tool)
+    form = form_asked(request.form.get("asked", ""))
+    return redirect(request, f"{form.address}&saved" if form.address else f"/agents/{agent_id}")
+
+
+# What the forms beside an answer send.
+
+
 def _judged(
-    query: str, catalog_id: str, found: AskedAndAnswered, own: Mapping[str, Catalog]
+    query: str, form: Form, found: AskedAndAnswered, own: Mapping[str, Catalog]
 ) -> dict[str, str]:
     """What the form of feedback sends: what was asked, and where that stands which came first."""
     cited = () if found.answer is None else found.answer.sources
     sources = [each.source for each in cited] + [each.source for each in found.passages.results]
     place = place_of(asdict(sources[0]), own) if sources else {}
-    return {**place, "question": query, **({"catalog_id": catalog_id} if catalog_id else {})}
+    chosen = {"catalog_id": form.catalog_id} if form.catalog_id else {}
+    return {**place, "question": query, **chosen, "asked": form.asked if form.address else ""}
 
 
 def place_of(source: Mapping[str, Any], own: Collection[str]) -> dict[str, str]:

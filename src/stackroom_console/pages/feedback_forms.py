@@ -30,7 +30,7 @@ def on_answer(request: Request) -> Response:
     feedback = _kept(request, FeedbackOrigin.ASK, given)
     if request.is_htmx:
         return render(request, "parts/kept.html", verdict=feedback.verdict)
-    return ask_page.told(request, feedback)
+    return ask_page.told(request, feedback, ask_page.form_asked(request.form.get("asked", "")))
 
 
 def on_run(request: Request) -> Response:

@@ -377,7 +377,7 @@ def use_the_console(person: Person) -> None:
         pages.get(f"{path}/part")
         for more in ("file?save", "file"):  # which leads to the page of its text
             pages.get(f"{path}/documents/{document}/{more}")
-        pages.post("/ask", query="How high is the lighthouse at Skagen?")
+        pages.get(pages.post("/ask", query="How high is the lighthouse at Skagen?"))
         _ask_an_agent(pages, person)
         pages.post(f"/catalogs/{person.catalog('harbours').catalog_id}/retry")
         forget_runs(person)
@@ -402,8 +402,8 @@ def ask_in_the_console(person: Person) -> None:
     """Where something else is the case than usual."""
     shelf = person.catalog("harbours").catalog_id
     with signed_in(person) as pages:
-        pages.post("/ask", query=QUESTION, catalog_id=shelf)
-        pages.post("/ask", query=QUESTION)
+        pages.get(pages.post("/ask", query=QUESTION, catalog_id=shelf))
+        pages.get(pages.post("/ask", query=QUESTION))
         pages.post("/ask/feedback", question=QUESTION, verdict="up", catalog_id=shelf)
         _ask_an_agent(pages, person)
 

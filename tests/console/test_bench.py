@@ -1,0 +1,225 @@
+"""Ask as a bench: an address for each answer, its threshold tried and kept, and why this order."""
+
+from dataclasses import replace
+from html import unescape
+from unittest.mock import Mock
+from urllib.parse import parse_qs, quote, urlsplit
+
+import pytest
+
+from stackroom.documents.passages import Ranks
+from stackroom.search.citations import Source
+from stackroom.search.cited_answers import AskedAndAnswered
+from stackroom.search.results import Result
+from stackroom_console.citations import FoundPassage, citations_of, source_of
+from stackroom_console.console import MAX_HEADERS, Console
+from stackroom_console.pages.ask_page import LONGEST_ADDRESS, shown
+from stackroom_console.sealed_cookies import MAX_COOKIE
+from tests.console.browser import Browser
+from tests.console.test_asking import LEAVE, NOTHING, QUESTION, catalog, read
+from tests.console.things import AGENT
+
+__all__ = ["catalog"]
+
+SOURCE = source_of({"filename": "leave.pdf", "page": 4, "page_first": 4, "page_last": 5})
+
+
+def tool_of(browser: Browser, catalog: str) -> tuple[str, str]:
+    """The ids of an agent and of its tool that asks the catalog."""
+    agent = browser.call("POST", "/api/agents", AGENT).json()["data"]["agent"]["id"]
+    link = {"knowledgeBaseId": catalog, "toolName": "search_leave", "toolDescription": "Leave"}
+    made = browser.call("POST", f"/api/agents/{agent}/knowledge-base-tools", link)
+    return agent, made.json()["data"]["tool"]["id"]
+
+
+def result(text: str, **more: object) -> Result:
+    found = Result(
+        content=text,
+        text=text,
+        source=SOURCE,
+        other_sources=(),
+        score=0.5,
+        attributes={},
+        is_cut=False,
+    )
+    return replace(found, **more)  # type: ignore[arg-type]
+
+
+def test_an_answer_has_an_address_that_keeps_the_question_and_its_settings(
+    alice: Browser, catalog: str
+) -> None:
+    sent = alice.post("/ask", query=QUESTION, catalog=catalog, most="3", threshold="0.1")
+    address = sent.headers["location"]
+    page, again = alice.get(address).text, alice.get(address).text
+
+    assert sent.status_code == 303
+    assert parse_qs(urlsplit(address).query) == {
+        "q": [QUESTION],
+        "catalog": [catalog],
+        "most": ["3"],
+        "threshold": ["0.1"],
+    }
+    for text in (page, again):
+        assert f"{QUESTION}</textarea>" in text
+        assert 'name="most" min="1" max="20" value="3"' in text
+        assert 'value="0.1"' in text
+        assert "thirty days for everyone" in read(text.split('<section id="answer"')[1])
+
+
+def test_htmx_gets_the_part_and_the_address_to_stand_at(alice: Browser, catalog: str) -> None:
+    form = {"query": QUESTION, "csrf_token": alice.csrf}
+
+    first = alice.send("/ask", form, **{"HX-Request": "true"})
+    address = first.headers["hx-push-url"]
+    here = {"HX-Request": "true", "HX-Current-URL": f"https://console.test{address}"}
+    again = alice.send("/ask", form, **here)
+
+    assert first.text.startswith('<div class="answered" data-asked=')
+    assert f"{QUESTION}</textarea>" in alice.get(address).text
+    assert again.headers["hx-push-url"] == "false"
+
+
+def test_a_question_too_long_for_an_address_is_answered_all_the_same(
+    alice: Browser, catalog: str
+) -> None:
+    long = "年" * 900
+
+    page = alice.post("/ask", query=long)
+    told = alice.post("/ask/feedback", question=long, verdict="up", asked="")
+
+    assert (page.status_code, told.status_code) == (200, 200)
+    assert "data-asked" not in page.text
+    assert "Kept: the answer helped" in told.text
+    # In the request's line, and as the page that it comes from, twice.
+    assert 3 * LONGEST_ADDRESS + MAX_COOKIE + 1_500 < MAX_HEADERS
+
+
+def test_who_signs_in_on_the_way_to_a_long_address_comes_to_the_page_of_it(
+    browser: Browser,
+) -> None:
+    answer = browser.get(f"/ask?q={quote('How long is it? ' * 40)}")
+
+    assert answer.headers["location"].endswith("return_to=%2Fask")
+
+
+@pytest.mark.parametrize("wrong", ["2", "-1", "a", "0,5", "nan", "1.5", "0" * 20])
+def test_a_threshold_is_a_number_from_0_to_1(alice: Browser, wrong: str) -> None:
+    answers = [
+        alice.post("/ask", query=QUESTION, threshold=wrong),
+        alice.get(f"/ask?q=Why&threshold={wrong}"),
+        alice.post("/ask/threshold", tool=f"agent-{'0' * 24}/tool", threshold=wrong),
+    ]
+
+    assert [each.status_code for each in answers] == [400, 400, 400]
+    assert all("Least score: Allowed: a number from 0 to 1" in each.text for each in answers)
+
+
+def test_a_threshold_is_tried_and_kept_for_an_agents_tool(
+    alice: Browser, console: Console, catalog: str
+) -> None:
+    agent, tool = tool_of(alice, catalog)
+    page = alice.ask(QUESTION, threshold="0.35").text
+    searching = Mock(return_value=AskedAndAnswered(passages=NOTHING))
+    console.services.answering = Mock(search_and_ask=searching)
+    alice.ask(QUESTION, threshold="0.35", most="7")
+    form = {"tool": f"{agent}/{tool}", "threshold": "0.35", "asked": "q=Why&threshold=0.35"}
+
+    sent = alice.post("/ask/threshold", **form)
+    part = alice.send(
+        "/ask/threshold", {**form, "csrf_token": alice.csrf}, **{"HX-Request": "true"}
+    )
+
+    [asked, _] = searching.call_args.args
+    assert (asked.min_score, asked.top_k) == (0.35, 7)
+    assert f'value="{agent}/{tool}"' in page
+    assert "Saved." in read(alice.get(sent.headers["location"]).text)
+    assert "search_leave leaves out what scores below 0.35" in read(part.text)
+    [kept] = console.services.agents.get("alice", agent).linked_tools
+    assert kept.config.default_min_score == 0.35
+
+
+def test_nobody_keeps_a_threshold_for_anothers_agent_or_sees_it(
+    alice: Browser, bob: Browser, console: Console, catalog: str
+) -> None:
+    agent, tool = tool_of(alice, catalog)
+
+    for other in (f"{agent}/{tool}", agent, "", "a/b/c"):
+        answer = bob.post("/ask/threshold", tool=other, threshold="0.1")
+        assert answer.status_code == 404
+    assert agent not in bob.ask(QUESTION, threshold="0.1").text
+    [kept] = console.services.agents.get("alice", agent).linked_tools
+    assert kept.config.default_min_score != 0.1
+
+
+def test_each_passage_says_why_it_stands_where_it_does() -> None:
+    found = (
+        result("one", ranks=Ranks(by_meaning=1, by_words=12, found=40)),
+        result("two", ranks=Ranks(by_meaning=23, by_words=None, found=40)),
+        result("three", is_navigation=True),
+    )
+    answer = replace(NOTHING, results=found)
+
+    page = shown(QUESTION, AskedAndAnswered(passages=answer), {})
+    reranked = shown(QUESTION, AskedAndAnswered(passages=replace(answer, is_reranked=True)), {})
+    by_date = shown(QUESTION, AskedAndAnswered(passages=answer), {}, by_date=True)
+
+    assert [each.why for each in page.others] == [
+        "Place 1 in the search: 1st by meaning, 12th by words, of 40",
+        "Place 2 in the search: 23rd by meaning, none of its words, of 40",
+        "Place 3 in the search. A contents page or an index comes last.",
+    ]
+    assert "Both together make the order" in page.order
+    assert reranked.others[0].why == "Place 1 in the search"
+    assert "A model that has read" in reranked.order
+    assert (by_date.others[0].why, by_date.order) == ("", "")
+
+
+def test_the_search_itself_tells_both_places(alice: Browser, catalog: str) -> None:
+    assert "1st by meaning, 1st by words, of 1" in read(alice.ask(QUESTION).text)
+
+
+def test_a_long_passage_is_folded_to_the_sentence_with_the_questions_words() -> None:
+    other = "The canteen opens at seven, and it closes at three in the afternoon. " * 8
+    text = f"{other}\n{LEAVE} {other}"
+
+    [long, short] = citations_of(
+        QUESTION,
+        [
+            FoundPassage(sources=(SOURCE,), text=text, score=0.5),
+            FoundPassage(sources=(SOURCE,), text=LEAVE, score=0.4),
+        ],
+        {},
+        anchors="step-1",
+    )
+
+    assert "".join(each.text for each in long.heart) == LEAVE
+    assert "".join(each.text for each in long.pieces) == text
+    assert [each.text for each in long.heart if each.is_marked] == ["Annual", "leave"]
+    assert (long.is_folded, short.is_folded) == (True, False)
+    assert (long.anchor, long.label) == ("step-1-1", "leave.pdf, pages 4 to 5")
+
+
+def test_a_source_that_was_kept_before_it_had_all_its_parts_can_be_shown() -> None:
+    assert source_of({"filename": "a.pdf", "unknown": 1}) == Source(
+        document_id=None,
+        filename="a.pdf",
+        uri=None,
+        page=None,
+        page_first=None,
+        page_last=None,
+        section=None,
+        catalog_id=None,
+    )
+
+
+def test_what_was_asked_comes_back_from_a_form_as_no_more_than_a_question(
+    alice: Browser, catalog: str
+) -> None:
+    """Whatever a form beside the answer says, it leads to the page Ask and nowhere else."""
+    for asked in ("q=Why&x=%0d%0aSet-Cookie:1", "https://evil.test", "q=Why&most=99", "=&&"):
+        answer = alice.post("/ask/feedback", question=QUESTION, verdict="up", asked=asked)
+
+        location = answer.headers.get("location", "/ask?")
+        assert location.startswith("/ask?")
+        assert "evil" not in location
+        assert "Set-Cookie" not in unescape(location)
