@@ -260,3 +260,18 @@ def test_a_passage_has_one_number_in_a_run_and_the_model_is_told_it(office: Offi
     found = [step for step in run.steps if isinstance(step, ToolStep)]
     assert told == [1, 1]
     assert [each.number for step in found for each in step.passages] == [1, 1]
+
+
+def test_a_test_is_in_no_list_and_found_as_the_last_one(office: Office) -> None:
+    chats, asked = office.chats, NewRun(message="Does it answer?", conversation_id=NEW)
+    assert chats.test_of("alice", office.agent_id) is None
+
+    test = office.runs.start("alice", office.agent_id, asked, is_test=True)
+    office.clock.pass_by(1)
+    chat = office.runs.start("alice", office.agent_id, asked)
+
+    found = chats.test_of("alice", office.agent_id)
+    assert found is not None
+    assert found.run_ids == (test.id,)
+    listed = chats.of_agent("alice", office.agent_id)
+    assert [each.run_ids for each in listed] == [(chat.id,)]

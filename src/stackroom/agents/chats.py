@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from typing import Annotated, Protocol, Self
 
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, NonNegativeInt
@@ -33,12 +34,16 @@ _pause = random_pauses(0.05, 1.0)
 
 
 class Chat(Record):
-    """`run_ids` in the order in which they were asked. `version` counts the writes."""
+    """
+    `run_ids` in the order in which they were asked. `version` counts the writes. One `is_test` that
+    its user has beside the form in which the agent is made; it is in no list.
+    """
 
     id: str
     user_id: str
     agent_id: str
     title: str
+    is_test: bool = False
     run_ids: tuple[str, ...] = ()
     created_at: AwareDatetime
     updated_at: AwareDatetime
@@ -51,13 +56,16 @@ class Chat(Record):
         return self.model_copy(update={"run_ids": (*self.run_ids, run_id), "updated_at": at})
 
 
-def begun(user_id: str, agent_id: str, message: str, at: datetime) -> Chat:
+def begun(
+    user_id: str, agent_id: str, message: str, at: datetime, *, is_test: bool = False
+) -> Chat:
     """Not kept yet. Its title is how the first question begins."""
     return Chat(
         id=f"chat-{int(at.timestamp() * 1000):011x}{secrets.token_hex(8)}",
         user_id=user_id,
         agent_id=agent_id,
         title=title_of(message),
+        is_test=is_test,
         created_at=at,
         updated_at=at,
     )
@@ -115,10 +123,17 @@ class Chats:
         self.agents.get(user_id, agent_id)
         found: list[Chat] = []
         for each in self.book.of_agent(user_id, agent_id):
+            if each.is_test:
+                continue
             found.append(each)
             if len(found) == MOST_LISTED:
                 break
         return sorted(found, key=lambda each: (each.updated_at, each.id), reverse=True)
+
+    def test_of(self, user_id: str, agent_id: str) -> Chat | None:
+        """The last one that was begun as a test, unless many others were begun since."""
+        recent = islice(self.book.of_agent(user_id, agent_id), MOST_LISTED)
+        return next((each for each in recent if each.is_test), None)
 
     def get(self, user_id: str, agent_id: str, chat_id: str) -> Chat:
         """Raises ChatNotFound."""

@@ -83,10 +83,17 @@ class Runs:
     now: Callable[[], datetime] = utc_now
 
     def start(
-        self, user_id: str, agent_id: str, wanted: NewRun, *, groups: tuple[str, ...] = ()
+        self,
+        user_id: str,
+        agent_id: str,
+        wanted: NewRun,
+        *,
+        groups: tuple[str, ...] = (),
+        is_test: bool = False,
     ) -> AgentRun:
         """
-        Accepted, and on its way to a runner. `groups` are the user's, from what was verified.
+        Accepted, and on its way to a runner. `groups` are the user's, from what was verified. A
+        conversation that begins with it is one for tests if `is_test`.
 
         Raises AgentNotFound, ChatNotFound, AgentRunLimitReached, ChatBusy, ChatFull or
         StoreUnavailable.
@@ -98,7 +105,7 @@ class Runs:
             raise AgentRunLimitReached(MOST_AT_ONCE)
         chat_id, new = wanted.conversation_id, None
         if chat_id == NEW:
-            new = begun(user_id, agent_id, wanted.message, now)
+            new = begun(user_id, agent_id, wanted.message, now, is_test=is_test)
             chat_id = new.id
         run = self.book.save(
             AgentRun(
